@@ -6,10 +6,10 @@
 use super::kind::{ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::Packet;
+use crate::event::PacketChunk;
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use base::Refusal;
 use paths::select::Selection;
 
@@ -65,9 +65,9 @@ impl PacketPaths for Route {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         _: &mut Node,
-        _: &mut impl EventContext,
+        _: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         if at == end.router {

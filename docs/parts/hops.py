@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Found, Section, View
+from flyloom.report.base import Facts, Found, PageData, Section
 from flyloom.report.comparison import chart, colour
 from flyloom.report.shape import Count, also
 
@@ -29,7 +29,7 @@ def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"hops": record["verify"]["complete"].get("hop_histogram")}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """What the template takes; None where there is nothing to show."""
     known = [routing for routing in page.routings if routing["hops"]]
     if not known:

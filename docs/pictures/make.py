@@ -115,12 +115,7 @@ def under_load() -> dict:
         points = found.points
         past = next((i for i, point in enumerate(points) if point["saturated"]), len(points))
         curves.append({"label": name, "points": points[:past + 1]})
-    spec = flit.curves_spec(curves)
-    latency = spec["hconcat"][0]
-    for layer in latency["layer"]:
-        if "strokeDash" in layer["encoding"]:  # beside the curves, not over them
-            layer["encoding"]["strokeDash"]["legend"]["orient"] = "top"
-    return spec | {"hconcat": [latency]}
+    return flit.curves_spec(curves, rows=flit.ROWS[:1])
 
 
 def critical_path() -> dict:

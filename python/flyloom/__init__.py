@@ -48,6 +48,37 @@ if TYPE_CHECKING:  # what `_HOMES` says
     from flyloom.plugins.topologies import topology as topology
     from flyloom.published.addresses import address_table as address_table
     from flyloom.published.figures import figure as figure
+    from flyloom.support.named import Bill as Bill
+    from flyloom.support.named import BookSimRun as BookSimRun
+    from flyloom.support.named import Budget as Budget
+    from flyloom.support.named import CableCheck as CableCheck
+    from flyloom.support.named import CableFolder as CableFolder
+    from flyloom.support.named import Catalog as Catalog
+    from flyloom.support.named import Comparison as Comparison
+    from flyloom.support.named import Deployment as Deployment
+    from flyloom.support.named import Diagnosis as Diagnosis
+    from flyloom.support.named import Export as Export
+    from flyloom.support.named import ExportFormat as ExportFormat
+    from flyloom.support.named import Figure as Figure
+    from flyloom.support.named import FloorPlan as FloorPlan
+    from flyloom.support.named import FoundGraph as FoundGraph
+    from flyloom.support.named import GraphBounds as GraphBounds
+    from flyloom.support.named import GraphExistence as GraphExistence
+    from flyloom.support.named import MeasuredBandwidth as MeasuredBandwidth
+    from flyloom.support.named import MeasuredCosts as MeasuredCosts
+    from flyloom.support.named import PredictedBandwidth as PredictedBandwidth
+    from flyloom.support.named import ProcessMapping as ProcessMapping
+    from flyloom.support.named import Promise as Promise
+    from flyloom.support.named import PublishedTable as PublishedTable
+    from flyloom.support.named import RankedWorkload as RankedWorkload
+    from flyloom.support.named import RoutingComparison as RoutingComparison
+    from flyloom.support.named import Scales as Scales
+    from flyloom.support.named import Sizing as Sizing
+    from flyloom.support.named import TableChanges as TableChanges
+    from flyloom.support.named import Throughput as Throughput
+    from flyloom.support.named import WorkloadCheck as WorkloadCheck
+    from flyloom.support.named import WorkloadKind as WorkloadKind
+    from flyloom.support.named import WrittenWorkload as WrittenWorkload
     from flyloom.support.results import Result as Result
     from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.comparison import compare as compare
@@ -108,6 +139,14 @@ _HOMES = {
     "flyloom.plugins.topologies": ["topology"],
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],
+    "flyloom.support.named": [
+        "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Comparison",
+        "Deployment", "Diagnosis", "Export", "ExportFormat", "Figure", "FloorPlan",
+        "FoundGraph", "GraphBounds", "GraphExistence", "MeasuredBandwidth", "MeasuredCosts",
+        "PredictedBandwidth", "ProcessMapping", "Promise", "PublishedTable", "RankedWorkload",
+        "RoutingComparison", "Scales", "Sizing", "TableChanges", "Throughput", "WorkloadCheck",
+        "WorkloadKind", "WrittenWorkload",
+    ],
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.booksim": ["booksim"],
     "flyloom.verbs.comparison": ["compare"],

@@ -6,6 +6,8 @@ from typing import Any, Self, TypeAlias, final
 import numpy as np
 from numpy.typing import NDArray
 
+from flyloom.support.pictures import Picture
+
 __all__ = [
     "Communication",
     "FaultError",
@@ -243,6 +245,7 @@ class Topology:
     def addresses(self, lmc: int = 0) -> _Document: ...
     def __eq__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+    def plot(self, what: str | None = None) -> Picture: ...
     def _repr_html_(self) -> str: ...
 
 @final

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from flyloom.inputs.communication import Graph
     from flyloom.inputs.networks import Source
     from flyloom.inputs.tables import Tables
+    from flyloom.support.named import ProcessMapping
     from flyloom.support.progress import Progress
-    from flyloom.support.results import Result
     from flyloom.verbs.mapping import Hosts, Pins, Placed
 
 __all__ = [
@@ -44,7 +44,7 @@ def map_processes(
     path: str | os.PathLike[str] | None = None,
     format: str | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> ProcessMapping:
     """Which process goes on which endpoint, so that little traffic goes far or meets.
 
     Parameters
@@ -98,7 +98,7 @@ def map_processes(
 
     Returns
     -------
-    Result
+    ProcessMapping
         Figures of the mapping and of the linear one, lower bounds, the busiest channels, and
         ``mapping``, the endpoint of each process: docs/mapping.md#figures. After Ctrl-C the
         best so far, with ``interrupted`` true.
@@ -145,7 +145,7 @@ def evaluate_mapping(
     seed: int = 0,
     format: str | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> ProcessMapping:
     """What a mapping is worth: hop-bytes, dilation and congestion, beside the linear one.
 
     Parameters
@@ -187,7 +187,7 @@ def evaluate_mapping(
 
     Returns
     -------
-    Result
+    ProcessMapping
         Figures of the mapping and of the linear one, lower bounds, the busiest channels, and
         ``mapping``, the endpoint of each process: docs/mapping.md#figures.
 
@@ -234,7 +234,7 @@ def map_with_routing(
     format: str | None = None,
     tables: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-) -> tuple[Result, Routing]:
+) -> tuple[ProcessMapping, Routing]:
     """A mapping and forwarding tables for its traffic, so that the busiest channel carries
     little.
 
@@ -292,7 +292,7 @@ def map_with_routing(
 
     Returns
     -------
-    tuple[Result, Routing]
+    tuple[ProcessMapping, Routing]
         Figures of the mapping and of the linear one, lower bounds, the busiest channels, and
         ``mapping``, the endpoint of each process: docs/mapping.md#figures. They are under the
         new tables, with ``linear`` over all shortest paths, ``verified``, ``lanes``,

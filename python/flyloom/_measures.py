@@ -24,7 +24,7 @@ __all__ = [
     "Resilience",
     "Structure",
     "Cost",
-    "Verify",
+    "Verification",
     "lanes_needed",
     "path_diversity",
     "ebb",
@@ -995,7 +995,7 @@ class Cost(Record):
     network: str
 
 
-class VerifyComplete(Record):
+class VerificationComplete(Record):
     """Whether every route between endpoints arrives.
 
     Attributes
@@ -1025,7 +1025,7 @@ class VerifyComplete(Record):
     counterexample: str
 
 
-class VerifyManagement(Record):
+class VerificationManagement(Record):
     """Whether every route from and to switches arrives.
 
     Attributes
@@ -1044,7 +1044,7 @@ class VerifyManagement(Record):
     counterexample: str
 
 
-class VerifyWaiting(Record):
+class VerificationWaiting(Record):
     """A channel of a cycle, held by a route that waits for the next one.
 
     Attributes
@@ -1071,7 +1071,7 @@ class VerifyWaiting(Record):
     route: str
 
 
-class VerifyDeadlock(Record):
+class VerificationDeadlock(Record):
     """Whether packets can never wait for each other in a cycle.
 
     Attributes
@@ -1086,7 +1086,7 @@ class VerifyDeadlock(Record):
         Whether the separate checker accepts the numbering of channels.
     recheck_error : str | None, not always there
         What the separate checker objects to; null where it accepts.
-    cycle : list[VerifyWaiting], not always there
+    cycle : list[VerificationWaiting], not always there
         Channels, each held by a route that waits for the next; the last for the first.
     counterexample : list[str], not always there
         The same in words, a line a channel.
@@ -1094,18 +1094,18 @@ class VerifyDeadlock(Record):
 
     __slots__ = ()
     _parts = {
-        "cycle": VerifyWaiting,
+        "cycle": VerificationWaiting,
     }
     holds: bool
     dependencies: int
     lanes: int
     rechecked: bool
     recheck_error: str | None
-    cycle: list[VerifyWaiting]
+    cycle: list[VerificationWaiting]
     counterexample: list[str]
 
 
-class VerifyRoutes(Record):
+class VerificationRoutes(Record):
     """The routes that were checked, by number and hops.
 
     Attributes
@@ -1121,7 +1121,7 @@ class VerifyRoutes(Record):
     hop_histogram: list[int]
 
 
-class VerifyArrival(Record):
+class VerificationArrival(Record):
     """Whether no route ends with one kind of fault.
 
     Attributes
@@ -1132,21 +1132,21 @@ class VerifyArrival(Record):
         Number of such routes.
     counterexample : str, not always there
         The first such route.
-    witness : VerifyRoutes, not always there
+    witness : VerificationRoutes, not always there
         The routes that were checked.
     """
 
     __slots__ = ()
     _parts = {
-        "witness": VerifyRoutes,
+        "witness": VerificationRoutes,
     }
     holds: bool
     routes: int
     counterexample: str
-    witness: VerifyRoutes
+    witness: VerificationRoutes
 
 
-class VerifyNumbers(Record):
+class VerificationNumbers(Record):
     """The size of the numbering of channels that rises along every route.
 
     Attributes
@@ -1165,7 +1165,7 @@ class VerifyNumbers(Record):
     numbers: int
 
 
-class VerifyNoDeadlock(Record):
+class VerificationNoDeadlock(Record):
     """Whether packets can never wait in a cycle, with the evidence.
 
     Attributes
@@ -1174,9 +1174,9 @@ class VerifyNoDeadlock(Record):
         Whether there is no cycle; none where it was not judged.
     why : str, not always there
         Why it was not judged.
-    witness : VerifyNumbers, not always there
+    witness : VerificationNumbers, not always there
         Numbers of channels that rise along every route.
-    cycle : list[VerifyWaiting], not always there
+    cycle : list[VerificationWaiting], not always there
         Channels, each held by a route that waits for the next; the last for the first.
     counterexample : list[str], not always there
         The same in words, a line a channel.
@@ -1184,17 +1184,17 @@ class VerifyNoDeadlock(Record):
 
     __slots__ = ()
     _parts = {
-        "witness": VerifyNumbers,
-        "cycle": VerifyWaiting,
+        "witness": VerificationNumbers,
+        "cycle": VerificationWaiting,
     }
     holds: bool | None
     why: str
-    witness: VerifyNumbers
-    cycle: list[VerifyWaiting]
+    witness: VerificationNumbers
+    cycle: list[VerificationWaiting]
     counterexample: list[str]
 
 
-class VerifyLanes(Record):
+class VerificationLanes(Record):
     """Lanes in use.
 
     Attributes
@@ -1207,7 +1207,7 @@ class VerifyLanes(Record):
     lanes: int
 
 
-class VerifyWithinLanes(Record):
+class VerificationWithinLanes(Record):
     """Whether every route stays on the lanes that exist.
 
     Attributes
@@ -1216,7 +1216,7 @@ class VerifyWithinLanes(Record):
         Whether every route does; none where it was not judged.
     why : str, not always there
         Why it was not judged.
-    witness : VerifyLanes, not always there
+    witness : VerificationLanes, not always there
         The lanes that routes use.
     counterexample : str, not always there
         A hop on a lane that does not exist.
@@ -1224,91 +1224,91 @@ class VerifyWithinLanes(Record):
 
     __slots__ = ()
     _parts = {
-        "witness": VerifyLanes,
+        "witness": VerificationLanes,
     }
     holds: bool | None
     why: str
-    witness: VerifyLanes
+    witness: VerificationLanes
     counterexample: str
 
 
-class VerifyVerdicts(Record):
+class VerificationVerdicts(Record):
     """Every question by name.
 
     Attributes
     ----------
-    no_missing_entry : VerifyArrival
+    no_missing_entry : VerificationArrival
         No route ends at a switch without an entry for it.
-    no_dead_port : VerifyArrival
+    no_dead_port : VerificationArrival
         No route ends at a port without a working cable.
-    no_wrong_delivery : VerifyArrival
+    no_wrong_delivery : VerificationArrival
         No route is delivered to somebody else.
-    no_loop : VerifyArrival
+    no_loop : VerificationArrival
         No route comes back to a switch that it has left.
-    no_over_the_hop_limit : VerifyArrival
+    no_over_the_hop_limit : VerificationArrival
         No route takes more than ``hop_limit`` hops.
-    management : VerifyManagement
+    management : VerificationManagement
         Routes from and to switches arrive.
-    no_deadlock : VerifyNoDeadlock
+    no_deadlock : VerificationNoDeadlock
         Packets can never wait in a cycle.
-    within_lanes : VerifyWithinLanes
+    within_lanes : VerificationWithinLanes
         No route is on a lane from ``max_lanes`` on.
     """
 
     __slots__ = ()
     _parts = {
-        "no_missing_entry": VerifyArrival,
-        "no_dead_port": VerifyArrival,
-        "no_wrong_delivery": VerifyArrival,
-        "no_loop": VerifyArrival,
-        "no_over_the_hop_limit": VerifyArrival,
-        "management": VerifyManagement,
-        "no_deadlock": VerifyNoDeadlock,
-        "within_lanes": VerifyWithinLanes,
+        "no_missing_entry": VerificationArrival,
+        "no_dead_port": VerificationArrival,
+        "no_wrong_delivery": VerificationArrival,
+        "no_loop": VerificationArrival,
+        "no_over_the_hop_limit": VerificationArrival,
+        "management": VerificationManagement,
+        "no_deadlock": VerificationNoDeadlock,
+        "within_lanes": VerificationWithinLanes,
     }
-    no_missing_entry: VerifyArrival
-    no_dead_port: VerifyArrival
-    no_wrong_delivery: VerifyArrival
-    no_loop: VerifyArrival
-    no_over_the_hop_limit: VerifyArrival
-    management: VerifyManagement
-    no_deadlock: VerifyNoDeadlock
-    within_lanes: VerifyWithinLanes
+    no_missing_entry: VerificationArrival
+    no_dead_port: VerificationArrival
+    no_wrong_delivery: VerificationArrival
+    no_loop: VerificationArrival
+    no_over_the_hop_limit: VerificationArrival
+    management: VerificationManagement
+    no_deadlock: VerificationNoDeadlock
+    within_lanes: VerificationWithinLanes
 
 
-class Verify(Record):
+class Verification(Record):
     """All verdicts on the tables.
 
     Attributes
     ----------
     holds : bool
         Whether everything holds.
-    complete : VerifyComplete
+    complete : VerificationComplete
         Whether every route between endpoints arrives.
-    management : VerifyManagement
+    management : VerificationManagement
         Whether every route from switches without endpoints and to switches arrives. It does not
         count for ``holds``.
-    deadlock : VerifyDeadlock | None
+    deadlock : VerificationDeadlock | None
         Whether packets can never wait in a cycle; none where routes are not complete.
     lanes : int
         Data lanes in use.
-    verdicts : VerifyVerdicts
+    verdicts : VerificationVerdicts
         Every question by name.
     """
 
     __slots__ = ()
     _parts = {
-        "complete": VerifyComplete,
-        "management": VerifyManagement,
-        "deadlock": VerifyDeadlock,
-        "verdicts": VerifyVerdicts,
+        "complete": VerificationComplete,
+        "management": VerificationManagement,
+        "deadlock": VerificationDeadlock,
+        "verdicts": VerificationVerdicts,
     }
     holds: bool
-    complete: VerifyComplete
-    management: VerifyManagement
-    deadlock: VerifyDeadlock | None
+    complete: VerificationComplete
+    management: VerificationManagement
+    deadlock: VerificationDeadlock | None
     lanes: int
-    verdicts: VerifyVerdicts
+    verdicts: VerificationVerdicts
 
 
 def lanes_needed(
@@ -1741,7 +1741,7 @@ def verify(
     hop_limit: int = 64,
     max_lanes: int = 15,
     progress: Progress | None = None,
-) -> Verify:
+) -> Verification:
     """Proof that routing tables are correct, with evidence.
 
     Everything holds when every route between endpoints arrives within ``hop_limit`` links,
@@ -1761,7 +1761,7 @@ def verify(
 
     Returns
     -------
-    Verify
+    Verification
 
     Raises
     ------
@@ -1772,7 +1772,7 @@ def verify(
         "hop_limit": hop_limit,
         "max_lanes": max_lanes,
     }
-    return Verify(measured(on, "verify", given, progress))
+    return Verification(measured(on, "verify", given, progress))
 
 
 RECORDS: dict[str, type[Record]] = {
@@ -1785,6 +1785,6 @@ RECORDS: dict[str, type[Record]] = {
     "resilience": Resilience,
     "structure": Structure,
     "cost": Cost,
-    "verify": Verify,
+    "verify": Verification,
 }
 """The class of each measure's record."""

@@ -116,12 +116,22 @@ class Cells(html.parser.HTMLParser):
 def test_notebooks_see_a_small_table():
     evil = "<img src=x onerror=alert(1)>"
     page = Cells()
-    found = Result({"name": evil, evil: 1, "b": {"c": 1 / 3}, "l": list(range(99))})
+    found = Result({"name": evil, evil: 1, "b": {"c": 1 / 3}, "l": list(range(99)), "no": None})
     page.feed(found._repr_html_())
-    assert set(page.tags) == {"table", "caption", "b", "tbody", "tr", "th", "td"}
-    assert page.texts == ["Result", "name", evil, evil, "1", "b.c", "0.333333", "l", "[99 items]"]
+    assert set(page.tags) == {"div", "table", "b", "tbody", "tr", "th", "td", "details", "summary",
+                              "p"}
+    assert page.texts == ["Result", "name", evil, evil, "1", "b", "b.c"[2:], "0.3333", "l",
+                          "99 values"]
     long = Result({f"k{i}": "x" * 10_000 for i in range(500)})._repr_html_()
-    assert len(long) < 20_000 and "and 460 more" in long
+    assert len(long) < 120_000 and long.index("<details>") < 5_000
+
+
+def test_a_text_counts_what_is_long():
+    text = repr(Result({"points": [{"x": 1}] * 9, "numbers": list(range(99)), "word": "y" * 99,
+                        "inside": {str(i): i for i in range(50)}, "x": 1.5}))
+    assert text == ("Result(points=[9 records], numbers=[99 values], word='" + "y" * 39 +
+                    "…', inside=Result(50 fields), x=1.5)")
+    assert repr(Result({f"f{i}": i for i in range(25)})).endswith("f19=19, and 5 more fields)")
 
 
 def test_a_run_has_a_row_for_each_point(tmp_path):

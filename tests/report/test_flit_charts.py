@@ -12,7 +12,7 @@ import pytest
 from cli_helpers import document, flyloom
 from flyloom import draw
 from flyloom.draw.floor import floor_data
-from flyloom.draw.heat import IDLE, Scale, ramp
+from flyloom.draw.heat import IDLE, HeatScale, ramp
 from flyloom.report import charts, flit, flit_page, simulated
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -38,43 +38,6 @@ CURVES = [
     {"label": "down", "points": [point(0.3, 0.3, 30.0), point(0.6, 0.5, 90.0),
                                  point(0.7, 0.0, None, deadlocked=True)]},
 ]
-
-
-def layers(panel: dict) -> list[dict]:
-    return panel["layer"]
-
-
-def test_a_curve_has_every_point_with_its_latencies_and_accepted_load():
-    spec = flit.curves_spec(CURVES, "a title")
-    values = spec["data"]["values"]
-    for curve in CURVES:
-        for given in curve["points"]:
-            shown = {v["is"]: v for v in values
-                     if (v["curve"], v["offered"]) == (curve["label"], given["offered_load"])}
-            wanted = {"accepted": given["accepted_load"]}
-            if given["mean_packet_latency_cycles"] is not None:
-                wanted["mean"] = given["mean_packet_latency_cycles"]
-                wanted["99 % take no longer"] = given["p99_packet_latency_cycles"]
-            assert {name: v["value"] for name, v in shown.items()} == wanted
-            mark = "deadlocked" if given["deadlocked"] else \
-                "saturated" if given["saturated"] else "ok"
-            assert {v["mark"] for v in shown.values()} == {mark}
-    assert len(values) == 5 + 4 + 4  # accepted; mean and 99 % of the points where packets arrive
-    ends = [layer["data"]["values"] for panel in spec["hconcat"] for layer in layers(panel)
-            if layer["mark"]["type"] == "rule"]
-    assert ends == [[{"curve": "up", "load": 0.45}]] * 2
-    charts.svg(spec, prefix="x-")
-
-
-def test_marks_are_hollow_where_saturated_and_crosses_where_deadlocked():
-    drawn = ElementTree.fromstring(charts.svg(flit.curves_spec(CURVES), prefix="x-"))
-    points = [node for node in drawn.iter(f"{SVG}path")
-              if node.get("fill-opacity") in ("0", "1") and node.get("stroke-width") == "1.4"]
-    # four means, five accepted loads; of each the saturated one is hollow, and the deadlocked one
-    assert len(points) == 9
-    assert sum(node.get("fill-opacity") == "0" for node in points) == 3
-    crosses = [node for node in points if "A" not in node.get("d")]
-    assert len(crosses) == 1 and crosses[0].get("fill-opacity") == "0"
 
 
 def test_nothing_to_draw_is_no_chart():
@@ -148,7 +111,7 @@ def test_colours_go_from_light_to_dark_for_everybody(most, matrix):
         return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
     for light in (lightness, seen):
-        steps = [light(colour) for colour in Scale(most).colours]
+        steps = [light(colour) for colour in HeatScale(most).colours]
         # 1.1: what neighbours differ by in contrast, at least
         assert all((a + 0.05) / (b + 0.05) > 1.1 for a, b in itertools.pairwise(steps))
     assert ramp(0) != ramp(1)
@@ -156,7 +119,7 @@ def test_colours_go_from_light_to_dark_for_everybody(most, matrix):
 
 @pytest.mark.parametrize("most", [1e-6, 0.031, 0.1, 0.5, 0.999, 1.0])
 def test_a_scale_reaches_from_nothing_to_the_most(most):
-    scale = Scale(most)
+    scale = HeatScale(most)
     assert 1 <= len(scale.colours) <= 10
     assert (scale.count - 1) * scale.step < most <= scale.count * scale.step * (1 + 1e-9)
     digits = f"{scale.step:.6e}"
@@ -184,7 +147,7 @@ def test_the_matrix_shows_every_channel_in_its_colour():
     # switch 0 and 2 stand in the rack that is drawn second
     channels = [(0, 1, 0.5), (1, 0, 0.0), (1, 2, 0.05), (1, 2, 0.25), (2, 1, 0.41)]
     drawing = draw.heat_matrix_svg(channels, 3, switch_racks=["b", "a", "b"])
-    scale = Scale(0.5)
+    scale = HeatScale(0.5)
     order = [0, 2, 1]  # racks in the order in which switches show them
     wanted: dict = {}
     for a, b, used in channels:
@@ -200,8 +163,8 @@ def test_a_large_matrix_has_blocks_of_the_busiest():
     cells = marks(draw.heat_matrix_svg(ring, n))
     block = n // 160
     hot = (700 // block, 701 // block)
-    assert cells[hot] == Scale(0.9).colour(0.9)
-    assert {colour for cell, colour in cells.items() if cell != hot} == {Scale(0.9).colour(0.2)}
+    assert cells[hot] == HeatScale(0.9).colour(0.9)
+    assert {colour for cell, colour in cells.items() if cell != hot} == {HeatScale(0.9).colour(0.2)}
 
 
 def test_the_floor_shows_the_busiest_channel_of_each_pair_of_racks():
@@ -212,7 +175,7 @@ def test_the_floor_shows_the_busiest_channel_of_each_pair_of_racks():
     channels = [(a, b, ((7 * a + 3 * b) % 50) / 50) for a, b in ends]
     drawing = ElementTree.fromstring(
         draw.heat_floor_svg(floor_data(plan, t.switch_names), channels))
-    scale = Scale(max(used for *_, used in channels))
+    scale = HeatScale(max(used for *_, used in channels))
     names = [r["name"] for r in plan["racks"]]
     lines = {}
     for node in drawing.iter(f"{SVG}path"):
@@ -258,11 +221,12 @@ def test_the_command_writes_pictures_a_page_and_all_it_found(tmp_path):
     words = ["sim", "flit", "slim_fly:q=3,p=2", "--load", "0.2,0.9", *SHORT]
     found = document(*words, "-o", tmp_path / "a.json")
     assert json.loads((tmp_path / "a.json").read_text()) == found
-    for end in ("svg", "png", "html"):
+    for end in ("svg", "png", "pdf", "html"):
         done = flyloom(*words, "-o", str(tmp_path / f"a.{end}"))
         assert done.returncode == 0 and f"written to {tmp_path}/a.{end}" in done.stdout
     assert ElementTree.parse(tmp_path / "a.svg").getroot().tag == f"{SVG}svg"
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     page = (tmp_path / "a.html").read_text()
     for p in found["points"]:
         assert f'<td class="n">{p["mean_packet_latency_cycles"]:.4g}</td>' in page

@@ -136,11 +136,11 @@ def test_what_a_wide_table_has_in_all_rows_is_said_once(data):
 
 def test_a_fabric_whose_time_is_not_known_has_no_column_for_it(data):
     some = copy.deepcopy(data)
-    assert "Time [s]" in Page(page.render(some)).text["fabric"]
+    assert "Time (s)" in Page(page.render(some)).text["fabric"]
     for routing in some["routings"]:
         if routing["deploy"]:
             routing["deploy"].pop("seconds")
-    assert "Time [s]" not in Page(page.render(some)).text["fabric"]
+    assert "Time (s)" not in Page(page.render(some)).text["fabric"]
 
 
 def test_cables_and_fabric(html):
@@ -154,7 +154,7 @@ def test_cables_and_fabric(html):
 
 
 def test_headline(data):
-    tiles = {tile["head"]: tile for tile in page.tiles(page.View(page.check(data)))}
+    tiles = {tile["head"]: tile for tile in page.tiles(page.PageData(page.check(data)))}
     assert tiles["Built: Slim Fly"]["small"] == "50 switches, 175 links, 5 racks, diameter 2"
     assert tiles["Proven"]["big"] == "10 of 16 routings"
     sound = max(r["ebb"]["mean"] for r in data["routings"] if r["verified"])
@@ -162,11 +162,11 @@ def test_headline(data):
     assert tiles["Loaded and read back"]["big"] == "identical"
     raised = copy.deepcopy(data)
     raised["routings"][2]["ebb"] |= {"mean": 0.99, "ci_low": 0.98, "ci_high": 1.0}  # deadlocks
-    tiles = {tile["head"]: tile for tile in page.tiles(page.View(page.check(raised)))}
+    tiles = {tile["head"]: tile for tile in page.tiles(page.PageData(page.check(raised)))}
     assert tiles["Measured"]["big"] == f"{sound:.3f}"
     spoilt = copy.deepcopy(data)
     spoilt["routings"][0]["deploy"]["differing_sl_entries"] = 3
-    last = page.tiles(page.View(page.check(spoilt)))[-1]
+    last = page.tiles(page.PageData(page.check(spoilt)))[-1]
     assert (last["big"], last["mood"]) == ("3 differ", "bad")
 
 

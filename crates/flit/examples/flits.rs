@@ -3,10 +3,10 @@
 
 use base::Quiet;
 use fabric::network::parse_inline;
-use flit::case::Case;
+use flit::case::FlitCase;
 use flit::spec::{RunLength, Spec};
 use flit::warmup::Warmup;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::select::{LaneUse, SelectionSpec};
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +19,8 @@ fn main() {
     };
     let recipe = parse_inline(net).expect("a network");
     let family = families::family(&recipe.family).expect("a family");
-    let on = PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
+    let on =
+        NetworkOrTables::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
     let (lane_use, name) = match selection.strip_suffix("/any") {
         Some(name) => (LaneUse::Any, name),
         None => (LaneUse::Hops, &**selection),
@@ -36,7 +37,7 @@ fn main() {
         },
         ..Spec::default()
     };
-    let case = Case::new(on, &spec, None, &Quiet).expect("a case");
+    let case = FlitCase::new(on, &spec, None, &Quiet).expect("a case");
     let began = Instant::now();
     let point = case
         .point(load.parse().expect("a load"), 0, threads.parse().expect("threads"), &Quiet)

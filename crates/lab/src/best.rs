@@ -8,7 +8,7 @@ use message::stage::{MessageInputs, Spec};
 use message::{CostOrigin, LogGops};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use traffic::workload::collective::{ALGORITHMS, Entry};
+use traffic::workload::collective::{ALGORITHMS, AlgorithmEntry};
 
 /// The parameters of a decision table.
 #[derive(Debug, Clone, Default)]
@@ -160,7 +160,7 @@ fn row(
 /// A parameter of an algorithm and the value to try; none where there is nothing to vary.
 type ParameterVariant = Option<(&'static str, u64)>;
 
-fn variants(entry: &Entry) -> Vec<ParameterVariant> {
+fn variants(entry: &AlgorithmEntry) -> Vec<ParameterVariant> {
     if entry.part.has("ways") {
         return FANOUTS.iter().map(|&fanout| Some(("ways", fanout))).collect();
     }
@@ -175,7 +175,7 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 }
 
 fn tried(
-    (entry, own): (&Entry, ParameterVariant),
+    (entry, own): (&AlgorithmEntry, ParameterVariant),
     asked: &DecisionRequest,
     on: MessageInputs<'_>,
     (ranks, bytes): (u64, u64),

@@ -5,7 +5,7 @@ use crate::registry::{describe, engines, families, params, simulators, stages};
 use base::part::Part;
 use engines::ask::OPENSM;
 use engines::lanes::LaneMethod;
-use formats::trace::{self, Format};
+use formats::trace::{self, TraceFormat};
 use formats::{communication, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
 use message::PRESETS;
@@ -180,7 +180,7 @@ fn with_keys(kind: &str, part: &Part) -> Value {
 }
 
 /// A format of workloads: how its files are named, and its parameters besides.
-fn workload_file(format: &Format) -> Value {
+fn workload_file(format: &TraceFormat) -> Value {
     let written = format.writer.map_or(String::new(), |w| format!("; written as NAME{}", w.end));
     let doc = format!("{}; {}{written}", format.part.doc, format.named());
     let mut row = row("workload-file", format.part.name, "", &doc);

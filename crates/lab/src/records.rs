@@ -20,8 +20,11 @@ pub fn classes(name: &str, schema: &Value) -> Vec<Value> {
     found
 }
 
-/// The name of a measure as a class name: `edge_load` becomes `EdgeLoad`.
+/// The name of a measure as a class name, a noun: `edge_load` becomes `EdgeLoad`.
 fn class_name(measure: &str) -> String {
+    if measure == "verify" {
+        return "Verification".to_owned();
+    }
     let words = measure.split('_').filter(|word| !word.is_empty());
     words.fold(String::new(), |all, word| all + &word[..1].to_uppercase() + &word[1..])
 }

@@ -1,6 +1,6 @@
 //! What messages cost as users say it: a preset, and parameters in place of the preset's.
 
-use super::Dialect;
+use super::ScheduleDialect;
 use super::parameters::LogGops;
 use super::presets::{CostPreset, PRESETS, USUAL, USUAL_V1, preset};
 use base::Refusal;
@@ -75,10 +75,10 @@ impl CostSpec {
     ///
     /// # Errors
     /// When there is none of the name that is given.
-    pub fn preset(&self, dialect: Dialect) -> Result<&'static CostPreset, Refusal> {
+    pub fn preset(&self, dialect: ScheduleDialect) -> Result<&'static CostPreset, Refusal> {
         preset(self.preset.as_deref().unwrap_or(match dialect {
-            Dialect::Causal => USUAL,
-            Dialect::LogGopsV1 => USUAL_V1,
+            ScheduleDialect::Causal => USUAL,
+            ScheduleDialect::LogGopsV1 => USUAL_V1,
         }))
     }
 
@@ -86,7 +86,7 @@ impl CostSpec {
     ///
     /// # Errors
     /// When there is no preset of the name that is given.
-    pub fn resolved(&self, dialect: Dialect) -> Result<LogGops, Refusal> {
+    pub fn resolved(&self, dialect: ScheduleDialect) -> Result<LogGops, Refusal> {
         let usual = self.preset(dialect)?.parameters;
         Ok(LogGops {
             L: self.L.unwrap_or(usual.L),
@@ -102,7 +102,7 @@ impl CostSpec {
     ///
     /// # Errors
     /// When there is no preset of the name that is given.
-    pub fn origin(&self, dialect: Dialect) -> Result<CostOrigin, Refusal> {
+    pub fn origin(&self, dialect: ScheduleDialect) -> Result<CostOrigin, Refusal> {
         let preset = self.preset(dialect)?;
         let given = [
             ("L", self.L.is_some()),

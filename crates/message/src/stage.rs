@@ -5,14 +5,14 @@ use super::net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,
 };
-use super::{CostOrigin, CostSpec, Dialect, LogGops, RunResult, TracedRun, run};
-use base::renamed::Renamed;
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Refusal, Stage, Stop, Watch};
+use super::{CostOrigin, CostSpec, LogGops, RunResult, ScheduleDialect, TracedRun, run};
+use base::renamed::RenamedParameter;
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
-use paths::PathSource;
+use paths::NetworkOrTables;
 use paths::over_seeds::{SeedStatistics, check_seeds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ pub struct Spec {
     /// among them, a rank for every place on the endpoints.
     pub workload_options: Map<String, Value>,
     /// By which rules the schedule is run.
-    pub dialect: Dialect,
+    pub dialect: ScheduleDialect,
     /// What messages cost: the name of a preset (`flyloom list costs`), or a table with `preset`
     /// and parameters in place of the preset's; a network takes the place of `L` and `G`.
     #[serde(deserialize_with = "preset_or_table")]
@@ -66,7 +66,7 @@ impl Default for Spec {
         Self {
             workload: "alltoall_pairwise".to_owned(),
             workload_options: Map::new(),
-            dialect: Dialect::default(),
+            dialect: ScheduleDialect::default(),
             costs: CostSpec::default(),
             link: LinkCosts::default(),
             switch: SwitchCosts::default(),
@@ -81,7 +81,7 @@ impl Default for Spec {
     }
 }
 
-/// What a schedule is run on.
+/// The inputs that a schedule is run on.
 #[derive(Clone, Copy, Default)]
 pub struct MessageInputs<'a> {
     /// The network, if there is one.
@@ -118,7 +118,7 @@ pub struct ChannelTotals {
 #[schemars(rename = "Record")]
 pub struct MessageRecord {
     /// By which rules the schedule was run.
-    pub dialect: Dialect,
+    pub dialect: ScheduleDialect,
     /// What messages cost.
     pub parameters: LogGops,
     /// Where that is from.
@@ -179,8 +179,8 @@ impl Spec {
             Cow::Owned(make(&name, &with, watch)?)
         };
         let driven = match (on.routing, on.topology) {
-            (Some(routing), _) => Some(PathSource::Tables(Box::new(routing.clone()))),
-            (None, topology) => topology.cloned().map(PathSource::Network),
+            (Some(routing), _) => Some(NetworkOrTables::Tables(Box::new(routing.clone()))),
+            (None, topology) => topology.cloned().map(NetworkOrTables::Network),
         };
         let mut places = Vec::new();
         if let Some(driven) = &driven {
@@ -196,7 +196,7 @@ impl Spec {
         });
         let mut traced = None;
         let found = if is_traced {
-            if self.dialect != Dialect::Causal {
+            if self.dialect != ScheduleDialect::Causal {
                 let why = "loggops-v1 has no critical path";
                 return Err(Refusal::new("dialect", why, "the dialect causal").into());
             }
@@ -342,69 +342,83 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
 impl Stage for Spec {
     const NAME: &'static str = "sim.message";
     const FILES: &'static [&'static str] = &["workload"];
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "finish_ns",
             "/finish_ns",
-            Kind::Real,
+            ColumnType::Real,
             "ns",
             "when the last process is done",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_finish_ns",
             "/mean_finish_ns",
-            Kind::Real,
+            ColumnType::Real,
             "ns",
             "when processes are done, in the mean",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new("ranks", "/ranks", Kind::Whole, "", "processes", Better::Neither),
-        Metric::new("messages", "/messages", Kind::Whole, "", "messages", Better::Neither),
-        Metric::new(
+        RecordColumn::new(
+            "ranks",
+            "/ranks",
+            ColumnType::Whole,
+            "",
+            "processes",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
+            "messages",
+            "/messages",
+            ColumnType::Whole,
+            "",
+            "messages",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
             "costs",
             "/costs/preset",
-            Kind::Text,
+            ColumnType::Text,
             "",
             "preset of what messages cost",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "sent_bytes",
             "/sent_bytes",
-            Kind::Real,
+            ColumnType::Real,
             "B",
             "bytes of all messages",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "busiest_link_use",
             "/network/busiest_link_use",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "part of its rate that the busiest channel between switches carried",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_link_use",
             "/network/mean_link_use",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "part of their rate that channels between switches carried, in the mean",
-            Better::Neither,
+            BetterValues::Neither,
         ),
     ];
 
-    const RENAMED: &'static [Renamed] = &[
-        Renamed::name("goal", "workload"),
-        Renamed::name("with", "workload_options"),
-        Renamed::name("make", "workload_options"),
-        Renamed::name("parameters", "costs"),
-        Renamed::name("network.link_ns", "link.latency_ns"),
-        Renamed::name("network.link_gbps", "link.rate_gbps"),
-        Renamed::name("network.switch_ns", "switch.delay_ns"),
-        Renamed::name("network.paths", "selection"),
-        Renamed::words("network.rails", "rail", &[("interface", "by_interface")]),
+    const RENAMED: &'static [RenamedParameter] = &[
+        RenamedParameter::name("goal", "workload"),
+        RenamedParameter::name("with", "workload_options"),
+        RenamedParameter::name("make", "workload_options"),
+        RenamedParameter::name("parameters", "costs"),
+        RenamedParameter::name("network.link_ns", "link.latency_ns"),
+        RenamedParameter::name("network.link_gbps", "link.rate_gbps"),
+        RenamedParameter::name("network.switch_ns", "switch.delay_ns"),
+        RenamedParameter::name("network.paths", "selection"),
+        RenamedParameter::words("network.rails", "rail", &[("interface", "by_interface")]),
     ];
 
     type Input<'a> = MessageInputs<'a>;
@@ -430,12 +444,12 @@ impl Stage for Spec {
         Ok(())
     }
 
-    fn need(&self, on: MessageInputs<'_>, threads: usize) -> Need {
+    fn need(&self, on: MessageInputs<'_>, threads: usize) -> ResourceNeed {
         let switches = on.topology.map_or(0.0, |t| t.switches().len() as f64);
         let ops = on.schedule.map_or(0.0, |schedule| schedule.ops().len() as f64);
         let runs = f64::from(self.seeds);
         let at_once = runs.min(threads as f64);
-        Need::new(
+        ResourceNeed::new(
             at_once * (switches * switches + ops * BYTES_AN_OPERATION),
             runs * ops / OPERATIONS_A_SECOND,
         )

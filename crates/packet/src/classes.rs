@@ -7,7 +7,7 @@
 //! 5(5), 1997, for shares by weights.
 
 use super::node::Node;
-use super::runs::EventContext;
+use super::runs::EventHandlerContext;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,7 +156,7 @@ impl Sharing {
         node: &mut Node,
         port: u16,
         (class, bytes): (u8, u32),
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let class = usize::from(class);
         let ClassShare { level, cost, .. } = self.of[class];
@@ -176,7 +176,7 @@ impl Sharing {
         node: &mut Node,
         port: u16,
         (class, lane): (u8, u8),
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         *node.tag(self.at(port, class.into()) + 2, to) = lane.into();
     }

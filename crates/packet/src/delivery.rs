@@ -2,16 +2,16 @@
 //! arriving packets are counted.
 
 use super::endpoint::Endpoint;
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::{Model, TrafficSource};
 use super::node::Node;
 use super::plant::LinkClass;
 use super::port::{Lane, QueuedChunk};
 use super::replay;
-use super::runs::{EventContext, StateChange};
+use super::runs::{EventHandlerContext, StateChange};
 use super::tally::Arrival;
 use super::timing::{CreditRule, ForwardingRule};
-use des::Lp;
+use des::LpNumber;
 use paths::select::RailSelection;
 
 impl Model {
@@ -25,9 +25,9 @@ impl Model {
     pub(super) fn queues(
         &self,
         it: &mut Endpoint,
-        mut packet: Packet,
+        mut packet: PacketChunk,
         class: u8,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         packet.rail = self.rail(it, &packet, class, to);
         if it.nics[usize::from(class)].rail != packet.rail {
@@ -37,7 +37,7 @@ impl Model {
         let at = self.queue_at(port, class);
         let first = class * self.plant.lanes_each() as u8;
         let lane = first + self.route.enters(&self.plant, &mut packet, &mut it.node, to);
-        let sender = Sender { lp: to.me(), port, lane };
+        let sender = ChunkSender { lp: to.me(), port, lane };
         let queued = it.node.append(it.node.lanes[at].queued, packet, sender, to);
         let lane = it.node.lane(at, to);
         lane.queued = queued;
@@ -50,9 +50,9 @@ impl Model {
     fn rail(
         &self,
         it: &mut Endpoint,
-        packet: &Packet,
+        packet: &PacketChunk,
         class: u8,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u8 {
         let rails = self.plant.rails;
         if rails == 1 {
@@ -94,7 +94,7 @@ impl Model {
         endpoint % self.concentration.max(1) / each % self.plant.rails
     }
 
-    fn endpoint_wakes(&self, it: &mut Endpoint, port: u16, to: &mut impl EventContext) {
+    fn endpoint_wakes(&self, it: &mut Endpoint, port: u16, to: &mut impl EventHandlerContext) {
         if self.wakes(&mut it.node, port, to) {
             self.endpoint_sends(it, port, to);
         }
@@ -103,7 +103,7 @@ impl Model {
     /// Whether a class has a packet for a rail, and there is room for it in the buffer behind the
     /// rail.
     #[inline]
-    fn may_send(&self, node: &Node, (port, me): (u16, Lp), class: u8) -> bool {
+    fn may_send(&self, node: &Node, (port, me): (u16, LpNumber), class: u8) -> bool {
         let lane = node.lanes[self.queue_at(port, class)];
         let kind = self.plant.kind_of_rail(me - self.plant.routers, port as u8);
         !lane.queued.is_empty() && self.has_room(node, &lane, kind)
@@ -111,7 +111,7 @@ impl Model {
 
     /// Whether the queue of an endpoint's rail holds at least as much as the buffer behind it.
     #[inline]
-    pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: Lp) -> bool {
+    pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: LpNumber) -> bool {
         let link = self.plant.kind(self.plant.kind_of_rail(me - self.plant.routers, rail));
         match self.timing.room {
             CreditRule::Behind => lane.waiting >= link.chunks,
@@ -126,7 +126,7 @@ impl Model {
         node: &mut Node,
         port: u16,
         class: u8,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> QueuedChunk {
         let at = self.queue_at(port, class);
         let (queued, waiting) = node.remove(node.lanes[at].queued, to);
@@ -143,7 +143,12 @@ impl Model {
     }
 
     /// A rail of an endpoint sends its next packet, if one may go.
-    pub(super) fn endpoint_sends(&self, it: &mut Endpoint, port: u16, to: &mut impl EventContext) {
+    pub(super) fn endpoint_sends(
+        &self,
+        it: &mut Endpoint,
+        port: u16,
+        to: &mut impl EventHandlerContext,
+    ) {
         let seat = (port, to.me());
         let class = match &self.sharing {
             None => self.may_send(&it.node, seat, 0).then_some(0),
@@ -218,7 +223,7 @@ impl Model {
         it: &mut Endpoint,
         (port, lane): (u16, u8),
         bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let at = self.queue_at(port, self.plant.class_of(lane));
         let lane = it.node.lane(at, to);
@@ -233,9 +238,9 @@ impl Model {
     pub(super) fn at_endpoint(
         &self,
         it: &mut Endpoint,
-        packet: Packet,
-        sender: Sender,
-        to: &mut impl EventContext,
+        packet: PacketChunk,
+        sender: ChunkSender,
+        to: &mut impl EventHandlerContext,
     ) {
         self.credit(&mut it.node, (sender, packet.bytes), 0, to);
         let now = to.now_ps();
@@ -252,7 +257,7 @@ impl Model {
         };
         let from = packet.from * self.plant.classes + u32::from(class);
         let is_late = self.overtaken && it.is_late(from, packet.began_ps, to);
-        let Packet { bytes, hops, is_detour, message, .. } = packet;
+        let PacketChunk { bytes, hops, is_detour, message, .. } = packet;
         let is_whole = it.is_whole((from, message), bytes, whole_bytes, to);
         to.record(Arrival {
             at_ps: now,

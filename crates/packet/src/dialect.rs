@@ -1,10 +1,10 @@
 //! Builds routers, delays and paths from the parameters and a network, with the defaults of the
 //! dialect.
 
-use super::models::{Dialect, Guided, PathRequest, RATE, Route};
-use super::nic::Injection;
+use super::models::{Dialect, GuidedPaths, PathRequest, RATE, Route};
+use super::nic::MessageInjection;
 use super::plant::{LinkClass, LinkKind, SimulatedNetwork};
-use super::rates::{self, Rates};
+use super::rates::{self, LinkRates};
 use super::spec::{Arbitration, Spec, Switching};
 use super::timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing, transmission_ps};
 use base::{Refusal, Stop, Watch};
@@ -14,7 +14,7 @@ use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
 use paths::select::{LEAST_QUEUE, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
-use paths::{PathSource, SWITCH_DELAY_NS};
+use paths::{NetworkOrTables, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// The network under a dialect's model: its ports and links, delays and paths.
@@ -22,12 +22,12 @@ pub(super) struct DialectNetwork {
     pub(super) plant: SimulatedNetwork,
     pub(super) timing: Timing,
     pub(super) route: Route,
-    pub(super) injection: Injection,
+    pub(super) injection: MessageInjection,
     /// Endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
     pub(super) verified: bool,
-    pub(super) rates: Rates,
+    pub(super) rates: LinkRates,
 }
 
 /// Length of a credit, in bytes.
@@ -48,12 +48,12 @@ fn ps(ns: f64) -> u64 {
 /// set.
 pub(super) fn build(
     spec: &Spec,
-    on: PathSource,
+    on: NetworkOrTables,
     watch: &dyn Watch,
 ) -> Result<DialectNetwork, Stop> {
     let t = on.topology().clone();
     let of_rails = rails(&t)?;
-    if spec.dialect != Dialect::Physical && matches!(on, PathSource::Tables(_)) {
+    if spec.dialect != Dialect::Physical && matches!(on, NetworkOrTables::Tables(_)) {
         let why = format!("{} with tables: it has paths of its own", spec.dialect.name());
         return Err(Refusal::new("dialect", why, "a network, or the dialect physical").into());
     }
@@ -87,7 +87,7 @@ pub(super) fn build(
     Ok(DialectNetwork {
         timing: timing(spec, of_rails),
         injection: spec.injection.unwrap_or(spec.dialect.entry().injection),
-        rates: Rates::of(&plant, of_cables),
+        rates: LinkRates::of(&plant, of_cables),
         plant,
         route,
         concentration,
@@ -227,7 +227,7 @@ fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> Selection
 /// Paths over proved candidates, as at the flit level.
 fn physical(
     spec: &Spec,
-    on: PathSource,
+    on: NetworkOrTables,
     plant: &SimulatedNetwork,
     (wiring, lanes): (&Arc<Wiring>, u8),
     watch: &dyn Watch,
@@ -240,7 +240,7 @@ fn physical(
         unverified: spec.unverified,
     };
     // paths of the user's tables need not be shortest ones
-    let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
+    let may_be_longer = !spec.selection.is_minimal() || matches!(on, NetworkOrTables::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
     let lengths = may_be_longer || spec.rail == RailSelection::Shortest;
     let lengths = lengths.then(|| {
@@ -248,5 +248,5 @@ fn physical(
             |at| plant.all(at).filter(|b| b.class != LinkClass::Endpoint).map(|b| b.lp);
         PathLengths::new(plant.routers, neighbours)
     });
-    Ok((Route::Guided(Guided::new(proved.guide, plant, lengths)?), proved.verified))
+    Ok((Route::Guided(GuidedPaths::new(proved.guide, plant, lengths)?), proved.verified))
 }

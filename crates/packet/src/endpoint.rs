@@ -1,12 +1,12 @@
 //! Endpoints: what they have to send and have received, with the undoing of every change.
 
-use super::event::Packet;
+use super::event::PacketChunk;
 use super::nic::Nic;
 use super::node::Node;
 use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::EndpointProcesses;
-use super::runs::{EventContext, StateChange};
-use base::seed::Fast;
+use super::runs::{EventHandlerContext, StateChange};
+use base::seed::FastStream;
 
 /// An endpoint: it has a port for each rail and, at each port, a lane for each class of traffic,
 /// whose queue is [`super::port::Lane::queued`].
@@ -28,7 +28,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint with `rails` rails and `classes` classes of traffic.
-    pub(super) fn new(rails: u32, classes: u32, dice: Fast) -> Self {
+    pub(super) fn new(rails: u32, classes: u32, dice: FastStream) -> Self {
         let node = Node::new(rails as usize, classes as usize, dice);
         let nics = vec![Nic::new(); classes as usize];
         Self {
@@ -42,7 +42,7 @@ impl Endpoint {
     }
 
     /// A packet whose fields are all unset.
-    pub(super) fn plain(&self) -> Packet {
+    pub(super) fn plain(&self) -> PacketChunk {
         self.nics[0].plain()
     }
 
@@ -69,7 +69,12 @@ impl Endpoint {
 impl Endpoint {
     /// Whether a packet scheduled at `began_ps` arrives behind a packet that the same sender
     /// scheduled later. O(log(senders)), for a new sender O(senders).
-    pub(super) fn is_late(&mut self, from: u32, began_ps: u64, to: &mut impl EventContext) -> bool {
+    pub(super) fn is_late(
+        &mut self,
+        from: u32,
+        began_ps: u64,
+        to: &mut impl EventHandlerContext,
+    ) -> bool {
         match self.youngest.binary_search_by_key(&from, |youngest| youngest.0) {
             Ok(at) => {
                 let youngest_ps = self.youngest[at].1;
@@ -94,7 +99,7 @@ impl Endpoint {
         of: (u32, u32),
         bytes: u32,
         whole_bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> bool {
         if bytes >= whole_bytes {
             return true;

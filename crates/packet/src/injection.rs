@@ -1,23 +1,23 @@
 //! Network interfaces of endpoints: messages are created, wait, and are cut into packets.
 
 use super::endpoint::Endpoint;
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::{Model, TrafficSource};
-use super::nic::{Injection, Nic, OpenTraffic};
-use super::runs::{EventContext, StateChange};
+use super::nic::{MessageInjection, Nic, OpenTraffic};
+use super::runs::{EventHandlerContext, StateChange};
 use super::tally::Arrival;
-use super::window::Window;
+use super::window::MeasuredWindow;
 
 impl Endpoint {
     /// The network interface of a class, to be changed; its old state is noted for undoing.
-    pub(super) fn nic(&mut self, class: u8, to: &mut impl EventContext) -> &mut Nic {
+    pub(super) fn nic(&mut self, class: u8, to: &mut impl EventHandlerContext) -> &mut Nic {
         let nic = &mut self.nics[usize::from(class)];
         to.note(|| StateChange::Nic(class, *nic));
         nic
     }
 
     /// The event comes that makes the interface schedule a packet.
-    pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl EventContext) {
+    pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl EventHandlerContext) {
         self.nic(class, to).is_scheduled = false;
     }
 }
@@ -28,21 +28,21 @@ impl Model {
         &self,
         (class, open): (u8, &OpenTraffic),
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         if !open.to.is_active(to.me() - self.plant.routers) {
             return;
         }
         let dice = &mut it.node.dice;
         let delay_ps = match open.injection {
-            Injection::Jittered => open.injection.first_ps(open.interval_ps, dice),
+            MessageInjection::Jittered => open.injection.first_ps(open.interval_ps, dice),
             injection => injection.next_ps(open.interval_ps, dice),
         };
         self.creates_later(class, delay_ps, to);
     }
 
     /// Schedules the creation of a message of a class, unless endpoints create none any more then.
-    fn creates_later(&self, class: u8, delay_ps: u64, to: &mut impl EventContext) {
+    fn creates_later(&self, class: u8, delay_ps: u64, to: &mut impl EventHandlerContext) {
         let delay_ps = delay_ps.max(1);
         if to.now_ps().saturating_add(delay_ps) < self.window.end_ps {
             to.send(to.me(), delay_ps, Event::Creates(class));
@@ -50,7 +50,7 @@ impl Model {
     }
 
     /// An endpoint creates its next message of a class.
-    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl EventContext) {
+    pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl EventHandlerContext) {
         let open = match &self.drive {
             TrafficSource::Open(open) => &open[usize::from(class)],
             TrafficSource::Replay(replay) => return self.background_creates(replay, it, to),
@@ -65,12 +65,12 @@ impl Model {
         }
         if other == me {
             // it does not enter the network; a run of a number of messages is without it
-            if self.window != Window::WHOLE {
+            if self.window != MeasuredWindow::WHOLE {
                 to.record(Arrival::at_sender(to.now_ps(), open.bytes, class.into()));
             }
             return;
         }
-        let packet = Packet { from: me, to: other, message, bytes: open.bytes, ..it.plain() };
+        let packet = PacketChunk { from: me, to: other, message, bytes: open.bytes, ..it.plain() };
         self.enqueues(it, class, packet, to);
     }
 
@@ -80,18 +80,23 @@ impl Model {
         &self,
         it: &mut Endpoint,
         class: u8,
-        packet: Packet,
-        to: &mut impl EventContext,
+        packet: PacketChunk,
+        to: &mut impl EventHandlerContext,
     ) {
-        let packet = Packet { created_ps: to.now_ps(), ..packet };
-        let sender = Sender { lp: to.me(), port: 0, lane: 0 };
+        let packet = PacketChunk { created_ps: to.now_ps(), ..packet };
+        let sender = ChunkSender { lp: to.me(), port: 0, lane: 0 };
         let messages = it.node.append(it.nics[usize::from(class)].messages, packet, sender, to);
         it.nic(class, to).messages = messages;
         self.schedules(it, class, to);
     }
 
     /// The interface of a class schedules its next packet: now, or as soon as it may.
-    pub(super) fn schedules(&self, it: &mut Endpoint, class: u8, to: &mut impl EventContext) {
+    pub(super) fn schedules(
+        &self,
+        it: &mut Endpoint,
+        class: u8,
+        to: &mut impl EventHandlerContext,
+    ) {
         let now = to.now_ps();
         let nic = it.nics[usize::from(class)];
         if nic.is_scheduled || nic.is_blocked || (nic.left == 0 && nic.messages.is_empty()) {
@@ -123,7 +128,7 @@ impl Model {
         nic.left -= bytes;
         nic.free_ps = now + each_ps + pause_ps;
         nic.is_scheduled = nic.left > 0 || !nic.messages.is_empty();
-        let packet = Packet { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
+        let packet = PacketChunk { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
         if nic.is_scheduled {
             to.send(to.me(), nic.free_ps - now, Event::Schedules(class));
         }

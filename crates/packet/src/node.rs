@@ -1,11 +1,11 @@
 //! The queues and ports of a router, or of an endpoint, with the undoing of every change.
 
-use super::event::{Packet, Sender};
+use super::event::{ChunkSender, PacketChunk};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
-use super::runs::{EventContext, StateChange};
+use super::runs::{EventHandlerContext, StateChange};
 use super::timing::RandomDelay;
 use super::until::RecentSends;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// The ports, virtual channels and queues of a router or an endpoint.
 #[derive(Debug, Clone)]
@@ -22,12 +22,12 @@ pub struct Node {
     /// What its ports sent lately, where background jobs make that necessary.
     pub(super) recent: Option<Box<RecentSends>>,
     /// The node's stream of random numbers.
-    pub(super) dice: Fast,
+    pub(super) dice: FastStream,
 }
 
 impl Node {
     /// A node with this number of ports, each with this number of lanes.
-    pub fn new(ports: usize, lanes: usize, dice: Fast) -> Self {
+    pub fn new(ports: usize, lanes: usize, dice: FastStream) -> Self {
         let port = Port {
             free_ps: 0,
             busy_ps: 0,
@@ -68,7 +68,7 @@ impl Node {
         port: (u16, Port),
         start_ps: u64,
         time_ps: u64,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         if let Some(recent) = &mut self.recent {
             recent.keeps(port, start_ps, time_ps, to);
@@ -76,7 +76,7 @@ impl Node {
     }
 
     /// Handles the news that all jobs were done a while ago.
-    pub(super) fn hears(&mut self, to: &mut impl EventContext) {
+    pub(super) fn hears(&mut self, to: &mut impl EventHandlerContext) {
         if let Some(recent) = &mut self.recent {
             recent.hears(&self.ports, to);
         }
@@ -84,14 +84,14 @@ impl Node {
 
     /// The node's stream of random numbers, to be drawn from; its state is noted for undoing.
     #[inline]
-    pub fn dice(&mut self, to: &mut impl EventContext) -> &mut Fast {
+    pub fn dice(&mut self, to: &mut impl EventHandlerContext) -> &mut FastStream {
         to.note(|| StateChange::Dice(self.dice));
         &mut self.dice
     }
 
     /// A port, to be changed; its old state is noted for undoing.
     #[inline]
-    pub fn port(&mut self, port: u16, to: &mut impl EventContext) -> &mut Port {
+    pub fn port(&mut self, port: u16, to: &mut impl EventHandlerContext) -> &mut Port {
         let at = usize::from(port);
         to.note(|| StateChange::Port(port, self.ports[at]));
         &mut self.ports[at]
@@ -99,7 +99,7 @@ impl Node {
 
     /// A lane, to be changed; its old state is noted for undoing.
     #[inline]
-    pub fn lane(&mut self, at: usize, to: &mut impl EventContext) -> &mut Lane {
+    pub fn lane(&mut self, at: usize, to: &mut impl EventHandlerContext) -> &mut Lane {
         to.note(|| StateChange::Lane(at as u32, self.lanes[at]));
         &mut self.lanes[at]
     }
@@ -108,9 +108,9 @@ impl Node {
     pub fn append(
         &mut self,
         list: ChunkList,
-        packet: Packet,
-        sender: Sender,
-        to: &mut impl EventContext,
+        packet: PacketChunk,
+        sender: ChunkSender,
+        to: &mut impl EventHandlerContext,
     ) -> ChunkList {
         let slot = self.slot(packet, sender, NO_SLOT, to);
         if list.is_empty() {
@@ -125,9 +125,9 @@ impl Node {
     fn insert(
         &mut self,
         list: ChunkList,
-        packet: Packet,
-        sender: Sender,
-        to: &mut impl EventContext,
+        packet: PacketChunk,
+        sender: ChunkSender,
+        to: &mut impl EventHandlerContext,
     ) -> ChunkList {
         let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
         if list.is_empty() || !is_younger(list.tail, self) {
@@ -149,10 +149,10 @@ impl Node {
     /// Stores a chunk in a free slot whose successor is `next`.
     fn slot(
         &mut self,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         next: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u32 {
         let tail_ps = to.now_ps() + u64::from(packet.tail_ps);
         let waiting = QueuedChunk { packet, sender, tail_ps, next };
@@ -170,7 +170,7 @@ impl Node {
     }
 
     /// Makes slot `next` the successor of `slot`.
-    fn link(&mut self, slot: u32, next: u32, to: &mut impl EventContext) {
+    fn link(&mut self, slot: u32, next: u32, to: &mut impl EventHandlerContext) {
         let was = self.slots[slot as usize].next;
         to.note(|| StateChange::Linked(slot, was));
         self.slots[slot as usize].next = next;
@@ -181,7 +181,7 @@ impl Node {
     pub fn remove(
         &mut self,
         list: ChunkList,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> (ChunkList, QueuedChunk) {
         let slot = list.head;
         let waiting = self.slots[slot as usize];
@@ -197,7 +197,12 @@ impl Node {
     }
 
     /// Takes the first chunk that waits for room in a lane, which must have one.
-    pub fn take_queued(&mut self, port: u16, at: usize, to: &mut impl EventContext) -> QueuedChunk {
+    pub fn take_queued(
+        &mut self,
+        port: u16,
+        at: usize,
+        to: &mut impl EventHandlerContext,
+    ) -> QueuedChunk {
         let (queued, waiting) = self.remove(self.lanes[at].queued, to);
         let lane = self.lane(at, to);
         lane.queued = queued;
@@ -207,14 +212,14 @@ impl Node {
     }
 
     /// A number by which classes share a port, to be changed; its old value is noted for undoing.
-    pub fn tag(&mut self, at: usize, to: &mut impl EventContext) -> &mut u64 {
+    pub fn tag(&mut self, at: usize, to: &mut impl EventHandlerContext) -> &mut u64 {
         to.note(|| StateChange::Tag(at as u32, self.tags[at]));
         &mut self.tags[at]
     }
 
     /// A delay that may be random, ps.
     #[inline]
-    pub fn drawn_ps(&mut self, drawn: RandomDelay, to: &mut impl EventContext) -> u64 {
+    pub fn drawn_ps(&mut self, drawn: RandomDelay, to: &mut impl EventHandlerContext) -> u64 {
         if drawn.more_ps > 0 { drawn.ps(self.dice(to)) } else { drawn.least_ps }
     }
 
@@ -246,8 +251,8 @@ impl Node {
         port: u16,
         at: usize,
         queue: LaneQueue,
-        (packet, sender): (Packet, Sender),
-        to: &mut impl EventContext,
+        (packet, sender): (PacketChunk, ChunkSender),
+        to: &mut impl EventHandlerContext,
     ) {
         let lane = self.lanes[at];
         match queue {

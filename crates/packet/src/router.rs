@@ -1,12 +1,12 @@
 //! Routers: a chunk that arrives is given its next hop, waits for room behind the port, then for
 //! the port.
 
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::Model;
 use super::node::Node;
 use super::plant::{LinkClass, LinkKind};
 use super::port::{Lane, LaneQueue, NEVER_PS};
-use super::runs::EventContext;
+use super::runs::EventHandlerContext;
 use super::timing::{CreditRule, ForwardingRule, LaneOrder};
 
 impl Model {
@@ -14,9 +14,9 @@ impl Model {
     pub(super) fn at_router(
         &self,
         node: &mut Node,
-        mut packet: Packet,
-        sender: Sender,
-        to: &mut impl EventContext,
+        mut packet: PacketChunk,
+        sender: ChunkSender,
+        to: &mut impl EventHandlerContext,
     ) {
         let (port, lane) = self.route.next_hop(&self.plant, &mut packet, sender, node, to);
         packet.hops += 1;
@@ -42,7 +42,7 @@ impl Model {
         node: &mut Node,
         (port, lane): (u16, u8),
         bytes: u32,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let at = self.lane_at(port, lane);
         let credited = node.lane(at, to);
@@ -60,7 +60,12 @@ impl Model {
     }
 
     /// A port of a router sends the next chunk, if one may go.
-    pub(super) fn router_sends(&self, node: &mut Node, port: u16, to: &mut impl EventContext) {
+    pub(super) fn router_sends(
+        &self,
+        node: &mut Node,
+        port: u16,
+        to: &mut impl EventHandlerContext,
+    ) {
         let Some(lane) = self.next_lane(node, port, to.me()) else {
             node.port(port, to).is_awake = false;
             Self::blocks(node, port, to);
@@ -121,12 +126,12 @@ impl Model {
             }
             ForwardingRule::Whole | ForwardingRule::Head => free_ps,
         };
-        let sender = Sender { lp: to.me(), port, lane };
+        let sender = ChunkSender { lp: to.me(), port, lane };
         to.send(behind.lp, arrives_ps + passing_ps - now, Event::Arrives(packet, sender));
     }
 
     /// Notes since when chunks wait for a free port without room behind it.
-    fn blocks(node: &mut Node, port: u16, to: &mut impl EventContext) {
+    fn blocks(node: &mut Node, port: u16, to: &mut impl EventHandlerContext) {
         let it = node.ports[usize::from(port)];
         if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
             node.port(port, to).since_ps = it.free_ps.max(to.now_ps());
@@ -182,7 +187,7 @@ impl Model {
     }
 
     /// Makes a port of a router send, unless an event for that is scheduled.
-    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl EventContext) {
+    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl EventHandlerContext) {
         if self.wakes(node, port, to) {
             self.router_sends(node, port, to);
         }
@@ -190,7 +195,12 @@ impl Model {
 
     /// Whether a port should send at once; otherwise an event is scheduled that makes it send,
     /// unless there is one.
-    pub(super) fn wakes(&self, node: &mut Node, port: u16, to: &mut impl EventContext) -> bool {
+    pub(super) fn wakes(
+        &self,
+        node: &mut Node,
+        port: u16,
+        to: &mut impl EventHandlerContext,
+    ) -> bool {
         let now = to.now_ps();
         let it = node.ports[usize::from(port)];
         if it.is_awake {
@@ -210,13 +220,13 @@ impl Model {
     pub(super) fn credit(
         &self,
         node: &mut Node,
-        (sender, bytes): (Sender, u32),
+        (sender, bytes): (ChunkSender, u32),
         delay_ps: u64,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let drawn_ps = node.drawn_ps(self.timing.jitter, to);
         let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);
-        let Sender { lp, port, lane } = sender;
+        let ChunkSender { lp, port, lane } = sender;
         to.send(lp, delay_ps + credit_ps + drawn_ps, Event::Credit { bytes, port, lane });
     }
 

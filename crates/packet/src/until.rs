@@ -4,7 +4,7 @@
 //! of that last time, and those after the end are subtracted.
 
 use super::port::{NEVER_PS, Port, Transmission};
-use super::runs::{EventContext, StateChange};
+use super::runs::{EventHandlerContext, StateChange};
 use super::timing::TELL_PS;
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ impl RecentSends {
         (port, was): (u16, Port),
         start_ps: u64,
         time_ps: u64,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         if self.until.is_some() {
             return;
@@ -71,7 +71,7 @@ impl RecentSends {
 
     /// Handles the news that all jobs were done a while ago: what `ports` did since then is
     /// subtracted.
-    pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl EventContext) {
+    pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl EventHandlerContext) {
         let done_ps = to.now_ps().saturating_sub(HEARD_PS);
         let after = |from_ps: u64, end_ps: u64| end_ps.saturating_sub(from_ps.max(done_ps));
         let of = |(port, sent): (&Port, &VecDeque<Transmission>)| {

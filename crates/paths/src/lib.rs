@@ -17,7 +17,7 @@ mod source;
 pub mod wiring;
 pub mod word;
 
-pub use source::PathSource;
+pub use source::NetworkOrTables;
 
 /// Time through a switch unless a run says another, ns: of packets and of messages.
 ///

@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 /// The paths that a simulator is run on: a network, or forwarding tables over it.
 #[derive(Debug, Clone)]
-pub enum PathSource {
+pub enum NetworkOrTables {
     /// A network: a selection chooses among its paths, or packets take its shortest ones.
     Network(Arc<Topology>),
     /// Forwarding tables.
     Tables(Box<Routing>),
 }
 
-impl PathSource {
+impl NetworkOrTables {
     /// The source for `routing` where it is given, else for the network.
     pub fn of(topology: &Arc<Topology>, routing: Option<&Routing>) -> Self {
         match routing {

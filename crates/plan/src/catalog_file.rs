@@ -1,6 +1,8 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
-use super::catalog::{Catalog, CatalogCable, CatalogPiece, CatalogSwitch, Energy, Price, Server};
+use super::catalog::{
+    Catalog, CatalogCable, CatalogProduct, CatalogSwitch, EnergyPrice, Price, Server,
+};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -18,17 +20,17 @@ struct WrittenCatalog {
     link_gbps: Spanned<f64>,
     /// What totals add up, in older files. It chooses nothing any more.
     counts: Option<Spanned<Vec<String>>>,
-    energy: Option<Spanned<Energy>>,
+    energy: Option<Spanned<EnergyPrice>>,
     #[serde(default)]
     switch: Vec<Spanned<CatalogSwitch>>,
     #[serde(default)]
     cable: Vec<Spanned<CatalogCable>>,
     #[serde(default)]
-    transceiver: Vec<Spanned<CatalogPiece>>,
+    transceiver: Vec<Spanned<CatalogProduct>>,
     #[serde(default)]
-    fibre: Vec<Spanned<CatalogPiece>>,
+    fibre: Vec<Spanned<CatalogProduct>>,
     #[serde(default)]
-    nic: Vec<Spanned<CatalogPiece>>,
+    nic: Vec<Spanned<CatalogProduct>>,
     #[serde(default)]
     server: Vec<Spanned<Server>>,
 }
@@ -131,7 +133,7 @@ impl WrittenCatalog {
     }
 
     fn into_catalog(self) -> Catalog {
-        let pieces = |list: Vec<Spanned<CatalogPiece>>| list.into_iter().map(Spanned::into_inner);
+        let pieces = |list: Vec<Spanned<CatalogProduct>>| list.into_iter().map(Spanned::into_inner);
         Catalog {
             name: self.name,
             title: self.title,
@@ -261,7 +263,7 @@ fn server(s: &Server, start: usize) -> Result<(), FaultAt> {
     amount(&format!("{}: watts", s.id), s.watts.unwrap_or(0.0), start)
 }
 
-fn piece(what: &str, p: &CatalogPiece, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
+fn piece(what: &str, p: &CatalogProduct, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
     let id = &p.id;
     price(id, p.price, start)?;
     amount(&format!("{id}: watts"), p.watts.unwrap_or(0.0), start)?;

@@ -5,13 +5,13 @@ use crate::classes::{Topology, Traffic, Workload, affordable};
 use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, stopped, to_python,
 };
-use crate::pickling::{Reduced, reduce_routing};
-use crate::stage::{Files, measured};
+use crate::pickling::{PickleReduction, reduce_routing};
+use crate::stage::{MeasureFiles, measured};
 use crate::views::{array, view};
 use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
-use fabric::size::{RouteWork, Size};
+use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{changes, compare, lft, sl_files, table};
@@ -19,11 +19,11 @@ use measure::load::edge_load;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use verify::{RouteLimits, Verified, certificate};
+use verify::{RouteLimits, VerifiedRouting, certificate};
 
 impl Routing {
     /// Refuses work along all routes that the machine cannot do.
-    fn afford(&self, py: Python<'_>, what: &str, work: RouteWork) -> PyResult<()> {
+    fn afford(&self, py: Python<'_>, what: &str, work: RouteTask) -> PyResult<()> {
         affordable(py, self.inner.topology(), what, |size| size.along(&self.inner, work))
     }
 
@@ -82,7 +82,7 @@ impl Routing {
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u16>>> {
         let on = self.inner.topology();
         let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
-        self.afford(py, "whole tables of", RouteWork::Whole)?;
+        self.afford(py, "whole tables of", RouteTask::Whole)?;
         let routing = self.inner.clone();
         let whole = enter_alone(py, move || routing.next())?;
         array(py, whole)?.reshape(shape)
@@ -133,10 +133,10 @@ impl Routing {
         py: Python<'_>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<String>> {
-        self.afford(py, "proving routes on", RouteWork::Certificate)?;
+        self.afford(py, "proving routes on", RouteTask::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
         let work = |watch: &dyn base::Watch| {
-            Verified::routing(self.inner.clone(), RouteLimits::NONE, watch)
+            VerifiedRouting::routing(self.inner.clone(), RouteLimits::NONE, watch)
         };
         let Ok(proved) = enter(py, progress, work)?.map_err(|_| interrupted())? else {
             return Ok(None);
@@ -169,7 +169,7 @@ impl Routing {
         on: &Topology,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Self, Bound<'py, PyAny>)> {
-        self.afford(py, "repairing routes on", RouteWork::Repair)?;
+        self.afford(py, "repairing routes on", RouteTask::Repair)?;
         let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
         let done = enter(py, progress, work)?.map_err(stopped)?;
         let found = to_python(py, &json!(repair::record::RepairRecord::of(&self.inner, &done)))?;
@@ -201,7 +201,7 @@ impl Routing {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Files {
+        let given = MeasureFiles {
             routing: Some(&self.inner),
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -220,7 +220,9 @@ impl Routing {
     /// The tables of a digraph of ORCS.
     #[staticmethod]
     fn from_orcs(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
+        afford(py, &format!("reading {name}"), |_| {
+            NetworkSize::read(text.len(), text.lines().count())
+        })?;
         let (text, name) = (text.to_owned(), name.to_owned());
         let inner = enter_alone(py, move || orcs::read_tables(&text, &name))?.map_err(refuse)?;
         Ok(Self { inner, addresses: None })
@@ -228,14 +230,14 @@ impl Routing {
 
     /// The tables as a digraph of ORCS.
     fn orcs_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteWork::Digraph)?;
+        self.afford(py, "writing routes on", RouteTask::Digraph)?;
         let routing = self.inner.clone();
         enter_alone(py, move || orcs::write(&routing))?.map_err(refuse)
     }
 
     /// The forwarding tables as `dump_fts` prints them.
     fn lft_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteWork::Listing)?;
+        self.afford(py, "writing routes on", RouteTask::Listing)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || -> Result<String, Refusal> {
             let tables = lft::tables(&routing, &addresses)?;
@@ -249,7 +251,7 @@ impl Routing {
 
     /// The file that the OpenSM plug-in reads: tables, service levels, SL2VL.
     fn table_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteWork::Table)?;
+        self.afford(py, "writing routes on", RouteTask::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || {
             lft::tables(&routing, &addresses)
@@ -304,7 +306,7 @@ impl Routing {
         before: Option<PyRef<'py, Self>>,
         lfts: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.afford(py, "comparing routes on", RouteWork::Table)?;
+        self.afford(py, "comparing routes on", RouteTask::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let old = before.map(|b| b.addresses().map(|a| (b.inner.clone(), a)));
         let old = old.transpose().map_err(refuse)?;
@@ -344,7 +346,7 @@ impl Routing {
         self.inner.digest()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<PickleReduction<'py>> {
         reduce_routing(py, self)
     }
 

@@ -529,7 +529,7 @@ def parsed(text: str) -> Any:
     return value
 
 
-PICTURES = (".svg", ".png", ".html")
+PICTURES = (".svg", ".png", ".pdf", ".html")
 
 
 def check_picture(output: Path | None, *more: str) -> None:
@@ -542,20 +542,12 @@ def check_picture(output: Path | None, *more: str) -> None:
         raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(ends)}")
 
 
-def write_picture(
-    path: Path, spec: Mapping[str, Any], prefix: str, page: Callable[[], str]
-) -> None:
+def write_picture(path: Path, spec: Mapping[str, Any], page: Callable[[], str],
+                  narrow: Mapping[str, Any] | None = None) -> None:
     """Writes a chart as a picture, or as the page that ``page`` gives; a refusal where it cannot.
 
-    ``prefix`` starts the ids of an SVG.
+    ``narrow`` is what a PDF has in its place, to fit a column of a paper.
     """
-    from flyloom.report.charts import svg
-    from flyloom.report.comparison import png
-    from flyloom.support.files import write_whole
+    from flyloom.report.picture import Picture
 
-    if path.suffix == ".html":
-        write_whole(path, page())
-    elif path.suffix == ".svg":
-        write_whole(path, svg(spec, prefix=prefix))
-    else:
-        write_whole(path, png(spec))
+    Picture(spec, narrow, page).save(path)

@@ -19,14 +19,14 @@ from flyloom.cli.common import (
     whole_numbers,
     write_csv,
 )
-from flyloom.cli.groups import Listing, Prices, grouped
+from flyloom.cli.groups import ListingOptions, PriceOptions, grouped
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
 
 
 @dataclass(frozen=True)
-class Removal:
+class RemovalOptions:
     """The random removal of links, and its end."""
 
     samples: Annotated[
@@ -60,15 +60,15 @@ def compare(
                           " of the families named or of all"),
     ] = None,
     *,
-    prices: Prices,
+    prices: PriceOptions,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="folder for compare.csv, compare.json, compare.html and"
-                                         " the charts as SVG and PNG"),
+                                         " the charts as SVG, PNG and PDF"),
     ] = None,
-    removal: Removal,
+    removal: RemovalOptions,
     radix: Radixes = "64",
-    listing: Listing,
+    listing: ListingOptions,
 ) -> None:
     """Measure networks alike: one table, and charts with the curves of their families."""
     from flyloom.support.progress import bars
@@ -124,6 +124,7 @@ def write(found: Result, folder: Path) -> None:
     """Table, page and charts into `folder`."""
     from flyloom.report import comparison
     from flyloom.report.charts import svg
+    from flyloom.report.drawing import pdf_bytes
     from flyloom.support.files import write_folder
     from flyloom.verbs import comparison as compared
 
@@ -133,6 +134,7 @@ def write(found: Result, folder: Path) -> None:
         "compare.html": comparison.page(found, charts),
     }
     for name, spec in charts.items():
-        files |= {f"{name}.svg": svg(spec, prefix=f"{name}-"), f"{name}.png": comparison.png(spec)}
-    drawn = [f"{name}.{kind}" for name in comparison.CHARTS for kind in ("svg", "png")]
+        files |= {f"{name}.svg": svg(spec, prefix=f"{name}-"), f"{name}.png": comparison.png(spec),
+                  f"{name}.pdf": pdf_bytes(spec)}
+    drawn = [f"{name}.{kind}" for name in comparison.CHARTS for kind in ("svg", "png", "pdf")]
     write_folder(folder, files, stale=[name for name in drawn if name not in files])

@@ -43,7 +43,8 @@ def compare_routing(
     seed: Annotated[int, typer.Option(help="seed of the bisections, and of engines that draw")] = 0,
     p: P = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="file to draw into: .svg, .png or .html")
+        Path | None,
+        typer.Option("-o", "--out", help="file to draw into: .svg, .png, .pdf or .html"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -61,7 +62,7 @@ def compare_routing(
         )
     if output:
         spec = report.spec(found)
-        write_picture(output, spec, "routing-", lambda: report.page(found))
+        write_picture(output, spec, lambda: report.page(found))
     if as_json:
         print(json.dumps(found.to_dict()))
         return

@@ -30,7 +30,7 @@ CONGESTION = defaults("congestion")
 
 
 @dataclass(frozen=True)
-class Communication:
+class CommunicationOptions:
     """The messages that are sent, their senders, and the measured quantities."""
 
     pattern: Annotated[str, declared("congestion", "pattern")] = CONGESTION["pattern"]
@@ -66,12 +66,13 @@ def congestion(
     source: Tables,
     engine: AnyEngine = None,
     *,
-    sent: Communication,
+    sent: CommunicationOptions,
     tables: TableOptions,
     p: P = None,
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="file for a histogram of the metric: .svg, .png or .html"),
+        typer.Option("-o", "--out",
+                     help="file for a histogram of the metric: .svg, .png, .pdf or .html"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -95,7 +96,7 @@ def congestion(
     document = {"network": topology.recipe, "engine": name, **found.to_dict()}
     if output:
         spec = report.spec(document)
-        write_picture(output, spec, "congestion-", lambda: report.page(document))
+        write_picture(output, spec, lambda: report.page(document))
     interval = found.confidence_interval_95
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),

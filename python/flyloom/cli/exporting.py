@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -76,7 +77,7 @@ def export(
         print(f"{done['lines']:,} lines of {to} written to {output}{beside}")
 
 
-def show(formats: list[Result], as_json: bool) -> None:
+def show(formats: Sequence[Result], as_json: bool) -> None:
     """Prints the formats with their options."""
     if as_json:
         emit({"formats": [row.to_dict() for row in formats]}, True, [])

@@ -48,7 +48,8 @@ def figure(
     ] = "1,2,4,8",
     seed: Annotated[int, typer.Option(help="seed of engines and traffic")] = 0,
     output: Annotated[
-        Path | None, typer.Option("-o", "--out", help="file to draw into: .svg, .png or .html")
+        Path | None,
+        typer.Option("-o", "--out", help="file to draw into: .svg, .png, .pdf or .html"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -70,7 +71,7 @@ def figure(
         found = measured(kind, named, engines=words(engines), layers=counts,
                          seed=seed, progress=bar)
     if output:
-        write_picture(output, figures.spec(found), "figure-", lambda: figures.page(found))
+        write_picture(output, figures.spec(found), lambda: figures.page(found))
     if as_json:
         print(json.dumps(found.to_dict()))
         return

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom.cli.common import emit, print_table
+from flyloom.report.on_path import on_path
 from flyloom.verbs.runs import apart, costs_said
 
 FLIT = (
@@ -200,8 +201,7 @@ def show_message(found: dict[str, Any]) -> None:
         whole = sum(ns for _, ns in parts) or 1.0
         words = ", ".join(f"{name} {ns / whole:.1%}" for name, ns in parts)
         rows.append(("critical path", words or "nothing"))
-        longer = ", ".join(f"{n} {letter}" for letter, n in path["derivatives"].items() if n)
-        rows.append(("on it", longer or "no message"))
+        rows.append(("on it", on_path(path["derivatives"])))
     rows.append(("costs", costs_said(found, "network" in found)))
     emit(found, False, rows)
 

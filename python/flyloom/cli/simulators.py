@@ -47,8 +47,14 @@ app.add_typer(sims, name="sim")
 
 Output = Annotated[
     Path | None,
-    typer.Option("-o", "--out", help="file: charts as .svg, .png or .html, or .json for all that is"
-                                     " found"),
+    typer.Option("-o", "--out", help="file: charts as .svg, .png, .pdf or .html, or .json for all"
+                                     " that is found"),
+]
+TimelineOutput = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="file: a timeline as .svg, .png, .pdf or .html, trace"
+                                     " events for Perfetto as .perfetto.json, or .json for all"
+                                     " that is found"),
 ]
 Threads = Annotated[
     int | None, typer.Option(help="processors to use; the result is the same with any number")
@@ -97,6 +103,8 @@ EXAMPLES = {
     ),
 }
 """Lines that run each command."""
+TRACE = ".perfetto.json"
+"""How the name of a file of trace events ends."""
 COSTS: dict[str, dict[str, Any]] = {
     letter: row for letter, row in message_schema()["$defs"]["CostSpec"]["properties"].items()
     if letter != "preset"
@@ -121,7 +129,8 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     if level == "message":
         takes += list(message_options())
     takes += [("setting", settings_of(level), None), ("threads", Threads, None), ("p", P, None),
-              ("output", Output, None), ("as_json", Json, False)]
+              ("output", TimelineOutput if level == "message" else Output, None),
+              ("as_json", Json, False)]
     takes += list(old_options(row, {name for name, _, _ in takes}))
 
     def run(**given: Any) -> None:
@@ -190,12 +199,15 @@ def simulate_and_show(
     level: str, row: dict[str, Any], files: dict[str, Path | None], given: dict[str, Any]
 ) -> None:
     """Runs a simulator, writes what is to be written, prints what it found."""
+    from flyloom._core import RefusalError
     from flyloom.ranks import ALONE, join
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import room_for, simulate, spec_of
 
     output, as_json, p = (given.pop(name) for name in ("output", "as_json", "p"))
     check_picture(output, ".json")
+    if output and is_trace(output) and level != "message":
+        raise RefusalError(f"-o {output}: trace events are of sim message; another name")
     how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
     how["engine_options"] = parsed_options(given.pop("option"))
     settings = parsed_options(given.pop("setting"), "the simulator", (), "--set")
@@ -229,9 +241,16 @@ def check_timeline(level: str, spec: dict[str, Any], output: Path | None) -> Non
     from flyloom._core import RefusalError
     from flyloom.inputs.several import each_of
 
-    if level == "message" and output and output.suffix != ".json" and len(each_of(spec, level)) > 1:
+    if level != "message" or not output or (output.suffix == ".json" and not is_trace(output)):
+        return
+    if len(each_of(spec, level)) > 1:
         raise RefusalError(f"--out: {output}: a timeline is of one run; give one selection and one"
                            " workload, or a file that ends in .json")
+
+
+def is_trace(output: Path) -> bool:
+    """Whether the name of a file asks for trace events, as Perfetto opens them."""
+    return output.name.endswith(TRACE)
 
 
 @contextmanager
@@ -343,15 +362,20 @@ def write(
     """Writes what a simulator found as a chart, a page or JSON, by the end of the name."""
     from flyloom.inputs.networks import network
     from flyloom.inputs.tables import holds_tables, tables
-    from flyloom.report import flit_page, packet_page, timeline
+    from flyloom.report import flit_page, packet_page, timeline, timeline_page, trace_events
     from flyloom.support.files import write_whole
 
+    if is_trace(output):
+        write_whole(output, trace_events.text(found))
+        return
     if output.suffix == ".json":
         shown = without_arrays(found) if level == "message" else found
         write_whole(output, json.dumps(shown) + "\n")
         return
     if level == "message":
-        write_picture(output, timeline.spec(found), "time-", lambda: timeline.page(found))
+        # a page shows more than a picture has room for
+        chart = {} if output.suffix == ".html" else timeline.spec(found)
+        write_picture(output, chart, lambda: timeline_page.page(found))
         return
     pages = {"flit": flit_page, "packet": packet_page}[level]
     drawn: dict[str, Any] = {}
@@ -360,7 +384,8 @@ def write(
     ):
         topology = tables(source).topology if holds_tables(source) else network(source)
         drawn = pages.drawings(found, topology)
-    write_picture(output, pages.spec(found), f"{level}-", lambda: pages.page(found, drawn))
+    narrow = pages.spec(found, narrow=True) if output.suffix == ".pdf" else None
+    write_picture(output, pages.spec(found), lambda: pages.page(found, drawn), narrow)
 
 
 for _row in simulators():

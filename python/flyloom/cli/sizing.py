@@ -22,7 +22,7 @@ from flyloom.cli.common import (
     whole_numbers,
     write_csv,
 )
-from flyloom.cli.groups import Listing, Prices, grouped
+from flyloom.cli.groups import ListingOptions, PriceOptions, grouped
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
@@ -44,7 +44,7 @@ Oversubscription = Annotated[
 
 
 @dataclass(frozen=True)
-class Members:
+class MemberOptions:
     """The families and members that are considered."""
 
     oversubscription: Oversubscription = 1.0
@@ -70,13 +70,13 @@ def size(
                                          " they buy"),
     ] = None,
     *,
-    priced: Prices,
+    priced: PriceOptions,
     prices: Annotated[
         bool, typer.Option(help="what an endpoint costs and draws, by the catalogue")
     ] = True,
     radix: Radixes = "64",
-    members: Members,
-    listing: Listing,
+    members: MemberOptions,
+    listing: ListingOptions,
 ) -> None:
     """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
     from flyloom._core import RefusalError
@@ -95,6 +95,7 @@ def size(
         "oversubscription": members.oversubscription, "families": names(members.families),
         **priced.asked(), "sort": listing.sort, "top": listing.top,
     }
+    found: Result
     with bars() as bar:
         if usd is not None:
             found = sizing.budget(usd, **asked, progress=bar)
@@ -212,6 +213,7 @@ def scale(
     chosen = names(families)
     if addresses and (len(chosen) > 1 or oversubscription != 1.0 or planes is not None):
         raise RefusalError("--addresses: of one family, without oversubscription and planes")
+    found: Result
     with bars() as bar:
         if addresses:
             found = address_table(

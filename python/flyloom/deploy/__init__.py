@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flyloom._core import Routing, Topology
+    from flyloom.support.named import Deployment
     from flyloom.support.progress import Progress
-    from flyloom.support.results import Result
 
 __all__ = ["DeployError", "Ibsim", "OpenSM", "guid2lid_text"]
 
@@ -37,7 +37,7 @@ class Verb(types.ModuleType):
     def __call__(
         self, routing: Routing, *, topology: Topology | None = None, oracle: bool = False,
         say: Callable[[str], None] | None = None, progress: Progress | None = None,
-    ) -> Result:
+    ) -> Deployment:
         """Loads tables into OpenSM and reads them back: see flyloom.deploy.fabric.deploy."""
         from .fabric import deploy
 

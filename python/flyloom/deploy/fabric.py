@@ -19,8 +19,8 @@ from flyloom.deploy.live import Live, compared, counterexample
 from flyloom.deploy.snapshot import Snapshot
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
+from flyloom.support.named import Deployment
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 
 Say = Callable[[str], None]
 
@@ -37,7 +37,7 @@ def deploy(
     oracle: bool = False,
     say: Say | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Deployment:
     """Loads tables into OpenSM on a simulated fabric, reads them back and compares.
 
     ``topology`` is the network of the tables, known from them where it is left out. ``say`` is
@@ -89,7 +89,7 @@ def deploy(
     fields["oracle"] = verdict
     fields["opensm_version"] = plugin.opensm_version()
     fields["seconds"] = time.monotonic() - began
-    return Result(fields)
+    return Deployment(fields)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,7 +23,7 @@ from flyloom.deploy.ibsim import Ibsim
 from flyloom.deploy.opensm import OpenSM
 from flyloom.deploy.snapshot import Snapshot, imported, path_count, path_pairs
 from flyloom.support.errors import DeployError
-from flyloom.support.results import Result
+from flyloom.support.named import Deployment
 
 if TYPE_CHECKING:
     from flyloom.support.progress import Progress
@@ -222,12 +222,12 @@ class Live:
         """The tables in the fabric, as a routing of the network as found."""
         return imported(self.read(), self.lmc)
 
-    def check(self, routing: Routing, topology: Topology) -> Result:
+    def check(self, routing: Routing, topology: Topology) -> Deployment:
         """Compares the fabric's tables with ``routing`` of ``topology``, and proves those read.
 
         Fields as of :func:`flyloom.deploy.fabric.deploy`, as far as they concern tables.
         """
-        return Result(compared(routing, self.read(topology), self.lmc))
+        return Deployment(compared(routing, self.read(topology), self.lmc))
 
     def _running(self) -> OpenSM:
         if self.opensm is None:

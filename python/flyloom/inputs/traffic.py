@@ -13,7 +13,7 @@ import numpy as np
 
 from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
-from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, RowSet, TimedRows, found_in, read, said
+from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, PairRows, TimedRows, found_in, read, said
 from flyloom.plugins.functions import named, returned, split, wrong
 from flyloom.plugins.parts import Part
 from flyloom.support.checks import whole
@@ -26,11 +26,11 @@ amount, or a mapping from source and destination to amount."""
 LEAST, MOST = 1e-6, 1e6
 """The bounds of an amount that is not 0."""
 
-_travelled: dict[str, RowSet | TimedRows] = {}
+_travelled: dict[str, PairRows | TimedRows] = {}
 
 
 def demands(
-    topology: Topology, traffic: Wanted | RowSet, *, elephants: float = 0.1, seed: int = 0
+    topology: Topology, traffic: Wanted | PairRows, *, elephants: float = 0.1, seed: int = 0
 ) -> Traffic:
     """The traffic that ``traffic`` stands for on a network.
 
@@ -68,7 +68,7 @@ def demands(
     if isinstance(traffic, str) and (asked := named("pattern", traffic)):
         given = _said_by(topology, *asked)
     else:
-        given = traffic if isinstance(traffic, RowSet) else _given(traffic)
+        given = traffic if isinstance(traffic, PairRows) else _given(traffic)
     if given.shape is not None:
         ends, amounts = _of_matrix(topology, given)
     else:
@@ -113,12 +113,12 @@ def called(traffic: object) -> str:
     return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
 
 
-def travelling(files: Mapping[str, RowSet | TimedRows]) -> AbstractContextManager[None]:
+def travelling(files: Mapping[str, PairRows | TimedRows]) -> AbstractContextManager[None]:
     """While the context lasts, these file names stand for contents read before elsewhere."""
     return standing_in(_travelled, files)
 
 
-def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> RowSet:
+def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> PairRows:
     """The traffic that a user's pattern gives for a network."""
     sent = returned(part, given, topology)
     if isinstance(sent, (str, os.PathLike)) or not isinstance(
@@ -128,7 +128,7 @@ def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> RowSet:
     return said(sent)
 
 
-def _given(traffic: Wanted) -> RowSet:
+def _given(traffic: Wanted) -> PairRows:
     """The rows or the matrix of a file or of a Python value."""
     if isinstance(traffic, (str, os.PathLike)):
         path = os.fspath(traffic)
@@ -147,7 +147,7 @@ def _given(traffic: Wanted) -> RowSet:
     return said(traffic)
 
 
-def _of_matrix(topology: Topology, given: RowSet) -> tuple[tuple[Any, Any], Any]:
+def _of_matrix(topology: Topology, given: PairRows) -> tuple[tuple[Any, Any], Any]:
     n = topology.endpoints
     if given.shape != (n, n):
         rows, columns = given.shape or (0, 0)
@@ -165,7 +165,7 @@ def _of_matrix(topology: Topology, given: RowSet) -> tuple[tuple[Any, Any], Any]
     return (source[keep].astype(np.int64), destination[keep].astype(np.int64)), amount[keep]
 
 
-def _of_rows(topology: Topology, given: RowSet) -> tuple[tuple[Any, Any], Any]:
+def _of_rows(topology: Topology, given: PairRows) -> tuple[tuple[Any, Any], Any]:
     """Rows as arrays; switch i is -1 - i."""
     where = given.where
     endpoints = {name: i for i, name in enumerate(topology.endpoint_names)}

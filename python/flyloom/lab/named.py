@@ -16,7 +16,7 @@ from flyloom._core import RefusalError, registry
 from flyloom.inputs.applications import is_made, own_application, parameters
 from flyloom.inputs.communication import content_of, is_kind
 from flyloom.inputs.jobs import names
-from flyloom.inputs.rows import RowSet, TimedRows, found_in
+from flyloom.inputs.rows import PairRows, TimedRows, found_in
 from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import named as made_workload
 from flyloom.inputs.workloads import recognised
@@ -49,20 +49,20 @@ def named(
         yield from ((table, name, given) for name in row.get("files", ()) if given.get(name))
 
 
-class Files:
+class NamedFiles:
     """The files that the points of an experiment name, each read once."""
 
     def __init__(self, experiment: Path) -> None:
         self.experiment = experiment
-        self._traffic: dict[str, RowSet | TimedRows] = {}
+        self._traffic: dict[str, PairRows | TimedRows] = {}
         self._schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
 
     def of(
         self, point: Mapping[str, Any], parts: Iterable[Part] = ()
-    ) -> tuple[dict[str, RowSet | TimedRows], dict[str, bytes]]:
+    ) -> tuple[dict[str, PairRows | TimedRows], dict[str, bytes]]:
         """Those of a point by the names that it has for them: of traffic, and of schedules and
         graphs, where a trace is its schedule. RefusalError where one is missing."""
-        traffic: dict[str, RowSet | TimedRows] = {}
+        traffic: dict[str, PairRows | TimedRows] = {}
         schedules: dict[str, bytes] = {}
         for table, name, given in named(point, parts):
             place, value = f"{table}.{name}", given[name]
@@ -96,7 +96,7 @@ class Files:
                 raise RefusalError(f"{self.experiment}: {place}: {error}") from None
         return True
 
-    def _rows(self, place: str, name: str) -> RowSet | TimedRows:
+    def _rows(self, place: str, name: str) -> PairRows | TimedRows:
         """The rows of a file of traffic."""
         if name not in self._traffic:
             path = self._path(place, "a name", name, os.path.isfile)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
-from flyloom.inputs.rows import RowSet, TimedRows
+from flyloom.inputs.rows import PairRows, TimedRows
 from flyloom.inputs.selections import said
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
@@ -94,7 +94,7 @@ class Task:
     """The file that the record is kept in; None where that is not the worker's to write."""
     parts: tuple[Part, ...] = ()
     """The users' parts that the point asks for."""
-    traffic: dict[str, RowSet | TimedRows] = field(default_factory=dict)
+    traffic: dict[str, PairRows | TimedRows] = field(default_factory=dict)
     """The files of traffic that the point names, as they were read."""
     floor: dict[str, Any] = field(default_factory=dict)
     """Rules of the floor that its network is laid out on."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flyloom import _core
+from flyloom.support.named import PublishedTable
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs.sizing import checked_radixes
 
 ADDRESS_TABLE_SOURCE = (
@@ -42,7 +42,7 @@ def address_table(
     family: str = "slim_fly",
     concentration: str = "ceil",
     progress: Progress | None = None,
-) -> Result:
+) -> PublishedTable:
     """The largest network for each LMC: LIDs are what limits multipath networks.
 
     An endpoint has 2^LMC LIDs, a switch one, and a subnet 49,151. Field ``rows``: dicts with
@@ -64,4 +64,4 @@ def address_table(
                 if printed and family == "slim_fly" else None
             ),
         })
-    return Result({"family": family, "source": ADDRESS_TABLE_SOURCE, "rows": rows})
+    return PublishedTable({"family": family, "source": ADDRESS_TABLE_SOURCE, "rows": rows})

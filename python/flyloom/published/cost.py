@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from flyloom._core import Shop, study_of_2014
+from flyloom.support.named import PublishedTable
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs.prices import STUDY_CATALOG, cost
 
 STUDY_FLOOR = {"endpoints": "beside"}
@@ -115,7 +115,7 @@ def prints_as(printed: str, value: float) -> bool:
     return float(printed) in (round(value, decimals), math.floor(value * step + 1e-9) / step)
 
 
-def cost_table(*, progress: Progress | None = None) -> Result:
+def cost_table(*, progress: Progress | None = None) -> PublishedTable:
     """The SC 2014 case study: five topologies of radix 43, and near 10,000 endpoints.
 
     Fields: ``source``, ``rows``: a dict a cell with ``table``, ``column``, ``what`` (endpoints,
@@ -142,7 +142,7 @@ def cost_table(*, progress: Progress | None = None) -> Result:
                 "paper": paper[what], "true": true.get(what), "network": member,
                 **_judged(cell, paper[what], true.get(what), unknown, why),
             })
-    return Result({"source": STUDY_SOURCE, "catalog": STUDY_CATALOG, "rows": rows})
+    return PublishedTable({"source": STUDY_SOURCE, "catalog": STUDY_CATALOG, "rows": rows})
 
 
 def _judged(
@@ -282,7 +282,7 @@ SCALE_NETWORKS[2048] = {
 """The networks that are built for the true figures; None where only the formula is at hand."""
 
 
-def scale_table(*, progress: Progress | None = None) -> Result:
+def scale_table(*, progress: Progress | None = None) -> PublishedTable:
     """Table 4 of the deployment paper: scale and cost by ports of a switch, and for 2,048 nodes.
 
     Costs are switches, endpoint cables and links at the prices of catalogues edr36-2024, hdr40-2024
@@ -311,7 +311,7 @@ def scale_table(*, progress: Progress | None = None) -> Result:
                     **_judged(cell, paper[what], true.get(what),
                               (table, column, what) == ("40 ports", "FT3", "cost_musd"), why),
                 })
-    return Result({"source": SCALE_SOURCE, "rows": rows})
+    return PublishedTable({"source": SCALE_SOURCE, "rows": rows})
 
 
 def _prices(catalog: str) -> dict[str, float]:

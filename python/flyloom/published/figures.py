@@ -15,9 +15,9 @@ from flyloom._measures import edge_load, path_diversity
 from flyloom.inputs.networks import network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
+from flyloom.support.named import Figure
 from flyloom.support.progress import Progress
 from flyloom.support.refused import hint
-from flyloom.support.results import Result
 from flyloom.verbs.routes import route
 from flyloom.verbs.throughput import throughput
 
@@ -38,7 +38,7 @@ def figure(
     layers: Iterable[int] = LAYERS,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Result:
+) -> Figure:
     """What a figure shows of each network, engine and number of layers.
 
     ``kind`` is ``path_lengths``, ``path_distribution``, ``disjoint_paths`` or ``throughput``;
@@ -90,7 +90,7 @@ def figure(
         summary.append({**case, **said})
     if not summary:
         raise RefusalError(skipped[0]["why"])
-    return Result({"figure": kind, "rows": rows, "summary": summary, "skipped": skipped,
+    return Figure({"figure": kind, "rows": rows, "summary": summary, "skipped": skipped,
                    "seed": seed})
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from flyloom._core import Topology
 from flyloom._measures import resilience
 from flyloom.inputs.networks import network
+from flyloom.support.named import PublishedTable
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 
 FIT_FLY_SOURCE = (
     "McGlohon et al., Fit Fly: a case study on interconnect innovation through parallel simulation"
@@ -36,7 +36,7 @@ FIT_FLY_TABLE = {
 """Printed configurations, by row, in the order of :data:`FIT_FLY_NETWORKS`."""
 
 
-def fit_fly_table() -> Result:
+def fit_fly_table() -> PublishedTable:
     """The configurations of the Fit Fly study: measured on the built networks, beside the print.
 
     Fields: ``source``, ``rows``: a dict for each row and network with ``what``, ``network`` (the
@@ -51,7 +51,7 @@ def fit_fly_table() -> Result:
                 "what": what, "network": name, "recipe": recipe, "computed": computed,
                 "printed": printed, "equal": computed == printed,
             })
-    return Result({"source": FIT_FLY_SOURCE, "rows": rows})
+    return PublishedTable({"source": FIT_FLY_SOURCE, "rows": rows})
 
 
 def _configuration(t: Topology) -> dict[str, int]:
@@ -106,7 +106,7 @@ Long hop: the even codes of least distance 4. Random: as many switches and ports
 
 def resilience_table(
     *, samples: int = 1000, seed: int = 0, progress: Progress | None = None
-) -> Result:
+) -> PublishedTable:
     """The resilience of the study's families and sizes, measured, beside the printed steps.
 
     Fields: ``source``, ``samples``, ``seed``, ``rows``: dicts with ``family``, ``about`` (endpoints
@@ -130,6 +130,6 @@ def resilience_table(
                 "half_hold_percent": 100 * lost.half_hold, "mean": lost.mean,
                 "confidence_interval_95": lost.confidence_interval_95 or [lost.mean, lost.mean],
             })
-    return Result({
+    return PublishedTable({
         "source": RESILIENCE_SOURCE, "samples": samples, "seed": seed, "rows": rows,
     })

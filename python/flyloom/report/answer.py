@@ -13,6 +13,7 @@ from typing import Any
 
 from flyloom.report.base import Figure
 from flyloom.report.figure import HIGHER, LOWER, number
+from flyloom.support.amounts import dollars
 
 ALIKE = 0.01
 """Figures that differ by a smaller part are alike: simulations draw at random."""
@@ -148,5 +149,6 @@ def _leads(found: Sequence[Figure], networks: Sequence[str]) -> list[dict[str, A
 
 def _cell(figure: Figure, name: str) -> str:
     row = figure.values[name]
-    words = number(row[0]) if len(row) == 1 else f"{number(row[0])} to {number(row[-1])}"
+    said = dollars if figure.unit == "US$" and max(row) >= 1e6 else number
+    words = said(row[0]) if len(row) == 1 else f"{said(row[0])} to {said(row[-1])}"
     return f"{words} ({figure.notes[name]})" if name in figure.notes else words

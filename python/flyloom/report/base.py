@@ -201,7 +201,7 @@ class Section:
     """In words, when the section is in the page; empty if always."""
     place: int
     """The section's position: sections are ordered by it."""
-    view: Callable[[View], Mapping[str, Any] | None]
+    view: Callable[[PageData], Mapping[str, Any] | None]
     """Computes the data for the template; None if the section is not in the page."""
     saved: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     """The shapes of what the section reads of ``results.json``, by where that stands: ``[]`` is
@@ -212,15 +212,15 @@ class Section:
     entries: Entries | None = None
     of_routing: Facts | None = None
     of_network: Facts | None = None
-    tiles: Mapping[int, Callable[[View], Iterable[Mapping[str, str]]]] = field(
+    tiles: Mapping[int, Callable[[PageData], Iterable[Mapping[str, str]]]] = field(
         default_factory=dict)
     """Its headlines (``head``, ``big``, ``small``, and ``mood``: ``good``, ``bad`` or ``plain``),
     by their places at the top of the page."""
-    figures: Mapping[int, Callable[[View], Iterator[Figure]]] = field(default_factory=dict)
+    figures: Mapping[int, Callable[[PageData], Iterator[Figure]]] = field(default_factory=dict)
     """The figures that compare several networks, by their places in that table."""
 
 
-class View:
+class PageData:
     """The data of a page, checked, and what draws its charts."""
 
     def __init__(self, data: Found, *, charted: bool = True) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from flyloom.report.charts import CONFIG, INK, SCHEMA, svg
 from flyloom.report.drawing import png_bytes
 from flyloom.report.frame import framed
+from flyloom.support.amounts import figure
 from flyloom.support.results import Result
 from flyloom.verbs.comparison import COLUMNS, ENDS
 
@@ -130,7 +131,7 @@ def distance_spec(
          "axis": {"title": "endpoints", "format": "~s", "tickCount": 6}}
     scale = {"domain": [min(known), max(top, min(known) + 0.5)], "nice": False}
     y = {"field": "hops", "type": "quantitative", "scale": scale,
-         "axis": {"title": "mean distance between switches with endpoints [hops]"
+         "axis": {"title": "mean distance between switches with endpoints (hops)"
                            + ("; bars: bounds" if bounded else "")}}
     lines = {
         "transform": [{"filter": "datum.kind == 'curve'"}],
@@ -238,7 +239,7 @@ def pareto_spec(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
          "axis": {"title": "bisection found, links over half of the endpoints"}}
     y = {"field": "cost", "type": "quantitative",
          "scale": {"type": "log", "nice": False, "padding": 24},
-         "axis": {"title": "cost of an endpoint [$]", "tickCount": 8, "format": ",.0f"}}
+         "axis": {"title": "cost of an endpoint ($)", "tickCount": 8, "format": ",.0f"}}
     area = {"field": "power", "type": "quantitative", "scale": {"range": [40, 320], "zero": False},
             "legend": {"title": "W/endpoint", "orient": "right", "values": spread(
                 [v["power"] for v in values])}}
@@ -384,5 +385,5 @@ def cell(key: str, value: Any) -> str:
     if key == "best_in":
         return ", ".join(BRIEF.get(word, word) for word in value)
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return figure(value, key)
     return f"{value:,}" if isinstance(value, int) else escape(str(value))

@@ -43,7 +43,8 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
                 for low, n in sorted(sums.items())]
         scale = {"domain": [bars[0]["low"], bars[-1]["high"]], "nice": False, "padding": 6}
         title += ", rounded up" if width == 1 else f", in classes of {width}"
-    name = f"{found['pattern']}, {found['engine']} on {found['network']}"
+    name = f"{found['pattern']}, {found['engine']} on {found['network']}" \
+        if "network" in found else found["pattern"]
     return chart({
         "title": {"text": name, "anchor": "start", "fontSize": 13},
         "width": 420, "height": 220, "data": {"values": bars},

@@ -2,8 +2,8 @@
 space, and ends the whole process where it does not get them.
 
 ``python -m flyloom.report.drawing`` is that process. It reads a line of JSON for each picture,
-``[form, specification]``, and answers each with a line: ``{"text": ...}``, ``{"base64": ...}`` or
-``{"error": ...}``.
+``[form, picture]``, and answers each with a line: ``{"text": ...}``, ``{"base64": ...}`` or
+``{"error": ...}``. A picture is a Vega-Lite specification, or the text of an SVG.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class DrawingError(DeployError):
     """Charts cannot be drawn here; says why in one line."""
 
 
-class _Child:
+class _DrawingProcess:
     """The process that draws, from the first picture on."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ def _ended(process: subprocess.Popen[bytes]) -> DrawingError:
     )
 
 
-_child = _Child()
+_child = _DrawingProcess()
 
 
 def svg_text(spec: Mapping[str, Any]) -> str:
@@ -110,13 +110,19 @@ def svg_text(spec: Mapping[str, Any]) -> str:
     return str(_draw("svg", spec)["text"])
 
 
-def png_bytes(spec: Mapping[str, Any]) -> bytes:
-    """The Vega-Lite specification as a PNG picture; raises as :func:`_draw`."""
-    return base64.b64decode(_draw("png", spec)["base64"])
+def png_bytes(picture: Mapping[str, Any] | str) -> bytes:
+    """The Vega-Lite specification, or the SVG, as a PNG picture; raises as :func:`_draw`."""
+    return base64.b64decode(_draw("png", picture)["base64"])
 
 
-def _draw(form: str, spec: Mapping[str, Any]) -> dict[str, str]:
-    """What the child says to a specification that it is to draw.
+def pdf_bytes(picture: Mapping[str, Any] | str) -> bytes:
+    """The Vega-Lite specification, or the SVG, as a page of PDF as large as it is: lines and text,
+    with the fonts in it; raises as :func:`_draw`."""
+    return base64.b64decode(_draw("pdf", picture)["base64"])
+
+
+def _draw(form: str, spec: Mapping[str, Any] | str) -> dict[str, str]:
+    """What the child says to a picture that it is to draw.
 
     Raises ``ValueError`` for what is no specification, ``DrawingError`` where it cannot be drawn.
     """
@@ -137,16 +143,23 @@ def main() -> None:
         answers.flush()
 
 
-def _drawn(form: str, spec: dict[str, Any]) -> dict[str, str]:
+def _drawn(form: str, picture: dict[str, Any] | str) -> dict[str, str]:
     try:
         import vl_convert  # heavy: it carries a JavaScript engine
     except ImportError as why:
         return {"missing": str(why)}
+    offline: dict[str, Any] = {"allowed_base_urls": []}
     try:
-        if form == "svg":
-            return {"text": vl_convert.vegalite_to_svg(spec, allowed_base_urls=[])}
-        picture = vl_convert.vegalite_to_png(spec, scale=2, allowed_base_urls=[])
-        return {"base64": base64.b64encode(picture).decode()}
+        if isinstance(picture, str):
+            drawn = (vl_convert.svg_to_pdf(picture) if form == "pdf"
+                     else vl_convert.svg_to_png(picture, scale=2))
+        elif form == "svg":
+            return {"text": vl_convert.vegalite_to_svg(picture, **offline)}
+        elif form == "pdf":
+            drawn = vl_convert.vegalite_to_pdf(picture, **offline)
+        else:
+            drawn = vl_convert.vegalite_to_png(picture, scale=2, **offline)
+        return {"base64": base64.b64encode(drawn).decode()}
     except ValueError as why:
         return {"error": str(why)}
 

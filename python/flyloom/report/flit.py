@@ -7,20 +7,22 @@ None when there is nothing to draw. Latencies are in cycles, loads in flits an e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flyloom.report.charts import GREY, INK
-from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.charts import INK
+from flyloom.report.comparison import PALETTE, chart
+from flyloom.report.curves import Row, spec
 from flyloom.report.figures import round_width
 
 BARS = 40
 """Bars of a distribution of latencies, about."""
-#: What is drawn of latency, by its key: name, dashes and opacity of the line.
-LATENCIES = {
-    "mean_packet_latency_cycles": ("mean", [1, 0], 1.0),
-    "p99_packet_latency_cycles": ("99 % take no longer", [5, 3], 0.45),
-}
+ROWS = (
+    Row("mean_packet_latency_cycles", "mean latency (cycles)"),
+    Row("p99_packet_latency_cycles", "99 % take no longer (cycles)"),
+    Row("accepted_load", "accepted load", latency=False),
+)
+"""What is drawn against the load."""
 _OFFERED = "offered load (flits an endpoint and cycle)"
 
 
@@ -35,140 +37,12 @@ def highest_unsaturated(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any
 
 
 def curves_spec(
-    curves: Sequence[Mapping[str, Any]], title: str = ""
+    made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False,
+    rows: Sequence[Row] = ROWS,
 ) -> dict[str, Any] | None:
-    """Latency and, beside it, accepted load against offered load, one colour a curve.
-
-    Hollow marks are saturated points, crosses are where packets waited in a cycle; a dashed
-    upright line is a curve's saturation throughput.
-    """
-    values = [value for curve in curves for value in _values(curve)]
-    if not values:
-        return None
-    names = list(dict.fromkeys(value["curve"] for value in values))
-    ends = [
-        {"curve": curve["label"], "load": curve["saturation_throughput"]}
-        for curve in curves if curve.get("saturation_throughput")
-    ]
-    tint = colour(names, "curve")
-    tint["legend"] |= {"columns": 2, "symbolType": "stroke", "labelLimit": 420}
-    if len(names) < 2:
-        tint["legend"] = None
-    top = 1.02 * max(value["offered"] for value in values)
-    x = {"field": "offered", "type": "quantitative", "scale": {"domain": [0, top], "nice": False},
-         "axis": {"title": _OFFERED, "tickCount": 6}}
-    latencies = [value["value"] for value in values if value["is"] != "accepted"]
-    parts: dict[str, Any] = {"data": {"values": values}}
-    if title:
-        parts["title"] = {"text": title, "anchor": "start", "fontSize": 13}
-    return chart({
-        **parts, "spacing": 34,
-        "hconcat": [_latency(x, tint, ends, latencies), _accepted(x, tint, ends, top)],
-    })
-
-
-def ends_of(latencies: Sequence[float]) -> list[float]:
-    """The ends of an axis that holds all latencies, with a little room."""
-    return [0.85 * min(latencies, default=1), 1.1 * max(latencies, default=10)]
-
-
-def _values(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What is drawn of a curve: a row for each point's latencies and accepted load."""
-    values = []
-    for point in sorted(curve["points"], key=lambda p: p["offered_load"]):
-        mark = "deadlocked" if point["deadlocked"] else "saturated" if point["saturated"] else "ok"
-        base = {"curve": curve["label"], "offered": point["offered_load"], "mark": mark}
-        values.append({**base, "is": "accepted", "value": point["accepted_load"]})
-        for key, (name, _, _) in LATENCIES.items():
-            if point[key] is not None:
-                values.append({**base, "is": name, "value": point[key]})
-    return values
-
-
-def only(kind: str) -> list[dict[str, Any]]:
-    """The transform that keeps what a layer is of."""
-    return [{"filter": f"datum.is === '{kind}'"}]
-
-
-def _marks(kind: str, encoding: dict[str, Any]) -> dict[str, Any]:
-    """Points of one kind: filled, hollow where saturated, a cross where deadlocked."""
-    hollow = {"condition": {"test": "datum.mark === 'ok'", "value": 1}, "value": 0}
-    shape = {"condition": {"test": "datum.mark === 'deadlocked'", "value": "cross"},
-             "value": "circle"}
-    return {
-        "transform": only(kind),
-        "mark": {"type": "point", "filled": False, "size": 34, "strokeWidth": 1.4, "opacity": 1},
-        "encoding": {**encoding, "fill": encoding["color"], "fillOpacity": hollow, "shape": shape},
-    }
-
-
-def _ends(ends: list[dict[str, Any]], tint: dict[str, Any]) -> list[dict[str, Any]]:
-    """A dashed upright line at the saturation throughput of each curve."""
-    if not ends:
-        return []
-    return [{
-        "data": {"values": ends},
-        "mark": {"type": "rule", "strokeDash": [2, 3], "strokeWidth": 1.2},
-        "encoding": {"x": {"field": "load", "type": "quantitative"}, "color": tint},
-    }]
-
-
-def _latency(
-    x: dict[str, Any], tint: dict[str, Any], ends: list[dict[str, Any]], latencies: list[float]
-) -> dict[str, Any]:
-    """The panel of latencies, on a logarithmic scale: beyond saturation they have no end."""
-    y = {"field": "value", "type": "quantitative",
-         "scale": {"type": "log", "domain": ends_of(latencies), "nice": False},
-         "axis": {"title": "packet latency (cycles)", "format": "~s", "tickCount": 6}}
-    names = [name for name, _, _ in LATENCIES.values()]
-    dashes = {
-        "field": "is", "type": "nominal",
-        "scale": {"domain": names, "range": [dash for _, dash, _ in LATENCIES.values()]},
-        "legend": {"title": None, "orient": "top-left", "symbolType": "stroke",
-                   "symbolStrokeColor": INK, "symbolSize": 300, "fillColor": "#ffffff",
-                   "padding": 4},
-    }
-    lines = latency_lines(LATENCIES, {"x": x, "y": y, "color": tint}, dashes, _marks)
-    return {"width": 380, "height": 280, "layer": [*_ends(ends, tint), *lines]}
-
-
-def latency_lines(
-    latencies: Mapping[str, tuple[str, list[int], float]],
-    encoding: dict[str, Any],
-    dashes: dict[str, Any],
-    marks: Callable[[str, dict[str, Any]], dict[str, Any]],
-) -> list[dict[str, Any]]:
-    """A line for each of ``latencies`` (name, dashes, opacity), with ``marks`` on solid ones."""
-    layers: list[dict[str, Any]] = []
-    for name, _, opacity in latencies.values():
-        layers.append({
-            "transform": only(name),
-            "mark": {"type": "line", "strokeWidth": 1.8 if opacity == 1 else 1.1,
-                     "opacity": opacity},
-            "encoding": {**encoding, "strokeDash": dashes},
-        })
-        if opacity == 1:
-            layers.append(marks(name, encoding))
-    return layers
-
-
-def _accepted(
-    x: dict[str, Any], tint: dict[str, Any], ends: list[dict[str, Any]], top: float
-) -> dict[str, Any]:
-    """The panel of accepted load, with the line on which all that is offered arrives."""
-    y = {"field": "value", "type": "quantitative", "scale": {"domain": [0, top], "nice": False},
-         "axis": {"title": "accepted load", "tickCount": 6}}
-    encoding = {"x": x, "y": y, "color": tint}
-    same = [{"offered": 0, "value": 0}, {"offered": top, "value": top}]
-    return {"width": 300, "height": 280, "layer": [
-        {"data": {"values": same},
-         "mark": {"type": "line", "color": GREY, "strokeWidth": 0.8, "strokeDash": [1, 2]},
-         "encoding": {"x": x, "y": y}},
-        *_ends(ends, tint),
-        {"transform": only("accepted"), "mark": {"type": "line", "strokeWidth": 1.8},
-         "encoding": encoding},
-        _marks("accepted", encoding),
-    ]}
+    """Latencies and accepted load against offered load, as :func:`flyloom.report.curves.spec` has
+    them."""
+    return spec(made, rows, _OFFERED, title, narrow=narrow)
 
 
 # --- distributions -------------------------------------------------------------------------------

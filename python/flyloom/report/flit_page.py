@@ -12,7 +12,7 @@ from flyloom.report import flit
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
-from flyloom.report.simulated import heat_maps
+from flyloom.report.simulated import DISTRIBUTIONS, heat_maps
 from flyloom.verbs import runs
 
 HEADS = (
@@ -29,17 +29,18 @@ def title(found: Mapping[str, Any]) -> str:
     return ", ".join(runs.common(found.get("curves", [found]))) or "BookSim configuration"
 
 
-def spec(found: Mapping[str, Any]) -> dict[str, Any]:
-    """The curves of a simulation, and below them the distributions of the highest unsaturated load
-    of each."""
-    name, curves = title(found), found.get("curves")
-    parts = [
-        flit.curves_spec(runs.labelled(curves) if curves else [{**found, "label": name}], name),
-        flit.distributions_spec(_shown(found)),
-    ]
+def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
+    """The curves of a simulation; of a single one also the distributions of its highest unsaturated
+    load, unless the chart is to be ``narrow``."""
+    curves = runs.labelled(found.get("curves", [found]))
+    made = flit.curves_spec(curves, title(found), narrow=narrow)
+    below = None if narrow or len(curves) > 1 else flit.distributions_spec(_shown(found))
+    if below is None:
+        return made or chart({"vconcat": []})
+    if len(found["points"]) == 1:
+        return below | {"title": {"text": title(found), "anchor": "start", "fontSize": 13}}
     return chart({
-        "spacing": 26, "vconcat": [part for part in parts if part],
-        # the legend stands below the curves
+        "spacing": 26, "vconcat": [part for part in (made, below) if part],
         "resolve": {"scale": {"color": "independent", "fill": "independent"}},
     })
 
@@ -54,11 +55,15 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
     """Chart, table and ``drawings`` (title and SVG) as one HTML page that refers to nothing."""
     curves = found.get("curves", [found])
     heads, said = runs.apart(curves)
+    spread = flit.distributions_spec(_shown(found)[:DISTRIBUTIONS]) if len(curves) > 1 else None
+    below = f"<section><figure>{svg(spread, prefix='spread-')}</figure></section>" if spread else ""
     parts = [
         f"<section><figure>{svg(spec(found), prefix='flit-')}</figure>",
-        '<p class="dim">Latencies are in cycles, loads in flits an endpoint and cycle. Hollow marks'
-        " are saturated points: less than 97 % of the offered load arrives. The distributions are"
-        " of the highest load that is not.</p></section>",
+        '<p class="dim">Latencies are in cycles, loads in flits an endpoint and cycle. A curve of'
+        " latency ends at the load that saturates: less than 97 % of it arrives; marks of accepted"
+        " load are hollow there. The distributions are of the highest load that is not."
+        "</p></section>",
+        below,
         '<section><h2>Points</h2><div class="scroll"><table><thead><tr>',
         *(f"<th>{head}</th>" for head in heads),
         *(f'<th class="n">{head}</th>' for head, _ in HEADS), "<th></th></tr></thead><tbody>",

@@ -12,36 +12,35 @@ from flyloom._core import Topology
 from flyloom.draw.floor import floor_data
 from flyloom.report import packet_maps
 from flyloom.report.charts import svg
-from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.comparison import chart, colour
 from flyloom.report.frame import framed
 from flyloom.report.packets import curves_spec, names_of, times_spec
 from flyloom.verbs import runs
 
 POINTS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
-    ("accepted [Gbit/s]", "accepted_gbps"),
-    ("mean latency [ns]", "mean_latency_ns"), ("median [ns]", "p50_latency_ns"),
-    ("99 % [ns]", "p99_latency_ns"), ("largest [ns]", "max_latency_ns"),
-    ("mean message [ns]", "mean_message_latency_ns"),
-    ("99 % of messages [ns]", "p99_message_latency_ns"),
+    ("accepted (Gbit/s)", "accepted_gbps"),
+    ("mean latency (ns)", "mean_latency_ns"), ("median (ns)", "p50_latency_ns"),
+    ("99 % (ns)", "p99_latency_ns"), ("largest (ns)", "max_latency_ns"),
+    ("mean message (ns)", "mean_message_latency_ns"),
+    ("99 % of messages (ns)", "p99_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
-    ("last arrival [ns]", "end_ns"),
+    ("last arrival (ns)", "end_ns"),
 )
 """Columns of the table of points."""
 
 JOBS = (
-    ("processes", "ranks"), ("slowest process [ns]", "max_comm_ns"),
-    ("mean process [ns]", "mean_comm_ns"), ("latency of packets [ns]", "mean_latency_ns"),
-    ("99 % of packets [ns]", "p99_latency_ns"),
-    ("latency of messages [ns]", "mean_message_latency_ns"),
-    ("99 % of messages [ns]", "p99_message_latency_ns"),
+    ("processes", "ranks"), ("slowest process (ns)", "max_comm_ns"),
+    ("mean process (ns)", "mean_comm_ns"), ("latency of packets (ns)", "mean_latency_ns"),
+    ("99 % of packets (ns)", "p99_latency_ns"),
+    ("latency of messages (ns)", "mean_message_latency_ns"),
+    ("99 % of messages (ns)", "p99_message_latency_ns"),
     ("hops", "mean_hops"), ("messages", "messages"), ("packets", "packets"),
     ("bytes", "bytes"),
 )
 """Columns of the table of jobs, after their names."""
 
-LATENCIES = {"median": "p50_latency_ns", "mean": "mean_latency_ns", "99 % below": "p99_latency_ns"}
-_SIZE = {"width": 330, "height": 230}
+_WIDTH = 330
 
 
 def title(found: Mapping[str, Any]) -> str:
@@ -50,32 +49,32 @@ def title(found: Mapping[str, Any]) -> str:
     return ", ".join([*runs.common(curves), curves[0]["parameters"]["dialect"]])
 
 
-def spec(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Latency and accepted rate against offered load, of traces times of communication; below it
-    both rates over time, where they are known. Of several runs latency and rate, a colour each."""
-    if curves := found.get("curves"):
-        return _curves(found, runs.labelled(curves))
-    rows = [_jobs(found) if found.get("jobs") else _loads(found), _series(found["points"])]
+def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
+    """Latency and what is accepted against offered load, a colour each of several runs, or of
+    traces times of communication; below it of one run rates over time, where they are known."""
+    curves = runs.labelled(found.get("curves", [found]))
+    jobs = any(curve.get("jobs") for curve in curves)
+    heads = {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13, "offset": 14}
+    made = None if jobs else curves_spec(curves, title(found), narrow=narrow)
+    if len(curves) > 1:
+        return made or chart({"title": heads, "vconcat": _times(curves)})
+    if made is None:
+        made = {"title": heads, "spacing": 34, "hconcat": _jobs(found) if jobs else []}
+    below = [] if narrow else _series(curves[0]["points"])
+    if not below:
+        return chart(made)
     return chart({
-        "title": {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13,
-                  "offset": 14},
-        "spacing": 30,
-        "vconcat": [{"spacing": 34, "hconcat": row} for row in rows if row],
+        "spacing": 30, "vconcat": [made, {"spacing": 34, "hconcat": below}],
         "resolve": {"scale": {"color": "independent"}},
     })
 
 
-def _curves(found: Mapping[str, Any], curves: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The curves of several runs, or the times of their jobs."""
-    made = None if any(curve.get("jobs") for curve in curves) else curves_spec(curves)
-    if made is None:
-        rows = [{**job, "name": name} for name, job in _named_jobs(curves)]
-        timed = [row["name"] for row in rows if row["max_comm_ns"] is not None]
-        bars = times_spec(rows, _SIZE["width"], {**colour(timed, "name"), "legend": None})
-        made = chart({"vconcat": [bars] if bars else []})
-    made["title"] = {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13,
-                     "offset": 14}
-    return made
+def _times(curves: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The times of the jobs of several runs."""
+    rows = [{**job, "name": name} for name, job in _named_jobs(curves)]
+    timed = [row["name"] for row in rows if row["max_comm_ns"] is not None]
+    bars = times_spec(rows, _WIDTH, {**colour(timed, "name"), "legend": None})
+    return [bars] if bars else []
 
 
 def _named_jobs(curves: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -83,32 +82,6 @@ def _named_jobs(curves: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[
     return [
         (", ".join(word for word in (curve["label"], name) if word), job) for curve in curves
         for job, name in zip(curve.get("jobs", ()), names_of(curve.get("jobs", ())), strict=True)
-    ]
-
-
-def _loads(found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    points = sorted(found["points"], key=lambda p: p["offered_load"])
-    latencies = [
-        {"offered": p["offered_load"], "ns": p[key], "of packets": name}
-        for p in points for name, key in LATENCIES.items() if p[key] is not None
-    ]
-    accepted = [
-        {"offered": p["offered_load"], "rate": p["accepted_gbps"]} for p in points
-    ]
-    x = {"field": "offered", "type": "quantitative", "scale": {"zero": True},
-         "axis": {"title": "offered load, part of the rate of a rail", "tickCount": 6}}
-    size: dict[str, Any] = {**_SIZE, "mark": {"type": "line", "point": True}}
-    y = {"type": "quantitative", "scale": {"zero": True}}
-    return [
-        {**size, "data": {"values": latencies}, "encoding": {
-            "x": x, "y": {**y, "field": "ns", "axis": {"title": "latency of packets (ns)"}},
-            "color": {**colour(list(LATENCIES), "of packets"),
-                      "legend": {"orient": "top", "title": None}},
-        }},
-        {**size, "data": {"values": accepted}, "encoding": {
-            "x": x, "y": {**y, "field": "rate", "axis": {"title": "accepted (Gbit/s an endpoint)"}},
-            "color": {"value": PALETTE[0]},
-        }},
     ]
 
 
@@ -123,7 +96,7 @@ def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
              if job["max_comm_ns"] is not None]
     tint = {**colour(timed, "name"), "legend": None}
     rows = [{**job, "name": name} for job, name in zip(found["jobs"], names, strict=True)]
-    bars = times_spec(rows, _SIZE["width"], tint)
+    bars = times_spec(rows, _WIDTH, tint)
     parts = [bars] if bars else []
     ranks = found["points"][0].get("ranks")
     if ranks and ranks["job"]:

@@ -12,15 +12,19 @@ import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from flyloom.report import axis, flit, simulated
+from flyloom.report import axis, simulated
 from flyloom.report.charts import GREY, INK
 from flyloom.report.comparison import PALETTE, chart, colour
+from flyloom.report.curves import Row, spec
 
-#: What is drawn of latency, by its key: name, dashes and opacity of the line.
-LATENCIES = {
-    "mean_latency_ns": ("mean", [1, 0], 1.0),
-    "p99_latency_ns": ("99 % take no longer", [5, 3], 0.45),
-}
+ROWS = (
+    Row("mean_latency_ns", "mean latency (ns)"),
+    Row("p99_latency_ns", "99 % take no longer (ns)"),
+    Row("accepted_load", "accepted load", latency=False),
+)
+"""What is drawn against the load."""
+RATE = Row("accepted_gbps", "accepted (Gbit/s an endpoint)", latency=False)
+"""What is drawn of points for which the accepted load is not known."""
 #: Figures of a job: their keys, and what their axes are called.
 FIGURES = {
     "max_comm_ns": "communication of the slowest process (ns)",
@@ -47,23 +51,13 @@ def curves(
     return simulated.curves([s for s in simulations if not s["jobs"]], networks)
 
 
-def curves_spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """Latency and, beside it, accepted rate against offered load, one colour a curve.
-
-    Crosses are where packets waited for one another in a cycle.
-    """
-    values = [value for curve in made for value in _values(curve)]
-    if not values:
-        return None
-    names = list(dict.fromkeys(value["curve"] for value in values))
-    tint = tints(names)
-    top = 1.02 * max(value["offered"] for value in values)
-    x = {"field": "offered", "type": "quantitative", "scale": {"domain": [0, top], "nice": False},
-         "axis": {"title": _OFFERED, "tickCount": 6}}
-    latencies = [value["value"] for value in values if value["is"] != "accepted"]
-    parts = [_latency(x, tint, latencies)] if latencies else []
-    parts.append(_accepted(x, tint))
-    return chart({"data": {"values": values}, "spacing": 34, "hconcat": parts})
+def curves_spec(
+    made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False
+) -> dict[str, Any] | None:
+    """Latencies and what is accepted against offered load, as :func:`flyloom.report.curves.spec`
+    has them."""
+    known = all(point.get("accepted_load") is not None for c in made for point in c["points"])
+    return spec(made, ROWS if known else (*ROWS[:-1], RATE), _OFFERED, title, narrow=narrow)
 
 
 def tints(names: Sequence[str], field: str = "curve") -> dict[str, Any]:
@@ -97,59 +91,6 @@ def _paler(hue: str, white: float) -> str:
     """A colour with a part of white in it."""
     parts = (int(hue[at:at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
-
-
-def _values(curve: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What is drawn of a curve: a row for each point's latencies and accepted rate."""
-    values = []
-    for point in curve["points"]:
-        base = {"curve": curve["label"], "offered": point["offered_load"],
-                "deadlocked": point["deadlocked"]}
-        values.append({**base, "is": "accepted", "value": point["accepted_gbps"]})
-        for key, (name, _, _) in LATENCIES.items():
-            if point[key] is not None:
-                values.append({**base, "is": name, "value": point[key]})
-    return values
-
-
-def _marks(kind: str, encoding: dict[str, Any]) -> dict[str, Any]:
-    """A dot for each point, a cross where packets wait in a cycle."""
-    shape = {"condition": {"test": "datum.deadlocked", "value": "cross"}, "value": "circle"}
-    return {
-        "transform": flit.only(kind),
-        "mark": {"type": "point", "filled": True, "size": 30, "opacity": 1},
-        "encoding": {**encoding, "shape": shape},
-    }
-
-
-def _latency(
-    x: dict[str, Any], tint: dict[str, Any], latencies: Sequence[float]
-) -> dict[str, Any]:
-    """The panel of latencies, on a logarithmic scale: beyond what a network takes they grow as
-    long as endpoints send."""
-    y = {"field": "value", "type": "quantitative",
-         "scale": {"type": "log", "domain": flit.ends_of(latencies), "nice": False},
-         "axis": {"title": "packet latency (ns)", "tickCount": 6, **PLAIN}}
-    dashes = {
-        "field": "is", "type": "nominal",
-        "scale": {"domain": [name for name, _, _ in LATENCIES.values()],
-                  "range": [dash for _, dash, _ in LATENCIES.values()]},
-        "legend": {"title": None, "orient": "top", "symbolType": "stroke",
-                   "symbolStrokeColor": INK, "symbolSize": 300},
-    }
-    layers = flit.latency_lines(LATENCIES, {"x": x, "y": y, "color": tint}, dashes, _marks)
-    return {"width": 380, "height": 280, "layer": layers}
-
-
-def _accepted(x: dict[str, Any], tint: dict[str, Any]) -> dict[str, Any]:
-    y = {"field": "value", "type": "quantitative", "scale": {"zero": True},
-         "axis": {"title": "accepted rate (Gbit/s an endpoint)", "tickCount": 6}}
-    encoding = {"x": x, "y": y, "color": tint}
-    return {"width": 300, "height": 280, "layer": [
-        {"transform": flit.only("accepted"), "mark": {"type": "line", "strokeWidth": 1.8},
-         "encoding": encoding},
-        _marks("accepted", encoding),
-    ]}
 
 
 # --- traces --------------------------------------------------------------------------------------
@@ -252,6 +193,11 @@ def off_axis(made: Sequence[Mapping[str, Any]]) -> str:
     return f"Runs without a number as {name} are in the table alone."
 
 
+def ends_of(values: Sequence[float]) -> list[float]:
+    """The ends of an axis that holds all values, with a little room."""
+    return [0.85 * min(values, default=1), 1.1 * max(values, default=10)]
+
+
 def _along(shown: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """The axis of runs: in equal steps, or logarithmic where it goes far."""
     ticks = sorted({row["at"] for row in shown})
@@ -281,7 +227,7 @@ def _lines(
     zero = bool(lows) and min(lows) < 0.4 * max(highs)
     scale: dict[str, Any] = {"zero": zero}
     if lows and min(lows) > 0 and max(highs) > FAR * min(lows):
-        scale = {"type": "log", "domain": flit.ends_of([*lows, *highs]), "nice": False}
+        scale = {"type": "log", "domain": ends_of([*lows, *highs]), "nice": False}
     y = {"field": "value", "type": "quantitative", "scale": scale,
          "axis": {"title": title, "tickCount": 6 if len(keys) > 1 else 4, **PLAIN}}
     names = ["longest", "mean"]

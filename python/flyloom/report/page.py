@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom.report import section as folder
 from flyloom.report.answer import answer
-from flyloom.report.base import Section, View
+from flyloom.report.base import PageData, Section
 from flyloom.report.check import check
 from flyloom.report.drawing import DrawingError
 from flyloom.report.words import cell, count, fixed, share, words
+from flyloom.support import amounts
 from flyloom.support.files import write_whole
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ def render(data: Mapping[str, Any], lost: Callable[[str], None] | None = None) -
     Time O(size of the data), about a second for the charts.
     """
     report, known = check(data), folder.sections()
-    page = View(report)
+    page = PageData(report)
     try:
         views = _views(page, known)
     except DrawingError as error:
         why = str(error)
         report["skipped"] = [*report["skipped"], {"what": "charts of the report", "why": why}]
-        page = View(report, charted=False)
+        page = PageData(report, charted=False)
         views = _views(page, known)
         if lost is not None:
             lost(why)
@@ -70,18 +71,18 @@ def write(data: Mapping[str, Any], path: str | Path) -> Path:
     return target
 
 
-def tiles(page: View) -> list[Mapping[str, str]]:
+def tiles(page: PageData) -> list[Mapping[str, str]]:
     """The headlines of all sections: what was built, proven, measured, loaded."""
     return _placed(folder.sections(), "tiles", page)
 
 
-def _placed(known: list[Section], which: str, page: View) -> list[Any]:
+def _placed(known: list[Section], which: str, page: PageData) -> list[Any]:
     """What sections have for the top of the page, in the order of its places there."""
     made = [placed for section in known for placed in getattr(section, which).items()]
     return [one for _, of in sorted(made, key=lambda placed: placed[0]) for one in of(page)]
 
 
-def _views(page: View, known: list[Section]) -> dict[str, Mapping[str, Any] | None]:
+def _views(page: PageData, known: list[Section]) -> dict[str, Mapping[str, Any] | None]:
     """What the template of each section takes; None where it is not in the page."""
     return {section.name: section.view(page) for section in known}
 
@@ -95,7 +96,8 @@ def _environment() -> Environment:
         loader=FileSystemLoader([HERE, *folder.__path__]), autoescape=True,
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )
-    environment.filters.update(count=count, fixed=fixed, share=share, words=words, cell=cell)
+    environment.filters.update(count=count, fixed=fixed, share=share, words=words, cell=cell,
+                               heading=amounts.heading, amount=amounts.figure)
     css = (HERE / "page.css").read_text(encoding="utf-8")
     environment.globals.update(css=Markup(css))
     return environment

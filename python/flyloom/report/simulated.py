@@ -22,8 +22,9 @@ APART = ("load",)
 def curves(
     simulations: Sequence[Mapping[str, Any]], networks: Sequence[str]
 ) -> list[dict[str, Any]]:
-    """Curves of simulations that differ in load alone: ``label``, ``network``, ``points`` by load,
-    and ``saturation_throughput`` where one of them knows it.
+    """Curves of simulations that differ in load alone: ``label``, ``words`` (what the label says,
+    by what it is of), ``network``, ``points`` by load, and ``saturation_throughput`` where one of
+    them knows it.
 
     A label says what differs between curves: the network where there are several ``networks``, the
     routing, traffic, and parameters that differ on one network, by the last part of their names
@@ -45,14 +46,14 @@ def curves(
     routings = {curve["routing"] for curve in made}
     for curve in made:
         curve["points"].sort(key=lambda point: point["offered_load"])
-        words = [curve["network"]] if len(networks) > 1 else []
+        words = {"network": curve["network"]} if len(networks) > 1 else {}
         if len(routings) > 1 or not (words or differ):
-            words.append(curve["routing"])
-        words += [
-            f"{name} {curve['of'].get(key, '–')}".strip() for key, name in differ.items()
+            words["routing"] = curve["routing"]
+        words |= {
+            key: f"{name} {curve['of'].get(key, '–')}".strip() for key, name in differ.items()
             if curve["of"].get(key) != curve["routing"]
-        ]
-        curve["label"] = ", ".join(words)
+        }
+        curve["words"], curve["label"] = words, ", ".join(words.values())
     return made
 
 

@@ -20,9 +20,9 @@ from flyloom._core import (
 from flyloom.solve import sat
 from flyloom.support import ending
 from flyloom.support.checks import whole
+from flyloom.support.named import FoundGraph, GraphBounds, GraphExistence
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
-from flyloom.support.results import Result
 
 SAT_ORDER = 64
 """The most vertices that a SAT solver is asked about."""
@@ -39,7 +39,7 @@ Edges = Sequence[tuple[int, int]]
 METHODS = ("auto", "sat", "anneal")
 
 
-def bounds(order: int, degree: int) -> Result:
+def bounds(order: int, degree: int) -> GraphBounds:
     """What no graph of ``order`` vertices of degree at most ``degree`` can beat.
 
     Fields: ``diameter`` [hops], ``distance_sum`` (over ordered pairs), ``pairs`` (ordered ones) and
@@ -49,7 +49,7 @@ def bounds(order: int, degree: int) -> Result:
     whole("order", order, 0, U32)
     whole("degree", degree, 0, U32)
     found = search_bounds(order, degree)
-    return Result({**found, "mean_distance": found["distance_sum"] / found["pairs"]})
+    return GraphBounds({**found, "mean_distance": found["distance_sum"] / found["pairs"]})
 
 
 def decide(
@@ -62,7 +62,7 @@ def decide(
     solver: str = "cadical",
     break_symmetry: bool = True,
     proof: Path | None = None,
-) -> Result:
+) -> GraphExistence:
     """Whether there is a graph of ``order`` vertices, degree at most ``degree`` and diameter at
     most ``diameter``, asked of a SAT solver.
 
@@ -81,7 +81,7 @@ def decide(
         beyond = (distance_sum - found.pairs) // 2
     question = sat.formula(order, degree, diameter, beyond, break_symmetry)
     answer = sat.solve(question, time_limit, solver, proof)
-    return Result({"exists": answer.holds, "edges": _lists(answer.edges),
+    return GraphExistence({"exists": answer.holds, "edges": _lists(answer.edges),
                    "seconds": answer.seconds})
 
 
@@ -99,7 +99,7 @@ def search(
     state: Path | None = None,
     proof: Path | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> FoundGraph:
     """A graph of ``order`` vertices, degree at most ``degree``, of least diameter and, among
     those, least mean distance: as good as is found, with what is proved about it.
 
@@ -129,7 +129,7 @@ def search(
 
     Returns
     -------
-    Result
+    FoundGraph
         ``order``, ``degree``, ``diameter``, ``mean_distance`` [hops], ``distance_sum`` over ordered
         pairs, ``diameter_lower_bound``, ``mean_distance_lower_bound``, ``gap_percent`` (mean above
         its bound), ``random_mean_distance`` (mean of 8 random graphs), ``optimal`` (True, or None:
@@ -167,13 +167,13 @@ def search(
     if diameter is not None:
         met = best.diameter is not None and best.diameter <= diameter
         document["holds"] = True if met else False if diameter < best.least_diameter else None
-    return Result(document)
+    return FoundGraph(document)
 
 
 class _Best:
     """The best graph so far and the best lower bounds so far, both with their reasons."""
 
-    def __init__(self, limits: Result, diameter: int | None, distance_sum: int,
+    def __init__(self, limits: GraphBounds, diameter: int | None, distance_sum: int,
                  edges: Edges) -> None:
         self.diameter, self.distance_sum, self.edges = diameter, distance_sum, edges
         self.least_diameter, self.least_sum = limits.diameter, limits.distance_sum
@@ -271,7 +271,7 @@ def order_radix(
     restarts: int = RESTARTS,
     time_limit: float | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> FoundGraph:
     """Endpoints on switches of ``radix`` ports, as few hops apart as possible.
 
     The numbers of switches whose bounds are best, ``designs`` of them, are searched. Hops between
@@ -314,7 +314,7 @@ def order_radix(
     total, longest = measured or (None, None)
     least = limits["distance_sum"]
     met = (longest, total) == (limits["diameter"], least)
-    return Result({
+    return FoundGraph({
         "endpoints": endpoints, "radix": radix, "switches": design["switches"],
         "concentration": design["concentration"], "degree": design["degree"],
         "endpoints_of_switch": design["endpoints"], "diameter": longest,
@@ -334,8 +334,8 @@ def table(
     time_limit: float = LIMIT_S,
     steps: int = 20_000,
     seed: int = 0,
-    say: Callable[[Result], None] | None = None,
-) -> list[Result]:
+    say: Callable[[FoundGraph], None] | None = None,
+) -> list[FoundGraph]:
     """The optimum for every order from ``min_order`` to ``max_order`` and every degree, each with
     its proof, or with its bounds where ``time_limit`` seconds a cell do not decide it. Ctrl-C while
     it anneals ends it with the cells so far.
@@ -350,7 +350,7 @@ def table(
     for order, degree in _cells(min_order, max_order, degrees or [3, 4, 5]):
         began = time.monotonic()
         found = search(order, degree, method="sat", steps=steps, seed=seed, time_limit=time_limit)
-        cells.append(Result({**found.to_dict(), "seconds": time.monotonic() - began}))
+        cells.append(FoundGraph({**found.to_dict(), "seconds": time.monotonic() - began}))
         if say:
             say(cells[-1])
         if found.interrupted:

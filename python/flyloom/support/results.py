@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
+
+from flyloom.support import displays
+from flyloom.support.pictures import Picture, picture_of
 
 if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
 
-SHOWN = 40
-"""Fields that a notebook shows of a record."""
+SHOWN = 20
+"""Fields of a record that its text has."""
+TABLES = ("members", "rows", "points", "lines", "findings", "programs", "methods", "classes")
+"""Lists of which the first that a result has is the one that a notebook shows."""
 
 
 class Result(Mapping[str, Any]):
@@ -62,12 +67,33 @@ class Result(Mapping[str, Any]):
         return [*super().__dir__(), *self._fields]
 
     def __repr__(self) -> str:
-        inside = ", ".join(f"{k}={_short(v)}" for k, v in self._fields.items())
-        return f"{type(self).__name__}({inside})"
+        shown = [f"{k}={_short(v)}" for k, v in list(self._fields.items())[:SHOWN]]
+        if len(self._fields) > SHOWN:
+            shown.append(f"and {len(self._fields) - SHOWN} more fields")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
-        """The fields as a table, for notebooks."""
-        return html_table(type(self).__name__, flat(self))
+        """What a notebook shows: a picture where that is quick, rows, single values; parameters and
+        records inside are folded."""
+        return displays.page(type(self).__name__, self._fields, self._table(), self._picture())
+
+    def plot(self, what: str | None = None) -> Picture:
+        """A picture of the result, which a notebook shows and ``save("a.pdf")`` writes.
+
+        ``what`` says which, where there are several. Raises ``RefusalError`` where there is nothing
+        to plot, ``ImportError`` without the extra ``flyloom[report]``.
+        """
+        return picture_of(self, what)
+
+    def _table(self) -> list[Mapping[str, Any]]:
+        """The rows that a notebook shows."""
+        lists = self._lists()
+        name = next((name for name in TABLES if name in lists), None)
+        return self._fields[name] if name else []
+
+    def _picture(self) -> str:
+        """The picture that a notebook shows of it, as SVG; empty where there is none."""
+        return ""
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain dictionaries and lists."""
@@ -127,22 +153,6 @@ class Result(Mapping[str, Any]):
 
     def _known(self) -> str:
         return f"lists here: {', '.join(self._lists()) or 'none'}"
-
-
-def html_table(title: str, fields: Iterable[tuple[str, object]]) -> str:
-    """A small table of names and values for notebooks; all text is escaped."""
-    import html
-
-    fields = list(fields)
-    lines = [
-        f"<tr><th style='text-align:left'>{html.escape(name)}</th>"
-        f"<td style='text-align:left'>{html.escape(_words(value))}</td></tr>"
-        for name, value in fields[:SHOWN]
-    ]
-    if len(fields) > SHOWN:
-        lines.append(f"<tr><td colspan='2'>and {len(fields) - SHOWN} more</td></tr>")
-    head = f"<caption style='text-align:left'><b>{html.escape(title)}</b></caption>"
-    return f"<table>{head}<tbody>{''.join(lines)}</tbody></table>"
 
 
 def flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
@@ -212,16 +222,14 @@ def _plain(value: Any) -> Any:
 
 
 def _short(value: Any) -> str:
+    """A value in the text of a record: what is long is counted."""
     text = repr(value)
-    return text if len(text) <= 60 else f"<{type(value).__name__} of {len(text)} characters>"
-
-
-def _words(value: object) -> str:
-    """A value in a few words."""
-    if isinstance(value, float):
-        return f"{value:.6g}"
+    if len(text) <= 60:
+        return text
+    if isinstance(value, str):
+        return f"{text[:40]}…'"
+    if isinstance(value, Result):
+        return f"{type(value).__name__}({len(value)} fields)"
     if isinstance(value, list):
-        text = ", ".join(_words(item) for item in value[:8])
-        return text if len(value) <= 8 and len(text) <= 80 else f"[{len(value)} items]"
-    text = "" if value is None else str(value)
-    return text if len(text) <= 120 else f"{text[:120]}…"
+        return f"[{len(value)} {'records' if _are_records(value) else 'values'}]"
+    return f"<{type(value).__name__} of {len(value)}>" if hasattr(value, "__len__") else text[:60]

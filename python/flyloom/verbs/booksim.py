@@ -7,9 +7,9 @@ from pathlib import Path
 from flyloom import _core
 from flyloom._core import RefusalError
 from flyloom.support.machine import threads_for
+from flyloom.support.named import BookSimRun
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
-from flyloom.support.results import Result
 
 
 def booksim(
@@ -17,7 +17,7 @@ def booksim(
     unverified: bool = False,
     threads: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> BookSimRun:
     """Runs configurations of BookSim: the same network, routers, traffic and sampling.
 
     Parameters
@@ -57,4 +57,4 @@ def booksim(
         file = (str(found[0]), read_text(found[0]))
     made = _core.simulate_booksim(sources, file, unverified, hands, progress)
     kept = [{"place": place, "key": key, "why": why} for place, key, why in notes]
-    return Result({**made, "notes": kept})
+    return BookSimRun({**made, "notes": kept})

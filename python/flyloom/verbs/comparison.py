@@ -11,6 +11,7 @@ from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
+from flyloom.support.named import Comparison
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.verbs.own_sizing import sized
@@ -83,7 +84,7 @@ def compare(
     sort: str | None = None,
     top: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Comparison:
     """Measures networks alike, for one table and its charts.
 
     ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
@@ -144,7 +145,7 @@ def compare(
         rows = [{"rank": place, **row} for place, row in enumerate(rows, 1)][:top]
     families += [row["family"] for row in rows if is_family(row["family"])]
     chosen = list(dict.fromkeys(families))
-    return Result({
+    return Comparison({
         "rows": rows,
         "curves": _curves(chosen, max(radixes), progress) if curves and chosen else [],
         "left_out": table.left_out, "sorted_by": keys,

@@ -13,13 +13,13 @@ from flyloom.ranks import probe
 from flyloom.support import process
 from flyloom.support.errors import DeployError
 from flyloom.support.extras import EXTRAS, absent
-from flyloom.support.results import Result
+from flyloom.support.named import Diagnosis
 
 CHECK = "flyloom-check"
 """The program of libflyloom that tries its transports."""
 
 
-def doctor() -> Result:
+def doctor() -> Diagnosis:
     """What this machine offers of what flyloom can use but does not need, and how to get the rest.
 
     Each MPI is tried: the small library around it is built, and two ranks are started that find
@@ -34,7 +34,7 @@ def doctor() -> Result:
     libflyloom (``transports``).
     """
     found = tools.check()
-    return Result({
+    return Diagnosis({
         "version": __version__,
         "build": __build__,
         "programs": [

@@ -17,18 +17,18 @@ from flyloom.plugins import found
 from flyloom.plugins.functions import returned, wrong
 from flyloom.plugins.parts import Part
 from flyloom.support.files import write_whole
+from flyloom.support.named import Export, ExportFormat
 from flyloom.support.refused import hint
-from flyloom.support.results import Result
 from flyloom.verbs.layout import plan
 
 Floor = bool | Mapping[str, Any] | str | os.PathLike[str] | None
 
 
-def export_formats() -> list[Result]:
+def export_formats() -> list[ExportFormat]:
     """The formats of :func:`export`: ``name``, ``title`` (what it is, and for which program),
     ``networks`` (which it can say), ``options`` (``name`` and ``doc`` of each) and ``placed``
     (whether the floor plan belongs in it)."""
-    return [Result(row) for row in _core.export_formats()]
+    return [ExportFormat(row) for row in _core.export_formats()]
 
 
 def export(
@@ -39,7 +39,7 @@ def export(
     floor: Floor = None,
     p: int | None = None,
     **options: Any,
-) -> Result:
+) -> Export:
     """A network, or the routes on it, as a file that another program takes; docs/exporting.md.
 
     Parameters
@@ -94,14 +94,14 @@ def export(
 def _written(
     to: str, topology: Topology, path: str | os.PathLike[str] | None, text: str,
     beside: list[tuple[str, str]],
-) -> Result:
+) -> Export:
     """The result of an export, after its files were written where there is a path."""
     if path is not None:
         for name, content in beside:
             write_whole(Path(path).parent / name, content)
         write_whole(Path(path), text)
     more = {"beside": [name for name, _ in beside] if path is not None else dict(beside)}
-    return Result({
+    return Export({
         "to": to, "network": topology.recipe, "path": None if path is None else str(path),
         "lines": text.count("\n"), "bytes": len(text.encode()),
         "text": text if path is None else None, **(more if beside else {}),
@@ -111,7 +111,7 @@ def _written(
 def _by_plugin(
     part: Part, source: Source | Routing, to: str, path: str | os.PathLike[str] | None,
     p: int | None, options: Mapping[str, Any],
-) -> Result:
+) -> Export:
     """The text of a user's format."""
     topology, routing = _opened(source, p)
     given = _core.plugin_parameters(part.row, dict(options))

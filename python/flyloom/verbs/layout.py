@@ -11,8 +11,8 @@ from flyloom._core import RefusalError
 from flyloom.inputs.catalogs import floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
+from flyloom.support.named import CableCheck, CableFolder, FloorPlan
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 
 
 def plan(
@@ -21,7 +21,7 @@ def plan(
     *,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
-) -> Result:
+) -> FloorPlan:
     """Racks and cables of a network.
 
     ``rules`` changes sizes and distances (see ``result.rules`` for all with their defaults), as a
@@ -32,7 +32,7 @@ def plan(
     racks, between racks), ``rack_pairs``, ``classes`` (by kind and stock length: count, metres,
     cost), ``cost_usd`` of all cables, ``length_m``, ``rules``, ``catalog``.
     """
-    return Result(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
+    return FloorPlan(network(source).plan(floor_rules(rules), shop(catalog, gbps=gbps)))
 
 
 def cables(
@@ -46,7 +46,7 @@ def cables(
     labels: tuple[int, int] = (3, 8),
     spare: float = 0.02,
     progress: Progress | None = None,
-) -> Result:
+) -> CableFolder:
     """Writes the folder that people wire a network from; see docs/cabling.md for its files.
 
     Parameters
@@ -89,7 +89,7 @@ def cables(
     place = Path(folder)
     check_folder(place)
     topology = network(source)
-    return Result(write_folder(
+    return CableFolder(write_folder(
         topology, plan(topology, rules, catalog=catalog, gbps=gbps).to_dict(), place, paper=paper,
         labels=grid, spare=float(spare), progress=progress,
     ))
@@ -104,7 +104,7 @@ def verify_cables(
     rules: dict[str, Any] | None = None,
     ignore_ports: bool = False,
     step: int | None = None,
-) -> Result:
+) -> CableCheck:
     """Compares a fabric that was found (a network, or ibnetdiscover output) with the plan.
 
     Fields: ``clean`` (no findings), ``complete`` (nor is anything of the steps asked for unlaid);
@@ -143,7 +143,7 @@ def verify_cables(
     last = None if step is None else whole("step", step, 0, 3)
     known = None if guids is None else {str(k): whole("guids", v, 1, 2**64 - 1)
                                         for k, v in guids.items()}
-    return Result(network(planned).check_cables(
+    return CableCheck(network(planned).check_cables(
         network(found), identify, known, rules, ignore_ports=ignore_ports, step=last,
     ))
 

@@ -20,9 +20,9 @@ from flyloom.plugins.functions import named, returned, wrong
 from flyloom.support import ending, machine
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
+from flyloom.support.named import ProcessMapping
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
-from flyloom.support.results import Result
 from flyloom.verbs.engines import lids_for
 from flyloom.verbs.routes import routed_by, write_table_folder
 
@@ -40,7 +40,7 @@ Found = TypeVar("Found")
 
 def mapped(
     net: Tables, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
-) -> Result:
+) -> ProcessMapping:
     """What :func:`flyloom.map_processes` finds of these parameters."""
     on = routed(net, given, progress)
     traffic, asked = asked_of(on, graph, given, progress)
@@ -51,12 +51,13 @@ def mapped(
         lambda it: it["interrupted"],
     )
     found |= {"method": given.get("method") or "auto", "cpu_seconds": time.process_time() - began}
-    return Result(found | written(on, traffic, found["mapping"], given, asked["hosts"], progress))
+    files = written(on, traffic, found["mapping"], given, asked["hosts"], progress)
+    return ProcessMapping(found | files)
 
 
 def mapped_with_routing(
     net: Source, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
-) -> tuple[Result, Routing]:
+) -> tuple[ProcessMapping, Routing]:
     """What :func:`flyloom.map_with_routing` finds of these parameters."""
     options, mapping = dict(given.get("engine_options") or {}), given.get("mapping")
     lmc, layers = given.get("lmc"), given.get("layers")
@@ -85,7 +86,7 @@ def mapped_with_routing(
     if (folder := given.get("tables")) is not None:
         write_table_folder(topology, routing, Path(folder))
     found |= written(routing, traffic, found["mapping"], given, asked["hosts"], progress)
-    return Result(found), routing
+    return ProcessMapping(found), routing
 
 
 def routed(
@@ -152,7 +153,7 @@ def until_stopped(search: Callable[[], Found], interrupted: Callable[[Found], bo
 
 def evaluated(
     net: Tables, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
-) -> Result:
+) -> ProcessMapping:
     """What :func:`flyloom.evaluate_mapping` finds of these parameters."""
     on = routed(net, given, progress)
     traffic, asked = asked_of(on, graph, given, progress)
@@ -162,7 +163,7 @@ def evaluated(
     )
     began = time.process_time()
     found = _core.evaluate_mapping(on, traffic, places, used, slots, progress)
-    return Result({**found, "method": "given", "cpu_seconds": time.process_time() - began})
+    return ProcessMapping({**found, "method": "given", "cpu_seconds": time.process_time() - began})
 
 
 def read_mapping(

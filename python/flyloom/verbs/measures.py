@@ -10,9 +10,9 @@ from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import Tables
 from flyloom.plugins.measures import Function
 from flyloom.plugins.measures import measure as as_measure
+from flyloom.support.named import Promise
 from flyloom.support.progress import Progress
 from flyloom.support.records import Record
-from flyloom.support.results import Result
 from flyloom.verbs.own_measures import record_by
 
 
@@ -41,8 +41,8 @@ def measure(
     return RECORDS.get(name, Record)(record_by(on, name, parameters, progress))
 
 
-def promise(source: Source) -> Result | None:
+def promise(source: Source) -> Promise | None:
     """What the family's formulae say of the network, None for files. ``diameter`` and
     ``mean_distance`` are intervals [low, high], of width 0 where the formula is exact."""
     found = network(source).promise()
-    return None if found is None else Result(found)
+    return None if found is None else Promise(found)

@@ -18,9 +18,9 @@ from flyloom.measuring import loggp, pairs
 from flyloom.measuring.program import Program, checked, need, numbers, sampler, samples_of
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
+from flyloom.support.named import MeasuredBandwidth, MeasuredCosts, PredictedBandwidth
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_json
-from flyloom.support.results import Result
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.simulation import simulate
 
@@ -32,7 +32,7 @@ def measure_loggp(
     launcher: Sequence[str], *, most_bytes: int = MOST_BYTES, messages: int = 16,
     repetitions: int = 31, seed: int = 0, path: str | os.PathLike[str] | None = None,
     keep: str | os.PathLike[str] | None = None, progress: Progress | None = None,
-) -> Result:
+) -> MeasuredCosts:
     """LogGP parameters of the messages between the first and the last rank that a launcher starts.
 
     Parameters
@@ -70,7 +70,7 @@ def measure_loggp(
 
 def fit_loggp(
     samples: str | os.PathLike[str], *, seed: int = 0, path: str | os.PathLike[str] | None = None
-) -> Result:
+) -> MeasuredCosts:
     """LogGP parameters of times that were taken before: what ``keep`` of :func:`measure_loggp`, or
     ``flyloom-perf loggp``, wrote.
 
@@ -92,7 +92,7 @@ def fit_loggp(
 
 def _document(
     found: dict[str, Any], run: Mapping[str, Any], seed: int, path: str | os.PathLike[str] | None
-) -> Result:
+) -> MeasuredCosts:
     """The parameters with their origin and warnings about them; written where a path is given."""
     warnings = []
     if found["L_ns"] <= 0:
@@ -121,7 +121,7 @@ def _document(
     }
     document = {**about, **found, "warnings": warnings}
     _write(document, path)
-    return Result(document)
+    return MeasuredCosts(document)
 
 
 def _write(document: Mapping[str, Any], path: str | os.PathLike[str] | None) -> None:
@@ -152,7 +152,7 @@ def measure_ebb(
     launcher: Sequence[str], *, rounds: int = 100, size_bytes: int = MOST_BYTES,
     repetitions: int = 5, same_host: bool = False, seed: int = 0,
     path: str | os.PathLike[str] | None = None,
-) -> Result:
+) -> MeasuredBandwidth:
     """Effective bisection bandwidth of the ranks that a launcher starts: random pairs, in both
     directions at once, all pairs of a round at the same time.
 
@@ -210,7 +210,7 @@ def measure_ebb(
         "mean_gbps": _mean(means), "quantiles_gbps": _quantiles(means), "rounds": found,
     }
     _write(document, path)
-    return Result(document)
+    return MeasuredBandwidth(document)
 
 
 def _mean(values: Sequence[float]) -> float | None:
@@ -229,7 +229,7 @@ def compare_ebb(
     engine_options: Mapping[str, Any] | None = None, placement: Placed | None = None,
     settings: Mapping[str, Any] | None = None, path: str | os.PathLike[str] | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> PredictedBandwidth:
     """Bandwidth that was measured beside what a network gives the same pairs over its tables.
 
     Every round is run in the message simulator with messages of the size that was measured, whose
@@ -288,7 +288,7 @@ def compare_ebb(
     document = {"measured_gbps": here, "predicted_gbps": there, "ratio": here / there,
                 "rounds": rows}
     _write(document, path)
-    return Result(document)
+    return PredictedBandwidth(document)
 
 
 def _predicted(

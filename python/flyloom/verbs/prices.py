@@ -9,8 +9,8 @@ from typing import Any
 from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import floor_rules, shop
 from flyloom.inputs.networks import Source, network
+from flyloom.support.named import Bill, Catalog
 from flyloom.support.refused import none_such
-from flyloom.support.results import Result
 
 MODES = ("true", "paper")
 STUDY_CATALOG = "fdr10-2014"
@@ -58,7 +58,7 @@ def cost(
     gbps: float | None = None,
     electric_limit_m: float | None = None,
     include: str | Iterable[str] | None = None,
-) -> Result:
+) -> Bill:
     """What a network costs and draws.
 
     By hand, for what the measure ``cost`` cannot do: catalogues and rules of files, and the rules
@@ -81,7 +81,7 @@ def cost(
 
     Returns
     -------
-    Result
+    Bill
         ``cost_usd`` with ``cost_usd_low`` and ``cost_usd_high``, ``cost_usd_per_endpoint``;
         ``network_usd``, ``endpoint_cables_usd``, ``adapters_usd`` and ``energy_usd_per_year``,
         whether counted or not (None where the catalogue has no price); of what is counted
@@ -101,20 +101,20 @@ def cost(
     bought = shop(catalog, gbps=gbps, electric_limit_m=electric_limit_m, include=include)
     t = network(source)
     if mode == "true":
-        return Result({"network": t.recipe, "mode": mode, **t.cost(floor_rules(rules), bought)})
+        return Bill({"network": t.recipe, "mode": mode, **t.cost(floor_rules(rules), bought)})
     about = bought.catalog()
     if about["name"] != STUDY_CATALOG or any((gbps, electric_limit_m, rules, include)):
         raise RefusalError(
             f"mode: paper has its own prices, rate, floor and items; {STUDY_CATALOG} alone"
         )
-    return Result({
+    return Bill({
         "network": t.recipe, "mode": mode, "catalog": about["name"],
         "currency": about["currency"], "year": about["year"],
         "link_gbps": about["link_gbps"], **t.cost_of_2014(),
     })
 
 
-def catalog(name: str | os.PathLike[str] | None = None) -> Result:
+def catalog(name: str | os.PathLike[str] | None = None) -> Catalog:
     """A catalogue, checked: ``name``, ``title``, ``currency``, ``usd_per_unit``, ``year``,
     ``link_gbps`` [Gbit/s], ``items`` (what it has prices of), ``energy``, and lists of
     ``switches``, ``cables``, ``transceivers``, ``fibres`` and ``nics``, each with ``origin``
@@ -122,4 +122,4 @@ def catalog(name: str | os.PathLike[str] | None = None) -> Result:
 
     ``name`` as for :func:`shop`. Raises ``RefusalError`` with the file, line and field at fault.
     """
-    return Result(shop(name).catalog())
+    return Catalog(shop(name).catalog())

@@ -16,9 +16,9 @@ from flyloom.inputs.networks import Source, network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
 from flyloom.support.errors import DeployError
+from flyloom.support.named import RoutingComparison
 from flyloom.support.progress import Progress
 from flyloom.support.refused import hint
-from flyloom.support.results import Result
 from flyloom.verbs.routes import route
 
 #: Engines whose lanes may be many or one: what they do with one (or with many) is a row, too.
@@ -51,7 +51,7 @@ def compare_routing(
     patterns: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Result:
+) -> RoutingComparison:
     """What each routing engine makes of a network: proof, lanes, lengths, load, bandwidth, time.
 
     Parameters
@@ -106,7 +106,7 @@ def compare_routing(
     if not rows:
         reasons = "; ".join(f"{one['engine']}: {one['why']}" for one in refused)
         raise RefusalError(f"engines: none makes tables for {topology.recipe}: {reasons}")
-    return Result({
+    return RoutingComparison({
         "network": topology.recipe, "layers": layers if layers is not None else 1 << (lmc or 0),
         "patterns": patterns, "seed": seed, "rows": rows, "refused": refused, "cpu_s": cpu_s,
     })

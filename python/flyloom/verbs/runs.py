@@ -24,9 +24,12 @@ def apart(runs: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]
 
 
 def labelled(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The runs as curves: each with a ``label`` that tells it from the others."""
+    """The runs as curves: each with a ``label`` that tells it from the others, and its ``words`` by
+    the parameters that they are of."""
+    names, said = apart(runs)
     return [
-        {**run, "label": ", ".join(words)} for run, words in zip(runs, apart(runs)[1], strict=True)
+        {**run, "label": ", ".join(words), "words": dict(zip(names, words, strict=True))}
+        for run, words in zip(runs, said, strict=True)
     ]
 
 

@@ -12,8 +12,8 @@ from flyloom._core import RefusalError, Shop
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
+from flyloom.support.named import Budget, Scales, Sizing
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs import own_sizing
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import judge, ranked
@@ -74,7 +74,7 @@ def size(
     sort: str | None = None,
     top: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Sizing:
     """The members of each family nearest to a number of endpoints, below and above.
 
     Only members of full bandwidth (times ``oversubscription``) whose switches need at most
@@ -134,7 +134,7 @@ def size(
     judge(members, FRONT)
     members, keys = ranked(members, COLUMNS, sort, top)
     name = bought.catalog()["name"] if bought else None
-    return Result({
+    return Sizing({
         "endpoints": endpoints, "radix": radixes[0] if len(radixes) == 1 else radixes,
         "concentration": concentration, "oversubscription": float(oversubscription),
         "planes": planes, "catalog": min(names, default=name), "basis": basis, "sorted_by": keys,
@@ -175,7 +175,7 @@ def budget(
     sort: str | None = None,
     top: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Budget:
     """The largest member of each family that a budget buys.
 
     Networks are built, laid out and priced (:func:`flyloom.cost`) by ``catalog`` at ``gbps``, for
@@ -224,7 +224,7 @@ def budget(
     ]
     judge(members, FRONT)
     members, keys = ranked(members, COLUMNS, sort or "endpoints", top)
-    return Result({
+    return Budget({
         "budget_usd": limit, "radix": radixes[0] if len(radixes) == 1 else radixes,
         "concentration": concentration, "planes": planes,
         "oversubscription": float(oversubscription), "catalog": bought.catalog()["name"],
@@ -273,7 +273,7 @@ def scale(
     families: Iterable[str] = (),
     planes: int | None = None,
     progress: Progress | None = None,
-) -> Result:
+) -> Scales:
     """The largest full-bandwidth member of each family for switches of each number of ports.
 
     Families without a largest member (random graphs) are left out. ``planes`` multiplies them, as
@@ -289,7 +289,7 @@ def scale(
          "largest": row["below"]}
         for each, members in zip(ports, found, strict=True) for row in members if row["below"]
     ]
-    return Result({
+    return Scales({
         "concentration": concentration, "oversubscription": float(oversubscription),
         "planes": planes, "rows": rows,
     })

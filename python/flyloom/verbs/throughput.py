@@ -14,8 +14,8 @@ from flyloom.inputs.networks import network
 from flyloom.inputs.tables import Tables, holds_tables, tables
 from flyloom.inputs.traffic import Wanted, called, demands
 from flyloom.solve.linear import over_any_paths, over_tables
+from flyloom.support.named import Throughput
 from flyloom.support.progress import Progress
-from flyloom.support.results import Result
 from flyloom.verbs.routes import route
 
 
@@ -32,7 +32,7 @@ def throughput(
     engine_options: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **options: Any,
-) -> Result:
+) -> Throughput:
     """The largest t such that t times the traffic can be routed within every channel's capacity.
 
     A channel's capacity is the rate of its link over that of the fastest endpoint cable; cables of
@@ -95,7 +95,7 @@ def throughput(
         upper = value = over_any_paths(topology, wanted)
     else:
         upper = value = over_tables(wanted, wanted.routes(routing, progress))
-    return Result({
+    return Throughput({
         "maximum_achievable_throughput": value,
         "upper_bound": upper,
         "exact": epsilon is None, "network": topology.recipe,

@@ -7,6 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import simulators
+from flyloom.support import pictures
 from flyloom.support.results import Result, flat, value_at
 
 if TYPE_CHECKING:
@@ -137,6 +138,18 @@ class Simulation(Result):
                            for column in with_intervals(columns(self.LEVEL))}
                 rows.append({**about, **dict(flat(point)), **keys, **figures})
         return [{name: row[name] for name in (*ABOUT, *KEYS, *row) if name in row} for row in rows]
+
+    def _table(self) -> list[Mapping[str, Any]]:
+        rows = self.to_rows()
+        varied = {name for row in rows[1:] for name in KEYS if row.get(name) != rows[0].get(name)}
+        known = [column["name"] for column in columns(self.LEVEL)]
+        kept = [name for name in (*KEYS, *known) if name in varied or name in known]
+        return [{name: row.get(name) for name in kept} for row in rows]
+
+    def _picture(self) -> str:
+        runs = self.get("curves", [self])
+        drawn = len(runs) > 1 or len(self.get("points", ())) > 1
+        return pictures.shown(self) if drawn else ""
 
     def to_arrow(self, of: str | None = None) -> pyarrow.Table:
         """The rows as a table of pyarrow, with the unit of each column in its metadata."""

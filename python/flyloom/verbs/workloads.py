@@ -30,13 +30,13 @@ from flyloom.inputs.workloads import (
 )
 from flyloom.plugins.found import users
 from flyloom.support.files import write_folder, write_whole
+from flyloom.support.named import RankedWorkload, WorkloadCheck, WorkloadKind, WrittenWorkload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
-from flyloom.support.results import Result
 from flyloom.verbs.simulation import SimulationRequest, over_network, spec_of
 
 
-def workloads() -> list[Result]:
+def workloads() -> list[WorkloadKind]:
     """What :func:`make_workload` makes: ``name``, ``kind`` (``collective`` or ``application``),
     ``doc`` and ``keys``, each with ``name``, ``doc`` and ``default``, None where a value must be
     given."""
@@ -44,7 +44,7 @@ def workloads() -> list[Result]:
         {"name": row["name"], "kind": row["kind"], "doc": row["doc"], "keys": row["params"]}
         for row in users("application")
     ]
-    return [Result(row) for row in [*workload_list(), *own]]
+    return [WorkloadKind(row) for row in [*workload_list(), *own]]
 
 
 def make_workload(
@@ -71,7 +71,7 @@ def make_workload(
 def make_trace(
     name: str, path: str | os.PathLike[str], *, progress: Progress | None = None,
     **parameters: Any,
-) -> Result:
+) -> WrittenWorkload:
     """Writes a collective operation or an application as a trace: a folder, ``path``, which ends in
     ``.dumpi``.
 
@@ -198,7 +198,7 @@ def best_workload(
     settings: Mapping[str, Any] | None = None,
     progress: Progress | None = None,
     **parameters: Any,
-) -> list[Result]:
+) -> list[RankedWorkload]:
     """Which algorithm of a collective operation is quickest, alone or over a network: each is run
     for every number of ranks and of bytes.
 
@@ -231,14 +231,14 @@ def best_workload(
     rows = workload_best(asked, on, where, progress)
     if file is not None:
         rows = [{**row, "costs": {**row["costs"], "file": file}} for row in rows]
-    return [Result(row) for row in rows]
+    return [RankedWorkload(row) for row in rows]
 
 
 def _numbers(given: int | Sequence[int]) -> list[int]:
     return [given] if isinstance(given, int) else list(given)
 
 
-def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Result:
+def check_workload(source: Scheduled, *, progress: Progress | None = None) -> WorkloadCheck:
     """What a schedule holds, and whether it can come to its end; what a trace of DUMPI holds.
 
     Fields: ``ranks``, ``operations``, ``sends``, ``receives``, ``calculations``, ``dependencies``,
@@ -259,7 +259,7 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
     else:
         run = recognised(source)
         if (found := run.counts(progress)) is not None:
-            return Result(found)
+            return WorkloadCheck(found)
         given = run.schedule({}, progress)
     circle, left = given.circle(), None
     free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**32 - 1}
@@ -267,12 +267,14 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Re
         simulate_message(given, {"costs": free}, progress=progress)
     except RefusalError as error:
         left = error.why
-    return Result({**given.counts(), "circle": circle, "complete": left is None, "left": left})
+    return WorkloadCheck({
+        **given.counts(), "circle": circle, "complete": left is None, "left": left,
+    })
 
 
 def convert_workload(
     source: Scheduled, path: str | os.PathLike[str], *, progress: Progress | None = None
-) -> Result:
+) -> WrittenWorkload:
     """Writes a schedule in the format that the end of ``path`` asks for (``flyloom list
     workload-files``): GOAL as text for ``.goal``, in binary, as LogGOPSim reads it, for ``.bin``,
     and a folder with a trace for ``.dumpi`` (docs/traces.md). A trace of the same format keeps its
@@ -299,7 +301,7 @@ Written = tuple[list[tuple[str, bytes]], int, int, int, int | None]
 """Files by name, ranks, operations, bytes, and ranks that do several things at the same time."""
 
 
-def _write(place: Path, format: dict[str, Any], written: Written) -> Result:
+def _write(place: Path, format: dict[str, Any], written: Written) -> WrittenWorkload:
     """Writes the file, or the files into a folder.
 
     Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
@@ -312,7 +314,7 @@ def _write(place: Path, format: dict[str, Any], written: Written) -> Result:
     found: dict[str, Any] = {
         "path": str(place), "ranks": ranks, "operations": operations, "bytes": size,
     }
-    return Result(found if at_once is None else {**found, "at_once": at_once})
+    return WrittenWorkload(found if at_once is None else {**found, "at_once": at_once})
 
 
 def _write_run(folder: Path, format: dict[str, Any], files: dict[str, bytes]) -> None:

@@ -1,7 +1,7 @@
 //! The methods by which paths get their lanes, with their limits and results.
 
 use base::Refusal;
-use fabric::size::RouteWork;
+use fabric::size::RouteTask;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,11 +55,11 @@ pub struct LaneRules {
 
 impl LaneRules {
     /// The kind of work, for estimates of time and memory.
-    pub fn work(&self) -> RouteWork {
+    pub fn work(&self) -> RouteTask {
         if self.method == LaneMethod::Hops && !self.balance {
-            RouteWork::Hops
+            RouteTask::Hops
         } else {
-            RouteWork::Lanes
+            RouteTask::Lanes
         }
     }
 }

@@ -4,7 +4,7 @@
 //! by hop, and a hop is taken only where its dependencies close no cycle. Here whole paths are
 //! tested, so that it works with any service levels and SL2VL tables.
 
-use super::{Destination, DestinationRepair, LiveRoutes, RepairState};
+use super::{Destination, DestinationRepair, OldRoutesInUse, RepairState};
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 use std::cmp::Reverse;
@@ -81,7 +81,7 @@ impl RepairState<'_> {
         let mut entries = old.to_vec();
         let mut plan = DestinationRepair::default();
         let switches = (0..old.len()).map(SwitchId::from);
-        if self.live == LiveRoutes::OtherDestinations {
+        if self.live == OldRoutesInUse::OtherDestinations {
             let stays = |s: &SwitchId| self.on.switches()[s.ix()].up && !torn[s.ix()] && *s != home;
             for s in switches.clone().filter(stays) {
                 if !self.takes(to, s, true, old, &mut plan.levels) {
@@ -110,7 +110,7 @@ impl RepairState<'_> {
             if changes {
                 plan.entries.push((s, port));
                 let goes_on = self.cut_off.has(s) && self.cut_off.leads_on(s, old[s.ix()]);
-                if self.live == LiveRoutes::Arriving && goes_on {
+                if self.live == OldRoutesInUse::Arriving && goes_on {
                     plan.stops.push(s);
                 }
             }
@@ -133,9 +133,9 @@ impl RepairState<'_> {
         levels: &mut Vec<(SwitchId, u8)>,
     ) -> bool {
         let alone = match self.live {
-            LiveRoutes::All => false,
-            LiveRoutes::Arriving => self.cut_off.has(s),
-            LiveRoutes::OtherDestinations => true,
+            OldRoutesInUse::All => false,
+            OldRoutesInUse::Arriving => self.cut_off.has(s),
+            OldRoutesInUse::OtherDestinations => true,
         };
         if alone {
             return self.takes(to, s, true, new, levels);

@@ -7,7 +7,7 @@
 //! ([`cut_off`]). New routes keep their service levels, and they must be compatible with the old
 //! routes that still carry packets: the channel dependencies of both together must have no cycle.
 //! The search first keeps many old routes alive, so that the repair disturbs little traffic, and
-//! then fewer ([`LiveRoutes`]):
+//! then fewer ([`OldRoutesInUse`]):
 //!
 //! 1. All old routes stay alive, and so do the routes of packets that meet entries while these
 //!    change. Entries of a destination change from the destination outwards, so a packet follows
@@ -32,13 +32,13 @@
 
 use crate::check_connected;
 use crate::lanes::acyclic;
-use crate::lanes::order::{Checkpoint, TurnOrder, VirtualChannel};
+use crate::lanes::order::{OrderCheckpoint, TurnOrder, VirtualChannel};
 use crate::sssp::endpoints_per_switch;
 use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use cut_off::{CutOffFinder, CutOffPart, ExitPath};
 use fabric::network::Topology;
-use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Walk};
-use fabric::turns::Dependencies;
+use fabric::tables::{LaneAssignment, NO_ROUTE, RouteWalk, Routing, ServiceLevels};
+use fabric::turns::DependencyNumbering;
 use lengths::RouteLengths;
 use predecessors::Predecessors;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub struct ServiceLevelChange {
 /// level from before a step and meets entries from after it takes turns for which nothing was
 /// proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Safety {
+pub enum ChangeSafety {
     /// Entries may change in any order.
     AnyOrder,
     /// Entries must change in the order of the list.
@@ -113,7 +113,7 @@ pub struct RepairedTables {
     /// The number of entries towards switches that change, and the least number possible.
     pub management: (u64, u64),
     /// Whether traffic can go on meanwhile.
-    pub safety: Safety,
+    pub safety: ChangeSafety,
     /// The lengths of routes before and after.
     pub lengths: RouteLengths,
 }
@@ -136,7 +136,7 @@ pub fn repair(
     let before = old.topology().clone();
     let lost = failures(&before, on)?;
     check_connected(on)?;
-    let dependencies = Dependencies::new(&before);
+    let dependencies = DependencyNumbering::new(&before);
     let table = old.next();
     let mut state = repair_destinations((old, &table), on, &lost, &dependencies, watch)?;
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -169,7 +169,7 @@ fn row_of<'t>((old, table): (&Routing, &'t [u16]), (layer, t): Destination) -> &
 }
 
 /// The lanes of `old` with the changed service levels.
-fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
+fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> LaneAssignment {
     let mut lanes = old.lanes().clone();
     if let (false, ServiceLevels::BySwitch(all)) = (changed.is_empty(), lanes.levels()) {
         let on = old.topology();
@@ -178,7 +178,7 @@ fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
             let row = change.to.0 as usize * on.terminals().len() + change.to.1.ix();
             all[row * on.switches().len() + change.source.ix()] = change.level.1;
         }
-        lanes = Lanes::new(ServiceLevels::BySwitch(all), lanes.sl2vl().clone());
+        lanes = LaneAssignment::new(ServiceLevels::BySwitch(all), lanes.sl2vl().clone());
     }
     lanes
 }
@@ -194,7 +194,7 @@ fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
     lost: &[(SwitchId, Vec<u16>)],
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     watch: &dyn Watch,
 ) -> Result<RepairState<'a>, Stop> {
     let dead = |c: ChannelId| !on.link_is_up(c.link());
@@ -205,23 +205,23 @@ fn repair_destinations<'a>(
     };
     let (mut broken, sound): (Vec<Destination>, Vec<Destination>) =
         old.destinations().partition(is_broken);
-    for live in [LiveRoutes::All, LiveRoutes::Arriving, LiveRoutes::OtherDestinations] {
+    for live in [OldRoutesInUse::All, OldRoutesInUse::Arriving, OldRoutesInUse::OtherDestinations] {
         for _ in 0..MOST_ATTEMPTS {
             let order = match live {
-                LiveRoutes::All => {
+                OldRoutesInUse::All => {
                     acyclic::order_of(old, old.destinations(), dependencies, dead, watch)?
                 }
-                LiveRoutes::Arriving => {
+                OldRoutesInUse::Arriving => {
                     let whole = without_cut_off((old, table), on, lost, &broken);
                     acyclic::order_of(&whole, whole.destinations(), dependencies, dead, watch)?
                 }
-                LiveRoutes::OtherDestinations => {
+                OldRoutesInUse::OtherDestinations => {
                     acyclic::order_of(old, sound.iter().copied(), dependencies, dead, watch)?
                 }
             };
             let mut state = RepairState::new((old, table), on, lost, order, live);
             let Some(to) = state.repair_all(&broken, watch)? else {
-                state.waits = live == LiveRoutes::Arriving && !state.fits_at_once(&broken);
+                state.waits = live == OldRoutesInUse::Arriving && !state.fits_at_once(&broken);
                 return Ok(state);
             };
             let place = broken.iter().position(|b| *b == to).unwrap_or(0);
@@ -229,7 +229,8 @@ fn repair_destinations<'a>(
         }
     }
     let order = acyclic::order_of(old, std::iter::empty(), dependencies, dead, watch)?;
-    let mut state = RepairState::new((old, table), on, lost, order, LiveRoutes::OtherDestinations);
+    let mut state =
+        RepairState::new((old, table), on, lost, order, OldRoutesInUse::OtherDestinations);
     state.reserve_tree();
     let all: Vec<Destination> = sound.into_iter().filter(|(_, t)| on.terminal_is_up(*t)).collect();
     let Some((_, t)) = state.repair_all(&[all, broken].concat(), watch)? else { return Ok(state) };
@@ -292,7 +293,7 @@ type Destination = (u32, TerminalId);
 /// The old routes that may still carry packets, with which new routes must share the lanes without
 /// deadlock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum LiveRoutes {
+enum OldRoutesInUse {
     /// All old routes, and those of packets that meet entries while these change.
     All,
     /// The old routes that still arrive, and those of packets that meet entries while these change.
@@ -313,7 +314,7 @@ struct RepairState<'a> {
     /// The turns of the new routes and of the live old ones; `None` when the old routes had a
     /// cycle.
     order: Option<TurnOrder<'a>>,
-    live: LiveRoutes,
+    live: OldRoutesInUse,
     /// The links of a spanning tree whose turns are reserved on all lanes, where the repair needed
     /// one.
     tree: Option<Vec<bool>>,
@@ -350,7 +351,7 @@ impl<'a> RepairState<'a> {
         on: &'a Topology,
         lost: &[(SwitchId, Vec<u16>)],
         order: Option<TurnOrder<'a>>,
-        live: LiveRoutes,
+        live: OldRoutesInUse,
     ) -> Self {
         // the level of a single path can change only where levels are stored by source switch
         let in_use = match old.lanes().levels() {
@@ -400,8 +401,8 @@ impl<'a> RepairState<'a> {
             self.least += parts.iter().map(|p| u64::from(p.least)).sum::<u64>();
             let known = self.checkpoint();
             let by_exits = match self.live {
-                LiveRoutes::OtherDestinations => None,
-                LiveRoutes::All | LiveRoutes::Arriving => self.by_exits(to, parts),
+                OldRoutesInUse::OtherDestinations => None,
+                OldRoutesInUse::All | OldRoutesInUse::Arriving => self.by_exits(to, parts),
             };
             if by_exits.is_none() {
                 self.undo_to(known);
@@ -415,12 +416,12 @@ impl<'a> RepairState<'a> {
     }
 
     /// The current state of the turn order, for [`Self::undo_to`].
-    fn checkpoint(&self) -> Option<Checkpoint> {
+    fn checkpoint(&self) -> Option<OrderCheckpoint> {
         self.order.as_ref().map(TurnOrder::checkpoint)
     }
 
     /// Removes the turns taken since that state.
-    fn undo_to(&mut self, checkpoint: Option<Checkpoint>) {
+    fn undo_to(&mut self, checkpoint: Option<OrderCheckpoint>) {
         if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
             order.undo_to(checkpoint);
         }
@@ -467,7 +468,7 @@ impl<'a> RepairState<'a> {
         exits: &[ExitPath],
         plan: &mut DestinationRepair,
     ) -> Option<()> {
-        let stopped = self.live == LiveRoutes::Arriving;
+        let stopped = self.live == OldRoutesInUse::Arriving;
         for relevel in [false, true].into_iter().take(1 + usize::from(stopped)) {
             for exit in exits {
                 let was = exit.apply(entries);
@@ -501,7 +502,7 @@ impl<'a> RepairState<'a> {
         plan: &mut DestinationRepair,
     ) -> bool {
         let (known, levels) = (self.checkpoint(), plan.levels.len());
-        let meets = self.live == LiveRoutes::All;
+        let meets = self.live == OldRoutesInUse::All;
         let fits = part.members.iter().all(|&m| self.takes(to, m, relevel, new, &mut plan.levels))
             && (!meets || changed.iter().all(|&(s, _)| self.takes_meeting(to, s, new)));
         if !fits {
@@ -559,7 +560,7 @@ impl<'a> RepairState<'a> {
         for sl in levels {
             turns.clear();
             self.add_turns(to, source, Some(sl), &port, &mut turns);
-            if self.live == LiveRoutes::Arriving {
+            if self.live == OldRoutesInUse::Arriving {
                 // packets of the old level travel up to the switch that drops them
                 self.add_turns(to, source, None, &stopped, &mut turns);
             }
@@ -620,22 +621,22 @@ impl<'a> RepairState<'a> {
         }));
     }
 
-    fn safety(&self) -> Safety {
+    fn safety(&self) -> ChangeSafety {
         if self.order.is_none() {
-            return Safety::Unknown;
+            return ChangeSafety::Unknown;
         }
         match self.live {
-            LiveRoutes::OtherDestinations => {
+            OldRoutesInUse::OtherDestinations => {
                 let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
-                Safety::Draining(format!(
+                ChangeSafety::Draining(format!(
                     "{n} {name} new routes: the old and new routes together would have a cycle on \
                      the old lanes"
                 ))
             }
-            _ if self.waits => Safety::InSteps,
-            _ if self.in_order => Safety::InOrder,
-            _ => Safety::AnyOrder,
+            _ if self.waits => ChangeSafety::InSteps,
+            _ if self.in_order => ChangeSafety::InOrder,
+            _ => ChangeSafety::AnyOrder,
         }
     }
 }
@@ -650,7 +651,7 @@ fn each_turn(
     sl: u8,
     mut visit: impl FnMut(VirtualChannel, VirtualChannel),
 ) {
-    let hops = Walk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
+    let hops = RouteWalk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
     let mut held: Option<VirtualChannel> = None;
     // a packet may visit a switch twice, by an old entry and by a new one
     for (hop, lane) in hops.take(2 * on.switches().len() + 1) {

@@ -95,7 +95,8 @@ pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
     Ok(Recipe { family: family.trim().to_owned(), params })
 }
 
-/// The parameters of an inline form: what its commas part, but for those after `of=`.
+/// The parameters of an inline form, which commas separate. Commas behind `of=` do not: the network
+/// that it names has parameters of its own.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {

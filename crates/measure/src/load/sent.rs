@@ -7,11 +7,11 @@
 use super::congestion::{Congestion, MAX_ROUTES, RunOutcome, RunTally};
 use super::flows::{CompactRouting, FlowSimulator};
 use base::{Refusal, Stop, Watch};
-use fabric::size::RouteWork;
+use fabric::size::RouteTask;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::sending::{Sending, Weighted};
+use traffic::sending::{OfferedTraffic, WeightedMessage};
 
 /// Traffic as the value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,22 +59,22 @@ pub struct RoutingWithTraffic<'a> {
     /// The tables.
     pub routing: &'a Routing,
     /// Traffic between endpoints of their network.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
 }
 
 impl RoutingWithTraffic<'_> {
     /// The kind of work of sending the traffic once, for estimates of time and memory.
-    pub(super) fn work(&self) -> RouteWork {
+    pub(super) fn work(&self) -> RouteTask {
         let n = self.routing.topology().endpoints().len() as u64;
-        RouteWork::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
+        RouteTask::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
     }
 
     /// The messages of the traffic. It is an error where a parameter `named` traffic that is not
     /// given.
     ///
     /// # Errors
-    /// When traffic is named but not given, and as [`Sending::messages`].
-    pub(super) fn messages(&self, named: bool) -> Result<Option<Vec<Weighted>>, Refusal> {
+    /// When traffic is named but not given, and as [`OfferedTraffic::messages`].
+    pub(super) fn messages(&self, named: bool) -> Result<Option<Vec<WeightedMessage>>, Refusal> {
         match self.traffic {
             Some(traffic) => traffic.messages(self.routing.topology()).map(Some),
             None if named => {
@@ -94,7 +94,7 @@ impl RoutingWithTraffic<'_> {
 /// stop.
 pub fn sent(
     routing: &Routing,
-    messages: &[Weighted],
+    messages: &[WeightedMessage],
     endpoint_cables: bool,
     watch: &dyn Watch,
 ) -> Result<Congestion, Stop> {

@@ -1,14 +1,14 @@
 //! Networks of groups: the ports of routers that lead to each group, and the load of ports.
 
-use crate::event::{NONE, Packet};
+use crate::event::{NONE, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use fabric::Topology;
 
 /// The groups of a network, and the ports of each router that lead to them.
 #[derive(Debug, Clone)]
-pub(super) struct Groups {
+pub(super) struct RouterGroups {
     count: u32,
     /// The group of each router.
     group: Vec<u32>,
@@ -45,7 +45,7 @@ impl PortRows {
     }
 }
 
-impl Groups {
+impl RouterGroups {
     /// The groups of a network. O(routers x groups x radix).
     pub(super) fn new(on: &Topology, plant: &SimulatedNetwork) -> Self {
         let group: Vec<u32> = on.switches().iter().map(|switch| switch.group).collect();
@@ -126,7 +126,7 @@ impl Groups {
         a: u32,
         b: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
         let without = 1 + u32::from(first != second);
@@ -145,7 +145,7 @@ impl Groups {
         router: u32,
         not: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> Option<u32> {
         let has = |&group: &u32| group != not && !self.global(router, group).is_empty();
         let count = (0..self.count).filter(has).count() as u32;
@@ -157,7 +157,7 @@ impl Groups {
 /// The rule that decides between a minimal path and a detour.
 pub(super) struct DetourRule<'a> {
     /// The groups of the network.
-    pub(super) groups: &'a Groups,
+    pub(super) groups: &'a RouterGroups,
     /// A minimal path is taken if its score, in chunks, is at most this.
     pub(super) threshold: u32,
     /// Factor of a detour's score in comparisons.
@@ -167,11 +167,11 @@ pub(super) struct DetourRule<'a> {
 impl DetourRule<'_> {
     /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
     /// `there`: the port that `best` gives towards that group, or towards an intermediate group.
-    pub(super) fn progressive<R: EventContext>(
+    pub(super) fn progressive<R: EventHandlerContext>(
         &self,
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         (node, to): (&mut Node, &mut R),
         best: impl Fn(u32, &mut Node, &mut R) -> u16,
     ) -> u16 {
@@ -214,7 +214,7 @@ pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
 
 /// A random one of some ports, of which there is at least one.
 #[inline]
-pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventContext) -> u16 {
+pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventHandlerContext) -> u16 {
     match ports {
         [one] => *one,
         _ => ports[node.dice(to).below(ports.len() as u32) as usize],
@@ -226,7 +226,7 @@ pub(super) fn lowest(
     plant: &SimulatedNetwork,
     ports: &[u16],
     node: &mut Node,
-    to: &mut impl EventContext,
+    to: &mut impl EventHandlerContext,
 ) -> u16 {
     let mut best = (u32::MAX, 0);
     let mut ties = 0;
@@ -252,7 +252,7 @@ pub(super) fn better_of_two(
     plant: &SimulatedNetwork,
     ports: &[u16],
     node: &mut Node,
-    to: &mut impl EventContext,
+    to: &mut impl EventHandlerContext,
 ) -> u16 {
     let count = ports.len() as u32;
     if count == 1 {

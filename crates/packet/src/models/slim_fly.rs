@@ -5,10 +5,10 @@
 use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::{NONE, Packet};
+use crate::event::{NONE, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
-use crate::runs::EventContext;
+use crate::runs::EventHandlerContext;
 use crate::timing::{LaneOrder, Timing};
 use base::Refusal;
 use fabric::Topology;
@@ -83,9 +83,9 @@ impl PacketPaths for Route {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         if packet.hops == 0 {
@@ -199,7 +199,7 @@ impl Route {
     }
 
     /// A random router of another group, in the plane of router `at`.
-    fn detour(&self, at: u32, node: &mut Node, to: &mut impl EventContext) -> u32 {
+    fn detour(&self, at: u32, node: &mut Node, to: &mut impl EventHandlerContext) -> u32 {
         let plane = at / self.routers * self.routers;
         let drawn = node.dice(to).below(self.routers);
         let is_near = drawn / self.group == (at - plane) / self.group;
@@ -214,7 +214,7 @@ impl Route {
         at: u32,
         end: u32,
         node: &mut Node,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> u32 {
         let plane = at / self.routers * self.routers;
         let bytes = |node: &Node, port: u16| {

@@ -3,11 +3,11 @@
 use super::super::endpoint::Endpoint;
 use super::super::event::Event;
 use super::super::model::Model;
-use super::super::runs::EventContext;
+use super::super::runs::EventHandlerContext;
 use super::super::timing::TELL_PS;
-use super::{OF_BACKGROUND, Replay};
+use super::{JobReplay, OF_BACKGROUND};
 
-impl Replay {
+impl JobReplay {
     /// The background job that sends from an endpoint, and the rank of its process there.
     pub(super) fn background_at(&self, endpoint: u32) -> Option<(u16, u32)> {
         let at = self.senders.binary_search_by_key(&endpoint, |sender| sender.0).ok()?;
@@ -18,9 +18,9 @@ impl Replay {
 impl Model {
     /// Schedules the first message of the background job at this endpoint.
     pub(super) fn background_starts(
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some((job, _)) = it.plays.as_ref().and_then(|plays| plays.background) else { return };
         let of = &replay.background[usize::from(job)];
@@ -31,9 +31,9 @@ impl Model {
     /// A process of a background job creates a message.
     pub(crate) fn background_creates(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some(plays) = &mut it.plays else { return };
         let (Some((job, rank)), false) = (plays.background, plays.host.is_over) else { return };
@@ -56,9 +56,9 @@ impl Model {
     /// An endpoint reports that its processes are done; once all have, background jobs are stopped.
     pub(crate) fn one_is_done(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         let Some(plays) = &mut it.plays else { return };
         let host = plays.host(to);
@@ -76,7 +76,7 @@ impl Model {
     }
 
     /// A background job learns that it has to stop.
-    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl EventContext) {
+    pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl EventHandlerContext) {
         if let Some(plays) = &mut it.plays {
             plays.host(to).is_over = true;
         }

@@ -1,6 +1,6 @@
 //! State of the processes of an endpoint, with the undoing of every change.
 
-use super::super::runs::{EventContext, StateChange};
+use super::super::runs::{EventHandlerContext, StateChange};
 use super::entry::{HostState, MatchEntry, MatchList, ProcessChange, ProcessClock};
 
 /// The state of a process.
@@ -44,20 +44,29 @@ impl Process {
 
 impl EndpointProcesses {
     /// The state that the processes share, to be changed; its old value is noted for undoing.
-    pub(super) fn host(&mut self, to: &mut impl EventContext) -> &mut HostState {
+    pub(super) fn host(&mut self, to: &mut impl EventHandlerContext) -> &mut HostState {
         to.note(|| StateChange::Process(ProcessChange::Host(self.host)));
         &mut self.host
     }
 
     /// The clock of a process, to be changed; its old value is noted for undoing.
-    pub(super) fn clock(&mut self, at: usize, to: &mut impl EventContext) -> &mut ProcessClock {
+    pub(super) fn clock(
+        &mut self,
+        at: usize,
+        to: &mut impl EventHandlerContext,
+    ) -> &mut ProcessClock {
         let it = &mut self.processes[at];
         to.note(|| StateChange::Process(ProcessChange::Clock(at as u16, it.clock)));
         &mut it.clock
     }
 
     /// An operation has one dependency less; returns whether it was the last.
-    pub(super) fn counts_down(&mut self, at: usize, op: u32, to: &mut impl EventContext) -> bool {
+    pub(super) fn counts_down(
+        &mut self,
+        at: usize,
+        op: u32,
+        to: &mut impl EventHandlerContext,
+    ) -> bool {
         let it = &mut self.processes[at];
         let place = op - it.first;
         to.note(|| StateChange::Process(ProcessChange::Count(at as u16, place)));
@@ -67,7 +76,12 @@ impl EndpointProcesses {
     }
 
     /// The time from which a processor is free, to be changed; its old value is noted for undoing.
-    pub(super) fn free(&mut self, at: usize, cpu: u8, to: &mut impl EventContext) -> &mut u64 {
+    pub(super) fn free(
+        &mut self,
+        at: usize,
+        cpu: u8,
+        to: &mut impl EventHandlerContext,
+    ) -> &mut u64 {
         let free = &mut self.processes[at].free_ps[usize::from(cpu)];
         to.note(|| StateChange::Process(ProcessChange::Free(at as u16, cpu, *free)));
         free
@@ -79,7 +93,7 @@ impl EndpointProcesses {
         at: usize,
         list: MatchList,
         entry: MatchEntry,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) {
         to.note(|| StateChange::Process(ProcessChange::Listed(at as u16, list)));
         self.processes[at].lists[list as usize].push(entry);
@@ -91,7 +105,7 @@ impl EndpointProcesses {
         at: usize,
         list: MatchList,
         fits: impl Fn(&MatchEntry) -> bool,
-        to: &mut impl EventContext,
+        to: &mut impl EventHandlerContext,
     ) -> Option<MatchEntry> {
         let all = &mut self.processes[at].lists[list as usize];
         let place = all.iter().position(fits)?;

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Figure, Found, Section, View, expect
+from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
 from flyloom.report.figure import HIGHER, best_proved
 from flyloom.report.shape import Count, also, fail
@@ -15,7 +15,7 @@ from flyloom.report.words import some
 BINS = 24
 
 
-class Bin(TypedDict):
+class EbbBin(TypedDict):
     """A bin of the histogram: how many patterns have values between its ends."""
 
     bin_low: Annotated[float, "the lower end"]
@@ -23,24 +23,24 @@ class Bin(TypedDict):
     count: Annotated[Count, "patterns"]
 
 
-class Bandwidth(TypedDict):
+class BisectionBandwidth(TypedDict):
     """Fractions of the injection bandwidth that random patterns have."""
 
     mean: Annotated[float, "the mean over the patterns"]
     ci_low: Annotated[float, "the lower end of its confidence interval"]
     ci_high: Annotated[float, "the upper end"]
     patterns: Annotated[Count, "patterns"]
-    histogram: Annotated[list[Bin], "patterns by their values"]
+    histogram: Annotated[list[EbbBin], "patterns by their values"]
 
 
-class OfRouting(TypedDict):
+class RoutingBandwidth(TypedDict):
     """The bandwidth measured for a routing."""
 
-    ebb: NotRequired[Annotated[Bandwidth, "its effective bisection bandwidth"]]
+    ebb: NotRequired[Annotated[BisectionBandwidth, "its effective bisection bandwidth"]]
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedBandwidth(TypedDict):
     """Effective bisection bandwidth, as `flyloom ebb` has it, where it was measured."""
 
     pattern_means: Annotated[list[float], "the value of each pattern"]
@@ -97,7 +97,7 @@ def check(routing: Found, _data: Found, where: str) -> None:
             raise fail(f"{where}.ebb.histogram[{place}]", found, "give bin_low < bin_high")
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, and a table of all routings."""
     chart = page.chart("ebb", ebb_spec(page.routings, page.labels))
     if chart is None:
@@ -192,7 +192,7 @@ def _domain(values: Sequence[Found]) -> tuple[float, float]:
     return max(0.0, low), max(high, low + 0.05)
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """The highest of what was measured, of verified routings where there are some."""
     measured = [r for r in page.routings if r["ebb"]]
     if not measured:
@@ -211,7 +211,7 @@ def tiles(page: View) -> list[dict[str, str]]:
     }]
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """The best of each network."""
     yield best_proved(page.routings, "Effective bisection bandwidth", "of the injection rate",
                       HIGHER, ebb_figure)
@@ -221,7 +221,7 @@ SECTION = Section(
     name="ebb", title="Bisection bandwidth", place=80,
     doc="Effective bisection bandwidth of each routing, over random patterns.",
     when="it was measured of a routing",
-    saved={("records", "[]", "ebb"): Saved}, border=border,
-    of_routing=Facts(shape=OfRouting, of=of_routing, check=check),
+    saved={("records", "[]", "ebb"): SavedBandwidth}, border=border,
+    of_routing=Facts(shape=RoutingBandwidth, of=of_routing, check=check),
     view=view, tiles={30: tiles}, figures={50: figures},
 )

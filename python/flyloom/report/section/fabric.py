@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Section, View
+from flyloom.report.base import Facts, PageData, Section
 from flyloom.report.shape import Count, Simple, also
 
 
 @also(Simple)
-class Deploy(TypedDict):
+class DeployResult(TypedDict):
     """The result of `flyloom deploy`, if it was asked for."""
 
     skipped: NotRequired[Annotated[str, "why it was not done"]]
@@ -27,10 +27,10 @@ class Deploy(TypedDict):
     seconds: NotRequired[Annotated[float, "how long it took"]]
 
 
-class OfRouting(TypedDict):
+class RoutingDeployment(TypedDict):
     """The result of deploying a routing."""
 
-    deploy: NotRequired[Annotated[Deploy, "what was loaded and read back"]]
+    deploy: NotRequired[Annotated[DeployResult, "what was loaded and read back"]]
 
 
 def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -38,13 +38,13 @@ def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
     return {"deploy": record.get("deploy")}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The routings that were to be loaded."""
     deployed = [routing for routing in page.routings if routing["deploy"] is not None]
     return {"deployed": deployed} if deployed else None
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """Whether all that was read back is what was loaded."""
     stages = [r["deploy"] for r in page.routings if r["deploy"]]
     run = [deploy for deploy in stages if deploy["skipped"] is None]
@@ -65,6 +65,6 @@ SECTION = Section(
     name="fabric", title="Loaded and read back", place=100,
     doc="What OpenSM made of the tables of each routing, entry by entry.",
     when="tables were to be loaded into OpenSM",
-    saved={("records", "[]", "deploy"): Deploy},
-    of_routing=Facts(shape=OfRouting, of=of_routing), view=view, tiles={40: tiles},
+    saved={("records", "[]", "deploy"): DeployResult},
+    of_routing=Facts(shape=RoutingDeployment, of=of_routing), view=view, tiles={40: tiles},
 )

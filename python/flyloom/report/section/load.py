@@ -5,28 +5,28 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Found, Section, View, expect
+from flyloom.report.base import Facts, Found, PageData, Section, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
 from flyloom.report.shape import Count, also
 from flyloom.report.words import some
 
 
-class Bin(TypedDict):
+class LoadBin(TypedDict):
     """A bin of the histogram: how many channels have this load."""
 
     load: Annotated[Count, "routes over each"]
     channels: Annotated[Count, "channels"]
 
 
-class Loads(TypedDict):
+class LoadDistribution(TypedDict):
     """The loads of a routing."""
 
     edge_forwarding_index: NotRequired[Annotated[float, "most routes over a channel"]]
-    load_histogram: NotRequired[Annotated[list[Bin], "channels by the routes over them"]]
+    load_histogram: NotRequired[Annotated[list[LoadBin], "channels by the routes over them"]]
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedLoads(TypedDict):
     """The load of channels as saved, if the point has tables."""
 
     histogram: Annotated[list[list[Count]], "numbers of routes, each with its channels"]
@@ -49,7 +49,7 @@ def border(saved: Mapping[str, Any]) -> None:
             expect(len(pair) == 2, where, "routes and channels")
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, and a table of all routings."""
     chart = page.chart("load", load_spec(page.routings, page.labels))
     if chart is None:
@@ -142,6 +142,6 @@ SECTION = Section(
     name="load", title="Load", place=70,
     doc="How evenly the routes of each routing are spread over the channels.",
     when="a routing has loads",
-    saved={("records", "[]", "load"): Saved}, border=border,
-    of_routing=Facts(shape=Loads, of=of_routing), view=view,
+    saved={("records", "[]", "load"): SavedLoads}, border=border,
+    of_routing=Facts(shape=LoadDistribution, of=of_routing), view=view,
 )

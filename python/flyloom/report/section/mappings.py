@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Entries, Figure, Found, Section, View, found_by
+from flyloom.report.base import Entries, Figure, Found, PageData, Section, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import LOWER, best_choice
 from flyloom.report.shape import Count, also
@@ -22,7 +22,7 @@ BARS = 60
 """Up to this number of mappings of one size are drawn as bars."""
 
 
-class Method(TypedDict):
+class MappingMethod(TypedDict):
     """The figures of a mapping found by one method."""
 
     method: Annotated[str, "its name"]
@@ -34,7 +34,7 @@ class Method(TypedDict):
                                             "was simulated"]]
 
 
-class Mapped(Method):
+class NetworkMapping(MappingMethod):
     """A mapping on the page, found by `map` at a point."""
 
     network: Annotated[str, "the label of the network"]
@@ -42,7 +42,7 @@ class Mapped(Method):
 
 
 @also(Any)
-class Saved(Method):
+class SavedMapping(MappingMethod):
     """A mapping in the results of a run, found by `map` at a point."""
 
 
@@ -51,11 +51,11 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for record, found in found_by("map", saved):
         if isinstance(found, dict):
             label = record.get("called") or record["label"]
-            yield {key: found.get(key) for key in Method.__annotations__} | {
+            yield {key: found.get(key) for key in MappingMethod.__annotations__} | {
                 "network": record["network"], "label": label}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart, where there is something to put side by side."""
     mapped = page.data["mappings"]
     chart = page.chart("mapping", spec(mapped))
@@ -147,7 +147,7 @@ def _panel(
     }
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """What the best method of each network gives, and its gain over processes in order."""
     groups: dict[tuple[str, int], list[Found]] = {}
     for run in page.data["mappings"]:
@@ -172,7 +172,7 @@ SECTION = Section(
     name="mappings", title="Mappings", place=60,
     doc="How far messages go, and how long they take, by several methods of mapping.",
     when="`map` ran at several points",
-    saved={("records", "[]", "measures", "map"): Saved},
-    entries=Entries(key="mappings", shape=Mapped, of=entries),
+    saved={("records", "[]", "measures", "map"): SavedMapping},
+    entries=Entries(key="mappings", shape=NetworkMapping, of=entries),
     view=view, figures={100: figures},
 )

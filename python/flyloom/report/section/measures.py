@@ -6,16 +6,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import asked
-from flyloom.report.base import Entries, Figure, Found, Section, View, dotted
+from flyloom.report.base import Entries, Figure, Found, PageData, Section, dotted
 from flyloom.report.figure import HIGHER, LOWER
 from flyloom.report.shape import Simple, also
-from flyloom.report.words import cell, words
+from flyloom.support.amounts import figure, heading
 
 #: Columns of a measure from which on what is the same in all rows is said beside the table.
 WIDE = 8
 
 
-class Column(TypedDict):
+class MeasureColumn(TypedDict):
     """A figure of a measure."""
 
     name: Annotated[str, "its name"]
@@ -24,7 +24,7 @@ class Column(TypedDict):
     better: NotRequired[Annotated[str, "`lower`, `higher` or nothing"]]
 
 
-class Figures(TypedDict):
+class MeasureFigures(TypedDict):
     """The columns that a measure found at a point."""
 
     network: Annotated[str, "the label of the network"]
@@ -32,43 +32,43 @@ class Figures(TypedDict):
     cells: Annotated[list[Simple], "the figures, in the order of the columns"]
 
 
-class About(TypedDict):
+class MeasureDescription(TypedDict):
     """A measure."""
 
     name: Annotated[str, "its name"]
     doc: Annotated[str, "what it is, in a sentence"]
-    columns: Annotated[list[Column], "its figures"]
+    columns: Annotated[list[MeasureColumn], "its figures"]
 
 
-class Row(Figures):
+class MeasureRow(MeasureFigures):
     """A row of a table on the page: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
 
 
-class Measure(About):
+class Measure(MeasureDescription):
     """The table of a measure."""
 
-    rows: Annotated[list[Row], "what was found at each point"]
+    rows: Annotated[list[MeasureRow], "what was found at each point"]
 
 
-class SavedRow(Figures):
+class SavedMeasureRow(MeasureFigures):
     """A row in the results of a run: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Any], "what was asked, by tables"]]
 
 
-class Saved(About):
+class SavedMeasure(MeasureDescription):
     """The table of a measure, of a run."""
 
-    rows: Annotated[list[SavedRow], "what was found at each point"]
+    rows: Annotated[list[SavedMeasureRow], "what was found at each point"]
 
 
 @also(Any)
-class Tables(TypedDict):
+class MeasureTables(TypedDict):
     """The tables of all measures."""
 
-    measures: NotRequired[Annotated[list[Saved], "a table for each measure asked for"]]
+    measures: NotRequired[Annotated[list[SavedMeasure], "a table for each measure asked for"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -78,7 +78,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
                                    for row in measure["rows"]]}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The tables of all measures, for the template."""
     tables = measure_tables(page.data["measures"])
     return {"measures": tables} if tables else None
@@ -95,8 +95,11 @@ def measure_tables(measures: Sequence[Found]) -> list[dict[str, Any]]:
             if len(columns) > WIDE and len(rows) > 1
             and len({str(row["cells"][place]) for row in rows}) == 1
         ]
-        said = [f"{words(columns[place]['name'])} {cell(rows[0]['cells'][place])}"
-                for place in same if rows[0]["cells"][place] is not None]
+        said = [
+            f"{heading(columns[place]['name'])}"
+            f" {figure(value, columns[place]['name'], columns[place]['unit'])}"
+            for place in same if (value := rows[0]["cells"][place]) is not None
+        ]
         kept = [place for place in range(len(columns)) if place not in same]
         out.append({
             **measure, "same": ", ".join(said), "columns": [columns[place] for place in kept],
@@ -120,12 +123,12 @@ CHOSEN = {
 """For measures with many columns, the columns that are compared, and their titles."""
 
 
-def prices(page: View) -> Iterator[Figure]:
+def prices(page: PageData) -> Iterator[Figure]:
     """The costs of the networks."""
     yield from _compared(m for m in page.data["measures"] if m["name"] == "cost")
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """The figures of all other measures."""
     yield from _compared(m for m in page.data["measures"] if m["name"] != "cost")
 
@@ -156,6 +159,6 @@ SECTION = Section(
     name="measures", title="Measures", place=110,
     doc="A table for each measure, with a row for each point.",
     when="a measure was asked for",
-    saved={(): Tables}, entries=Entries(key="measures", shape=Measure, of=entries),
+    saved={(): MeasureTables}, entries=Entries(key="measures", shape=Measure, of=entries),
     view=view, figures={20: prices, 110: figures},
 )

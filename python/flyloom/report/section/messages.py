@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis
-from flyloom.report.base import Entries, Figure, Found, Run, Section, View, asked_of, found_by
+from flyloom.report.base import Entries, Figure, Found, PageData, Run, Section, asked_of, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along
 from flyloom.report.shape import Count, also
@@ -14,7 +14,7 @@ from flyloom.report.words import some
 from flyloom.verbs.runs import preset_said
 
 
-class Figures(TypedDict):
+class MessageFigures(TypedDict):
     """The times of the ranks, and the messages they sent."""
 
     ranks: Annotated[Count, "ranks"]
@@ -24,7 +24,7 @@ class Figures(TypedDict):
     sent_bytes: Annotated[float, "what they held"]
 
 
-class MessageRun(Run, Figures):
+class MessageRun(Run, MessageFigures):
     """A run of `sim.message` on the page."""
 
     costs: NotRequired[Annotated[str, "what messages cost, and where that is from"]]
@@ -33,7 +33,7 @@ class MessageRun(Run, Figures):
 
 
 @also(Any)
-class Channels(TypedDict):
+class ChannelTotals(TypedDict):
     """The load of the network's channels."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
@@ -41,7 +41,7 @@ class Channels(TypedDict):
 
 
 @also(Any)
-class Costs(TypedDict):
+class CostsOrigin(TypedDict):
     """Where the costs of messages are from."""
 
     preset: Annotated[str, "the preset"]
@@ -50,25 +50,25 @@ class Costs(TypedDict):
 
 
 @also(Any)
-class Saved(Figures):
+class SavedMessageRun(MessageFigures):
     """A run of `sim.message` in the results."""
 
-    network: NotRequired[Annotated[Channels, "what the network carried"]]
-    costs: NotRequired[Annotated[Costs, "where what messages cost is from"]]
+    network: NotRequired[Annotated[ChannelTotals, "what the network carried"]]
+    costs: NotRequired[Annotated[CostsOrigin, "where what messages cost is from"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What was found at the points of a run, with what was asked."""
     for record, found in found_by("sim.message", saved):
         busiest = (found.get("network") or {}).get("busiest_link_use")
-        figures = {key: found[key] for key in Figures.__annotations__}
+        figures = {key: found[key] for key in MessageFigures.__annotations__}
         costs = {}
         if of := found.get("costs"):
             costs = {"costs": f"{preset_said(of)} ({of['source']})"}
         yield {**figures, **costs, "busiest_link_use": busiest, **asked_of(record, "message")}
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """The chart and the table of all runs."""
     played = axis.rows(page.data["messages"], page.labels)
     if not played:
@@ -112,7 +112,7 @@ def spec(made: Sequence[Found]) -> dict[str, Any] | None:
     })
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """The time to the last rank, along what varies."""
     runs = [{**run, "value": run["finish_ns"]} for run in page.data["messages"]]
     yield from along(runs, ("seed",), "us", "{workload}", 1e-3)
@@ -122,7 +122,7 @@ SECTION = Section(
     name="messages", title="Messages", place=50,
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
-    saved={("records", "[]", "measures", "sim.message"): Saved},
+    saved={("records", "[]", "measures", "sim.message"): SavedMessageRun},
     entries=Entries(key="messages", shape=MessageRun, of=entries),
     view=view, figures={90: figures},
 )

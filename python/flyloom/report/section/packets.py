@@ -11,9 +11,9 @@ from flyloom.report.base import (
     Entries,
     Figure,
     Found,
+    PageData,
     Run,
     Section,
-    View,
     asked_of,
     check_links,
     dotted,
@@ -34,7 +34,7 @@ class PacketLinks(ChannelEnds):
 
 
 @also(Any)
-class Point(TypedDict):
+class PacketPoint(TypedDict):
     """The results at one load, or for all jobs."""
 
     offered_load: NotRequired[Annotated[
@@ -57,7 +57,7 @@ class Point(TypedDict):
 
 
 @also(Any)
-class Job(TypedDict):
+class PacketJob(TypedDict):
     """The results of a job."""
 
     name: Annotated[str, "its trace"]
@@ -71,11 +71,12 @@ class Job(TypedDict):
     bytes: Annotated[Count, "what its messages hold"]
 
 
-class Packets(Run):
+class PacketRun(Run):
     """A run of `sim.packet` at a point."""
 
-    points: Annotated[list[Point], "what was found at each load; of jobs the one of their run"]
-    jobs: NotRequired[Annotated[list[Job], "what was found of each job"]]
+    points: Annotated[
+        list[PacketPoint], "what was found at each load; of jobs the one of their run"]
+    jobs: NotRequired[Annotated[list[PacketJob], "what was found of each job"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -115,7 +116,7 @@ def check(run: Found, data: Found, where: str) -> None:
         check_links(point, ("from", "to", "plane", "use"), data, run["network"], at)
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """Curves and tables of loads, times of traces, and use of links."""
     runs = page.data["packets"]
     driven, traced = packets.curves(runs, page.labels), packets.traced(runs, page.labels)
@@ -134,7 +135,7 @@ def view(page: View) -> dict[str, Any] | None:
     }
 
 
-def loads(page: View) -> Iterator[Figure]:
+def loads(page: PageData) -> Iterator[Figure]:
     """For each traffic, the latency at the lowest load that all have, and the most that arrives."""
     def most(run: Found) -> float:
         return max((p["accepted_gbps"] for p in run["curve"]["points"]
@@ -144,7 +145,7 @@ def loads(page: View) -> Iterator[Figure]:
     yield from of_load(curves, "Gbit/s", most, "most that arrives", ("ns", "mean_latency_ns"))
 
 
-def traces(page: View) -> Iterator[Figure]:
+def traces(page: PageData) -> Iterator[Figure]:
     """The longest time that a process of a trace communicates, along what varies."""
     runs = [
         {"network": run["network"], "label": run["label"], "value": job["max_comm_ns"],
@@ -159,6 +160,6 @@ SECTION = Section(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    entries=Entries(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
+    entries=Entries(key="packets", shape=PacketRun, of=entries, measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

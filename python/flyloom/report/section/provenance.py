@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom.report.base import Entries, Section, Stage, View
+from flyloom.report.base import Entries, PageData, Section, Stage
 
 
-def view(page: View) -> dict[str, Any]:
+def view(page: PageData) -> dict[str, Any]:
     """What made the results, and how long it took."""
     return {"report": page.data}
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Figure, Found, Section, View, expect
+from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
 from flyloom.report.figure import LOWER, best_proved
 from flyloom.report.shape import Count, also
 from flyloom.report.words import few
@@ -17,7 +17,7 @@ SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
 # --- shapes --------------------------------------------------------------------------------------
 
 
-class Verdict(TypedDict):
+class RoutingVerdict(TypedDict):
     """A verdict: whether a property was proved, and the witness."""
 
     name: Annotated[str, "what was to be proved"]
@@ -25,18 +25,18 @@ class Verdict(TypedDict):
     witness: NotRequired[Annotated[str, "what proves it, or the contrary"]]
 
 
-class Proof(TypedDict):
+class RoutingProof(TypedDict):
     """The proof about a set of tables."""
 
     lanes: NotRequired[Annotated[Count, "virtual lanes that they take"]]
     max_hops: NotRequired[Annotated[Count, "links of the longest route"]]
     mean_hops: NotRequired[Annotated[float, "links of a route, in the mean"]]
-    verdicts: NotRequired[Annotated[list[Verdict], "what was proved"]]
+    verdicts: NotRequired[Annotated[list[RoutingVerdict], "what was proved"]]
     counterexample: NotRequired[Annotated[list[str], "the cycle of channels, a line for each"]]
 
 
 @also(Any)
-class Complete(TypedDict):
+class CompletenessVerdict(TypedDict):
     """Whether every route arrives."""
 
     holds: Annotated[bool, "whether every route arrives"]
@@ -47,7 +47,7 @@ class Complete(TypedDict):
 
 
 @also(Any)
-class Deadlock(TypedDict):
+class DeadlockVerdict(TypedDict):
     """Whether packets can wait for each other in a cycle."""
 
     holds: Annotated[bool, "whether they cannot"]
@@ -58,12 +58,12 @@ class Deadlock(TypedDict):
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedRouting(TypedDict):
     """The proof in the results, as `flyloom verify` has it, if the point has tables."""
 
     holds: Annotated[bool, "whether every verdict holds"]
-    complete: Annotated[Complete, "whether every route arrives"]
-    deadlock: NotRequired[Annotated[Deadlock, "whether packets can wait in a cycle"]]
+    complete: Annotated[CompletenessVerdict, "whether every route arrives"]
+    deadlock: NotRequired[Annotated[DeadlockVerdict, "whether packets can wait in a cycle"]]
 
 
 # --- what a run has of them ----------------------------------------------------------------------
@@ -115,10 +115,10 @@ def border(saved: Mapping[str, Any]) -> None:
                 expect(known, f"{where}.verify.deadlock.{key}", "a value")
 
 
-# --- what is shown -------------------------------------------------------------------------------
+# --- drawing the section -------------------------------------------------------------------------
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """All routings, what was not proved of them, and the witnesses of what was."""
     if not page.routings:
         return None
@@ -140,7 +140,7 @@ def _failed(routing: Found) -> bool:
     )
 
 
-def tiles(page: View) -> list[dict[str, str]]:
+def tiles(page: PageData) -> list[dict[str, str]]:
     """A headline: for how many of the judged routings every verdict holds."""
     judged = [r for r in page.routings if r["verdicts"] or not r["verified"]]
     if not judged:
@@ -156,7 +156,7 @@ def tiles(page: View) -> list[dict[str, str]]:
              "big": f"{len(good)} of {plural(len(judged), 'routing')}"}]
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """Figures of the best verified routing of each network."""
     yield best_proved(page.routings, "Mean hops of a route", "hops", LOWER,
                       lambda routing: routing["mean_hops"])
@@ -168,7 +168,7 @@ SECTION = Section(
     name="routing", title="Routing and proof", place=90,
     doc="The tables of each routing, and what was proved of them.",
     when="a point has tables",
-    saved={("records", "[]", "verify"): Saved}, border=border,
-    of_routing=Facts(shape=Proof, of=of_routing),
+    saved={("records", "[]", "verify"): SavedRouting}, border=border,
+    of_routing=Facts(shape=RoutingProof, of=of_routing),
     view=view, tiles={20: tiles}, figures={51: figures},
 )

@@ -11,9 +11,9 @@ from flyloom.report.base import (
     Entries,
     Figure,
     Found,
+    PageData,
     Run,
     Section,
-    View,
     asked_of,
     check_links,
     found_by,
@@ -32,7 +32,7 @@ class FlitLinks(ChannelEnds):
 
 
 @also(Any)
-class Point(TypedDict):
+class FlitPoint(TypedDict):
     """The results at one load."""
 
     offered_load: Annotated[float, "flits that an endpoint offers a cycle"]
@@ -52,10 +52,10 @@ class Point(TypedDict):
 
 
 @also(Any)
-class Simulation(Run):
+class FlitRun(Run):
     """A run of `sim.flit` at a point."""
 
-    points: Annotated[list[Point], "what was found at each load"]
+    points: Annotated[list[FlitPoint], "what was found at each load"]
     saturation_throughput: NotRequired[Annotated[
         float, "the load above which less arrives, where it was asked for"]]
 
@@ -75,7 +75,7 @@ def check(run: Found, data: Found, where: str) -> None:
         check_links(point, ("from", "to", "use"), data, run["network"], at)
 
 
-def view(page: View) -> dict[str, Any] | None:
+def view(page: PageData) -> dict[str, Any] | None:
     """Curves and tables of all loads, distributions of some, and use of links."""
     curves = simulated.curves(page.data["simulations"], page.labels)
     if not curves:
@@ -92,7 +92,7 @@ def view(page: View) -> dict[str, Any] | None:
     }
 
 
-def figures(page: View) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[Figure]:
     """For each traffic, the latency at the lowest load that all have, and where each saturates:
     with the best path selection, and with each one that several networks have."""
     curves = simulated.curves(page.data["simulations"], page.labels)
@@ -114,7 +114,7 @@ SECTION = Section(
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
     entries=Entries(
-        key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check,
+        key="simulations", shape=FlitRun, of=entries, measure="sim.flit", check=check,
     ),
     view=view, figures={60: figures},
 )

@@ -1,0 +1,439 @@
+"""Curves against load, of any simulator: a panel for each traffic or network, with shared axes.
+
+A *curve* is a dict with ``points``, as :func:`flyloom.simulate` gives them, the ``words`` by which
+it differs from the others (or a ``label``) and, where it is known, ``saturation_throughput``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import Any
+
+from flyloom.report.charts import CONFIG, GREY, SCHEMA
+from flyloom.report.panels import MOST, Panel, colours, panels
+
+WIDTH, HEIGHT = 210, 150
+"""The size of a panel in pixels; it is higher where its labels need that."""
+COLUMNS = 3
+"""Panels beside one another, at most."""
+LINE, GAP = 12.5, 3.0
+"""The height of a line of a label, and the least room between labels, in pixels."""
+LONGEST, LINES = 26, 4
+"""Letters of a line of a label, and lines of it, at most."""
+FAINT = 0.16
+
+
+@dataclass(frozen=True)
+class Row:
+    """A figure that is drawn against the load: a row of panels."""
+
+    key: str
+    title: str
+    latency: bool = True
+    """Whether it grows without end where the network saturates; else it is what is accepted."""
+
+
+@dataclass
+class _Drawn:
+    """A curve in a panel of a row: what is drawn of it, in units of the axes."""
+
+    name: str
+    colour: str
+    line: list[dict[str, Any]]
+    """The points up to where it saturates, of what is accepted all points."""
+    cut: dict[str, Any] | None = None
+    """Where a latency ends because the network saturates there."""
+
+
+@dataclass
+class Label:
+    """The name of a curve beside its end: its lines, and the middle of the first, in pixels from
+    the top of the panel."""
+
+    lines: list[str]
+    colour: str
+    at: float
+    top: float = 0.0
+
+    @property
+    def height(self) -> float:
+        """Its height in pixels."""
+        return LINE * len(self.lines)
+
+
+def spec(
+    curves: Sequence[Mapping[str, Any]], rows: Sequence[Row], offered: str, title: str = "", *,
+    narrow: bool = False,
+) -> dict[str, Any] | None:
+    """Each of ``rows`` against the ``offered`` load, in panels; None where there is no point.
+
+    A latency is drawn until it saturates, and there a dashed line goes up to a triangle, or to a
+    cross where packets waited for one another in a cycle. Hollow marks are saturated points.
+    Bands are the 95 % confidence intervals over seeds. Of one panel the figures stand side by side,
+    or below one another where that is to be ``narrow``, as wide as a column of a paper.
+    """
+    curves = [curve for curve in curves if curve["points"]]
+    made = panels(curves)
+    left, made = made[MOST:], made[:MOST]
+    if not made:
+        return None
+    tints = colours(made)
+    top = 1.02 * max(p["offered_load"] for panel in made for c in panel.curves for p in c["points"])
+    parts = []
+    for start in range(0, len(made), COLUMNS):
+        block = slice(start, start + COLUMNS)
+        parts.append(_block(
+            list(zip(made[block], tints[block], strict=True)), rows, (offered, top),
+            _limits(made, rows), beside=len(made) == 1 and not narrow,
+        ))
+    out: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, "spacing": 22}
+    out |= {"vconcat": parts} if len(parts) > 1 else parts[0]
+    if heads := _heads(title, _remarks(made, left), 46 if narrow else 100):
+        out["title"] = heads
+    return out
+
+
+def _heads(title: str, remarks: list[str], letters: int) -> dict[str, Any]:
+    """The title of a chart, and what is to be known of it in small letters."""
+    remarks = [line for remark in remarks for line in wrap(remark, round(1.2 * letters))]
+    small = {"color": GREY, "fontSize": 11, "fontWeight": "normal"}
+    about: dict[str, Any] = {"anchor": "start", "offset": 12}
+    if not title:
+        return {**about, **small, "text": remarks} if remarks else {}
+    return {**about, "text": wrap(title, letters), "fontSize": 13, "subtitle": remarks,
+            "subtitlePadding": 5,
+            **{f"subtitle{key[0].upper()}{key[1:]}": value for key, value in small.items()}}
+
+
+def _remarks(made: Sequence[Panel], left: Sequence[Panel]) -> list[str]:
+    """What marks and bands mean, where there are some, and what is left out."""
+    points = [p for panel in made for curve in panel.curves for p in curve["points"]]
+    said = []
+    seeds = {p["over_seeds"]["seeds"] for p in points if p.get("over_seeds")}
+    if seeds:
+        said.append(f"bands: 95 % intervals over {' or '.join(map(str, sorted(seeds)))} seeds")
+    if any(p.get("saturated") and not p["deadlocked"] for p in points):
+        said.append("triangles: the load at which a curve saturates")
+    if any(p["deadlocked"] for p in points):
+        said.append("crosses: packets wait for one another in a cycle")
+    lines = ["; ".join(said)] if said else []
+    if left:
+        lines.append(f"{sum(len(panel.curves) for panel in left)} more curves are not drawn")
+    return lines
+
+
+# --- values --------------------------------------------------------------------------------------
+
+
+def _ends(point: Mapping[str, Any], key: str) -> tuple[float, float] | None:
+    """The 95 % confidence interval of a figure over seeds; None where there is none."""
+    spread = (point.get("over_seeds") or {}).get(key)
+    return tuple(spread["confidence_interval_95"]) if spread else None
+
+
+def _fine(point: Mapping[str, Any], row: Row) -> bool:
+    return not point.get("saturated") and not point["deadlocked"] and point[row.key] is not None
+
+
+def _limits(made: Sequence[Panel], rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
+    """The ends of the upright axis of each row, the same in all panels: of latencies those that
+    are not saturated, with room above; of what is accepted all."""
+    out = {}
+    for row in rows:
+        points = [p for panel in made for curve in panel.curves for p in curve["points"]
+                  if p.get(row.key) is not None]
+        if not row.latency:
+            most = max((p[row.key] for p in points), default=0.0)
+            out[row.key] = (0.0, 1.04 * max([most, *(p["offered_load"] for p in points)]
+                                            if row.key == "accepted_load" else [most, 1e-9]))
+            continue
+        known = [p for p in points if _fine(p, row)] or points
+        values = [p[row.key] for p in known if p[row.key] > 0] or [1.0]
+        highs = [min(ends[1], 2 * p[row.key]) for p in known if (ends := _ends(p, row.key))]
+        low = 0.85 * min(values)
+        out[row.key] = low, max(1.25 * max([*values, *highs]), 3 * low)
+    return out
+
+
+def _drawn(
+    panel: Panel, tints: Sequence[str], row: Row, limits: tuple[float, float], top: float
+) -> list[_Drawn]:
+    """What a panel of a row shows of each curve."""
+    out = []
+    for curve, name, colour in zip(panel.curves, panel.names, tints, strict=True):
+        points = sorted(curve["points"], key=lambda p: p["offered_load"])
+        drawn = _Drawn(name, colour, [])
+        for point in points:
+            if row.latency and not _fine(point, row):
+                drawn.cut = _cut(curve, point, drawn.line, limits[1])
+                break
+            drawn.line.append(_value(point, row, limits, drawn))
+        out.append(drawn)
+    _apart(out, top)
+    return out
+
+
+def _value(
+    point: Mapping[str, Any], row: Row, limits: tuple[float, float], drawn: _Drawn
+) -> dict[str, Any]:
+    """A point of a line, with its band inside the panel."""
+    low, high = _ends(point, row.key) or (point[row.key],) * 2
+    mark = "cross" if point["deadlocked"] else "hollow" if point.get("saturated") else "full"
+    return {
+        "curve": drawn.name, "colour": drawn.colour, "offered": point["offered_load"],
+        "value": point[row.key], "low": min(max(low, limits[0]), limits[1]),
+        "high": min(max(high, limits[0]), limits[1]), "mark": mark,
+    }
+
+
+def _cut(
+    curve: Mapping[str, Any], point: Mapping[str, Any], line: Sequence[Mapping[str, Any]],
+    top: float,
+) -> dict[str, Any]:
+    """Where a latency has no end: at the saturation throughput where that is known and lies between
+    the last load that the network takes and the first that it does not, else at the latter."""
+    at, known = point["offered_load"], curve.get("saturation_throughput")
+    after = line[-1]["offered"] if line else 0.0
+    if known and after <= known <= at:
+        at = known
+    return {"offered": at, "after": after if line else at,
+            "from": line[-1]["value"] if line else None, "to": top,
+            "mark": "cross" if point["deadlocked"] else "triangle-up"}
+
+
+def _apart(drawn: Sequence[_Drawn], top: float) -> None:
+    """Moves upright lines at the same load a little apart, so that each is seen."""
+    same: dict[float, list[dict[str, Any]]] = {}
+    for one in drawn:
+        if one.cut:
+            same.setdefault(one.cut["offered"], []).append(one.cut)
+    step = 4.0 * top / WIDTH
+    for cuts in same.values():
+        for place, cut in enumerate(cuts):
+            cut["at"] = cut["offered"] + step * (place - (len(cuts) - 1) / 2)
+
+
+# --- labels --------------------------------------------------------------------------------------
+
+
+def height_of(names: Sequence[str]) -> float:
+    """The height of a panel whose curves have these names: all of their labels have room in it."""
+    labels = [Label(lines_of(name), "", 0.0) for name in names if name]
+    return max(float(HEIGHT), sum(label.height + GAP for label in labels))
+
+
+def lines_of(name: str) -> list[str]:
+    """A name in lines; the last one ends in dots where it is too long for a label."""
+    lines = wrap(name, LONGEST)
+    if len(lines) > LINES:
+        lines = [*lines[:LINES - 1], f"{lines[LINES - 1][:LONGEST - 1]}…"]
+    return lines
+
+
+def placed(labels: Sequence[Label], height: float) -> list[Label]:
+    """Labels from the top to the bottom in the order of the ends of their curves, each as near to
+    its own as the others leave it room; none outside of the panel, and no two of them overlap."""
+    ordered = sorted(labels, key=lambda label: label.at)
+    low = 0.0
+    for label in ordered:
+        label.top = max(low, label.at - label.height / 2)
+        low = label.top + label.height + GAP
+    high = height
+    for label in reversed(ordered):
+        label.top = min(label.top, high - label.height)
+        high = label.top - GAP
+    return ordered
+
+
+def _labels(
+    drawn: Sequence[_Drawn], names: set[str], axis: _Axis
+) -> list[Label]:
+    """The labels of the curves that are called one of ``names``, at the ends of their lines; those
+    that saturate first stand first."""
+    ends: list[tuple[float, _Drawn]] = []
+    for one in drawn:
+        if one.name not in names or not (one.line or one.cut):
+            continue
+        where = one.cut["offered"] / axis.right - 1 if one.cut else axis.pixels(
+            one.line[-1]["value"])
+        ends.append((where, one))
+    return placed([Label(lines_of(one.name), one.colour, at) for at, one in ends], axis.height)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The axes of a panel: what is above, below and right of it, in units of what is drawn."""
+
+    low: float
+    high: float
+    right: float
+    height: float
+    log: bool
+
+    def pixels(self, value: float) -> float:
+        """How far below the top of the panel a value is."""
+        value = min(max(value, self.low), self.high)
+        part = (value - self.low) / (self.high - self.low) if not self.log else (
+            math.log(value / self.low) / math.log(self.high / self.low))
+        return self.height * (1 - part)
+
+    def value(self, pixels: float) -> float:
+        """The value that is this far below the top."""
+        part = 1 - pixels / self.height
+        if self.log:
+            return self.low * math.pow(self.high / self.low, part)
+        return self.low + part * (self.high - self.low)
+
+
+def ticks(low: float, high: float) -> list[float]:
+    """Round numbers of a logarithmic axis: 1, 2 and 5 of each power of ten, or more of them where
+    these are fewer than three."""
+    found: list[float] = []
+    for digits in ((1, 2, 5), (1, 1.5, 2, 3, 5, 7), tuple(n / 10 for n in range(10, 100))):
+        powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        found = [float(f"{digit * 10.0**power:.6g}") for power in powers for digit in digits]
+        found = [value for value in found if low <= value <= high]
+        if len(found) > 2:
+            break
+    return found[::-(-len(found) // 8)]
+
+
+# --- panels --------------------------------------------------------------------------------------
+
+
+def _block(
+    made: Sequence[tuple[Panel, Sequence[str]]], rows: Sequence[Row], along: tuple[str, float],
+    limits: Mapping[str, tuple[float, float]], *, beside: bool,
+) -> dict[str, Any]:
+    """Panels, with the colours of their curves, beside one another, a row a figure; of a single one
+    the figures ``beside`` one another where that is wanted. The name of a curve stands at its end
+    in the last panel that has it."""
+    height = max(height_of(panel.names) for panel, _ in made)
+    cells = []
+    for number, row in enumerate(rows):
+        last = number == len(rows) - 1
+        axis = _Axis(*limits[row.key], along[1], height, row.latency)
+        for place, (panel, shades) in enumerate(made):
+            later = {name for other, _ in made[place + 1:] for name in other.names}
+            drawn = _drawn(panel, shades, row, limits[row.key], along[1])
+            x = {"field": "offered", "type": "quantitative",
+                 "scale": {"domain": [0, along[1]], "nice": False},
+                 "axis": {"title": along[0] if last or beside else None, "tickCount": 5,
+                          "labelFlush": False}}
+            y = _upright(row, axis, beside or not place)
+            names = set() if beside and not last else {*panel.names} - later - {""}
+            cell: dict[str, Any] = {"width": WIDTH, "height": height, "layer": [
+                *_layers(drawn, x, y, row, axis),
+                *_named(_labels(drawn, names, axis), x, y, axis),
+            ]}
+            if panel.name and not number:
+                cell["layer"].append(_head(panel.name))
+            cells.append(cell)
+    return {"concat": cells, "columns": len(rows) if beside else len(made),
+            "spacing": {"row": 14, "column": 20}}
+
+
+def _head(name: str) -> dict[str, Any]:
+    """The name of a panel above it: at the same height in all, whatever marks stand at the top."""
+    lines = wrap(name, 34)
+    return {
+        "data": {"values": [{}]},
+        "mark": {"type": "text", "align": "left", "baseline": "bottom", "fontSize": 12,
+                 "fontWeight": 600, "lineHeight": 14, "text": lines},
+        "encoding": {"x": {"value": 0}, "y": {"value": 4 - 14 * len(lines)}},
+    }
+
+
+def _upright(row: Row, axis: _Axis, first: bool) -> dict[str, Any]:
+    """The upright axis of a panel, with numbers and a title at the first of a row."""
+    scale: dict[str, Any] = {"domain": [axis.low, axis.high], "nice": False}
+    about: dict[str, Any] = {"title": row.title if first else None, "labels": first,
+                             "format": ",~r", "tickCount": 5}
+    if row.latency:
+        scale["type"] = "log"
+        about["values"] = ticks(axis.low, axis.high)
+    return {"field": "value", "type": "quantitative", "scale": scale, "axis": about}
+
+
+def _layers(
+    drawn: Sequence[_Drawn], x: dict[str, Any], y: dict[str, Any], row: Row, axis: _Axis
+) -> list[dict[str, Any]]:
+    """Bands, lines, marks and ends of the curves of a panel."""
+    tint = {"field": "colour", "type": "nominal", "scale": None}
+    by = {"field": "curve", "type": "nominal"}
+    values = [value for one in drawn for value in one.line]
+    layers: list[dict[str, Any]] = []
+    if row.key == "accepted_load":
+        end = min(axis.right, axis.high)
+        layers.append({
+            "data": {"values": [{"offered": 0, "value": 0}, {"offered": end, "value": end}]},
+            "mark": {"type": "line", "color": GREY, "strokeWidth": 0.8, "strokeDash": [1, 2]},
+            "encoding": {"x": x, "y": y}})
+    banded = [value for value in values if value["low"] < value["high"]]
+    if banded:
+        layers.append({
+            "data": {"values": banded}, "mark": {"type": "area", "opacity": FAINT},
+            "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"},
+                         "color": tint, "detail": by}})
+    layers += _cuts(drawn, x, y, axis)
+    hollow = {"condition": {"test": "datum.mark === 'full'", "value": 1}, "value": 0}
+    shape = {"condition": {"test": "datum.mark === 'cross'", "value": "cross"}, "value": "circle"}
+    return [
+        *layers,
+        {"data": {"values": values}, "mark": {"type": "line", "strokeWidth": 1.7},
+         "encoding": {"x": x, "y": y, "color": tint, "detail": by}},
+        {"data": {"values": values},
+         "mark": {"type": "point", "filled": False, "size": 22, "strokeWidth": 1.3, "opacity": 1},
+         "encoding": {"x": x, "y": y, "color": tint, "fill": tint, "fillOpacity": hollow,
+                      "shape": shape}},
+    ]
+
+
+def _cuts(
+    drawn: Sequence[_Drawn], x: dict[str, Any], y: dict[str, Any], axis: _Axis
+) -> list[dict[str, Any]]:
+    """Dashed lines from the last point of a curve up to the edge of the panel, and a mark there."""
+    tint = {"field": "colour", "type": "nominal", "scale": None}
+    lines, marks = [], []
+    for one in drawn:
+        if not one.cut:
+            continue
+        cut, low = one.cut, one.cut["from"] or axis.low
+        corners = [(cut["after"], low), (cut["at"], low), (cut["at"], cut["to"])]
+        lines += [
+            {"curve": one.name, "colour": one.colour, "order": order, "offered": offered,
+             "value": value}
+            for order, (offered, value) in enumerate(corners)
+        ]
+        marks.append({"colour": one.colour, "offered": cut["at"], "value": cut["to"],
+                      "shape": cut["mark"]})
+    if not marks:
+        return []
+    shape = {"field": "shape", "type": "nominal", "scale": None}
+    return [
+        {"data": {"values": lines},
+         "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [3, 2]},
+         "encoding": {"x": x, "y": y, "color": tint,
+                      "detail": {"field": "curve", "type": "nominal"},
+                      "order": {"field": "order", "type": "quantitative"}}},
+        {"data": {"values": marks},
+         "mark": {"type": "point", "filled": False, "size": 42, "strokeWidth": 1.4, "opacity": 1},
+         "encoding": {"x": x, "y": y, "color": tint, "shape": shape}},
+    ]
+
+
+def _named(
+    labels: Sequence[Label], x: dict[str, Any], y: dict[str, Any], axis: _Axis
+) -> list[dict[str, Any]]:
+    """The labels right of a panel."""
+    return [
+        {"data": {"values": [{"offered": axis.right * (1 + 8 / WIDTH),
+                              "value": axis.value(label.top + LINE / 2)}]},
+         "mark": {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11,
+                  "lineHeight": LINE, "color": label.colour, "text": label.lines},
+         "encoding": {"x": x, "y": y}}
+        for label in labels
+    ]
