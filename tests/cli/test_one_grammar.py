@@ -69,3 +69,24 @@ def test_a_picture_is_what_o_names(tmp_path):
     old = flyloom(*words, "--draw", "b.svg", cwd=tmp_path)
     assert "verify-cables: --draw is now --out" in old.stderr and "note" not in new.stderr
     assert (tmp_path / "a.svg").read_text() == (tmp_path / "b.svg").read_text() != ""
+
+
+def test_kinds_are_listed_by_their_other_names_too():
+    for other, word in (("families", "topologies"), ("patterns", "traffic"), ("presets", "costs")):
+        listed = flyloom("list", other)
+        assert listed.returncode == 0 and listed.stdout == flyloom("list", word).stdout != ""
+
+
+@pytest.mark.parametrize("heading", ["source,destination,amount", "src,dst,bytes", '"from","to"'])
+def test_headings_of_a_table_of_pairs_are_no_pair(heading, tmp_path):
+    rows = "0,5,1\n3,7,1\n" if heading.count(",") == 2 else "0,5\n3,7\n"
+    for name, text in (("plain.csv", rows), ("headed.csv", f"{heading}\n{rows}")):
+        (tmp_path / name).write_text(text)
+    plain, headed = (
+        document("ebb", NET, "--traffic", tmp_path / name)["effective_bisection_bandwidth"]
+        for name in ("plain.csv", "headed.csv")
+    )
+    assert plain == headed
+    (tmp_path / "odd.csv").write_text(f"source,5,1\n{rows}")
+    refused = flyloom("ebb", NET, "--traffic", tmp_path / "odd.csv")
+    assert refused.returncode == 2 and "line 1: there is no endpoint" in refused.stderr

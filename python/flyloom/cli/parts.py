@@ -12,6 +12,10 @@ from flyloom.cli.common import Json, app, epilog, print_table
 SECTIONS = ("sections", "sections of a report, each where it has something")
 
 
+CALLED = {"families": "topologies", "patterns": "traffic", "presets": "costs", "kinds": ""}
+"""Other words for kinds; all kinds by none."""
+
+
 def kinds() -> dict[str, str]:
     """Every kind and what it is: those of the core, and the files of the report."""
     from flyloom.plugins import lists
@@ -50,6 +54,7 @@ def list_parts(
     from flyloom._core import RefusalError
 
     known = kinds()
+    what = CALLED.get(what, what)
     if what and what not in known:
         from flyloom.support.refused import hint
 

@@ -104,6 +104,8 @@ def _of_text(name: str, text: str) -> PairRows:
     else:
         numbered = [(i, line.split()) for i, line in enumerate(text.split("\n"), 1) if line.strip()]
     numbered = [(line, row) for line, row in numbered if not row[0].lstrip().startswith("#")]
+    if numbered and _is_heading(numbered[0][1]):
+        numbered = numbered[1:]
     dense = _dense([row for _, row in numbered])
     if dense is not None:
         return _whole(name, dense, tuple(line for line, _ in numbered))
@@ -115,6 +117,21 @@ def _of_text(name: str, text: str) -> PairRows:
                     place = f"{name}: line {line}, column {column}"
                     raise RefusalError(f"{place}: {shown(cell)} is no number")
     return PairRows(name, [(f"{name}: line {line}", row) for line, row in numbered])
+
+
+HEADINGS = (
+    {"source", "src", "sender", "from"},
+    {"destination", "dest", "dst", "receiver", "target", "to"},
+)
+"""Headings of the first two columns of a table of pairs, as programs write them."""
+
+
+def _is_heading(row: Sequence[str]) -> bool:
+    """Whether a row has the headings of the columns below it."""
+    words = [cell.strip().strip('"').lower() for cell in row]
+    return 2 <= len(words) <= 3 and all(
+        word in known for word, known in zip(words, HEADINGS, strict=False)
+    )
 
 
 def said(given: Any) -> PairRows:
