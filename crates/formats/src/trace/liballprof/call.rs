@@ -184,7 +184,7 @@ fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal
         let within = within.filter(|within| within.me < within.size);
         match &mut make {
             CommunicatorCreation::Placed(place) | CommunicatorCreation::SlicePlaced(place) => {
-                *place = within
+                *place = within;
             }
             _ => {}
         }
