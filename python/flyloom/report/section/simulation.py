@@ -13,6 +13,7 @@ from flyloom.report.base import (
     Found,
     Run,
     Section,
+    Spread,
     View,
     asked_of,
     check_links,
@@ -32,6 +33,15 @@ class FlitLinks(ChannelEnds):
 
 
 @also(Any)
+class OverSeeds(TypedDict):
+    """What runs of a point with different seeds say of its means."""
+
+    seeds: Annotated[Count, "runs"]
+    accepted_load: NotRequired[Annotated[Spread, "of the accepted load"]]
+    mean_packet_latency_cycles: NotRequired[Annotated[Spread, "of the mean latency"]]
+
+
+@also(Any)
 class Point(TypedDict):
     """The results at one load."""
 
@@ -48,6 +58,7 @@ class Point(TypedDict):
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
     hop_histogram: Annotated[list[Count], "packets by the switches that they visited, from 0"]
+    over_seeds: NotRequired[Annotated[OverSeeds, "intervals of means, of several seeds"]]
     links: NotRequired[Annotated[FlitLinks, "use of each channel, where it was asked for"]]
 
 
