@@ -10,13 +10,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// A digest and the nodes it uses.
-type Node = (u128, BTreeSet<String>);
+type DigestNode = (u128, BTreeSet<String>);
 
 fn main() {
     let here = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
     let root = here.ancestors().nth(2).expect("the crate lies in crates/py").to_owned();
     let crates = crates(&root);
-    let mut nodes: BTreeMap<String, Node> = BTreeMap::new();
+    let mut nodes: BTreeMap<String, DigestNode> = BTreeMap::new();
     nodes.insert("outside".into(), (outside(&root.join("Cargo.lock")), BTreeSet::new()));
     for (name, folder) in &crates {
         let mut uses = dependencies(&folder.join("Cargo.toml"), &crates);
@@ -199,8 +199,8 @@ fn hash(bytes: &[u8]) -> u128 {
 }
 
 /// `{"nodes": {name: [digest, [names used]]}, "names": {exported: node}}`; no name needs escaping.
-fn json(nodes: &BTreeMap<String, Node>, names: &BTreeMap<String, String>) -> String {
-    let node = |(name, (digest, uses)): (&String, &Node)| {
+fn json(nodes: &BTreeMap<String, DigestNode>, names: &BTreeMap<String, String>) -> String {
+    let node = |(name, (digest, uses)): (&String, &DigestNode)| {
         let uses: Vec<String> = uses.iter().map(|name| format!("\"{name}\"")).collect();
         format!("\"{name}\":[\"{digest:032x}\",[{}]]", uses.join(","))
     };

@@ -5,16 +5,18 @@
 //!
 //! Source: Open MPI, `coll_base_alltoall.c`, the algorithm `linear_sync`, which has such a number.
 
-use super::kind::{Algorithm, Entry, How, Operation, Step, Steps};
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepNumber, StepReceiver,
+};
 use base::fields::whole;
 use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Spread>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<Spread>(
     Part::new("allgather_spread", "the own block to all others, a number of them at once"),
-    Operation::Allgather,
+    CollectiveOperation::Allgather,
     |request| Ok(Box::new(request.read::<Spread>()?)),
 );
 
@@ -26,17 +28,17 @@ struct Spread {
     at_once: u64,
 }
 
-impl Algorithm for Spread {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+impl CollectiveAlgorithm for Spread {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         let distances: Vec<u32> = (1..ranks).collect();
-        let mut before: Vec<Step> = Vec::new();
+        let mut before: Vec<StepNumber> = Vec::new();
         for round in distances.chunks(self.at_once as usize) {
             let mut now = Vec::new();
             for distance in round {
                 let next = (rank + distance) % ranks;
                 let last = (rank + ranks - distance) % ranks;
                 now.push(to.send(next, 0, &mut std::iter::once(rank.into())));
-                now.push(to.recv(last, 0, &mut std::iter::once(last.into()), How::Store));
+                now.push(to.recv(last, 0, &mut std::iter::once(last.into()), BlockUpdate::Store));
             }
             for &step in &now {
                 for &earlier in &before {
@@ -57,22 +59,28 @@ mod tests {
     struct Count {
         steps: u32,
         sent: u32,
-        waiting: std::collections::BTreeSet<Step>,
+        waiting: std::collections::BTreeSet<StepNumber>,
     }
 
-    impl Steps for Count {
-        fn send(&mut self, _: u32, _: u32, _: super::super::Blocks<'_>) -> Step {
+    impl StepReceiver for Count {
+        fn send(&mut self, _: u32, _: u32, _: super::super::BlockNumbers<'_>) -> StepNumber {
             self.sent += 1;
             self.steps += 1;
             self.steps - 1
         }
 
-        fn recv(&mut self, _: u32, _: u32, _: super::super::Blocks<'_>, _: How) -> Step {
+        fn recv(
+            &mut self,
+            _: u32,
+            _: u32,
+            _: super::super::BlockNumbers<'_>,
+            _: BlockUpdate,
+        ) -> StepNumber {
             self.steps += 1;
             self.steps - 1
         }
 
-        fn after(&mut self, step: Step, _: Step) {
+        fn after(&mut self, step: StepNumber, _: StepNumber) {
             self.waiting.insert(step);
         }
     }

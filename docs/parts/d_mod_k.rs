@@ -6,7 +6,7 @@
 //! and a choice as plain on any other network.
 
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::{Stop, SwitchId, Watch};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
@@ -25,7 +25,7 @@ pub struct DModK {
 
 impl Engine for DModK {
     const NAME: &'static str = "d_mod_k";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: false };
 
     fn examples() -> Vec<Self> {
         vec![Self { shift: 0 }, Self { shift: 3 }]

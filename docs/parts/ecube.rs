@@ -6,7 +6,7 @@
 use super::kind::{ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::Packet;
+use crate::event::PacketChunk;
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventContext;
@@ -65,7 +65,7 @@ impl PacketPaths for Route {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         _: &mut Node,
         _: &mut impl EventContext,
     ) -> (u16, u8) {

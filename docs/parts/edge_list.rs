@@ -2,7 +2,7 @@
 //!
 //! Source: `networkx`, "Edge List": nodes between blanks, remarks after `#`.
 
-use super::kind::{ExportSource, Format, asked};
+use super::kind::{ExportFormat, ExportSource, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("edge-list", "a line for each link, as networkx reads it").takes::<Options>(),
     "any; without endpoints",
     write,

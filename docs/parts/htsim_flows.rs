@@ -2,15 +2,15 @@
 //!
 //! Source: csg-htsim, `connection_matrix.cpp`.
 
-use super::kind::{Example, File, FileNaming, Format, text};
+use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat, text};
 use base::fields::whole;
 use base::part::Part;
 use base::{Refusal, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use traffic::workload::{Builder, Op, Schedule, WorkloadRequest};
+use traffic::workload::{Op, Schedule, ScheduleBuilder, WorkloadRequest};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow")
         .takes::<HtsimParameters>(),
     FileNaming::One(&[".cm"]),
@@ -49,7 +49,7 @@ fn looks(content: &[u8]) -> bool {
 }
 
 /// Every rank sends its flows by its clock, whatever it receives.
-fn read(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+fn read(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
     let with: HtsimParameters = request.read()?;
     let (nodes, mut flows) = flows(text(files[0].1)?, with.unit_ns)?;
     flows.sort_by_key(|flow| flow.start_ns);
@@ -58,7 +58,7 @@ fn read(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, S
         sent[flow.from as usize].push((tag, flow));
         received[flow.to as usize].push((tag, flow));
     }
-    let mut all = Builder::new(nodes as u32);
+    let mut all = ScheduleBuilder::new(nodes as u32);
     for (sent, received) in sent.iter().zip(&received) {
         let mut rank = all.rank();
         let (mut now_ns, mut clock) = (0, None);
@@ -128,7 +128,7 @@ fn parsed(what: &str, word: &str, most: u64) -> Result<u64, Refusal> {
     })
 }
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     vec![("run.cm".to_owned(), EXAMPLE.as_bytes().to_vec())]
 }
 

@@ -4,7 +4,7 @@
 //! MPICH", Int. J. of High Performance Computing Applications 19(1), 2005: step BY of the pairwise
 //! exchange for powers of two.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use super::shift::one;
 use base::part::Part;
 use base::seed::Stream;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("pairwise", "i and i xor by exchange; ranks without a partner are idle")
         .takes::<PairwiseParameters>(),
     orcs: "",
@@ -35,8 +35,8 @@ struct PairwiseParameters {
 #[derive(Debug)]
 struct Pairwise(u32);
 
-impl Form for Pairwise {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+impl MessagePattern for Pairwise {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         (0..ranks).map(|i| (i, i ^ self.0)).filter(|&(_, to)| to < ranks).collect()
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! Source: OSU Micro-Benchmarks, `osu_latency`, mvapich.cse.ohio-state.edu/benchmarks.
 
-use super::kind::Entry;
-use crate::workload::parameters::{Iterations, MOST_BYTES, Ranks};
-use crate::workload::{Program, Script, tag};
+use super::kind::ApplicationEntry;
+use crate::workload::parameters::{IterationCount, MOST_BYTES, RankCount};
+use crate::workload::{RankProgram, RankScript, tag};
 use base::Refusal;
 use base::fields::whole;
 use base::part::Part;
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("ping_pong", "a message from the first rank to the last, and back")
         .takes::<PingPong>(),
     make: |request| Ok(Box::new(request.read::<PingPong>()?.checked()?)),
@@ -20,13 +20,13 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Deserialize, JsonSchema)]
 struct PingPong {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Bytes of a message.
     #[serde(default = "whole::<8>")]
     #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
 }
 
 impl PingPong {
@@ -38,12 +38,12 @@ impl PingPong {
     }
 }
 
-impl Program for PingPong {
+impl RankProgram for PingPong {
     fn ranks(&self) -> u32 {
         self.ranks.0
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let last = self.ranks.0 - 1;
         if rank != 0 && rank != last {
             return;

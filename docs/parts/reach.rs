@@ -3,10 +3,10 @@
 //! Source: the tree that Hoffman & Singleton count, "On Moore graphs with diameters 2 and 3", IBM
 //! Journal of Research and Development 4(5), 1960.
 
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Refusal, Stage, Stop, Watch};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
-use fabric::size::{Measures, Size};
+use fabric::size::{NetworkSize, StructureSections};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,22 +39,22 @@ pub struct Record {
 
 impl Stage for Params {
     const NAME: &'static str = "reach";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "mean",
             "/mean",
-            Kind::Real,
+            ColumnType::Real,
             "switches",
             "mean number of switches within the given hops",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "least",
             "/least",
-            Kind::Whole,
+            ColumnType::Whole,
             "switches",
             "fewest within the given hops of any switch",
-            Better::Higher,
+            BetterValues::Higher,
         ),
     ];
 
@@ -65,8 +65,8 @@ impl Stage for Params {
         vec![Self::default(), Self { hops: 1 }]
     }
 
-    fn need(&self, on: &Topology, threads: usize) -> Need {
-        Size::of(on, threads).structure(&Measures::default())
+    fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on, threads).structure(&StructureSections::default())
     }
 
     fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {

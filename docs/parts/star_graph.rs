@@ -4,7 +4,7 @@
 //! ICPP 1987; mean distance: Akers & Krishnamurthy, "A group-theoretic model for symmetric
 //! interconnection networks", IEEE Transactions on Computers 38(4), 1989.
 
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -50,17 +50,17 @@ impl Family for StarGraph {
         members
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (n, p) = self.checked()?;
         let switches: u64 = (1..=u64::from(n)).product();
         let links = switches * u64::from(n - 1) / 2;
-        let diameter = Claim::Exact(3 * (n - 1) / 2);
+        let diameter = PromisedValue::Exact(3 * (n - 1) / 2);
         // the mean over all switches, the own one too, is n - 4 + 2 / n + 1 + 1/2 + ... + 1/n
         let harmonic: u64 = (1..=u64::from(n)).map(|i| switches / i).sum();
         let sum = switches * u64::from(n) + 2 * switches / u64::from(n) + harmonic - 4 * switches;
-        let mean = Claim::Exact(Ratio { num: sum, den: switches - 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: sum, den: switches - 1 });
         // renaming the symbols takes any permutation to any other
-        Ok(Promise::direct(switches, p, links, n - 1, diameter, mean).vertex_transitive())
+        Ok(FamilyPromise::direct(switches, p, links, n - 1, diameter, mean).vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {

@@ -190,7 +190,9 @@ def message(
     dialect : str, optional
         By which rules the schedule is run. Default: "causal".
     costs : Mapping[str, Any] | str | os.PathLike[str], optional
-        What messages cost; a network takes the place of ``L`` and ``G``.
+        What messages cost: the name of a preset (``flyloom list costs``), or a table with
+        ``preset`` and parameters in place of the preset's; a network takes the place of ``L``
+        and ``G``.
     link : Mapping[str, Any], optional
         Cables of the network.
     switch : Mapping[str, Any], optional

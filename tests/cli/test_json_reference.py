@@ -95,7 +95,7 @@ RUNS: dict[str, list[str]] = {
     "map-eval": [f"map-eval {NET} --graph stencil:shape=6x6,bytes=8 --mapping places"],
     "measure": ["measure --times times.json"],
     "measure --compare": [f"measure --compare ebb.json --net {NET}"],
-    "sim message": ["sim message --workload pair.goal",
+    "sim message": ["sim message --workload pair.goal --costs costs.json",
                     f"sim message --workload 'scan_doubling bytes=8' {NET} --critical-path",
                     f"sim message --workload 'scan_doubling bytes=8' {NET} --seeds 2"
                     " --placement random --selection one,spread",
@@ -106,7 +106,7 @@ RUNS: dict[str, list[str]] = {
     "workload check": ["workload check pair.goal", "workload check dumpi"],
     "workload convert": ["workload convert pair.goal pair.bin"],
     "workload merge": ["workload merge pair.goal pair.goal -o both.goal"],
-    "workload best": ["workload best barrier ranks=3"],
+    "workload best": ["workload best barrier ranks=3 --costs costs.json"],
     "sim booksim": ["sim booksim mesh.cfg classes=2 injection_rate={0.1,0.05} print_activity=1"],
     "edge-load": ["edge-load tables"],
     "path-diversity": ["path-diversity tables"],
@@ -180,6 +180,7 @@ def folder(tmp_path_factory) -> Path:
     (place / "places").write_text("".join(f"{35 - e}\n" for e in range(36)))
     dumpi_files.pair(place / "dumpi")
     (place / "times.json").write_text(json.dumps(TIMES))
+    (place / "costs.json").write_text('{"L_ns": 5, "o_ns": 1, "g_ns": 1, "G_ns_per_byte": 1}')
     (place / "ebb.json").write_text(json.dumps(EBB))
     whole = fl.network(NET)
     (place / "whole.net").write_text(whole.to_text("netlist"))

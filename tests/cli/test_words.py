@@ -87,7 +87,7 @@ def test_the_table_of_a_plan_says_what_its_list_adds_up_to(tmp_path):
 def test_an_order_adds_up():
     rng = random.Random(5)
     for _ in range(count(200, 20_000)):
-        end = model.End("R0", 1, "s", 1, "l", True)
+        end = model.CableEnd("R0", 1, "s", 1, "l", True)
         cables = [
             model.Cable(f"link-{i}", 1, "electric", 1.0, rng.choice([0.3048, 1.1, 7.0, 98765.432]),
                         40.0, rng.choice([0.1, 33.333333, 1e6]), end, end)

@@ -11,7 +11,7 @@ import flyloom as fl
 import pytest
 from cli_helpers import flyloom as run
 from deploy_helpers import DATA
-from flyloom.deploy.changes import Current, changes
+from flyloom.deploy.changes import CurrentTables, changes
 
 BLOCK = 64
 
@@ -195,7 +195,7 @@ def test_into_an_empty_fabric_everything_is_new(tmp_path):
     assert found["path_levels"] == {"all": 90, "changed": 0, "new": 90}
     assert found["sl2vl"] == {"all": 100, "changed": 0, "new": 100}
     assert found["lids"] == {"kept": 0, "moved": 0, "new": 15} and found["current"] is None
-    again = changes(routing, Current("itself", routing))
+    again = changes(routing, CurrentTables("itself", routing))
     assert (again["lft_entries"], again["lft_blocks"], again["changed_switches"]) == (0, 0, 0)
     assert again["path_levels"]["changed"] == again["path_levels"]["new"] == 0
 

@@ -76,6 +76,8 @@ def copy() -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.apart
+@pytest.mark.slow
 def test_the_parts_are_in_the_generated_files(copy: Path) -> None:
     for file, words in [
         ("python/flyloom/_generated.py", "def star_graph("),

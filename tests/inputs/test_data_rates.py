@@ -92,7 +92,7 @@ def test_simulators_and_costs_go_by_it(tmp_path, rate, due):
     path.write_text(discovery(rate))
     goal = tmp_path / "one.goal"
     goal.write_text("num_ranks 2\nrank 0 {\nsend 4001b to 1\n}\nrank 1 {\nrecv 4001b from 0\n}\n")
-    found = fl.simulate(path, "message", workload=goal)
+    found = fl.simulate(path, "message", workload=goal, costs={"o": 1500})
     assert found.finish_ns == 2 * 1500 + 2 * 90 + 3 * 25 + 4000 * 8 / due
     [point] = fl.simulate(path, "packet", load=0.001, messages=1, traffic="shift:1").points
     alone_ns = 4096 * 8 / due + 2 * 90 + 3 * 25

@@ -12,7 +12,7 @@ import pytest
 from cli_helpers import document, flyloom
 from flyloom import draw
 from flyloom.draw.floor import floor_data
-from flyloom.draw.heat import IDLE, Scale, ramp
+from flyloom.draw.heat import IDLE, HeatScale, ramp
 from flyloom.report import charts, flit, flit_page, simulated
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -111,7 +111,7 @@ def test_colours_go_from_light_to_dark_for_everybody(most, matrix):
         return 0.2126 * r + 0.7152 * g + 0.0722 * b
 
     for light in (lightness, seen):
-        steps = [light(colour) for colour in Scale(most).colours]
+        steps = [light(colour) for colour in HeatScale(most).colours]
         # 1.1: what neighbours differ by in contrast, at least
         assert all((a + 0.05) / (b + 0.05) > 1.1 for a, b in itertools.pairwise(steps))
     assert ramp(0) != ramp(1)
@@ -119,7 +119,7 @@ def test_colours_go_from_light_to_dark_for_everybody(most, matrix):
 
 @pytest.mark.parametrize("most", [1e-6, 0.031, 0.1, 0.5, 0.999, 1.0])
 def test_a_scale_reaches_from_nothing_to_the_most(most):
-    scale = Scale(most)
+    scale = HeatScale(most)
     assert 1 <= len(scale.colours) <= 10
     assert (scale.count - 1) * scale.step < most <= scale.count * scale.step * (1 + 1e-9)
     digits = f"{scale.step:.6e}"
@@ -147,7 +147,7 @@ def test_the_matrix_shows_every_channel_in_its_colour():
     # switch 0 and 2 stand in the rack that is drawn second
     channels = [(0, 1, 0.5), (1, 0, 0.0), (1, 2, 0.05), (1, 2, 0.25), (2, 1, 0.41)]
     drawing = draw.heat_matrix_svg(channels, 3, switch_racks=["b", "a", "b"])
-    scale = Scale(0.5)
+    scale = HeatScale(0.5)
     order = [0, 2, 1]  # racks in the order in which switches show them
     wanted: dict = {}
     for a, b, used in channels:
@@ -163,8 +163,8 @@ def test_a_large_matrix_has_blocks_of_the_busiest():
     cells = marks(draw.heat_matrix_svg(ring, n))
     block = n // 160
     hot = (700 // block, 701 // block)
-    assert cells[hot] == Scale(0.9).colour(0.9)
-    assert {colour for cell, colour in cells.items() if cell != hot} == {Scale(0.9).colour(0.2)}
+    assert cells[hot] == HeatScale(0.9).colour(0.9)
+    assert {colour for cell, colour in cells.items() if cell != hot} == {HeatScale(0.9).colour(0.2)}
 
 
 def test_the_floor_shows_the_busiest_channel_of_each_pair_of_racks():
@@ -175,7 +175,7 @@ def test_the_floor_shows_the_busiest_channel_of_each_pair_of_racks():
     channels = [(a, b, ((7 * a + 3 * b) % 50) / 50) for a, b in ends]
     drawing = ElementTree.fromstring(
         draw.heat_floor_svg(floor_data(plan, t.switch_names), channels))
-    scale = Scale(max(used for *_, used in channels))
+    scale = HeatScale(max(used for *_, used in channels))
     names = [r["name"] for r in plan["racks"]]
     lines = {}
     for node in drawing.iter(f"{SVG}path"):

@@ -10,7 +10,7 @@ import networkx as nx
 import pytest
 from cli_helpers import flyloom
 from flyloom import draw
-from flyloom.draw.heat import Scale
+from flyloom.draw.heat import HeatScale
 from flyloom.verbs.mapping_shown import shown
 
 CASES = [
@@ -63,8 +63,8 @@ def test_two_matrices_can_have_one_scale():
     colours = [set(re.findall(r'stroke="(#[0-9a-f]{6})" transform', drawing)) for drawing in (
         draw.heat_matrix_svg(one, 2), draw.heat_matrix_svg(other, 2),
         draw.heat_matrix_svg(other, 2, most=4.0))]
-    assert colours[:2] == [{Scale(most).colour(most)} for most in (4.0, 1.0)]
-    assert colours[2] == {Scale(4.0).colour(1.0)}
+    assert colours[:2] == [{HeatScale(most).colour(most)} for most in (4.0, 1.0)]
+    assert colours[2] == {HeatScale(4.0).colour(1.0)}
     assert "Who sends" in draw.heat_matrix_svg(one, 2, title="Who sends")
 
 

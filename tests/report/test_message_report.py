@@ -10,7 +10,7 @@ import pytest
 from checkout import ROOT
 from cli_helpers import flyloom
 from flyloom._core import Workload
-from flyloom.report import axis, timeline
+from flyloom.report import axis, timeline, timeline_page
 from flyloom.report.section import messages
 from message_runs import message
 
@@ -81,7 +81,7 @@ def test_a_timeline_shows_names_as_text():
     found = found.to_dict()
     path = found["critical_path"]["path"]
     path["operation"] = ["<b>&" for _ in path["operation"]]
-    page = timeline.page(found)
+    page = timeline_page.page(found)
     assert "<b>" not in page and page.count("<td>&lt;b&gt;&amp;</td>") == len(path["operation"]) > 0
 
 

@@ -450,7 +450,8 @@ def test_perf_refuses(words, part, release):
     assert done.returncode == 2 and part in done.stderr
 
 
-@pytest.mark.parametrize("transport", ["shm", "ofi"])
+@pytest.mark.campaign
+@pytest.mark.parametrize("transport", times(["shm"], ["shm", "ofi"]))
 def test_perf_takes_times_for_loggp(transport, release, tmp_path):
     """`flyloom measure` finds parameters of what it prints: o and O of the copy, no question. Few
     sizes: on a busy machine each takes a second."""

@@ -28,13 +28,17 @@ def find() -> str | None:
     return None
 
 
-def dump_dom(path: Path, *, timeout_s: float = 60) -> tuple[str, list[str]]:
+def dump_dom(path: Path, *, after_ms: int = 0, timeout_s: float = 60) -> tuple[str, list[str]]:
     """Open a local page; return its document as text and all console messages.
+
+    With ``after_ms`` the document is that of this time after the page began, by the browser's own
+    clock, which goes on as soon as there is nothing to do: a slow machine changes nothing.
 
     A message is a script's or the page's own (a failed load, a refused resource): a page without
     scripts should have none. Raises ``RuntimeError`` when the browser fails, with its last words.
     """
-    out = _run(["--dump-dom"], path, timeout_s)
+    clock = [f"--virtual-time-budget={after_ms}"] if after_ms else []
+    out = _run([*clock, "--dump-dom"], path, timeout_s)
     return out.stdout, _CONSOLE.findall(out.stderr)
 
 

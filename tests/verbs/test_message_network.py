@@ -41,7 +41,7 @@ def test_a_message_alone_takes_what_the_formula_says(goal):
     h = switches_visited(0, 49)
     wanted = 2 * 1500 + 90 * h + 25 * (h + 1) + (BYTES - 1) / 25  # 200 Gbit/s
     for more in ([], ["--engine", "min_hop"]):
-        found = document("sim", "message", "--workload", goal, NET, *more)
+        found = document("sim", "message", "--workload", goal, NET, "--o", 1500, *more)
         assert found["finish_ns"] == wanted
         assert found["network"]["switch_bytes"] == (BYTES - 1) * (h - 1)
     settings = ["--set", "switch.delay_ns=10", "link.latency_ns=3", "network.nic_ns=100",
@@ -55,7 +55,7 @@ def test_ranks_are_where_the_placement_says(goal, tmp_path):
     places.write_text("# rank 0 on endpoint 7, rank 49 on endpoint 8\n7 "
                       + " ".join(str(e) for e in range(10, 50)) + " 0 1 2 3 4 5 6 9 8\n")
     h = switches_visited(7, 8)
-    found = fl.simulate(NET, "message", workload=goal, placement=places)
+    found = fl.simulate(NET, "message", workload=goal, placement=places, costs={"o": 1500})
     assert found.finish_ns == 3000 + 90 * h + 25 * (h + 1) + (BYTES - 1) / 25
     sends = {
         name: [i for i, size in enumerate(found.links["bytes"]) if size]
@@ -148,11 +148,12 @@ workload = "{goal.name}"
 
 
 def test_the_critical_path_says_what_dominates(goal, tmp_path):
-    reported = document("sim", "message", "--workload", goal, "--critical-path")["critical_path"]
+    words = ["--costs", "loggopsim", "--critical-path"]
+    reported = document("sim", "message", "--workload", goal, *words)["critical_path"]
     assert reported["derivatives"] == {"L": 1, "o": 2, "g": 0, "G": BYTES - 1, "O": 0}
     assert reported["parts_ns"]["bandwidth"] == (BYTES - 1) * 6
     h = switches_visited(0, 49)
-    found = fl.simulate(NET, "message", workload=goal, critical_path=True)
+    found = fl.simulate(NET, "message", workload=goal, costs="loggopsim", critical_path=True)
     parts = found.critical_path["parts_ns"]
     assert parts["latency"] == 90 * h + 25 * (h + 1) and parts["sharing"] == 0
     assert sum(parts.values()) == found.finish_ns
@@ -201,7 +202,7 @@ def test_the_page_has_every_parameter():
     """The page has those of the network with defaults, those of LogGOPS, and of `[sim.message]`."""
     page = (ROOT / "docs" / "message.md").read_text()
     schema = message_schema()
-    network, costs = (schema["$defs"][name]["properties"] for name in ("Network", "LogGops"))
+    network, costs = (schema["$defs"][name]["properties"] for name in ("Network", "CostSpec"))
     for name, one in network.items():
         rows = [line for line in page.splitlines() if f"`network.{name}`" in line and "|" in line]
         default = one.get("default")
@@ -210,7 +211,7 @@ def test_the_page_has_every_parameter():
         else:
             reported = default if isinstance(default, str) else f"{default:g}"
         assert len(rows) == 1 and reported in rows[0], name
-    for letter in costs:
+    for letter in costs.keys() - {"preset"}:
         assert f"| `--{letter}` |" in page, letter
     for name in schema["properties"]:
         assert name in page, name

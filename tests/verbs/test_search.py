@@ -77,7 +77,7 @@ def test_sat_decides_as_all_graphs_do(best_of_all, break_symmetry: bool) -> None
                 assert solved(formula) == expect, (n, degree, diameter, total)
 
 
-def solved(formula: sat.Formula, solver: str = "cadical195") -> bool:
+def solved(formula: sat.SatFormula, solver: str = "cadical195") -> bool:
     from pysat.solvers import Solver
 
     with Solver(solver, bootstrap_with=formula.clauses) as s:
@@ -114,7 +114,7 @@ def test_counts_count(most: int) -> None:
     """The totalizer, for every assignment of five variables."""
     from pysat.solvers import Solver
 
-    formula = sat.Formula(0)
+    formula = sat.SatFormula(0)
     inputs = [formula.new() for _ in range(5)]
     counts = formula.counts(inputs, most)
     assert len(counts) == min(most, 5)

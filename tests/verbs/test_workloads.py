@@ -178,7 +178,7 @@ def test_the_quickest_is_the_least_of_all_runs():
 def test_the_quickest_over_a_network(tmp_path):
     net, settings = fl.network("slim_fly:q=5,p=2"), {"switch.delay_ns": 700}
     asked = {"net": net, "engine": "dfsssp", "placement": "random", "seed": 3,
-             "settings": settings, "costs": {"o": 90}}
+             "settings": settings, "costs": {"preset": "loggopsim", "o": 90}}
     rows = fl.best_workload("alltoall", ranks=[12, 40], bytes=[8, 100_000], **asked)
     assert [(row.ranks, row.bytes) for row in rows] == [
         (ranks, size) for ranks in (12, 40) for size in (8, 100_000)]

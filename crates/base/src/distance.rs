@@ -143,7 +143,7 @@ const PUSH_GAIN: usize = 8;
 const STRIDE: usize = 64;
 
 /// The state of one sweep: which of its sources have reached each switch.
-struct Sweep<'a> {
+struct BreadthFirstSweep<'a> {
     graph: &'a Graph,
     member: &'a [bool],
     /// Sources that have reached a switch, at any distance.
@@ -182,7 +182,8 @@ fn sweep(
 ) -> Result<Vec<u64>, Interrupted> {
     let blank = vec![SourceSet::EMPTY; graph.switches()];
     let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(sources.to_vec()));
-    let mut sweep = Sweep { graph, member, seen, front, next, active, full: SourceSet::EMPTY };
+    let mut sweep =
+        BreadthFirstSweep { graph, member, seen, front, next, active, full: SourceSet::EMPTY };
     let mut arcs = 0;
     for (i, &s) in sources.iter().enumerate() {
         let mut own = SourceSet::EMPTY;
@@ -208,7 +209,7 @@ fn sweep(
     }
 }
 
-impl Sweep<'_> {
+impl BreadthFirstSweep<'_> {
     /// Computes the next level from the switches of the last one, for few of them.
     fn push(&mut self) -> SweepLevel {
         let active = self.active.take().unwrap_or_else(|| {

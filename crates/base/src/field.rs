@@ -10,9 +10,9 @@ use crate::error::Refusal;
 /// The largest order that is built (tables take O(q) memory, addition O(log q) time).
 pub const MAX_ORDER: u32 = 1 << 16;
 
-/// The field of `q` elements.
+/// The finite field of `q` elements.
 #[derive(Debug, Clone)]
-pub struct Field {
+pub struct FiniteField {
     q: u32,
     p: u32,
     /// `exp[i]` is the generator to the power of `i`, for `i < 2 (q - 1)`.
@@ -35,7 +35,7 @@ pub fn prime_power(q: u32) -> Option<(u32, u32)> {
     (rest == 1).then_some((p, n))
 }
 
-impl Field {
+impl FiniteField {
     /// The field of order `q`.
     ///
     /// # Errors
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn the_axioms_hold_in_every_field_up_to_32() {
         for q in orders().filter(|&q| q <= 32) {
-            let f = Field::new(q).expect("a prime power");
+            let f = FiniteField::new(q).expect("a prime power");
             for a in 0..q {
                 assert_eq!(f.add(a, 0), a);
                 assert_eq!(f.mul(a, 1), a);
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn the_generator_reaches_every_element_once() {
         for q in orders() {
-            let f = Field::new(q).expect("a prime power");
+            let f = FiniteField::new(q).expect("a prime power");
             let mut seen: Vec<u32> = (0..q - 1).map(|i| f.power(i)).collect();
             seen.sort_unstable();
             assert_eq!(seen, (1..q).collect::<Vec<_>>(), "q={q}");
@@ -249,14 +249,18 @@ mod tests {
     #[test]
     fn smallest_primitive_roots_of_primes_are_the_known_ones() {
         for (q, root) in [(3, 2), (5, 2), (7, 3), (11, 2), (13, 2), (17, 3), (19, 2), (23, 5)] {
-            assert_eq!(Field::new(q).expect("prime").power(1), root);
+            assert_eq!(FiniteField::new(q).expect("prime").power(1), root);
         }
     }
 
     #[test]
     fn other_orders_are_refused_with_their_neighbours() {
-        let refusal = Field::new(6).expect_err("6 is no prime power");
+        let refusal = FiniteField::new(6).expect_err("6 is no prime power");
         assert_eq!(refusal.to_string(), "q: 6 is not a prime power up to 65536; nearest: 5, 7");
-        assert!(Field::new(0).is_err() && Field::new(1).is_err() && Field::new(70_000).is_err());
+        assert!(
+            FiniteField::new(0).is_err()
+                && FiniteField::new(1).is_err()
+                && FiniteField::new(70_000).is_err()
+        );
     }
 }

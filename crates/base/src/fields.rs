@@ -199,25 +199,27 @@ mod tests {
         balance: Option<bool>,
     }
 
+    /// Parameters that hold others, for the tests.
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]
-    struct Outer {
+    struct OuterParameters {
         share: f64,
-        inner: Inner,
+        inner: InnerParameters,
     }
 
+    /// Parameters within others, for the tests.
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]
-    struct Inner {
+    struct InnerParameters {
         count: u8,
         lanes: u8,
     }
 
     #[test]
     fn fields_of_tables_in_tables_are_named_by_their_path() {
-        let fault = |given: Value| typed_by_path::<Outer>(&given).expect_err("no value");
+        let fault = |given: Value| typed_by_path::<OuterParameters>(&given).expect_err("no value");
         let (path, why) = fault(json!({ "share": 0.5, "inner": { "count": 1, "lanes": 300 } }));
         assert_eq!(path, "inner.lanes");
         assert!(why.contains("`300`") && why.contains("below 256"), "{why}");
@@ -226,13 +228,13 @@ mod tests {
         assert!(why.contains("did you mean lanes?"), "{why}");
         let (path, why) = fault(json!({ "inner": 1 }));
         assert_eq!((&*path, &*why), ("inner", "integer `1` where a table should be"));
-        assert!(typed_by_path::<Outer>(&json!({ "inner": {} })).is_ok());
+        assert!(typed_by_path::<OuterParameters>(&json!({ "inner": {} })).is_ok());
     }
 
     #[derive(Debug, serde::Deserialize)]
     #[allow(dead_code)]
     struct SampleClasses {
-        class: Vec<Inner>,
+        class: Vec<InnerParameters>,
     }
 
     #[test]

@@ -114,24 +114,24 @@ mod tests {
 
     /// How often a thing happens.
     #[derive(Debug, Deserialize, JsonSchema)]
-    struct Params {
+    struct SampleParameters {
         /// How often.
         #[serde(default)]
         times: u32,
     }
 
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    struct More {
+    struct SampleDetails {
         /// How many.
         #[schemars(range(min = 1, max = 1_u64 << 40))]
         count: u64,
         #[serde(default)]
-        share: Share,
+        share: SampleShare,
     }
 
     #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
-    enum Share {
+    enum SampleShare {
         #[default]
         Half,
         Whole,
@@ -139,7 +139,9 @@ mod tests {
 
     #[test]
     fn parameters_of_several_structs_are_those_of_one_part() {
-        const BOTH: Part = Part::new("both", "of two structs").takes::<Params>().takes::<More>();
+        const BOTH: Part = Part::new("both", "of two structs")
+            .takes::<SampleParameters>()
+            .takes::<SampleDetails>();
         let schema = BOTH.schema();
         let names = schema["properties"].as_object().expect("a table").keys();
         assert_eq!(names.collect::<Vec<_>>(), ["times", "count", "share"]);
@@ -148,10 +150,13 @@ mod tests {
         let read = |given: &Value| {
             let given = given.as_object().expect("a table");
             BOTH.check(given)?;
-            Ok::<(Params, More), Refusal>((BOTH.read(given)?, BOTH.read(given)?))
+            Ok::<(SampleParameters, SampleDetails), Refusal>((BOTH.read(given)?, BOTH.read(given)?))
         };
         let (params, more) = read(&json!({ "share": "whole", "count": 7 })).expect("it can be");
-        assert_eq!((params.times, more), (0, More { count: 7, share: Share::Whole }));
+        assert_eq!(
+            (params.times, more),
+            (0, SampleDetails { count: 7, share: SampleShare::Whole })
+        );
         let all = "both takes times, count, share";
         let count = format!("a whole number from 1 to 1099511627776 ({all})");
         for (given, why) in [
@@ -182,12 +187,14 @@ mod tests {
     #[test]
     fn a_part_tells_its_parameters() {
         const PLAIN: Part = Part::new("plain", "nothing to say");
-        const FULL: Part =
-            Part::new("full", "all there is").takes::<Params>().published("A paper").reads(&["f"]);
+        const FULL: Part = Part::new("full", "all there is")
+            .takes::<SampleParameters>()
+            .published("A paper")
+            .reads(&["f"]);
         assert_eq!(PLAIN.schema(), json!({}));
         assert_eq!(FULL.schema()["properties"]["times"]["description"], "How often.");
         assert_eq!((PLAIN.about(), FULL.about()), ("nothing to say".into(), "all there is".into()));
-        assert_eq!(Part::of::<Params>("often").about(), "How often a thing happens.");
+        assert_eq!(Part::of::<SampleParameters>("often").about(), "How often a thing happens.");
         assert_eq!((FULL.name, FULL.source, FULL.files), ("full", "A paper", &["f"][..]));
     }
 }

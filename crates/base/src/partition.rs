@@ -228,7 +228,7 @@ fn refine(
     slack: u64,
     tick: &TickFn,
 ) -> Result<Halves, Interrupted> {
-    let mut state = RefinedHalves::new(graph, side, slack);
+    let mut state = HalvesRefinement::new(graph, side, slack);
     tick()?;
     while state.pass() {
         tick()?;
@@ -237,7 +237,7 @@ fn refine(
 }
 
 /// A partition while moves of single vertices refine it.
-struct RefinedHalves<'a> {
+struct HalvesRefinement<'a> {
     graph: &'a WeightedGraph,
     side: Vec<bool>,
     slack: u64,
@@ -253,7 +253,7 @@ struct RefinedHalves<'a> {
     open: GainQueue,
 }
 
-impl<'a> RefinedHalves<'a> {
+impl<'a> HalvesRefinement<'a> {
     fn new(graph: &'a WeightedGraph, side: Vec<bool>, slack: u64) -> Self {
         let (mut gain, mut cut, mut most) = (Vec::with_capacity(graph.size()), 0, 0);
         for v in 0..graph.size() {

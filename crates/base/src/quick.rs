@@ -9,7 +9,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 pub struct FibonacciHasher(u64);
 
 /// The builder by which a hash map uses [`FibonacciHasher`].
-pub type QuickHash = BuildHasherDefault<FibonacciHasher>;
+pub type QuickHashBuilder = BuildHasherDefault<FibonacciHasher>;
 
 impl Hasher for FibonacciHasher {
     #[inline]

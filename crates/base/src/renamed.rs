@@ -5,18 +5,18 @@ use serde_json::{Map, Value};
 
 /// A parameter that had another name, another unit, or other words as its values.
 #[derive(Debug, Clone, Copy)]
-pub struct Renamed {
+pub struct RenamedParameter {
     /// The old name, a dotted path; the path of a table stands for everything in it.
     pub old: &'static str,
     /// The new name. It equals the old one where only the words of its values changed.
     pub new: &'static str,
     /// How its value changes.
-    pub change: Change,
+    pub change: ValueChange,
 }
 
-/// How the value of a renamed parameter changes.
+/// The change of a renamed parameter's value: its unit, or its words.
 #[derive(Debug, Clone, Copy)]
-pub enum Change {
+pub enum ValueChange {
     /// The value stays the same.
     Same,
     /// The unit changed: the new value is the old one times this factor.
@@ -28,28 +28,28 @@ pub enum Change {
 /// A note about a renamed parameter in a user's input: the old name and the new one, or the old
 /// word of a value and the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct RenameNote {
     /// The words in the user's input.
     pub old: String,
     /// The words of this version.
     pub new: String,
 }
 
-impl std::fmt::Display for Note {
+impl std::fmt::Display for RenameNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} is now {}; the old name is read in this version only", self.old, self.new)
     }
 }
 
-impl Renamed {
+impl RenamedParameter {
     /// A parameter whose value stays as it is.
     pub const fn name(old: &'static str, new: &'static str) -> Self {
-        Self { old, new, change: Change::Same }
+        Self { old, new, change: ValueChange::Same }
     }
 
     /// A parameter in another unit.
     pub const fn times(old: &'static str, new: &'static str, factor: f64) -> Self {
-        Self { old, new, change: Change::Times(factor) }
+        Self { old, new, change: ValueChange::Times(factor) }
     }
 
     /// A parameter whose values have other words.
@@ -58,17 +58,17 @@ impl Renamed {
         new: &'static str,
         words: &'static [(&'static str, &'static str)],
     ) -> Self {
-        Self { old, new, change: Change::Words(words) }
+        Self { old, new, change: ValueChange::Words(words) }
     }
 
     /// The value in the words and the unit of this version, and whether it differs from the old
     /// one.
     fn value(&self, old: Value) -> (Value, bool) {
         match (self.change, old) {
-            (Change::Times(factor), Value::Number(number)) => {
+            (ValueChange::Times(factor), Value::Number(number)) => {
                 (number.as_f64().map_or(Value::Number(number), |x| (x * factor).into()), true)
             }
-            (Change::Words(words), Value::String(word)) => {
+            (ValueChange::Words(words), Value::String(word)) => {
                 match words.iter().find(|(old, _)| *old == word) {
                     Some((_, new)) => ((*new).into(), true),
                     None => (word.into(), false),
@@ -84,7 +84,10 @@ impl Renamed {
 ///
 /// # Errors
 /// When a parameter is given by both its names.
-pub fn renew(given: &mut Map<String, Value>, table: &[Renamed]) -> Result<Vec<Note>, Refusal> {
+pub fn renew(
+    given: &mut Map<String, Value>,
+    table: &[RenamedParameter],
+) -> Result<Vec<RenameNote>, Refusal> {
     let mut notes = Vec::new();
     for renamed in table {
         if renamed.old == renamed.new {
@@ -128,15 +131,15 @@ fn in_tables(
 fn rename(
     table: &mut Map<String, Value>,
     (old, new): (&str, &str),
-    renamed: &Renamed,
-    notes: &mut Vec<Note>,
+    renamed: &RenamedParameter,
+    notes: &mut Vec<RenameNote>,
 ) -> Result<(), Refusal> {
     let Some(value) = take(table, old) else { return Ok(()) };
     put(table, new, renamed.value(value).0).map_err(|()| {
         let why = format!("given besides {}, which is its old name", renamed.old);
         Refusal::new(renamed.new, why, "one of both")
     })?;
-    notes.push(Note { old: renamed.old.to_owned(), new: renamed.new.to_owned() });
+    notes.push(RenameNote { old: renamed.old.to_owned(), new: renamed.new.to_owned() });
     Ok(())
 }
 
@@ -174,7 +177,12 @@ fn put(table: &mut Map<String, Value>, path: &str, value: Value) -> Result<(), (
 }
 
 /// Changes the words of a parameter that keeps its name.
-fn revalue(given: &mut Map<String, Value>, path: &str, renamed: &Renamed, notes: &mut Vec<Note>) {
+fn revalue(
+    given: &mut Map<String, Value>,
+    path: &str,
+    renamed: &RenamedParameter,
+    notes: &mut Vec<RenameNote>,
+) {
     let (at, key) = path.rfind('.').map_or(("", path), |dot| path.split_at(dot + 1));
     // the action never fails
     let _ = in_tables(given, at, &mut |table| {
@@ -182,7 +190,10 @@ fn revalue(given: &mut Map<String, Value>, path: &str, renamed: &Renamed, notes:
             let old = value.as_str().map(str::to_owned);
             let (new, changed) = renamed.value(value.take());
             if let (true, Some(old), Some(word)) = (changed, old, new.as_str()) {
-                notes.push(Note { old: format!("{path}={old}"), new: format!("{path}={word}") });
+                notes.push(RenameNote {
+                    old: format!("{path}={old}"),
+                    new: format!("{path}={word}"),
+                });
             }
             *value = new;
         }
@@ -195,15 +206,15 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    const TABLE: &[Renamed] = &[
-        Renamed::name("router", "switch"),
-        Renamed::name("network.switch_ns", "switch.delay_ns"),
-        Renamed::words("rails", "rail", &[("striped", "spread")]),
-        Renamed::words("rail", "rail", &[("path", "shortest")]),
-        Renamed::times("end_us", "end_ns", 1000.0),
-        Renamed::name("run.links", "links"),
-        Renamed::name("class", "traffic_class"),
-        Renamed::name("traffic_class.process", "traffic_class.injection"),
+    const TABLE: &[RenamedParameter] = &[
+        RenamedParameter::name("router", "switch"),
+        RenamedParameter::name("network.switch_ns", "switch.delay_ns"),
+        RenamedParameter::words("rails", "rail", &[("striped", "spread")]),
+        RenamedParameter::words("rail", "rail", &[("path", "shortest")]),
+        RenamedParameter::times("end_us", "end_ns", 1000.0),
+        RenamedParameter::name("run.links", "links"),
+        RenamedParameter::name("class", "traffic_class"),
+        RenamedParameter::name("traffic_class.process", "traffic_class.injection"),
     ];
 
     fn renewed(given: Value) -> (Value, Vec<String>) {

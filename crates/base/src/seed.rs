@@ -82,9 +82,9 @@ impl Stream {
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
 /// (`SplitMix64`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Fast(u64);
+pub struct FastStream(u64);
 
-impl Fast {
+impl FastStream {
     /// The stream of `seed` for `purpose`, number `index` of its kind.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
         Self(Stream::new(seed, purpose, index).next_u64())
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn fast_words_are_those_of_the_paper() {
         // java.util.SplittableRandom(1234567).nextLong(), as published with the reference code
-        let mut s = Fast(1_234_567);
+        let mut s = FastStream(1_234_567);
         let words: Vec<u64> = (0..3).map(|_| s.next_u64()).collect();
         let published =
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
@@ -193,15 +193,18 @@ mod tests {
 
     #[test]
     fn chances_are_those_of_their_thresholds() {
-        let mut f = Fast::new(2, "test", 0);
+        let mut f = FastStream::new(2, "test", 0);
         for p in [0.0, 0.25, 0.5, 0.999, 1.0] {
-            let threshold = Fast::threshold(p);
+            let threshold = FastStream::threshold(p);
             let hits = (0..40_000).filter(|_| f.chance(threshold)).count() as f64;
             let spread = 5.0 * (40_000.0 * p * (1.0 - p)).sqrt();
             assert!((hits - 40_000.0 * p).abs() <= spread, "{p}: {hits}");
         }
-        assert_eq!([Fast::threshold(-1.0), Fast::threshold(f64::NAN)], [0, 0]);
-        assert_eq!([Fast::threshold(1.0), Fast::threshold(f64::INFINITY)], [Fast::ALWAYS; 2]);
+        assert_eq!([FastStream::threshold(-1.0), FastStream::threshold(f64::NAN)], [0, 0]);
+        assert_eq!(
+            [FastStream::threshold(1.0), FastStream::threshold(f64::INFINITY)],
+            [FastStream::ALWAYS; 2]
+        );
     }
 
     #[test]

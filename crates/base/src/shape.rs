@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-/// Sizes of the dimensions of a grid: an integer, a list, or `8x8x4`.
+/// The shape of a grid, the sizes of its dimensions: an integer, a list, or `8x8x4`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
-pub struct Shape(pub Vec<u32>);
+pub struct GridShape(pub Vec<u32>);
 
-impl<'de> serde::Deserialize<'de> for Shape {
+impl<'de> serde::Deserialize<'de> for GridShape {
     fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         let bad = |v: &Value| {
             serde::de::Error::custom(format!("'{v}' is no shape; write 8x8x4 or [8, 8, 4]"))
@@ -21,6 +21,6 @@ impl<'de> serde::Deserialize<'de> for Shape {
             Value::String(s) => s.split('x').map(|i| i.trim().parse().ok()).collect(),
             other => number(other).map(|n| vec![n]),
         };
-        sizes.map(Shape).ok_or_else(|| bad(&value))
+        sizes.map(GridShape).ok_or_else(|| bad(&value))
     }
 }

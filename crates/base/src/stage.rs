@@ -1,23 +1,23 @@
 //! The trait of measures and simulators: a value holds the parameters of one run, and the run
 //! returns a record.
 
-use crate::renamed::{Note, Renamed, renew};
+use crate::renamed::{RenameNote, RenamedParameter, renew};
 use crate::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The memory and the time that some work takes.
+/// The resources that some work needs: memory and time.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Need {
+pub struct ResourceNeed {
     /// Bytes of memory beyond what is already in use.
     pub bytes: f64,
     /// Seconds of time.
     pub seconds: f64,
 }
 
-impl Need {
+impl ResourceNeed {
     /// A need of this memory and this time.
     pub const fn new(bytes: f64, seconds: f64) -> Self {
         Self { bytes, seconds }
@@ -33,7 +33,7 @@ impl Need {
 /// The type of the values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ColumnType {
     /// Whole numbers.
     Whole,
     /// Real numbers.
@@ -44,10 +44,10 @@ pub enum Kind {
     Text,
 }
 
-/// Which values of a column are better.
+/// Which values of a column are the better ones: high, low, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Better {
+pub enum BetterValues {
     /// Larger values are better.
     Higher,
     /// Smaller values are better.
@@ -58,31 +58,31 @@ pub enum Better {
 
 /// One figure of a stage's record, as a column of tables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Metric {
+pub struct RecordColumn {
     /// Name of the column; the name of the stage is put before it where several stages share a
     /// table.
     pub name: &'static str,
     /// The place of the value in the record, as a JSON pointer.
     pub at: &'static str,
     /// The type of its values.
-    pub kind: Kind,
+    pub kind: ColumnType,
     /// Its unit; empty for counts and words.
     pub unit: &'static str,
     /// Its meaning, as a clause.
     pub meaning: &'static str,
     /// Which values are better.
-    pub better: Better,
+    pub better: BetterValues,
 }
 
-impl Metric {
+impl RecordColumn {
     /// A column.
     pub const fn new(
         name: &'static str,
         at: &'static str,
-        kind: Kind,
+        kind: ColumnType,
         unit: &'static str,
         meaning: &'static str,
-        better: Better,
+        better: BetterValues,
     ) -> Self {
         Self { name, at, kind, unit, meaning, better }
     }
@@ -91,9 +91,9 @@ impl Metric {
 /// The record of a stage as JSON; columns are read from it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(transparent)]
-pub struct Frame(pub Map<String, Value>);
+pub struct RecordJson(pub Map<String, Value>);
 
-impl Frame {
+impl RecordJson {
     /// Converts the record of any stage.
     ///
     /// # Panics
@@ -106,7 +106,7 @@ impl Frame {
     }
 
     /// The values of these columns; null where the record has no such value.
-    pub fn cells(&self, columns: &[Metric]) -> Vec<Value> {
+    pub fn cells(&self, columns: &[RecordColumn]) -> Vec<Value> {
         let record = Value::Object(self.0.clone());
         columns.iter().map(|c| record.pointer(c.at).cloned().unwrap_or_default()).collect()
     }
@@ -121,9 +121,9 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// The name users type.
     const NAME: &'static str;
     /// The figures that go into tables.
-    const COLUMNS: &'static [Metric];
+    const COLUMNS: &'static [RecordColumn];
     /// Parameters that had other names in the version before, see [`renew`].
-    const RENAMED: &'static [Renamed] = &[];
+    const RENAMED: &'static [RenamedParameter] = &[];
     /// Parameters that may name files of the user: what these hold travels with a point.
     const FILES: &'static [&'static str] = &[];
 
@@ -146,7 +146,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 
     /// The memory and time that a run will take on `threads` processors, estimated before it
     /// begins.
-    fn need(&self, on: Self::Input<'_>, threads: usize) -> Need;
+    fn need(&self, on: Self::Input<'_>, threads: usize) -> ResourceNeed;
 
     /// Runs the stage. The same parameters give the same record, whatever the number of threads.
     ///
@@ -161,7 +161,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 /// When a parameter is given by its old name and by its new one.
 pub fn renewed<S: Stage>(
     given: &Map<String, Value>,
-) -> Result<(Map<String, Value>, Vec<Note>), Refusal> {
+) -> Result<(Map<String, Value>, Vec<RenameNote>), Refusal> {
     let mut new = given.clone();
     let notes = renew(&mut new, S::RENAMED)?;
     Ok((new, notes))

@@ -114,13 +114,13 @@ mod tests {
         #[schemars(range(min = 1, max = 15))]
         lanes: Option<u8>,
         ends: Vec<String>,
-        word: Word,
+        word: SampleWord,
     }
 
     #[derive(JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[allow(dead_code)]
-    enum Word {
+    enum SampleWord {
         /// One.
         Links,
         /// Two.
@@ -128,11 +128,11 @@ mod tests {
     }
 
     #[derive(JsonSchema)]
-    struct Nothing {}
+    struct NoParameters {}
 
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct Outer {
+    struct OuterParameters {
         some: SampleParameters,
         perhaps: Option<SampleParameters>,
         plain: u32,
@@ -149,17 +149,17 @@ mod tests {
         check("lanes", "a whole number from 1 to 15");
         check("ends", "a list");
         check("word", "links or switches");
-        assert_eq!(taken::<Nothing>("it", "x"), "it takes nothing");
+        assert_eq!(taken::<NoParameters>("it", "x"), "it takes nothing");
         let inner = |table: &str| format!("it.{table} takes lanes, ends, word");
-        assert_eq!(taken::<Outer>("it", "some.lane"), inner("some"));
+        assert_eq!(taken::<OuterParameters>("it", "some.lane"), inner("some"));
         let expected = format!("a list ({})", inner("perhaps"));
-        assert_eq!(taken::<Outer>("it", "perhaps.ends"), expected);
+        assert_eq!(taken::<OuterParameters>("it", "perhaps.ends"), expected);
         for (field, near) in [("ends", "did you mean some.ends? "), ("plain", ""), ("other", "")] {
             let why = format!("unknown field `{field}`, expected `some`");
-            assert_eq!(in_a_table::<Outer>(&why), near);
+            assert_eq!(in_a_table::<OuterParameters>(&why), near);
         }
         for nowhere in ["other.ends", "plain.ends", "some.ends.more"] {
-            assert_eq!(taken::<Outer>("it", nowhere), "it takes some, perhaps, plain");
+            assert_eq!(taken::<OuterParameters>("it", nowhere), "it takes some, perhaps, plain");
         }
     }
 }

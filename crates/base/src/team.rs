@@ -17,7 +17,7 @@ const PATIENCE: u32 = 1 << 10;
 /// that it does not disturb whatever uses the processor meanwhile. A thread that panics breaks the
 /// barrier, so that no other thread waits for it.
 #[derive(Debug)]
-pub struct Meeting {
+pub struct ThreadBarrier {
     threads: usize,
     patience: u32,
     here: AtomicUsize,
@@ -28,7 +28,7 @@ pub struct Meeting {
     bell: Condvar,
 }
 
-impl Meeting {
+impl ThreadBarrier {
     /// A barrier for this number of threads.
     pub fn new(threads: usize) -> Self {
         let has_processors = threads <= processors();
@@ -118,7 +118,7 @@ pub fn processors() -> usize {
 /// When `work` panics for any item, as soon as all threads have ended; threads that wait at the
 /// barrier end at once. Also when the system has no more threads.
 pub fn together<I: Send, T: Send>(
-    meeting: &Meeting,
+    meeting: &ThreadBarrier,
     items: impl IntoIterator<Item = I>,
     work: impl Fn(usize, I) -> T + Sync,
 ) -> Vec<T> {
@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn nobody_goes_on_before_all_have_come() {
         for threads in [1, 2, 3, 16, 40] {
-            let meeting = Meeting::new(threads);
+            let meeting = ThreadBarrier::new(threads);
             let sums: Vec<AtomicU64> = (0..200).map(|_| AtomicU64::new(0)).collect();
             let all: u64 = (0..threads as u64).sum();
             let seen = together(&meeting, 0..threads as u64, |at, number| {
@@ -179,9 +179,9 @@ mod tests {
 
     #[test]
     fn results_are_in_the_order_of_the_items() {
-        let found = together(&Meeting::new(9), 10..19_u32, |at, item| item * 2 - at as u32);
+        let found = together(&ThreadBarrier::new(9), 10..19_u32, |at, item| item * 2 - at as u32);
         assert_eq!(found, (0..9).map(|at| 20 + at).collect::<Vec<u32>>());
-        assert!(together(&Meeting::new(0), 0..0_u32, |_, item| item).is_empty());
+        assert!(together(&ThreadBarrier::new(0), 0..0_u32, |_, item| item).is_empty());
     }
 
     /// Whichever thread panics, in whichever round, all others leave the barrier, and the caller
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn a_panic_of_one_ends_all() {
         for (threads, culprit, round) in [(2, 0, 0), (2, 1, 3), (5, 4, 1), (40, 17, 2)] {
-            let meeting = Meeting::new(threads);
+            let meeting = ThreadBarrier::new(threads);
             let ended = AtomicU64::new(0);
             let work = |at: usize, ()| {
                 for now in 0.. {

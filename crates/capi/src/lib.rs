@@ -7,7 +7,7 @@
 pub mod order;
 
 use base::{Refusal, Stop};
-use order::{ReorderRequest, Source};
+use order::{NetworkSource, ReorderRequest};
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -106,8 +106,8 @@ unsafe fn asked(request: &MapRequest) -> Result<ReorderRequest<'_>, Stop> {
     let need = || Refusal::new("network", "there is none", "a file or family:key=value,...");
     let name = text("network", request.network)?.ok_or_else(need)?;
     let source = match text(name, request.network_text)? {
-        Some(text) => Source::File { name, text },
-        None => Source::Inline(name),
+        Some(text) => NetworkSource::File { name, text },
+        None => NetworkSource::Inline(name),
     };
     let table = match text("table", request.table)? {
         Some(name) => text(name, request.table_text)?.map(|text| (name, text)),

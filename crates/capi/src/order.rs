@@ -4,21 +4,21 @@
 use base::{Quiet, Refusal, Stop};
 use fabric::Topology;
 use fabric::network::parse_inline;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::mapping::{EndpointNames, said_lines};
 use mapping::evaluate::{MappingFigures, evaluate};
-use mapping::map::{Effort, MappingRequest, Objective, map};
+use mapping::map::{MappingObjective, MappingRequest, SearchEffort, map};
 use mapping::paths::MappingPaths;
-use mapping::slots::Slots;
+use mapping::slots::ProcessSlots;
 use std::collections::{HashMap, HashSet};
-use traffic::communication::{Communication, Sent};
+use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 /// The part by which hop-bytes may exceed the least found, for less congestion.
 const HOPS_LIMIT: f64 = 0.05;
 
 /// The source of the network.
 #[derive(Debug, Clone, Copy)]
-pub enum Source<'a> {
+pub enum NetworkSource<'a> {
     /// A family of networks with its parameters.
     Inline(&'a str),
     /// A file that describes the network.
@@ -34,7 +34,7 @@ pub enum Source<'a> {
 #[derive(Debug, Clone)]
 pub struct ReorderRequest<'a> {
     /// The network.
-    pub source: Source<'a>,
+    pub source: NetworkSource<'a>,
     /// The name and text of a file with lines of a host and its endpoint.
     pub table: Option<(&'a str, &'a str)>,
     /// `congestion` or `hops`.
@@ -75,7 +75,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
     let threads = rayon::ThreadPoolBuilder::new().build();
     let threads = threads.map_err(|why| Refusal::new("threads", why.to_string(), ""))?;
     threads.install(|| {
-        let slots = Slots::new(&on, Some(&now), None)?;
+        let slots = ProcessSlots::new(&on, Some(&now), None)?;
         let request = MappingRequest {
             graph: &graph,
             paths: MappingPaths::Shortest(&on),
@@ -104,10 +104,12 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
 }
 
 /// The figures by which mappings are compared, the most important first.
-fn key(of: &MappingFigures, objective: Objective) -> [f64; 3] {
+fn key(of: &MappingFigures, objective: MappingObjective) -> [f64; 3] {
     match objective {
-        Objective::Congestion => [of.maximum_congestion, of.hop_bytes, of.endpoint_congestion],
-        Objective::Hops => [of.hop_bytes, of.maximum_congestion, of.endpoint_congestion],
+        MappingObjective::Congestion => {
+            [of.maximum_congestion, of.hop_bytes, of.endpoint_congestion]
+        }
+        MappingObjective::Hops => [of.hop_bytes, of.maximum_congestion, of.endpoint_congestion],
     }
 }
 
@@ -128,14 +130,14 @@ fn words(
     )
 }
 
-fn objective(given: Option<&str>) -> Result<Objective, Refusal> {
+fn objective(given: Option<&str>) -> Result<MappingObjective, Refusal> {
     let name = given.filter(|text| !text.is_empty()).unwrap_or("congestion");
-    Objective::named("FLYLOOM_OBJECTIVE", name)
+    MappingObjective::named("FLYLOOM_OBJECTIVE", name)
 }
 
-fn effort(given: Option<&str>) -> Result<Effort, Refusal> {
+fn effort(given: Option<&str>) -> Result<SearchEffort, Refusal> {
     let name = given.filter(|text| !text.is_empty()).unwrap_or("normal");
-    Effort::named("FLYLOOM_EFFORT", name)
+    SearchEffort::named("FLYLOOM_EFFORT", name)
 }
 
 fn seed(given: Option<&str>) -> Result<u64, Refusal> {
@@ -144,7 +146,7 @@ fn seed(given: Option<&str>) -> Result<u64, Refusal> {
     text.parse().map_err(bad)
 }
 
-fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
+fn network(source: NetworkSource<'_>, memory: u64) -> Result<Topology, Refusal> {
     let room = |what: &str, bytes: f64| {
         if memory > 0 && bytes > memory as f64 {
             let why = format!("it takes {:.0} MB, {} MB are free", bytes / 1e6, memory / 1_000_000);
@@ -153,7 +155,7 @@ fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
         Ok(())
     };
     match source {
-        Source::Inline(text) => {
+        NetworkSource::Inline(text) => {
             let build = || {
                 let recipe = parse_inline(text)?;
                 let entry = families::family(&recipe.family)?;
@@ -162,8 +164,8 @@ fn network(source: Source<'_>, memory: u64) -> Result<Topology, Refusal> {
             };
             build().map_err(|refused: Refusal| refused.within(text))
         }
-        Source::File { name, text } => {
-            room(name, Size::read(text.len(), text.lines().count()).bytes)?;
+        NetworkSource::File { name, text } => {
+            room(name, NetworkSize::read(text.len(), text.lines().count()).bytes)?;
             formats::graph_file::read_any(text, name, None).map(families::recognised)
         }
     }
@@ -217,7 +219,7 @@ fn table(
     Ok(found)
 }
 
-fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal> {
+fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<CommunicationGraph, Refusal> {
     let mut sent = Vec::with_capacity(edges.len());
     for &[from, to, weight] in edges {
         let rank = |rank: i32| {
@@ -226,9 +228,9 @@ fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<Communication, Refusal>
             fits.ok_or_else(|| Refusal::new("edges", format!("{rank} is no rank"), help))
         };
         let bytes = f64::from(weight);
-        sent.push(Sent { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
+        sent.push(ProcessTraffic { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
     }
-    Communication::new(processes as u32, sent)
+    CommunicationGraph::new(processes as u32, sent)
 }
 
 /// The new rank of each process: `now` has the endpoint of each process, and `places` that of each
@@ -255,7 +257,7 @@ mod tests {
 
     fn asked<'a>(network: &'a str, hosts: &[&str], edges: &'a [[i32; 3]]) -> ReorderRequest<'a> {
         ReorderRequest {
-            source: Source::Inline(network),
+            source: NetworkSource::Inline(network),
             table: None,
             objective: Some("hops"),
             effort: None,
@@ -423,7 +425,7 @@ mod tests {
         ] {
             assert!(why(&given).starts_with(says), "{}", why(&given));
         }
-        let file = Source::File { name: "net.txt", text: "" };
+        let file = NetworkSource::File { name: "net.txt", text: "" };
         assert!(why(&ReorderRequest { source: file, ..with("", &[]) }).starts_with("net.txt: "));
     }
 }

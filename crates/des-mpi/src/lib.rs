@@ -6,18 +6,18 @@
 mod shim;
 
 use base::{Refusal, Stop};
-use des::Peers;
-use shim::Shim;
+use des::PeerExchange;
+use shim::MpiLibrary;
 use std::path::Path;
 
 /// The ranks of an MPI program, as one of them sees them.
-pub struct World {
-    shim: Shim,
+pub struct MpiWorld {
+    shim: MpiLibrary,
     me: usize,
     count: usize,
 }
 
-impl World {
+impl MpiWorld {
     /// Loads the library at a path and initialises MPI, unless that is done already. Works once in
     /// a process.
     ///
@@ -25,7 +25,7 @@ impl World {
     /// When the library cannot be loaded or is not flyloom's, and when MPI is finalised already or
     /// does not allow calls from different threads in turn.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
-        let mut shim = Shim::load(path)?;
+        let mut shim = MpiLibrary::load(path)?;
         let (me, count) = shim.open().map_err(|code| shim.refusal(code))?;
         Ok(Self { shim, me, count })
     }
@@ -49,7 +49,7 @@ impl World {
     }
 }
 
-impl Peers for World {
+impl PeerExchange for MpiWorld {
     fn me(&self) -> usize {
         self.me
     }

@@ -11,13 +11,14 @@ const INTERFACE: c_int = 1;
 /// The longest text that is read from the library, in bytes.
 const TEXT: usize = 4096;
 
-type Words = unsafe extern "C" fn(*mut c_char, usize) -> c_int;
+/// A function of the library that writes a text into memory of a length.
+type TextFn = unsafe extern "C" fn(*mut c_char, usize) -> c_int;
 
 /// The functions of the library, and the memory that `exchange` passes to it, with an entry for
 /// each rank.
-pub(crate) struct Shim {
+pub(crate) struct MpiLibrary {
     open: unsafe extern "C" fn(*mut c_int, *mut c_int) -> c_int,
-    library: Words,
+    library: TextFn,
     error: unsafe extern "C" fn(c_int, *mut c_char, usize) -> c_int,
     exchange:
         unsafe extern "C" fn(*const *const u8, *const usize, *mut *const u8, *mut usize) -> c_int,
@@ -32,9 +33,9 @@ pub(crate) struct Shim {
 
 // SAFETY: the pointers are used inside of `exchange` alone; the library's functions may be called
 // by any thread, one at a time, which `&mut self` sees to: MPI is asked for that.
-unsafe impl Send for Shim {}
+unsafe impl Send for MpiLibrary {}
 
-impl Shim {
+impl MpiLibrary {
     /// Loads the library. It stays until the process ends, because MPI leaves threads and handlers
     /// behind.
     pub(crate) fn load(path: &Path) -> Result<Self, Refusal> {
@@ -185,7 +186,7 @@ mod tests {
             (concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"), "Cargo.toml"),
             ("libm.so.6", "flyloom_ranks_interface"),
         ] {
-            let found = Shim::load(Path::new(name)).err().expect("it is none").to_string();
+            let found = MpiLibrary::load(Path::new(name)).err().expect("it is none").to_string();
             assert!(found.contains(why), "{found}");
         }
     }

@@ -1,9 +1,10 @@
 //! Discrete event simulation: an interface for models, and engines with bit-identical results.
 //!
-//! A [`Model`] is made of logical processes (LPs) that share nothing and send each other events.
-//! Every event has a [`Key`] that does not depend on the engine: its time, then its depth in the
-//! chain of events that cause one another at this time, then its sender and its number among the
-//! sender's events. An LP handles its events in the order of their keys, whichever engine runs it:
+//! A [`SimulationModel`] is made of logical processes (LPs) that share nothing and send each other
+//! events. Every event has a [`EventKey`] that does not depend on the engine: its time, then its
+//! depth in the chain of events that cause one another at this time, then its sender and its number
+//! among the sender's events. An LP handles its events in the order of their keys, whichever engine
+//! runs it:
 //!
 //! - [`sequential`]: one queue, one thread;
 //! - [`windows`]: LPs in parts, one thread for each part; all handle the events of a window of time
@@ -28,9 +29,9 @@ mod windows;
 #[cfg(test)]
 mod wired;
 
-pub use model::{Context, Event, Key, Lp, Model, Outcome, RANGE_PS};
+pub use model::{Event, EventKey, HandlerContext, LpNumber, RANGE_PS, RunOutcome, SimulationModel};
 pub use optimistic::{OptimisticOptions, optimistic};
-pub use peers::{PeerTransport, Peers, Wire};
-pub use queue::Queue;
+pub use peers::{PeerExchange, PeerTransport, WireValue};
+pub use queue::EventQueue;
 pub use sequential::sequential;
-pub use windows::{PartResult, Transport, windows, windows_over};
+pub use windows::{EventTransport, PartResult, windows, windows_over};

@@ -4,7 +4,7 @@ use base::{Refusal, Stop};
 use std::cmp::Ordering;
 
 /// The number of a logical process.
-pub type Lp = u32;
+pub type LpNumber = u32;
 
 /// The largest number of logical processes: a key has 24 bits for them.
 pub(crate) const MOST_LPS: u32 = 1 << 24;
@@ -19,21 +19,21 @@ pub const RANGE_PS: u64 = 1 << 63;
 /// The key by which events are ordered: time in ps (64 bits), depth (8), sender (24), number among
 /// the sender's events (32, which may wrap around).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct EventKey {
     // two words, because a single 128-bit field would round the size of everything that holds a key
     // up to a multiple of 16 bytes
     time_ps: u64,
     rest: u64,
 }
 
-impl PartialOrd for Key {
+impl PartialOrd for EventKey {
     #[inline]
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Key {
+impl Ord for EventKey {
     /// The derived order, but in one comparison of 128 bits, which saves 2 % of a packet
     /// simulation.
     #[inline]
@@ -42,12 +42,12 @@ impl Ord for Key {
     }
 }
 
-impl Key {
+impl EventKey {
     /// A key that is less than that of any event.
     pub const FIRST: Self = Self { time_ps: 0, rest: 0 };
 
     #[inline]
-    pub(crate) fn new(time_ps: u64, depth: u64, source: Lp, serial: u32) -> Self {
+    pub(crate) fn new(time_ps: u64, depth: u64, source: LpNumber, serial: u32) -> Self {
         Self { time_ps, rest: depth << 56 | u64::from(source) << 32 | u64::from(serial) }
     }
 
@@ -79,15 +79,15 @@ impl Key {
 #[derive(Debug, Clone, Copy)]
 pub struct Event<E> {
     /// The key by which the event is ordered.
-    pub key: Key,
+    pub key: EventKey,
     /// The logical process that handles it.
-    pub to: Lp,
+    pub to: LpNumber,
     /// The content of the event.
     pub what: E,
 }
 
 /// A simulation model: logical processes, their events, and what is recorded of a run.
-pub trait Model: Sync + Sized {
+pub trait SimulationModel: Sync + Sized {
     /// The state of one logical process.
     type State: Send;
     /// The content of an event.
@@ -103,10 +103,15 @@ pub trait Model: Sync + Sized {
     fn lps(&self) -> u32;
 
     /// The state of a logical process before the first event; this may send events.
-    fn start(&self, to: &mut impl Context<Self>) -> Self::State;
+    fn start(&self, to: &mut impl HandlerContext<Self>) -> Self::State;
 
     /// Handles an event at a logical process.
-    fn handle(&self, state: &mut Self::State, event: Self::Event, to: &mut impl Context<Self>);
+    fn handle(
+        &self,
+        state: &mut Self::State,
+        event: Self::Event,
+        to: &mut impl HandlerContext<Self>,
+    );
 
     /// Undoes a change. Engines undo the changes of an event from the last to the first.
     fn undo(&self, state: &mut Self::State, change: Self::Change);
@@ -132,18 +137,18 @@ pub trait Model: Sync + Sized {
 }
 
 /// The context of a handler: what it may do besides changing its state.
-pub trait Context<M: Model> {
-    /// Whether changes are kept for undoing; otherwise [`Context::note`] costs nothing.
+pub trait HandlerContext<M: SimulationModel> {
+    /// Whether changes are kept for undoing; otherwise [`HandlerContext::note`] costs nothing.
     const KEEPS: bool;
 
     /// The logical process that handles the event.
-    fn me(&self) -> Lp;
+    fn me(&self) -> LpNumber;
 
     /// The time of the event, ps.
     fn now_ps(&self) -> u64;
 
     /// Sends an event that happens after a delay, which may be 0.
-    fn send(&mut self, to: Lp, delay_ps: u64, event: M::Event);
+    fn send(&mut self, to: LpNumber, delay_ps: u64, event: M::Event);
 
     /// Notes the value before a change; handlers call it before every change.
     fn note(&mut self, was: impl FnOnce() -> M::Change);
@@ -156,8 +161,8 @@ pub trait Context<M: Model> {
 /// all contexts share.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CurrentEvent {
-    pub(crate) me: Lp,
-    pub(crate) key: Key,
+    pub(crate) me: LpNumber,
+    pub(crate) key: EventKey,
     pub(crate) serial: u32,
     /// Whether a chain of events at one time became deeper than a key can hold.
     pub(crate) too_deep: bool,
@@ -168,13 +173,13 @@ pub(crate) struct CurrentEvent {
 impl CurrentEvent {
     /// The event `key` at process `me`, whose next event gets the number `serial`.
     #[inline]
-    pub(crate) fn new(me: Lp, key: Key, serial: u32) -> Self {
+    pub(crate) fn new(me: LpNumber, key: EventKey, serial: u32) -> Self {
         Self { me, key, serial, too_deep: false, too_late: false }
     }
 
     /// The key of an event that is sent now.
     #[inline]
-    pub(crate) fn sent(&mut self, delay_ps: u64) -> Key {
+    pub(crate) fn sent(&mut self, delay_ps: u64) -> EventKey {
         let mut depth = 0;
         if delay_ps == 0 {
             depth = self.key.depth() + 1;
@@ -189,7 +194,7 @@ impl CurrentEvent {
             time_ps = u64::MAX;
             self.too_late = true;
         }
-        let key = Key::new(time_ps, depth, self.me, self.serial);
+        let key = EventKey::new(time_ps, depth, self.me, self.serial);
         self.serial = self.serial.wrapping_add(1);
         key
     }
@@ -216,13 +221,13 @@ pub(crate) fn out_of_range() -> Stop {
 }
 
 /// The refusal of events that cause one another at one time without end.
-pub(crate) fn endless(at: Lp, now_ps: u64) -> Stop {
+pub(crate) fn endless(at: LpNumber, now_ps: u64) -> Stop {
     let why = format!("events at {now_ps} ps cause one another without end (process {at})");
     Refusal::new("", why, "a delay above 0 somewhere in their cycle").into()
 }
 
 /// Refuses a model with too many logical processes.
-pub(crate) fn check<M: Model>(model: &M) -> Result<(), Stop> {
+pub(crate) fn check<M: SimulationModel>(model: &M) -> Result<(), Stop> {
     if model.lps() <= MOST_LPS {
         return Ok(());
     }
@@ -232,7 +237,7 @@ pub(crate) fn check<M: Model>(model: &M) -> Result<(), Stop> {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct Outcome<M: Model> {
+pub struct RunOutcome<M: SimulationModel> {
     /// The final states of the logical processes, by their numbers.
     pub states: Vec<M::State>,
     /// The statistics over all records.
@@ -247,7 +252,7 @@ pub struct Outcome<M: Model> {
     pub undone: u64,
 }
 
-impl<M: Model> Outcome<M> {
+impl<M: SimulationModel> RunOutcome<M> {
     /// The share of handled events that were not undone.
     pub fn efficiency(&self) -> f64 {
         if self.events == 0 {

@@ -9,12 +9,13 @@
 //! warp", PADS 1993.
 
 use crate::model::{
-    Context, CurrentEvent, Event, Key, Lp, Model, Outcome, RANGE_PS, check, endless, out_of_range,
+    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RANGE_PS, RunOutcome, SimulationModel,
+    check, endless, out_of_range,
 };
-use crate::queue::Queue;
-use crate::windows::{PartResult, Partition, joined, lock};
-use base::seed::Fast;
-use base::team::{Meeting, together};
+use crate::queue::EventQueue;
+use crate::windows::{PartResult, ProcessPartition, joined, lock};
+use base::seed::FastStream;
+use base::team::{ThreadBarrier, together};
 use base::{Interrupted, Quiet, Stop, Watch};
 use std::collections::VecDeque;
 use std::sync::Mutex;
@@ -45,7 +46,7 @@ impl OptimisticOptions {
 enum PartMessage<E> {
     Event(Event<E>),
     /// The cancellation of an event: its key, and the process that it was for.
-    Cancel(Key, Lp),
+    Cancel(EventKey, LpNumber),
 }
 
 /// The length of rounds: that of the options, and less while more events are undone than kept.
@@ -80,7 +81,7 @@ impl RoundLength {
 /// The memory through which the threads of all parts exchange messages and counts.
 struct RoundExchange<E> {
     parts: usize,
-    meeting: Meeting,
+    meeting: ThreadBarrier,
     sent: Vec<Mutex<Vec<PartMessage<E>>>>,
     firsts_ps: Vec<AtomicU64>,
     /// The events that each part has handled and undone.
@@ -91,7 +92,7 @@ struct RoundExchange<E> {
 }
 
 /// An event that was handled, with what is needed to undo it.
-struct HandledEvent<M: Model> {
+struct HandledEvent<M: SimulationModel> {
     event: Event<M::Event>,
     /// The numbers at which its changes, sent events and records begin.
     changes: u64,
@@ -106,12 +107,12 @@ struct HandledEvent<M: Model> {
 }
 
 /// A log that grows at its end and drops its oldest items; items keep their numbers.
-struct Log<T> {
+struct NumberedLog<T> {
     first: u64,
     items: VecDeque<T>,
 }
 
-impl<T> Log<T> {
+impl<T> NumberedLog<T> {
     fn new() -> Self {
         Self { first: 0, items: VecDeque::new() }
     }
@@ -136,17 +137,17 @@ impl<T> Log<T> {
 }
 
 /// A context that keeps changes, sent events and records, so that they can be undone.
-struct UndoableContext<'a, M: Model> {
-    changes: &'a mut Log<M::Change>,
-    sent: &'a mut Log<Event<M::Event>>,
-    records: &'a mut Log<M::Record>,
+struct UndoableContext<'a, M: SimulationModel> {
+    changes: &'a mut NumberedLog<M::Change>,
+    sent: &'a mut NumberedLog<Event<M::Event>>,
+    records: &'a mut NumberedLog<M::Record>,
     turn: CurrentEvent,
 }
 
-impl<M: Model> Context<M> for UndoableContext<'_, M> {
+impl<M: SimulationModel> HandlerContext<M> for UndoableContext<'_, M> {
     const KEEPS: bool = true;
 
-    fn me(&self) -> Lp {
+    fn me(&self) -> LpNumber {
         self.turn.me
     }
 
@@ -155,7 +156,7 @@ impl<M: Model> Context<M> for UndoableContext<'_, M> {
     }
 
     #[inline]
-    fn send(&mut self, to: Lp, delay_ps: u64, what: M::Event) {
+    fn send(&mut self, to: LpNumber, delay_ps: u64, what: M::Event) {
         let key = self.turn.sent(delay_ps);
         self.sent.items.push_back(Event { key, to, what });
     }
@@ -172,22 +173,22 @@ impl<M: Model> Context<M> for UndoableContext<'_, M> {
 }
 
 /// A part of the logical processes with its event queue and its logs.
-struct Worker<'a, M: Model> {
+struct OptimisticPart<'a, M: SimulationModel> {
     model: &'a M,
-    placed: &'a Partition,
+    placed: &'a ProcessPartition,
     me: usize,
-    queue: Queue<M::Event>,
+    queue: EventQueue<M::Event>,
     out: Vec<Vec<PartMessage<M::Event>>>,
     states: Vec<M::State>,
     serials: Vec<u32>,
     /// The number of the last event that each logical process has handled.
     last: Vec<Option<u64>>,
-    done: Log<HandledEvent<M>>,
-    changes: Log<M::Change>,
-    sent: Log<Event<M::Event>>,
-    records: Log<M::Record>,
+    done: NumberedLog<HandledEvent<M>>,
+    changes: NumberedLog<M::Change>,
+    sent: NumberedLog<Event<M::Event>>,
+    records: NumberedLog<M::Record>,
     /// Events of this part that are to be cancelled.
-    cancelled: Vec<(Key, Lp)>,
+    cancelled: Vec<(EventKey, LpNumber)>,
     tally: M::Tally,
     handled: u64,
     undone: u64,
@@ -195,15 +196,15 @@ struct Worker<'a, M: Model> {
     failed: Option<Stop>,
     /// The time and process at which events seem to cause one another without end; they may still
     /// be undone.
-    deep: Option<(u64, Lp)>,
+    deep: Option<(u64, LpNumber)>,
     /// Whether committed events sent others for times out of range.
     too_late: bool,
 }
 
-impl<M: Model> Worker<'_, M> {
+impl<M: SimulationModel> OptimisticPart<'_, M> {
     fn start(&mut self) {
         for me in self.placed.of(self.me) {
-            let turn = CurrentEvent::new(me, Key::FIRST, 0);
+            let turn = CurrentEvent::new(me, EventKey::FIRST, 0);
             let (changes, sent, records) = (&mut self.changes, &mut self.sent, &mut self.records);
             let mut to = UndoableContext::<M> { changes, sent, records, turn };
             self.states.push(self.model.start(&mut to));
@@ -240,7 +241,7 @@ impl<M: Model> Worker<'_, M> {
     }
 
     /// Undoes what a process has handled after `key`, and then all events that this cancels.
-    fn roll_back(&mut self, lp: Lp, key: Key) {
+    fn roll_back(&mut self, lp: LpNumber, key: EventKey) {
         let at = self.placed.local[lp as usize] as usize;
         while let Some(number) = self.last(at)
             && self.done.get(number).event.key > key
@@ -263,7 +264,7 @@ impl<M: Model> Worker<'_, M> {
     }
 
     /// Cancels an event of this part.
-    fn cancel(&mut self, key: Key, lp: Lp) {
+    fn cancel(&mut self, key: EventKey, lp: LpNumber) {
         // the event is in the queue, or it was handled and undoing it puts it back there
         if self.queue.remove(key).is_none() {
             let at = self.placed.local[lp as usize] as usize;
@@ -335,7 +336,7 @@ impl<M: Model> Worker<'_, M> {
     }
 
     /// Handles the events before `limit_ps`.
-    fn go(&mut self, limit_ps: u64, ahead: OptimisticOptions, dice: Option<&mut Fast>) {
+    fn go(&mut self, limit_ps: u64, ahead: OptimisticOptions, dice: Option<&mut FastStream>) {
         if let Some(dice) = dice {
             let mut all = Vec::new();
             while let Some(event) = self.queue.pop_before(limit_ps) {
@@ -412,19 +413,19 @@ type PartOutcome<M> = Result<Option<(PartResult<M>, u64)>, Stop>;
 ///
 /// # Errors
 /// The errors of [`crate::sequential`].
-pub fn optimistic<M: Model>(
+pub fn optimistic<M: SimulationModel>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
     ahead: OptimisticOptions,
     watch: &dyn Watch,
-) -> Result<Outcome<M>, Stop> {
+) -> Result<RunOutcome<M>, Stop> {
     check(model)?;
-    let placed = Partition::new(part_of, model.lps())?;
+    let placed = ProcessPartition::new(part_of, model.lps())?;
     let parts = placed.parts();
     let boxes = RoundExchange {
         parts,
-        meeting: Meeting::new(parts),
+        meeting: ThreadBarrier::new(parts),
         sent: (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect(),
         firsts_ps: (0..parts).map(|_| AtomicU64::new(0)).collect(),
         counts: (0..parts).map(|_| [AtomicU64::new(0), AtomicU64::new(0)]).collect(),
@@ -445,31 +446,31 @@ pub fn optimistic<M: Model>(
     if all.len() < parts {
         return Err(Interrupted.into());
     }
-    Ok(Outcome { undone, ..joined(model, &placed, all) })
+    Ok(RunOutcome { undone, ..joined(model, &placed, all) })
 }
 
-fn rounds<M: Model>(
+fn rounds<M: SimulationModel>(
     model: &M,
-    placed: &Partition,
+    placed: &ProcessPartition,
     me: usize,
     end_ps: u64,
     ahead: OptimisticOptions,
     boxes: &RoundExchange<M::Event>,
     watch: &dyn Watch,
 ) -> PartOutcome<M> {
-    let mut worker = Worker {
+    let mut worker = OptimisticPart {
         model,
         placed,
         me,
-        queue: Queue::new(),
+        queue: EventQueue::new(),
         out: (0..boxes.parts).map(|_| Vec::new()).collect(),
         states: Vec::new(),
         serials: Vec::new(),
         last: Vec::new(),
-        done: Log::new(),
-        changes: Log::new(),
-        sent: Log::new(),
-        records: Log::new(),
+        done: NumberedLog::new(),
+        changes: NumberedLog::new(),
+        sent: NumberedLog::new(),
+        records: NumberedLog::new(),
         cancelled: Vec::new(),
         tally: model.tally(),
         handled: 0,
@@ -479,7 +480,7 @@ fn rounds<M: Model>(
         deep: None,
         too_late: false,
     };
-    let mut dice = ahead.hostile.map(|seed| Fast::new(seed, "hostile", me as u64));
+    let mut dice = ahead.hostile.map(|seed| FastStream::new(seed, "hostile", me as u64));
     let (mut windows, mut reach) = (0, RoundLength::new(ahead));
     worker.start();
     loop {
@@ -520,7 +521,7 @@ fn rounds<M: Model>(
         let limit_ps = sure_ps.saturating_add(span_ps).min(end_ps);
         worker.go(limit_ps, ahead, dice.as_mut());
     }
-    let Worker { states, tally, handled, undone, last_ps, failed, .. } = worker;
+    let OptimisticPart { states, tally, handled, undone, last_ps, failed, .. } = worker;
     if let Some(stop) = failed {
         return Err(stop);
     }
@@ -529,8 +530,8 @@ fn rounds<M: Model>(
 }
 
 /// Exchanges messages until none is left: each may undo events and thereby cause new messages.
-fn settle<M: Model>(
-    worker: &mut Worker<'_, M>,
+fn settle<M: SimulationModel>(
+    worker: &mut OptimisticPart<'_, M>,
     boxes: &RoundExchange<M::Event>,
 ) -> Result<(), Interrupted> {
     let mut side = 0;

@@ -1,11 +1,11 @@
 //! Several processes as the parts of one run: they exchange bytes by any means of transport.
 
-use crate::model::{Event, Key};
-use crate::windows::Transport;
+use crate::model::{Event, EventKey};
+use crate::windows::EventTransport;
 use base::{Interrupted, Refusal, Stop};
 
 /// A value with an encoding as bytes that is the same on all machines.
-pub trait Wire: Sized {
+pub trait WireValue: Sized {
     /// Appends the encoding to `into`.
     fn put(&self, into: &mut Vec<u8>);
 
@@ -15,7 +15,7 @@ pub trait Wire: Sized {
 
 macro_rules! wire_numbers {
     ($($number:ty),*) => {$(
-        impl Wire for $number {
+        impl WireValue for $number {
             #[inline]
             fn put(&self, into: &mut Vec<u8>) {
                 into.extend_from_slice(&self.to_le_bytes());
@@ -33,7 +33,7 @@ macro_rules! wire_numbers {
 
 wire_numbers!(u8, u16, u32, u64, u128);
 
-impl Wire for bool {
+impl WireValue for bool {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         into.push((*self).into());
@@ -49,7 +49,7 @@ impl Wire for bool {
     }
 }
 
-impl Wire for String {
+impl WireValue for String {
     fn put(&self, into: &mut Vec<u8>) {
         (self.len() as u64).put(into);
         into.extend_from_slice(self.as_bytes());
@@ -63,7 +63,7 @@ impl Wire for String {
     }
 }
 
-impl<T: Wire> Wire for Vec<T> {
+impl<T: WireValue> WireValue for Vec<T> {
     fn put(&self, into: &mut Vec<u8>) {
         (self.len() as u64).put(into);
         for item in self {
@@ -76,7 +76,7 @@ impl<T: Wire> Wire for Vec<T> {
     }
 }
 
-impl<E: Wire> Wire for Event<E> {
+impl<E: WireValue> WireValue for Event<E> {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         self.key.bits().put(into);
@@ -86,14 +86,14 @@ impl<E: Wire> Wire for Event<E> {
 
     #[inline]
     fn take(from: &mut &[u8]) -> Option<Self> {
-        let (key, to) = (Key::of_bits(u128::take(from)?), u32::take(from)?);
+        let (key, to) = (EventKey::of_bits(u128::take(from)?), u32::take(from)?);
         Some(Self { key, to, what: E::take(from)? })
     }
 }
 
 /// The exchange of bytes among processes that run in step: all make the same calls in the same
 /// order.
-pub trait Peers {
+pub trait PeerExchange {
     /// The number of this process.
     fn me(&self) -> usize;
 
@@ -111,19 +111,19 @@ pub trait Peers {
 
 /// A transport of events between parts that are separate processes.
 pub struct PeerTransport<'a> {
-    peers: &'a mut dyn Peers,
+    peers: &'a mut dyn PeerExchange,
     out: Vec<Vec<u8>>,
 }
 
 impl<'a> PeerTransport<'a> {
     /// A transport over these processes.
-    pub fn new(peers: &'a mut dyn Peers) -> Self {
+    pub fn new(peers: &'a mut dyn PeerExchange) -> Self {
         let out = vec![Vec::new(); peers.count()];
         Self { peers, out }
     }
 }
 
-impl<E: Wire> Transport<E> for PeerTransport<'_> {
+impl<E: WireValue> EventTransport<E> for PeerTransport<'_> {
     fn me(&self) -> usize {
         self.peers.me()
     }
@@ -164,7 +164,7 @@ impl<E: Wire> Transport<E> for PeerTransport<'_> {
     }
 }
 
-impl<A: Wire, B: Wire> Wire for (A, B) {
+impl<A: WireValue, B: WireValue> WireValue for (A, B) {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         self.0.put(into);
@@ -186,8 +186,8 @@ fn no_message(from: usize) -> Stop {
 /// their work.
 ///
 /// # Errors
-/// The errors of [`Peers::exchange`], and when a message cannot be read.
-pub fn all<T: Wire>(peers: &mut dyn Peers, mine: T) -> Result<Vec<T>, Stop> {
+/// The errors of [`PeerExchange::exchange`], and when a message cannot be read.
+pub fn all<T: WireValue>(peers: &mut dyn PeerExchange, mine: T) -> Result<Vec<T>, Stop> {
     let (me, count) = (peers.me(), peers.count());
     let mut bytes = Vec::new();
     mine.put(&mut bytes);
@@ -205,7 +205,7 @@ pub fn all<T: Wire>(peers: &mut dyn Peers, mine: T) -> Result<Vec<T>, Stop> {
 ///
 /// # Errors
 /// When any process has an error, and the errors of [`all`].
-pub fn agree<T>(peers: &mut dyn Peers, mine: Result<T, Stop>) -> Result<T, Stop> {
+pub fn agree<T>(peers: &mut dyn PeerExchange, mine: Result<T, Stop>) -> Result<T, Stop> {
     let said = match &mine {
         Ok(_) => vec![],
         Err(Stop::Interrupted(_)) => vec![String::new()],
@@ -223,7 +223,7 @@ pub fn agree<T>(peers: &mut dyn Peers, mine: Result<T, Stop>) -> Result<T, Stop>
 ///
 /// # Errors
 /// The refusal names the first process that differs from process 0, and the value that differs.
-pub fn same(peers: &mut dyn Peers, given: &[(&str, String)]) -> Result<(), Stop> {
+pub fn same(peers: &mut dyn PeerExchange, given: &[(&str, String)]) -> Result<(), Stop> {
     let said = all(peers, given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>())?;
     for (rank, values) in said.iter().enumerate() {
         let differs = given.iter().zip(said[0].iter().zip(values)).find(|(_, (a, b))| a != b);

@@ -1,10 +1,10 @@
 //! Tests of runs over several processes.
 
-use crate::peers::{PeerTransport, Peers, Wire, agree, all, same};
+use crate::peers::{PeerExchange, PeerTransport, WireValue, agree, all, same};
 use crate::tests::{Phold, drawn_parts, listed};
 use crate::wired::each;
-use crate::{Model, PartResult, Transport, windows_over};
-use base::seed::Fast;
+use crate::{EventTransport, PartResult, SimulationModel, windows_over};
+use base::seed::FastStream;
 use base::{Interrupted, Quiet, Refusal, Stop};
 use proptest::prelude::*;
 
@@ -47,7 +47,7 @@ proptest! {
     /// Encoded values are decoded, and no truncation of them is accepted.
     #[test]
     fn bytes_are_read_as_they_were_written(seed in any::<u64>(), words in any::<Vec<String>>()) {
-        let mut dice = Fast::new(seed, "wire", 0);
+        let mut dice = FastStream::new(seed, "wire", 0);
         let wide = u128::from(dice.next_u64()) << 64 | u128::from(dice.next_u64());
         let numbers = ((dice.next_u64() as u8, dice.next_u64() as u16), (dice.next_u64(), wide));
         let given = (numbers, (words, dice.below(2) == 1));

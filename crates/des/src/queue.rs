@@ -9,8 +9,8 @@
 //! hierarchical timing wheels", SOSP 1987.
 
 use crate::fetch::fetch;
-use crate::model::{Event, Key, Lp};
-use crate::wheel::{BUCKETS, LOG, MASK, NONE, Wheel};
+use crate::model::{Event, EventKey, LpNumber};
+use crate::wheel::{BUCKETS, BucketWheel, LOG, MASK, NONE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -23,11 +23,12 @@ const TUNED: u32 = 1 << 16;
 /// Base-2 logarithm of the initial width of a bucket, in ps.
 const FIRST_SHIFT: u32 = 10;
 
-/// The key and the recipient of an event; its content has the same index in [`Queue::payloads`].
+/// The key and the recipient of an event; its content has the same index in
+/// [`EventQueue::payloads`].
 #[derive(Clone, Copy)]
 struct QueueEntry {
-    key: Key,
-    to: Lp,
+    key: EventKey,
+    to: LpNumber,
     /// The next entry of its bucket, or of the list of free entries.
     next: u32,
 }
@@ -35,10 +36,10 @@ struct QueueEntry {
 /// The content of an event, aligned to cache lines.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Payload<E>(E);
+struct EventPayload<E>(E);
 
 /// An event of the current bucket: its key, and the index of its entry.
-type OpenEntry = (Key, u32);
+type OpenEntry = (EventKey, u32);
 
 /// Sorts the latest event to the front. In a small bucket, the place of each event is the number of
 /// later ones: this takes more comparisons than sorting, but has no branch that the processor would
@@ -50,9 +51,9 @@ fn sort(open: &mut Vec<OpenEntry>, room: &mut Vec<OpenEntry>) {
     }
     let count = open.len();
     // the padding makes loops of exactly four, and is later than no event
-    open.resize(count.next_multiple_of(4), (Key::FIRST, NONE));
+    open.resize(count.next_multiple_of(4), (EventKey::FIRST, NONE));
     room.clear();
-    room.resize(count, (Key::FIRST, NONE));
+    room.resize(count, (EventKey::FIRST, NONE));
     let mut sum = 0;
     for opened in &open[..count] {
         let later: usize = open
@@ -72,7 +73,7 @@ fn sort(open: &mut Vec<OpenEntry>, room: &mut Vec<OpenEntry>) {
 }
 
 /// The queue of events in the order of their keys.
-pub struct Queue<E> {
+pub struct EventQueue<E> {
     /// Base-2 logarithm of the width of a bucket of the fine wheel, in ps.
     shift: u32,
     /// The number of the current bucket: its start time in units of the bucket width.
@@ -81,12 +82,12 @@ pub struct Queue<E> {
     open: Vec<OpenEntry>,
     /// Working memory for sorting.
     sorted: Vec<OpenEntry>,
-    fine: Wheel,
-    coarse: Wheel,
+    fine: BucketWheel,
+    coarse: BucketWheel,
     /// The events beyond both wheels, the earliest on top.
-    heap: BinaryHeap<Reverse<(Key, u32)>>,
+    heap: BinaryHeap<Reverse<(EventKey, u32)>>,
     entries: Vec<QueueEntry>,
-    payloads: Vec<Payload<E>>,
+    payloads: Vec<EventPayload<E>>,
     free: u32,
     /// The entry of the next bucket to prefetch: [`Self::fetch_next`].
     cursor: u32,
@@ -96,14 +97,14 @@ pub struct Queue<E> {
     opened: u32,
 }
 
-impl<E: Copy> Default for Queue<E> {
+impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         Self::new()
     }
 }
 
 #[expect(clippy::inline_always, reason = "else 3 % of the time of a run of packets are calls")]
-impl<E: Copy> Queue<E> {
+impl<E: Copy> EventQueue<E> {
     /// An empty queue.
     pub fn new() -> Self {
         Self {
@@ -111,8 +112,8 @@ impl<E: Copy> Queue<E> {
             now: 0,
             open: Vec::new(),
             sorted: Vec::new(),
-            fine: Wheel::new(),
-            coarse: Wheel::new(),
+            fine: BucketWheel::new(),
+            coarse: BucketWheel::new(),
             heap: BinaryHeap::new(),
             entries: Vec::new(),
             payloads: Vec::new(),
@@ -143,17 +144,17 @@ impl<E: Copy> Queue<E> {
         if let Some(entry) = self.entries.get_mut(at as usize) {
             self.free = entry.next;
             *entry = QueueEntry { key, to, next: NONE };
-            self.payloads[at as usize] = Payload(what);
+            self.payloads[at as usize] = EventPayload(what);
             self.place(key, at);
         } else {
             self.entries.push(QueueEntry { key, to, next: NONE });
-            self.payloads.push(Payload(what));
+            self.payloads.push(EventPayload(what));
             self.place(key, self.entries.len() as u32 - 1);
         }
     }
 
     /// Puts an entry into the bucket of its time.
-    fn place(&mut self, key: Key, at: u32) {
+    fn place(&mut self, key: EventKey, at: u32) {
         let bucket = key.time_ps() >> self.shift;
         if bucket <= self.now {
             return self.place_now(key, at);
@@ -171,14 +172,14 @@ impl<E: Copy> Queue<E> {
 
     /// Puts an entry into the sorted current bucket.
     #[cold]
-    fn place_now(&mut self, key: Key, at: u32) {
+    fn place_now(&mut self, key: EventKey, at: u32) {
         let place = self.open.partition_point(|other| other.0 > key);
         self.open.insert(place, (key, at));
     }
 
     /// Puts an entry into the heap beyond all buckets.
     #[cold]
-    fn place_late(&mut self, key: Key, at: u32) {
+    fn place_late(&mut self, key: EventKey, at: u32) {
         self.heap.push(Reverse((key, at)));
     }
 
@@ -212,7 +213,7 @@ impl<E: Copy> Queue<E> {
     /// recipient. If this is called once for each event taken, both are in the cache when they are
     /// needed.
     #[inline(always)]
-    pub(crate) fn fetch_next<'a, S: 'a>(&mut self, state: impl FnOnce(Lp) -> &'a S) {
+    pub(crate) fn fetch_next<'a, S: 'a>(&mut self, state: impl FnOnce(LpNumber) -> &'a S) {
         let at = self.cursor as usize;
         let Some(entry) = self.entries.get(at) else { return };
         fetch(&self.payloads[at]);
@@ -319,7 +320,7 @@ impl<E: Copy> Queue<E> {
     }
 
     /// Removes an event, if it is in the queue. O(events of its bucket, and of the heap).
-    pub fn remove(&mut self, key: Key) -> Option<Event<E>> {
+    pub fn remove(&mut self, key: EventKey) -> Option<Event<E>> {
         let bucket = key.time_ps() >> self.shift;
         let (block, here) = (bucket >> LOG, self.now >> LOG);
         let at = if bucket <= self.now {
@@ -341,7 +342,7 @@ impl<E: Copy> Queue<E> {
     }
 
     /// Unlinks the entry with this key from a bucket, if it is there.
-    fn unlink(&mut self, is_fine: bool, slot: usize, key: Key) -> Option<u32> {
+    fn unlink(&mut self, is_fine: bool, slot: usize, key: EventKey) -> Option<u32> {
         let wheel = if is_fine { &mut self.fine } else { &mut self.coarse };
         let (mut before, mut at) = (NONE, wheel.heads[slot]);
         while at != NONE {

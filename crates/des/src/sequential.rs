@@ -1,24 +1,26 @@
 //! The sequential engine, with one thread and one queue: all other engines must give its results.
 
-use crate::model::{Context, CurrentEvent, Event, Key, Lp, Model, Outcome, check};
-use crate::queue::Queue;
+use crate::model::{
+    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RunOutcome, SimulationModel, check,
+};
+use crate::queue::EventQueue;
 use base::{Stop, Watch};
 
 /// Events between two checks whether the user wants to stop.
 const STRIDE: u64 = 1 << 16;
 
 /// The context of handlers in the sequential engine, which writes into the queue directly.
-pub(crate) struct DirectContext<'a, M: Model> {
+pub(crate) struct DirectContext<'a, M: SimulationModel> {
     pub(crate) model: &'a M,
-    pub(crate) queue: &'a mut Queue<M::Event>,
+    pub(crate) queue: &'a mut EventQueue<M::Event>,
     pub(crate) tally: &'a mut M::Tally,
     pub(crate) turn: CurrentEvent,
 }
 
-impl<M: Model> Context<M> for DirectContext<'_, M> {
+impl<M: SimulationModel> HandlerContext<M> for DirectContext<'_, M> {
     const KEEPS: bool = false;
 
-    fn me(&self) -> Lp {
+    fn me(&self) -> LpNumber {
         self.turn.me
     }
 
@@ -27,7 +29,7 @@ impl<M: Model> Context<M> for DirectContext<'_, M> {
     }
 
     #[inline]
-    fn send(&mut self, to: Lp, delay_ps: u64, what: M::Event) {
+    fn send(&mut self, to: LpNumber, delay_ps: u64, what: M::Event) {
         let key = self.turn.sent(delay_ps);
         self.queue.push(Event { key, to, what });
     }
@@ -46,13 +48,17 @@ impl<M: Model> Context<M> for DirectContext<'_, M> {
 /// # Errors
 /// When there are more than 2^24 logical processes, events cause one another without end at one
 /// time or come to times out of range, or `watch` says stop.
-pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result<Outcome<M>, Stop> {
+pub fn sequential<M: SimulationModel>(
+    model: &M,
+    end_ps: u64,
+    watch: &dyn Watch,
+) -> Result<RunOutcome<M>, Stop> {
     check(model)?;
-    let (mut queue, mut tally) = (Queue::new(), model.tally());
+    let (mut queue, mut tally) = (EventQueue::new(), model.tally());
     let mut serials = vec![0; model.lps() as usize];
     let mut states = Vec::with_capacity(model.lps() as usize);
     for me in 0..model.lps() {
-        let turn = CurrentEvent::new(me, Key::FIRST, 0);
+        let turn = CurrentEvent::new(me, EventKey::FIRST, 0);
         let (queue, tally) = (&mut queue, &mut tally);
         let mut to = DirectContext { model, queue, tally, turn };
         states.push(model.start(&mut to));
@@ -76,5 +82,5 @@ pub fn sequential<M: Model>(model: &M, end_ps: u64, watch: &dyn Watch) -> Result
         events += 1;
         last_ps = key.time_ps();
     }
-    Ok(Outcome { states, tally, events, last_ps, windows: 0, undone: 0 })
+    Ok(RunOutcome { states, tally, events, last_ps, windows: 0, undone: 0 })
 }

@@ -1,10 +1,10 @@
 //! Tests of all engines against the sequential one, and of that against a sorted list.
 
 use crate::{
-    Context, Event, Key, Lp, Model, OptimisticOptions, Outcome, Queue, optimistic, sequential,
-    windows,
+    Event, EventKey, EventQueue, HandlerContext, LpNumber, OptimisticOptions, RunOutcome,
+    SimulationModel, optimistic, sequential, windows,
 };
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Interrupted, Quiet, Watch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -22,33 +22,41 @@ pub(crate) struct Phold {
     pub(crate) zeros: u32,
 }
 
+/// The state of a process of the benchmark.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct State {
+pub(crate) struct PholdState {
     draws: u32,
     history: u64,
     handled: u64,
 }
 
+/// A change to the state of a process, as the value before it.
 #[derive(Clone, Copy)]
-pub(crate) enum Change {
+pub(crate) enum PholdChange {
     Draws(u32),
     History(u64),
     Handled(u64),
 }
 
 impl Phold {
-    fn draw(&self, me: Lp, state: &mut State, to: &mut impl Context<Self>, bound: u32) -> u32 {
-        to.note(|| Change::Draws(state.draws));
+    fn draw(
+        &self,
+        me: LpNumber,
+        state: &mut PholdState,
+        to: &mut impl HandlerContext<Self>,
+        bound: u32,
+    ) -> u32 {
+        to.note(|| PholdChange::Draws(state.draws));
         state.draws += 1;
         let stream = u64::from(me) << 32 | u64::from(state.draws);
-        Fast::new(self.seed, "phold", stream).below(bound)
+        FastStream::new(self.seed, "phold", stream).below(bound)
     }
 }
 
-impl Model for Phold {
-    type State = State;
+impl SimulationModel for Phold {
+    type State = PholdState;
     type Event = u32;
-    type Change = Change;
+    type Change = PholdChange;
     type Record = u64;
     type Tally = (u64, u64);
 
@@ -56,19 +64,20 @@ impl Model for Phold {
         self.lps
     }
 
-    fn start(&self, to: &mut impl Context<Self>) -> State {
+    fn start(&self, to: &mut impl HandlerContext<Self>) -> PholdState {
         for event in 0..self.events {
-            let delay = Fast::new(self.seed, "start", u64::from(to.me() * 64 + event)).below(5000);
+            let delay =
+                FastStream::new(self.seed, "start", u64::from(to.me() * 64 + event)).below(5000);
             to.send(to.me(), u64::from(delay), event);
         }
-        State { draws: 0, history: 0, handled: 0 }
+        PholdState { draws: 0, history: 0, handled: 0 }
     }
 
-    fn handle(&self, state: &mut State, event: u32, to: &mut impl Context<Self>) {
+    fn handle(&self, state: &mut PholdState, event: u32, to: &mut impl HandlerContext<Self>) {
         let (me, now) = (to.me(), to.now_ps());
-        to.note(|| Change::Handled(state.handled));
+        to.note(|| PholdChange::Handled(state.handled));
         state.handled += 1;
-        to.note(|| Change::History(state.history));
+        to.note(|| PholdChange::History(state.history));
         let word = state.history ^ now ^ u64::from(event) << 40;
         state.history = word.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17);
         to.record(state.history >> 32);
@@ -89,11 +98,11 @@ impl Model for Phold {
         }
     }
 
-    fn undo(&self, state: &mut State, change: Change) {
+    fn undo(&self, state: &mut PholdState, change: PholdChange) {
         match change {
-            Change::Draws(was) => state.draws = was,
-            Change::History(was) => state.history = was,
-            Change::Handled(was) => state.handled = was,
+            PholdChange::Draws(was) => state.draws = was,
+            PholdChange::History(was) => state.history = was,
+            PholdChange::Handled(was) => state.handled = was,
         }
     }
 
@@ -115,30 +124,30 @@ impl Model for Phold {
 }
 
 /// The same simulation with a sorted list, in as few lines as possible.
-pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64) {
+pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<PholdState>, (u64, u64), u64) {
     /// A context with the sorted list of events to come; keys are (time, depth, source, serial).
     struct ListContext<'a> {
-        me: Lp,
+        me: LpNumber,
         now: (u64, u32),
         serials: &'a mut [u32],
-        list: &'a mut BTreeMap<(u64, u32, Lp, u32), (Lp, u32)>,
+        list: &'a mut BTreeMap<(u64, u32, LpNumber, u32), (LpNumber, u32)>,
         tally: &'a mut (u64, u64),
     }
-    impl Context<Phold> for ListContext<'_> {
+    impl HandlerContext<Phold> for ListContext<'_> {
         const KEEPS: bool = false;
-        fn me(&self) -> Lp {
+        fn me(&self) -> LpNumber {
             self.me
         }
         fn now_ps(&self) -> u64 {
             self.now.0
         }
-        fn send(&mut self, to: Lp, delay_ps: u64, event: u32) {
+        fn send(&mut self, to: LpNumber, delay_ps: u64, event: u32) {
             let depth = if delay_ps == 0 { self.now.1 + 1 } else { 0 };
             let serial = &mut self.serials[self.me as usize];
             self.list.insert((self.now.0 + delay_ps, depth, self.me, *serial), (to, event));
             *serial += 1;
         }
-        fn note(&mut self, _: impl FnOnce() -> Change) {}
+        fn note(&mut self, _: impl FnOnce() -> PholdChange) {}
         fn record(&mut self, record: u64) {
             *self.tally = (self.tally.0 + record, self.tally.1.max(record));
         }
@@ -161,12 +170,12 @@ pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<State>, (u64, u64), u64
     (states, tally, events)
 }
 
-fn found(outcome: Outcome<Phold>) -> (Vec<State>, (u64, u64), u64) {
+fn found(outcome: RunOutcome<Phold>) -> (Vec<PholdState>, (u64, u64), u64) {
     (outcome.states, outcome.tally, outcome.events)
 }
 
 pub(crate) fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
-    let mut dice = Fast::new(seed, "parts", 0);
+    let mut dice = FastStream::new(seed, "parts", 0);
     (0..lps).map(|_| dice.below(parts.into()) as u16).collect()
 }
 
@@ -208,12 +217,12 @@ proptest! {
     /// in between.
     #[test]
     fn a_queue_is_a_sorted_list(seed in any::<u64>(), shift in 0_u32..50) {
-        let mut dice = Fast::new(seed, "queue", 0);
-        let (mut queue, mut list) = (Queue::new(), BTreeMap::new());
+        let mut dice = FastStream::new(seed, "queue", 0);
+        let (mut queue, mut list) = (EventQueue::new(), BTreeMap::new());
         let mut serial = 0;
         for _ in 0..2000 {
             let far = 1_u64 << dice.below(shift + 1);
-            let key = Key::new(dice.next_u64() % far, 0, dice.below(3), serial);
+            let key = EventKey::new(dice.next_u64() % far, 0, dice.below(3), serial);
             serial += 1;
             queue.push(Event { key, to: 0, what: serial });
             list.insert(key, serial);
@@ -248,14 +257,14 @@ proptest! {
 #[test]
 fn buckets_of_any_width_keep_the_order() {
     for step_ps in [1_u64, 1 << 20] {
-        let (mut queue, mut dice) = (Queue::new(), Fast::new(7, "width", 0));
+        let (mut queue, mut dice) = (EventQueue::new(), FastStream::new(7, "width", 0));
         let mut key = |now: u64, serial: u32| {
-            Key::new(now + u64::from(dice.below(64)) * step_ps, 0, 0, serial)
+            EventKey::new(now + u64::from(dice.below(64)) * step_ps, 0, 0, serial)
         };
         for serial in 0..1000 {
             queue.push(Event { key: key(0, serial), to: 0, what: () });
         }
-        let mut last = Key::FIRST;
+        let mut last = EventKey::FIRST;
         for serial in 1000..400_000 {
             let event = queue.pop_before(u64::MAX).expect("as many come as go");
             assert!(event.key > last);
@@ -272,11 +281,11 @@ fn buckets_of_any_width_keep_the_order() {
 #[test]
 fn equal_keys_are_all_there() {
     for count in [2, 5, 23, 24, 25, 60] {
-        let mut queue = Queue::new();
+        let mut queue = EventQueue::new();
         for serial in 0..count {
-            queue.push(Event { key: Key::new(5000, 0, 0, serial / 2), to: 0, what: serial });
+            queue.push(Event { key: EventKey::new(5000, 0, 0, serial / 2), to: 0, what: serial });
         }
-        let mut taken: Vec<(Key, u32)> =
+        let mut taken: Vec<(EventKey, u32)> =
             std::iter::from_fn(|| queue.pop_before(u64::MAX)).map(|e| (e.key, e.what)).collect();
         assert!(taken.is_sorted_by_key(|event| event.0), "{count}");
         taken.sort_unstable_by_key(|event| event.1);
@@ -302,9 +311,9 @@ fn events_without_end_at_one_time_are_refused() {
     let model = Phold { lps: 2, seed: 1, events: 60, least_ps: 5, zeros: 10 };
     let part_of = [0, 1];
     let runs = [
-        sequential(&Endless(&model), 1000, &Quiet).map(|run| run.events),
-        windows(&Endless(&model), &part_of, 1000, &Quiet).map(|run| run.events),
-        optimistic(&Endless(&model), &part_of, 1000, OptimisticOptions::new(10), &Quiet)
+        sequential(&EndlessModel(&model), 1000, &Quiet).map(|run| run.events),
+        windows(&EndlessModel(&model), &part_of, 1000, &Quiet).map(|run| run.events),
+        optimistic(&EndlessModel(&model), &part_of, 1000, OptimisticOptions::new(10), &Quiet)
             .map(|run| run.events),
     ];
     for run in runs {
@@ -313,9 +322,10 @@ fn events_without_end_at_one_time_are_refused() {
     }
 }
 
-struct Endless<'a>(&'a Phold);
+/// A model whose processes send events without end.
+struct EndlessModel<'a>(&'a Phold);
 
-impl Model for Endless<'_> {
+impl SimulationModel for EndlessModel<'_> {
     type State = ();
     type Event = ();
     type Change = ();
@@ -324,12 +334,12 @@ impl Model for Endless<'_> {
     fn lps(&self) -> u32 {
         self.0.lps
     }
-    fn start(&self, to: &mut impl Context<Self>) {
+    fn start(&self, to: &mut impl HandlerContext<Self>) {
         if to.me() == 1 {
             to.send(1, 7, ());
         }
     }
-    fn handle(&self, (): &mut (), (): (), to: &mut impl Context<Self>) {
+    fn handle(&self, (): &mut (), (): (), to: &mut impl HandlerContext<Self>) {
         to.send(to.me(), 0, ());
     }
     fn undo(&self, (): &mut (), (): ()) {}
@@ -343,13 +353,13 @@ impl Model for Endless<'_> {
 
 /// A chain of events through all processes in turn, with equal delays but for the last one, which
 /// is a little longer.
-struct Chain {
+struct ChainModel {
     step_ps: u64,
     steps: u32,
     more_ps: u64,
 }
 
-impl Model for Chain {
+impl SimulationModel for ChainModel {
     type State = ();
     type Event = u32;
     type Change = ();
@@ -358,12 +368,12 @@ impl Model for Chain {
     fn lps(&self) -> u32 {
         3
     }
-    fn start(&self, to: &mut impl Context<Self>) {
+    fn start(&self, to: &mut impl HandlerContext<Self>) {
         if to.me() == 0 {
             to.send(0, 0, 0);
         }
     }
-    fn handle(&self, (): &mut (), step: u32, to: &mut impl Context<Self>) {
+    fn handle(&self, (): &mut (), step: u32, to: &mut impl HandlerContext<Self>) {
         if step < self.steps {
             let more_ps = if step + 1 == self.steps { self.more_ps } else { 0 };
             to.send((to.me() + 1) % 3, self.step_ps + more_ps, step + 1);
@@ -380,7 +390,7 @@ impl Model for Chain {
 
 #[test]
 fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
-    let each = |model: &Chain, end_ps: u64| {
+    let each = |model: &ChainModel, end_ps: u64| {
         let parts = [0, 1, 1];
         let ahead = OptimisticOptions::new(1 << 50);
         [
@@ -395,24 +405,24 @@ fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
     let (step_ps, steps) = (crate::RANGE_PS / 7, 7);
     let last_ps = 7 * step_ps;
     let rest_ps = crate::RANGE_PS - last_ps;
-    for run in each(&Chain { step_ps, steps, more_ps: rest_ps - 1 }, u64::MAX) {
+    for run in each(&ChainModel { step_ps, steps, more_ps: rest_ps - 1 }, u64::MAX) {
         assert_eq!(run, Ok(crate::RANGE_PS - 1));
     }
     // at the end of the range, and where a sum of 64 bits would wrap around
     for more_ps in [rest_ps, u64::MAX - step_ps, u64::MAX - last_ps + 2] {
-        let found = each(&Chain { step_ps, steps, more_ps }, u64::MAX);
+        let found = each(&ChainModel { step_ps, steps, more_ps }, u64::MAX);
         for run in &found {
             let why = run.as_ref().expect_err("it is out of range");
             assert!(why.contains("out of range"), "{why}");
             assert_eq!(run, &found[0]);
         }
         // what the run does not reach does not matter
-        for run in each(&Chain { step_ps, steps, more_ps }, last_ps) {
+        for run in each(&ChainModel { step_ps, steps, more_ps }, last_ps) {
             assert_eq!(run, Ok(6 * step_ps));
         }
     }
     // an event out of range at the very start
-    let start = Chain { step_ps: u64::MAX, steps: 1, more_ps: 0 };
+    let start = ChainModel { step_ps: u64::MAX, steps: 1, more_ps: 0 };
     assert!(each(&start, u64::MAX).iter().all(Result::is_err));
 }
 
@@ -425,9 +435,10 @@ fn parts_without_lookahead_are_refused() {
     assert!(why.contains("2 places for 4"), "{why}");
 }
 
-struct StopAtOnce;
+/// A watch that says stop at once.
+struct StoppingWatch;
 
-impl Watch for StopAtOnce {
+impl Watch for StoppingWatch {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         Err(Interrupted)
     }
@@ -437,9 +448,10 @@ impl Watch for StopAtOnce {
 fn the_user_stops_every_engine() {
     let model = Phold { lps: 4, seed: 1, events: 4, least_ps: 100, zeros: 0 };
     let part_of = [0, 1, 2, 0];
-    assert!(sequential(&model, u64::MAX, &StopAtOnce).is_err());
-    assert!(windows(&model, &part_of, u64::MAX, &StopAtOnce).is_err());
+    assert!(sequential(&model, u64::MAX, &StoppingWatch).is_err());
+    assert!(windows(&model, &part_of, u64::MAX, &StoppingWatch).is_err());
     assert!(
-        optimistic(&model, &part_of, u64::MAX, OptimisticOptions::new(100), &StopAtOnce).is_err()
+        optimistic(&model, &part_of, u64::MAX, OptimisticOptions::new(100), &StoppingWatch)
+            .is_err()
     );
 }

@@ -10,14 +10,14 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// Buckets with the index of their first entry; the entries link to each other outside of the
 /// wheel.
-pub(crate) struct Wheel {
+pub(crate) struct BucketWheel {
     /// The first entry of each bucket.
     pub(crate) heads: Vec<u32>,
     /// A bit mask of the buckets that have entries.
     full: [u64; BUCKETS / 64],
 }
 
-impl Wheel {
+impl BucketWheel {
     pub(crate) fn new() -> Self {
         Self { heads: vec![NONE; BUCKETS], full: [0; BUCKETS / 64] }
     }

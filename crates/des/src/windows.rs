@@ -5,9 +5,11 @@
 //! between two parts. One exchange for each window carries the events and the time at which the
 //! next window begins.
 
-use crate::model::{Context, CurrentEvent, Event, Key, Lp, Model, Outcome, check};
-use crate::queue::Queue;
-use base::team::{Meeting, together};
+use crate::model::{
+    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RunOutcome, SimulationModel, check,
+};
+use crate::queue::EventQueue;
+use base::team::{ThreadBarrier, together};
 use base::{Interrupted, Quiet, Refusal, Stop, Watch};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
@@ -16,7 +18,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 const STRIDE: u64 = 64;
 
 /// The transport of events between parts, which are threads of one process or separate processes.
-pub trait Transport<E> {
+pub trait EventTransport<E> {
     /// The number of this part.
     fn me(&self) -> usize;
 
@@ -38,7 +40,7 @@ pub trait Transport<E> {
 /// one barrier for each exchange is enough.
 struct Mailboxes<E> {
     parts: usize,
-    meeting: Meeting,
+    meeting: ThreadBarrier,
     events: [Vec<Mutex<Vec<Event<E>>>>; 2],
     firsts_ps: [Vec<AtomicU64>; 2],
     stops: [AtomicBool; 2],
@@ -50,7 +52,7 @@ impl<E> Mailboxes<E> {
         let firsts = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
         Self {
             parts,
-            meeting: Meeting::new(parts),
+            meeting: ThreadBarrier::new(parts),
             events: [events(), events()],
             firsts_ps: [firsts(), firsts()],
             stops: [AtomicBool::new(false), AtomicBool::new(false)],
@@ -65,7 +67,7 @@ struct ThreadTransport<'a, E> {
     side: usize,
 }
 
-impl<E: Copy> Transport<E> for ThreadTransport<'_, E> {
+impl<E: Copy> EventTransport<E> for ThreadTransport<'_, E> {
     fn me(&self) -> usize {
         self.me
     }
@@ -105,12 +107,12 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The partition of the logical processes: the part of each, and its index within the part.
-pub(crate) struct Partition {
+pub(crate) struct ProcessPartition {
     pub(crate) part_of: Vec<u16>,
     pub(crate) local: Vec<u32>,
 }
 
-impl Partition {
+impl ProcessPartition {
     /// # Errors
     /// When there is not a part for every logical process.
     pub(crate) fn new(part_of: &[u16], lps: u32) -> Result<Self, Stop> {
@@ -132,17 +134,17 @@ impl Partition {
         self.part_of.iter().max().map_or(1, |&part| usize::from(part) + 1)
     }
 
-    pub(crate) fn of(&self, part: usize) -> impl Iterator<Item = Lp> {
+    pub(crate) fn of(&self, part: usize) -> impl Iterator<Item = LpNumber> {
         (0..).zip(&self.part_of).filter(move |(_, of)| usize::from(**of) == part).map(|(lp, _)| lp)
     }
 }
 
 /// The context of handlers in a part: events for other parts are collected for the exchange.
-struct WindowContext<'a, M: Model> {
+struct WindowContext<'a, M: SimulationModel> {
     model: &'a M,
-    placed: &'a Partition,
+    placed: &'a ProcessPartition,
     part: usize,
-    queue: &'a mut Queue<M::Event>,
+    queue: &'a mut EventQueue<M::Event>,
     out: &'a mut [Vec<Event<M::Event>>],
     /// The time of the earliest event sent to another part, ps.
     sent_ps: &'a mut u64,
@@ -150,10 +152,10 @@ struct WindowContext<'a, M: Model> {
     turn: CurrentEvent,
 }
 
-impl<M: Model> Context<M> for WindowContext<'_, M> {
+impl<M: SimulationModel> HandlerContext<M> for WindowContext<'_, M> {
     const KEEPS: bool = false;
 
-    fn me(&self) -> Lp {
+    fn me(&self) -> LpNumber {
         self.turn.me
     }
 
@@ -162,7 +164,7 @@ impl<M: Model> Context<M> for WindowContext<'_, M> {
     }
 
     #[inline]
-    fn send(&mut self, to: Lp, delay_ps: u64, what: M::Event) {
+    fn send(&mut self, to: LpNumber, delay_ps: u64, what: M::Event) {
         let key = self.turn.sent(delay_ps);
         let part = usize::from(self.placed.part_of[to as usize]);
         if part == self.part {
@@ -183,7 +185,7 @@ impl<M: Model> Context<M> for WindowContext<'_, M> {
 }
 
 /// The result of one part of a run.
-pub struct PartResult<M: Model> {
+pub struct PartResult<M: SimulationModel> {
     /// The final states of its logical processes, in their order.
     pub states: Vec<M::State>,
     /// The statistics over its records.
@@ -201,20 +203,20 @@ pub struct PartResult<M: Model> {
 ///
 /// # Errors
 /// The errors of [`windows`], and when the transport fails.
-pub fn windows_over<M: Model>(
+pub fn windows_over<M: SimulationModel>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
-    transport: &mut impl Transport<M::Event>,
+    transport: &mut impl EventTransport<M::Event>,
     watch: &dyn Watch,
 ) -> Result<Option<PartResult<M>>, Stop> {
     check(model)?;
-    let placed = Partition::new(part_of, model.lps())?;
+    let placed = ProcessPartition::new(part_of, model.lps())?;
     let lookahead_ps = lookahead(model, part_of, placed.parts())?;
     run(model, &placed, lookahead_ps, end_ps, transport, watch)
 }
 
-fn lookahead<M: Model>(model: &M, part_of: &[u16], parts: usize) -> Result<u64, Stop> {
+fn lookahead<M: SimulationModel>(model: &M, part_of: &[u16], parts: usize) -> Result<u64, Stop> {
     let lookahead_ps = if parts > 1 { model.lookahead_ps(part_of) } else { u64::MAX };
     if lookahead_ps > 0 {
         return Ok(lookahead_ps);
@@ -223,22 +225,22 @@ fn lookahead<M: Model>(model: &M, part_of: &[u16], parts: usize) -> Result<u64, 
     Err(Refusal::new("", why, "a latency above 0 of all links, or one thread").into())
 }
 
-fn run<M: Model>(
+fn run<M: SimulationModel>(
     model: &M,
-    placed: &Partition,
+    placed: &ProcessPartition,
     lookahead_ps: u64,
     end_ps: u64,
-    transport: &mut impl Transport<M::Event>,
+    transport: &mut impl EventTransport<M::Event>,
     watch: &dyn Watch,
 ) -> Result<Option<PartResult<M>>, Stop> {
     let part = transport.me();
-    let mut queue = Queue::new();
+    let mut queue = EventQueue::new();
     let mut out: Vec<Vec<Event<M::Event>>> = (0..placed.parts()).map(|_| Vec::new()).collect();
     let mut found =
         PartResult { states: Vec::new(), tally: model.tally(), events: 0, last_ps: 0, windows: 0 };
     let (mut serials, mut sent_ps, mut failed) = (Vec::new(), u64::MAX, None);
     for me in placed.of(part) {
-        let turn = CurrentEvent::new(me, Key::FIRST, 0);
+        let turn = CurrentEvent::new(me, EventKey::FIRST, 0);
         let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
         let sent_ps = &mut sent_ps;
         let mut to = WindowContext { model, placed, part, queue, out, sent_ps, tally, turn };
@@ -288,14 +290,14 @@ fn run<M: Model>(
 ///
 /// # Errors
 /// The errors of [`crate::sequential`], and when events between two parts may have no delay.
-pub fn windows<M: Model>(
+pub fn windows<M: SimulationModel>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
     watch: &dyn Watch,
-) -> Result<Outcome<M>, Stop> {
+) -> Result<RunOutcome<M>, Stop> {
     check(model)?;
-    let placed = Partition::new(part_of, model.lps())?;
+    let placed = ProcessPartition::new(part_of, model.lps())?;
     let parts = placed.parts();
     let lookahead_ps = lookahead(model, part_of, parts)?;
     let boxes = Mailboxes::new(parts);
@@ -316,12 +318,12 @@ pub fn windows<M: Model>(
 }
 
 /// Joins the results of all parts.
-pub(crate) fn joined<M: Model>(
+pub(crate) fn joined<M: SimulationModel>(
     model: &M,
-    placed: &Partition,
+    placed: &ProcessPartition,
     parts: Vec<PartResult<M>>,
-) -> Outcome<M> {
-    let mut whole = Outcome {
+) -> RunOutcome<M> {
+    let mut whole = RunOutcome {
         states: Vec::with_capacity(placed.part_of.len()),
         tally: model.tally(),
         events: 0,

@@ -1,6 +1,6 @@
 //! Peers for tests: threads that exchange bytes over channels.
 
-use super::Peers;
+use super::PeerExchange;
 use base::Stop;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
@@ -11,7 +11,7 @@ pub(crate) struct ChannelPeers {
     from: Vec<Receiver<Vec<u8>>>,
 }
 
-impl Peers for ChannelPeers {
+impl PeerExchange for ChannelPeers {
     fn me(&self) -> usize {
         self.me
     }

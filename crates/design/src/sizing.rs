@@ -3,7 +3,10 @@
 use base::{Interrupted, Refusal, Watch};
 use fabric::network::{Recipe, Topology};
 use families::multi_plane::MultiPlane;
-use families::{Claim, Concentration, Entry, Family, MemberOffer, Promise, Ratio, Wish};
+use families::{
+    Concentration, ExactFraction, Family, FamilyEntry, FamilyPromise, MemberOffer, NetworkWish,
+    PromisedValue,
+};
 use measure::structure::by_plane;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -15,7 +18,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A member of a family with its figures. Distances are in hops, between switches that carry
 /// endpoints.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Candidate {
+pub struct FamilyCandidate {
     /// The name of the family; for a network of several planes, that of one plane.
     pub family: String,
     /// The kind of member within the family (`3 levels`, `2D`); often empty.
@@ -39,7 +42,7 @@ pub struct Candidate {
     /// Endpoints per switch that carries any, the mean.
     pub concentration: f64,
     /// Endpoints per switch with which uniform traffic over minimal paths loads the average channel
-    /// in full ([`Wish::ideal`]); `None` where some switches carry no endpoints.
+    /// in full ([`NetworkWish::ideal`]); `None` where some switches carry no endpoints.
     pub full_bandwidth_concentration: Option<f64>,
     /// Longest distance; an interval `[least, most]` when it is neither promised nor measured.
     pub diameter: [u32; 2],
@@ -60,10 +63,10 @@ pub struct NearestMembers {
     /// The kind of member within the family; often empty.
     pub kind: String,
     /// The largest member with at most as many endpoints as wished.
-    pub below: Option<Candidate>,
+    pub below: Option<FamilyCandidate>,
     /// The smallest member with at least as many endpoints as wished; the same as `below` when one
     /// has exactly as many.
-    pub above: Option<Candidate>,
+    pub above: Option<FamilyCandidate>,
 }
 
 /// Members whose distances have no formula are built and measured up to these sizes.
@@ -92,13 +95,13 @@ pub struct SizingRequest {
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
 pub fn nearest(
-    families: &[&Entry],
-    wishes: &[Wish],
+    families: &[&FamilyEntry],
+    wishes: &[NetworkWish],
     asked: &SizingRequest,
     watch: &dyn Watch,
 ) -> Result<Vec<Vec<NearestMembers>>, Interrupted> {
     let done = AtomicU64::new(0);
-    let of_family = |entry: &&Entry| {
+    let of_family = |entry: &&FamilyEntry| {
         let build = |params: &Map<String, Value>| entry.build(params).ok();
         let source =
             MemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
@@ -148,18 +151,18 @@ pub struct UserMember {
 impl UserMember {
     /// The member as an offer for `wish`. Where `p` is free, it gets as many endpoints as it has
     /// room for.
-    fn offer(&self, family: &str, wish: &Wish) -> Option<MemberOffer> {
+    fn offer(&self, family: &str, wish: &NetworkWish) -> Option<MemberOffer> {
         let hops = || self.histogram.iter().enumerate().skip(1).filter(|(_, pairs)| **pairs > 0);
         let num = hops().map(|(hops, pairs)| hops as u64 * pairs).sum();
         let den = hops().map(|(_, pairs)| *pairs).sum::<u64>().max(1);
         let diameter = hops().next_back().map_or(0, |(hops, _)| hops as u32);
-        let mut promise = Promise {
+        let mut promise = FamilyPromise {
             switches: self.switches,
             endpoints: self.endpoints,
             links: self.links,
             network_radix: self.network_radix,
-            diameter: Claim::Exact(diameter),
-            mean_distance: Claim::Exact(Ratio { num, den }),
+            diameter: PromisedValue::Exact(diameter),
+            mean_distance: PromisedValue::Exact(ExactFraction { num, den }),
             edge_switches: self.edge_switches,
             radix: self.radix,
             planes: self.planes,
@@ -184,7 +187,7 @@ impl UserMember {
 pub fn nearest_members(
     family: &str,
     members: &[UserMember],
-    wish: &Wish,
+    wish: &NetworkWish,
     watch: &dyn Watch,
 ) -> Result<Vec<NearestMembers>, Interrupted> {
     let offers = members.iter().filter_map(|member| member.offer(family, wish)).collect();
@@ -193,7 +196,7 @@ pub fn nearest_members(
 }
 
 /// A measured diameter and mean distance.
-type MeasuredLengths = (u32, Ratio);
+type MeasuredLengths = (u32, ExactFraction);
 
 /// A family to take members from: its name, the function that builds a member without a formula for
 /// its distances, and the distances already measured.
@@ -208,7 +211,7 @@ impl MemberSource<'_> {
     fn nearest(
         &self,
         offers: Vec<MemberOffer>,
-        wish: &Wish,
+        wish: &NetworkWish,
         asked: &SizingRequest,
         watch: &dyn Watch,
     ) -> Result<Vec<NearestMembers>, Interrupted> {
@@ -271,7 +274,7 @@ impl MemberSource<'_> {
         if let Some(built) = (self.build)(&offer.recipe.params) {
             let distances = by_plane(&built, &built.edge_switches(), watch)?;
             let (num, den) = distances.sum_and_pairs();
-            lengths = Some((distances.diameter(), Ratio { num, den: den.max(1) }));
+            lengths = Some((distances.diameter(), ExactFraction { num, den: den.max(1) }));
         }
         if let Ok(mut known) = self.known.lock() {
             known.insert(name, lengths);
@@ -284,19 +287,19 @@ impl MemberSource<'_> {
         offer: &MemberOffer,
         planes: Option<u32>,
         watch: &dyn Watch,
-    ) -> Result<Candidate, Interrupted> {
+    ) -> Result<FamilyCandidate, Interrupted> {
         let mut promise = offer.promise;
         let claims = (promise.diameter, promise.mean_distance);
-        let exact = matches!(claims, (Claim::Exact(_), Claim::Exact(_)));
+        let exact = matches!(claims, (PromisedValue::Exact(_), PromisedValue::Exact(_)));
         let measured = if exact { None } else { self.measured(offer, watch)? };
         if let Some((diameter, mean)) = measured {
-            promise.diameter = Claim::Exact(diameter);
-            promise.mean_distance = Claim::Exact(mean);
+            promise.diameter = PromisedValue::Exact(diameter);
+            promise.mean_distance = PromisedValue::Exact(mean);
         }
-        let value = |r: Ratio| r.num as f64 / r.den as f64;
+        let value = |r: ExactFraction| r.num as f64 / r.den as f64;
         let (mean_distance, mean) = match promise.mean_distance {
-            Claim::Exact(r) => ([value(r); 2], Some(r)),
-            Claim::Between(low, high) => ([value(low), value(high)], None),
+            PromisedValue::Exact(r) => ([value(r); 2], Some(r)),
+            PromisedValue::Between(low, high) => ([value(low), value(high)], None),
         };
         let direct = promise.edge_switches == promise.switches;
         let own = u64::from(promise.planes);
@@ -304,7 +307,7 @@ impl MemberSource<'_> {
         let ideal = mean.filter(|_| direct && promise.switches > 1);
         let recipe = in_planes(offer, planes);
         let planes = planes.unwrap_or(promise.planes);
-        Ok(Candidate {
+        Ok(FamilyCandidate {
             family: self.family.to_owned(),
             kind: offer.kind.clone(),
             network: recipe.to_string(),
@@ -317,10 +320,10 @@ impl MemberSource<'_> {
             network_radix: promise.network_radix,
             concentration: promise.endpoints as f64 / (promise.edge_switches / own) as f64,
             full_bandwidth_concentration: ideal
-                .map(|mean| Wish::ideal(promise.network_radix, per_plane, mean)),
+                .map(|mean| NetworkWish::ideal(promise.network_radix, per_plane, mean)),
             diameter: match promise.diameter {
-                Claim::Exact(d) => [d; 2],
-                Claim::Between(low, high) => [low, high],
+                PromisedValue::Exact(d) => [d; 2],
+                PromisedValue::Between(low, high) => [low, high],
             },
             mean_distance,
             moore_fraction: promise.moore_fraction(),
@@ -358,14 +361,14 @@ pub const UNICAST_LIDS: u64 = 0xBFFF;
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
 pub fn largest_addressed(
-    entry: &Entry,
+    entry: &FamilyEntry,
     radix: u32,
     addresses: u32,
     concentration: Concentration,
     watch: &dyn Watch,
-) -> Result<Option<Candidate>, Interrupted> {
+) -> Result<Option<FamilyCandidate>, Interrupted> {
     let most = UNICAST_LIDS / u64::from(addresses.max(1));
-    let wish = Wish { endpoints: Some(most), radix, concentration, oversubscription: 1.0 };
+    let wish = NetworkWish { endpoints: Some(most), radix, concentration, oversubscription: 1.0 };
     let fits = |o: &MemberOffer| {
         let lids = o.promise.endpoints.saturating_mul(addresses.into());
         o.promise.radix <= radix
@@ -431,7 +434,7 @@ pub fn paper_cell(radix: u32, addresses: u32) -> Option<PublishedSlimFly> {
 ///
 /// # Errors
 /// When there is no family of a name; the refusal lists those that exist.
-pub fn chosen(names: &[String]) -> Result<Vec<&'static Entry>, Refusal> {
+pub fn chosen(names: &[String]) -> Result<Vec<&'static FamilyEntry>, Refusal> {
     if names.is_empty() {
         return Ok(families::FAMILIES.iter().collect());
     }

@@ -11,13 +11,13 @@ use super::rehang::{AnnealingRules, DemandTrees};
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
 use super::tree_cache::TreeCache;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Routing, Tree, Walk};
+use fabric::tables::{ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use std::sync::Arc;
 /// Shortest or nearly shortest paths for a given traffic matrix; deadlock-free lanes.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Application {
+pub struct ApplicationEngine {
     /// Who sends how much to whom: source switch, destination terminal, both by number, and an
     /// amount of at least 0. `--traffic` and `traffic=` fill it in.
     pub flows: Vec<(u32, u32, f64)>,
@@ -51,10 +51,10 @@ const fn a_few() -> u32 {
     4
 }
 
-impl Engine for Application {
+impl Engine for ApplicationEngine {
     const NAME: &'static str = "application";
     const FILES: &'static [&'static str] = &["traffic"];
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
@@ -90,13 +90,13 @@ impl Engine for Application {
         }
         let mut trees = DemandTrees::new(on, layers as usize, &state.of, &state.rate, &best);
         let rules = AnnealingRules { slack: self.slack, moves: self.moves(layers), heat: HEAT };
-        trees.search(rules, &mut Fast::new(self.seed, "application", 0), watch)?;
+        trees.search(rules, &mut FastStream::new(self.seed, "application", 0), watch)?;
         trees.write(&state.of, &mut best);
         Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
     }
 }
 
-impl Application {
+impl ApplicationEngine {
     /// The number of changes that are tried: by default 100 for every flow and layer.
     fn moves(&self, layers: u32) -> u64 {
         let flows = self.flows.len() as u64 * u64::from(layers);
@@ -166,9 +166,9 @@ impl<'a> TrafficState<'a> {
     fn carry(&mut self, next: &[u16], layer: usize, t: TerminalId, times: f64) {
         let n = self.on.switches().len();
         let row = (layer * self.on.terminals().len() + t.ix()) * n;
-        let tree = Tree::plain(&next[row..row + n]);
+        let tree = ForwardingTree::plain(&next[row..row + n]);
         for &(from, amount) in &self.of[t.ix()] {
-            for hop in Walk::new(self.on, tree, SwitchId(from)) {
+            for hop in RouteWalk::new(self.on, tree, SwitchId(from)) {
                 self.load[hop.channel.0 as usize] += times * amount;
             }
         }

@@ -5,7 +5,7 @@ use super::tree_cache::{HopChoices, TreeCache};
 use super::trees::NextHopTree;
 use base::SwitchId;
 use fabric::network::Topology;
-use fabric::tables::{Laying, NO_ROUTE};
+use fabric::tables::{NO_ROUTE, TableDraft};
 
 /// A switch and consecutive terminals attached to it, as [`super::tree_cache::runs`] lists them.
 pub(super) type TerminalRun = (SwitchId, Vec<usize>);
@@ -73,7 +73,7 @@ impl ChosenPorts {
         runs: &[TerminalRun],
         trees: &mut TreeCache<'_, W>,
         layer: usize,
-        laying: &mut Laying<'_>,
+        laying: &mut TableDraft<'_>,
     ) {
         let (mut row, mut open, mut own) = (vec![0; on.switches().len()], Vec::new(), Vec::new());
         for (r, (home, run)) in runs.iter().enumerate() {

@@ -7,7 +7,7 @@
 
 use super::sssp::balanced_routes;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::Watch;
@@ -28,7 +28,7 @@ pub struct Dfsssp {
 
 impl Engine for Dfsssp {
     const NAME: &'static str = "dfsssp";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

@@ -10,13 +10,13 @@
 //! dateline. On lane 1 all routes cross it and none is longer than half the ring, so none uses the
 //! channel opposite to the dateline.
 
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
-use fabric::geometry::{Form, Geometry, Row};
-use fabric::network::{Peer, Topology};
-use fabric::tables::{Lanes, NO_ROUTE, PortTables, Routing, ServiceLevels, Sl2Vl};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::network::{PortPeer, Topology};
+use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Dor {}
 
 impl Engine for Dor {
     const NAME: &'static str = "dor";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
@@ -83,7 +83,7 @@ fn turn(on: &Topology, t: TerminalId) -> usize {
 
 /// The switches of a network as points of a grid.
 struct DimensionGrid {
-    row: Row,
+    row: RowLinks,
     sizes: Vec<u32>,
     /// Dimensions with more than one switch, in the order in which the first layer corrects them.
     wide: Vec<usize>,
@@ -97,7 +97,7 @@ impl DimensionGrid {
         let help =
             "for grids: torus, mesh, ring, hypercube, hyperx, flattened_butterfly; try dfsssp";
         let row = match on.geometry() {
-            Geometry { form: Form::Grid(row), planes: 0 } if row != Row::Other => row,
+            Geometry { form: PlaneForm::Grid(row), planes: 0 } if row != RowLinks::Other => row,
             _ => {
                 let why = format!("'{}' has no dimensions to go by", on.recipe().family);
                 return Err(Refusal::new("", why, help));
@@ -133,7 +133,7 @@ impl DimensionGrid {
 
     /// The dimensions whose rows are rings long enough for a route of two hops.
     fn rings(&self) -> Vec<usize> {
-        let long = |d: &usize| self.row == Row::Ring && self.sizes[*d] > 3;
+        let long = |d: &usize| self.row == RowLinks::Ring && self.sizes[*d] > 3;
         self.wide.iter().copied().filter(long).collect()
     }
 
@@ -158,11 +158,11 @@ impl DimensionGrid {
                 continue;
             }
             here[d] = match self.row {
-                Row::Complete | Row::Other => b,
-                Row::Line if a < b => a + 1,
-                Row::Line => a - 1,
-                Row::Ring if Self::goes_plus(a, b, size, turn) => (a + 1) % size,
-                Row::Ring => (a + size - 1) % size,
+                RowLinks::Complete | RowLinks::Other => b,
+                RowLinks::Line if a < b => a + 1,
+                RowLinks::Line => a - 1,
+                RowLinks::Ring if Self::goes_plus(a, b, size, turn) => (a + 1) % size,
+                RowLinks::Ring => (a + size - 1) % size,
             };
             break;
         }
@@ -198,7 +198,7 @@ impl DimensionGrid {
     /// Service levels and SL2VL tables for datelines. Bit i of a route's level says whether it
     /// crosses, in ring i, between the last switch and the first. The lane of a channel along ring
     /// i is bit i of the level.
-    fn dateline(&self, on: &Topology, layers: u32, rings: &[usize]) -> Lanes {
+    fn dateline(&self, on: &Topology, layers: u32, rings: &[usize]) -> LaneAssignment {
         let mut levels =
             Vec::with_capacity(layers as usize * on.terminals().len() * self.coordinates.len());
         for layer in 0..layers as usize {
@@ -215,10 +215,10 @@ impl DimensionGrid {
                 }));
             }
         }
-        let mut tables = PortTables::new(on, [0; 16]);
+        let mut tables = Sl2VlPortTables::new(on, [0; 16]);
         for (v, here) in self.coordinates.iter().enumerate() {
             let switch = SwitchId::from(v);
-            let cabled = |port: &u16| on.peer(switch, *port) != Peer::Empty;
+            let cabled = |port: &u16| on.peer(switch, *port) != PortPeer::Empty;
             let ports: Vec<u16> = (1..=on.switches()[v].ports).filter(cabled).collect();
             for &output in &ports {
                 let Some((_, to)) = on.hop(switch, output) else { continue };
@@ -230,6 +230,6 @@ impl DimensionGrid {
                 }
             }
         }
-        Lanes::new(ServiceLevels::BySwitch(levels), Sl2Vl::PerPort(tables))
+        LaneAssignment::new(ServiceLevels::BySwitch(levels), Sl2Vl::PerPort(tables))
     }
 }

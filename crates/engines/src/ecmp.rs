@@ -6,7 +6,7 @@
 
 use super::sssp::minimal_switch_routes;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
@@ -29,7 +29,7 @@ pub struct Ecmp {
 
 impl Engine for Ecmp {
     const NAME: &'static str = "ecmp";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// What an engine guarantees for all its tables, on any network. A network on which it cannot keep
+/// The promise of an engine for all its tables, on any network. A network on which it cannot keep
 /// the promise is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct Promise {
+pub struct EnginePromise {
     /// Every route of every layer is a shortest one.
     pub minimal: bool,
     /// The routes cannot deadlock: channel dependencies have no cycle on any lane.
@@ -29,7 +29,7 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     const FILES: &'static [&'static str] = &[];
 
     /// What the engine guarantees for all tables that it returns.
-    const PROMISE: Promise;
+    const PROMISE: EnginePromise;
 
     /// Whether the engine stores table rows that the terminals of a switch share only once. It then
     /// needs no memory for a whole row for each terminal.

@@ -1,6 +1,6 @@
 //! A row of the table of engines: the functions of one engine behind one type.
 
-use crate::engine::{Engine, Promise};
+use crate::engine::{Engine, EnginePromise};
 use crate::lanes::{DefaultLanes, LaneChoice};
 use crate::routable::check_routable;
 use base::part::Part;
@@ -16,12 +16,12 @@ type EngineOptions = Map<String, Value>;
 type RouteFn = fn(EngineOptions, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
 
 /// One row of the table of engines.
-pub struct Entry {
+pub struct EngineEntry {
     /// Its name, what it is, and its own options. The options about lanes, which all engines take,
     /// are in [`lanes::schema`](crate::lanes::schema).
     pub part: Part,
     /// What the engine guarantees for all its tables.
-    pub promise: Promise,
+    pub promise: EnginePromise,
     /// The virtual lanes of its routes where the user names no method.
     pub lanes: DefaultLanes,
     by_rows: bool,
@@ -31,7 +31,7 @@ pub struct Entry {
     route: RouteFn,
 }
 
-impl Entry {
+impl EngineEntry {
     /// The row of engine `E`.
     pub const fn of<E: Engine>() -> Self {
         Self {

@@ -8,7 +8,7 @@
 //! layer.
 
 use super::rues::{routes_within, sample, usual_part};
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
@@ -34,7 +34,7 @@ pub struct FatPaths {
 
 impl Engine for FatPaths {
     const NAME: &'static str = "fatpaths";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

@@ -12,11 +12,11 @@
 
 use super::sssp::{minimal_switch_routes, ports_of_channels};
 use super::trees::{NextHopTree, UpDownRanks};
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{ChannelId, LinkId, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Laying, NO_ROUTE, Routing};
+use fabric::tables::{NO_ROUTE, Routing, TableDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ pub struct Ftree {}
 
 impl Engine for Ftree {
     const NAME: &'static str = "ftree";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {
@@ -40,7 +40,7 @@ impl Engine for Ftree {
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let up_links = UpLinks::new(on)?;
         let switches = on.switches().len();
-        let mut laying = Laying::new(on, layers);
+        let mut laying = TableDraft::new(on, layers);
         let mut chooser = PortChooser::new(on, &up_links);
         let mut tree = NextHopTree::default();
         let mut first_of_plane = vec![0_u64; usize::from(on.planes())];

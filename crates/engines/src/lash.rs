@@ -9,7 +9,7 @@
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::tree_cache::TreeCache;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
@@ -26,7 +26,7 @@ pub struct Lash {}
 
 impl Engine for Lash {
     const NAME: &'static str = "lash";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

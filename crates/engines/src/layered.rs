@@ -12,14 +12,14 @@
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::tree_cache::TreeCache;
 use super::trees::{FixedHops, NextHopTree};
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::distance::distances_among;
 use base::seed::Stream;
 use base::{ChannelId, Interrupted, LinkId, Refusal, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Routing, Tree, Walk};
+use fabric::tables::{ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::ops::RangeInclusive;
@@ -65,7 +65,7 @@ impl Default for Layered {
 
 impl Engine for Layered {
     const NAME: &'static str = "layered";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {
@@ -248,7 +248,7 @@ impl<'a> LayerPlanner<'a> {
         };
         for layer in next.chunks_exact(on.terminals().len() * switches) {
             let row = &layer[to.ix() * switches..(to.ix() + 1) * switches];
-            let walk = Walk::new(on, Tree::plain(row), SwitchId::from(s));
+            let walk = RouteWalk::new(on, ForwardingTree::plain(row), SwitchId::from(s));
             links.extend(walk.map(|hop| hop.channel.link()));
         }
         links

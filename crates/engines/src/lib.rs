@@ -18,8 +18,8 @@ mod tree_cache;
 pub mod trees;
 pub mod work;
 
-pub use engine::{Engine, Promise};
-pub use entry::Entry;
+pub use engine::{Engine, EnginePromise};
+pub use entry::EngineEntry;
 pub use routable::check_connected;
 
 // gen:begin
@@ -40,21 +40,21 @@ pub mod valiant_static;
 
 /// Every `Engine` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static ENGINES: &[Entry] = &[
-    Entry::of::<application::Application>(),
-    Entry::of::<dfsssp::Dfsssp>(),
-    Entry::of::<dor::Dor>(),
-    Entry::of::<ecmp::Ecmp>(),
-    Entry::of::<fatpaths::FatPaths>(),
-    Entry::of::<ftree::Ftree>(),
-    Entry::of::<lash::Lash>(),
-    Entry::of::<layered::Layered>(),
-    Entry::of::<min_hop::MinHop>(),
-    Entry::of::<nue::Nue>(),
-    Entry::of::<rues::Rues>(),
-    Entry::of::<sssp::Sssp>(),
-    Entry::of::<up_down::UpDown>(),
-    Entry::of::<valiant_static::ValiantStatic>(),
+pub static ENGINES: &[EngineEntry] = &[
+    EngineEntry::of::<application::ApplicationEngine>(),
+    EngineEntry::of::<dfsssp::Dfsssp>(),
+    EngineEntry::of::<dor::Dor>(),
+    EngineEntry::of::<ecmp::Ecmp>(),
+    EngineEntry::of::<fatpaths::FatPaths>(),
+    EngineEntry::of::<ftree::Ftree>(),
+    EngineEntry::of::<lash::Lash>(),
+    EngineEntry::of::<layered::Layered>(),
+    EngineEntry::of::<min_hop::MinHop>(),
+    EngineEntry::of::<nue::Nue>(),
+    EngineEntry::of::<rues::Rues>(),
+    EngineEntry::of::<sssp::Sssp>(),
+    EngineEntry::of::<up_down::UpDown>(),
+    EngineEntry::of::<valiant_static::ValiantStatic>(),
 ];
 // gen:end
 
@@ -62,7 +62,7 @@ pub static ENGINES: &[Entry] = &[
 ///
 /// # Errors
 /// When there is none; the refusal lists those that exist.
-pub fn engine(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn engine(name: &str) -> Result<&'static EngineEntry, Refusal> {
     ENGINES.iter().find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = ENGINES.iter().map(|e| e.part.name).collect();
         let why = format!("there is no engine '{name}'");

@@ -7,11 +7,11 @@
 use super::sssp::{endpoints_per_switch, ports_of_channels};
 use super::tree_cache::{TreeCache, runs};
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{ChannelId, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Laying, NO_ROUTE, Routing};
+use fabric::tables::{NO_ROUTE, Routing, TableDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub struct MinHop {}
 
 impl Engine for MinHop {
     const NAME: &'static str = "min_hop";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: false };
     const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {
@@ -32,7 +32,7 @@ impl Engine for MinHop {
 
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let mut laying = Laying::new(on, layers);
+        let mut laying = TableDraft::new(on, layers);
         let mut assigned = AddressCounts::new(on);
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);

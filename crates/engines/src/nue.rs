@@ -18,12 +18,12 @@
 use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
 use super::tree_cache::TreeCache;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::{DefaultLanes, common_lanes};
 use base::Stop;
 use base::{Refusal, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl};
 use plan::LanePlan;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ pub struct Nue {
 
 impl Engine for Nue {
     const NAME: &'static str = "nue";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Own;
 
     fn examples() -> Vec<Self> {
@@ -85,7 +85,8 @@ impl Engine for Nue {
             }
         }
         let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?);
-        let lanes = Lanes::new(ServiceLevels::BySwitch(level), Sl2Vl::modulo(self.max_lanes));
+        let lanes =
+            LaneAssignment::new(ServiceLevels::BySwitch(level), Sl2Vl::modulo(self.max_lanes));
         Ok(routing.with_lanes(lanes))
     }
 }

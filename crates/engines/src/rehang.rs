@@ -7,7 +7,7 @@
 //! annealing", Science 1983; the potential is as in the flow deviation method of Fratta, Gerla,
 //! Kleinrock, 1973).
 
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
 use fabric::tables::NO_ROUTE;
@@ -344,8 +344,9 @@ impl<'a> DemandTrees<'a> {
     }
 
     /// Draws a tree and a switch of it whose traffic uses a busy channel.
-    fn pick(&self, draw: &mut Fast) -> Option<(usize, usize)> {
-        let any = |draw: &mut Fast| self.channels[draw.below(self.channels.len() as u32) as usize];
+    fn pick(&self, draw: &mut FastStream) -> Option<(usize, usize)> {
+        let any =
+            |draw: &mut FastStream| self.channels[draw.below(self.channels.len() as u32) as usize];
         let mut busiest = any(draw);
         let over = |c: u32| self.load[c as usize] / self.rate[c as usize];
         let tries = if draw.below(4) == 0 { 1 } else { 12 };
@@ -366,7 +367,7 @@ impl<'a> DemandTrees<'a> {
     }
 
     /// One of the switches that forward traffic to `v`.
-    fn feeder(&self, k: usize, v: usize, draw: &mut Fast) -> Option<usize> {
+    fn feeder(&self, k: usize, v: usize, draw: &mut FastStream) -> Option<usize> {
         let graph = self.on.graph();
         let (neighbours, channels) = (graph.neighbours(v), graph.channels(v));
         let begin = draw.below(neighbours.len() as u32) as usize;
@@ -377,13 +378,13 @@ impl<'a> DemandTrees<'a> {
         })
     }
 
-    fn any_channel(&self, v: usize, draw: &mut Fast) -> ChannelId {
+    fn any_channel(&self, v: usize, draw: &mut FastStream) -> ChannelId {
         let channels = self.on.graph().channels(v);
         channels[draw.below(channels.len() as u32) as usize]
     }
 
     /// Tries one move.
-    fn attempt(&mut self, slack: u32, heat: f64, quantiles: &[f32], draw: &mut Fast) {
+    fn attempt(&mut self, slack: u32, heat: f64, quantiles: &[f32], draw: &mut FastStream) {
         let Some((k, v)) = self.pick(draw) else { return };
         let row = k * self.switches;
         let c = self.any_channel(v, draw);
@@ -425,7 +426,7 @@ impl<'a> DemandTrees<'a> {
     pub(super) fn search(
         &mut self,
         rules: AnnealingRules,
-        draw: &mut Fast,
+        draw: &mut FastStream,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {
         let mut best = self.worst();

@@ -9,7 +9,7 @@
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::tree_cache::TreeCache;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
@@ -40,7 +40,7 @@ pub(super) const fn usual_part() -> f64 {
 
 impl Engine for Rues {
     const NAME: &'static str = "rues";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

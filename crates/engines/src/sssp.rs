@@ -8,11 +8,11 @@
 use super::chosen::{ChosenPorts, TerminalRun};
 use super::tree_cache::{HopChoices, TreeCache, runs};
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{ChannelId, Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Laying, NO_ROUTE, Routing};
+use fabric::tables::{NO_ROUTE, Routing, TableDraft};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -25,7 +25,7 @@ pub struct Sssp {}
 
 impl Engine for Sssp {
     const NAME: &'static str = "sssp";
-    const PROMISE: Promise = Promise { minimal: true, deadlock_free: false };
+    const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: false };
     const BY_ROWS: bool = true;
 
     fn examples() -> Vec<Self> {
@@ -64,7 +64,7 @@ pub(super) fn balanced_routes(
 ) -> Result<Routing, Stop> {
     let mut balancer = Balancer::new(on);
     let mut trees = TreeCache::new(on, endpoints_per_switch(on), build_tree);
-    let mut laying = Laying::new(on, layers);
+    let mut laying = TableDraft::new(on, layers);
     let mut before: Vec<ChosenPorts> = Vec::new();
     for layer in 0..layers as usize {
         let chosen = balancer.best_chosen(&mut trees, EarlierLayers::Chosen(&before), watch)?;

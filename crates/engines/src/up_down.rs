@@ -9,7 +9,7 @@
 
 use super::sssp::{balanced_routes, endpoints_per_switch};
 use super::trees::{NextHopTree, UpDownRanks};
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use base::Stop;
 use base::{Interrupted, Refusal, SwitchId, Watch};
 use fabric::network::Topology;
@@ -42,7 +42,7 @@ pub enum RootSwitch {
 
 impl Engine for UpDown {
     const NAME: &'static str = "up_down";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
 
     fn examples() -> Vec<Self> {
         vec![Self { root: None }, Self { root: Some(RootSwitch::Number(0)) }]

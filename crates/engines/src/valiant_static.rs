@@ -11,7 +11,7 @@
 
 use super::sssp::minimal_switch_routes;
 use super::trees::NextHopTree;
-use super::{Engine, Promise};
+use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLanes;
 use base::Stop;
 use base::seed::Stream;
@@ -34,7 +34,7 @@ pub struct ValiantStatic {
 
 impl Engine for ValiantStatic {
     const NAME: &'static str = "valiant_static";
-    const PROMISE: Promise = Promise { minimal: false, deadlock_free: true };
+    const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
     const LANES: DefaultLanes = DefaultLanes::Online;
 
     fn examples() -> Vec<Self> {

@@ -2,9 +2,9 @@
 
 use crate::engine;
 use crate::tree_cache::{MOST_BYTES, open_share};
-use base::Need;
+use base::ResourceNeed;
 use fabric::Topology;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 
 /// The need of engine `name` for tables with `layers` routes per terminal on a network of this
 /// size. `on` is the network itself, where it is already built.
@@ -12,11 +12,11 @@ use fabric::size::Size;
 /// The factors were measured, as those of [`fabric::size`] were.
 ///
 /// The figures were measured, as those of [`fabric::size`].
-pub fn need(size: &Size, on: Option<&Topology>, name: &str, layers: u32) -> Need {
+pub fn need(size: &NetworkSize, on: Option<&Topology>, name: &str, layers: u32) -> ResourceNeed {
     let pairs = size.switches * size.switches;
     let searches = size.switches * size.arcs() * f64::from(layers);
     let entries = size.entries(layers);
-    if engine(name).is_ok_and(super::Entry::is_by_rows) {
+    if engine(name).is_ok_and(super::EngineEntry::is_by_rows) {
         let own = 1.0 + on.map_or(1.0, open_share) * size.switches;
         let rows = f64::from(layers) * (size.edge * size.switches + size.terminals * own);
         let kept = rows.min(entries + pairs);
@@ -24,7 +24,7 @@ pub fn need(size: &Size, on: Option<&Topology>, name: &str, layers: u32) -> Need
         // sssp keeps its choices beside the tables, and two copies while it chooses again
         let (entry, arc) = if name == "sssp" { (6.6, 5.0) } else { (2.2, 3.0) };
         let seconds = 1e-9 * (arc * searches + 25.0 * kept);
-        return Need::new(entry * kept + 2.0 * pairs + trees, seconds);
+        return ResourceNeed::new(entry * kept + 2.0 * pairs + trees, seconds);
     }
     // bytes per entry, bytes per pair of switches, and nanoseconds per arc that a search from one
     // switch visits
@@ -37,5 +37,5 @@ pub fn need(size: &Size, on: Option<&Topology>, name: &str, layers: u32) -> Need
         "valiant_static" => (4.0, 22.0, 130.0),
         _ => (4.4, 19.0, 5.0),
     };
-    Need::new(entry * entries + pair * pairs, 1e-9 * (arc * searches + 25.0 * entries))
+    ResourceNeed::new(entry * entries + pair * pairs, 1e-9 * (arc * searches + 25.0 * entries))
 }

@@ -146,10 +146,10 @@ fn claim_lids(
     Ok(lid)
 }
 
-type Guids = (Vec<u64>, Vec<u64>, Vec<u64>);
+type GuidSet = (Vec<u64>, Vec<u64>, Vec<u64>);
 
 /// GUIDs of switches, nodes and ports: those that `t` carries, and made ones for the rest.
-fn guids(t: &Topology) -> Result<Guids, Refusal> {
+fn guids(t: &Topology) -> Result<GuidSet, Refusal> {
     let mut used = kept_guids(t)?;
     let known = |guid: Option<u64>| guid.filter(|g| *g != 0);
     let switches = t.switches().len() as u64;

@@ -1,8 +1,8 @@
 //! What the coordinates, groups and levels of switches mean: declared by the family.
 
-/// How the switches of one row of a grid, which differ in one coordinate alone, are linked.
+/// The links within one row of a grid, whose switches differ in one coordinate alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Row {
+pub enum RowLinks {
     /// Each with the next, the last with the first.
     Ring,
     /// Each with the next.
@@ -13,16 +13,16 @@ pub enum Row {
     Other,
 }
 
-/// How switches stand to one another within a plane.
+/// The form of a plane: how its switches stand to one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Form {
+pub enum PlaneForm {
     /// Switches of one group belong together.
     #[default]
     Groups,
     /// Groups are numbers without such a meaning.
     Free,
     /// A grid by coordinates.
-    Grid(Row),
+    Grid(RowLinks),
     /// Levels of a tree, groups being its pods.
     Levels,
     /// Two halves of columns, the coordinates being half, column and row; columns of one number
@@ -34,14 +34,14 @@ pub enum Form {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
     /// How the switches of a plane stand to one another.
-    pub form: Form,
+    pub form: PlaneForm,
     /// How many leading coordinates number the planes.
     pub planes: usize,
 }
 
 impl Geometry {
     /// A network of one plane, or whose planes have no coordinates.
-    pub const fn of(form: Form) -> Self {
+    pub const fn of(form: PlaneForm) -> Self {
         Self { form, planes: 0 }
     }
 

@@ -6,12 +6,12 @@
 
 use crate::Topology;
 use crate::tables::Routing;
-use base::Need;
+use base::ResourceNeed;
 
 /// The sections of a structure beyond its first figures.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, missing_docs)]
-pub struct Measures {
+pub struct StructureSections {
     pub paths: bool,
     /// Bounds on the hops of disjoint paths, 0 for none of this section, and pairs for each.
     pub disjoint: (u32, u64),
@@ -21,10 +21,10 @@ pub struct Measures {
     pub starts: u32,
 }
 
-/// How large a network is, and on how many threads it is worked on. Floating point, so that no
+/// The size of a network, and the number of threads that work on it. Floating point, so that no
 /// number overflows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Size {
+pub struct NetworkSize {
     /// Switches.
     pub switches: f64,
     /// Switches that carry endpoints.
@@ -43,7 +43,7 @@ pub struct Size {
     pub threads: f64,
 }
 
-impl Size {
+impl NetworkSize {
     /// The size of a network as it is; its depth is that of one search. O(network).
     pub fn of(t: &Topology, threads: usize) -> Self {
         let edge = t.edge_switches();
@@ -77,27 +77,30 @@ impl Size {
     }
 
     /// Building it.
-    pub fn build(&self) -> Need {
+    pub fn build(&self) -> ResourceNeed {
         let bytes = 320.0 * self.switches + 110.0 * self.links + 160.0 * self.terminals;
-        Need::new(bytes, 0.5e-6 * self.items())
+        ResourceNeed::new(bytes, 0.5e-6 * self.items())
     }
 
     /// Reading it from a file of this number of bytes and lines.
-    pub fn read(bytes: usize, lines: usize) -> Need {
+    pub fn read(bytes: usize, lines: usize) -> ResourceNeed {
         let (bytes, lines) = (bytes as f64, lines as f64);
-        Need::new(10.0 * bytes + 100.0 * lines, 0.1e-6 * bytes)
+        ResourceNeed::new(10.0 * bytes + 100.0 * lines, 0.1e-6 * bytes)
     }
 
     /// Distances between all pairs of `set` switches: [`base::distance`].
-    fn distances(&self, set: f64) -> Need {
+    fn distances(&self, set: f64) -> ResourceNeed {
         let sweeps = (set / 512.0).ceil();
         let steps = sweeps * self.depth * self.arcs();
         let at_once = self.threads.min(sweeps);
-        Need::new(self.switches * (192.0 * at_once + 190.0), 10e-9 * steps / at_once.max(1.0))
+        ResourceNeed::new(
+            self.switches * (192.0 * at_once + 190.0),
+            10e-9 * steps / at_once.max(1.0),
+        )
     }
 
     /// Measuring its structure.
-    pub fn structure(&self, which: &Measures) -> Need {
+    pub fn structure(&self, which: &StructureSections) -> ResourceNeed {
         let mut need = self.distances(self.edge);
         if self.edge < self.switches {
             need = need.then(self.distances(self.switches));
@@ -106,75 +109,76 @@ impl Size {
         let search = self.sources * arcs / threads;
         if which.paths {
             let bytes = 32.0 * self.switches * threads;
-            need = need.then(Need::new(bytes, 8e-9 * search));
+            need = need.then(ResourceNeed::new(bytes, 8e-9 * search));
         }
         if let (bounds @ 1.., pairs) = which.disjoint {
-            let flows = Need::new(
+            let flows = ResourceNeed::new(
                 threads * (5.0 * self.links + 48.0 * self.switches),
                 20e-9 * self.edge * arcs / threads,
             );
             let pairs = (pairs as f64).min(self.sources * self.edge) * f64::from(bounds);
             let bounded = 15e-9 * pairs * self.radix * self.radix / threads;
-            need = need.then(flows).then(Need::new(0.0, bounded));
+            need = need.then(flows).then(ResourceNeed::new(0.0, bounded));
         }
         if which.load {
-            need = need.then(Need::new(520.0 * self.links, 30e-9 * search));
+            need = need.then(ResourceNeed::new(520.0 * self.links, 30e-9 * search));
         }
         if which.spectrum {
             let bytes = 12.0 * arcs + 1600.0 * self.switches;
-            need = need.then(Need::new(bytes, 10e-9 * 1500.0 * (arcs + 20.0 * self.switches)));
+            need =
+                need.then(ResourceNeed::new(bytes, 10e-9 * 1500.0 * (arcs + 20.0 * self.switches)));
         }
         if which.starts > 0 {
             let bytes = 500.0 * self.links + 1000.0 * self.switches;
             let cuts = 1e-6 * f64::from(which.starts) * self.links / threads;
-            need = need.then(Need::new(bytes, cuts + 30e-9 * search));
+            need = need.then(ResourceNeed::new(bytes, cuts + 30e-9 * search));
         }
         need
     }
 
     /// Removing links or switches (`items` of them) at random, `samples` times; `distances` where
     /// more is asked than whether it is still connected.
-    pub fn resilience(&self, items: usize, samples: u32, distances: bool) -> Need {
+    pub fn resilience(&self, items: usize, samples: u32, distances: bool) -> ResourceNeed {
         let each = self.distances(self.edge);
         let tries = if distances { (items as f64).max(2.0).log2().ceil() } else { 0.0 };
         let one = 30e-9 * self.links + tries * each.seconds;
         let bytes = self.threads * (60.0 * self.links + 400.0 * self.switches);
-        Need::new(bytes, one * f64::from(samples) / self.threads)
+        ResourceNeed::new(bytes, one * f64::from(samples) / self.threads)
     }
 
     /// Laying it out in racks, with the list of cables as text where `listed`.
-    pub fn plan(&self, listed: bool) -> Need {
+    pub fn plan(&self, listed: bool) -> ResourceNeed {
         if !listed {
-            return Need::new(150.0 * self.items(), 1e-6 * self.items());
+            return ResourceNeed::new(150.0 * self.items(), 1e-6 * self.items());
         }
         let bytes = 600.0 * self.switches + 420.0 * self.links + 1100.0 * self.terminals;
-        Need::new(bytes, 5e-6 * self.items())
+        ResourceNeed::new(bytes, 5e-6 * self.items())
     }
 
     /// The network as text.
-    pub fn text(&self) -> Need {
-        Need::new(350.0 * self.items(), 1e-6 * self.items())
+    pub fn text(&self) -> ResourceNeed {
+        ResourceNeed::new(350.0 * self.items(), 1e-6 * self.items())
     }
 
     /// Tables read from a file.
-    pub fn tables(&self, layers: u32) -> Need {
+    pub fn tables(&self, layers: u32) -> ResourceNeed {
         let (entries, pairs) = (self.entries(layers), self.switches * self.switches);
         let searches = self.switches * self.arcs() * f64::from(layers);
-        Need::new(4.4 * entries + 19.0 * pairs, 1e-9 * (5.0 * searches + 25.0 * entries))
+        ResourceNeed::new(4.4 * entries + 19.0 * pairs, 1e-9 * (5.0 * searches + 25.0 * entries))
     }
 
     /// Work along all routes of `routing`.
-    pub fn along(&self, routing: &Routing, work: RouteWork) -> Need {
+    pub fn along(&self, routing: &Routing, work: RouteWork) -> ResourceNeed {
         self.of_rows(routing.layers(), routing.kept_entries() as f64, work)
     }
 
     /// Work along all routes of tables of `layers` layers that do not exist yet.
-    pub fn along_any(&self, layers: u32, work: RouteWork) -> Need {
+    pub fn along_any(&self, layers: u32, work: RouteWork) -> ResourceNeed {
         self.of_rows(layers, self.entries(layers), work)
     }
 
     /// Work along all routes of tables that keep this number of entries.
-    fn of_rows(&self, layers: u32, kept: f64, work: RouteWork) -> Need {
+    fn of_rows(&self, layers: u32, kept: f64, work: RouteWork) -> ResourceNeed {
         let (entries, arcs) = (self.entries(layers), self.arcs());
         // what terminals share is walked once
         let shared = matches!(
@@ -210,7 +214,7 @@ impl Size {
             RouteWork::Digraph => (14.0 * entries, 1.0),
             RouteWork::Whole => (2.1 * entries, 0.1),
         };
-        Need::new(bytes, 60e-9 * walks * all / self.threads)
+        ResourceNeed::new(bytes, 60e-9 * walks * all / self.threads)
     }
 }
 

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 /// How often it is tried to find the switches that are no leaves.
 const ROUNDS: u32 = 8;
 
-/// Levels by which every link joins a level to the next.
+/// The levels of a tree: every link joins a level to the next.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Levels {
+pub struct TreeLevels {
     /// Links from each switch to the nearest leaf; `u32::MAX` where there is none.
     pub of: Vec<u32>,
     /// Switches that have hosts and are no leaves, ascending.
@@ -28,7 +28,7 @@ pub type SameLevel = (usize, usize, u32);
 ///
 /// # Errors
 /// When there is no such tree: the first link whose ends are on one level.
-pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<Levels, SameLevel> {
+pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<TreeLevels, SameLevel> {
     let ends = links.iter().map(|(a, b)| Some((SwitchId::from(*a), SwitchId::from(*b))));
     let graph = Graph::new(hosts.len(), ends);
     let mut leaf: Vec<bool> = hosts.iter().map(|n| *n > 0).collect();
@@ -54,7 +54,7 @@ pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<Levels, SameLev
         for &s in &above {
             leaf[s] = false;
         }
-        found = Some(Levels { of, apart });
+        found = Some(TreeLevels { of, apart });
         if above.is_empty() || !are_most_switches(&leaf, hosts) || !have_most_hosts(&leaf, hosts) {
             break;
         }
@@ -92,7 +92,7 @@ pub fn levels_beside(
     hosts: &[u32],
     others: &[u32],
     links: &[(usize, usize)],
-) -> Result<Levels, SameLevel> {
+) -> Result<TreeLevels, SameLevel> {
     if others.len() == hosts.len() && hosts.iter().any(|n| *n > 0) {
         let all: Vec<u32> = hosts.iter().zip(others).map(|(n, more)| n + more).collect();
         if let Ok(mut found) = levels(&all, links) {
@@ -108,7 +108,7 @@ pub fn levels_beside(
 ///
 /// # Errors
 /// As [`levels`].
-pub fn levels_of(on: &Topology) -> Result<Levels, SameLevel> {
+pub fn levels_of(on: &Topology) -> Result<TreeLevels, SameLevel> {
     let hosts: Vec<u32> =
         (0..on.switches().len()).map(|s| on.terminals_on(SwitchId::from(s)).len() as u32).collect();
     let links: Vec<(usize, usize)> =
@@ -152,7 +152,7 @@ fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool],
 /// leaves of its own. A core reaches more hosts over its neighbours than the leaves of these parts
 /// do, so only such leaves are tried, all at once.
 fn above_parts(hosts: &[u32], leaf: &[bool], of: &[u32], graph: &Graph) -> Vec<usize> {
-    let sorts = Sorts::new(hosts, leaf, graph);
+    let sorts = LeafClasses::new(hosts, leaf, graph);
     let reach: Vec<u64> = (0..sorts.all.len())
         .map(|i| sorts.near(i).into_iter().map(|j| sorts.all[j].hosts).sum())
         .collect();
@@ -183,21 +183,21 @@ fn above_parts(hosts: &[u32], leaf: &[bool], of: &[u32], graph: &Graph) -> Vec<u
     above.flat_map(|sort| sort.leaves.iter().copied()).collect()
 }
 
-/// Leaves of the same neighbours.
-struct Sort {
+/// Leaves that have the same neighbours.
+struct LeafClass {
     row: Vec<u32>,
     leaves: Vec<usize>,
     hosts: u64,
 }
 
 /// All leaves, by their neighbours.
-struct Sorts {
-    all: Vec<Sort>,
+struct LeafClasses {
+    all: Vec<LeafClass>,
     /// Those beside each switch.
     beside: Vec<Vec<usize>>,
 }
 
-impl Sorts {
+impl LeafClasses {
     fn new(hosts: &[u32], leaf: &[bool], graph: &Graph) -> Self {
         let mut alike: BTreeMap<Vec<u32>, Vec<usize>> = BTreeMap::new();
         for s in (0..leaf.len()).filter(|&s| leaf[s]) {
@@ -209,9 +209,9 @@ impl Sorts {
         let hosts_on = |leaves: &[usize]| leaves.iter().map(|s| u64::from(hosts[*s])).sum();
         let sort = |(row, leaves): (Vec<u32>, Vec<usize>)| {
             let hosts = hosts_on(&leaves);
-            Sort { row, leaves, hosts }
+            LeafClass { row, leaves, hosts }
         };
-        let all: Vec<Sort> = alike.into_iter().map(sort).collect();
+        let all: Vec<LeafClass> = alike.into_iter().map(sort).collect();
         let mut beside = vec![Vec::new(); leaf.len()];
         for (i, sort) in all.iter().enumerate() {
             for &to in &sort.row {
@@ -254,7 +254,7 @@ mod tests {
     fn hosts_on_spines_do_not_hide_the_tree() {
         let links = two_levels(3, 2);
         let plain = levels(&[2, 2, 2, 0, 0], &links).expect("a tree");
-        assert_eq!(plain, Levels { of: vec![0, 0, 0, 1, 1], apart: vec![] });
+        assert_eq!(plain, TreeLevels { of: vec![0, 0, 0, 1, 1], apart: vec![] });
         for (hosts, apart) in [
             ([2, 2, 2, 1, 0], vec![3]),
             ([2, 2, 2, 1, 1], vec![3, 4]),
@@ -262,7 +262,7 @@ mod tests {
             ([1, 1, 1, 1, 0], vec![3]),
         ] {
             let found = levels(&hosts, &links).expect("a tree by the others");
-            assert_eq!(found, Levels { of: vec![0, 0, 0, 1, 1], apart }, "{hosts:?}");
+            assert_eq!(found, TreeLevels { of: vec![0, 0, 0, 1, 1], apart }, "{hosts:?}");
         }
     }
 
@@ -301,7 +301,7 @@ mod tests {
                     hosts[s] = 1;
                 }
                 let found = levels(&hosts, &links).expect("a tree by the others");
-                assert_eq!(found, Levels { of: of.clone(), apart: apart.clone() }, "{apart:?}");
+                assert_eq!(found, TreeLevels { of: of.clone(), apart: apart.clone() }, "{apart:?}");
             }
             // pods of different sizes, and one that has lost cables
             let mut hosts = vec![0; of.len()];
@@ -311,7 +311,7 @@ mod tests {
                 links.iter().copied().filter(|l| *l != (0, 2 * pods)).collect();
             for links in [links, cut] {
                 let found = levels(&hosts, &links).expect("a tree by the others");
-                assert_eq!(found, Levels { of: of.clone(), apart: vec![4 * pods + 2] });
+                assert_eq!(found, TreeLevels { of: of.clone(), apart: vec![4 * pods + 2] });
             }
         }
     }

@@ -1,9 +1,9 @@
 //! Functions that the algebraic families share: checks of parameters, Cayley graphs of binary
 //! words, projective planes, Paley graphs.
 
-use super::wish::Wish;
+use super::wish::NetworkWish;
 use super::{Family, MAX_P, MAX_PORTS, in_range};
-use base::field::Field;
+use base::field::FiniteField;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ pub(super) fn one_of(
 
 /// The member with the number of endpoints that a wish implies; `of` makes the member for a number
 /// of endpoints.
-pub(super) fn sized<F: Family>(wish: &Wish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
+pub(super) fn sized<F: Family>(wish: &NetworkWish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
     let promise = of(Some(0)).promise().ok()?;
     wish.endpoints_of(&promise).map(|p| of(Some(p)))
 }
@@ -108,16 +108,16 @@ pub(super) fn star_product(
 ///
 /// Points are numbered (1, y, z), then (0, 1, z), then (0, 0, 1), each in lexicographic order.
 pub(super) struct ProjectivePlane {
-    field: Field,
+    field: FiniteField,
 }
 
 impl ProjectivePlane {
     /// The plane of order `q`, a prime power.
     ///
     /// # Errors
-    /// As [`Field::new`].
+    /// As [`FiniteField::new`].
     pub(super) fn new(q: u32) -> Result<Self, Refusal> {
-        Ok(Self { field: Field::new(q)? })
+        Ok(Self { field: FiniteField::new(q)? })
     }
 
     /// Number of points.
@@ -208,7 +208,7 @@ impl PlaneCounts {
 
 /// The Paley graph of order q = 1 mod 4: field elements, linked when their difference is a square.
 pub(super) struct PaleyGraph {
-    field: Field,
+    field: FiniteField,
 }
 
 impl PaleyGraph {
@@ -224,9 +224,9 @@ impl PaleyGraph {
     /// The graph of order `q`.
     ///
     /// # Errors
-    /// As [`Field::new`].
+    /// As [`FiniteField::new`].
     pub(super) fn new(q: u32) -> Result<Self, Refusal> {
-        Ok(Self { field: Field::new(q)? })
+        Ok(Self { field: FiniteField::new(q)? })
     }
 
     /// The (q - 1) / 2 neighbours of `x`, ascending.
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn polars_are_the_points_of_dot_product_zero_and_clusters_are_stars() {
         for q in [2, 3, 4, 5, 7, 8, 9, 11] {
-            let (plane, f) = (ProjectivePlane::new(q).expect("q"), Field::new(q).expect("q"));
+            let (plane, f) = (ProjectivePlane::new(q).expect("q"), FiniteField::new(q).expect("q"));
             let dot = |u: [u32; 3], v: [u32; 3]| {
                 (0..3).map(|k| f.mul(u[k], v[k])).fold(0, |sum, x| f.add(sum, x))
             };

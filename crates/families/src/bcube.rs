@@ -10,7 +10,7 @@
 //! whose digits are its own without a(l). Groups are the n parts that differ in a(k), and the
 //! highest switches. Ports: of a server the endpoint, then level by level; of a switch by a(l).
 
-use super::{Claim, Family, Promise, Ratio, in_range};
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -65,20 +65,20 @@ impl Family for Bcube {
         [(4, 0), (4, 1), (2, 2), (3, 2), (2, 3)].map(|(n, k)| Self { n, k }).to_vec()
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let servers = self.servers()?;
         let levels = self.k + 1;
         let links = u64::from(levels) * servers;
         // two hops for every digit that differs: each does in servers - servers / n of them
         let apart = servers - servers / u64::from(self.n);
         let far = 2 * u64::from(levels) * apart;
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: servers + links / u64::from(self.n),
             endpoints: servers,
             links,
             network_radix: self.n.max(levels),
-            diameter: Claim::Exact(2 * levels),
-            mean_distance: Claim::Exact(Ratio { num: far, den: servers - 1 }),
+            diameter: PromisedValue::Exact(2 * levels),
+            mean_distance: PromisedValue::Exact(ExactFraction { num: far, den: servers - 1 }),
             edge_switches: servers,
             radix: self.n.max(levels + 1),
             planes: 1,

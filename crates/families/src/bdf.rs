@@ -16,8 +16,8 @@
 //! a walk of three links between any two points that are not linked.
 
 use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized, star_product};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
@@ -100,7 +100,7 @@ impl Family for Bdf {
         vec![Self { u: 3, p: None }, Self { u: 5, p: Some(0) }, Self { u: 7, p: Some(0) }]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
         let PlaneCounts { points, adjacent, quadrics, apart } = PlaneCounts::new(self.u);
         let order = u64::from(self.u) + 1;
@@ -113,9 +113,10 @@ impl Family for Bdf {
         let behind = if alone { 2 * quadrics * u64::from(self.u) * order } else { 0 };
         let three = apart * order * (order - 1) + behind;
         let pairs = n * (n - 1);
-        let mean = Claim::Exact(Ratio { num: 2 * pairs + three - 2 * links, den: pairs });
+        let mean =
+            PromisedValue::Exact(ExactFraction { num: 2 * pairs + three - 2 * links, den: pairs });
         let radix = 3 * (self.u + 1) / 2;
-        Ok(Promise::direct(n, p, links, radix, Claim::Exact(3), mean))
+        Ok(FamilyPromise::direct(n, p, links, radix, PromisedValue::Exact(3), mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -136,7 +137,7 @@ impl Family for Bdf {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let most = MAX_U.min(wish.radix);
         (3..=most).filter_map(|u| sized(wish, |p| Self { u, p })).collect()
     }

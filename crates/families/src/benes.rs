@@ -12,9 +12,9 @@
 //! the next.
 
 use super::multistage::ButterflyStages;
-use super::{Claim, Family, Promise, Ratio, in_range};
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,27 +34,30 @@ impl Family for Benes {
     const NAME: &'static str = "benes";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
         [2, 3, 4].map(|n| Self { n }).to_vec()
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let n = in_range("n", self.n, 2, MAX_N)?;
         let width = 1_u64 << (n - 1);
         // Across: 2 n - 2 links to every switch of the other outer stage. On the same stage: there
         // and back as far as the last bit that differs, 2 i links to 2^(i-1) switches.
         let across = width * u64::from(2 * n - 2);
         let same: u64 = (1..n).map(|i| u64::from(i) << i).sum();
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: u64::from(2 * n - 1) * width,
             endpoints: 4 * width,
             links: u64::from(2 * n - 2) * 2 * width,
             network_radix: 4,
-            diameter: Claim::Exact(2 * n - 2),
-            mean_distance: Claim::Exact(Ratio { num: across + same, den: 2 * width - 1 }),
+            diameter: PromisedValue::Exact(2 * n - 2),
+            mean_distance: PromisedValue::Exact(ExactFraction {
+                num: across + same,
+                den: 2 * width - 1,
+            }),
             edge_switches: 2 * width,
             radix: 4,
             planes: 1,

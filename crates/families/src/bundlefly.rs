@@ -15,9 +15,9 @@
 
 use super::algebra::{PaleyGraph, endpoints, largest_of_each_radix, sized, star_product};
 use super::slim_fly::SlimFly;
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio, recipe};
-use base::field::{Field, prime_power};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, recipe};
+use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -67,7 +67,7 @@ impl Bundlefly {
 /// O(q^2).
 fn double_pairs(structure: &SlimFly) -> Result<u64, Refusal> {
     let q = structure.q;
-    let field = Field::new(q)?;
+    let field = FiniteField::new(q)?;
     let sets = structure.generators(&field)?;
     let below = |x: u32| if x == 128 { u128::MAX } else { (1_u128 << x) - 1 };
     let mut double = 0;
@@ -103,7 +103,7 @@ impl Family for Bundlefly {
         vec![of(3, 5, Some(1)), of(4, 5, Some(0)), of(3, 9, Some(0)), of(5, 5, Some(0))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let CheckedBundlefly { structure, structure_radix, radix, p } = self.checked()?;
         let (q, order) = (u64::from(self.q), u64::from(self.paley));
         let nodes = 2 * q * q;
@@ -114,8 +114,9 @@ impl Family for Bundlefly {
         let two = apart * order + double_pairs(&structure)? * (order - 1);
         let three = apart * order * order - two;
         let pairs = n * (n - 1);
-        let mean = Claim::Exact(Ratio { num: 2 * pairs + three - 2 * links, den: pairs });
-        Ok(Promise::direct(n, p, links, radix, Claim::Exact(3), mean))
+        let mean =
+            PromisedValue::Exact(ExactFraction { num: 2 * pairs + three - 2 * links, den: pairs });
+        Ok(FamilyPromise::direct(n, p, links, radix, PromisedValue::Exact(3), mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -144,7 +145,7 @@ impl Family for Bundlefly {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let powers = |most: u32| (3..=most.min(wish.radix)).filter(|&x| prime_power(x).is_some());
         let all = powers(MAX_Q).flat_map(|q| {
             let fits = move |paley: &u32| paley % 4 == 1 && (3 * q + paley) / 2 - 1 <= wish.radix;

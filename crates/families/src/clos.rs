@@ -9,10 +9,10 @@
 //! one, which is the leaf-spine of data centres; unfolded, endpoints are on both outer stages, the
 //! inputs first. Ports: endpoints, then links by the number of the switch they lead to.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Family for Clos {
     const NAME: &'static str = "clos";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -62,16 +62,16 @@ impl Family for Clos {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let outer = self.outer()?;
         let [n, m] = [self.n, self.m].map(u64::from);
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: u64::from(outer) + m,
             endpoints: u64::from(outer) * n,
             links: u64::from(outer) * m,
             network_radix: self.m.max(outer),
-            diameter: Claim::Exact(if outer > 1 { 2 } else { 0 }),
-            mean_distance: Claim::Exact(Ratio { num: 2, den: 1 }),
+            diameter: PromisedValue::Exact(if outer > 1 { 2 } else { 0 }),
+            mean_distance: PromisedValue::Exact(ExactFraction { num: 2, den: 1 }),
             edge_switches: outer.into(),
             radix: (self.n + self.m).max(outer),
             planes: 1,
@@ -101,7 +101,7 @@ impl Family for Clos {
 
     /// Folded, for every n the rearrangeable and the strictly non-blocking network, with as many
     /// outer switches as the wish needs; of oversubscribed ones m = n / oversubscription.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for n in 1..wish.radix.min(MAX_P) {
             let rearrangeable = (f64::from(n) / wish.oversubscription - 1e-9).ceil() as u32;
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn members_near_a_wish_are_the_largest_of_their_ports() {
-        let wish = Wish {
+        let wish = NetworkWish {
             endpoints: None,
             radix: 36,
             concentration: Concentration::Ceil,

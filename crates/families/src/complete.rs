@@ -5,8 +5,8 @@
 //! Ports come in the order of the switches they lead to.
 
 use super::algebra::{endpoints, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -41,12 +41,13 @@ impl Family for CompleteGraph {
         vec![of(1, None), of(2, Some(3)), of(5, None), of(12, Some(0)), of(9, Some(1))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (p, n) = (self.checked()?, u64::from(self.n));
         let one = u32::from(n > 1);
-        let mean = Claim::Exact(Ratio { num: one.into(), den: 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: one.into(), den: 1 });
         let links = n * (n - 1) / 2;
-        let promise = Promise::direct(n, p, links, self.n - 1, Claim::Exact(one), mean);
+        let promise =
+            FamilyPromise::direct(n, p, links, self.n - 1, PromisedValue::Exact(one), mean);
         Ok(promise.vertex_transitive())
     }
 
@@ -65,7 +66,7 @@ impl Family for CompleteGraph {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let most = wish.radix.min(MAX_N);
         (2..=most).filter_map(|n| sized(wish, |p| Self { n, p })).collect()
     }

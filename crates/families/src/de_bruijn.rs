@@ -15,10 +15,10 @@
 //! only bound it from above.
 
 use super::algebra::{endpoints, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,18 +94,25 @@ impl WordGraph {
     }
 
     /// The promise; `loops` words are their own shift.
-    fn promise(self, loops: u64, p: u32) -> Promise {
+    fn promise(self, loops: u64, p: u32) -> FamilyPromise {
         let (letters, d) = (u64::from(self.letters), u64::from(self.d));
         // words of two alternating letters are shifts of each other in both directions
         let links = self.count * d - loops - letters * (letters - 1) / 2;
         let pairs = self.count * (self.count - 1);
-        let of = |sum: u64| Ratio { num: sum, den: pairs };
+        let of = |sum: u64| ExactFraction { num: sum, den: pairs };
         let (low, high) = self.sums();
         let mean = match self.n {
-            1 => Claim::Exact(of(pairs)),
-            _ => Claim::Between(of(low), of(high)),
+            1 => PromisedValue::Exact(of(pairs)),
+            _ => PromisedValue::Between(of(low), of(high)),
         };
-        Promise::direct(self.count, p, links, self.network_radix(), Claim::Exact(self.n), mean)
+        FamilyPromise::direct(
+            self.count,
+            p,
+            links,
+            self.network_radix(),
+            PromisedValue::Exact(self.n),
+            mean,
+        )
     }
 
     /// Bounds of the sum of distances over ordered pairs.
@@ -197,7 +204,7 @@ impl WordGraph {
 }
 
 /// Lengths and letters that fit the ports of a wish.
-fn within(wish: &Wish) -> impl Iterator<Item = (u32, u32)> {
+fn within(wish: &NetworkWish) -> impl Iterator<Item = (u32, u32)> {
     (2..=wish.radix.min(1024) / 2).flat_map(|d| (2..=MAX_N).map(move |n| (d, n)))
 }
 
@@ -211,7 +218,7 @@ impl Family for DeBruijn {
     const NAME: &'static str = "de_bruijn";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -225,7 +232,7 @@ impl Family for DeBruijn {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let words = self.words()?;
         Ok(words.promise(self.d.into(), words.endpoints(self.p)?))
     }
@@ -235,7 +242,7 @@ impl Family for DeBruijn {
         Ok(words.build("debruijn", words.endpoints(self.p)?))
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         within(wish).filter_map(|(d, n)| sized(wish, |p| Self { d, n, p })).collect()
     }
 
@@ -254,7 +261,7 @@ impl Family for Kautz {
     const NAME: &'static str = "kautz";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -268,7 +275,7 @@ impl Family for Kautz {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let words = self.words()?;
         Ok(words.promise(0, words.endpoints(self.p)?))
     }
@@ -278,7 +285,7 @@ impl Family for Kautz {
         Ok(words.build("kautz", words.endpoints(self.p)?))
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         within(wish).filter_map(|(d, n)| sized(wish, |p| Self { d, n, p })).collect()
     }
 
@@ -362,7 +369,7 @@ mod tests {
             for promise in [DeBruijn { d, n, p }.promise(), Kautz { d, n, p }.promise()] {
                 let Ok(promise) = promise else { continue };
                 prop_assert!(promise.links <= MAX_ARCS);
-                if let Claim::Between(low, high) = promise.mean_distance {
+                if let PromisedValue::Between(low, high) = promise.mean_distance {
                     prop_assert!(low.num <= high.num && low.num >= low.den);
                     prop_assert!(high.num <= high.den * u64::from(n));
                 }

@@ -13,11 +13,11 @@
 //! points with the same first coordinate. Ports: in the order of the switches they lead to.
 
 use super::algebra::{endpoints, one_of, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio};
-use base::field::Field;
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
+use base::field::FiniteField;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,7 @@ impl Delorme {
 /// The points of a generalized quadrangle, numbered (), (a), (k, b), (a, l, c), each in
 /// lexicographic order.
 struct QuadranglePoints {
-    field: Field,
+    field: FiniteField,
     /// 2^e, for q = 2^(2e+1).
     exponent: u32,
 }
@@ -112,14 +112,14 @@ impl Family for Delorme {
     const NAME: &'static str = "delorme";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
         vec![Self { q: 2, p: None }, Self { q: 2, p: Some(0) }, Self { q: 8, p: Some(0) }]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
         let q = u64::from(self.q);
         let n = (q + 1) * (q * q + 1);
@@ -131,13 +131,13 @@ impl Family for Delorme {
         let two = absolute * q * q + (n - absolute) * (q * (q + 1) - 1);
         let pairs = n * (n - 1);
         let sum = 3 * pairs - 2 * (2 * links) - two;
-        let mean = Claim::Exact(Ratio { num: sum, den: pairs });
-        Ok(Promise::direct(n, p, links, self.q + 1, Claim::Exact(3), mean))
+        let mean = PromisedValue::Exact(ExactFraction { num: sum, den: pairs });
+        Ok(FamilyPromise::direct(n, p, links, self.q + 1, PromisedValue::Exact(3), mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
         let p = self.checked()?;
-        let field = Field::new(self.q)?;
+        let field = FiniteField::new(self.q)?;
         let points = QuadranglePoints { field, exponent: 1 << (self.q.ilog2() / 2) };
         let q = self.q;
         let n = (q + 1) * (q * q + 1);
@@ -157,7 +157,7 @@ impl Family for Delorme {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         [2, 8, 32].into_iter().filter_map(|q| sized(wish, |p| Self { q, p })).collect()
     }
 }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn being_on_the_other_s_line_is_symmetric() {
         for q in [2, 8, 32_u32] {
-            let field = Field::new(q).expect("a power of 2");
+            let field = FiniteField::new(q).expect("a power of 2");
             let points = QuadranglePoints { field, exponent: 1 << (q.ilog2() / 2) };
             let n = (q + 1) * (q * q + 1);
             let mut absolute = 0;

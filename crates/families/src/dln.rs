@@ -12,8 +12,8 @@
 //! the switch they lead to.
 
 use super::random::{LinkEnds, concentration, distances, in_order, sizes};
-use super::wish::Wish;
-use super::{Family, MAX_P, Promise, in_range};
+use super::wish::NetworkWish;
+use super::{Family, FamilyPromise, MAX_P, in_range};
 use base::seed::Stream;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
@@ -137,11 +137,12 @@ impl Family for Dln {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let CheckedDln { steps, degree, p } = self.checked()?;
         let n = u64::from(self.n);
         let (diameter, mean) = distances(n, degree, self.farthest(&steps));
-        let promise = Promise::direct(n, p, n * u64::from(degree) / 2, degree, diameter, mean);
+        let promise =
+            FamilyPromise::direct(n, p, n * u64::from(degree) / 2, degree, diameter, mean);
         // without random links the ring can be turned
         Ok(if self.y == 0 { promise.vertex_transitive() } else { promise })
     }
@@ -161,7 +162,7 @@ impl Family for Dln {
 
     /// DLN-2-y: for every y the numbers of switches next to the wish, with the default rule;
     /// nothing where no number is wished, for there is no largest member.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |y: u32| {
             sizes(wish, 2 + y).into_iter().filter_map(move |(n, p)| {
                 let n = u32::try_from(n).ok()?;

@@ -10,8 +10,8 @@
 //! to each of them again, and so on: m = a h / (g - 1) links, rounded down, join every two groups,
 //! and the ports left over stay empty. Ports of a switch: endpoints, group, global.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
@@ -34,13 +34,13 @@ pub struct Dragonfly {
     pub g: Option<u32>,
     /// Which group each global port leads to; default absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrangement: Option<Arrangement>,
+    pub arrangement: Option<GlobalArrangement>,
 }
 
 /// The order in which the global ports of a group lead to the other groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Arrangement {
+pub enum GlobalArrangement {
     /// Groups 0, 1, 2, ... without the own one (consecutive).
     Absolute,
     /// The next group, the one after it, and so on, round the ring of groups.
@@ -54,8 +54,12 @@ pub enum Arrangement {
     Codes,
 }
 
-const ALL: [Arrangement; 4] =
-    [Arrangement::Absolute, Arrangement::Relative, Arrangement::Palmtree, Arrangement::Circulant];
+const ALL: [GlobalArrangement; 4] = [
+    GlobalArrangement::Absolute,
+    GlobalArrangement::Relative,
+    GlobalArrangement::Palmtree,
+    GlobalArrangement::Circulant,
+];
 
 /// Most switches per group, and most global ports per switch.
 const MOST: u32 = 1024;
@@ -71,7 +75,7 @@ pub(super) struct GlobalWiring {
     pub(super) g: u32,
     /// Links that join any two groups; 0 when there is one group.
     pub(super) m: u32,
-    pub(super) arrangement: Arrangement,
+    pub(super) arrangement: GlobalArrangement,
 }
 
 /// The numbers of ordered pairs of switches in different groups, by distance.
@@ -94,8 +98,8 @@ impl Dragonfly {
             return Err(Refusal::new("g", why, format!("1 to {}", a * h + 1)));
         }
         let m = if g == 1 { 0 } else { a * h / (g - 1) };
-        let arrangement = self.arrangement.unwrap_or(Arrangement::Absolute);
-        if arrangement == Arrangement::Codes && (a, h, g) != (18, 9, 19) {
+        let arrangement = self.arrangement.unwrap_or(GlobalArrangement::Absolute);
+        if arrangement == GlobalArrangement::Codes && (a, h, g) != (18, 9, 19) {
             let why = format!("codes with a={a}, h={h}, g={g}");
             return Err(Refusal::new("arrangement", why, "a=18, h=9, g=19, or another one"));
         }
@@ -109,12 +113,12 @@ impl GlobalWiring {
         let ahead = (to + self.g - from) % self.g;
         let behind = self.g - ahead;
         match self.arrangement {
-            Arrangement::Absolute if to < from => to,
-            Arrangement::Absolute => to - 1,
-            Arrangement::Relative | Arrangement::Codes => ahead - 1,
-            Arrangement::Palmtree => behind - 1,
-            Arrangement::Circulant if ahead <= behind => 2 * (ahead - 1),
-            Arrangement::Circulant => 2 * (behind - 1) + 1,
+            GlobalArrangement::Absolute if to < from => to,
+            GlobalArrangement::Absolute => to - 1,
+            GlobalArrangement::Relative | GlobalArrangement::Codes => ahead - 1,
+            GlobalArrangement::Palmtree => behind - 1,
+            GlobalArrangement::Circulant if ahead <= behind => 2 * (ahead - 1),
+            GlobalArrangement::Circulant => 2 * (behind - 1) + 1,
         }
     }
 
@@ -122,12 +126,12 @@ impl GlobalWiring {
     /// [`GlobalWiring::index`].
     fn target(&self, from: u32, index: u32) -> u32 {
         let ahead = match self.arrangement {
-            Arrangement::Absolute if index < from => return index,
-            Arrangement::Absolute => return index + 1,
-            Arrangement::Relative | Arrangement::Codes => index + 1,
-            Arrangement::Palmtree => self.g - index - 1,
-            Arrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
-            Arrangement::Circulant => self.g - index / 2 - 1,
+            GlobalArrangement::Absolute if index < from => return index,
+            GlobalArrangement::Absolute => return index + 1,
+            GlobalArrangement::Relative | GlobalArrangement::Codes => index + 1,
+            GlobalArrangement::Palmtree => self.g - index - 1,
+            GlobalArrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
+            GlobalArrangement::Circulant => self.g - index / 2 - 1,
         };
         (from + ahead) % self.g
     }
@@ -139,7 +143,7 @@ impl GlobalWiring {
 
     /// The number that link `round` of two groups has at its other end.
     fn far_round(&self, round: u32) -> u32 {
-        if self.arrangement == Arrangement::Codes { self.m - 1 - round } else { round }
+        if self.arrangement == GlobalArrangement::Codes { self.m - 1 - round } else { round }
     }
 
     /// The ports in use on router `i` of any group.
@@ -208,8 +212,8 @@ impl GlobalWiring {
     /// else by counting, where that takes at most [`COUNTED_STEPS`]; else as bounds.
     fn near(&self) -> [DistanceCounts; 2] {
         let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
-        let absolute = self.arrangement == Arrangement::Absolute;
-        if g == a * h + 1 && self.arrangement != Arrangement::Circulant {
+        let absolute = self.arrangement == GlobalArrangement::Absolute;
+        if g == a * h + 1 && self.arrangement != GlobalArrangement::Circulant {
             // Pairs of routers that only two global links in a row join within two hops.
             // Absolute: two groups with neighbouring numbers share a router of most other groups;
             // relative: o + o' = -h+1 .. h-1 for the offsets of routers i and a - 1 - i.
@@ -243,14 +247,17 @@ impl GlobalWiring {
         ]
     }
 
-    fn distances(&self) -> (Claim<u32>, Claim<Ratio>) {
+    fn distances(&self) -> (PromisedValue<u32>, PromisedValue<ExactFraction>) {
         let (a, g) = (u64::from(self.a), u64::from(self.g));
         if a == 1 || g == 1 {
             let diameter = u32::from(a * g > 1);
-            return (Claim::Exact(diameter), Claim::Exact(Ratio { num: 1, den: 1 }));
+            return (
+                PromisedValue::Exact(diameter),
+                PromisedValue::Exact(ExactFraction { num: 1, den: 1 }),
+            );
         }
         let pairs = a * a * g * (g - 1);
-        let mean = |near: DistanceCounts| Ratio {
+        let mean = |near: DistanceCounts| ExactFraction {
             num: g * a * (a - 1) + 3 * pairs - near.two - near.one,
             den: a * g * (a * g - 1),
         };
@@ -258,16 +265,19 @@ impl GlobalWiring {
             |near: DistanceCounts| 3 - u32::from(near.two == pairs) - u32::from(near.one == pairs);
         let [least, most] = self.near();
         if least == most {
-            return (Claim::Exact(diameter(most)), Claim::Exact(mean(most)));
+            return (PromisedValue::Exact(diameter(most)), PromisedValue::Exact(mean(most)));
         }
-        (Claim::Between(diameter(most), diameter(least)), Claim::Between(mean(most), mean(least)))
+        (
+            PromisedValue::Between(diameter(most), diameter(least)),
+            PromisedValue::Between(mean(most), mean(least)),
+        )
     }
 }
 
 /// Numbers of groups for a wish, of `ports` global ports and `hosts` endpoints each: the next below
 /// and the next above with which the links between two groups carry uniform traffic in full. A
 /// group's endpoints send 1/g of their traffic to each other group.
-pub(super) fn groups_near(wish: &Wish, ports: u32, hosts: u32) -> impl Iterator<Item = u32> {
+pub(super) fn groups_near(wish: &NetworkWish, ports: u32, hosts: u32) -> impl Iterator<Item = u32> {
     let full = f64::from(hosts) / wish.oversubscription;
     let carries = |g: &u32| f64::from(ports / (g - 1)) * f64::from(*g) >= full - 1e-9;
     let most = u64::from(ports) + 1;
@@ -300,13 +310,13 @@ impl Family for Dragonfly {
         members
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let w = self.wiring()?;
         let [a, g, m] = [w.a, w.g, w.m].map(u64::from);
         let (diameter, mean_distance) = w.distances();
         let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
         let network_radix = w.a - 1 + w.ports_of(0).len() as u32;
-        Ok(Promise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
+        Ok(FamilyPromise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -339,7 +349,7 @@ impl Family for Dragonfly {
 
     /// Balanced members, a = 2 h, p = h (Kim et al., section 3.1): with all groups, and with as
     /// many as the wish needs where the links between two groups still carry uniform traffic.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for h in 1..=wish.radix.min(4 * MOST).div_ceil(4) {
             let (a, p) = (2 * h, wish.per_switch(f64::from(h), f64::from(h)));
@@ -353,13 +363,13 @@ impl Family for Dragonfly {
 #[cfg(test)]
 mod tests {
     use super::super::recipe;
-    use super::Arrangement::{Absolute, Circulant, Palmtree, Relative};
+    use super::GlobalArrangement::{Absolute, Circulant, Palmtree, Relative};
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
-    fn balanced(h: u32, arrangement: Arrangement) -> Dragonfly {
+    fn balanced(h: u32, arrangement: GlobalArrangement) -> Dragonfly {
         Dragonfly { p: None, a: None, h, g: None, arrangement: Some(arrangement) }
     }
 
@@ -382,9 +392,9 @@ mod tests {
         ];
         for (h, arrangement, (num, den)) in known {
             let promise = balanced(h, arrangement).promise().expect("a member");
-            let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+            let PromisedValue::Exact(mean) = promise.mean_distance else { panic!("not exact") };
             assert_eq!(mean.num * den, mean.den * num, "h={h} {arrangement:?}");
-            assert_eq!(promise.diameter, Claim::Exact(3));
+            assert_eq!(promise.diameter, PromisedValue::Exact(3));
         }
     }
 
@@ -419,11 +429,11 @@ mod tests {
                         Palmtree => group - l - 1,
                         Circulant if l % 2 == 0 => group + l / 2 + 1,
                         Circulant => group - (l - 1) / 2 - 1,
-                        Arrangement::Codes => unreachable!("it is of one size"),
+                        GlobalArrangement::Codes => unreachable!("it is of one size"),
                     };
                     let router = SwitchId((group * a + l / h) as u32);
                     // two endpoints and three local ports come first
-                    let Peer::Switch(c) = t.peer(router, (6 + l % h) as u16) else {
+                    let PortPeer::Switch(c) = t.peer(router, (6 + l % h) as u16) else {
                         panic!("global port {l} of group {group} is empty");
                     };
                     let reached = t.switches()[t.head(c).switch.ix()].group;
@@ -451,7 +461,7 @@ mod tests {
         }
         let promise = member.promise().expect("a member");
         assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
-        assert!(matches!(promise.mean_distance, Claim::Exact(_)));
+        assert!(matches!(promise.mean_distance, PromisedValue::Exact(_)));
     }
 
     proptest! {
@@ -494,7 +504,7 @@ mod tests {
     /// router 17 - l there.
     #[test]
     fn the_codes_arrangement_is_that_of_its_configuration() {
-        let codes = Some(Arrangement::Codes);
+        let codes = Some(GlobalArrangement::Codes);
         let member = Dragonfly { p: Some(9), a: Some(18), h: 9, g: Some(19), arrangement: codes };
         let t = built(&member);
         assert_eq!(broken_promises(&member.promise().expect("a member"), &t), Vec::<String>::new());
@@ -561,6 +571,6 @@ mod tests {
         let largest = of(Some(MAX_P), Some(MOST), MOST, None).promise().expect("the largest");
         assert_eq!(largest.switches, 1024 * (1024 * 1024 + 1));
         let fewer = of(None, Some(MOST), MOST, Some(1000)).promise().expect("bounds");
-        assert!(matches!(fewer.mean_distance, Claim::Between(low, high) if low != high));
+        assert!(matches!(fewer.mean_distance, PromisedValue::Between(low, high) if low != high));
     }
 }

@@ -1,8 +1,8 @@
 //! A row of the table of families: the functions of one family behind one type.
 
 use crate::family::Family;
-use crate::promise::Promise;
-use crate::wish::Wish;
+use crate::promise::FamilyPromise;
+use crate::wish::NetworkWish;
 use base::Refusal;
 use base::part::Part;
 use fabric::geometry::Geometry;
@@ -10,14 +10,14 @@ use fabric::network::{Recipe, Topology};
 use serde_json::{Map, Value};
 
 /// One row of the table of families.
-pub struct Entry {
+pub struct FamilyEntry {
     /// Its name, what it is, and its parameters.
     pub part: Part,
     examples: fn() -> Vec<Recipe>,
     geometry: fn(Value) -> Result<Geometry, Refusal>,
-    promise: fn(Value) -> Result<Promise, Refusal>,
+    promise: fn(Value) -> Result<FamilyPromise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
-    near: fn(&Wish) -> Vec<MemberOffer>,
+    near: fn(&NetworkWish) -> Vec<MemberOffer>,
 }
 
 /// A member of a family that is offered for a wish.
@@ -28,10 +28,10 @@ pub struct MemberOffer {
     /// The kind of the member within the family; often empty.
     pub kind: String,
     /// The promise of the member.
-    pub promise: Promise,
+    pub promise: FamilyPromise,
 }
 
-impl Entry {
+impl FamilyEntry {
     /// The row of family `F`.
     pub const fn of<F: Family>() -> Self {
         Self {
@@ -79,20 +79,20 @@ impl Entry {
     ///
     /// # Errors
     /// When a parameter is unknown, missing, of the wrong type, or names no member.
-    pub fn promise(&self, params: &Map<String, Value>) -> Result<Promise, Refusal> {
+    pub fn promise(&self, params: &Map<String, Value>) -> Result<FamilyPromise, Refusal> {
         (self.promise)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
     /// The network with these parameters.
     ///
     /// # Errors
-    /// As [`Entry::promise`].
+    /// As [`FamilyEntry::promise`].
     pub fn build(&self, params: &Map<String, Value>) -> Result<Topology, Refusal> {
         (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
     /// The members that the family offers for `wish`: [`Family::near`].
-    pub fn near(&self, wish: &Wish) -> Vec<MemberOffer> {
+    pub fn near(&self, wish: &NetworkWish) -> Vec<MemberOffer> {
         (self.near)(wish)
     }
 }
@@ -101,7 +101,7 @@ impl Entry {
 /// limit.
 const MAX_LINKS: u64 = 1 << 26;
 
-fn within_limits(promise: &Promise) -> Result<(), Refusal> {
+fn within_limits(promise: &FamilyPromise) -> Result<(), Refusal> {
     let most = promise.links.max(promise.endpoints).max(promise.switches);
     if most <= MAX_LINKS {
         return Ok(());

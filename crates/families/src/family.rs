@@ -1,7 +1,7 @@
 //! The trait of families of networks: parameters, promise and construction.
 
-use crate::promise::Promise;
-use crate::wish::Wish;
+use crate::promise::FamilyPromise;
+use crate::wish::NetworkWish;
 use base::Refusal;
 use fabric::geometry::Geometry;
 use fabric::network::Builder;
@@ -30,7 +30,7 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     ///
     /// # Errors
     /// When no such member exists; the refusal names the parameter and what would be valid.
-    fn promise(&self) -> Result<Promise, Refusal>;
+    fn promise(&self) -> Result<FamilyPromise, Refusal>;
 
     /// The network's switches, links and endpoints.
     ///
@@ -45,7 +45,7 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// least as many; with no number of endpoints wished, the largest of all. Members that do not
     /// fit are dropped, so a family may simply list its members along their natural parameter.
     /// Families that are not built for bandwidth (rings, trees) offer none, the default.
-    fn near(_wish: &Wish) -> Vec<Self> {
+    fn near(_wish: &NetworkWish) -> Vec<Self> {
         Vec::new()
     }
 

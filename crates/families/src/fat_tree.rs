@@ -12,10 +12,10 @@
 //! then has links to every pod, and all have equally many or one more. Ports: endpoints, then down
 //! by switch, then up by switch, so that parallel links are side by side.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -285,7 +285,7 @@ impl Family for FatTree {
     const NAME: &'static str = "fat_tree";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -314,7 +314,7 @@ impl Family for FatTree {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let t = self.tree()?;
         let [pods, leaves, last, spines, parallel, up, cores] =
             [t.pods, t.leaves, t.last, t.spines, t.parallel, t.up, t.cores].map(u64::from);
@@ -326,14 +326,17 @@ impl Family for FatTree {
         let pairs = edges * (edges - 1);
         let inside = (pods - 1) * leaves * (leaves - 1) + last * (last - 1);
         let diameter = if edges == 1 { 0 } else { 2 * u32::from(t.pods > 1) + 2 };
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: edges + pods * spines + cores,
             endpoints: edges * u64::from(t.p),
             links: edges * spines * parallel + core_links,
             network_radix: (t.spines * t.parallel).max(spine_radix).max(core_radix),
-            diameter: Claim::Exact(diameter),
+            diameter: PromisedValue::Exact(diameter),
             // two hops inside the pod, four to the others
-            mean_distance: Claim::Exact(Ratio { num: 4 * pairs - 2 * inside, den: pairs.max(1) }),
+            mean_distance: PromisedValue::Exact(ExactFraction {
+                num: 4 * pairs - 2 * inside,
+                den: pairs.max(1),
+            }),
             edge_switches: edges,
             radix: (t.spines * t.parallel + t.p).max(spine_radix).max(core_radix),
             planes: 1,
@@ -346,7 +349,7 @@ impl Family for FatTree {
     }
     /// Trees of two and of three levels with as many leaves as the wish needs, and full trees of
     /// three levels.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let r = wish.oversubscription;
         let mut members = Vec::new();
         for k in 2..=wish.radix.min(MAX_K) {
@@ -395,7 +398,7 @@ mod tests {
     use super::super::recipe;
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn parse(text: &str) -> FatTree {
@@ -408,7 +411,7 @@ mod tests {
         built.expect("a valid network")
     }
 
-    fn checked(text: &str) -> (Promise, Topology) {
+    fn checked(text: &str) -> (FamilyPromise, Topology) {
         let (promise, t) = (parse(text).promise().expect("a member"), built(&parse(text)));
         assert_eq!(broken_promises(&promise, &t), Vec::<String>::new(), "{text}");
         (promise, t)
@@ -426,7 +429,7 @@ mod tests {
         }
         let (promise, t) = checked("fat_tree:levels=3,k=8");
         assert_eq!((t.switches().len(), t.links().len()), (80, 256));
-        let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+        let PromisedValue::Exact(mean) = promise.mean_distance else { panic!("not exact") };
         assert_eq!(mean.num * 31, mean.den * 118);
         assert!(t.switches().iter().all(|s| s.ports == 8));
         assert_eq!(t.radix(), 8);
@@ -461,7 +464,7 @@ mod tests {
         let cores = t.switches().iter().enumerate().filter(|(_, s)| s.level == 2);
         for (id, core) in cores.clone() {
             for pod in 0..6_u16 {
-                let Peer::Switch(c) = t.peer(SwitchId::from(id), pod + 1) else {
+                let PortPeer::Switch(c) = t.peer(SwitchId::from(id), pod + 1) else {
                     panic!("port {} of {} is empty", pod + 1, core.name);
                 };
                 let below = &t.switches()[t.head(c).switch.ix()];
@@ -502,7 +505,7 @@ mod tests {
             assert_eq!((promise.switches, promise.endpoints, promise.links), (18, 216, 216));
             for leaf in 0..12 {
                 for port in 19..=36_u16 {
-                    let Peer::Switch(c) = t.peer(SwitchId(leaf), port) else {
+                    let PortPeer::Switch(c) = t.peer(SwitchId(leaf), port) else {
                         panic!("port {port} of leaf {leaf} is empty");
                     };
                     let head = t.head(c);

@@ -8,10 +8,10 @@
 
 use super::multi_plane::{MAX_PLANES, PlaneMap, copies, promise_of};
 use super::slim_fly::SlimFly;
-use super::wish::Wish;
-use super::{Family, Promise, in_range, recipe};
+use super::wish::NetworkWish;
+use super::{Family, FamilyPromise, in_range, recipe};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Family for FitFly {
     const NAME: &'static str = "fit_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Columns).in_planes()
+        Geometry::of(PlaneForm::Columns).in_planes()
     }
 
     fn examples() -> Vec<Self> {
@@ -58,7 +58,7 @@ impl Family for FitFly {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (one, planes) = self.checked()?;
         promise_of(one.promise()?, planes)
     }
@@ -70,7 +70,7 @@ impl Family for FitFly {
     }
 
     /// Two planes of the Slim Flies that fit.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |one: SlimFly| Self { q: one.q, p: one.p, planes: None, map: None };
         SlimFly::near(wish).into_iter().map(of).collect()
     }
@@ -78,7 +78,7 @@ impl Family for FitFly {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Claim, Ratio};
+    use super::super::{ExactFraction, PromisedValue};
     use super::*;
     use crate::kept::broken_promises;
     use fabric::network::Topology;
@@ -119,8 +119,8 @@ mod tests {
             t.terminals().iter().filter(|rail| on(&rail.plug.switch)).count() == 117
         }));
         let others = 2 * 169 - 1;
-        let mean = Ratio { num: 2 * others - 19, den: others };
-        assert_eq!(promise.mean_distance, Claim::Exact(mean));
+        let mean = ExactFraction { num: 2 * others - 19, den: others };
+        assert_eq!(promise.mean_distance, PromisedValue::Exact(mean));
     }
 
     /// The rule of CODES: terminal t on router t / p in even planes, on n - 1 - t / p in odd ones.

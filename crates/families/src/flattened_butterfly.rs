@@ -7,10 +7,12 @@
 //! endpoints, then dimension by dimension, the first digit first, by the digit they lead to.
 
 use super::grid::Grid;
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range, power};
+use super::wish::NetworkWish;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range, power,
+};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,7 +52,7 @@ impl Family for FlattenedButterfly {
     const NAME: &'static str = "flattened_butterfly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Complete))
+        Geometry::of(PlaneForm::Grid(RowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
@@ -58,22 +60,23 @@ impl Family for FlattenedButterfly {
         vec![of(4, 2, None), of(4, 3, None), of(3, 4, Some(1)), of(2, 5, None), of(5, 3, Some(0))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (switches, p) = self.checked()?;
         let (k, n) = (u64::from(self.k), self.n);
         let radix = (n - 1) * (self.k - 1);
         // a digit of another switch differs in (k - 1) / k of them
         let far = u64::from(n - 1) * (switches - switches / k);
-        let mean = Claim::Exact(Ratio { num: far, den: switches - 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: far, den: switches - 1 });
         let links = switches * u64::from(radix) / 2;
-        let promise = Promise::direct(switches, p, links, radix, Claim::Exact(n - 1), mean);
+        let promise =
+            FamilyPromise::direct(switches, p, links, radix, PromisedValue::Exact(n - 1), mean);
         // adding a constant to every digit, modulo k, is an automorphism
         Ok(promise.vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
         let (_, p) = self.checked()?;
-        let (k, shape) = (self.k, Shape(vec![self.k; self.n as usize - 1]));
+        let (k, shape) = (self.k, GridShape(vec![self.k; self.n as usize - 1]));
         let grid = Grid::new(&shape)?;
         let mut b = Builder::new();
         grid.populate(&mut b, "fbf", p);
@@ -94,7 +97,7 @@ impl Family for FlattenedButterfly {
 
     /// For two to five stages, every k that fits the ports, with k endpoints (Kim et al., section
     /// 2).
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |n: u32, k: u32| {
             let rule = f64::from(k);
             Self { k, n, p: Some(wish.per_switch(rule, rule)) }
@@ -143,7 +146,7 @@ mod tests {
                 found.sort_unstable();
                 assert_eq!(found, expected);
             }
-            let hyperx = HyperX { shape: Shape(vec![k; n as usize - 1]), k: None, p: None };
+            let hyperx = HyperX { shape: GridShape(vec![k; n as usize - 1]), k: None, p: None };
             let by_ports = |t: &Topology| {
                 let ends = |l: &fabric::network::Link| (l.a.min(l.b), l.a.max(l.b));
                 let mut all: Vec<(Plug, Plug)> = t.links().iter().map(ends).collect();

@@ -14,9 +14,9 @@
 
 use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
 use super::slim_fly::SlimFly;
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio, in_range};
-use base::field::{Field, prime_power};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
+use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
@@ -103,7 +103,7 @@ impl Galaxyfly {
     /// For the lower bounds: a shortest path has no two consecutive links inside groups, which
     /// limits the number of switches within k hops. For the upper bound: one link for each step
     /// between groups, and a link inside a group where the next step starts at another switch.
-    fn bounds(&self, c: &CheckedGalaxyfly) -> (Ratio, Ratio, u32) {
+    fn bounds(&self, c: &CheckedGalaxyfly) -> (ExactFraction, ExactFraction, u32) {
         let (groups, a, h) = (self.groups(), u64::from(c.a), u64::from(c.h));
         let n = groups * a;
         let (mut inside, mut outward, mut within) = (a - 1, h, 1_u64);
@@ -120,7 +120,7 @@ impl Galaxyfly {
         let linked = u64::from(c.linked);
         let one = linked * (3 * a * a - 2 * a);
         let two = (groups - 1 - linked) * (5 * a * a - 2 * a);
-        let ratio = |num, den| Ratio { num, den };
+        let ratio = |num, den| ExactFraction { num, den };
         let high = ratio(a * (a - 1) + one + two, a * (n - 1));
         (ratio(low, n - 1), high, diameter)
     }
@@ -132,7 +132,7 @@ impl Galaxyfly {
             let others = |i: u32| (0..self.n).filter(move |&j| j != i).collect();
             return Ok((0..self.n).map(others).collect());
         }
-        let field = Field::new(q)?;
+        let field = FiniteField::new(q)?;
         let [mut set, _] = SlimFly { q, p: None }.generators(&field)?;
         set.sort_unstable();
         let (e, back) = (field.power(1), field.power(q - 2));
@@ -162,7 +162,7 @@ impl Family for Galaxyfly {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let c = self.checked()?;
         let (groups, a) = (self.groups(), u64::from(c.a));
         let n = groups * a;
@@ -171,14 +171,20 @@ impl Family for Galaxyfly {
         let (diameter, mean) = if c.a == 1 {
             // linked groups are one hop apart, all others two
             let sum = 2 * (n - 1) - u64::from(c.linked);
-            (Claim::Exact(c.steps), Claim::Exact(Ratio { num: sum, den: (n - 1).max(1) }))
+            (
+                PromisedValue::Exact(c.steps),
+                PromisedValue::Exact(ExactFraction { num: sum, den: (n - 1).max(1) }),
+            )
         } else if c.steps == 0 {
-            (Claim::Exact(1), Claim::Exact(Ratio { num: 1, den: 1 }))
+            (PromisedValue::Exact(1), PromisedValue::Exact(ExactFraction { num: 1, den: 1 }))
         } else {
             let (low, high, least) = self.bounds(&c);
-            (Claim::Between(least.max(c.steps), 2 * c.steps + 1), Claim::Between(low, high))
+            (
+                PromisedValue::Between(least.max(c.steps), 2 * c.steps + 1),
+                PromisedValue::Between(low, high),
+            )
         };
-        Ok(Promise::direct(n, c.p, links, c.radix, diameter, mean))
+        Ok(FamilyPromise::direct(n, c.p, links, c.radix, diameter, mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -222,7 +228,7 @@ impl Family for Galaxyfly {
     /// The flat networks; and groups of a = 3 h / 2 + 1 switches, so that uniform traffic loads
     /// links inside and outside groups equally (a path of five hops has three of the former and two
     /// of the latter).
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let ports = wish.radix.min(1024);
         let good = |q: &u32| q % 4 != 2 && prime_power(*q).is_some();
         let orders: Vec<u32> = (3..=MAX_Q.min(2 * ports)).filter(good).collect();

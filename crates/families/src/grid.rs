@@ -1,6 +1,6 @@
 //! The points of a grid, from which tori, meshes, `HyperX` and related networks are built.
 
-use super::Shape;
+use super::GridShape;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 
@@ -22,7 +22,7 @@ impl<'a> Grid<'a> {
     ///
     /// # Errors
     /// Refuses `shape` when it has no dimension or more than 32, a size of 0, or over 2^30 places.
-    pub(super) fn new(shape: &'a Shape) -> Result<Self, Refusal> {
+    pub(super) fn new(shape: &'a GridShape) -> Result<Self, Refusal> {
         let sizes = &shape.0[..];
         let refuse = |why: String, help: String| Err(Refusal::new("shape", why, help));
         if sizes.is_empty() || sizes.len() > Self::DIMENSIONS {

@@ -7,10 +7,10 @@
 //! last port leads to the complement.
 
 use super::algebra::{binary_cayley, endpoints, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Family for Hypercube {
     const NAME: &'static str = "hypercube";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Line))
+        Geometry::of(PlaneForm::Grid(RowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
@@ -56,14 +56,15 @@ impl Family for Hypercube {
         vec![of(1, None), of(2, Some(2)), of(4, None), of(5, Some(0)), of(6, Some(1))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let n = in_range("n", self.n, 1, MAX_N)?;
         let p = endpoints(self.p, n, n)?;
         let switches = 1_u64 << n;
         // every bit differs between a switch and half of all
         let links = u64::from(n) * switches / 2;
-        let mean = Claim::Exact(Ratio { num: links, den: switches - 1 });
-        Ok(Promise::direct(switches, p, links, n, Claim::Exact(n), mean).vertex_transitive())
+        let mean = PromisedValue::Exact(ExactFraction { num: links, den: switches - 1 });
+        Ok(FamilyPromise::direct(switches, p, links, n, PromisedValue::Exact(n), mean)
+            .vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -71,7 +72,7 @@ impl Family for Hypercube {
         Ok(binary_cayley("cube", n, &bits(n), endpoints(self.p, n, n)?))
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let most = MAX_N.min(wish.radix);
         (1..=most).filter_map(|n| sized(wish, |p| Self { n, p })).collect()
     }
@@ -81,7 +82,7 @@ impl Family for FoldedHypercube {
     const NAME: &'static str = "folded_hypercube";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Other))
+        Geometry::of(PlaneForm::Grid(RowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {
@@ -89,7 +90,7 @@ impl Family for FoldedHypercube {
         vec![of(2, None), of(3, Some(1)), of(4, None), of(5, Some(0)), of(6, Some(2))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let n = in_range("n", self.n, 2, MAX_N)?;
         let p = endpoints(self.p, n + 1, n.div_ceil(2))?;
         let switches = 1_u64 << n;
@@ -99,10 +100,10 @@ impl Family for FoldedHypercube {
             choose = choose * (u64::from(n) + 1 - w) / w;
             sum += choose * w.min(u64::from(n) + 1 - w);
         }
-        let mean = Claim::Exact(Ratio { num: sum, den: switches - 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: sum, den: switches - 1 });
         let links = u64::from(n + 1) * switches / 2;
-        let diameter = Claim::Exact(n.div_ceil(2));
-        Ok(Promise::direct(switches, p, links, n + 1, diameter, mean).vertex_transitive())
+        let diameter = PromisedValue::Exact(n.div_ceil(2));
+        Ok(FamilyPromise::direct(switches, p, links, n + 1, diameter, mean).vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -113,7 +114,7 @@ impl Family for FoldedHypercube {
         Ok(binary_cayley("folded", n, &generators, p))
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let most = MAX_N.min(wish.radix);
         (2..=most).filter_map(|n| sized(wish, |p| Self { n, p })).collect()
     }
@@ -124,10 +125,10 @@ mod tests {
     use super::super::algebra::testing::{broken, built, refused};
     use super::*;
     use base::SwitchId;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
 
     fn neighbour(t: &Topology, s: u32, port: u16) -> u32 {
-        let Peer::Switch(c) = t.peer(SwitchId(s), port) else { panic!("port {port} is empty") };
+        let PortPeer::Switch(c) = t.peer(SwitchId(s), port) else { panic!("port {port} is empty") };
         t.head(c).switch.0
     }
 

@@ -8,10 +8,12 @@
 //! side by side.
 
 use super::grid::Grid;
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, Shape, in_range};
+use super::wish::NetworkWish;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
+};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,10 +23,10 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct HyperX {
     /// Switches along each dimension: `4x6`.
-    pub shape: Shape,
+    pub shape: GridShape,
     /// Parallel links a pair, along each dimension (`1x2`) or one number for all; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub k: Option<Shape>,
+    pub k: Option<GridShape>,
     /// Endpoints per switch. The default, the least of size times k over the dimensions, is the
     /// most that uniform traffic can use in full (the flattened butterfly's rule).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,11 +81,11 @@ impl Family for HyperX {
     const NAME: &'static str = "hyperx";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Complete))
+        Geometry::of(PlaneForm::Grid(RowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
-        let shape = |s: &[u32]| Shape(s.to_vec());
+        let shape = |s: &[u32]| GridShape(s.to_vec());
         let of = |s: &[u32], p| Self { shape: shape(s), k: None, p };
         let with = |s: &[u32], k: &[u32]| Self { k: Some(shape(k)), ..of(s, None) };
         vec![
@@ -97,15 +99,15 @@ impl Family for HyperX {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let CheckedHyperX { grid, radix, p, .. } = self.checked()?;
         let n = grid.places;
-        let diameter = Claim::Exact(grid.wide().count() as u32);
+        let diameter = PromisedValue::Exact(grid.wide().count() as u32);
         // n - n/s of the n switches differ from one in a given coordinate
         let far = grid.wide().map(|(_, s)| n - n / s).sum();
-        let mean = Claim::Exact(Ratio { num: far, den: (n - 1).max(1) });
+        let mean = PromisedValue::Exact(ExactFraction { num: far, den: (n - 1).max(1) });
         let links = n * u64::from(radix) / 2;
-        Ok(Promise::direct(n, p, links, radix, diameter, mean).vertex_transitive())
+        Ok(FamilyPromise::direct(n, p, links, radix, diameter, mean).vertex_transitive())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -139,7 +141,7 @@ impl Family for HyperX {
 
     /// One to four dimensions, as equal as can be, with as many endpoints as the shortest row has
     /// switches (Ahn et al., section 2: relative bisection 1/2 and above).
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for dimensions in 1..=4_u32 {
             // all rows of s, then one row after the other of s + 1
@@ -155,7 +157,7 @@ impl Family for HyperX {
                     let full = wish.per_switch(rule, rule);
                     let p = full.min(left);
                     if 10 * p >= 9 * full {
-                        members.push(Self { shape: Shape(shape), k: None, p: Some(p) });
+                        members.push(Self { shape: GridShape(shape), k: None, p: Some(p) });
                     }
                 }
             }
@@ -173,11 +175,11 @@ mod tests {
     use super::super::recipe;
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn hyperx(shape: &[u32], k: Option<&[u32]>, p: Option<u32>) -> HyperX {
-        HyperX { shape: Shape(shape.to_vec()), k: k.map(|k| Shape(k.to_vec())), p }
+        HyperX { shape: GridShape(shape.to_vec()), k: k.map(|k| GridShape(k.to_vec())), p }
     }
 
     fn built(member: &HyperX) -> Topology {
@@ -223,8 +225,8 @@ mod tests {
             assert_eq!(promise.switches, u64::from(k.pow(n - 1)));
             assert_eq!(promise.endpoints, u64::from(k.pow(n)));
             assert_eq!(promise.network_radix, (n - 1) * (k - 1));
-            assert_eq!(promise.diameter, Claim::Exact(n - 1));
-            let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+            assert_eq!(promise.diameter, PromisedValue::Exact(n - 1));
+            let PromisedValue::Exact(mean) = promise.mean_distance else { panic!("not exact") };
             let switches = f64::from(k.pow(n - 1));
             let expected =
                 f64::from(n - 1) * (1.0 - 1.0 / f64::from(k)) * switches / (switches - 1.0);
@@ -240,7 +242,7 @@ mod tests {
             let rows = (0..3).filter(|&c| c != x).map(|c| c * 4 + y);
             let columns = (0..4).filter(|&c| c != y).flat_map(|c| [x * 4 + c; 2]);
             for (port, expected) in (3..).zip(rows.chain(columns)) {
-                let Peer::Switch(c) = t.peer(SwitchId(s), port) else {
+                let PortPeer::Switch(c) = t.peer(SwitchId(s), port) else {
                     panic!("port {port} of switch {s} is empty");
                 };
                 assert_eq!(t.head(c).switch.0, expected, "port {port} of switch {s}");

@@ -11,8 +11,8 @@
 //! endpoints, then by the number of the switch they lead to.
 
 use super::random::{LinkEnds, concentration, connected, distances, in_order, regular, sizes};
-use super::wish::Wish;
-use super::{Family, MAX_P, Promise, in_range};
+use super::wish::NetworkWish;
+use super::{Family, FamilyPromise, MAX_P, in_range};
 use base::seed::Stream;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
@@ -84,11 +84,11 @@ impl Family for Jellyfish {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
         let n = u64::from(self.n);
         let (diameter, mean) = distances(n, self.k, u32::MAX);
-        Ok(Promise::direct(n, p, n * u64::from(self.k) / 2, self.k, diameter, mean))
+        Ok(FamilyPromise::direct(n, p, n * u64::from(self.k) / 2, self.k, diameter, mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -106,7 +106,7 @@ impl Family for Jellyfish {
 
     /// For every k the numbers of switches next to the wish, with the default rule; nothing where
     /// no number is wished, for there is no largest member.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |k: u32| {
             sizes(wish, k).into_iter().filter_map(move |(n, p)| {
                 let n = u32::try_from(n).ok()?;
@@ -119,7 +119,7 @@ impl Family for Jellyfish {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Claim, recipe};
+    use super::super::{PromisedValue, recipe};
     use super::*;
     use crate::kept::broken_promises;
     use fabric::network::Topology;
@@ -192,7 +192,7 @@ mod tests {
         let graph = base::Graph::new(10_000, ends);
         let farthest = *graph.distances_from(0).iter().max().expect("switches");
         assert!((3..=4).contains(&farthest), "{farthest}");
-        let Claim::Between(low, _) = member.promise().expect("a member").diameter else {
+        let PromisedValue::Between(low, _) = member.promise().expect("a member").diameter else {
             panic!("no bounds")
         };
         assert_eq!(low, 3);

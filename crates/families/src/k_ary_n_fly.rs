@@ -9,9 +9,9 @@
 //! one path. Groups are stages. Ports: endpoints, links to the stage before, links to the next.
 
 use super::multistage::ButterflyStages;
-use super::{Claim, Family, Promise, Ratio, in_range, power};
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range, power};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,14 +45,14 @@ impl Family for KAryNFly {
     const NAME: &'static str = "k_ary_n_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
         [(2, 2), (2, 3), (3, 2), (3, 3), (2, 4)].map(|(k, n)| Self { k, n }).to_vec()
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let width = self.width()?;
         let (k, n) = (u64::from(self.k), self.n);
         // Across: n - 1 links to every switch of the other outer stage. On the same stage: there
@@ -60,13 +60,16 @@ impl Family for KAryNFly {
         let across = width * u64::from(n - 1);
         let same: u64 = (1..n).map(|i| 2 * u64::from(i) * (k.pow(i) - k.pow(i - 1))).sum();
         let ports = if n > 2 { 2 * self.k } else { self.k };
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: u64::from(n) * width,
             endpoints: 2 * width * k,
             links: u64::from(n - 1) * width * k,
             network_radix: ports,
-            diameter: Claim::Exact(2 * (n - 1)),
-            mean_distance: Claim::Exact(Ratio { num: across + same, den: 2 * width - 1 }),
+            diameter: PromisedValue::Exact(2 * (n - 1)),
+            mean_distance: PromisedValue::Exact(ExactFraction {
+                num: across + same,
+                den: 2 * width - 1,
+            }),
             edge_switches: 2 * width,
             radix: 2 * self.k,
             planes: 1,

@@ -8,10 +8,10 @@
 //! for one. The group is the first digit, that of the subtree under the roots, and the roots are a
 //! group of their own. Ports: endpoints or down, then up, each by the digit that changes.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range, power};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range, power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Family for KAryNTree {
     const NAME: &'static str = "k_ary_n_tree";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -60,19 +60,22 @@ impl Family for KAryNTree {
         members
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (width, p) = self.checked()?;
         let (k, n) = (u64::from(self.k), self.n);
         let up = if n > 1 { self.k } else { 0 };
         // k^l - k^(l-1) of the k^(n-1) leaves are 2 l hops away
         let far = (1..n).map(|l| 2 * u64::from(l) * (k.pow(l) - k.pow(l - 1))).sum();
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: u64::from(n) * width,
             endpoints: width * u64::from(p),
             links: u64::from(n - 1) * width * k,
             network_radix: if n > 2 { 2 * up } else { up },
-            diameter: Claim::Exact(if self.k == 1 { 0 } else { 2 * (n - 1) }),
-            mean_distance: Claim::Exact(Ratio { num: far, den: (width - 1).max(1) }),
+            diameter: PromisedValue::Exact(if self.k == 1 { 0 } else { 2 * (n - 1) }),
+            mean_distance: PromisedValue::Exact(ExactFraction {
+                num: far,
+                den: (width - 1).max(1),
+            }),
             edge_switches: width,
             radix: (p + up).max(if n > 2 { 2 * up } else { up }),
             planes: 1,
@@ -123,7 +126,7 @@ impl Family for KAryNTree {
 
     /// For every k that fits the ports, the trees of as many levels as stay below the wish and the
     /// next; nothing where no number is wished, for there is no most levels.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |k: u32| {
             let p = wish.per_switch(f64::from(k), f64::from(k));
             (2..=5).map(move |n| Self { k, n, p: Some(p) })
@@ -139,7 +142,7 @@ impl Family for KAryNTree {
 #[cfg(test)]
 mod tests {
     use super::super::xgft::Xgft;
-    use super::super::{Shape, recipe};
+    use super::super::{GridShape, recipe};
     use super::*;
     use crate::kept::broken_promises;
     use fabric::network::Topology;
@@ -161,11 +164,12 @@ mod tests {
             assert_eq!(promise.switches, u64::from(n * k.pow(n - 1)));
             assert_eq!(promise.endpoints, u64::from(k.pow(n)));
             assert_eq!(promise.links, u64::from((n - 1) * k.pow(n)));
-            assert_eq!(promise.diameter, Claim::Exact(2 * (n - 1)));
+            assert_eq!(promise.diameter, PromisedValue::Exact(2 * (n - 1)));
             let mut w = vec![k; n as usize];
             w[0] = 1;
-            let m = Shape(vec![k; n as usize]);
-            let (tree, xgft) = (built(&member), built(&Xgft { m, w: Shape(w), parallel: None }));
+            let m = GridShape(vec![k; n as usize]);
+            let (tree, xgft) =
+                (built(&member), built(&Xgft { m, w: GridShape(w), parallel: None }));
             // switches of the generalized tree have y(1) = 0 as their last digit
             let links = |t: &Topology, digits: usize| -> BTreeSet<[Vec<u32>; 2]> {
                 let name = |s: SwitchId| t.switches()[s.ix()].coordinates[..=digits].to_vec();

@@ -1,6 +1,6 @@
 //! Compares promises with the networks that were built, for tests.
 
-use crate::{Claim, Promise, Ratio};
+use crate::{ExactFraction, FamilyPromise, PromisedValue};
 use fabric::Topology;
 
 /// Whether every switch has the same number of others at every distance, with the same links. An
@@ -26,7 +26,7 @@ fn every_switch_looks_alike(t: &Topology) -> bool {
 /// differs.
 ///
 /// O(all-pairs distances).
-pub(crate) fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String> {
+pub(crate) fn broken_promises(promise: &FamilyPromise, built: &Topology) -> Vec<String> {
     let edge = built.edge_switches();
     let distances = measure::structure::by_plane(built, &edge, &base::Quiet)
         .expect("a quiet watch never interrupts");
@@ -50,19 +50,19 @@ pub(crate) fn broken_promises(promise: &Promise, built: &Topology) -> Vec<String
     }
     let diameter = distances.diameter();
     let kept = match promise.diameter {
-        Claim::Exact(d) => d == diameter,
-        Claim::Between(low, high) => (low..=high).contains(&diameter),
+        PromisedValue::Exact(d) => d == diameter,
+        PromisedValue::Between(low, high) => (low..=high).contains(&diameter),
     };
     if !kept {
         broken.push(format!("diameter: promised {:?}, built {diameter}", promise.diameter));
     }
-    let order = |r: Ratio| {
+    let order = |r: ExactFraction| {
         (u128::from(sum) * u128::from(r.den)).cmp(&(u128::from(r.num) * u128::from(pairs)))
     };
     let kept = pairs == 0
         || match promise.mean_distance {
-            Claim::Exact(r) => order(r).is_eq(),
-            Claim::Between(low, high) => order(low).is_ge() && order(high).is_le(),
+            PromisedValue::Exact(r) => order(r).is_eq(),
+            PromisedValue::Between(low, high) => order(low).is_ge() && order(high).is_le(),
         };
     if !kept {
         broken.push(format!(

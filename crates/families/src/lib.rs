@@ -23,12 +23,12 @@ mod random;
 mod wish;
 
 pub(crate) use entry::recipe;
-pub use entry::{Entry, MemberOffer};
+pub use entry::{FamilyEntry, MemberOffer};
 pub use family::Family;
-pub use parameters::Shape;
+pub use parameters::GridShape;
 pub(crate) use parameters::{MAX_P, MAX_PORTS, in_range, power};
-pub use promise::{Claim, Promise, Ratio};
-pub use wish::{Concentration, Wish};
+pub use promise::{ExactFraction, FamilyPromise, PromisedValue};
+pub use wish::{Concentration, NetworkWish};
 
 // gen:begin
 pub mod bcube;
@@ -65,41 +65,41 @@ pub mod xpander;
 
 /// Every `Family` of this folder, by file and name; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FAMILIES: &[Entry] = &[
-    Entry::of::<bcube::Bcube>(),
-    Entry::of::<bdf::Bdf>(),
-    Entry::of::<benes::Benes>(),
-    Entry::of::<bundlefly::Bundlefly>(),
-    Entry::of::<clos::Clos>(),
-    Entry::of::<complete::CompleteGraph>(),
-    Entry::of::<de_bruijn::DeBruijn>(),
-    Entry::of::<de_bruijn::Kautz>(),
-    Entry::of::<delorme::Delorme>(),
-    Entry::of::<dln::Dln>(),
-    Entry::of::<dragonfly::Dragonfly>(),
-    Entry::of::<fat_tree::FatTree>(),
-    Entry::of::<fit_fly::FitFly>(),
-    Entry::of::<flattened_butterfly::FlattenedButterfly>(),
-    Entry::of::<galaxyfly::Galaxyfly>(),
-    Entry::of::<hypercube::FoldedHypercube>(),
-    Entry::of::<hypercube::Hypercube>(),
-    Entry::of::<hyperx::HyperX>(),
-    Entry::of::<jellyfish::Jellyfish>(),
-    Entry::of::<k_ary_n_fly::KAryNFly>(),
-    Entry::of::<k_ary_n_tree::KAryNTree>(),
-    Entry::of::<long_hop::LongHop>(),
-    Entry::of::<megafly::Megafly>(),
-    Entry::of::<multi_plane::MultiPlane>(),
-    Entry::of::<polar_fly::PolarFly>(),
-    Entry::of::<polarstar::Polarstar>(),
-    Entry::of::<ring::Ring>(),
-    Entry::of::<slim_fly::SlimFly>(),
-    Entry::of::<star::Star>(),
-    Entry::of::<torus::Mesh>(),
-    Entry::of::<torus::Torus>(),
-    Entry::of::<tree::Tree>(),
-    Entry::of::<xgft::Xgft>(),
-    Entry::of::<xpander::Xpander>(),
+pub static FAMILIES: &[FamilyEntry] = &[
+    FamilyEntry::of::<bcube::Bcube>(),
+    FamilyEntry::of::<bdf::Bdf>(),
+    FamilyEntry::of::<benes::Benes>(),
+    FamilyEntry::of::<bundlefly::Bundlefly>(),
+    FamilyEntry::of::<clos::Clos>(),
+    FamilyEntry::of::<complete::CompleteGraph>(),
+    FamilyEntry::of::<de_bruijn::DeBruijn>(),
+    FamilyEntry::of::<de_bruijn::Kautz>(),
+    FamilyEntry::of::<delorme::Delorme>(),
+    FamilyEntry::of::<dln::Dln>(),
+    FamilyEntry::of::<dragonfly::Dragonfly>(),
+    FamilyEntry::of::<fat_tree::FatTree>(),
+    FamilyEntry::of::<fit_fly::FitFly>(),
+    FamilyEntry::of::<flattened_butterfly::FlattenedButterfly>(),
+    FamilyEntry::of::<galaxyfly::Galaxyfly>(),
+    FamilyEntry::of::<hypercube::FoldedHypercube>(),
+    FamilyEntry::of::<hypercube::Hypercube>(),
+    FamilyEntry::of::<hyperx::HyperX>(),
+    FamilyEntry::of::<jellyfish::Jellyfish>(),
+    FamilyEntry::of::<k_ary_n_fly::KAryNFly>(),
+    FamilyEntry::of::<k_ary_n_tree::KAryNTree>(),
+    FamilyEntry::of::<long_hop::LongHop>(),
+    FamilyEntry::of::<megafly::Megafly>(),
+    FamilyEntry::of::<multi_plane::MultiPlane>(),
+    FamilyEntry::of::<polar_fly::PolarFly>(),
+    FamilyEntry::of::<polarstar::Polarstar>(),
+    FamilyEntry::of::<ring::RingNetwork>(),
+    FamilyEntry::of::<slim_fly::SlimFly>(),
+    FamilyEntry::of::<star::StarNetwork>(),
+    FamilyEntry::of::<torus::MeshNetwork>(),
+    FamilyEntry::of::<torus::Torus>(),
+    FamilyEntry::of::<tree::TreeNetwork>(),
+    FamilyEntry::of::<xgft::Xgft>(),
+    FamilyEntry::of::<xpander::Xpander>(),
 ];
 // gen:end
 
@@ -122,7 +122,7 @@ pub fn recognised(t: Topology) -> Topology {
 ///
 /// # Errors
 /// When there is none; the refusal lists those that exist.
-pub fn family(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn family(name: &str) -> Result<&'static FamilyEntry, Refusal> {
     FAMILIES.iter().find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = FAMILIES.iter().map(|e| e.part.name).collect();
         Refusal::new(
@@ -145,7 +145,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// The family that docs/adding-a-topology.md adds.
-    const PAGE: Entry = Entry::of::<page_star_graph::StarGraph>();
+    const PAGE: FamilyEntry = FamilyEntry::of::<page_star_graph::StarGraph>();
 
     #[test]
     fn every_family_keeps_its_promise_on_every_example() {
@@ -174,7 +174,7 @@ mod tests {
         let recipe = PAGE.examples().swap_remove(0);
         let mut draft = PAGE.promise(&recipe.params).expect("an example is a member");
         let n = recipe.params["n"].as_u64().expect("a number") as u32;
-        draft.diameter = Claim::Exact(3 * n / 2 - 1);
+        draft.diameter = PromisedValue::Exact(3 * n / 2 - 1);
         let built = PAGE.build(&recipe.params).expect("an example can be built");
         let broken = broken_promises(&draft, &built);
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/adding-a-topology.md");
@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn every_recipe_reads_back_from_its_inline_form() {
-        for recipe in FAMILIES.iter().flat_map(Entry::examples) {
+        for recipe in FAMILIES.iter().flat_map(FamilyEntry::examples) {
             let parsed = parse_inline(&recipe.to_string()).expect("an inline form");
             let entry = family(&parsed.family).expect("a family");
             let there = entry.build(&parsed.params).expect("the same network");

@@ -11,10 +11,10 @@
 //! has ones, so that the least distance d of the code gives the bisection, d 2^(n-1) links.
 
 use super::algebra::{binary_cayley, endpoints, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::Refusal;
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -190,7 +190,7 @@ impl Family for LongHop {
     const NAME: &'static str = "long_hop";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Other))
+        Geometry::of(PlaneForm::Grid(RowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {
@@ -204,14 +204,15 @@ impl Family for LongHop {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let code = self.code()?;
         let (longest, sum) = code.distances();
         let p = endpoints(self.p, code.m, longest)?;
         let switches = 1 << code.n;
         let links = u64::from(code.m) * switches / 2;
-        let mean = Claim::Exact(Ratio { num: sum, den: switches - 1 });
-        let promise = Promise::direct(switches, p, links, code.m, Claim::Exact(longest), mean);
+        let mean = PromisedValue::Exact(ExactFraction { num: sum, den: switches - 1 });
+        let promise =
+            FamilyPromise::direct(switches, p, links, code.m, PromisedValue::Exact(longest), mean);
         Ok(promise.vertex_transitive())
     }
 
@@ -224,7 +225,7 @@ impl Family for LongHop {
         Ok(binary_cayley("longhop", code.n, &code.columns(), p))
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |c: &BinaryCode, p| Self { n: c.n, code: Some(c.name()), p };
         let small = CODES.iter().filter(|c| c.m < wish.radix);
         small.filter_map(|c| sized(wish, |p| of(c, p))).collect()
@@ -292,7 +293,7 @@ mod tests {
         for (n, code, diameter) in [(4, "8-4-4", 2), (5, "16-5-8", 2), (12, "24-12-8", 4)] {
             let member = LongHop { n, code: Some(code.into()), p: None };
             let promise = member.promise().expect("a member");
-            assert_eq!(promise.diameter, Claim::Exact(diameter), "{code}");
+            assert_eq!(promise.diameter, PromisedValue::Exact(diameter), "{code}");
         }
         // the Golay code corrects three errors: words of weight 1, 2 and 3 are leaders of their own
         // cosets, all others have weight 4
@@ -300,7 +301,10 @@ mod tests {
         let few = [24, 24 * 23 / 2, 24 * 23 * 22 / 6];
         let four = 4095 - few.iter().sum::<u64>();
         let sum = few[0] + 2 * few[1] + 3 * few[2] + 4 * four;
-        assert_eq!(golay.mean_distance, Claim::Exact(Ratio { num: sum, den: 4095 }));
+        assert_eq!(
+            golay.mean_distance,
+            PromisedValue::Exact(ExactFraction { num: sum, den: 4095 })
+        );
     }
 
     #[test]

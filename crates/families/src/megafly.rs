@@ -9,9 +9,9 @@
 //! rounded down, join every two groups, and the ports left over stay empty. Ports: endpoints, then
 //! up by spine; of a spine down by leaf, then global.
 
-use super::dragonfly::{Arrangement, GlobalWiring, groups_near};
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::dragonfly::{GlobalArrangement, GlobalWiring, groups_near};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct Megafly {
     pub g: Option<u32>,
     /// Which group each global port leads to; default absolute.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrangement: Option<Arrangement>,
+    pub arrangement: Option<GlobalArrangement>,
 }
 
 /// Most leaves and spines per group, and most global ports per spine.
@@ -57,8 +57,8 @@ impl Megafly {
             return Err(Refusal::new("g", why, format!("1 to {}", ports + 1)));
         }
         let m = if g == 1 { 0 } else { ports / (g - 1) };
-        let arrangement = self.arrangement.unwrap_or(Arrangement::Absolute);
-        if arrangement == Arrangement::Codes && (leaves, spines, h, g) != (18, 18, 18, 10) {
+        let arrangement = self.arrangement.unwrap_or(GlobalArrangement::Absolute);
+        if arrangement == GlobalArrangement::Codes && (leaves, spines, h, g) != (18, 18, 18, 10) {
             let why = format!("codes with leaves={leaves}, spines={spines}, h={h}, g={g}");
             let help = "leaves=18, spines=18, h=18, g=10, or another one";
             return Err(Refusal::new("arrangement", why, help));
@@ -86,13 +86,13 @@ impl Family for Megafly {
             of(2, 4, 1, 2, 3),
             of(3, 2, 1, 1, 1),
             of(1, 2, 2, 2, 5),
-            arranged(Arrangement::Relative),
-            arranged(Arrangement::Palmtree),
-            arranged(Arrangement::Circulant),
+            arranged(GlobalArrangement::Relative),
+            arranged(GlobalArrangement::Palmtree),
+            arranged(GlobalArrangement::Circulant),
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let w = self.wiring()?;
         let [leaves, spines, g, m] = [self.leaves, w.a, w.g, w.m].map(u64::from);
         let edges = g * leaves;
@@ -104,14 +104,14 @@ impl Family for Megafly {
             (1, _) => 2,
             _ => 3,
         };
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: g * (leaves + spines),
             endpoints: edges * u64::from(w.p),
             links: g * leaves * spines + m * (g * (g - 1) / 2),
             network_radix: spine.max(w.a),
-            diameter: Claim::Exact(diameter),
+            diameter: PromisedValue::Exact(diameter),
             // two hops inside the group; up, across and down to every leaf of the others
-            mean_distance: Claim::Exact(Ratio {
+            mean_distance: PromisedValue::Exact(ExactFraction {
                 num: 2 * (leaves - 1) + 3 * (g - 1) * leaves,
                 den: (edges - 1).max(1),
             }),
@@ -155,7 +155,7 @@ impl Family for Megafly {
 
     /// Balanced members, leaves = spines = h, p as many (Shpiner et al., section II): with as many
     /// groups as the wish needs, where the links between two groups still carry uniform traffic.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for half in 1..=(wish.radix / 2).min(MOST) {
             let p = wish.per_switch(f64::from(half), f64::from(half));
@@ -181,11 +181,11 @@ mod tests {
     use fabric::network::Topology;
     use proptest::prelude::*;
 
-    const ALL: [Arrangement; 4] = [
-        Arrangement::Absolute,
-        Arrangement::Relative,
-        Arrangement::Palmtree,
-        Arrangement::Circulant,
+    const ALL: [GlobalArrangement; 4] = [
+        GlobalArrangement::Absolute,
+        GlobalArrangement::Relative,
+        GlobalArrangement::Palmtree,
+        GlobalArrangement::Circulant,
     ];
 
     fn built(member: &Megafly) -> Topology {
@@ -220,9 +220,12 @@ mod tests {
             assert_eq!(row.iter().sum::<u32>(), 324);
             assert!((0..10).all(|y| row[y] == if x == y { 0 } else { 36 }));
         }
-        assert_eq!(promise.diameter, Claim::Exact(3));
+        assert_eq!(promise.diameter, PromisedValue::Exact(3));
         // 17 leaves two hops away, 162 three
-        assert_eq!(promise.mean_distance, Claim::Exact(Ratio { num: 34 + 486, den: 179 }));
+        assert_eq!(
+            promise.mean_distance,
+            PromisedValue::Exact(ExactFraction { num: 34 + 486, den: 179 })
+        );
     }
 
     /// The megafly of the Fit Fly study as its configuration says it: spine 18 + i of a group has
@@ -235,7 +238,7 @@ mod tests {
             p: Some(18),
             h: Some(18),
             g: Some(10),
-            arrangement: Some(Arrangement::Codes),
+            arrangement: Some(GlobalArrangement::Codes),
         };
         let t = built(&member);
         assert_eq!(broken_promises(&member.promise().expect("a member"), &t), Vec::<String>::new());

@@ -7,7 +7,7 @@
 //! through all planes, coordinates begin with the plane. Rail j of endpoint i is where endpoint i
 //! is in the network; mirrored, in planes 1, 3, ... where endpoint N - 1 - i of its N is.
 
-use super::{Family, Promise, family, in_range};
+use super::{Family, FamilyPromise, family, in_range};
 use base::{Refusal, SwitchId};
 use fabric::geometry::Geometry;
 use fabric::network::parse_inline;
@@ -90,7 +90,7 @@ fn most(t: &Topology, number: impl Fn(&Switch) -> u32) -> u32 {
 ///
 /// # Errors
 /// Refuses `planes` when there are more than 2^32 switches or links in all.
-pub(super) fn promise_of(one: Promise, planes: u32) -> Result<Promise, Refusal> {
+pub(super) fn promise_of(one: FamilyPromise, planes: u32) -> Result<FamilyPromise, Refusal> {
     let times = u64::from(planes);
     let all = one.switches.max(one.links).saturating_mul(times);
     if all > u64::from(u32::MAX) {
@@ -98,7 +98,7 @@ pub(super) fn promise_of(one: Promise, planes: u32) -> Result<Promise, Refusal> 
         let most = u64::from(u32::MAX) / one.switches.max(one.links).max(1);
         return Err(Refusal::new("planes", why, format!("at most {}", most.max(1))));
     }
-    Ok(Promise {
+    Ok(FamilyPromise {
         switches: one.switches * times,
         links: one.links * times,
         edge_switches: one.edge_switches * times,
@@ -113,7 +113,7 @@ impl MultiPlane {
     }
 
     /// The family of a plane and its parameters.
-    fn inner(&self) -> Result<(&'static super::Entry, fabric::network::Recipe), Refusal> {
+    fn inner(&self) -> Result<(&'static super::FamilyEntry, fabric::network::Recipe), Refusal> {
         let within = |r: Refusal| r.within("of");
         let recipe = parse_inline(&self.of).map_err(within)?;
         if recipe.family == Self::NAME {
@@ -143,7 +143,7 @@ impl Family for MultiPlane {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let planes = self.planes()?;
         let (entry, recipe) = self.inner()?;
         promise_of(entry.promise(&recipe.params).map_err(|r| r.within("of"))?, planes)
@@ -162,7 +162,7 @@ mod tests {
     use super::super::{FAMILIES, recipe};
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::Peer;
+    use fabric::network::PortPeer;
     use std::collections::BTreeSet;
 
     fn of(planes: u32, map: PlaneMap, of: &str) -> MultiPlane {
@@ -177,7 +177,7 @@ mod tests {
     /// Every example of every family in three planes: each plane is the network, port by port.
     #[test]
     fn planes_are_copies_of_every_family() {
-        for inner in FAMILIES.iter().flat_map(super::super::Entry::examples) {
+        for inner in FAMILIES.iter().flat_map(super::super::FamilyEntry::examples) {
             if inner.family == MultiPlane::NAME {
                 continue;
             }
@@ -193,7 +193,7 @@ mod tests {
                 for port in 0..=there.ports {
                     let [copy, original] = [(&t, s), (&one, s % n)].map(|(t, s)| {
                         match t.peer(SwitchId::from(s), port) {
-                            Peer::Switch(c) => Some(t.head(c)),
+                            PortPeer::Switch(c) => Some(t.head(c)),
                             _ => None,
                         }
                     });

@@ -2,7 +2,7 @@
 
 use base::Refusal;
 
-pub use base::shape::Shape;
+pub use base::shape::GridShape;
 
 /// The most ports that a switch can have, in every family.
 pub(crate) const MAX_PORTS: u32 = 65_534;

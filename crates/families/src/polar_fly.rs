@@ -7,8 +7,8 @@
 //! that neighbour and its own neighbours. Ports come in the order of the switches they lead to.
 
 use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized};
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
@@ -48,13 +48,13 @@ impl Family for PolarFly {
         members
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
         let PlaneCounts { points, adjacent, .. } = PlaneCounts::new(self.q);
         let pairs = points * (points - 1);
-        let mean = Claim::Exact(Ratio { num: 2 * pairs - adjacent, den: pairs });
+        let mean = PromisedValue::Exact(ExactFraction { num: 2 * pairs - adjacent, den: pairs });
         let radix = self.q + 1;
-        Ok(Promise::direct(points, p, adjacent / 2, radix, Claim::Exact(2), mean))
+        Ok(FamilyPromise::direct(points, p, adjacent / 2, radix, PromisedValue::Exact(2), mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -72,7 +72,7 @@ impl Family for PolarFly {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let most = MAX_Q.min(wish.radix);
         (2..=most).filter_map(|q| sized(wish, |p| Self { q, p })).collect()
     }

@@ -20,8 +20,8 @@ use super::algebra::{
     PaleyGraph, PlaneCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of, sized,
     star_product,
 };
-use super::wish::Wish;
-use super::{Claim, Family, Promise, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
@@ -148,7 +148,7 @@ impl Family for Polarstar {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (supernode, p) = self.checked()?;
         let PlaneCounts { points, adjacent, quadrics, apart } = PlaneCounts::new(self.q);
         let order = u64::from(supernode.order());
@@ -163,9 +163,10 @@ impl Family for Polarstar {
         let pairs = points * order * (points * order - 1);
         // all but one of the switches of a point two links apart are three hops away
         let three = apart * order * (order - 1) + (points - quadrics) * far;
-        let mean = Claim::Exact(Ratio { num: 2 * pairs + three - 2 * links, den: pairs });
+        let mean =
+            PromisedValue::Exact(ExactFraction { num: 2 * pairs + three - 2 * links, den: pairs });
         let radix = self.q + 1 + supernode.degree();
-        Ok(Promise::direct(points * order, p, links, radix, Claim::Exact(3), mean))
+        Ok(FamilyPromise::direct(points * order, p, links, radix, PromisedValue::Exact(3), mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -202,7 +203,7 @@ impl Family for Polarstar {
         Ok(b)
     }
 
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let ports = wish.radix.min(2 * MAX_Q);
         let [mut paley, mut iq] = [Vec::new(), Vec::new()];
         for q in (2..=MAX_Q.min(ports)).filter(|&q| prime_power(q).is_some()) {

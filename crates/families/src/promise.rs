@@ -1,10 +1,10 @@
 //! The promise of a family: the properties of a network before it is built.
 
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 
 /// A value that a formula promises before the network is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim<T> {
+pub enum PromisedValue<T> {
     /// The value is exactly this.
     Exact(T),
     /// The value is at least the first and at most the second.
@@ -13,7 +13,7 @@ pub enum Claim<T> {
 
 /// An exact fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ratio {
+pub struct ExactFraction {
     /// Numerator.
     pub num: u64,
     /// Denominator, not 0.
@@ -24,7 +24,7 @@ pub struct Ratio {
 ///
 /// Distances are between the switches that carry endpoints, over ordered pairs of distinct ones.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Promise {
+pub struct FamilyPromise {
     /// Number of switches.
     pub switches: u64,
     /// Number of endpoints.
@@ -34,9 +34,9 @@ pub struct Promise {
     /// Most switch-to-switch ports of any switch.
     pub network_radix: u32,
     /// Longest distance between switches with endpoints.
-    pub diameter: Claim<u32>,
+    pub diameter: PromisedValue<u32>,
     /// Mean distance between switches with endpoints.
-    pub mean_distance: Claim<Ratio>,
+    pub mean_distance: PromisedValue<ExactFraction>,
     /// Number of switches that distances are measured between: those with endpoints; all of them
     /// when there is no endpoint at all.
     pub edge_switches: u64,
@@ -49,7 +49,7 @@ pub struct Promise {
     pub vertex_transitive: bool,
 }
 
-impl Promise {
+impl FamilyPromise {
     /// A direct network: each of `switches` carries `p` endpoints.
     ///
     /// # Panics
@@ -59,8 +59,8 @@ impl Promise {
         p: u32,
         links: u64,
         network_radix: u32,
-        diameter: Claim<u32>,
-        mean_distance: Claim<Ratio>,
+        diameter: PromisedValue<u32>,
+        mean_distance: PromisedValue<ExactFraction>,
     ) -> Self {
         Self {
             switches,
@@ -86,20 +86,20 @@ impl Promise {
     /// diameter can have; `None` where switches carry no endpoints (the bound is for direct
     /// networks) or the diameter is not exact.
     pub fn moore_fraction(&self) -> Option<f64> {
-        let Claim::Exact(diameter) = self.diameter else { return None };
+        let PromisedValue::Exact(diameter) = self.diameter else { return None };
         let bound = base::moore::moore_bound(self.network_radix, diameter);
         let switches = (self.switches / u64::from(self.planes)) as f64;
         (self.edge_switches == self.switches).then(|| switches / bound as f64)
     }
 }
 
-impl Promise {
+impl FamilyPromise {
     /// The size of the promised network, on `threads` threads, for an estimate before it is built.
-    pub fn size(&self, threads: usize) -> Size {
+    pub fn size(&self, threads: usize) -> NetworkSize {
         let depth = match self.diameter {
-            Claim::Exact(d) | Claim::Between(_, d) => f64::from(d),
+            PromisedValue::Exact(d) | PromisedValue::Between(_, d) => f64::from(d),
         };
-        Size {
+        NetworkSize {
             switches: self.switches as f64,
             edge: self.edge_switches as f64,
             links: self.links as f64,

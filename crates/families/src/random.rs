@@ -1,7 +1,7 @@
 //! Random regular graphs, and bounds of the distances in any regular graph.
 
-use super::wish::Wish;
-use super::{Claim, Ratio};
+use super::wish::NetworkWish;
+use super::{ExactFraction, PromisedValue};
 use base::moore::moore_tree;
 use base::seed::Stream;
 use base::{Graph, SwitchId};
@@ -135,32 +135,43 @@ pub(super) fn concentration(n: u64, k: u32) -> u32 {
 /// longest shortest path have no neighbour in common, so that (k + 1) (d / 3 + 1) <= n; and the
 /// mean is at most n / (k + 1) + 2 (Kouider & Winkler, "Mean distance and minimum degree", J. Graph
 /// Theory 1997). O(log n).
-pub(super) fn distances(n: u64, k: u32, known: u32) -> (Claim<u32>, Claim<Ratio>) {
+pub(super) fn distances(
+    n: u64,
+    k: u32,
+    known: u32,
+) -> (PromisedValue<u32>, PromisedValue<ExactFraction>) {
     let (least, sum) = moore_tree(n, k.into(), k.into());
     let (others, degree) = ((n - 1).max(1), u64::from(k));
-    let low = Ratio { num: sum, den: others };
+    let low = ExactFraction { num: sum, den: others };
     if k <= 2 || n == degree + 1 {
-        return (Claim::Exact(least), Claim::Exact(low));
+        return (PromisedValue::Exact(least), PromisedValue::Exact(low));
     }
     let most = (3 * (n / (degree + 1)) - 1).min(known.into());
     // k others are one hop away, and none further than the diameter
-    let by_diameter = Ratio { num: degree + most * (n - 1 - degree), den: others };
-    let by_degree = Ratio { num: n + 2 * (degree + 1), den: degree + 1 };
-    let smaller = |x: Ratio, y: Ratio| {
+    let by_diameter = ExactFraction { num: degree + most * (n - 1 - degree), den: others };
+    let by_degree = ExactFraction { num: n + 2 * (degree + 1), den: degree + 1 };
+    let smaller = |x: ExactFraction, y: ExactFraction| {
         u128::from(x.num) * u128::from(y.den) < u128::from(y.num) * u128::from(x.den)
     };
     let high = if smaller(by_degree, by_diameter) { by_degree } else { by_diameter };
     let diameter = match most as u32 {
-        most if most == least => Claim::Exact(most),
-        most => Claim::Between(least, most),
+        most if most == least => PromisedValue::Exact(most),
+        most => PromisedValue::Between(least, most),
     };
-    (diameter, if smaller(low, high) { Claim::Between(low, high) } else { Claim::Exact(low) })
+    (
+        diameter,
+        if smaller(low, high) {
+            PromisedValue::Between(low, high)
+        } else {
+            PromisedValue::Exact(low)
+        },
+    )
 }
 
 /// Pairs of a number of switches and of endpoints on each, for networks of `k` links per switch
 /// that exist with any number of switches: those next to the wish, below and above; none without a
 /// wished number.
-pub(super) fn sizes(wish: &Wish, k: u32) -> Vec<(u64, u32)> {
+pub(super) fn sizes(wish: &NetworkWish, k: u32) -> Vec<(u64, u32)> {
     let Some(endpoints) = wish.endpoints else { return Vec::new() };
     // the rule depends on the number of switches, which depends on the rule: try every least
     // diameter
@@ -168,8 +179,8 @@ pub(super) fn sizes(wish: &Wish, k: u32) -> Vec<(u64, u32)> {
         let rule = f64::from(k) / f64::from(diameter);
         let p = |n: u64| {
             let (_, sum) = moore_tree(n, k.into(), k.into());
-            let mean = Ratio { num: sum, den: (n - 1).max(1) };
-            wish.per_switch(rule, Wish::ideal(k, n, mean))
+            let mean = ExactFraction { num: sum, den: (n - 1).max(1) };
+            wish.per_switch(rule, NetworkWish::ideal(k, n, mean))
         };
         let mut n = endpoints.max(2);
         for _ in 0..6 {
@@ -216,14 +227,18 @@ mod tests {
                 let (diameter, mean) = distances(n.into(), k, u32::MAX);
                 let longest = *hops.iter().max().expect("a switch") as u32;
                 let sum: u64 = hops.iter().sum();
-                let order = |r: Ratio| (sum * r.den).cmp(&(r.num * u64::from(n * (n - 1))));
+                let order = |r: ExactFraction| (sum * r.den).cmp(&(r.num * u64::from(n * (n - 1))));
                 match diameter {
-                    Claim::Exact(d) => prop_assert_eq!(d, longest),
-                    Claim::Between(low, high) => prop_assert!((low..=high).contains(&longest)),
+                    PromisedValue::Exact(d) => prop_assert_eq!(d, longest),
+                    PromisedValue::Between(low, high) => {
+                        prop_assert!((low..=high).contains(&longest));
+                    }
                 }
                 match mean {
-                    Claim::Exact(r) => prop_assert!(order(r).is_eq()),
-                    Claim::Between(x, y) => prop_assert!(order(x).is_ge() && order(y).is_le()),
+                    PromisedValue::Exact(r) => prop_assert!(order(r).is_eq()),
+                    PromisedValue::Between(x, y) => {
+                        prop_assert!(order(x).is_ge() && order(y).is_le());
+                    }
                 }
             }
         }

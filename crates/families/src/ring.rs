@@ -5,9 +5,9 @@
 //! The first port after the endpoints leads to the next switch, the second to the previous one. Two
 //! switches have one link, at the first port of both.
 
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Ring: n switches in a cycle.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Ring {
+pub struct RingNetwork {
     /// Number of switches, 1 to 2^26.
     pub n: u32,
     /// Endpoints per switch; default 1.
@@ -26,7 +26,7 @@ pub struct Ring {
 const MAX_N: u32 = 1 << 26;
 const _: () = assert!(MAX_P + 2 <= MAX_PORTS);
 
-impl Ring {
+impl RingNetwork {
     /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         in_range("n", self.n, 1, MAX_N)?;
@@ -34,11 +34,11 @@ impl Ring {
     }
 }
 
-impl Family for Ring {
+impl Family for RingNetwork {
     const NAME: &'static str = "ring";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Ring))
+        Geometry::of(PlaneForm::Grid(RowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {
@@ -46,13 +46,14 @@ impl Family for Ring {
         vec![of(1, None), of(2, Some(3)), of(3, None), of(8, Some(2)), of(15, Some(0))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (p, n) = (self.checked()?, u64::from(self.n));
         // floor(n^2 / 4) hops from a switch to all others
-        let mean = Claim::Exact(Ratio { num: n * n / 4, den: (n - 1).max(1) });
+        let mean = PromisedValue::Exact(ExactFraction { num: n * n / 4, den: (n - 1).max(1) });
         let links = if n > 2 { n } else { n - 1 };
         let radix = (self.n - 1).min(2);
-        let promise = Promise::direct(n, p, links, radix, Claim::Exact(self.n / 2), mean);
+        let promise =
+            FamilyPromise::direct(n, p, links, radix, PromisedValue::Exact(self.n / 2), mean);
         Ok(promise.vertex_transitive())
     }
 
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn every_size_to_40_keeps_its_promise_and_is_a_cycle() {
         for n in 1..=40_u32 {
-            let member = Ring { n, p: Some(1) };
+            let member = RingNetwork { n, p: Some(1) };
             assert_eq!(broken(&member), Vec::<String>::new(), "n={n}");
             let t = built(&member);
             for s in 0..n {
@@ -95,11 +96,11 @@ mod tests {
 
     #[test]
     fn the_limits_hold() {
-        let promise = Ring { n: MAX_N, p: None }.promise().expect("the largest");
-        assert_eq!((promise.links, promise.diameter), (1 << 26, Claim::Exact(1 << 25)));
+        let promise = RingNetwork { n: MAX_N, p: None }.promise().expect("the largest");
+        assert_eq!((promise.links, promise.diameter), (1 << 26, PromisedValue::Exact(1 << 25)));
         for n in [0, MAX_N + 1, u32::MAX] {
-            assert_eq!(refused(&Ring { n, p: None }).param, "n");
+            assert_eq!(refused(&RingNetwork { n, p: None }).param, "n");
         }
-        assert_eq!(refused(&Ring { n: 4, p: Some(4097) }).help, "0 to 4096");
+        assert_eq!(refused(&RingNetwork { n: 4, p: Some(4097) }).help, "0 to 4096");
     }
 }

@@ -7,11 +7,11 @@
 //! Ports follow the deployed cluster: endpoints, then the links inside the column, then one port a
 //! column of the other half, so that a port number leads to the same rack from every switch.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio};
-use base::field::{Field, prime_power};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue};
+use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,7 @@ impl SlimFly {
     }
 
     /// The generator sets X and X', each of (q - d) / 2 elements, closed under negation.
-    pub(super) fn generators(&self, field: &Field) -> Result<[Vec<u32>; 2], Refusal> {
+    pub(super) fn generators(&self, field: &FiniteField) -> Result<[Vec<u32>; 2], Refusal> {
         let q = self.q;
         let powers = |from: u32, to: u32| (from..=to).step_by(2).map(|i| field.power(i));
         let w = q.div_ceil(4);
@@ -86,7 +86,7 @@ impl Family for SlimFly {
     const NAME: &'static str = "slim_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Columns)
+        Geometry::of(PlaneForm::Columns)
     }
 
     fn examples() -> Vec<Self> {
@@ -96,20 +96,21 @@ impl Family for SlimFly {
         members
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (q, k) = (u64::from(self.q), u64::from(self.network_radix()?));
         let n = 2 * q * q;
         // k switches one hop away, the rest two
-        let mean = Claim::Exact(Ratio { num: 2 * (n - 1) - k, den: n - 1 });
+        let mean = PromisedValue::Exact(ExactFraction { num: 2 * (n - 1) - k, den: n - 1 });
         let p = self.concentration()?;
-        let promise = Promise::direct(n, p, q * q * k, k as u32, Claim::Exact(2), mean);
+        let promise =
+            FamilyPromise::direct(n, p, q * q * k, k as u32, PromisedValue::Exact(2), mean);
         // a primitive element takes X to X' and X' back to X: then the halves can change places
         Ok(if self.delta()? == 1 { promise.vertex_transitive() } else { promise })
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
         let q = self.q;
-        let field = Field::new(q)?;
+        let field = FiniteField::new(q)?;
         let sets = self.generators(&field)?;
         let p = self.concentration()?;
         let mut b = Builder::new();
@@ -160,7 +161,7 @@ impl Family for SlimFly {
         }
         Ok(b)
     }
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let all = (3..=MAX_Q).map(|q| Self { q, p: Some(0) });
         let sized = |bare: Self| {
             let p = wish.endpoints_of(&bare.promise().ok()?);
@@ -190,7 +191,7 @@ mod tests {
     fn generator_sets_satisfy_the_diameter_conditions_for_every_q_to_128() {
         let mut checked = 0;
         for q in (3..=128).filter(|q| q % 4 != 2 && prime_power(*q).is_some()) {
-            let field = Field::new(q).expect("a prime power");
+            let field = FiniteField::new(q).expect("a prime power");
             let sets = SlimFly { q, p: None }.generators(&field).expect("a member");
             let mut union = vec![false; q as usize];
             for set in &sets {
@@ -224,7 +225,7 @@ mod tests {
         let t = t.expect("a valid network");
         for s in 0..50 {
             for (column, port) in (7..12).enumerate() {
-                let fabric::network::Peer::Switch(c) = t.peer(SwitchId(s), port) else {
+                let fabric::network::PortPeer::Switch(c) = t.peer(SwitchId(s), port) else {
                     panic!("port {port} of switch {s} is empty");
                 };
                 let other = &t.switches()[t.head(c).switch.ix()];

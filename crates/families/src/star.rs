@@ -4,7 +4,7 @@
 //!
 //! Port i + 1 of the hub leads to leaf i; a leaf's last port leads to the hub.
 
-use super::{Claim, Family, MAX_P, Promise, Ratio, in_range};
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 /// Star: a hub without endpoints, and n leaves with one link each.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Star {
+pub struct StarNetwork {
     /// Number of leaves, 1 to 65534.
     pub n: u32,
     /// Endpoints per leaf; default 1.
@@ -21,7 +21,7 @@ pub struct Star {
     pub p: Option<u32>,
 }
 
-impl Star {
+impl StarNetwork {
     /// Checks the parameters and returns the endpoints per leaf.
     fn checked(&self) -> Result<u32, Refusal> {
         in_range("n", self.n, 1, super::MAX_PORTS)?;
@@ -29,7 +29,7 @@ impl Star {
     }
 }
 
-impl Family for Star {
+impl Family for StarNetwork {
     const NAME: &'static str = "star";
 
     fn examples() -> Vec<Self> {
@@ -37,7 +37,7 @@ impl Family for Star {
         vec![of(1, None), of(2, Some(3)), of(7, None), of(1, Some(0)), of(9, Some(0))]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (p, n) = (self.checked()?, u64::from(self.n));
         // with no endpoints the hub counts: n leaves at one hop from it, two from each other
         let (edge, diameter, sum) = match (p, self.n) {
@@ -46,13 +46,16 @@ impl Family for Star {
             (_, n) => (n, 2, 2 * u64::from(n) * u64::from(n - 1)),
         };
         let edge = u64::from(edge);
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: n + 1,
             endpoints: n * u64::from(p),
             links: n,
             network_radix: self.n,
-            diameter: Claim::Exact(diameter),
-            mean_distance: Claim::Exact(Ratio { num: sum, den: (edge * (edge - 1)).max(1) }),
+            diameter: PromisedValue::Exact(diameter),
+            mean_distance: PromisedValue::Exact(ExactFraction {
+                num: sum,
+                den: (edge * (edge - 1)).max(1),
+            }),
             edge_switches: edge,
             radix: self.n.max(p + 1),
             planes: 1,
@@ -83,17 +86,17 @@ mod tests {
     #[test]
     fn every_size_to_20_keeps_its_promise() {
         for (n, p) in (1..=20).flat_map(|n| [(n, 0), (n, 1), (n, 3)]) {
-            assert_eq!(broken(&Star { n, p: Some(p) }), Vec::<String>::new(), "n={n} p={p}");
+            assert_eq!(broken(&StarNetwork { n, p: Some(p) }), Vec::<String>::new(), "n={n} p={p}");
         }
     }
 
     #[test]
     fn the_limits_hold() {
-        let promise = Star { n: 65_534, p: None }.promise().expect("the largest");
+        let promise = StarNetwork { n: 65_534, p: None }.promise().expect("the largest");
         assert_eq!((promise.switches, promise.radix), (65_535, 65_534));
         for n in [0, 65_535, u32::MAX] {
-            assert_eq!(refused(&Star { n, p: None }).param, "n");
+            assert_eq!(refused(&StarNetwork { n, p: None }).param, "n");
         }
-        assert_eq!(refused(&Star { n: 4, p: Some(4097) }).help, "0 to 4096");
+        assert_eq!(refused(&StarNetwork { n: 4, p: Some(4097) }).help, "0 to 4096");
     }
 }

@@ -9,10 +9,10 @@
 //! so that a port number means the same direction everywhere.
 
 use super::grid::Grid;
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, Promise, Ratio, Shape, in_range};
+use super::wish::NetworkWish;
+use super::{ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Torus {
     /// Switches along each dimension: `8x8x4`. A size of 2 is one link, not two.
-    pub shape: Shape,
+    pub shape: GridShape,
     /// Endpoints per switch; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
@@ -31,9 +31,9 @@ pub struct Torus {
 /// Mesh: a grid of any dimension whose rows are open.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Mesh {
+pub struct MeshNetwork {
     /// Switches along each dimension: `8x8x4`.
-    pub shape: Shape,
+    pub shape: GridShape,
     /// Endpoints per switch; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p: Option<u32>,
@@ -41,19 +41,19 @@ pub struct Mesh {
 
 /// A grid with its rows closed or open, and the endpoints of its switches, from which both families
 /// are built.
-struct Lattice<'a> {
+struct GridLattice<'a> {
     grid: Grid<'a>,
     p: u32,
     closed: bool,
 }
 
-impl<'a> Lattice<'a> {
-    fn new(shape: &'a Shape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
+impl<'a> GridLattice<'a> {
+    fn new(shape: &'a GridShape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
         let p = in_range("p", p.unwrap_or(1), 0, MAX_P)?;
         Ok(Self { grid: Grid::new(shape)?, p, closed })
     }
 
-    fn promise(&self) -> Promise {
+    fn promise(&self) -> FamilyPromise {
         let n = self.grid.places;
         let (mut links, mut radix, mut diameter) = (0, 0, 0);
         // three times the sum of distances from all switches, over n
@@ -70,8 +70,15 @@ impl<'a> Lattice<'a> {
                 far += (s * s - 1) * (n / s);
             }
         }
-        let mean = Claim::Exact(Ratio { num: far, den: 3 * (n - 1).max(1) });
-        let promise = Promise::direct(n, self.p, links, radix, Claim::Exact(diameter as u32), mean);
+        let mean = PromisedValue::Exact(ExactFraction { num: far, den: 3 * (n - 1).max(1) });
+        let promise = FamilyPromise::direct(
+            n,
+            self.p,
+            links,
+            radix,
+            PromisedValue::Exact(diameter as u32),
+            mean,
+        );
         // rows of two are the same open and closed
         let open = !self.closed && self.grid.wide().any(|(_, s)| s > 2);
         if open { promise } else { promise.vertex_transitive() }
@@ -106,11 +113,11 @@ impl Family for Torus {
     const NAME: &'static str = "torus";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Ring))
+        Geometry::of(PlaneForm::Grid(RowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {
-        let of = |shape: &[u32], p| Self { shape: Shape(shape.to_vec()), p };
+        let of = |shape: &[u32], p| Self { shape: GridShape(shape.to_vec()), p };
         vec![
             of(&[1], None),
             of(&[7], Some(2)),
@@ -121,18 +128,18 @@ impl Family for Torus {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
-        Ok(Lattice::new(&self.shape, self.p, true)?.promise())
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
+        Ok(GridLattice::new(&self.shape, self.p, true)?.promise())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        Ok(Lattice::new(&self.shape, self.p, true)?.build(Self::NAME))
+        Ok(GridLattice::new(&self.shape, self.p, true)?.build(Self::NAME))
     }
 
     /// Tori of 2 to 6 dimensions, as cubic as can be, of full bandwidth: under uniform traffic the
     /// channels along a row of s switches carry p s / 8 (Dally & Towles, chapter 5), so that rows
     /// have at most 8 r / p switches.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let longest = |p: u32| (8.0 * wish.oversubscription / f64::from(p)) as u32;
         let mut members = Vec::new();
         for p in 1..=8 {
@@ -143,7 +150,7 @@ impl Family for Torus {
                         let shape: Vec<u32> =
                             (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
                         if shape[0] <= longest(p) {
-                            members.push(Self { shape: Shape(shape), p: Some(p) });
+                            members.push(Self { shape: GridShape(shape), p: Some(p) });
                         }
                     }
                 }
@@ -157,15 +164,15 @@ impl Family for Torus {
     }
 }
 
-impl Family for Mesh {
+impl Family for MeshNetwork {
     const NAME: &'static str = "mesh";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Grid(Row::Line))
+        Geometry::of(PlaneForm::Grid(RowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
-        let of = |shape: &[u32], p| Self { shape: Shape(shape.to_vec()), p };
+        let of = |shape: &[u32], p| Self { shape: GridShape(shape.to_vec()), p };
         vec![
             of(&[1, 1], None),
             of(&[9], Some(2)),
@@ -175,12 +182,12 @@ impl Family for Mesh {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
-        Ok(Lattice::new(&self.shape, self.p, false)?.promise())
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
+        Ok(GridLattice::new(&self.shape, self.p, false)?.promise())
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
-        Ok(Lattice::new(&self.shape, self.p, false)?.build(Self::NAME))
+        Ok(GridLattice::new(&self.shape, self.p, false)?.build(Self::NAME))
     }
 }
 
@@ -189,7 +196,7 @@ mod tests {
     use super::super::recipe;
     use super::*;
     use crate::kept::broken_promises;
-    use fabric::network::{Peer, Topology};
+    use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
     fn built<F: Family>(family: &F) -> Topology {
@@ -198,11 +205,11 @@ mod tests {
     }
 
     fn torus(shape: &[u32]) -> Torus {
-        Torus { shape: Shape(shape.to_vec()), p: Some(0) }
+        Torus { shape: GridShape(shape.to_vec()), p: Some(0) }
     }
 
-    fn mesh(shape: &[u32]) -> Mesh {
-        Mesh { shape: Shape(shape.to_vec()), p: Some(0) }
+    fn mesh(shape: &[u32]) -> MeshNetwork {
+        MeshNetwork { shape: GridShape(shape.to_vec()), p: Some(0) }
     }
 
     /// Distance along one dimension, from the coordinates alone.
@@ -231,8 +238,8 @@ mod tests {
             shape in prop::collection::vec(1_u32..6, 1..5),
             p in 0_u32..3,
         ) {
-            let t = Torus { shape: Shape(shape.clone()), p: Some(p) };
-            let m = Mesh { shape: Shape(shape.clone()), p: Some(p) };
+            let t = Torus { shape: GridShape(shape.clone()), p: Some(p) };
+            let m = MeshNetwork { shape: GridShape(shape.clone()), p: Some(p) };
             let (bt, bm) = (built(&t), built(&m));
             let promised = [t.promise().expect("a torus"), m.promise().expect("a mesh")];
             prop_assert_eq!(broken_promises(&promised[0], &bt), Vec::<String>::new());
@@ -245,19 +252,19 @@ mod tests {
     #[test]
     fn a_port_leads_one_step_along_its_dimension() {
         let shape = [4, 1, 2, 3];
-        let t = built(&Torus { shape: Shape(shape.to_vec()), p: Some(2) });
+        let t = built(&Torus { shape: GridShape(shape.to_vec()), p: Some(2) });
         // endpoints 1-2, dimension 0: 3 plus, 4 minus; dimension 2: 5; dimension 3: 6, 7
         let steps = [(3, 0, 1), (4, 0, 3), (5, 2, 1), (6, 3, 1), (7, 3, 2)];
         for s in 0..24 {
             for (port, d, step) in steps {
-                let Peer::Switch(c) = t.peer(SwitchId(s), port) else {
+                let PortPeer::Switch(c) = t.peer(SwitchId(s), port) else {
                     panic!("port {port} of switch {s} is empty");
                 };
                 let mut expected = t.switches()[s as usize].coordinates.clone();
                 expected[d] = (expected[d] + step) % shape[d];
                 assert_eq!(t.switches()[t.head(c).switch.ix()].coordinates, expected);
             }
-            assert_eq!(t.peer(SwitchId(s), 8), Peer::Empty);
+            assert_eq!(t.peer(SwitchId(s), 8), PortPeer::Empty);
         }
     }
 
@@ -265,12 +272,12 @@ mod tests {
     fn twos_make_the_hypercube() {
         for n in 1..9_u32 {
             let shape = vec![2; n as usize];
-            let of = Ratio { num: u64::from(n) << (n - 1), den: (1 << n) - 1 };
+            let of = ExactFraction { num: u64::from(n) << (n - 1), den: (1 << n) - 1 };
             for promise in [torus(&shape).promise(), mesh(&shape).promise()] {
                 let promise = promise.expect("a cube");
                 assert_eq!(promise.links, u64::from(n) << (n - 1));
-                assert_eq!((promise.diameter, promise.network_radix), (Claim::Exact(n), n));
-                let Claim::Exact(mean) = promise.mean_distance else { panic!("not exact") };
+                assert_eq!((promise.diameter, promise.network_radix), (PromisedValue::Exact(n), n));
+                let PromisedValue::Exact(mean) = promise.mean_distance else { panic!("not exact") };
                 assert_eq!(mean.num * of.den, of.num * mean.den);
             }
             let t = built(&torus(&shape));
@@ -284,10 +291,12 @@ mod tests {
     /// with itself; (k^2 - 1) / (3 k) in a mesh.
     #[test]
     fn means_are_those_of_the_textbook() {
-        let mean = |promise: Result<Promise, Refusal>| match promise.expect("a grid").mean_distance
+        let mean = |promise: Result<FamilyPromise, Refusal>| match promise
+            .expect("a grid")
+            .mean_distance
         {
-            Claim::Exact(r) => r.num as f64 / r.den as f64,
-            Claim::Between(..) => panic!("not exact"),
+            PromisedValue::Exact(r) => r.num as f64 / r.den as f64,
+            PromisedValue::Between(..) => panic!("not exact"),
         };
         for (k, n) in [(3, 2), (4, 3), (8, 3), (7, 4), (16, 1)] {
             let (shape, size) = (vec![k; n], f64::from(k));
@@ -313,9 +322,9 @@ mod tests {
             ];
             assert!(refusals.iter().all(|r| r.param == "shape" && *r == refusals[0]), "{shape:?}");
         }
-        let crowded = Torus { shape: Shape(vec![3]), p: Some(MAX_P + 1) };
+        let crowded = Torus { shape: GridShape(vec![3]), p: Some(MAX_P + 1) };
         assert_eq!(crowded.promise().expect_err("too many").help, "0 to 4096");
         let long = torus(&[1 << 30]).promise().expect("the longest ring");
-        assert_eq!(long.diameter, Claim::Exact(1 << 29));
+        assert_eq!(long.diameter, PromisedValue::Exact(1 << 29));
     }
 }

@@ -5,7 +5,7 @@
 //! Leaves come first, then the level above, the root last. Ports: endpoints or children in order,
 //! then the parent. Groups are the subtrees below the root; the root is in the first.
 
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, in_range};
+use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 /// Tree: a complete tree of switches with endpoints on the leaves.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Tree {
+pub struct TreeNetwork {
     /// Children of a switch, 2 to 65533.
     pub arity: u32,
     /// Levels of switches, 1 (the root alone) to 26; at most 2^26 switches in all.
@@ -34,7 +34,7 @@ struct CheckedTree {
     p: u32,
 }
 
-impl Tree {
+impl TreeNetwork {
     fn checked(&self) -> Result<CheckedTree, Refusal> {
         in_range("arity", self.arity, 2, MAX_PORTS - 1)?;
         in_range("levels", self.levels, 1, MAX_LEVELS)?;
@@ -56,7 +56,7 @@ impl Tree {
     }
 }
 
-impl Family for Tree {
+impl Family for TreeNetwork {
     const NAME: &'static str = "tree";
 
     fn examples() -> Vec<Self> {
@@ -71,7 +71,7 @@ impl Family for Tree {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let CheckedTree { sizes, p } = self.checked()?;
         let arity = u64::from(self.arity);
         let switches: u64 = sizes.iter().sum();
@@ -87,19 +87,19 @@ impl Family for Tree {
             sum += u128::from(size) * 2 * u128::from(below) * u128::from(edge - below);
         }
         // at most 2 * 26 hops for each of 2^52 pairs
-        let mean = Ratio { num: sum as u64, den: (edge * (edge - 1)).max(1) };
+        let mean = ExactFraction { num: sum as u64, den: (edge * (edge - 1)).max(1) };
         let network_radix = match self.levels {
             1 => 0,
             2 => self.arity,
             _ => self.arity + 1,
         };
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches,
             endpoints: sizes[0] * u64::from(p),
             links: switches - 1,
             network_radix,
-            diameter: Claim::Exact(2 * (self.levels - 1)),
-            mean_distance: Claim::Exact(mean),
+            diameter: PromisedValue::Exact(2 * (self.levels - 1)),
+            mean_distance: PromisedValue::Exact(mean),
             edge_switches: edge,
             radix: network_radix.max(p + u32::from(self.levels > 1)),
             planes: 1,
@@ -143,7 +143,7 @@ mod tests {
 
         #[test]
         fn trees_keep_their_promise(arity in 2_u32..6, levels in 1_u32..5, p in 0_u32..3) {
-            let member = Tree { arity, levels, p: Some(p) };
+            let member = TreeNetwork { arity, levels, p: Some(p) };
             prop_assert_eq!(broken(&member), Vec::<String>::new());
             let t = built(&member);
             // groups are the subtrees: only the root's links leave them
@@ -160,7 +160,7 @@ mod tests {
             levels in prop_oneof![any::<u32>(), 0_u32..30],
             p in prop::option::of(any::<u32>()),
         ) {
-            let member = Tree { arity, levels, p };
+            let member = TreeNetwork { arity, levels, p };
             if let Ok(promise) = member.promise() {
                 prop_assert!(promise.switches <= MAX_SWITCHES);
                 let all = u64::from(arity).pow(levels) - 1;
@@ -171,13 +171,16 @@ mod tests {
 
     #[test]
     fn the_limits_hold() {
-        let largest = Tree { arity: 2, levels: 26, p: None }.promise().expect("the largest");
+        let largest = TreeNetwork { arity: 2, levels: 26, p: None }.promise().expect("the largest");
         assert_eq!(largest.switches, (1 << 26) - 1);
-        let refusal = refused(&Tree { arity: 3, levels: 18, p: None });
+        let refusal = refused(&TreeNetwork { arity: 3, levels: 18, p: None });
         assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("levels", "1 to 17"));
-        assert_eq!(refused(&Tree { arity: 1, levels: 3, p: None }).param, "arity");
-        assert_eq!(refused(&Tree { arity: u32::MAX, levels: u32::MAX, p: None }).param, "arity");
-        assert_eq!(refused(&Tree { arity: 2, levels: 27, p: None }).help, "1 to 26");
-        assert_eq!(refused(&Tree { arity: 2, levels: 2, p: Some(5000) }).param, "p");
+        assert_eq!(refused(&TreeNetwork { arity: 1, levels: 3, p: None }).param, "arity");
+        assert_eq!(
+            refused(&TreeNetwork { arity: u32::MAX, levels: u32::MAX, p: None }).param,
+            "arity"
+        );
+        assert_eq!(refused(&TreeNetwork { arity: 2, levels: 27, p: None }).help, "1 to 26");
+        assert_eq!(refused(&TreeNetwork { arity: 2, levels: 2, p: Some(5000) }).param, "p");
     }
 }

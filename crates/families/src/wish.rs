@@ -1,7 +1,7 @@
 //! The wish of an architect: a number of endpoints, switches with a number of ports, full
 //! bandwidth.
 
-use crate::promise::{Promise, Ratio};
+use crate::promise::{ExactFraction, FamilyPromise};
 use serde::Serialize;
 
 /// How the ideal number of endpoints per switch is rounded to a whole number.
@@ -14,13 +14,13 @@ pub enum Concentration {
     /// The family's rule, rounded down (the Slim Fly of CODES, and Fit Fly).
     Floor,
     /// The largest number with which uniform traffic over minimal paths does not overload the
-    /// average channel: [`Wish::ideal`], rounded down.
+    /// average channel: [`NetworkWish::ideal`], rounded down.
     Exact,
 }
 
 /// A wish for a network: endpoints, ports and bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Wish {
+pub struct NetworkWish {
     /// Endpoints, or `None` for as many as possible.
     pub endpoints: Option<u64>,
     /// Most ports of a switch, of either kind.
@@ -31,20 +31,20 @@ pub struct Wish {
     pub oversubscription: f64,
 }
 
-impl Wish {
+impl NetworkWish {
     /// The number of endpoints per switch at which uniform traffic over minimal paths loads the
     /// average channel fully: channels over the sum of distances from a switch, `k' n / ((n - 1) *
     /// mean)`.
     ///
     /// The endpoints of a switch send p units, of which p (n - 1) / n leave it, each over `mean`
     /// channels; there are k' channels a switch. Source: Besta & Hoefler, SC 2014, section II-B.
-    pub fn ideal(network_radix: u32, switches: u64, mean: Ratio) -> f64 {
+    pub fn ideal(network_radix: u32, switches: u64, mean: ExactFraction) -> f64 {
         let hops = mean.num as f64 / mean.den as f64 * switches.saturating_sub(1) as f64;
         f64::from(network_radix) * switches as f64 / hops
     }
 
     /// The whole number of endpoints per switch where the family's rule says `rule` and
-    /// [`Wish::ideal`] is `ideal`; at least 1.
+    /// [`NetworkWish::ideal`] is `ideal`; at least 1.
     pub fn per_switch(&self, rule: f64, ideal: f64) -> u32 {
         let r = self.oversubscription;
         let p = match self.concentration {
@@ -55,11 +55,13 @@ impl Wish {
         p.max(1.0) as u32
     }
 
-    /// As [`Wish::per_switch`], for a direct network whose rule is network radix over diameter;
-    /// `None` where neither the rule nor the ideal allows one endpoint.
-    pub fn endpoints_of(&self, p: &Promise) -> Option<u32> {
-        let (super::Claim::Exact(diameter) | super::Claim::Between(_, diameter)) = p.diameter;
-        let (super::Claim::Exact(mean) | super::Claim::Between(_, mean)) = p.mean_distance;
+    /// As [`NetworkWish::per_switch`], for a direct network whose rule is network radix over
+    /// diameter; `None` where neither the rule nor the ideal allows one endpoint.
+    pub fn endpoints_of(&self, p: &FamilyPromise) -> Option<u32> {
+        let (super::PromisedValue::Exact(diameter) | super::PromisedValue::Between(_, diameter)) =
+            p.diameter;
+        let (super::PromisedValue::Exact(mean) | super::PromisedValue::Between(_, mean)) =
+            p.mean_distance;
         let rule = f64::from(p.network_radix) / f64::from(diameter.max(1));
         let ideal = Self::ideal(p.network_radix, p.switches / u64::from(p.planes), mean);
         let room = self.oversubscription * rule.max(ideal) >= 1.0 - 1e-9;

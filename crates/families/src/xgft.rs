@@ -10,10 +10,12 @@
 //! its own. An endpoint has a rail to each y(1), and no link changes y(1): it is the plane.
 //! Ports: endpoints or down-links by x(i), then up-links by y(i+1), parallel links side by side.
 
-use super::wish::Wish;
-use super::{Claim, Family, MAX_P, MAX_PORTS, Promise, Ratio, Shape, in_range};
+use super::wish::NetworkWish;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
+};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Cable, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,13 +29,13 @@ use serde::{Deserialize, Serialize};
 pub struct Xgft {
     /// Children m(1) ... m(h) of the switches of each level, lowest first: `4x4x8`. The first is
     /// the number of endpoints per leaf switch.
-    pub m: Shape,
+    pub m: GridShape,
     /// Parents w(1) ... w(h) of the elements of each level, endpoints first: `1x4x4`. The first is
     /// the number of rails of an endpoint, each in a plane of its own.
-    pub w: Shape,
+    pub w: GridShape,
     /// Parallel links between a child and a parent, by level as w, the first 1; default 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parallel: Option<Shape>,
+    pub parallel: Option<GridShape>,
 }
 
 /// The most levels.
@@ -149,17 +151,17 @@ impl Family for Xgft {
     const NAME: &'static str = "xgft";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Levels)
+        Geometry::of(PlaneForm::Levels)
     }
 
     fn examples() -> Vec<Self> {
         let of = |m: &[u32], w: &[u32]| Self {
-            m: Shape(m.to_vec()),
-            w: Shape(w.to_vec()),
+            m: GridShape(m.to_vec()),
+            w: GridShape(w.to_vec()),
             parallel: None,
         };
         let with = |m: &[u32], w: &[u32], parallel: &[u32]| Self {
-            parallel: Some(Shape(parallel.to_vec())),
+            parallel: Some(GridShape(parallel.to_vec())),
             ..of(m, w)
         };
         vec![
@@ -174,7 +176,7 @@ impl Family for Xgft {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let t = self.tree()?;
         let h = t.m.len();
         let ports_down = |level: usize| u64::from(t.m[level]) * u64::from(t.parallel[level]);
@@ -188,13 +190,16 @@ impl Family for Xgft {
             sum += leaves * u64::from(m - 1) * u64::from(diameter);
             leaves *= u64::from(m);
         }
-        Ok(Promise {
+        Ok(FamilyPromise {
             switches: t.switches.iter().sum(),
             endpoints: t.endpoints,
             links: (0..h).map(|level| t.switches[level] * t.up(level)).sum(),
             network_radix: most(&network),
-            diameter: Claim::Exact(diameter),
-            mean_distance: Claim::Exact(Ratio { num: sum, den: (leaves - 1).max(1) }),
+            diameter: PromisedValue::Exact(diameter),
+            mean_distance: PromisedValue::Exact(ExactFraction {
+                num: sum,
+                den: (leaves - 1).max(1),
+            }),
             edge_switches: t.switches[0],
             radix: most(&|level| ports_down(level) + t.up(level)),
             planes: t.w[0],
@@ -238,7 +243,7 @@ impl Family for Xgft {
     /// Trees of k-port switches, half their ports up and half down, of two to five levels, with as
     /// many subtrees under the top level as the wish needs; nothing where no number is wished, for
     /// there is no most levels.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let endpoints = wish.endpoints.unwrap_or(u64::MAX);
         let r = wish.oversubscription;
         let mut members = Vec::new();
@@ -265,8 +270,8 @@ impl Family for Xgft {
                     w[last] = links / most;
                     let mut parallel = vec![1; m.len()];
                     parallel[last] = most;
-                    let parallel = (most > 1).then_some(Shape(parallel));
-                    members.push(Self { m: Shape(m), w: Shape(w), parallel });
+                    let parallel = (most > 1).then_some(GridShape(parallel));
+                    members.push(Self { m: GridShape(m), w: GridShape(w), parallel });
                 }
             }
         }
@@ -289,7 +294,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     fn xgft(m: &[u32], w: &[u32], parallel: Option<&[u32]>) -> Xgft {
-        let shape = |s: &[u32]| Shape(s.to_vec());
+        let shape = |s: &[u32]| GridShape(s.to_vec());
         Xgft { m: shape(m), w: shape(w), parallel: parallel.map(shape) }
     }
 
@@ -306,7 +311,7 @@ mod tests {
         assert_eq!(promise.switches, (4 * 8) + (8 * 4) + (4 * 4));
         assert_eq!(promise.links, 32 * 4 + 32 * 4);
         assert_eq!((promise.network_radix, promise.radix), (8, 8));
-        assert_eq!(promise.diameter, Claim::Exact(4));
+        assert_eq!(promise.diameter, PromisedValue::Exact(4));
     }
 
     /// A three-level fat tree of k-port switches is XGFT(3; k/2, k/2, k; 1, k/2, k/2).
@@ -403,13 +408,13 @@ mod tests {
 
     #[test]
     fn members_near_a_wish_fit_its_ports_and_enclose_its_endpoints() {
-        let wish = Wish {
+        let wish = NetworkWish {
             endpoints: Some(20_000),
             radix: 36,
             concentration: super::super::Concentration::Ceil,
             oversubscription: 1.0,
         };
-        let sizes = |wish: Wish| -> Vec<u64> {
+        let sizes = |wish: NetworkWish| -> Vec<u64> {
             let members = Xgft::near(&wish).into_iter();
             let promises = members.map(|member| member.promise().expect("a member"));
             promises.filter(|promise| promise.radix <= 36).map(|p| p.endpoints).collect()
@@ -417,7 +422,7 @@ mod tests {
         let found = sizes(wish);
         // 18 * 18 * 18 * 3 = 17,496 and 23,328 with four levels
         assert!(found.contains(&17_496) && found.contains(&23_328));
-        let most = sizes(Wish { endpoints: None, ..wish }).into_iter().max();
+        let most = sizes(NetworkWish { endpoints: None, ..wish }).into_iter().max();
         assert_eq!(most, Some(18 * 18 * 18 * 36), "four levels of 36 ports");
     }
 

@@ -13,11 +13,11 @@
 //! drawn again. Ports: endpoints, then by the meta-node they lead to.
 
 use super::random::{LinkEnds, concentration, connected, distances, in_order};
-use super::wish::Wish;
-use super::{Family, MAX_P, Promise, in_range};
+use super::wish::NetworkWish;
+use super::{Family, FamilyPromise, MAX_P, in_range};
 use base::seed::Stream;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Form, Geometry};
+use fabric::geometry::{Geometry, PlaneForm};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,7 +182,7 @@ impl Family for Xpander {
     const NAME: &'static str = "xpander";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(Form::Free)
+        Geometry::of(PlaneForm::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -197,10 +197,10 @@ impl Family for Xpander {
         ]
     }
 
-    fn promise(&self) -> Result<Promise, Refusal> {
+    fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (switches, links, p) = self.checked()?;
         let (diameter, mean) = distances(switches, self.d, u32::MAX);
-        Ok(Promise::direct(switches, p, links, self.d, diameter, mean))
+        Ok(FamilyPromise::direct(switches, p, links, self.d, diameter, mean))
     }
 
     fn build(&self) -> Result<Builder, Refusal> {
@@ -221,7 +221,7 @@ impl Family for Xpander {
 
     /// For every d the lifts next to the wish, with the default rule; nothing where no number is
     /// wished, for there is no largest member.
-    fn near(wish: &Wish) -> Vec<Self> {
+    fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |d: u32| {
             super::random::sizes(wish, d).into_iter().flat_map(move |(n, p)| {
                 let lift = u32::try_from(n / u64::from(d + 1)).unwrap_or(u32::MAX);

@@ -3,7 +3,7 @@
 
 use base::Quiet;
 use fabric::network::parse_inline;
-use flit::case::Case;
+use flit::case::FlitCase;
 use flit::spec::{RunLength, Spec};
 use flit::warmup::Warmup;
 use paths::PathSource;
@@ -36,7 +36,7 @@ fn main() {
         },
         ..Spec::default()
     };
-    let case = Case::new(on, &spec, None, &Quiet).expect("a case");
+    let case = FlitCase::new(on, &spec, None, &Quiet).expect("a case");
     let began = Instant::now();
     let point = case
         .point(load.parse().expect("a load"), 0, threads.parse().expect("threads"), &Quiet)

@@ -1,9 +1,9 @@
 //! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
 
 use super::engine::{EngineSetup, RailAssignment};
-use super::router::Router;
+use super::router::RouterDesign;
 use super::row::PointRow;
-use super::run::{Drain, RunPhases, RunResult, run};
+use super::run::{DrainCondition, RunPhases, RunResult, run};
 use super::seen::NetworkNames;
 use super::spec::{ClassTraffic, Spec};
 use super::warmup::{Warmup, settled};
@@ -16,25 +16,25 @@ use paths::proved::{ProvedGuide, guide};
 use paths::select::{LaneUse, RailSelection};
 use paths::wiring::{Wiring, rails};
 use std::sync::Arc;
-use traffic::destinations::Destinations;
-use traffic::process::{Class, Load};
-use traffic::sending::Sending;
-use traffic::times::{Injections, Timed};
+use traffic::destinations::PacketDestinations;
+use traffic::process::{InjectionClass, OfferedLoad};
+use traffic::sending::OfferedTraffic;
+use traffic::times::{StretchedPackets, TimedPackets};
 
 /// Traffic of the user's, in place of what the parameters name.
 #[derive(Debug, Clone, Copy)]
 pub enum GivenTraffic<'a> {
     /// Who sends how much to whom.
-    Sending(&'a Sending),
+    Sending(&'a OfferedTraffic),
     /// Packets with their times.
-    Times(&'a Arc<Injections>),
+    Times(&'a Arc<TimedPackets>),
 }
 
 /// The latest cycle in which a packet may be created.
 const LATEST: u64 = 1 << 29;
 
 /// A case that is ready to run at any load.
-pub struct Case {
+pub struct FlitCase {
     wiring: Arc<Wiring>,
     names: NetworkNames,
     with_links: bool,
@@ -44,10 +44,10 @@ pub struct Case {
     rail: RailSelection,
     /// How far routers are, where rails are chosen by that.
     lengths: Option<PathLengths>,
-    times: Option<Arc<Injections>>,
+    times: Option<Arc<TimedPackets>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
-    router: Router,
+    router: RouterDesign,
     guide: Box<dyn Guide + Send>,
     /// Whether its routing was proved free of deadlock.
     pub verified: bool,
@@ -65,10 +65,10 @@ pub struct Case {
 /// The traffic that one seed draws.
 struct SeededTraffic {
     seed: u64,
-    classes: Vec<Class>,
+    classes: Vec<InjectionClass>,
 }
 
-impl Case {
+impl FlitCase {
     /// Builds and proves it; `own` is traffic of the user's, in place of the spec's.
     ///
     /// # Errors
@@ -103,7 +103,8 @@ impl Case {
         let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
         let by_path = spec.rail == RailSelection::Shortest && rails > 1;
         let lengths = by_path.then(|| PathLengths::of(&wiring));
-        let drain = if run.drain_under_load { Drain::Measured } else { Drain::Empty };
+        let drain =
+            if run.drain_under_load { DrainCondition::Measured } else { DrainCondition::Empty };
         let phases = RunPhases {
             warmup_cycles: run.warmup().most(),
             measure_cycles: run.measured(),
@@ -179,14 +180,15 @@ impl Case {
     ) -> Result<RunResult, Stop> {
         self.check(load)?;
         let SeededTraffic { seed, classes } = &self.drawn[run_number];
-        let of_load = |(class, share): (&Class, &f64)| Class {
-            load: Load::Flits(load * share),
+        let of_load = |(class, share): (&InjectionClass, &f64)| InjectionClass {
+            load: OfferedLoad::Flits(load * share),
             ..class.clone()
         };
-        let mut classes: Vec<Class> = classes.iter().zip(&self.shares).map(of_load).collect();
+        let mut classes: Vec<InjectionClass> =
+            classes.iter().zip(&self.shares).map(of_load).collect();
         let (mut phases, mut times) = (self.phases, None);
         if let Some(packets) = &self.times {
-            let timed = Timed { packets, stretch: self.stretch(load) };
+            let timed = StretchedPackets { packets, stretch: self.stretch(load) };
             phases = self.phases_of(timed)?;
             let from = u64::from(phases.warmup_cycles);
             let flits = timed.flits_injected(from..from + u64::from(phases.measure_cycles)) as f64;
@@ -194,7 +196,7 @@ impl Case {
                 let senders =
                     (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
                 let busiest = flits / f64::from(phases.measure_cycles) / senders.sum::<f64>();
-                class.load = Load::Flits(busiest);
+                class.load = OfferedLoad::Flits(busiest);
             }
             times = Some(timed);
         }
@@ -228,7 +230,7 @@ impl Case {
     }
 
     /// The phases of a run that plays these packets; all of them, or those of the parameters.
-    fn phases_of(&self, timed: Timed<'_>) -> Result<RunPhases, Refusal> {
+    fn phases_of(&self, timed: StretchedPackets<'_>) -> Result<RunPhases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
             let why = format!("the last packet is created in cycle {last}");
@@ -237,7 +239,7 @@ impl Case {
         if !self.is_whole {
             return Ok(self.phases);
         }
-        let drain = Drain::Measured;
+        let drain = DrainCondition::Measured;
         Ok(RunPhases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
     }
 
@@ -278,15 +280,15 @@ fn drawn(
     watch: &dyn Watch,
 ) -> Result<SeededTraffic, Stop> {
     let named = |pattern: &str| match on {
-        PathSource::Tables(r) => Destinations::over(r, pattern, seed, watch),
-        PathSource::Network(t) => Destinations::named(t, pattern, seed, watch),
+        PathSource::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
+        PathSource::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
     };
     let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
     let class = |kind: &ClassTraffic<'_>| {
         let destinations = match (kind.traffic, own) {
             (Some(pattern), _) => named(pattern)?,
             (None, Some(GivenTraffic::Sending(sending))) => {
-                Destinations::of_sending(on.topology(), sending)?
+                PacketDestinations::of_sending(on.topology(), sending)?
             }
             (None, Some(GivenTraffic::Times(times))) => times.destinations()?,
             (None, None) => named(&spec.traffic)?,
@@ -294,7 +296,7 @@ fn drawn(
         let destinations =
             if rails > 1 { destinations.on_rails(rails, share) } else { destinations };
         let (process, sizes) = (kind.process, kind.sizes.clone());
-        Ok(Class { destinations, process, sizes, load: Load::Flits(0.0) })
+        Ok(InjectionClass { destinations, process, sizes, load: OfferedLoad::Flits(0.0) })
     };
     Ok(SeededTraffic { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
 }

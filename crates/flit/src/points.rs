@@ -1,6 +1,6 @@
 //! Points of several loads, and up to saturation.
 
-use super::case::Case;
+use super::case::FlitCase;
 use super::run::RunResult;
 use base::{Stop, Watch};
 use paths::side_by_side::side_by_side;
@@ -9,9 +9,9 @@ use paths::side_by_side::side_by_side;
 /// enough.
 ///
 /// # Errors
-/// The first of [`Case::point`].
+/// The first of [`FlitCase::point`].
 pub fn points(
-    case: &Case,
+    case: &FlitCase,
     loads: &[f64],
     threads: usize,
     watch: &dyn Watch,
@@ -40,7 +40,7 @@ type LoadCurve = Vec<(f64, Vec<RunResult>)>;
 /// # Errors
 /// As [`points`]; of loads, when the first cannot be.
 pub fn curve(
-    case: &Case,
+    case: &FlitCase,
     threads: usize,
     watch: &dyn Watch,
 ) -> Result<(LoadCurve, Option<f64>), Stop> {

@@ -20,7 +20,7 @@ pub enum Allocator {
 /// The rule by which packets get priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Priority {
+pub enum PriorityRule {
     /// All alike: turns alone decide.
     RoundRobin,
     /// The one that was created first.
@@ -39,7 +39,7 @@ pub enum Priority {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
-pub struct Router {
+pub struct RouterDesign {
     /// Virtual channels of every port.
     pub virtual_channels: u8,
     /// Buffer of each virtual channel, flits.
@@ -90,7 +90,7 @@ pub struct Router {
     /// Flits behind the crossbar of each port; as many as come where it is not given.
     pub output_buffer_flits: Option<u32>,
     /// Which packet goes first, where allocators ask.
-    pub priority: Priority,
+    pub priority: PriorityRule,
     /// Whether it does what BookSim's router does also where that is nobody's wish: stages of
     /// several cycles are no pipelines, each flit of a packet has a network age of its own, and
     /// turns among the virtual channels of a crossbar input go round those of the whole port.
@@ -98,7 +98,7 @@ pub struct Router {
     pub as_booksim: bool,
 }
 
-impl Default for Router {
+impl Default for RouterDesign {
     /// The router of the Slim Fly paper's simulations: 4 virtual channels of 16 flits, speedup 2.
     fn default() -> Self {
         Self {
@@ -126,7 +126,7 @@ impl Default for Router {
             vc_prioritize_empty: false,
             vc_shuffle_requests: false,
             output_buffer_flits: None,
-            priority: Priority::RoundRobin,
+            priority: PriorityRule::RoundRobin,
             as_booksim: false,
         }
     }
@@ -135,7 +135,7 @@ impl Default for Router {
 /// Most cycles of any delay.
 const MOST_DELAY: u32 = 1000;
 
-impl Router {
+impl RouterDesign {
     /// Whether its numbers are in their ranges.
     ///
     /// # Errors

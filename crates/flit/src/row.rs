@@ -134,18 +134,18 @@ impl PointRow {
 }
 
 /// A figure of a run, where there is one.
-type Figure = fn(&ClassFigures) -> Option<f64>;
+type OptionalFigure = fn(&ClassFigures) -> Option<f64>;
 
 /// How the figures of runs of one point differ.
 fn over_seeds(runs: &[RunResult]) -> SeedStatistics {
-    let figures: [(&str, Figure); 5] = [
+    let figures: [(&str, OptionalFigure); 5] = [
         ("accepted_load", |found| Some(found.accepted_load)),
         ("mean_packet_latency_cycles", |found| found.latency),
         ("mean_network_latency_cycles", |found| found.network_latency),
         ("mean_hops", |found| found.hops.map(|switches| switches - 1.0)),
         ("mean_switches", |found| found.hops),
     ];
-    let spread = |of: Figure| {
+    let spread = |of: OptionalFigure| {
         let values: Option<Vec<f64>> = runs.iter().map(|run| of(&run.all)).collect();
         values.and_then(|values| SeedSpread::of(&values))
     };

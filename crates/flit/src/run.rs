@@ -1,16 +1,16 @@
 //! One point: warm-up, measurement, drain, and what is found.
 
-use super::engine::{BlockedPacket, ClassTally, Engine, EngineSetup, Histogram, engine};
+use super::engine::{BlockedPacket, ClassTally, EngineSetup, FlitEngine, Histogram, engine};
 use super::seen::ChannelCounts;
 use base::{Refusal, Stop, Watch};
 use paths::saturation;
 use paths::wiring::Wiring;
 use std::ops::Range;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Drain {
+pub enum DrainCondition {
     /// Nobody sends any more until the network is empty.
     Empty,
     /// All go on sending until every packet that was created while measuring has arrived.
@@ -30,7 +30,7 @@ pub struct RunPhases {
     /// Most cycles after these until all that counts has arrived.
     pub drain_cycles: u32,
     /// What happens in them.
-    pub drain: Drain,
+    pub drain: DrainCondition,
 }
 
 /// The figures of one class of traffic.
@@ -177,9 +177,9 @@ pub fn run(
     phases: RunPhases,
     watch: &dyn Watch,
 ) -> Result<RunResult, Stop> {
-    let mut run = Run::new(setup)?;
+    let mut run = SteppedRun::new(setup)?;
     let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
-    run.engine.count_in(start..end, phases.drain == Drain::Measured);
+    run.engine.count_in(start..end, phases.drain == DrainCondition::Measured);
     let total = u64::from(end);
     run.until(start, total, watch)?;
     let traces = run.measure(start..end, total, watch)?;
@@ -194,17 +194,17 @@ pub(super) fn stride(wiring: &Wiring) -> u32 {
 }
 
 /// Flits that all endpoints together want to send in a cycle.
-pub(super) fn flits_a_cycle(class: &Class) -> f64 {
+pub(super) fn flits_a_cycle(class: &InjectionClass) -> f64 {
     let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
     class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
 }
 
 /// A run in steps: what [`run`] does at once, for callers that find out during the run how long it
 /// is to be.
-pub struct Run<'a> {
+pub struct SteppedRun<'a> {
     /// All routers.
-    pub engine: Box<dyn Engine + 'a>,
-    classes: &'a [Class],
+    pub engine: Box<dyn FlitEngine + 'a>,
+    classes: &'a [InjectionClass],
     /// Virtual channels of a port.
     lanes: u8,
     /// Packets that wait for one another in a cycle, once they do: nothing goes on then.
@@ -221,7 +221,7 @@ pub struct Run<'a> {
     is_given: bool,
 }
 
-impl<'a> Run<'a> {
+impl<'a> SteppedRun<'a> {
     /// At cycle 0.
     ///
     /// # Errors
@@ -318,12 +318,17 @@ impl<'a> Run<'a> {
     ///
     /// # Panics
     /// When a flit or credit was lost: a fault of the engine.
-    pub fn drain(&mut self, how: Drain, last: u32, watch: &dyn Watch) -> Result<bool, Stop> {
-        let is_done = |engine: &dyn Engine| match how {
-            Drain::Empty => engine.flits_inside() == 0,
-            Drain::Measured => engine.all_counted_arrived(),
+    pub fn drain(
+        &mut self,
+        how: DrainCondition,
+        last: u32,
+        watch: &dyn Watch,
+    ) -> Result<bool, Stop> {
+        let is_done = |engine: &dyn FlitEngine| match how {
+            DrainCondition::Empty => engine.flits_inside() == 0,
+            DrainCondition::Measured => engine.all_counted_arrived(),
         };
-        if how == Drain::Empty {
+        if how == DrainCondition::Empty {
             self.engine.stop_sources();
         }
         while self.deadlock.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
@@ -341,7 +346,7 @@ impl<'a> Run<'a> {
     pub fn point(self, measured: Range<u32>, traces: ChannelCounts) -> RunResult {
         let tally = self.engine.tally();
         let cycles = measured.len() as f64;
-        let found = |class: &Class, of: &ClassTally| {
+        let found = |class: &InjectionClass, of: &ClassTally| {
             let active = f64::from(class.destinations.active().max(1));
             let flits = flits_a_cycle(class);
             let expected =

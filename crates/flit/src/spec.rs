@@ -1,6 +1,6 @@
 //! The parameters of a case, as people set them.
 
-use super::router::Router;
+use super::router::RouterDesign;
 use super::warmup::Warmup;
 use base::Refusal;
 use paths::loads::{self, Loads};
@@ -11,7 +11,7 @@ use paths::select::{
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::process::{Process, Sizes};
+use traffic::process::{InjectionProcess, PacketSizes};
 
 /// How long a run is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,7 +99,7 @@ pub struct Spec {
     pub traffic_class: Vec<TrafficClass>,
     /// The switches: virtual channels, buffers, pipeline, allocators.
     #[serde(rename = "switch")]
-    pub router: Router,
+    pub router: RouterDesign,
     /// Latency of all cables, cycles.
     pub link_latency_cycles: u32,
     /// How long a cycle is, where latencies follow from lengths of cables; they are
@@ -155,7 +155,7 @@ impl Default for Spec {
             injection: "bernoulli".to_owned(),
             packet_flits: "1".to_owned(),
             traffic_class: Vec::new(),
-            router: Router::default(),
+            router: RouterDesign::default(),
             link_latency_cycles: 1,
             cycle_ns: None,
             run: RunLength::default(),
@@ -252,9 +252,11 @@ impl Spec {
             let named = |r| of(Refusal { param: "packet_flits".to_owned(), ..r });
             kinds.push(ClassTraffic {
                 traffic: self.traffic_class.get(i).and_then(|class| class.traffic.as_deref()),
-                process: Process::parse(class.injection.as_deref().unwrap_or(&self.injection))
-                    .map_err(of)?,
-                sizes: Sizes::parse(sizes).map_err(named)?,
+                process: InjectionProcess::parse(
+                    class.injection.as_deref().unwrap_or(&self.injection),
+                )
+                .map_err(of)?,
+                sizes: PacketSizes::parse(sizes).map_err(named)?,
                 share: class.share / sum,
                 urgency: class.priority,
             });
@@ -267,8 +269,8 @@ impl Spec {
 pub(super) struct ClassTraffic<'a> {
     /// Its own pattern; none where it has that of all.
     pub(super) traffic: Option<&'a str>,
-    pub(super) process: Process,
-    pub(super) sizes: Sizes,
+    pub(super) process: InjectionProcess,
+    pub(super) sizes: PacketSizes,
     /// Its part of the load: all together are 1.
     pub(super) share: f64,
     /// How urgent it is.

@@ -1,16 +1,16 @@
 //! The flit level as a stage: parameters and what it is run on in, points and their figures out.
 
-use super::case::{Case, GivenTraffic};
+use super::case::{FlitCase, GivenTraffic};
 use super::points::{curve, points};
-use super::router::Router;
+use super::router::RouterDesign;
 use super::row::PointRow;
 use super::spec::{RunLength, Spec};
 use super::warmup::Warmup;
-use base::renamed::Renamed;
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Refusal, Stage, Stop, Watch};
+use base::renamed::RenamedParameter;
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use paths::PathSource;
 use paths::loads::Loads;
@@ -62,7 +62,7 @@ impl Spec {
         watch: &dyn Watch,
     ) -> Result<FlitRecord, Stop> {
         let source = PathSource::of(on.topology, on.routing);
-        let case = Case::new(source, self, on.traffic, watch)?;
+        let case = FlitCase::new(source, self, on.traffic, watch)?;
         let (found, saturation_throughput) = match (&self.load, case.own_load()) {
             (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
             (Loads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
@@ -84,7 +84,7 @@ impl Spec {
 
     /// What a run will take on a network of this size: bytes within a factor of two, seconds no
     /// more than an order of magnitude.
-    pub fn need_of(&self, size: &Size) -> Need {
+    pub fn need_of(&self, size: &NetworkSize) -> ResourceNeed {
         let (count, mean) = match &self.load {
             Loads::At(loads) => {
                 (loads.len() as f64, loads.iter().sum::<f64>() / loads.len() as f64)
@@ -112,20 +112,20 @@ impl Spec {
         let each =
             cycles * (mean * size.terminals * (size.depth + 1.0) + HOPS_IDLE * size.switches);
         let hops = each * count * f64::from(self.seeds);
-        Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
+        ResourceNeed::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
     }
 }
 
 /// A column of the figure `name` of a run's point, where it has one alone.
 macro_rules! of_point {
     ($name:literal, $kind:ident, $unit:literal, $meaning:literal, $better:ident) => {
-        Metric::new(
+        RecordColumn::new(
             $name,
             concat!("/points/0/", $name),
-            Kind::$kind,
+            ColumnType::$kind,
             $unit,
             $meaning,
-            Better::$better,
+            BetterValues::$better,
         )
     };
 }
@@ -133,14 +133,14 @@ macro_rules! of_point {
 impl Stage for Spec {
     const NAME: &'static str = "sim.flit";
     const FILES: &'static [&'static str] = &["traffic"];
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "verified",
             "/verified",
-            Kind::Truth,
+            ColumnType::Truth,
             "",
             "its routing is proved free of deadlock",
-            Better::Higher,
+            BetterValues::Higher,
         ),
         of_point!("offered_load", Real, "flits/cycle", "flits an endpoint wants to send", Neither),
         of_point!("accepted_load", Real, "flits/cycle", "flits that arrive, an endpoint", Higher),
@@ -169,24 +169,24 @@ impl Stage for Spec {
         of_point!("mean_switches", Real, "switches", "switches visited", Lower),
         of_point!("saturated", Truth, "", "less than 97 % of the offered load arrives", Lower),
         of_point!("deadlocked", Truth, "", "packets wait for one another in a cycle", Lower),
-        Metric::new(
+        RecordColumn::new(
             "saturation_throughput",
             "/saturation_throughput",
-            Kind::Real,
+            ColumnType::Real,
             "flits/cycle",
             "largest load found that is not saturated, of loads that are auto",
-            Better::Higher,
+            BetterValues::Higher,
         ),
     ];
 
-    const RENAMED: &'static [Renamed] = &[
-        Renamed::name("router", "switch"),
-        Renamed::name("process", "injection"),
-        Renamed::name("class", "traffic_class"),
-        Renamed::name("classes", "traffic_class"),
-        Renamed::name("traffic_class.process", "traffic_class.injection"),
-        Renamed::name("run.links", "links"),
-        Renamed::words("rail", "rail", &[("path", "shortest")]),
+    const RENAMED: &'static [RenamedParameter] = &[
+        RenamedParameter::name("router", "switch"),
+        RenamedParameter::name("process", "injection"),
+        RenamedParameter::name("class", "traffic_class"),
+        RenamedParameter::name("classes", "traffic_class"),
+        RenamedParameter::name("traffic_class.process", "traffic_class.injection"),
+        RenamedParameter::name("run.links", "links"),
+        RenamedParameter::words("rail", "rail", &[("path", "shortest")]),
     ];
 
     type Input<'a> = FlitInputs<'a>;
@@ -198,14 +198,14 @@ impl Stage for Spec {
             measure_cycles: Some(100),
             ..RunLength::default()
         };
-        let router = Router { virtual_channels: 16, ..Router::default() };
+        let router = RouterDesign { virtual_channels: 16, ..RouterDesign::default() };
         let short =
             |load| Self { load, run: run.clone(), router: router.clone(), ..Self::default() };
         vec![short(Loads::At(vec![0.2])), short(Loads::At(vec![0.1, 0.3]))]
     }
 
-    fn need(&self, on: FlitInputs<'_>, threads: usize) -> Need {
-        self.need_of(&Size::of(on.topology, threads))
+    fn need(&self, on: FlitInputs<'_>, threads: usize) -> ResourceNeed {
+        self.need_of(&NetworkSize::of(on.topology, threads))
     }
 
     fn check(&self) -> Result<(), Refusal> {

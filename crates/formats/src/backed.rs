@@ -5,7 +5,7 @@
 //! is estimated, and refused where there is no room for it.
 
 use base::Refusal;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 
 /// Bytes of memory that a byte of a file pays for.
 pub const FACTOR: usize = 1024;
@@ -15,7 +15,7 @@ pub const FREE: usize = 1 << 24;
 /// The most digits of a number in a range of names.
 const MOST_DIGITS: usize = 20;
 
-/// What a file still may take.
+/// The size that a file still may take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeBudget {
     left: usize,
@@ -88,7 +88,7 @@ fn too_many(word: &str) -> String {
     format!("{:?} has no end, or too many", short(word))
 }
 
-/// What users say beside a file of a network.
+/// The options that users give beside a file of a network.
 #[derive(Debug, Clone, Copy)]
 pub struct ReadingOptions {
     /// Endpoints on every switch, where the file has none.
@@ -114,7 +114,7 @@ impl ReadingOptions {
         name: &str,
         (switches, links, endpoints): (u64, u64, u64),
     ) -> Result<(), Refusal> {
-        let size = Size {
+        let size = NetworkSize {
             switches: switches as f64,
             edge: switches as f64,
             links: links as f64,

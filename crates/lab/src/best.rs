@@ -4,11 +4,11 @@
 use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
-use message::LogGops;
 use message::stage::{MessageInputs, Spec};
+use message::{CostOrigin, LogGops};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use traffic::workload::collective::{ALGORITHMS, Entry};
+use traffic::workload::collective::{ALGORITHMS, AlgorithmEntry};
 
 /// The parameters of a decision table.
 #[derive(Debug, Clone, Default)]
@@ -66,6 +66,10 @@ pub struct DecisionRow {
     pub algorithm: String,
     /// The time that it takes, ns.
     pub finish_ns: f64,
+    /// What messages cost.
+    pub parameters: LogGops,
+    /// Where that is from.
+    pub costs: CostOrigin,
     /// All algorithms that were run, the quickest first.
     pub all: Vec<AlgorithmResult>,
 }
@@ -147,6 +151,8 @@ fn row(
         bytes,
         algorithm: first.algorithm.clone(),
         finish_ns: first.finish_ns,
+        parameters: asked.run.costs.resolved(asked.run.dialect)?,
+        costs: asked.run.costs.origin(asked.run.dialect)?,
         all,
     })
 }
@@ -154,7 +160,7 @@ fn row(
 /// A parameter of an algorithm and the value to try; none where there is nothing to vary.
 type ParameterVariant = Option<(&'static str, u64)>;
 
-fn variants(entry: &Entry) -> Vec<ParameterVariant> {
+fn variants(entry: &AlgorithmEntry) -> Vec<ParameterVariant> {
     if entry.part.has("ways") {
         return FANOUTS.iter().map(|&fanout| Some(("ways", fanout))).collect();
     }
@@ -169,7 +175,7 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 }
 
 fn tried(
-    (entry, own): (&Entry, ParameterVariant),
+    (entry, own): (&AlgorithmEntry, ParameterVariant),
     asked: &DecisionRequest,
     on: MessageInputs<'_>,
     (ranks, bytes): (u64, u64),
@@ -186,7 +192,7 @@ fn tried(
     let ran = asked.run(entry.part.name, given).simulate(on, false, watch)?;
     let model_ns = match own {
         Some(("ways", fanout)) if on.topology.is_none() => {
-            dissemination_ns(ranks, fanout, bytes, &asked.run.costs)
+            dissemination_ns(ranks, fanout, bytes, &ran.record.parameters)
         }
         _ => None,
     };
@@ -229,7 +235,7 @@ mod tests {
 
     fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> DecisionRequest {
         let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
-        let run = Spec { costs, ..Spec::default() };
+        let run = Spec { costs: costs.into(), ..Spec::default() };
         DecisionRequest { operation: operation.to_owned(), ranks, bytes, run }
     }
 

@@ -3,10 +3,12 @@
 use base::Refusal;
 use flit::booksim::Network;
 use flit::booksim::routing::{ExploredGuide, guide};
-use flit::router::{self, Router};
-use formats::booksim::{Allocator, Config, Network as Named, Priority, VcPolicy, anynet};
+use flit::router::{self, RouterDesign};
+use formats::booksim::{
+    Allocator, BookSimConfig, BookSimNetwork as Named, PriorityRule, VcPolicy, anynet,
+};
 use paths::wiring::Wiring;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// Everything that a run of a configuration needs, but for its length.
 pub struct BookSimCase {
@@ -17,9 +19,9 @@ pub struct BookSimCase {
     /// The routing function; [`flit::booksim::freedom`] tests whether it is free of deadlock.
     pub guide: Box<dyn ExploredGuide + Send>,
     /// The parameters of the routers.
-    pub router: Router,
+    pub router: RouterDesign,
     /// The classes of traffic.
-    pub classes: Vec<Class>,
+    pub classes: Vec<InjectionClass>,
     /// The urgency of each class.
     pub urgencies: Vec<u32>,
 }
@@ -33,7 +35,7 @@ pub struct BookSimCase {
 /// # Errors
 /// When the file cannot be read or is missing, the routing function needs more than the network
 /// has, a pattern does not fit the endpoints, or such a router cannot be built.
-pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<BookSimCase, Refusal> {
+pub fn case(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<BookSimCase, Refusal> {
     let network = network(config, file)?;
     let wiring = network.wiring()?;
     let router = router(config)?;
@@ -42,13 +44,13 @@ pub fn case(config: &Config, file: Option<(&str, &str)>) -> Result<BookSimCase, 
     let guide = guide(&network, &wiring, config.function, router.virtual_channels, hops)?;
     let (endpoints, seed) = (wiring.endpoints().len() as u32, u64::from(config.run.seed as u32));
     let drawn = config.classes.iter().map(|class| class.drawn(endpoints, seed));
-    let classes: Result<Vec<Class>, Refusal> = drawn.collect();
+    let classes: Result<Vec<InjectionClass>, Refusal> = drawn.collect();
     let least = config.classes.iter().map(|class| class.priority).min().unwrap_or(0);
     let urgencies = config.classes.iter().map(|class| class.priority.abs_diff(least)).collect();
     Ok(BookSimCase { network, wiring, guide, router, classes: classes?, urgencies })
 }
 
-fn network(config: &Config, file: Option<(&str, &str)>) -> Result<Network, Refusal> {
+fn network(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<Network, Refusal> {
     Ok(match &config.network {
         Named::Mesh { k, n, .. } => Network::Mesh { k: *k, n: *n },
         Named::Torus { k, n, wires } => Network::Torus { k: *k, n: *n, wires: *wires },
@@ -66,7 +68,7 @@ fn network(config: &Config, file: Option<(&str, &str)>) -> Result<Network, Refus
             if let Some(p) = p {
                 read.check_polarfly(*p).map_err(|r| r.within(name))?;
             }
-            let row = |row: &Vec<anynet::Neighbour>| {
+            let row = |row: &Vec<anynet::PortNeighbour>| {
                 row.iter().map(|to| (to.router, to.latency)).collect()
             };
             Network::Anynet {
@@ -77,7 +79,7 @@ fn network(config: &Config, file: Option<(&str, &str)>) -> Result<Network, Refus
     })
 }
 
-fn router(config: &Config) -> Result<Router, Refusal> {
+fn router(config: &BookSimConfig) -> Result<RouterDesign, Refusal> {
     let r = &config.router;
     let small = |name: &str, value: u32| {
         let wrong = |_| Refusal::new(name, format!("{value} is out of range"), "at most 255");
@@ -91,7 +93,7 @@ fn router(config: &Config) -> Result<Router, Refusal> {
     };
     let (vc_allocator, vc_alloc_rounds) = rounds("vc_allocator", r.vc_allocator)?;
     let (switch_allocator, switch_alloc_rounds) = rounds("sw_allocator", r.sw_allocator)?;
-    Ok(Router {
+    Ok(RouterDesign {
         virtual_channels: small("num_vcs", r.num_vcs)?,
         buffer_flits: r.vc_buf_size,
         vc_allocator,
@@ -119,10 +121,10 @@ fn router(config: &Config) -> Result<Router, Refusal> {
         vc_shuffle_requests: r.vc_shuffle_requests,
         output_buffer_flits: r.output_buffer_size,
         priority: match r.priority {
-            Priority::None => router::Priority::RoundRobin,
-            Priority::Class => router::Priority::Class,
-            Priority::Age => router::Priority::Age,
-            Priority::NetworkAge => router::Priority::NetworkAge,
+            PriorityRule::None => router::PriorityRule::RoundRobin,
+            PriorityRule::Class => router::PriorityRule::Class,
+            PriorityRule::Age => router::PriorityRule::Age,
+            PriorityRule::NetworkAge => router::PriorityRule::NetworkAge,
         },
         as_booksim: true,
     })
@@ -133,11 +135,11 @@ mod tests {
     use super::*;
     use base::Quiet;
     use flit::engine::EngineSetup;
-    use flit::run::{Drain, RunPhases, run};
-    use formats::booksim::{Source, read};
+    use flit::run::{DrainCondition, RunPhases, run};
+    use formats::booksim::{SettingsSource, read};
 
-    fn config(text: &'static str) -> Config {
-        read(&[Source::File { name: "a.cfg", text }]).unwrap()
+    fn config(text: &'static str) -> BookSimConfig {
+        read(&[SettingsSource::File { name: "a.cfg", text }]).unwrap()
     }
 
     const MESH: &str = "topology = mesh; k = 8; n = 2; routing_function = dor; num_vcs = 4;
@@ -145,13 +147,13 @@ mod tests {
         injection_rate = 0.002; seed = 1;";
 
     /// Cycles from injection to arrival in an idle network, and the routers visited.
-    fn idle(config: &Config) -> (f64, f64) {
+    fn idle(config: &BookSimConfig) -> (f64, f64) {
         let case = case(config, None).unwrap();
         let phases = RunPhases {
             warmup_cycles: 0,
             measure_cycles: 20_000,
             drain_cycles: 10_000,
-            drain: Drain::Empty,
+            drain: DrainCondition::Empty,
         };
         let setup = EngineSetup {
             wiring: &case.wiring,

@@ -8,7 +8,7 @@ use paths::PathSource;
 use paths::loads::Loads;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use traffic::destinations::Destinations;
+use traffic::destinations::PacketDestinations;
 
 /// Checks the lanes of a simulator on a network, the proof of its paths, and its loads; messages
 /// have none of these.
@@ -25,7 +25,7 @@ pub fn simulation(
     match level {
         "flit" => {
             let spec = parameters::<flit::spec::Spec>(given)?;
-            let case = flit::case::Case::new(source, &spec, None, watch)?;
+            let case = flit::case::FlitCase::new(source, &spec, None, watch)?;
             match &spec.load {
                 Loads::At(loads) => Ok(loads.iter().try_for_each(|&load| case.check(load))?),
                 Loads::Auto => Ok(()),
@@ -33,7 +33,7 @@ pub fn simulation(
         }
         "packet" => {
             let spec = parameters::<packet::spec::Spec>(given)?;
-            packet::case::Case::new(source, &spec, GivenTraffic::default(), watch).map(drop)
+            packet::case::PacketCase::new(source, &spec, GivenTraffic::default(), watch).map(drop)
         }
         _ => Ok(()),
     }
@@ -50,7 +50,7 @@ pub fn traffic(name: &str, on: &Topology, seed: u64, watch: &dyn Watch) -> Resul
         }
         other => other,
     };
-    Destinations::named(on, name, seed, watch).map(drop).map_err(within)
+    PacketDestinations::named(on, name, seed, watch).map(drop).map_err(within)
 }
 
 #[cfg(test)]

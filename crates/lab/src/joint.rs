@@ -8,13 +8,13 @@
 //! under its tables, and the tables are made anew, as long as that helps.
 
 use base::{Refusal, Stop, Watch};
-use engines::Entry;
+use engines::EngineEntry;
 use fabric::Topology;
 use fabric::tables::Routing;
 use mapping::chain;
 use mapping::evaluate::{MappingFigures, evaluate, flows};
-use mapping::fractional::{Demand, FractionalRouting};
-use mapping::map::{Effort, MappingRequest, MappingResult, map};
+use mapping::fractional::{FractionalRouting, SwitchDemand};
+use mapping::map::{MappingRequest, MappingResult, SearchEffort, map};
 use mapping::paths::MappingPaths;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -173,7 +173,7 @@ fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
 /// A joint mapping and routing at work.
 struct JointRun<'a> {
     asked: &'a JointRequest<'a>,
-    engine: &'static Entry,
+    engine: &'static EngineEntry,
     slack: u32,
 }
 
@@ -181,7 +181,7 @@ impl JointRun<'_> {
     /// The limit on hop-bytes and the seed of each of the first mappings.
     fn tried(&self, fixed: bool) -> Vec<(f64, u64)> {
         let MappingRequest { hops_limit, seed, effort, .. } = self.asked.request;
-        let seeds = if effort == Effort::Best { 4 } else { 1 };
+        let seeds = if effort == SearchEffort::Best { 4 } else { 1 };
         if fixed {
             return vec![(hops_limit, seed)];
         }
@@ -196,7 +196,11 @@ impl JointRun<'_> {
         watch: &dyn Watch,
     ) -> Result<(StepResult, RoutedMapping, bool), Stop> {
         let request = &self.asked.request;
-        let effort = if request.effort == Effort::Best { Effort::Normal } else { request.effort };
+        let effort = if request.effort == SearchEffort::Best {
+            SearchEffort::Normal
+        } else {
+            request.effort
+        };
         // a given mapping is kept, once the linear method has checked that it fits
         let kept = request.steps.is_empty() && request.start.is_some();
         let linear = chain::parse("linear")?;
@@ -218,7 +222,7 @@ impl JointRun<'_> {
     ) -> Result<RoutedMapping, Stop> {
         let (on, graph) = (self.asked.on, self.asked.request.graph);
         let flows = flows(on, graph, &places)?;
-        let mut demand: Demand = vec![Vec::new(); on.switches().len()];
+        let mut demand: SwitchDemand = vec![Vec::new(); on.switches().len()];
         for &(from, to, bytes) in &flows {
             demand[on.terminals()[to as usize].plug.switch.ix()].push((from, bytes));
         }

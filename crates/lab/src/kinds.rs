@@ -5,9 +5,10 @@ use crate::registry::{describe, engines, families, params, simulators, stages};
 use base::part::Part;
 use engines::ask::OPENSM;
 use engines::lanes::LaneMethod;
-use formats::trace::{self, Format};
+use formats::trace::{self, TraceFormat};
 use formats::{communication, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
+use message::PRESETS;
 use packet::Dialect;
 use paths::select::{RailSelection, Selection};
 use plan::catalog::Catalog;
@@ -78,6 +79,7 @@ pub static KINDS: &[PartKind] = &[
         "collectives and applications, message by message",
         made,
     ),
+    PartKind::new("costs", "costs", "presets of what messages cost, for sim message", costs),
     PartKind::new("network-files", "network-file", "formats that networks are read from", || {
         parts("network-file", graph_file::FORMATS.iter().map(|f| &f.part))
     }),
@@ -145,6 +147,28 @@ fn opensm() -> Vec<Value> {
     OPENSM.iter().map(of).collect()
 }
 
+/// Presets of LogGOPS: each parameter with its value and where that is from.
+fn costs() -> Vec<Value> {
+    let of = |preset: &message::CostPreset| {
+        let values = json!(preset.parameters);
+        let param = |(letter, from): &(&str, &str)| {
+            let unit = match *letter {
+                "G" | "O" => "ns/B",
+                "S" => "B",
+                _ => "ns",
+            };
+            let value = values[letter].as_f64().unwrap_or_default();
+            let doc = format!("{value} {unit}; {from}");
+            json!({ "name": letter, "doc": doc, "required": false, "default": values[letter] })
+        };
+        let params: Vec<Value> = preset.from.iter().map(param).collect();
+        let doc = format!("{}; source: {}", preset.about, preset.source);
+        json!({ "kind": "costs", "name": preset.name, "doc": doc, "source": preset.source,
+                "params": params })
+    };
+    PRESETS.iter().map(of).collect()
+}
+
 /// Collectives and applications, each by its own kind.
 fn made() -> Vec<Value> {
     generators().into_iter().map(|one| with_keys(one.kind(), &one.part())).collect()
@@ -156,7 +180,7 @@ fn with_keys(kind: &str, part: &Part) -> Value {
 }
 
 /// A format of workloads: how its files are named, and its parameters besides.
-fn workload_file(format: &Format) -> Value {
+fn workload_file(format: &TraceFormat) -> Value {
     let written = format.writer.map_or(String::new(), |w| format!("; written as NAME{}", w.end));
     let doc = format!("{}; {}{written}", format.part.doc, format.named());
     let mut row = row("workload-file", format.part.name, "", &doc);

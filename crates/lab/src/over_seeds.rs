@@ -1,8 +1,8 @@
 //! Several runs of a simulation that differ by their seeds, as one record: the means of its
 //! figures, and how far these can be trusted.
 
-use base::stage::Kind;
-use base::{Frame, Metric, Stop};
+use base::stage::ColumnType;
+use base::{RecordColumn, RecordJson, Stop};
 use paths::over_seeds::{SeedSpread, SeedStatistics};
 use paths::side_by_side::side_by_side;
 use serde_json::{Map, Value, json};
@@ -20,9 +20,9 @@ use serde_json::{Map, Value, json};
 pub fn over_seeds(
     (seed, seeds): (u64, u32),
     threads: usize,
-    columns: &[Metric],
-    one: impl Fn(u64, usize) -> Result<Frame, Stop> + Sync,
-) -> Result<Frame, Stop> {
+    columns: &[RecordColumn],
+    one: impl Fn(u64, usize) -> Result<RecordJson, Stop> + Sync,
+) -> Result<RecordJson, Stop> {
     let at_once = threads.clamp(1, seeds.max(1) as usize);
     let run = |i: usize| one(seed.wrapping_add(i as u64), (threads / at_once).max(1));
     let frames = side_by_side(seeds as usize, at_once, run)?;
@@ -30,7 +30,7 @@ pub fn over_seeds(
 }
 
 /// The record of several runs.
-fn together(frames: Vec<Frame>, columns: &[Metric]) -> Frame {
+fn together(frames: Vec<RecordJson>, columns: &[RecordColumn]) -> RecordJson {
     let runs: Vec<Value> = frames.into_iter().map(|frame| Value::Object(frame.0)).collect();
     let mut all = merged(&runs.iter().collect::<Vec<_>>());
     if let Some(asked) = all.get_mut("parameters").and_then(Value::as_object_mut)
@@ -42,7 +42,7 @@ fn together(frames: Vec<Frame>, columns: &[Metric]) -> Frame {
     if let Some(Value::Array(points)) = all.get_mut("points") {
         let is_alone = points.len() == 1;
         for (i, point) in points.iter_mut().enumerate() {
-            let at = |column: &Metric| match column.at.strip_prefix("/points/0/") {
+            let at = |column: &RecordColumn| match column.at.strip_prefix("/points/0/") {
                 Some(name) => Some(format!("/points/{i}/{name}")),
                 None => is_alone.then(|| column.at.to_owned()),
             };
@@ -53,8 +53,8 @@ fn together(frames: Vec<Frame>, columns: &[Metric]) -> Frame {
         all["over_seeds"] = json!(spread);
     }
     match all {
-        Value::Object(fields) => Frame(fields),
-        _ => Frame(Map::new()),
+        Value::Object(fields) => RecordJson(fields),
+        _ => RecordJson(Map::new()),
     }
 }
 
@@ -62,10 +62,10 @@ fn together(frames: Vec<Frame>, columns: &[Metric]) -> Frame {
 /// is left out, as is what is asked for and not found.
 fn spreads(
     runs: &[Value],
-    columns: &[Metric],
-    at: impl Fn(&Metric) -> Option<String>,
+    columns: &[RecordColumn],
+    at: impl Fn(&RecordColumn) -> Option<String>,
 ) -> SeedStatistics {
-    let found = columns.iter().filter(|c| c.kind == Kind::Real && c.name != "offered_load");
+    let found = columns.iter().filter(|c| c.kind == ColumnType::Real && c.name != "offered_load");
     let figures = found.filter_map(|column| {
         let at = at(column)?;
         let known = runs.iter().any(|run| run.pointer(&at).is_some());
@@ -119,20 +119,34 @@ fn merged(values: &[&Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::stage::Better;
+    use base::stage::BetterValues;
 
-    const COLUMNS: &[Metric] = &[
-        Metric::new("rate", "/points/0/rate", Kind::Real, "", "a rate", Better::Higher),
-        Metric::new("time", "/jobs/0/time", Kind::Real, "ns", "a time", Better::Lower),
+    const COLUMNS: &[RecordColumn] = &[
+        RecordColumn::new(
+            "rate",
+            "/points/0/rate",
+            ColumnType::Real,
+            "",
+            "a rate",
+            BetterValues::Higher,
+        ),
+        RecordColumn::new(
+            "time",
+            "/jobs/0/time",
+            ColumnType::Real,
+            "ns",
+            "a time",
+            BetterValues::Lower,
+        ),
     ];
 
-    fn frame(seed: u64, rate: Option<f64>, stuck: bool) -> Frame {
+    fn frame(seed: u64, rate: Option<f64>, stuck: bool) -> RecordJson {
         let waits = if stuck { json!(["a -> b"]) } else { Value::Null };
         let mut point = json!({ "rate": rate, "packets": 10 + seed, "deadlocked": stuck });
         if stuck {
             point["waits_for"] = waits;
         }
-        Frame::of(json!({
+        RecordJson::of(json!({
             "parameters": { "seed": seed, "seeds": 1, "load": [0.5] },
             "points": [point], "jobs": [{ "name": "a", "time": seed }],
         }))

@@ -84,7 +84,7 @@ impl ParamType {
 
 /// A parameter of a part that a user wrote.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Param {
+pub struct PluginParam {
     /// The name that users type.
     pub name: String,
     /// The type of its values.
@@ -105,7 +105,7 @@ pub struct Plugin {
     /// The name that users type.
     pub name: String,
     /// The parameters of the part.
-    pub params: Vec<Param>,
+    pub params: Vec<PluginParam>,
     /// The input of a measure.
     #[serde(default)]
     pub input: Option<InputKind>,

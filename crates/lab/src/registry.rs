@@ -23,7 +23,7 @@ pub fn registry() -> Value {
 
 /// The families of networks.
 pub fn families() -> Vec<Value> {
-    let row = |e: &families::Entry| {
+    let row = |e: &families::FamilyEntry| {
         let mut row = describe("topology", &e.part);
         let examples = e.examples().into_iter().map(|recipe| recipe.to_string());
         row["examples"] = examples.collect();
@@ -34,7 +34,7 @@ pub fn families() -> Vec<Value> {
 
 /// The routing engines.
 pub fn engines() -> Vec<Value> {
-    let row = |e: &engines::Entry| {
+    let row = |e: &engines::EngineEntry| {
         let mut row = describe("engine", &e.part);
         row["promise"] = json!(e.promise);
         row["lanes"] = json!(e.lanes);

@@ -6,23 +6,23 @@
 //! over these packets and over all flits in flight, each with its current age.
 
 use crate::booksim::{BookSimCase, case};
-use base::{Need, Refusal, Stop, Watch};
+use base::{Refusal, ResourceNeed, Stop, Watch};
 use flit::booksim::freedom;
 use flit::booksim::routing::ExploredGuide;
 use flit::engine::{ClassTally, EngineSetup};
 use flit::row::PointRow;
-use flit::run::{Drain, Run, RunResult};
+use flit::run::{DrainCondition, RunResult, SteppedRun};
 use flit::seen::{ChannelCounts, NetworkNames};
 use flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
-use formats::booksim::{Class, Config, Simulation};
+use formats::booksim::{BookSimClass, BookSimConfig, SimulationKind};
 use serde::Serialize;
-use traffic::process::{Class as Sent, Load};
+use traffic::process::{InjectionClass as Sent, OfferedLoad};
 use verify::Verdict;
 
 /// A simulation of a BookSim configuration, ready to run.
 pub struct BookSimSimulation {
     case: BookSimCase,
-    config: Config,
+    config: BookSimConfig,
     /// Why the routing is not proved free of deadlock, where it is not.
     pub dependency_cycle: Option<String>,
 }
@@ -61,7 +61,7 @@ impl BookSimSimulation {
     /// # Errors
     /// When something does not fit, or `watch` says stop.
     pub fn new(
-        config: Config,
+        config: BookSimConfig,
         network: Option<(&str, &str)>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -80,18 +80,18 @@ impl BookSimSimulation {
 
     /// The time that a run needs if it takes all of its periods, in seconds, within an order of
     /// magnitude.
-    pub fn need(&self) -> Need {
+    pub fn need(&self) -> ResourceNeed {
         let run = &self.config.run;
         let cycles = f64::from(run.sample_period) * f64::from(run.max_samples);
         let flits = |class: &Sent| match class.load {
-            Load::Packets(rate) => rate * class.sizes.mean(),
-            Load::Flits(rate) => rate,
+            OfferedLoad::Packets(rate) => rate * class.sizes.mean(),
+            OfferedLoad::Flits(rate) => rate,
         };
         let load = self.case.classes.iter().map(flits).sum::<f64>().min(1.0);
         let wiring = &self.case.wiring;
         let moved = load * wiring.endpoints().len() as f64 * HOPS;
         let hops = cycles * (moved + HOPS_IDLE * f64::from(wiring.routers()));
-        Need::new(0.0, hops / HOPS_A_SECOND)
+        ResourceNeed::new(0.0, hops / HOPS_A_SECOND)
     }
 
     /// Runs the configuration through its sampling periods, on at most `threads` threads.
@@ -99,7 +99,7 @@ impl BookSimSimulation {
     /// # Errors
     /// When `watch` says stop.
     pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<SampledRun, Stop> {
-        let run = Run::new(self.setup(self.case.wiring.paying(threads)))?;
+        let run = SteppedRun::new(self.setup(self.case.wiring.paying(threads)))?;
         let last = vec![(0.0, 0.0); self.case.classes.len()];
         let traces = ChannelCounts::none(self.case.router.virtual_channels);
         Sampling { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
@@ -148,7 +148,7 @@ const PATIENCE: u32 = 100_000;
 /// A run of sampling periods, until latency and accepted load no longer change.
 struct Sampling<'a> {
     of: &'a BookSimSimulation,
-    run: Run<'a>,
+    run: SteppedRun<'a>,
     /// The latency and accepted load of each class at the end of the last period.
     last: Vec<(f64, f64)>,
     /// What was observed since statistics began.
@@ -203,7 +203,7 @@ impl Sampling<'_> {
                         (c.warmup_latency, c.warmup_accepted)
                     };
                     let above = |x: f64, limit: Option<f64>| limit.is_some_and(|most| x > most);
-                    run.simulation == Simulation::Latency && above(change.latency, of_latency)
+                    run.simulation == SimulationKind::Latency && above(change.latency, of_latency)
                         || above(change.accepted, of_accepted)
                 },
             );
@@ -262,8 +262,12 @@ impl Sampling<'_> {
 
     /// Whether the mean latency of one of these classes, including flits in flight, is above its
     /// limit.
-    fn is_above_limit(&self, classes: &[Class], counts: impl Fn(&Class) -> bool) -> bool {
-        if self.of.config.run.simulation != Simulation::Latency
+    fn is_above_limit(
+        &self,
+        classes: &[BookSimClass],
+        counts: impl Fn(&BookSimClass) -> bool,
+    ) -> bool {
+        if self.of.config.run.simulation != SimulationKind::Latency
             || classes.iter().all(|c| c.latency_limit.is_none())
         {
             return false;
@@ -285,10 +289,10 @@ impl Sampling<'_> {
         let config = &self.of.config;
         let start = self.since * config.run.sample_period;
         let engine = &mut self.run.engine;
-        if config.run.simulation == Simulation::Throughput {
+        if config.run.simulation == SimulationKind::Throughput {
             engine.count_in(start..end, false);
             engine.count_until(u32::MAX);
-            let is_empty = self.run.drain(Drain::Empty, end + DRAIN_CYCLES, watch)?;
+            let is_empty = self.run.drain(DrainCondition::Empty, end + DRAIN_CYCLES, watch)?;
             return Ok(match self.run.deadlock {
                 Some(_) => SamplingEnd::Deadlock,
                 None if is_empty => ended,
@@ -303,7 +307,7 @@ impl Sampling<'_> {
         loop {
             look += LOOK;
             self.run.engine.count_until(if is_limited { look } else { u32::MAX });
-            if self.run.drain(Drain::Measured, look, watch)? {
+            if self.run.drain(DrainCondition::Measured, look, watch)? {
                 break;
             }
             if self.run.deadlock.is_some() {

@@ -6,11 +6,11 @@
 
 use crate::over_seeds::over_seeds;
 use base::part::Part;
-use base::renamed::{Note, Renamed};
+use base::renamed::{RenameNote, RenamedParameter};
 use base::stage::{parameters, renewed};
-use base::{Frame, Metric, Need, Refusal, Stage, Stop, Watch};
+use base::{RecordColumn, RecordJson, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use flit::case::GivenTraffic;
 use flit::stage::FlitInputs;
@@ -23,8 +23,8 @@ use schemars::generate::SchemaSettings;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
-use traffic::sending::Sending;
-use traffic::times::Injections;
+use traffic::sending::OfferedTraffic;
+use traffic::times::TimedPackets;
 use traffic::workload::Schedule;
 
 // gen:begin
@@ -71,11 +71,11 @@ pub struct StageInputs<'a> {
     /// The network's forwarding tables, if there are any.
     pub routing: Option<&'a Routing>,
     /// The traffic that a parameter names, read for this network.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// The schedules of processes that a parameter names as files.
     pub schedules: Option<&'a [&'a Schedule]>,
     /// The timed packets that a parameter names as a file.
-    pub times: Option<&'a Arc<Injections>>,
+    pub times: Option<&'a Arc<TimedPackets>>,
     /// The endpoint of every process, in place of a placement that a parameter names.
     pub places: Option<&'a [u32]>,
 }
@@ -152,7 +152,7 @@ impl<'a> StageInput<'a> for MessageInputs<'a> {
 
 type Parameters<'a> = &'a Map<String, Value>;
 /// Parameters by their names of this version, and notes on those that had old names.
-type RenamedParameters = (Map<String, Value>, Vec<Note>);
+type RenamedParameters = (Map<String, Value>, Vec<RenameNote>);
 
 /// A row of the table of stages.
 pub struct StageEntry {
@@ -161,15 +161,15 @@ pub struct StageEntry {
     /// The kind of inputs of the stage.
     pub input: InputKind,
     /// The figures that become columns of tables.
-    pub columns: &'static [Metric],
+    pub columns: &'static [RecordColumn],
     /// Parameters whose names have changed since the last version.
-    pub renames: &'static [Renamed],
+    pub renames: &'static [RenamedParameter],
     record: fn() -> Value,
     examples: fn() -> Vec<Map<String, Value>>,
     renewed: fn(Parameters<'_>) -> Result<RenamedParameters, Refusal>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
-    need: fn(Parameters<'_>, StageInputs<'_>, usize) -> Result<Need, Refusal>,
-    run: fn(Parameters<'_>, StageInputs<'_>, &dyn Watch) -> Result<Frame, Stop>,
+    need: fn(Parameters<'_>, StageInputs<'_>, usize) -> Result<ResourceNeed, Refusal>,
+    run: fn(Parameters<'_>, StageInputs<'_>, &dyn Watch) -> Result<RecordJson, Stop>,
 }
 
 impl StageEntry {
@@ -192,7 +192,7 @@ impl StageEntry {
                 Ok(parameters::<S>(given)?.need(StageInput::take(on)?, threads))
             },
             run: |given, on, watch| {
-                Ok(Frame::of(parameters::<S>(given)?.run(StageInput::take(on)?, watch)?))
+                Ok(RecordJson::of(parameters::<S>(given)?.run(StageInput::take(on)?, watch)?))
             },
         }
     }
@@ -233,7 +233,7 @@ impl StageEntry {
         given: &Map<String, Value>,
         on: StageInputs<'_>,
         threads: usize,
-    ) -> Result<Need, Refusal> {
+    ) -> Result<ResourceNeed, Refusal> {
         (self.need)(given, on, threads).map_err(|r| r.within(self.part.name))
     }
 
@@ -247,7 +247,7 @@ impl StageEntry {
         given: &Map<String, Value>,
         on: StageInputs<'_>,
         watch: &dyn Watch,
-    ) -> Result<Frame, Stop> {
+    ) -> Result<RecordJson, Stop> {
         let found = match seeds(given).filter(|_| SEED_BY_SEED.contains(&self.part.name)) {
             Some(seeds) => over_seeds(seeds, 1, self.columns, |seed, _| {
                 (self.run)(&with_seed(given, seed), on, watch)
@@ -322,11 +322,15 @@ pub fn simulator(name: &str) -> Result<&'static StageEntry, Refusal> {
 ///
 /// # Errors
 /// When there is no such simulator, or a parameter is invalid.
-pub fn simulated(name: &str, given: &Map<String, Value>, size: &Size) -> Result<Need, Refusal> {
+pub fn simulated(
+    name: &str,
+    given: &Map<String, Value>,
+    size: &NetworkSize,
+) -> Result<ResourceNeed, Refusal> {
     let found = simulator(name)?.part.name;
     if found == message::stage::Spec::NAME {
         let switches = size.switches;
-        return Ok(Need::new(switches * switches, 0.0));
+        return Ok(ResourceNeed::new(switches * switches, 0.0));
     }
     if found == packet::spec::Spec::NAME {
         return Ok(parameters::<packet::spec::Spec>(given)?.need_of(size));

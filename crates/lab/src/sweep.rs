@@ -139,21 +139,57 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
         trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
             .map_err(|r| r.within("sweep.grid"))?;
     }
+    let mut trees = each_of_lists(trees)?;
     let mut keys: Vec<&str> = Vec::new();
-    for key in sweep.zip.iter().flat_map(Map::keys).chain(sweep.grid.keys()) {
+    let listed = LISTS.iter().filter(|key| trees.iter().any(|(_, of)| of.contains(key)));
+    let named = sweep.zip.iter().flat_map(Map::keys).chain(sweep.grid.keys());
+    for key in named.map(String::as_str).chain(listed.copied()) {
         keys.retain(|other| !(meet(other, key) && other.len() > key.len()));
         if !keys.iter().any(|other| meet(other, key)) {
             keys.push(key);
         }
     }
-    let swept_point = |tree| SweptPoint { swept: words(&tree, &keys), tree };
-    Ok(trees.into_iter().map(swept_point).collect())
+    let swept_point = |(tree, _)| SweptPoint { swept: words(&tree, &keys), tree };
+    Ok(trees.drain(..).map(swept_point).collect())
+}
+
+/// Parameters of simulators of which a list stands for a run with each of its values, as in the
+/// calls of Python and on the command line; those farther out first.
+const LISTS: [&str; 5] = [
+    "sim.flit.traffic",
+    "sim.flit.selection",
+    "sim.packet.traffic",
+    "sim.packet.selection",
+    "sim.message.workload",
+];
+
+/// A point for each value of the lists in `trees`, with the paths of those lists.
+fn each_of_lists(trees: Vec<Value>) -> Result<Vec<(Value, Vec<&'static str>)>, Refusal> {
+    let mut all = Vec::new();
+    for tree in trees {
+        let of: Vec<&str> = LISTS.into_iter().filter(|path| at(&tree, path).is_array()).collect();
+        let mut own = vec![tree];
+        for path in &of {
+            let values = values_of(at(&own[0], path)).map_err(|r| r.within(path))?;
+            own = multiply(&own, |tree, i| set(tree, path, &values[i]), values.len())?;
+        }
+        all.extend(own.into_iter().map(|tree| (tree, of.clone())));
+        if all.len() > MAX_POINTS {
+            return Err(too_many());
+        }
+    }
+    Ok(all)
+}
+
+/// The value at a dotted path; null where there is none.
+fn at<'a>(tree: &'a Value, path: &str) -> &'a Value {
+    path.split('.').try_fold(tree, |at, name| at.get(name)).unwrap_or(&Value::Null)
 }
 
 /// The values of a point at these dotted paths, in words; a table is given by the values in it.
 fn words(tree: &Value, keys: &[&str]) -> String {
-    fn leaves(at: &Value, key: &str, found: &mut Vec<String>) {
-        match at {
+    fn leaves(value: &Value, key: &str, found: &mut Vec<String>) {
+        match value {
             Value::Object(table) => {
                 for (name, value) in table {
                     leaves(value, &format!("{key}.{name}"), found);
@@ -165,8 +201,7 @@ fn words(tree: &Value, keys: &[&str]) -> String {
     }
     let mut found = Vec::new();
     for key in keys {
-        let at = key.split('.').try_fold(tree, |at, name| at.get(name));
-        leaves(at.unwrap_or(&Value::Null), key, &mut found);
+        leaves(at(tree, key), key, &mut found);
     }
     found.join(", ")
 }
@@ -328,6 +363,23 @@ mod tests {
                 "b minimal 0.2"
             ]
         );
+    }
+
+    #[test]
+    fn a_list_of_selections_or_traffics_is_a_point_for_each() {
+        let both = "[sim.flit]\nload = 0.5\nselection = [\"minimal\", \"ugal_l\"]\n\
+                    traffic = [\"uniform\", \"tornado\"]\n";
+        let each = ["a minimal 0.5", "a ugal_l 0.5", "b minimal 0.5", "b ugal_l 0.5"];
+        assert_eq!(
+            seen(both),
+            [each[0], each[1], each[0], each[1], each[2], each[3], each[2], each[3]]
+        );
+        let own = "[sim.flit]\nload = 0.5\nselection = [\"minimal\", \"ugal_l\"]\n\
+                   [sweep.grid]\n\"sim.flit.selection\" = [\"valiant\"]\n";
+        assert_eq!(seen(own), ["a valiant 0.5", "b valiant 0.5"]);
+        let text = format!("{FILE}\n[sim.packet]\nload = 0.1\nselection = []\n");
+        let fault = expand(&text, "s.toml", &[]).expect_err("no value").to_string();
+        assert!(fault.contains("sim.packet.selection: an empty list"), "{fault}");
     }
 
     #[test]

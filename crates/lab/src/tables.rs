@@ -13,14 +13,14 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-type Check = fn(&str, &Value) -> Result<(), Refusal>;
+type CheckFn = fn(&str, &Value) -> Result<(), Refusal>;
 
 /// Reads a point from its tree of values.
 ///
 /// # Errors
 /// The invalid table and key, what is wrong, and what the key takes.
 pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> {
-    let tables: [(&str, Check); 5] = [
+    let tables: [(&str, CheckFn); 5] = [
         ("routing", one::<RoutingChoice>),
         ("lanes", one::<LaneChoice>),
         ("verify", one::<VerifyOptions>),

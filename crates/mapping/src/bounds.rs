@@ -4,10 +4,10 @@
 //! J. 1962; Lawler, "The quadratic assignment problem", Management Science 1963.
 
 use crate::capacity::capacities;
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use fabric::Topology;
 use serde::Serialize;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The values that no mapping can go below.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -27,7 +27,7 @@ const MOST_KINDS: usize = 64;
 /// capacity of all channels.
 ///
 /// O(sites * switches that the search for the nearest slots passes).
-pub fn bounds(on: &Topology, slots: &Slots, graph: &Communication) -> MappingBounds {
+pub fn bounds(on: &Topology, slots: &ProcessSlots, graph: &CommunicationGraph) -> MappingBounds {
     let mut weights: Vec<Vec<(u32, f64)>> = vec![Vec::new(); graph.processes() as usize];
     for one in graph.sent().filter(|one| one.bytes > 0.0) {
         weights[one.from as usize].push((one.to, one.bytes));
@@ -57,7 +57,7 @@ fn falling(mut own: Vec<(u32, f64)>) -> Vec<f64> {
 }
 
 /// The distances from a process to the nearest other slots, for every kind of site.
-fn kinds(on: &Topology, slots: &Slots, most: usize) -> Vec<Vec<u32>> {
+fn kinds(on: &Topology, slots: &ProcessSlots, most: usize) -> Vec<Vec<u32>> {
     let graph = on.graph();
     let mut by_switch: Vec<Vec<u32>> = vec![Vec::new(); graph.switches()];
     for site in 0..slots.sites() as u32 {
@@ -106,7 +106,7 @@ fn kinds(on: &Topology, slots: &Slots, most: usize) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traffic::communication::{Sent, made};
+    use traffic::communication::{ProcessTraffic, made};
 
     fn network(name: &str) -> Topology {
         let recipe = fabric::network::parse_inline(name).expect("a recipe");
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn a_torus_of_its_own_size_meets_the_bound() {
         let on = network("torus:shape=4x4x4,p=1");
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let given = serde_json::json!({ "shape": [4, 4, 4], "bytes": 5, "periodic": true });
         let graph = made("stencil", given.as_object().expect("one")).expect("a graph");
         let found = bounds(&on, &slots, &graph);
@@ -129,10 +129,11 @@ mod tests {
     #[test]
     fn partners_on_the_own_switch_are_free() {
         let on = network("slim_fly:q=5,p=4");
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let star = |partners: u32| {
-            let sent = (1..=partners).map(|to| Sent { from: 0, to, bytes: 2.0, messages: 1.0 });
-            Communication::new(40, sent.collect()).expect("a graph")
+            let sent =
+                (1..=partners).map(|to| ProcessTraffic { from: 0, to, bytes: 2.0, messages: 1.0 });
+            CommunicationGraph::new(40, sent.collect()).expect("a graph")
         };
         // the switch has three more slots, seven switches with four slots are one hop away, the
         // others two

@@ -2,10 +2,10 @@
 
 use crate::lists::ChannelLists;
 use crate::paths::MappingPaths;
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use base::Refusal;
 use std::collections::BTreeMap;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The load of a pair of ranks on a channel: sender, receiver, load.
 pub type PairLoad = (u32, u32, f64);
@@ -32,7 +32,7 @@ const MOST_PAIRS: usize = 1 << 18;
 /// When a process is on an endpoint that does not work.
 pub fn busiest(
     paths: MappingPaths<'_>,
-    graph: &Communication,
+    graph: &CommunicationGraph,
     places: &[u32],
     loads: &[f64],
     channels: usize,
@@ -47,7 +47,7 @@ pub fn busiest(
         let mut endpoints = places.to_vec();
         endpoints.sort_unstable();
         endpoints.dedup();
-        let slots = Slots::new(paths.topology(), Some(&endpoints), Some(1))?;
+        let slots = ProcessSlots::new(paths.topology(), Some(&endpoints), Some(1))?;
         let slot =
             |process: u32| endpoints.partition_point(|&e| e < places[process as usize]) as u32;
         let mut lists = ChannelLists::new(paths, &slots);

@@ -6,20 +6,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::{Deserialize, Deserializer, Error};
 
-/// What is to be small.
+/// The objective of a mapping: what is to be small.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Objective {
+pub enum MappingObjective {
     /// The maximum congestion, with hop-bytes near to the least found.
     Congestion,
     /// Hop-bytes.
     Hops,
 }
 
-/// How much is tried.
+/// The effort of a search: how much is tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Effort {
+pub enum SearchEffort {
     /// At most a tenth of a second for some 1,200 processes.
     Fast,
     /// About half a second.
@@ -28,7 +28,7 @@ pub enum Effort {
     Best,
 }
 
-impl Objective {
+impl MappingObjective {
     /// All, with the names users type; the first is the usual one.
     pub const ALL: [(&str, Self); 2] = [("congestion", Self::Congestion), ("hops", Self::Hops)];
 
@@ -41,7 +41,7 @@ impl Objective {
     }
 }
 
-impl Effort {
+impl SearchEffort {
     /// All, with the names users type.
     pub const ALL: [(&str, Self); 3] =
         [("fast", Self::Fast), ("normal", Self::Normal), ("best", Self::Best)];
@@ -55,13 +55,13 @@ impl Effort {
     }
 }
 
-impl<'de> Deserialize<'de> for Objective {
+impl<'de> Deserialize<'de> for MappingObjective {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Self::named("", &String::deserialize(from)?).map_err(|why| refused(&why))
     }
 }
 
-impl<'de> Deserialize<'de> for Effort {
+impl<'de> Deserialize<'de> for SearchEffort {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Self::named("", &String::deserialize(from)?).map_err(|why| refused(&why))
     }

@@ -10,7 +10,7 @@ use crate::slots::{switch_of, unreachable, working_rails};
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use serde::Serialize;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The figures of merit of a mapping.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -55,7 +55,7 @@ struct SwitchFlow {
 /// stop.
 pub fn evaluate(
     paths: MappingPaths<'_>,
-    graph: &Communication,
+    graph: &CommunicationGraph,
     places: &[u32],
     watch: &dyn Watch,
 ) -> Result<Evaluation, Stop> {
@@ -104,7 +104,7 @@ pub fn evaluate(
 /// The errors of [`evaluate`].
 pub fn flows(
     on: &Topology,
-    graph: &Communication,
+    graph: &CommunicationGraph,
     places: &[u32],
 ) -> Result<Vec<(u32, u32, f64)>, Refusal> {
     let rails = working_rails(on);
@@ -298,7 +298,7 @@ fn share(shares: &FractionalRouting<'_>, flows: &[SwitchFlow], sums: &mut LoadSu
 /// Refuses places that are not a mapping of the graph.
 fn check_places(
     on: &Topology,
-    graph: &Communication,
+    graph: &CommunicationGraph,
     rails: &[Vec<TerminalId>],
     places: &[u32],
 ) -> Result<(), Refusal> {

@@ -14,7 +14,7 @@ use fabric::Topology;
 use std::collections::VecDeque;
 
 /// Traffic between switches: for each destination switch, the source switches and their bytes.
-pub type Demand = Vec<Vec<(u32, f64)>>;
+pub type SwitchDemand = Vec<Vec<(u32, f64)>>;
 
 /// The largest number of entries of all path tables that are kept; traffic is split over these
 /// tables.
@@ -62,7 +62,7 @@ impl<'a> FractionalRouting<'a> {
     /// When the network is too large, some traffic has no path, or `watch` says stop.
     pub fn new(
         on: &'a Topology,
-        demand: &Demand,
+        demand: &SwitchDemand,
         slack: u32,
         steps: u32,
         watch: &dyn Watch,
@@ -96,7 +96,7 @@ impl<'a> FractionalRouting<'a> {
         Ok(Self { on, capacity, slack, homes, number, far, hops, kept, loads, bound: 0.0 })
     }
 
-    fn check(&self, demand: &Demand) -> Result<(), Refusal> {
+    fn check(&self, demand: &SwitchDemand) -> Result<(), Refusal> {
         for (home, sources) in (0..).zip(demand) {
             for &(source, _) in sources {
                 let known = self.number[home as usize];
@@ -111,7 +111,7 @@ impl<'a> FractionalRouting<'a> {
 
     /// One step: finds the cheapest paths by the prices of the loads, and moves the best part of
     /// the traffic to them.
-    fn step(&mut self, demand: &Demand, power: f64) {
+    fn step(&mut self, demand: &SwitchDemand, power: f64) {
         let (most, prices) = self.prices(power);
         let (choice, loads, cost) = self.cheapest(demand, &prices);
         let paid: f64 = prices.iter().zip(&self.capacity).map(|(y, c)| y * c).sum();
@@ -149,7 +149,7 @@ impl<'a> FractionalRouting<'a> {
     }
 
     /// The cheapest paths, the loads when all traffic takes them, and the price that it pays.
-    fn cheapest(&self, demand: &Demand, prices: &[f64]) -> (Vec<u16>, Vec<f64>, f64) {
+    fn cheapest(&self, demand: &SwitchDemand, prices: &[f64]) -> (Vec<u16>, Vec<f64>, f64) {
         let switches = self.on.switches().len();
         let one = self.hops * switches;
         let mut choice = vec![SAME; self.homes.len() * one];

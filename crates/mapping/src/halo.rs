@@ -3,7 +3,7 @@
 
 use crate::method::partition::partition;
 use base::{Refusal, Stop, Watch};
-use traffic::communication::{Communication, Sent};
+use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 /// Length of a value, in bytes.
 const VALUE: f64 = 8.0;
@@ -18,11 +18,11 @@ const VALUE: f64 = 8.0;
 /// # Errors
 /// When there are no parts or more parts than rows, or `watch` says stop.
 pub fn halo(
-    matrix: &Communication,
+    matrix: &CommunicationGraph,
     parts: u32,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<Communication, Stop> {
+) -> Result<CommunicationGraph, Stop> {
     let rows = matrix.processes();
     if parts == 0 || parts > rows {
         let why = format!("{parts} parts of {rows} rows");
@@ -46,8 +46,12 @@ pub fn halo(
 /// The halo exchange of a given partition.
 ///
 /// # Errors
-/// The errors of [`Communication::new`].
-pub fn volume(matrix: &Communication, part: &[u32], parts: u32) -> Result<Communication, Refusal> {
+/// The errors of [`CommunicationGraph::new`].
+pub fn volume(
+    matrix: &CommunicationGraph,
+    part: &[u32],
+    parts: u32,
+) -> Result<CommunicationGraph, Refusal> {
     // (part that has it, vertex, part that needs it), each once
     let mut needed: Vec<(u32, u32, u32)> = matrix
         .sent()
@@ -56,15 +60,20 @@ pub fn volume(matrix: &Communication, part: &[u32], parts: u32) -> Result<Commun
         .collect();
     needed.sort_unstable();
     needed.dedup();
-    let sent = needed.iter().map(|&(from, _, to)| Sent { from, to, bytes: VALUE, messages: 0.0 });
-    let mut graph: Vec<Sent> = sent.collect();
+    let sent = needed.iter().map(|&(from, _, to)| ProcessTraffic {
+        from,
+        to,
+        bytes: VALUE,
+        messages: 0.0,
+    });
+    let mut graph: Vec<ProcessTraffic> = sent.collect();
     graph.sort_by_key(|one| (one.from, one.to));
     let mut before = None;
     for one in &mut graph {
         let pair = (one.from, one.to);
         one.messages = f64::from(u8::from(before.replace(pair) != Some(pair)));
     }
-    Communication::new(parts, graph)
+    CommunicationGraph::new(parts, graph)
 }
 
 #[cfg(test)]
@@ -75,11 +84,11 @@ mod tests {
     fn every_vertex_is_sent_once_to_each_part_that_needs_it() {
         // rows 0, 1 | 2, 3: both rows of the second part need column 0, one needs column 1;
         // the first part needs column 3
-        let entry = |from, to| Sent { from, to, bytes: 1.0, messages: 1.0 };
+        let entry = |from, to| ProcessTraffic { from, to, bytes: 1.0, messages: 1.0 };
         let entries = vec![entry(2, 0), entry(3, 0), entry(3, 1), entry(0, 3), entry(2, 3)];
-        let matrix = Communication::new(4, entries).expect("a matrix");
+        let matrix = CommunicationGraph::new(4, entries).expect("a matrix");
         let found = volume(&matrix, &[0, 0, 1, 1], 2).expect("a graph");
-        let rows: Vec<Sent> = found.sent().collect();
+        let rows: Vec<ProcessTraffic> = found.sent().collect();
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].from, rows[0].bytes, rows[0].messages), (0, 16.0, 1.0));
         assert_eq!((rows[1].from, rows[1].bytes, rows[1].messages), (1, 8.0, 1.0));

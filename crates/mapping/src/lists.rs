@@ -3,7 +3,7 @@
 
 use crate::capacity::capacities;
 use crate::paths::MappingPaths;
-use crate::slots::{Slots, switch_of};
+use crate::slots::{ProcessSlots, switch_of};
 use base::{Graph, Refusal, SwitchId};
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ const MOST_DENSE: usize = 1 << 23;
 /// endpoint, the destination is an endpoint.
 pub struct ChannelLists<'a> {
     paths: MappingPaths<'a>,
-    slots: &'a Slots,
+    slots: &'a ProcessSlots,
     capacity: Vec<f64>,
     /// The target of each slot: its site or, with tables, the index of its endpoint.
     target: Vec<u32>,
@@ -70,7 +70,7 @@ enum PairIndex {
 
 impl<'a> ChannelLists<'a> {
     /// Lists for these slots, none of which is computed yet.
-    pub fn new(paths: MappingPaths<'a>, slots: &'a Slots) -> Self {
+    pub fn new(paths: MappingPaths<'a>, slots: &'a ProcessSlots) -> Self {
         let count = slots.count() as u32;
         let (mut target, mut slot_of) = (Vec::new(), Vec::new());
         match paths {

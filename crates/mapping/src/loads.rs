@@ -9,8 +9,8 @@ use crate::arrangement::Arrangement;
 use crate::lists::ChannelLists;
 use crate::paths::MappingPaths;
 use crate::proposals::SwapProposals;
-use base::seed::Fast;
-use traffic::communication::Communication;
+use base::seed::FastStream;
+use traffic::communication::CommunicationGraph;
 
 /// The traffic between a process and one of its partners, in both directions.
 #[derive(Debug, Clone, Copy)]
@@ -59,7 +59,7 @@ impl<'a> ChannelLoads<'a> {
     pub fn new(
         paths: MappingPaths<'a>,
         proposals: &SwapProposals<'a>,
-        graph: &Communication,
+        graph: &CommunicationGraph,
     ) -> Self {
         let slots = proposals.problem.slots;
         let mut all: Vec<(u32, PartnerTraffic)> = Vec::with_capacity(2 * graph.pairs());
@@ -251,7 +251,7 @@ impl<'a> ChannelLoads<'a> {
         &self,
         proposals: &SwapProposals<'_>,
         at: &Arrangement,
-        draw: &mut Fast,
+        draw: &mut FastStream,
     ) -> Option<u32> {
         let mut busiest = self.channels[draw.below(self.channels.len() as u32) as usize];
         for _ in 1..12 {

@@ -3,43 +3,43 @@
 
 use crate::arrangement::Arrangement;
 use crate::chain;
-pub use crate::effort::{Effort, Objective};
+pub use crate::effort::{MappingObjective, SearchEffort};
 use crate::evaluate::evaluate;
 use crate::method::{CompiledMetric, MethodEntry, auto, pack};
 use crate::metric::{SiteDistances, distances};
 use crate::near::NearSites;
 use crate::paths::MappingPaths;
-use crate::problem::{MappingProblem, Pin};
+use crate::problem::{MappingProblem, PinnedProcess};
 use crate::proposals::SwapProposals;
 use crate::run::MappingRun;
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use base::{Quiet, Refusal, Stop, Watch};
 use std::sync::atomic::AtomicBool;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The problem and the settings of a mapping.
 #[derive(Clone, Copy)]
 pub struct MappingRequest<'a> {
     /// The traffic between processes.
-    pub graph: &'a Communication,
+    pub graph: &'a CommunicationGraph,
     /// The paths that traffic takes.
     pub paths: MappingPaths<'a>,
     /// The slots that processes can be put in.
-    pub slots: &'a Slots,
+    pub slots: &'a ProcessSlots,
     /// Processes that are fixed to an endpoint.
-    pub pins: &'a [Pin],
+    pub pins: &'a [PinnedProcess],
     /// The steps of a method; none for the portfolio.
     pub steps: &'a [&'static MethodEntry],
     /// The mapping to start from, an endpoint for each process; the linear one where there is none.
     pub start: Option<&'a [u32]>,
     /// The quantity to minimise.
-    pub objective: Objective,
+    pub objective: MappingObjective,
     /// The part by which hop-bytes may exceed the least found, for less congestion. The linear
     /// mapping replaces the result of the portfolio where it has less congestion, whatever its
     /// hop-bytes.
     pub hops_limit: f64,
     /// The effort to spend.
-    pub effort: Effort,
+    pub effort: SearchEffort,
     /// The seed of all random numbers.
     pub seed: u64,
 }
@@ -121,7 +121,7 @@ fn with<M: CompiledMetric>(
 }
 
 /// Upper bound of all distances: twice the largest distance from one site.
-fn longest<M: CompiledMetric>(metric: &M, slots: &Slots) -> i32 {
+fn longest<M: CompiledMetric>(metric: &M, slots: &ProcessSlots) -> i32 {
     let from_first = (0..slots.sites() as u32).map(|b| metric.hops(0, b));
     2 * from_first.max().unwrap_or(0).max(1)
 }
@@ -136,7 +136,11 @@ fn not_worse(
     let linear = Arrangement::linear(problem);
     let of = |at: &Arrangement| -> Result<f64, Stop> {
         let it = evaluate(request.paths, request.graph, &at.places(problem), &Quiet)?.figures;
-        Ok(if request.objective == Objective::Hops { it.hop_bytes } else { it.maximum_congestion })
+        Ok(if request.objective == MappingObjective::Hops {
+            it.hop_bytes
+        } else {
+            it.maximum_congestion
+        })
     };
     Ok(if of(&linear)? < of(&found)? { linear } else { found })
 }

@@ -1,10 +1,10 @@
 //! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
 
 use crate::paths::MappingPaths;
-use crate::slots::{Slots, switch_of, unreachable};
+use crate::slots::{ProcessSlots, switch_of, unreachable};
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use std::collections::BTreeMap;
 
 /// Distances between sites, in fractions of a hop so that means are whole numbers; symmetric.
@@ -86,7 +86,7 @@ const LARGE: usize = 2048;
 /// When no path connects two sites, or `watch` says stop.
 pub fn distances(
     paths: MappingPaths<'_>,
-    slots: &Slots,
+    slots: &ProcessSlots,
     watch: &dyn Watch,
 ) -> Result<(SiteDistances, i32), Stop> {
     let paths = paths.of_distances();
@@ -129,7 +129,7 @@ pub fn distances(
 }
 
 /// The number of units of a hop that makes the means over rails and layers whole, where possible.
-fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &Slots) -> u32 {
+fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &ProcessSlots) -> u32 {
     let layers = if let MappingPaths::Tables(routing) = paths { routing.layers() } else { 1 };
     let mut unit = layers;
     let mut known = Vec::new();
@@ -154,7 +154,7 @@ fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &Slots) -> u32 {
 fn between(
     paths: MappingPaths<'_>,
     on: &Topology,
-    slots: &Slots,
+    slots: &ProcessSlots,
     a: u32,
     b: u32,
     far: &BTreeMap<u32, Vec<u32>>,
@@ -191,12 +191,12 @@ fn between(
 }
 
 /// The distance formula of a network that is a complete grid; it is checked from some switches.
-fn grid(on: &Topology, slots: &Slots) -> Option<GridDistances> {
-    let Geometry { form: Form::Grid(row), planes: 0 } = on.geometry() else { return None };
+fn grid(on: &Topology, slots: &ProcessSlots) -> Option<GridDistances> {
+    let Geometry { form: PlaneForm::Grid(row), planes: 0 } = on.geometry() else { return None };
     let of = |s: u32| &on.switches()[s as usize].coordinates;
     let dimensions = of(0).len();
     let single = (0..slots.sites() as u32).all(|site| slots.rails(site).len() == 1);
-    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == Row::Other {
+    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == RowLinks::Other {
         return None;
     }
     let sides: Vec<u32> = (0..dimensions)
@@ -214,15 +214,15 @@ fn grid(on: &Topology, slots: &Slots) -> Option<GridDistances> {
     is_right(on, slots, row, &sides, &grid).then_some(grid)
 }
 
-fn along(row: Row, side: u32) -> Vec<u8> {
+fn along(row: RowLinks, side: u32) -> Vec<u8> {
     let mut along = vec![0; 256 * side as usize];
     for x in 0..side {
         for y in 0..side {
             let gap = x.abs_diff(y);
             let hops = match row {
-                Row::Ring => gap.min(side - gap),
-                Row::Line | Row::Other => gap,
-                Row::Complete => gap.min(1),
+                RowLinks::Ring => gap.min(side - gap),
+                RowLinks::Line | RowLinks::Other => gap,
+                RowLinks::Complete => gap.min(1),
             };
             along[(x << 8 | y) as usize] = hops as u8;
         }
@@ -232,12 +232,18 @@ fn along(row: Row, side: u32) -> Vec<u8> {
 
 /// Whether the network has as many links as the complete grid, and the distances from three sites
 /// agree with the formula.
-fn is_right(on: &Topology, slots: &Slots, row: Row, sides: &[u32], grid: &GridDistances) -> bool {
+fn is_right(
+    on: &Topology,
+    slots: &ProcessSlots,
+    row: RowLinks,
+    sides: &[u32],
+    grid: &GridDistances,
+) -> bool {
     let all: u64 = sides.iter().map(|&side| u64::from(side)).product();
     let links = |side: u64| match row {
-        Row::Ring if side > 2 => side,
-        Row::Ring | Row::Line | Row::Other => side - 1,
-        Row::Complete => side * (side - 1) / 2,
+        RowLinks::Ring if side > 2 => side,
+        RowLinks::Ring | RowLinks::Line | RowLinks::Other => side - 1,
+        RowLinks::Complete => side * (side - 1) / 2,
     };
     let expected: u64 = sides.iter().map(|&n| all / u64::from(n) * links(u64::from(n))).sum();
     let whole = all == on.switches().len() as u64 && on.graph().arcs() as u64 == 2 * expected;

@@ -1,7 +1,7 @@
 //! The sites nearest to each site, where swaps are looked for.
 
 use crate::metric::SiteMetric;
-use crate::slots::{Slots, switch_of};
+use crate::slots::{ProcessSlots, switch_of};
 use fabric::Topology;
 
 /// The sites around each site, nearest first, at most [`NearSites::MOST`].
@@ -16,7 +16,7 @@ impl NearSites {
 
     /// Finds the nearest sites by breadth-first search from the switch of each site's first rail.
     /// O(sites * switches that the search passes).
-    pub fn new(on: &Topology, slots: &Slots) -> Self {
+    pub fn new(on: &Topology, slots: &ProcessSlots) -> Self {
         let graph = on.graph();
         let mut by_switch: Vec<Vec<u32>> = vec![Vec::new(); graph.switches()];
         for site in 0..slots.sites() as u32 {

@@ -1,13 +1,13 @@
 //! The mapping problem as searches see it: the traffic of a pair in both directions is one whole
 //! number.
 
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use base::Refusal;
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// A process that is fixed to an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pin {
+pub struct PinnedProcess {
     /// The process that is fixed.
     pub process: u32,
     /// The endpoint that the process is fixed to.
@@ -18,7 +18,7 @@ pub struct Pin {
 /// slots and the pins.
 pub struct MappingProblem<'a> {
     /// The slots to fill.
-    pub slots: &'a Slots,
+    pub slots: &'a ProcessSlots,
     /// The number of processes, without fillers.
     pub processes: usize,
     offsets: Vec<u32>,
@@ -34,9 +34,9 @@ impl<'a> MappingProblem<'a> {
     /// # Errors
     /// When there are more processes than slots, or pins that cannot be held.
     pub fn new(
-        graph: &Communication,
-        slots: &'a Slots,
-        pins: &[Pin],
+        graph: &CommunicationGraph,
+        slots: &'a ProcessSlots,
+        pins: &[PinnedProcess],
         longest: i32,
     ) -> Result<Self, Refusal> {
         let processes = graph.processes() as usize;
@@ -144,12 +144,16 @@ fn gcd(mut a: u64, mut b: u64) -> u64 {
 }
 
 /// The slot of each pinned process; fillers, which follow the processes, have none.
-fn pinned(slots: &Slots, processes: usize, pins: &[Pin]) -> Result<Vec<u32>, Refusal> {
+fn pinned(
+    slots: &ProcessSlots,
+    processes: usize,
+    pins: &[PinnedProcess],
+) -> Result<Vec<u32>, Refusal> {
     let mut found = vec![u32::MAX; slots.count()];
     let mut taken = vec![false; slots.count()];
     for pin in pins {
         let refuse = |why: String, help: String| Err(Refusal::new("pin", why, help));
-        let Pin { process, endpoint } = *pin;
+        let PinnedProcess { process, endpoint } = *pin;
         if process as usize >= processes {
             let help = format!("0 to {}", processes.saturating_sub(1));
             return refuse(format!("there is no process {process}"), help);

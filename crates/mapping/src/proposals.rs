@@ -4,7 +4,7 @@
 use crate::arrangement::Arrangement;
 use crate::near::NearSites;
 use crate::problem::MappingProblem;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// The generator of swap proposals.
 pub struct SwapProposals<'a> {
@@ -36,13 +36,13 @@ impl<'a> SwapProposals<'a> {
 
     /// A random process that may move.
     #[inline]
-    pub fn mover(&self, draw: &mut Fast) -> u32 {
+    pub fn mover(&self, draw: &mut FastStream) -> u32 {
         self.movers[draw.below(self.movers.len() as u32) as usize]
     }
 
     /// A process that `u` might swap with: one on or near the site of one of its partners.
     #[inline]
-    pub fn other(&self, at: &Arrangement, u: u32, draw: &mut Fast) -> Option<u32> {
+    pub fn other(&self, at: &Arrangement, u: u32, draw: &mut FastStream) -> Option<u32> {
         let row = self.problem.row(u);
         let bits = draw.next_u64();
         let pick = |bits: u64, count: usize| (((bits & 0xffff) * count as u64) >> 16) as usize;

@@ -4,7 +4,7 @@
 //! unit takes about 3 ns.
 
 use crate::arrangement::Arrangement;
-use crate::effort::{Effort, Objective};
+use crate::effort::{MappingObjective, SearchEffort};
 use crate::metric::SiteMetric;
 use crate::near::NearSites;
 use crate::paths::MappingPaths;
@@ -13,7 +13,7 @@ use crate::proposals::SwapProposals;
 use base::{Interrupted, Watch};
 use fabric::Topology;
 use std::sync::atomic::{AtomicBool, Ordering};
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
 /// The number of slots from which a mapping counts as large and gets fewer runs with more swaps.
 pub(crate) const LARGE: usize = 4096;
@@ -35,11 +35,11 @@ pub(crate) struct MethodInput<'a> {
 
 /// A mapping request with everything computed from it.
 pub(crate) struct MappingRun<'a, M> {
-    pub(crate) graph: &'a Communication,
+    pub(crate) graph: &'a CommunicationGraph,
     pub(crate) paths: MappingPaths<'a>,
-    pub(crate) objective: Objective,
+    pub(crate) objective: MappingObjective,
     pub(crate) hops_limit: f64,
-    pub(crate) effort: Effort,
+    pub(crate) effort: SearchEffort,
     pub(crate) seed: u64,
     pub(crate) metric: &'a M,
     pub(crate) problem: &'a MappingProblem<'a>,
@@ -75,12 +75,12 @@ impl<M: SiteMetric> MappingRun<'_, M> {
     pub(crate) fn budget(&self) -> u64 {
         let processes = self.problem.processes as u64;
         match self.effort {
-            Effort::Fast => {
+            SearchEffort::Fast => {
                 let most = 22_000_000_u64.saturating_sub(processes * 16_000).max(11_000_000);
                 (processes * 100_000).min(most).max(processes * 500)
             }
-            Effort::Normal => (processes * 1_500_000).min(NORMAL).max(processes * 4_000),
-            Effort::Best => (processes * 4_000_000).min(900_000_000).max(processes * 40_000),
+            SearchEffort::Normal => (processes * 1_500_000).min(NORMAL).max(processes * 4_000),
+            SearchEffort::Best => (processes * 4_000_000).min(900_000_000).max(processes * 40_000),
         }
     }
 }

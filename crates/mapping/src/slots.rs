@@ -13,7 +13,7 @@ const MOST_SLOTS: u64 = 1 << 24;
 /// Endpoints whose rails are on the same switches form one *site*: distances do not depend on which
 /// of them a process is on.
 #[derive(Debug, Clone)]
-pub struct Slots {
+pub struct ProcessSlots {
     /// The endpoint of each slot.
     endpoint: Vec<u32>,
     /// The site of each slot.
@@ -25,7 +25,7 @@ pub struct Slots {
     members: Vec<u32>,
 }
 
-impl Slots {
+impl ProcessSlots {
     /// Makes `per_endpoint` slots on each of these endpoints, or on all that work. Without a
     /// number, an endpoint has one slot for each time that it is named; its slots follow one
     /// another where it is named first. O(slots).

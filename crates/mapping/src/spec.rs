@@ -1,7 +1,7 @@
 //! What is asked for of a mapping: every parameter once, as commands and Python functions take it.
 
-use crate::effort::{Effort, Objective};
-use crate::problem::Pin;
+use crate::effort::{MappingObjective, SearchEffort};
+use crate::problem::PinnedProcess;
 use base::part::Part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct Spec {
     /// those that improve it.
     pub method: String,
     /// What is to be small.
-    pub objective: Objective,
+    pub objective: MappingObjective,
     /// For less congestion hop-bytes may grow by this part over the least that were found; only
     /// the linear mapping may have more. 0.05 where it is not given, and 0.3 where tables are made.
     pub hops_limit: Option<f64>,
@@ -51,7 +51,7 @@ pub struct Spec {
     /// parts of it.
     pub partition: Option<u32>,
     /// How much is tried.
-    pub effort: Effort,
+    pub effort: SearchEffort,
     /// Seed of all that is random.
     pub seed: u64,
     /// LIDs of the fabric that do not fit the LMC may move, as of `route`.
@@ -74,13 +74,13 @@ impl Default for Spec {
             layers: None,
             engine_options: Map::new(),
             method: "auto".to_owned(),
-            objective: Objective::Congestion,
+            objective: MappingObjective::Congestion,
             hops_limit: None,
             hosts: None,
             per_endpoint: None,
             pin: Vec::new(),
             partition: None,
-            effort: Effort::Normal,
+            effort: SearchEffort::Normal,
             seed: 0,
             new_lids: Some(false),
             path: None,
@@ -92,8 +92,8 @@ impl Default for Spec {
 
 impl Spec {
     /// Processes whose endpoint is given.
-    pub fn pins(&self) -> Vec<Pin> {
-        self.pin.iter().map(|&(process, endpoint)| Pin { process, endpoint }).collect()
+    pub fn pins(&self) -> Vec<PinnedProcess> {
+        self.pin.iter().map(|&(process, endpoint)| PinnedProcess { process, endpoint }).collect()
     }
 }
 
@@ -164,8 +164,8 @@ mod tests {
     fn words_are_read_and_others_refused_with_those_that_there_are() {
         let given = json!({"objective": "hops", "effort": "best", "pin": [[0, 3]]});
         let spec: Spec = serde_json::from_value(given).expect("parameters");
-        assert_eq!((spec.objective, spec.effort), (Objective::Hops, Effort::Best));
-        assert_eq!(spec.pins(), [Pin { process: 0, endpoint: 3 }]);
+        assert_eq!((spec.objective, spec.effort), (MappingObjective::Hops, SearchEffort::Best));
+        assert_eq!(spec.pins(), [PinnedProcess { process: 0, endpoint: 3 }]);
         let wrong = serde_json::from_value::<Spec>(json!({"objective": "hop"}));
         let why = wrong.expect_err("no objective").to_string();
         assert!(why.contains("hops") && why.contains("congestion"), "{why}");

@@ -3,7 +3,7 @@
 #![expect(clippy::print_stdout, reason = "a program")]
 
 use base::Quiet;
-use message::{Dialect, LogGops, run};
+use message::{LogGops, ScheduleDialect, run};
 use std::time::Instant;
 use traffic::workload::make;
 
@@ -14,7 +14,8 @@ fn main() {
         return;
     };
     let given = serde_json::from_str(given).expect("parameters");
-    let dialect: Dialect = serde_json::from_value(dialect.as_str().into()).expect("a dialect");
+    let dialect: ScheduleDialect =
+        serde_json::from_value(dialect.as_str().into()).expect("a dialect");
     let schedule = make(name, &given, &Quiet).expect("a schedule");
     for _ in 0..times.parse::<u32>().expect("how often") {
         let began = Instant::now();

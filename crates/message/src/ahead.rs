@@ -6,7 +6,7 @@
 //! step; nothing depends on the answers.
 
 use super::machine::{EventKind, Machine, NONE};
-use super::queue::{AHEAD, Event};
+use super::queue::{AHEAD, TimedEvent};
 use std::hint::black_box;
 
 /// Schedules of fewer operations stay in the caches.
@@ -23,7 +23,7 @@ impl Machine<'_> {
     /// Looks at what the next events will ask for. O(1).
     pub(super) fn look_ahead(&self) {
         let events = self.queue.soon();
-        let close = |pair: &&[Event]| pair[0].rank.abs_diff(pair[1].rank) <= CLOSE;
+        let close = |pair: &&[TimedEvent]| pair[0].rank.abs_diff(pair[1].rank) <= CLOSE;
         if 2 * events.windows(2).filter(close).count() > events.len() {
             return;
         }

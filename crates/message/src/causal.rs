@@ -24,10 +24,10 @@
 
 use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
 use super::net::{NetworkRun, NetworkSetup, SentMessage};
-use super::parameters::{Costs, LogGops};
+use super::parameters::{LogGops, ScaledCosts};
 use super::trace::{OpStep, OperationTimes};
 use base::{Refusal, Stop, Watch};
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
 /// Over a network: a message has met its receive, and its last byte has left.
 const MET: u8 = 1;
@@ -73,9 +73,9 @@ pub(super) fn run(
     while let Some(due) = run.on.next(watch)? {
         match due.what {
             EventKind::Begin => match run.on.op(due.op).kind {
-                Kind::Send => run.send(&due),
-                Kind::Recv => run.post(&due),
-                Kind::Calc => run.calculate(&due),
+                OperationKind::Send => run.send(&due),
+                OperationKind::Recv => run.post(&due),
+                OperationKind::Calc => run.calculate(&due),
             },
             EventKind::Arrive => run.arrive(&due),
             EventKind::Answer => run.answer(&due),
@@ -100,7 +100,7 @@ pub(super) fn run(
 
 struct CausalRun<'a> {
     on: Machine<'a>,
-    costs: &'a Costs,
+    costs: &'a ScaledCosts,
     /// When the last byte of a large message has left each rank.
     left: Vec<u64>,
     /// What is known of the message of every send over a network: [`MET`], [`SENT`], or both.

@@ -2,13 +2,13 @@
 //! another.
 
 use base::Refusal;
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use std::collections::{HashMap, VecDeque};
-use traffic::workload::{ANY, Kind, Schedule};
+use traffic::workload::{ANY, OperationKind, Schedule};
 
-/// What was left over: operations by number.
+/// The operations that were left over, by number.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LeftOver {
+pub struct LeftOverOperations {
     /// Operations that never began: what they wait for did not come.
     pub stuck: Vec<u32>,
     /// Sends that began and are not done: nobody received them.
@@ -22,7 +22,7 @@ pub struct LeftOver {
 /// At most this number of operations of each kind are named in a refusal.
 const NAMED: usize = 5;
 
-impl LeftOver {
+impl LeftOverOperations {
     /// Whether nothing is.
     pub fn is_empty(&self) -> bool {
         [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
@@ -77,8 +77,8 @@ fn in_words(cycle: &[WaitingFor], schedule: &Schedule) -> String {
     }
 }
 
-/// Who waits for whom: each operation that is left over, and those of them without which it cannot
-/// be done.
+/// The graph of who waits for whom: each operation that is left over, and those of them without
+/// which it cannot go on.
 struct WaitGraph {
     /// The operations that began and are not done, and those that never began, ascending.
     ops: Vec<u32>,
@@ -89,11 +89,11 @@ struct WaitGraph {
 }
 
 /// The oldest of the operations that never began, by rank of the receiver, source and tag.
-type OldestWaiting = HashMap<[u32; 3], u32, QuickHash>;
+type OldestWaiting = HashMap<[u32; 3], u32, QuickHashBuilder>;
 
 impl WaitGraph {
     /// O(operations that are left over and their dependencies), and a sort.
-    fn of(left: &LeftOver, schedule: &Schedule) -> Self {
+    fn of(left: &LeftOverOperations, schedule: &Schedule) -> Self {
         let mut ops = [&left.stuck[..], &left.sends, &left.receives].concat();
         ops.sort_unstable();
         ops.dedup();
@@ -114,11 +114,11 @@ impl WaitGraph {
         for &op in began {
             let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
             let other = match it.kind {
-                Kind::Recv => sends.get(&[rank, it.peer, it.tag]).copied(),
-                Kind::Send => takers(it.peer, rank, it.tag)
+                OperationKind::Recv => sends.get(&[rank, it.peer, it.tag]).copied(),
+                OperationKind::Send => takers(it.peer, rank, it.tag)
                     .filter_map(|key| receives.get(&key).copied())
                     .min(),
-                Kind::Calc => None,
+                OperationKind::Calc => None,
             };
             let (Some(at), Some(other)) = (place(op), other.and_then(place)) else { continue };
             partner[at] = Some(other);
@@ -192,20 +192,20 @@ impl WaitGraph {
 }
 
 /// The sends that never began, by what receives may ask for, and the receives that never began.
-fn others(left: &LeftOver, schedule: &Schedule) -> (OldestWaiting, OldestWaiting) {
+fn others(left: &LeftOverOperations, schedule: &Schedule) -> (OldestWaiting, OldestWaiting) {
     let (mut sends, mut receives) = (OldestWaiting::default(), OldestWaiting::default());
     for &op in &left.stuck {
         let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));
         match it.kind {
-            Kind::Send => {
+            OperationKind::Send => {
                 for key in takers(it.peer, rank, it.tag) {
                     sends.entry(key).or_insert(op);
                 }
             }
-            Kind::Recv => {
+            OperationKind::Recv => {
                 receives.entry([rank, it.peer, it.tag]).or_insert(op);
             }
-            Kind::Calc => {}
+            OperationKind::Calc => {}
         }
     }
     (sends, receives)

@@ -2,6 +2,7 @@
 
 mod ahead;
 mod causal;
+mod costs;
 mod left;
 mod loggops;
 mod machine;
@@ -9,12 +10,15 @@ mod matching;
 mod net;
 mod parameters;
 mod path;
+mod presets;
 mod queue;
 mod ranks;
 pub mod stage;
+mod timeline;
 mod trace;
 
-pub use left::LeftOver;
+pub use costs::{CostOrigin, CostSpec};
+pub use left::LeftOverOperations;
 pub use machine::RunResult;
 pub use net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
@@ -22,6 +26,8 @@ pub use net::{
 };
 pub use parameters::LogGops;
 pub use path::{BusySpan, PathAmounts, PathSpan, ProcessorWork};
+pub use presets::{CostPreset, PRESETS, preset};
+pub use timeline::{CollectiveSpan, MessageSpans};
 pub use trace::{OpStep, OperationTimes};
 
 use base::{Refusal, Stop, Watch};
@@ -29,9 +35,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::workload::Schedule;
 
-/// By which rules a schedule is run.
+/// The dialect of a schedule: the rules by which it is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
-pub enum Dialect {
+pub enum ScheduleDialect {
     /// An operation begins when what it waits for has ended; large sends ask first.
     #[default]
     #[serde(rename = "causal")]
@@ -41,7 +47,7 @@ pub enum Dialect {
     LogGopsV1,
 }
 
-impl Dialect {
+impl ScheduleDialect {
     /// Nanoseconds of the unit of [`RunResult::finish`].
     pub fn unit_ns(self) -> f64 {
         match self {
@@ -59,15 +65,15 @@ impl Dialect {
 /// stop. A schedule that cannot come to its end is a finding: [`RunResult::left`].
 pub fn run(
     schedule: &Schedule,
-    dialect: Dialect,
+    dialect: ScheduleDialect,
     costs: &LogGops,
     under: Option<&NetworkSetup<'_>>,
     watch: &dyn Watch,
 ) -> Result<RunResult, Stop> {
     match (dialect, under) {
-        (Dialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
-        (Dialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
-        (Dialect::LogGopsV1, Some(_)) => {
+        (ScheduleDialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
+        (ScheduleDialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
+        (ScheduleDialect::LogGopsV1, Some(_)) => {
             let why = "loggops-v1 has no network";
             Err(Refusal::new("dialect", why, "the dialect causal, or no network").into())
         }
@@ -84,6 +90,10 @@ pub struct TracedRun {
     pub path: Vec<PathSpan>,
     /// What each rank's processors and messages do: spans of time, rank after rank, each in order.
     pub spans: Vec<BusySpan>,
+    /// The messages, by the spans that they begin and end with.
+    pub messages: Vec<MessageSpans>,
+    /// The collective operations that the schedule names.
+    pub collectives: Vec<CollectiveSpan>,
 }
 
 /// Runs `schedule` as [`run`] does, and finds its critical path. About 400 bytes an operation more.
@@ -99,6 +109,7 @@ pub fn traced(
     let found = causal::run(schedule, costs, under, true, watch)?;
     let mut path = Vec::new();
     let mut spans = Vec::new();
+    let mut messages = Vec::new();
     if let (None, Some(trace)) = (&found.left, &found.trace) {
         let mut whole = costs.picoseconds()?;
         if under.is_some() {
@@ -108,6 +119,8 @@ pub fn traced(
         let last = (0..).zip(&found.finish).max_by_key(|&(rank, &t)| (t, std::cmp::Reverse(rank)));
         path = finder.path(last.map_or(0, |(rank, _)| rank));
         spans = finder.busy();
+        messages = timeline::messages(schedule, trace, &spans);
     }
-    Ok(TracedRun { found, path, spans })
+    let collectives = timeline::collectives(schedule, &spans);
+    Ok(TracedRun { found, path, spans, messages, collectives })
 }

@@ -8,9 +8,9 @@
 //! with a stable order of operations that become free together.
 
 use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
-use super::parameters::{Costs, LogGops};
+use super::parameters::{LogGops, ScaledCosts};
 use base::{Stop, Watch};
-use traffic::workload::{Kind, Schedule};
+use traffic::workload::{OperationKind, Schedule};
 
 /// Runs `schedule`. O(events * log(events that wait for one processor)).
 ///
@@ -28,9 +28,9 @@ pub(super) fn run(
     while let Some(due) = run.on.next(watch)? {
         match (due.what, run.on.op(due.op).kind) {
             (EventKind::Arrive, _) => run.arrive(&due),
-            (_, Kind::Send) => run.send(&due),
-            (_, Kind::Recv) => run.receive(&due),
-            (_, Kind::Calc) => run.calculate(&due),
+            (_, OperationKind::Send) => run.send(&due),
+            (_, OperationKind::Recv) => run.receive(&due),
+            (_, OperationKind::Calc) => run.calculate(&due),
         }
     }
     Ok(run.on.found())
@@ -38,7 +38,7 @@ pub(super) fn run(
 
 struct LogGopsRun<'a> {
     on: Machine<'a>,
-    costs: &'a Costs,
+    costs: &'a ScaledCosts,
 }
 
 impl LogGopsRun<'_> {

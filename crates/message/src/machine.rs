@@ -1,18 +1,18 @@
 //! What schedules are run on: processors and interfaces of all ranks, and who waits for them.
 
-use super::left::LeftOver;
+use super::left::LeftOverOperations;
 use super::matching::Matching;
 use super::net::ChannelUse;
-use super::queue::{Event, EventQueue};
+use super::queue::{EventQueue, TimedEvent};
 use super::ranks::AllRanks;
 use super::trace::OperationTimes;
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use base::{Interrupted, Watch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
-/// What an event is about.
+/// The kind of an event: what it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum EventKind {
@@ -78,7 +78,7 @@ pub(super) struct DueEvent {
     key: u64,
 }
 
-/// What an event needs to be free: a processor, and for messages an interface.
+/// The resources that an event needs: a processor, and for messages an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EventNeeds {
     rank: u32,
@@ -87,7 +87,7 @@ pub(super) struct EventNeeds {
     side: InterfaceSide,
 }
 
-/// Which side of an interface.
+/// The side of an interface: sending or receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum InterfaceSide {
@@ -101,14 +101,14 @@ pub(super) enum InterfaceSide {
     InAlone,
 }
 
-/// Those that need the same, by key, and the event that stands for the first of them.
+/// The waiting events that need the same, by key, and the event that stands for the first of them.
 #[derive(Debug, Default)]
 struct WaitingEvents {
     all: BinaryHeap<Reverse<(u64, u32, u32)>>,
     stands: (u64, u64),
 }
 
-/// What a run found.
+/// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResult {
     /// When each rank is done: nanoseconds, or picoseconds where that is causal.
@@ -118,7 +118,7 @@ pub struct RunResult {
     /// Messages that arrived.
     pub messages: u64,
     /// What was left over, where the schedule cannot come to its end.
-    pub left: Option<LeftOver>,
+    pub left: Option<LeftOverOperations>,
     /// What went over the network, where there is one.
     pub used: Option<ChannelUse>,
     /// When everything happened, where that was asked for.
@@ -130,7 +130,7 @@ const DONE: u32 = u32::MAX;
 /// No operation.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// What is known of an operation.
+/// The state of an operation in a run.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(16))]
 pub(super) struct OpState {
@@ -164,7 +164,7 @@ pub(super) struct Machine<'a> {
     looks: u64,
     stride: u64,
     total: u64,
-    waiting: HashMap<EventNeeds, WaitingEvents, QuickHash>,
+    waiting: HashMap<EventNeeds, WaitingEvents, QuickHashBuilder>,
     /// Operations that have become free, by the rank: the event's own, then the other's.
     free: [Vec<u32>; 2],
 }
@@ -215,7 +215,7 @@ impl<'a> Machine<'a> {
     /// The next event.
     #[inline]
     pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<DueEvent>, Interrupted> {
-        let Some(Event { time, key, op, rank }) = self.queue.pop() else { return Ok(None) };
+        let Some(TimedEvent { time, key, op, rank }) = self.queue.pop() else { return Ok(None) };
         self.looks += 1;
         if self.looks.is_multiple_of(self.stride) {
             watch.tick("events", self.events, self.total)?;
@@ -300,13 +300,13 @@ impl<'a> Machine<'a> {
     pub(super) fn at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
         let key = self.serial << SERIAL | what as u64;
         self.serial += 1;
-        self.queue.push(Event { time, key, op, rank });
+        self.queue.push(TimedEvent { time, key, op, rank });
     }
 
     /// Queues `what` for `time`, after all else that happens then.
     pub(super) fn last_at(&mut self, time: u64, what: EventKind) {
         let key = u64::MAX << SERIAL | what as u64;
-        self.queue.push(Event { time, key, op: 0, rank: 0 });
+        self.queue.push(TimedEvent { time, key, op: 0, rank: 0 });
     }
 
     /// What `op` needs, or a message that it sent, at `rank`.
@@ -330,7 +330,12 @@ impl<'a> Machine<'a> {
             }
             if free > due.now {
                 waiting.stands.0 = free;
-                self.queue.push(Event { time: free, key: due.key, op: due.op, rank: due.rank });
+                self.queue.push(TimedEvent {
+                    time: free,
+                    key: due.key,
+                    op: due.op,
+                    rank: due.rank,
+                });
                 return false;
             }
             return true;
@@ -344,7 +349,7 @@ impl<'a> Machine<'a> {
         waiting.all.push(Reverse((key, due.op, due.rank)));
         if is_first {
             waiting.stands = (free, key);
-            self.queue.push(Event { time: free, key, op: due.op, rank: due.rank });
+            self.queue.push(TimedEvent { time: free, key, op: due.op, rank: due.rank });
         }
         false
     }
@@ -365,7 +370,7 @@ impl<'a> Machine<'a> {
             }
             Some(&Reverse((key, op, rank))) => {
                 waiting.stands = (free, key);
-                self.queue.push(Event { time: free, key, op, rank });
+                self.queue.push(TimedEvent { time: free, key, op, rank });
             }
         }
     }
@@ -437,8 +442,11 @@ impl<'a> Machine<'a> {
                 own.time
             } else {
                 let it = self.op(op);
-                let side =
-                    if it.kind == Kind::Send { InterfaceSide::Out } else { InterfaceSide::Neither };
+                let side = if it.kind == OperationKind::Send {
+                    InterfaceSide::Out
+                } else {
+                    InterfaceSide::Neither
+                };
                 self.free_at(Self::needs(rank, &it, side))
             };
             self.at(time, EventKind::Begin, op, rank);
@@ -463,12 +471,12 @@ impl<'a> Machine<'a> {
     }
 
     /// What is left over at the end.
-    fn left(&self) -> Option<LeftOver> {
+    fn left(&self) -> Option<LeftOverOperations> {
         let all = 0..self.schedule.ops().len() as u32;
         let undone = || all.clone().filter(|&op| self.count(op) != DONE);
         let waits = |op: &u32| self.count(*op) > 0;
-        let sends = |op: &u32| !waits(op) && self.op(*op).kind == Kind::Send;
-        let left = LeftOver {
+        let sends = |op: &u32| !waits(op) && self.op(*op).kind == OperationKind::Send;
+        let left = LeftOverOperations {
             stuck: undone().filter(waits).collect(),
             sends: undone().filter(sends).collect(),
             receives: self.matching.receives(),

@@ -4,10 +4,10 @@
 //! it has lists by source and tag in a hash table. There a receive of any source or tag has a list
 //! of its own; a message that finds no receive stands in every list that receives can look in.
 
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use traffic::workload::{ANY, Kind, Schedule};
+use traffic::workload::{ANY, OperationKind, Schedule};
 
 /// No place.
 const NONE: u32 = u32::MAX;
@@ -84,7 +84,7 @@ pub(super) struct Matching {
 
 #[derive(Debug, Default)]
 struct MatchingSide {
-    lists: HashMap<MatchingKey, WaitingList, QuickHash>,
+    lists: HashMap<MatchingKey, WaitingList, QuickHashBuilder>,
     places: Vec<WaitingEntry>,
     /// Places that are free again.
     free: Vec<u32>,
@@ -104,7 +104,7 @@ impl Matching {
         let wild = (0..schedule.ranks()).map(|rank| {
             let ops = schedule.of_rank(rank);
             let ops = &schedule.ops()[ops.start as usize..ops.end as usize];
-            let receives = ops.iter().filter(|op| op.kind == Kind::Recv);
+            let receives = ops.iter().filter(|op| op.kind == OperationKind::Recv);
             receives.fold(0, |bits, op| {
                 bits | match (op.peer == ANY, op.tag == ANY) {
                     (false, false) => 0,
@@ -346,7 +346,7 @@ impl MatchingSide {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use traffic::workload::{Builder, Op};
+    use traffic::workload::{Op, ScheduleBuilder};
 
     /// Receives and messages as lists that are searched from the oldest.
     #[derive(Default)]
@@ -367,7 +367,7 @@ mod tests {
             wild in any::<[bool; 2]>(),
         ) {
             let some = |n: u32, wild| if n == 3 && wild { ANY } else { n % 3 };
-            let mut all = Builder::new(3);
+            let mut all = ScheduleBuilder::new(3);
             let mut rank = all.rank();
             for &(is_message, source, tag) in &steps {
                 if !is_message {

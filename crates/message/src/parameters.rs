@@ -3,7 +3,7 @@
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
 /// What messages cost, in nanoseconds and nanoseconds a byte; the defaults are those of LogGOPSim.
 ///
@@ -40,7 +40,7 @@ impl LogGops {
     ///
     /// # Errors
     /// When one is out of range, 0 to 2^31 - 1, S to 2^32 - 1, or no whole number.
-    pub(super) fn whole(&self) -> Result<Costs, Refusal> {
+    pub(super) fn whole(&self) -> Result<ScaledCosts, Refusal> {
         let whole = |name: &str, value: f64| {
             if value.fract() == 0.0 {
                 return Ok(ranged(name, value)? as u64);
@@ -48,7 +48,7 @@ impl LogGops {
             let help = "whole nanoseconds in the dialect loggops-v1, or the dialect causal";
             Err(Refusal::new(name, format!("{value} is no whole number"), help))
         };
-        Ok(Costs {
+        Ok(ScaledCosts {
             latency: whole("L", self.L)?,
             overhead: whole("o", self.o)?,
             gap: whole("g", self.g)?,
@@ -63,11 +63,11 @@ impl LogGops {
     ///
     /// # Errors
     /// When one is out of range, as [`LogGops::whole`].
-    pub(super) fn picoseconds(&self) -> Result<Costs, Refusal> {
+    pub(super) fn picoseconds(&self) -> Result<ScaledCosts, Refusal> {
         let times = |name: &str, value: f64, unit: f64| {
             Ok::<u64, Refusal>((ranged(name, value)? * unit).round() as u64)
         };
-        Ok(Costs {
+        Ok(ScaledCosts {
             latency: times("L", self.L, 1e3)?,
             overhead: times("o", self.o, 1e3)?,
             gap: times("g", self.g, 1e3)?,
@@ -96,7 +96,7 @@ fn ranged(name: &str, value: f64) -> Result<f64, Refusal> {
 
 /// The parameters in whole numbers of one unit; those of bytes in a `divisor`th of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Costs {
+pub(super) struct ScaledCosts {
     pub(super) latency: u64,
     pub(super) overhead: u64,
     pub(super) gap: u64,
@@ -107,7 +107,7 @@ pub(super) struct Costs {
     pub(super) divisor: u64,
 }
 
-impl Costs {
+impl ScaledCosts {
     /// Checks that no time can be too large for 63 bits, whatever waits for what.
     ///
     /// # Errors
@@ -118,11 +118,11 @@ impl Costs {
         let divisor = u128::from(self.divisor);
         // the costs of bytes are products of 64 bits before they are divided
         let bytes = |op: &Op| match op.kind {
-            Kind::Calc => 0,
+            OperationKind::Calc => 0,
             _ => byte * u128::from(op.size),
         };
         let cost = |op: &Op| match op.kind {
-            Kind::Calc => u128::from(op.size) * divisor,
+            OperationKind::Calc => u128::from(op.size) * divisor,
             _ => fixed + 2 * (bytes(op) / divisor + 1),
         };
         let sum: u128 = schedule.ops().iter().map(cost).sum();

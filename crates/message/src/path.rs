@@ -10,15 +10,15 @@
 //! Miller: Critical path analysis for the execution of parallel and distributed programs, ICDCS
 //! 1988.
 
-use super::parameters::{Costs, LogGops};
+use super::parameters::{LogGops, ScaledCosts};
 use super::trace::{OpStep, OperationTimes};
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::AddAssign;
-use traffic::workload::{Kind, Op, Schedule};
+use traffic::workload::{Op, OperationKind, Schedule};
 
-/// What is on a path, or on a part of it.
+/// The amounts of what is on a path, or on a part of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PathAmounts {
     /// Times of a processor for a message.
@@ -105,7 +105,7 @@ pub struct PathSpan {
     pub amounts: PathAmounts,
 }
 
-/// What a processor does.
+/// The work of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessorWork {
@@ -119,7 +119,7 @@ pub enum ProcessorWork {
     Computes,
 }
 
-/// What a processor of a rank does in a span of time.
+/// A span of time in which a processor of a rank is busy, and its work there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusySpan {
     /// The rank.
@@ -144,7 +144,7 @@ enum PathPoint {
     End(u32),
 }
 
-/// What one step occupies.
+/// A resource that one step occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct HeldResource {
     rank: u32,
@@ -160,13 +160,14 @@ enum ResourceKind {
     Turn,
 }
 
-/// Who holds something until a time: a step, and what it costs.
-type ResourceHolders = HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHash>;
+/// The holders of resources until a time: a step, and what it costs.
+type ResourceHolders =
+    HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHashBuilder>;
 
 /// Finds critical paths in the trace of a run.
 pub(super) struct PathFinder<'a> {
     schedule: &'a Schedule,
-    costs: &'a Costs,
+    costs: &'a ScaledCosts,
     trace: &'a OperationTimes,
     over_network: bool,
     holders: ResourceHolders,
@@ -178,7 +179,7 @@ impl<'a> PathFinder<'a> {
     /// O(operations + dependencies) time and memory.
     pub(super) fn new(
         schedule: &'a Schedule,
-        costs: &'a Costs,
+        costs: &'a ScaledCosts,
         trace: &'a OperationTimes,
         over_network: bool,
     ) -> Self {
@@ -228,15 +229,15 @@ impl<'a> PathFinder<'a> {
             }
         };
         let at = |step| self.trace.at(step, op).unwrap_or(0);
-        let large = it.kind == Kind::Send && it.size > self.costs.eager;
+        let large = it.kind == OperationKind::Send && it.size > self.costs.eager;
         match it.kind {
-            Kind::Calc => {
+            OperationKind::Calc => {
                 let ps = it.size * self.costs.divisor;
                 let amounts = PathAmounts { computing_ps: ps as i64, ..none };
                 let until = at(OpStep::Begin) + ps;
                 hold(OpStep::Begin, ResourceKind::Processor, until, it.cpu, rank, amounts);
             }
-            Kind::Send => {
+            OperationKind::Send => {
                 for (step, is_question) in [(OpStep::Begin, large), (OpStep::Data, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
@@ -256,7 +257,7 @@ impl<'a> PathFinder<'a> {
                 }
                 hold(OpStep::Sent, ResourceKind::Turn, at(OpStep::Sent), it.nic, rank, none);
             }
-            Kind::Recv => {
+            OperationKind::Recv => {
                 let (cpu, out) =
                     (PathAmounts { overheads: 1, ..none }, PathAmounts { gaps: 1, ..none });
                 let until = at(OpStep::Answer) + o;
@@ -264,7 +265,7 @@ impl<'a> PathFinder<'a> {
                 hold(OpStep::Answer, ResourceKind::Out, at(OpStep::Answer) + g, it.nic, rank, out);
             }
         }
-        if it.kind == Kind::Recv && self.trace.at(OpStep::Take, op).is_some() {
+        if it.kind == OperationKind::Recv && self.trace.at(OpStep::Take, op).is_some() {
             let held = HeldResource { rank, number: it.cpu, what: ResourceKind::Processor };
             let key = (held, self.end_of(op));
             let order = self.trace.order(OpStep::Take, op);
@@ -300,11 +301,11 @@ impl<'a> PathFinder<'a> {
     fn end_of(&self, op: u32) -> u64 {
         let (it, c) = (self.op(op), self.costs);
         match it.kind {
-            Kind::Calc => self.at(OpStep::Begin, op) + it.size * c.divisor,
-            Kind::Send if self.is_eager(op) => {
+            OperationKind::Calc => self.at(OpStep::Begin, op) + it.size * c.divisor,
+            OperationKind::Send if self.is_eager(op) => {
                 self.at(OpStep::Begin, op) + c.overhead + c.cpu_bytes(it.size)
             }
-            Kind::Send => {
+            OperationKind::Send => {
                 let data = self.at(OpStep::Data, op) + c.overhead;
                 let left = if self.over_network {
                     self.at(OpStep::Sent, op)
@@ -313,7 +314,7 @@ impl<'a> PathFinder<'a> {
                 };
                 left.max(data + c.cpu_bytes(it.size))
             }
-            Kind::Recv => {
+            OperationKind::Recv => {
                 let Some(sent) = self.trace.partner(op) else { return 0 };
                 let work = self.at(OpStep::Work, op) + c.cpu_bytes(self.op(sent).size);
                 work.max(self.last(sent)) + c.overhead
@@ -363,14 +364,14 @@ impl<'a> PathFinder<'a> {
         let step = |step| Some(PathPoint::Step(step, op));
         let none = PathAmounts::default();
         match it.kind {
-            Kind::Calc => {
+            OperationKind::Calc => {
                 let computing_ps = (it.size * c.divisor) as i64;
                 (step(OpStep::Begin), PathAmounts { computing_ps, ..none })
             }
-            Kind::Send if self.is_eager(op) => {
+            OperationKind::Send if self.is_eager(op) => {
                 (step(OpStep::Begin), PathAmounts { overheads: 1, processor_bytes: bytes, ..none })
             }
-            Kind::Send => {
+            OperationKind::Send => {
                 let work = self.at(OpStep::Data, op) + c.overhead + c.cpu_bytes(it.size);
                 if work == self.end_of(op) {
                     (
@@ -386,7 +387,7 @@ impl<'a> PathFinder<'a> {
                     )
                 }
             }
-            Kind::Recv => {
+            OperationKind::Recv => {
                 let Some(sent) = self.trace.partner(op) else { return (None, none) };
                 let last = self.last(sent);
                 if last + c.overhead == self.end_of(op) {
@@ -552,13 +553,13 @@ impl<'a> PathFinder<'a> {
             }
         };
         match it.kind {
-            Kind::Calc => add(OpStep::Begin, ProcessorWork::Computes, it.size * c.divisor),
-            Kind::Send => {
+            OperationKind::Calc => add(OpStep::Begin, ProcessorWork::Computes, it.size * c.divisor),
+            OperationKind::Send => {
                 let question = if self.is_eager(op) { it.size } else { 1 };
                 add(OpStep::Begin, ProcessorWork::Sends, c.overhead + c.cpu_bytes(question));
                 add(OpStep::Data, ProcessorWork::Sends, c.overhead + c.cpu_bytes(it.size));
             }
-            Kind::Recv => {
+            OperationKind::Recv => {
                 add(OpStep::Answer, ProcessorWork::Answers, c.overhead);
                 let begin = self.at(OpStep::Work, op);
                 add(OpStep::Work, ProcessorWork::Receives, self.end_of(op).saturating_sub(begin));

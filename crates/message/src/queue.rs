@@ -13,9 +13,9 @@ const FEW: usize = 4;
 /// An empty bucket keeps the memory of this number of events.
 const KEPT: usize = 1 << 12;
 
-/// What happens, and when.
+/// An event and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Event {
+pub(super) struct TimedEvent {
     pub(super) time: u64,
     /// Among events of one time the least key is first.
     pub(super) key: u64,
@@ -29,20 +29,20 @@ pub(super) struct EventQueue {
     /// The time of what was taken out last of the buckets.
     last: u64,
     /// Events at `last`, in order from `first` on.
-    present: Vec<Event>,
+    present: Vec<TimedEvent>,
     first: usize,
     /// The events that come next, whether nobody knows of these yet; of the present ones which are
     /// known, and up to what time all are.
-    soon: Vec<Event>,
+    soon: Vec<TimedEvent>,
     is_news: bool,
     seen: usize,
     until: u64,
     /// Events at `last` that came out of order.
-    late: BinaryHeap<Reverse<Event>>,
+    late: BinaryHeap<Reverse<TimedEvent>>,
     /// Events before `last`: some parameters let a processor be free before it was asked.
-    past: BinaryHeap<Reverse<Event>>,
+    past: BinaryHeap<Reverse<TimedEvent>>,
     /// Events after it: in bucket `i` those whose time differs from `last` first in bit `i`.
-    buckets: Vec<Vec<Event>>,
+    buckets: Vec<Vec<TimedEvent>>,
     /// The buckets that are not empty, a bit each.
     filled: u64,
 }
@@ -53,7 +53,7 @@ impl EventQueue {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, event: Event) {
+    pub(super) fn push(&mut self, event: TimedEvent) {
         if event.time > self.last {
             let bucket = (event.time ^ self.last).ilog2();
             self.buckets[bucket as usize].push(event);
@@ -68,7 +68,7 @@ impl EventQueue {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<Event> {
+    pub(super) fn pop(&mut self) -> Option<TimedEvent> {
         if let Some(Reverse(event)) = self.past.pop() {
             return Some(event);
         }
@@ -99,7 +99,7 @@ impl EventQueue {
     }
 
     /// Events that come next, [`AHEAD`] at most.
-    pub(super) fn soon(&self) -> &[Event] {
+    pub(super) fn soon(&self) -> &[TimedEvent] {
         &self.soon
     }
 
@@ -163,7 +163,7 @@ mod tests {
                 };
                 serial += 1;
                 let key = if serial % 3 == 0 { (1 << 40) - serial } else { (1 << 40) + serial };
-                let event = Event { time, key, op: serial as u32, rank: 0 };
+                let event = TimedEvent { time, key, op: serial as u32, rank: 0 };
                 queue.push(event);
                 heap.push(Reverse(event));
                 for _ in 0..pops / 2 {

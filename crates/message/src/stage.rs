@@ -1,13 +1,14 @@
 //! The message level as a stage: a schedule, its costs and a network in, times and loads out.
 
+use super::costs::{preset_or_table, preset_or_table_schema};
 use super::net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,
 };
-use super::{Dialect, LogGops, RunResult, TracedRun, run};
-use base::renamed::Renamed;
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Refusal, Stage, Stop, Watch};
+use super::{CostOrigin, CostSpec, LogGops, RunResult, ScheduleDialect, TracedRun, run};
+use base::renamed::RenamedParameter;
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
@@ -33,9 +34,12 @@ pub struct Spec {
     /// among them, a rank for every place on the endpoints.
     pub workload_options: Map<String, Value>,
     /// By which rules the schedule is run.
-    pub dialect: Dialect,
-    /// What messages cost; a network takes the place of `L` and `G`.
-    pub costs: LogGops,
+    pub dialect: ScheduleDialect,
+    /// What messages cost: the name of a preset (`flyloom list costs`), or a table with `preset`
+    /// and parameters in place of the preset's; a network takes the place of `L` and `G`.
+    #[serde(deserialize_with = "preset_or_table")]
+    #[schemars(schema_with = "preset_or_table_schema")]
+    pub costs: CostSpec,
     /// Cables of the network.
     pub link: LinkCosts,
     /// Switches of the network.
@@ -62,8 +66,8 @@ impl Default for Spec {
         Self {
             workload: "alltoall_pairwise".to_owned(),
             workload_options: Map::new(),
-            dialect: Dialect::default(),
-            costs: LogGops::default(),
+            dialect: ScheduleDialect::default(),
+            costs: CostSpec::default(),
             link: LinkCosts::default(),
             switch: SwitchCosts::default(),
             selection: RouteSelection::default(),
@@ -77,7 +81,7 @@ impl Default for Spec {
     }
 }
 
-/// What a schedule is run on.
+/// The inputs that a schedule is run on.
 #[derive(Clone, Copy, Default)]
 pub struct MessageInputs<'a> {
     /// The network, if there is one.
@@ -114,9 +118,11 @@ pub struct ChannelTotals {
 #[schemars(rename = "Record")]
 pub struct MessageRecord {
     /// By which rules the schedule was run.
-    pub dialect: Dialect,
+    pub dialect: ScheduleDialect,
     /// What messages cost.
     pub parameters: LogGops,
+    /// Where that is from.
+    pub costs: CostOrigin,
     /// How many processes there are.
     pub ranks: u32,
     /// When the last of them is done, ns.
@@ -181,6 +187,7 @@ impl Spec {
             places = self.places(driven.topology(), on.places, schedule.ranks())?;
         }
         let how = self.how();
+        let costs = self.costs.resolved(self.dialect)?;
         let under = driven.map(|driven| NetworkSetup {
             on: driven,
             how: &how,
@@ -189,21 +196,21 @@ impl Spec {
         });
         let mut traced = None;
         let found = if is_traced {
-            if self.dialect != Dialect::Causal {
+            if self.dialect != ScheduleDialect::Causal {
                 let why = "loggops-v1 has no critical path";
                 return Err(Refusal::new("dialect", why, "the dialect causal").into());
             }
-            let mut all = super::traced(&schedule, &self.costs, under.as_ref(), watch)?;
+            let mut all = super::traced(&schedule, &costs, under.as_ref(), watch)?;
             let found = std::mem::take(&mut all.found);
             traced = Some(all);
             found
         } else {
-            run(&schedule, self.dialect, &self.costs, under.as_ref(), watch)?
+            run(&schedule, self.dialect, &costs, under.as_ref(), watch)?
         };
         if let Some(left) = &found.left {
             return Err(left.refusal(&schedule).into());
         }
-        let mut ran = self.report(&schedule, under.as_ref().map(|u| &**u.on.topology()), found);
+        let mut ran = self.report(&schedule, under.as_ref().map(|u| &**u.on.topology()), found)?;
         if is_traced {
             ran.traced = traced;
             ran.schedule = match schedule {
@@ -261,14 +268,20 @@ impl Spec {
         Err(Refusal::new("placement", why, "an endpoint for every rank"))
     }
 
-    fn report(&self, schedule: &Schedule, on: Option<&Topology>, found: RunResult) -> RunOutcome {
+    fn report(
+        &self,
+        schedule: &Schedule,
+        on: Option<&Topology>,
+        found: RunResult,
+    ) -> Result<RunOutcome, Refusal> {
         let unit = self.dialect.unit_ns();
         let finish_ns: Vec<f64> = found.finish.iter().map(|&t| t as f64 * unit).collect();
         let last = finish_ns.iter().copied().fold(0.0, f64::max);
         let network = on.zip(found.used.as_ref()).map(|(on, used)| loaded(on, used, last));
         let record = MessageRecord {
             dialect: self.dialect,
-            parameters: self.costs,
+            parameters: self.costs.resolved(self.dialect)?,
+            costs: self.costs.origin(self.dialect)?,
             ranks: schedule.ranks(),
             finish_ns: last,
             mean_finish_ns: finish_ns.iter().sum::<f64>() / finish_ns.len().max(1) as f64,
@@ -278,7 +291,7 @@ impl Spec {
             network,
             over_seeds: None,
         };
-        RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }
+        Ok(RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None })
     }
 }
 
@@ -329,61 +342,83 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
 impl Stage for Spec {
     const NAME: &'static str = "sim.message";
     const FILES: &'static [&'static str] = &["workload"];
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "finish_ns",
             "/finish_ns",
-            Kind::Real,
+            ColumnType::Real,
             "ns",
             "when the last process is done",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_finish_ns",
             "/mean_finish_ns",
-            Kind::Real,
+            ColumnType::Real,
             "ns",
             "when processes are done, in the mean",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new("ranks", "/ranks", Kind::Whole, "", "processes", Better::Neither),
-        Metric::new("messages", "/messages", Kind::Whole, "", "messages", Better::Neither),
-        Metric::new(
+        RecordColumn::new(
+            "ranks",
+            "/ranks",
+            ColumnType::Whole,
+            "",
+            "processes",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
+            "messages",
+            "/messages",
+            ColumnType::Whole,
+            "",
+            "messages",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
+            "costs",
+            "/costs/preset",
+            ColumnType::Text,
+            "",
+            "preset of what messages cost",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
             "sent_bytes",
             "/sent_bytes",
-            Kind::Real,
+            ColumnType::Real,
             "B",
             "bytes of all messages",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "busiest_link_use",
             "/network/busiest_link_use",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "part of its rate that the busiest channel between switches carried",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_link_use",
             "/network/mean_link_use",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "part of their rate that channels between switches carried, in the mean",
-            Better::Neither,
+            BetterValues::Neither,
         ),
     ];
 
-    const RENAMED: &'static [Renamed] = &[
-        Renamed::name("goal", "workload"),
-        Renamed::name("with", "workload_options"),
-        Renamed::name("make", "workload_options"),
-        Renamed::name("parameters", "costs"),
-        Renamed::name("network.link_ns", "link.latency_ns"),
-        Renamed::name("network.link_gbps", "link.rate_gbps"),
-        Renamed::name("network.switch_ns", "switch.delay_ns"),
-        Renamed::name("network.paths", "selection"),
-        Renamed::words("network.rails", "rail", &[("interface", "by_interface")]),
+    const RENAMED: &'static [RenamedParameter] = &[
+        RenamedParameter::name("goal", "workload"),
+        RenamedParameter::name("with", "workload_options"),
+        RenamedParameter::name("make", "workload_options"),
+        RenamedParameter::name("parameters", "costs"),
+        RenamedParameter::name("network.link_ns", "link.latency_ns"),
+        RenamedParameter::name("network.link_gbps", "link.rate_gbps"),
+        RenamedParameter::name("network.switch_ns", "switch.delay_ns"),
+        RenamedParameter::name("network.paths", "selection"),
+        RenamedParameter::words("network.rails", "rail", &[("interface", "by_interface")]),
     ];
 
     type Input<'a> = MessageInputs<'a>;
@@ -400,6 +435,7 @@ impl Stage for Spec {
 
     fn check(&self) -> Result<(), Refusal> {
         self.how().check()?;
+        self.costs.preset(self.dialect)?;
         check_seeds(self.seeds)?;
         if !(1..=MOST_PER_ENDPOINT).contains(&self.per_endpoint) {
             let why = format!("{} is out of range", self.per_endpoint);
@@ -408,12 +444,12 @@ impl Stage for Spec {
         Ok(())
     }
 
-    fn need(&self, on: MessageInputs<'_>, threads: usize) -> Need {
+    fn need(&self, on: MessageInputs<'_>, threads: usize) -> ResourceNeed {
         let switches = on.topology.map_or(0.0, |t| t.switches().len() as f64);
         let ops = on.schedule.map_or(0.0, |schedule| schedule.ops().len() as f64);
         let runs = f64::from(self.seeds);
         let at_once = runs.min(threads as f64);
-        Need::new(
+        ResourceNeed::new(
             at_once * (switches * switches + ops * BYTES_AN_OPERATION),
             runs * ops / OPERATIONS_A_SECOND,
         )

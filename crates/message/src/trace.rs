@@ -1,6 +1,6 @@
 //! When everything of a run happened, under the rules of the dialect `causal`.
 
-/// What happens of an operation and its message.
+/// A step of an operation and its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum OpStep {
@@ -41,7 +41,7 @@ const STEPS: usize = 14;
 /// A time that never came.
 const NEVER: u64 = u64::MAX;
 
-/// When each step of each operation happened, picoseconds. 172 bytes an operation.
+/// The times of each step of each operation, picoseconds. 172 bytes an operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OperationTimes {
     times: Vec<[u64; STEPS]>,

@@ -6,35 +6,35 @@ use super::dialect::{DialectNetwork, build};
 use super::ended::FinalState;
 use super::model::{Model, TrafficSource};
 use super::models::Route;
-use super::nic::{Injection, OpenTraffic};
-use super::offer::{AcceptedRate, Offer};
+use super::nic::{MessageInjection, OpenTraffic};
+use super::offer::{AcceptedRate, ClassOffer};
 use super::plant::{LinkClass, SimulatedNetwork};
-use super::rates::Rates;
-use super::replay::{GivenJobs, Replay};
+use super::rates::LinkRates;
+use super::replay::{GivenJobs, JobReplay};
 use super::report::{EngineCounts, Reporter};
 use super::row::PointRow;
 use super::spec::{Spec, SyncMethod, UndoMode};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
-use super::window::{RunLength, Window};
+use super::window::{MeasuredWindow, RunLength};
 use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
 use paths::select::RailSelection;
 use std::sync::Arc;
-use traffic::destinations::Destinations;
-use traffic::sending::Sending;
+use traffic::destinations::PacketDestinations;
+use traffic::sending::OfferedTraffic;
 
 /// A network with its model, and with the traffic or workloads that are sent over it.
-pub struct Case {
+pub struct PacketCase {
     spec: Spec,
     on: Arc<Topology>,
     plant: Arc<SimulatedNetwork>,
     timing: Timing,
     route: Arc<Route>,
-    injection: Injection,
+    injection: MessageInjection,
     concentration: u32,
     source: CaseTraffic,
     /// The times of the window that is measured, where it is not the whole run.
@@ -42,27 +42,27 @@ pub struct Case {
     /// Whether packets are proved free of deadlock.
     pub verified: bool,
     /// The range of the rates of links.
-    pub rates: Rates,
+    pub rates: LinkRates,
 }
 
 /// What endpoints send, at any load.
 enum CaseTraffic {
     /// Open-loop traffic: the destinations of each class.
-    Open(Vec<Destinations>),
+    Open(Vec<PacketDestinations>),
     /// Workloads: processes send what their schedules say.
-    Replay(Arc<Replay>),
+    Replay(Arc<JobReplay>),
 }
 
 /// Traffic or workloads that the caller gives, in place of those that the parameters name.
 #[derive(Clone, Copy, Default)]
 pub struct GivenTraffic<'a> {
     /// Who sends to whom.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// The schedules of workloads, and the endpoints of their processes.
     pub jobs: GivenJobs<'a>,
 }
 
-impl Case {
+impl PacketCase {
     /// Builds the network's model and proves its paths free of deadlock.
     ///
     /// # Errors
@@ -109,7 +109,7 @@ impl Case {
     }
 
     /// The schedules of workloads, where the case has workloads.
-    pub fn replay(&self) -> Option<&Arc<Replay>> {
+    pub fn replay(&self) -> Option<&Arc<JobReplay>> {
         match &self.source {
             CaseTraffic::Open(_) => None,
             CaseTraffic::Replay(replay) => Some(replay),
@@ -122,9 +122,9 @@ impl Case {
     }
 
     /// The part of a run that is measured, and the time at which it is stopped, ps.
-    fn measured(&self) -> (Window, u64) {
+    fn measured(&self) -> (MeasuredWindow, u64) {
         let end_ps = self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64);
-        self.run.as_ref().map_or((Window::WHOLE, end_ps), RunLength::window)
+        self.run.as_ref().map_or((MeasuredWindow::WHOLE, end_ps), RunLength::window)
     }
 
     /// Bytes a second that an endpoint sends by one rail at most.
@@ -178,14 +178,14 @@ impl Case {
     }
 
     /// The open-loop traffic of all classes at a load.
-    fn opens(&self, to: &[Destinations], load: f64) -> Vec<OpenTraffic> {
+    fn opens(&self, to: &[PacketDestinations], load: f64) -> Vec<OpenTraffic> {
         let rate = load * self.rail_rate();
         to.iter().zip(self.classes()).map(|(to, class)| self.open(to, &class, rate)).collect()
     }
 
     /// The open-loop traffic of one class, where all classes together send `rate` bytes a second
     /// from each endpoint.
-    fn open(&self, to: &Destinations, class: &TrafficClass, rate: f64) -> OpenTraffic {
+    fn open(&self, to: &PacketDestinations, class: &TrafficClass, rate: f64) -> OpenTraffic {
         let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes());
         let messages = class.messages.unwrap_or(self.spec.messages());
         OpenTraffic {
@@ -198,9 +198,9 @@ impl Case {
     }
 
     /// What each class offers at a load.
-    fn offers(&self, to: &[Destinations], load: f64) -> Vec<Offer> {
+    fn offers(&self, to: &[PacketDestinations], load: f64) -> Vec<ClassOffer> {
         let window = self.measured().0;
-        let of = |(open, class): (OpenTraffic, TrafficClass)| Offer {
+        let of = |(open, class): (OpenTraffic, TrafficClass)| ClassOffer {
             load: class.share * load,
             senders: f64::from(open.to.active()),
             messages: f64::from(open.to.active()) * window.messages(&open),
@@ -327,12 +327,12 @@ impl Case {
 
 /// The times of the window that is measured: by default those of messages of the class whose
 /// messages are longest.
-fn steady(spec: &Spec, to: &[Destinations], plant: &SimulatedNetwork) -> RunLength {
+fn steady(spec: &Spec, to: &[PacketDestinations], plant: &SimulatedNetwork) -> RunLength {
     let lengths = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let bytes = lengths.max().unwrap_or(spec.message_bytes());
     let message_ns = f64::from(bytes) * 1e9 / plant.of(LinkClass::Endpoint).gib_per_s;
     let packets = f64::from(bytes.div_ceil(spec.packet_bytes));
-    let senders = to.iter().map(Destinations::active).min().unwrap_or(0);
+    let senders = to.iter().map(PacketDestinations::active).min().unwrap_or(0);
     spec.run.with_defaults(message_ns / f64::from(1 << 30), packets, senders.into())
 }
 
@@ -346,9 +346,9 @@ pub(super) fn alone() -> Stop {
 fn of_classes(
     on: &PathSource,
     spec: &Spec,
-    given: Option<&Sending>,
+    given: Option<&OfferedTraffic>,
     watch: &dyn Watch,
-) -> Result<Vec<Destinations>, Stop> {
+) -> Result<Vec<PacketDestinations>, Stop> {
     if spec.traffic_class.is_empty() {
         return Ok(vec![destinations(on, spec, given, watch)?]);
     }
@@ -366,17 +366,21 @@ fn of_classes(
 fn destinations(
     on: &PathSource,
     spec: &Spec,
-    given: Option<&Sending>,
+    given: Option<&OfferedTraffic>,
     watch: &dyn Watch,
-) -> Result<Destinations, Stop> {
+) -> Result<PacketDestinations, Stop> {
     let endpoints = on.topology().endpoints().len() as u32;
     let is_by_steps = spec.dialect.entry().draws_steps;
     Ok(match (given, on) {
-        (Some(sending), _) => Destinations::of_sending(on.topology(), sending)?,
+        (Some(sending), _) => PacketDestinations::of_sending(on.topology(), sending)?,
         (None, _) if spec.pattern() == "uniform" && is_by_steps && endpoints > 2 => {
-            Destinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())
+            PacketDestinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())
         }
-        (None, PathSource::Tables(r)) => Destinations::over(r, spec.pattern(), spec.seed, watch)?,
-        (None, PathSource::Network(t)) => Destinations::named(t, spec.pattern(), spec.seed, watch)?,
+        (None, PathSource::Tables(r)) => {
+            PacketDestinations::over(r, spec.pattern(), spec.seed, watch)?
+        }
+        (None, PathSource::Network(t)) => {
+            PacketDestinations::named(t, spec.pattern(), spec.seed, watch)?
+        }
     })
 }

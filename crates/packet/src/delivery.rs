@@ -2,7 +2,7 @@
 //! arriving packets are counted.
 
 use super::endpoint::Endpoint;
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::{Model, TrafficSource};
 use super::node::Node;
 use super::plant::LinkClass;
@@ -11,7 +11,7 @@ use super::replay;
 use super::runs::{EventContext, StateChange};
 use super::tally::Arrival;
 use super::timing::{CreditRule, ForwardingRule};
-use des::Lp;
+use des::LpNumber;
 use paths::select::RailSelection;
 
 impl Model {
@@ -25,7 +25,7 @@ impl Model {
     pub(super) fn queues(
         &self,
         it: &mut Endpoint,
-        mut packet: Packet,
+        mut packet: PacketChunk,
         class: u8,
         to: &mut impl EventContext,
     ) {
@@ -37,7 +37,7 @@ impl Model {
         let at = self.queue_at(port, class);
         let first = class * self.plant.lanes_each() as u8;
         let lane = first + self.route.enters(&self.plant, &mut packet, &mut it.node, to);
-        let sender = Sender { lp: to.me(), port, lane };
+        let sender = ChunkSender { lp: to.me(), port, lane };
         let queued = it.node.append(it.node.lanes[at].queued, packet, sender, to);
         let lane = it.node.lane(at, to);
         lane.queued = queued;
@@ -50,7 +50,7 @@ impl Model {
     fn rail(
         &self,
         it: &mut Endpoint,
-        packet: &Packet,
+        packet: &PacketChunk,
         class: u8,
         to: &mut impl EventContext,
     ) -> u8 {
@@ -103,7 +103,7 @@ impl Model {
     /// Whether a class has a packet for a rail, and there is room for it in the buffer behind the
     /// rail.
     #[inline]
-    fn may_send(&self, node: &Node, (port, me): (u16, Lp), class: u8) -> bool {
+    fn may_send(&self, node: &Node, (port, me): (u16, LpNumber), class: u8) -> bool {
         let lane = node.lanes[self.queue_at(port, class)];
         let kind = self.plant.kind_of_rail(me - self.plant.routers, port as u8);
         !lane.queued.is_empty() && self.has_room(node, &lane, kind)
@@ -111,7 +111,7 @@ impl Model {
 
     /// Whether the queue of an endpoint's rail holds at least as much as the buffer behind it.
     #[inline]
-    pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: Lp) -> bool {
+    pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: LpNumber) -> bool {
         let link = self.plant.kind(self.plant.kind_of_rail(me - self.plant.routers, rail));
         match self.timing.room {
             CreditRule::Behind => lane.waiting >= link.chunks,
@@ -233,8 +233,8 @@ impl Model {
     pub(super) fn at_endpoint(
         &self,
         it: &mut Endpoint,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         to: &mut impl EventContext,
     ) {
         self.credit(&mut it.node, (sender, packet.bytes), 0, to);
@@ -252,7 +252,7 @@ impl Model {
         };
         let from = packet.from * self.plant.classes + u32::from(class);
         let is_late = self.overtaken && it.is_late(from, packet.began_ps, to);
-        let Packet { bytes, hops, is_detour, message, .. } = packet;
+        let PacketChunk { bytes, hops, is_detour, message, .. } = packet;
         let is_whole = it.is_whole((from, message), bytes, whole_bytes, to);
         to.record(Arrival {
             at_ps: now,

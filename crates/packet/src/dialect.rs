@@ -1,10 +1,10 @@
 //! Builds routers, delays and paths from the parameters and a network, with the defaults of the
 //! dialect.
 
-use super::models::{Dialect, Guided, PathRequest, RATE, Route};
-use super::nic::Injection;
+use super::models::{Dialect, GuidedPaths, PathRequest, RATE, Route};
+use super::nic::MessageInjection;
 use super::plant::{LinkClass, LinkKind, SimulatedNetwork};
-use super::rates::{self, Rates};
+use super::rates::{self, LinkRates};
 use super::spec::{Arbitration, Spec, Switching};
 use super::timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing, transmission_ps};
 use base::{Refusal, Stop, Watch};
@@ -22,12 +22,12 @@ pub(super) struct DialectNetwork {
     pub(super) plant: SimulatedNetwork,
     pub(super) timing: Timing,
     pub(super) route: Route,
-    pub(super) injection: Injection,
+    pub(super) injection: MessageInjection,
     /// Endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
     pub(super) verified: bool,
-    pub(super) rates: Rates,
+    pub(super) rates: LinkRates,
 }
 
 /// Length of a credit, in bytes.
@@ -87,7 +87,7 @@ pub(super) fn build(
     Ok(DialectNetwork {
         timing: timing(spec, of_rails),
         injection: spec.injection.unwrap_or(spec.dialect.entry().injection),
-        rates: Rates::of(&plant, of_cables),
+        rates: LinkRates::of(&plant, of_cables),
         plant,
         route,
         concentration,
@@ -248,5 +248,5 @@ fn physical(
             |at| plant.all(at).filter(|b| b.class != LinkClass::Endpoint).map(|b| b.lp);
         PathLengths::new(plant.routers, neighbours)
     });
-    Ok((Route::Guided(Guided::new(proved.guide, plant, lengths)?), proved.verified))
+    Ok((Route::Guided(GuidedPaths::new(proved.guide, plant, lengths)?), proved.verified))
 }

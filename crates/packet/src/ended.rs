@@ -8,8 +8,8 @@ use super::plant::LinkClass;
 use super::port::{NEVER_PS, Port};
 use super::replay::RankTime;
 use base::seed::fnv1a64;
-use des::Lp;
-use message::LeftOver;
+use des::LpNumber;
+use message::LeftOverOperations;
 
 /// The busiest port of a router and how long it was busy; beside background jobs, until all other
 /// jobs were done.
@@ -18,7 +18,7 @@ pub struct BusiestPort {
     /// How long it was busy, ps; 0 where no port was.
     pub busy_ps: u64,
     /// The router that the busiest port belongs to.
-    pub router: Lp,
+    pub router: LpNumber,
     /// The number of the busiest port at its router.
     pub port: u16,
 }
@@ -27,7 +27,7 @@ pub struct BusiestPort {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PortUse {
     /// The router that the port belongs to.
-    pub router: Lp,
+    pub router: LpNumber,
     /// The number of the port at its router.
     pub port: u16,
     /// Bytes that the port has sent.
@@ -59,20 +59,20 @@ pub struct FinalState {
     /// The times of the processes of workloads.
     pub times: Vec<RankTime>,
     /// The operations that processes could not complete.
-    pub left: LeftOver,
+    pub left: LeftOverOperations,
 }
 
 impl Default for FinalState {
     fn default() -> Self {
         let busiest = BusiestPort { busy_ps: 0, router: NONE, port: 0 };
-        let (links, times, left) = (Vec::new(), Vec::new(), LeftOver::default());
+        let (links, times, left) = (Vec::new(), Vec::new(), LeftOverOperations::default());
         Self { digest: 0, busiest, waits: false, links, times, left }
     }
 }
 
 impl FinalState {
     /// The state of these processes. O(ports).
-    pub fn of<'a>(model: &Model, states: impl Iterator<Item = (Lp, &'a NodeState)>) -> Self {
+    pub fn of<'a>(model: &Model, states: impl Iterator<Item = (LpNumber, &'a NodeState)>) -> Self {
         let mut all = Self::default();
         let mut bytes = Vec::new();
         for (lp, state) in states {
@@ -108,7 +108,7 @@ impl FinalState {
         all
     }
 
-    fn router(&mut self, model: &Model, router: Lp, node: &Node) {
+    fn router(&mut self, model: &Model, router: LpNumber, node: &Node) {
         let until = node.recent.as_ref().and_then(|recent| recent.until.as_ref());
         for (at, (port, behind)) in (0..).zip(node.ports.iter().zip(model.plant.all(router))) {
             if behind.class != LinkClass::Endpoint {
@@ -163,7 +163,7 @@ impl FinalState {
     fn sort(&mut self) {
         self.links.sort_unstable();
         self.times.sort_unstable();
-        let LeftOver { stuck, sends, receives, messages } = &mut self.left;
+        let LeftOverOperations { stuck, sends, receives, messages } = &mut self.left;
         for all in [stuck, sends, receives, messages] {
             all.sort_unstable();
         }

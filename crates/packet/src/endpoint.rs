@@ -1,12 +1,12 @@
 //! Endpoints: what they have to send and have received, with the undoing of every change.
 
-use super::event::Packet;
+use super::event::PacketChunk;
 use super::nic::Nic;
 use super::node::Node;
 use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::EndpointProcesses;
 use super::runs::{EventContext, StateChange};
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// An endpoint: it has a port for each rail and, at each port, a lane for each class of traffic,
 /// whose queue is [`super::port::Lane::queued`].
@@ -28,7 +28,7 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint with `rails` rails and `classes` classes of traffic.
-    pub(super) fn new(rails: u32, classes: u32, dice: Fast) -> Self {
+    pub(super) fn new(rails: u32, classes: u32, dice: FastStream) -> Self {
         let node = Node::new(rails as usize, classes as usize, dice);
         let nics = vec![Nic::new(); classes as usize];
         Self {
@@ -42,7 +42,7 @@ impl Endpoint {
     }
 
     /// A packet whose fields are all unset.
-    pub(super) fn plain(&self) -> Packet {
+    pub(super) fn plain(&self) -> PacketChunk {
         self.nics[0].plain()
     }
 

@@ -1,13 +1,13 @@
 //! The events of routers and endpoints, and the packets that they carry.
 
-use des::Lp;
+use des::LpNumber;
 
 /// The number that stands for no switch, or no message.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// A chunk of a message that travels through the network as one packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packet {
+pub struct PacketChunk {
     /// The time at which its message was handed to the network interface of its endpoint, ps.
     pub created_ps: u64,
     /// The time at which the network interface scheduled it, ps.
@@ -35,7 +35,7 @@ pub struct Packet {
     pub is_last: bool,
 }
 
-impl Packet {
+impl PacketChunk {
     /// The intermediate router that it goes to first, until it has been there; the intermediate
     /// group in dialects that route by groups.
     #[inline]
@@ -52,9 +52,9 @@ impl Packet {
 
 /// The port that has sent a chunk, and gets the credit for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sender {
+pub struct ChunkSender {
     /// The router or endpoint that sends.
-    pub lp: Lp,
+    pub lp: LpNumber,
     /// The sending port of the router or endpoint.
     pub port: u16,
     /// The virtual channel of the buffer behind the port.
@@ -65,7 +65,7 @@ pub struct Sender {
 #[derive(Debug, Clone, Copy)]
 pub enum Event {
     /// A chunk arrives: all of it, or its head.
-    Arrives(Packet, Sender),
+    Arrives(PacketChunk, ChunkSender),
     /// A credit returns: a chunk has left the buffer behind a port, which has room for one more.
     Credit {
         /// Length of the chunk that has left, in bytes.
@@ -85,7 +85,7 @@ pub enum Event {
     /// The network interface of a class may schedule its next packet.
     Schedules(u8),
     /// A packet of a class reaches the send queue of its endpoint.
-    Queues(Packet, u8),
+    Queues(PacketChunk, u8),
     /// A message of a process, given by its number, comes to the network interface.
     Enters(u32),
     /// The network interface has taken a message.

@@ -1,12 +1,12 @@
 //! Network interfaces of endpoints: messages are created, wait, and are cut into packets.
 
 use super::endpoint::Endpoint;
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::{Model, TrafficSource};
-use super::nic::{Injection, Nic, OpenTraffic};
+use super::nic::{MessageInjection, Nic, OpenTraffic};
 use super::runs::{EventContext, StateChange};
 use super::tally::Arrival;
-use super::window::Window;
+use super::window::MeasuredWindow;
 
 impl Endpoint {
     /// The network interface of a class, to be changed; its old state is noted for undoing.
@@ -35,7 +35,7 @@ impl Model {
         }
         let dice = &mut it.node.dice;
         let delay_ps = match open.injection {
-            Injection::Jittered => open.injection.first_ps(open.interval_ps, dice),
+            MessageInjection::Jittered => open.injection.first_ps(open.interval_ps, dice),
             injection => injection.next_ps(open.interval_ps, dice),
         };
         self.creates_later(class, delay_ps, to);
@@ -65,12 +65,12 @@ impl Model {
         }
         if other == me {
             // it does not enter the network; a run of a number of messages is without it
-            if self.window != Window::WHOLE {
+            if self.window != MeasuredWindow::WHOLE {
                 to.record(Arrival::at_sender(to.now_ps(), open.bytes, class.into()));
             }
             return;
         }
-        let packet = Packet { from: me, to: other, message, bytes: open.bytes, ..it.plain() };
+        let packet = PacketChunk { from: me, to: other, message, bytes: open.bytes, ..it.plain() };
         self.enqueues(it, class, packet, to);
     }
 
@@ -80,11 +80,11 @@ impl Model {
         &self,
         it: &mut Endpoint,
         class: u8,
-        packet: Packet,
+        packet: PacketChunk,
         to: &mut impl EventContext,
     ) {
-        let packet = Packet { created_ps: to.now_ps(), ..packet };
-        let sender = Sender { lp: to.me(), port: 0, lane: 0 };
+        let packet = PacketChunk { created_ps: to.now_ps(), ..packet };
+        let sender = ChunkSender { lp: to.me(), port: 0, lane: 0 };
         let messages = it.node.append(it.nics[usize::from(class)].messages, packet, sender, to);
         it.nic(class, to).messages = messages;
         self.schedules(it, class, to);
@@ -123,7 +123,7 @@ impl Model {
         nic.left -= bytes;
         nic.free_ps = now + each_ps + pause_ps;
         nic.is_scheduled = nic.left > 0 || !nic.messages.is_empty();
-        let packet = Packet { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
+        let packet = PacketChunk { began_ps: now, bytes, is_last: nic.left == 0, ..nic.current };
         if nic.is_scheduled {
             to.send(to.me(), nic.free_ps - now, Event::Schedules(class));
         }

@@ -2,23 +2,23 @@
 //! every change undone.
 
 use super::endpoint::Endpoint;
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::Model;
 use super::node::Node;
 use super::port::LaneQueue;
 use super::runs::StateChange;
 use super::tally::Arrival;
-use base::seed::Fast;
-use des::{Context, Lp};
+use base::seed::FastStream;
+use des::{HandlerContext, LpNumber};
 use proptest::prelude::*;
 
 /// A context that keeps the changes, to undo them.
 struct KeptChanges(Vec<StateChange>);
 
-impl Context<Model> for KeptChanges {
+impl HandlerContext<Model> for KeptChanges {
     const KEEPS: bool = true;
 
-    fn me(&self) -> Lp {
+    fn me(&self) -> LpNumber {
         0
     }
 
@@ -26,7 +26,7 @@ impl Context<Model> for KeptChanges {
         7
     }
 
-    fn send(&mut self, _: Lp, _: u64, _: Event) {}
+    fn send(&mut self, _: LpNumber, _: u64, _: Event) {}
 
     fn note(&mut self, was: impl FnOnce() -> StateChange) {
         self.0.push(was());
@@ -35,8 +35,8 @@ impl Context<Model> for KeptChanges {
     fn record(&mut self, _: Arrival) {}
 }
 
-fn packet(from: u32, began_ps: u64, bytes: u32) -> Packet {
-    Packet {
+fn packet(from: u32, began_ps: u64, bytes: u32) -> PacketChunk {
+    PacketChunk {
         created_ps: 0,
         began_ps,
         word: 0,
@@ -58,20 +58,21 @@ proptest! {
     fn the_oldest_is_first(
         steps in proptest::collection::vec(proptest::option::of((0_u32..4, 0_u64..6)), 1..60)
     ) {
-        let mut node = Node::new(1, 1, Fast::new(0, "test", 0));
+        let mut node = Node::new(1, 1, FastStream::new(0, "test", 0));
         node.by_age = true;
-        let (mut due, mut kept) = (Vec::<Packet>::new(), KeptChanges(Vec::new()));
+        let (mut due, mut kept) = (Vec::<PacketChunk>::new(), KeptChanges(Vec::new()));
         for (number, step) in (1..).zip(steps) {
             if let Some((from, began_ps)) = step {
                 let new = packet(from, began_ps, number);
-                let sender = Sender { lp: 0, port: 0, lane: 0 };
+                let sender = ChunkSender { lp: 0, port: 0, lane: 0 };
                 node.put(0, 0, LaneQueue::Queued, (new, sender), &mut kept);
                 due.push(new);
                 due.sort_by_key(|p| (p.began_ps, p.from, p.bytes));
             } else if !due.is_empty() {
                 prop_assert_eq!(node.take_queued(0, 0, &mut kept).packet, due.remove(0));
             }
-            let all: Vec<Packet> = node.waiting(node.lanes[0].queued).map(|w| w.packet).collect();
+            let waiting = node.waiting(node.lanes[0].queued);
+            let all: Vec<PacketChunk> = waiting.map(|w| w.packet).collect();
             prop_assert_eq!(&all, &due);
         }
         for change in kept.0.into_iter().rev() {
@@ -88,7 +89,7 @@ proptest! {
     fn overtaken_packets_are_found(
         came in proptest::collection::vec((0_u32..5, 0_u64..20), 1..60)
     ) {
-        let mut it = Endpoint::new(1, 1, Fast::new(0, "test", 0));
+        let mut it = Endpoint::new(1, 1, FastStream::new(0, "test", 0));
         let mut kept = KeptChanges(Vec::new());
         for (at, &(from, began_ps)) in came.iter().enumerate() {
             let due = came[..at].iter().any(|other| other.0 == from && other.1 > began_ps);

@@ -8,14 +8,14 @@ use super::nic::OpenTraffic;
 use super::node::Node;
 use super::parts::parts;
 use super::plant::{LinkClass, SimulatedNetwork};
-use super::replay::Replay;
+use super::replay::JobReplay;
 use super::runs::StateChange;
 use super::tally::{Arrival, Tally};
 use super::timing::{ForwardingRule, LaneOrder, TELL_PS, Timing};
 use super::until::RecentSends;
-use super::window::Window;
-use base::seed::Fast;
-use des::{Context, Lp};
+use super::window::MeasuredWindow;
+use base::seed::FastStream;
+use des::{HandlerContext, LpNumber};
 use paths::select::RailSelection;
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub enum TrafficSource {
     /// Messages that endpoints create by themselves, for each class of traffic.
     Open(Vec<OpenTraffic>),
     /// Messages of the processes of workloads.
-    Replay(Arc<Replay>),
+    Replay(Arc<JobReplay>),
 }
 
 /// The model of a network under load.
@@ -46,7 +46,7 @@ pub struct Model {
     /// The seed of all random numbers.
     pub seed: u64,
     /// The part of the run that is measured.
-    pub window: Window,
+    pub window: MeasuredWindow,
     /// The approximate number of packets that will arrive; 0 where it is not known.
     pub expected: u64,
     /// Whether the use of every link is reported.
@@ -66,34 +66,34 @@ pub enum NodeState {
     Endpoint(Endpoint),
 }
 
-impl<C: Context<Model>> super::runs::EventContext for C {
+impl<C: HandlerContext<Model>> super::runs::EventContext for C {
     #[inline]
-    fn me(&self) -> Lp {
-        Context::me(self)
+    fn me(&self) -> LpNumber {
+        HandlerContext::me(self)
     }
 
     #[inline]
     fn now_ps(&self) -> u64 {
-        Context::now_ps(self)
+        HandlerContext::now_ps(self)
     }
 
     #[inline]
-    fn send(&mut self, to: Lp, delay_ps: u64, event: Event) {
-        Context::send(self, to, delay_ps, event);
+    fn send(&mut self, to: LpNumber, delay_ps: u64, event: Event) {
+        HandlerContext::send(self, to, delay_ps, event);
     }
 
     #[inline]
     fn note(&mut self, change: impl FnOnce() -> StateChange) {
-        Context::note(self, change);
+        HandlerContext::note(self, change);
     }
 
     #[inline]
     fn record(&mut self, arrival: Arrival) {
-        Context::record(self, arrival);
+        HandlerContext::record(self, arrival);
     }
 }
 
-impl des::Model for Model {
+impl des::SimulationModel for Model {
     type State = NodeState;
     type Event = Event;
     type Change = StateChange;
@@ -104,9 +104,9 @@ impl des::Model for Model {
         self.plant.routers + self.plant.endpoints
     }
 
-    fn start(&self, to: &mut impl Context<Self>) -> NodeState {
+    fn start(&self, to: &mut impl HandlerContext<Self>) -> NodeState {
         let me = to.me();
-        let dice = Fast::new(self.seed, "packet", me.into());
+        let dice = FastStream::new(self.seed, "packet", me.into());
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
             let mut node = Node::new(ports, lanes, dice);
@@ -129,7 +129,7 @@ impl des::Model for Model {
     }
 
     #[inline]
-    fn handle(&self, state: &mut NodeState, event: Event, to: &mut impl Context<Self>) {
+    fn handle(&self, state: &mut NodeState, event: Event, to: &mut impl HandlerContext<Self>) {
         match state {
             NodeState::Router(node) => match event {
                 Event::Arrives(packet, sender) => self.at_router(node, packet, sender, to),
@@ -195,7 +195,7 @@ impl des::Model for Model {
     }
 
     fn lookahead_ps(&self, part_of: &[u16]) -> u64 {
-        let apart = |a: Lp, b: Lp| part_of[a as usize] != part_of[b as usize];
+        let apart = |a: LpNumber, b: LpNumber| part_of[a as usize] != part_of[b as usize];
         let Timing { credit_ps, router_ps, jitter, passing, .. } = self.timing;
         let ports = (0..self.plant.routers).flat_map(|r| self.plant.all(r).map(move |b| (r, b)));
         let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
@@ -221,7 +221,7 @@ impl Model {
     }
 
     /// Handles an event of the processes of an endpoint.
-    fn plays(&self, it: &mut Endpoint, event: Event, to: &mut impl Context<Self>) {
+    fn plays(&self, it: &mut Endpoint, event: Event, to: &mut impl HandlerContext<Self>) {
         let TrafficSource::Replay(replay) = &self.drive else { return };
         match event {
             Event::Enters(message) => self.enters(replay, it, message, to),

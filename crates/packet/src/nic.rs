@@ -1,12 +1,12 @@
 //! Network interfaces of endpoints, one for each class of traffic: they cut messages into packets.
 
-use super::event::{NONE, Packet};
+use super::event::{NONE, PacketChunk};
 use super::port::ChunkList;
 use base::exp::ln;
-use base::seed::Fast;
+use base::seed::FastStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::destinations::Destinations;
+use traffic::destinations::PacketDestinations;
 
 /// The network interface of an endpoint for one class of traffic, with its queue of messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Nic {
     /// Messages that wait to be cut into packets.
     pub(super) messages: ChunkList,
     /// The message that is being cut, kept as its next packet without a length.
-    pub(super) current: Packet,
+    pub(super) current: PacketChunk,
     /// Bytes of the current message that are left to send.
     pub(super) left: u32,
     /// The time from which the next packet may be scheduled, ps.
@@ -32,7 +32,7 @@ pub struct Nic {
 /// The injection process: when endpoints create messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Injection {
+pub enum MessageInjection {
     /// Times between messages are exponentially distributed.
     Exponential,
     /// Times between messages are constant, and all endpoints send at the same moments.
@@ -42,9 +42,9 @@ pub enum Injection {
     Jittered,
 }
 
-impl Injection {
+impl MessageInjection {
     /// Time until the first message of an endpoint, ps.
-    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
+    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
         match self {
             Self::Exponential => self.next_ps(interval_ps, dice),
             Self::Synchronised => 0,
@@ -53,7 +53,7 @@ impl Injection {
     }
 
     /// Time from one message to the next, ps.
-    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut Fast) -> u64 {
+    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
         match self {
             Self::Exponential => (-ln(uniform(dice)) * interval_ps).round() as u64,
             Self::Synchronised | Self::Jittered => interval_ps.round() as u64,
@@ -62,7 +62,7 @@ impl Injection {
 }
 
 /// A random number in (0, 1], whose logarithm is finite.
-fn uniform(dice: &mut Fast) -> f64 {
+fn uniform(dice: &mut FastStream) -> f64 {
     ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
@@ -70,7 +70,7 @@ fn uniform(dice: &mut Fast) -> f64 {
 #[derive(Debug, Clone)]
 pub struct OpenTraffic {
     /// The destinations of each endpoint.
-    pub to: Destinations,
+    pub to: PacketDestinations,
     /// Messages that each endpoint creates; none where it goes on until the run ends.
     pub messages: Option<u32>,
     /// Length of a message.
@@ -78,13 +78,13 @@ pub struct OpenTraffic {
     /// Mean time between two messages of an endpoint, ps.
     pub interval_ps: f64,
     /// The injection process.
-    pub injection: Injection,
+    pub injection: MessageInjection,
 }
 
 impl Nic {
     /// An interface without messages.
     pub(super) fn new() -> Self {
-        let current = Packet {
+        let current = PacketChunk {
             created_ps: 0,
             began_ps: 0,
             word: NONE.into(),
@@ -111,7 +111,7 @@ impl Nic {
     }
 
     /// A packet whose fields are all unset.
-    pub(super) fn plain(&self) -> Packet {
+    pub(super) fn plain(&self) -> PacketChunk {
         self.current
     }
 }

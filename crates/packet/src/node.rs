@@ -1,11 +1,11 @@
 //! The queues and ports of a router, or of an endpoint, with the undoing of every change.
 
-use super::event::{Packet, Sender};
+use super::event::{ChunkSender, PacketChunk};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
 use super::runs::{EventContext, StateChange};
 use super::timing::RandomDelay;
 use super::until::RecentSends;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// The ports, virtual channels and queues of a router or an endpoint.
 #[derive(Debug, Clone)]
@@ -22,12 +22,12 @@ pub struct Node {
     /// What its ports sent lately, where background jobs make that necessary.
     pub(super) recent: Option<Box<RecentSends>>,
     /// The node's stream of random numbers.
-    pub(super) dice: Fast,
+    pub(super) dice: FastStream,
 }
 
 impl Node {
     /// A node with this number of ports, each with this number of lanes.
-    pub fn new(ports: usize, lanes: usize, dice: Fast) -> Self {
+    pub fn new(ports: usize, lanes: usize, dice: FastStream) -> Self {
         let port = Port {
             free_ps: 0,
             busy_ps: 0,
@@ -84,7 +84,7 @@ impl Node {
 
     /// The node's stream of random numbers, to be drawn from; its state is noted for undoing.
     #[inline]
-    pub fn dice(&mut self, to: &mut impl EventContext) -> &mut Fast {
+    pub fn dice(&mut self, to: &mut impl EventContext) -> &mut FastStream {
         to.note(|| StateChange::Dice(self.dice));
         &mut self.dice
     }
@@ -108,8 +108,8 @@ impl Node {
     pub fn append(
         &mut self,
         list: ChunkList,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         to: &mut impl EventContext,
     ) -> ChunkList {
         let slot = self.slot(packet, sender, NO_SLOT, to);
@@ -125,8 +125,8 @@ impl Node {
     fn insert(
         &mut self,
         list: ChunkList,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         to: &mut impl EventContext,
     ) -> ChunkList {
         let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
@@ -149,8 +149,8 @@ impl Node {
     /// Stores a chunk in a free slot whose successor is `next`.
     fn slot(
         &mut self,
-        packet: Packet,
-        sender: Sender,
+        packet: PacketChunk,
+        sender: ChunkSender,
         next: u32,
         to: &mut impl EventContext,
     ) -> u32 {
@@ -246,7 +246,7 @@ impl Node {
         port: u16,
         at: usize,
         queue: LaneQueue,
-        (packet, sender): (Packet, Sender),
+        (packet, sender): (PacketChunk, ChunkSender),
         to: &mut impl EventContext,
     ) {
         let lane = self.lanes[at];

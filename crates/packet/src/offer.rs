@@ -4,7 +4,7 @@ use paths::saturation::is_saturated;
 
 /// What a class of generated traffic offers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Offer {
+pub(super) struct ClassOffer {
     /// As part of the rate of one rail.
     pub(super) load: f64,
     /// Endpoints that send.
@@ -29,7 +29,7 @@ pub(super) struct AcceptedRate {
     pub(super) saturated: Option<bool>,
 }
 
-impl Offer {
+impl ClassOffer {
     /// What is accepted where `bytes` arrive in the measured time, which may be a window.
     pub(super) fn accepted(&self, bytes: u64, time_ps: u64, is_window: bool) -> AcceptedRate {
         let all = self.senders * self.rate * time_ps as f64 / 1e12;

@@ -1,9 +1,9 @@
 //! The network as routers and endpoints see it: their ports, the port at the other end of each
 //! link, rates and latencies.
 
-use super::event::Sender;
+use super::event::ChunkSender;
 use super::timing::transmission_ps;
-use des::Lp;
+use des::LpNumber;
 use paths::wiring::{Attachment, CableEnd, Wiring};
 
 /// The class of a link, which determines its rate and buffers.
@@ -21,7 +21,7 @@ pub enum LinkClass {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FarEnd {
     /// The router or endpoint at the far end.
-    pub lp: Lp,
+    pub lp: LpNumber,
     /// The port at the far end; for an endpoint, its rail.
     pub port: u16,
     /// The class of the link.
@@ -188,7 +188,7 @@ impl SimulatedNetwork {
 
     /// The port of a router by which a chunk from `sender` comes in.
     #[inline]
-    pub(super) fn comes_by(&self, sender: Sender) -> u16 {
+    pub(super) fn comes_by(&self, sender: ChunkSender) -> u16 {
         if sender.lp < self.routers {
             self.behind(sender.lp, sender.port).port
         } else {
@@ -198,7 +198,7 @@ impl SimulatedNetwork {
 
     /// The latency of the link that a chunk from `sender` crosses, ps.
     #[inline]
-    pub(super) fn latency_ps(&self, sender: Sender) -> u64 {
+    pub(super) fn latency_ps(&self, sender: ChunkSender) -> u64 {
         if let Some(same) = self.latency_ps {
             return same.into();
         }
@@ -265,7 +265,7 @@ impl SimulatedNetwork {
 
     /// The number of the logical process of an endpoint.
     #[inline]
-    pub fn lp(&self, endpoint: u32) -> Lp {
+    pub fn lp(&self, endpoint: u32) -> LpNumber {
         self.routers + endpoint
     }
 }

@@ -1,6 +1,6 @@
 //! State of ports, virtual channels and queues of a router or an endpoint.
 
-use super::event::{Packet, Sender};
+use super::event::{ChunkSender, PacketChunk};
 
 /// The number that stands for no slot.
 pub(super) const NO_SLOT: u32 = u32::MAX;
@@ -72,15 +72,15 @@ pub struct Port {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueuedChunk {
     /// The waiting chunk.
-    pub packet: Packet,
+    pub packet: PacketChunk,
     /// The port that sent it here.
-    pub sender: Sender,
+    pub sender: ChunkSender,
     /// The time at which its tail has arrived, ps.
     pub tail_ps: u64,
     pub(super) next: u32,
 }
 
-impl Packet {
+impl PacketChunk {
     /// The key by which packets are sorted by age, the oldest first.
     #[inline]
     pub(super) fn age(&self) -> (u64, u32) {

@@ -1,24 +1,24 @@
 //! A run over several processes, each of which simulates a part of the network.
 
-use super::case::Case;
+use super::case::PacketCase;
 use super::ended::FinalState;
 use super::report::EngineCounts;
 use super::row::PointRow;
 use super::stuck::wait_cycle;
 use base::{Interrupted, Stop, Watch};
 use des::peers::{agree, all};
-use des::{PeerTransport, Peers, sequential, windows_over};
+use des::{PeerExchange, PeerTransport, sequential, windows_over};
 
-impl Case {
+impl PacketCase {
     /// One run at a load over several processes, all of which call this; the result is that of a
     /// single process.
     ///
     /// # Errors
-    /// The errors of [`Case::point`], the same in all processes.
+    /// The errors of [`PacketCase::point`], the same in all processes.
     pub(super) fn point_over(
         &self,
         load: f64,
-        peers: &mut dyn Peers,
+        peers: &mut dyn PeerExchange,
         watch: &dyn Watch,
     ) -> Result<PointRow, Stop> {
         let (model, end_ps) = (self.model(load), self.end_ps());
@@ -31,7 +31,7 @@ impl Case {
         let ended = FinalState::of(&model, mine.map(|(lp, _)| lp).zip(&found.states));
         let windows = found.windows;
         let others = all(peers, ((ended, found.tally), (found.events, found.last_ps)))?;
-        let (mut ended, mut tally) = (FinalState::default(), des::Model::tally(&model));
+        let (mut ended, mut tally) = (FinalState::default(), des::SimulationModel::tally(&model));
         let mut ran = EngineCounts { events: 0, last_ps: 0, windows, undone: 0, efficiency: 1.0 };
         for ((other, sums), (events, last_ps)) in others {
             ended.add(&other);

@@ -6,14 +6,14 @@ use super::plant::{FarEnd, LinkClass, SimulatedNetwork};
 use super::spec::{BITS_IN_GIB, Spec};
 use base::SwitchId;
 use fabric::Topology;
-use fabric::network::{Cable, Peer};
+use fabric::network::{Cable, PortPeer};
 use paths::wiring::Wiring;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// The rates of the links of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
-pub struct Rates {
+pub struct LinkRates {
     /// Whether rates are those of the cables, where the parameters give no other; else they are
     /// those of the dialect.
     pub of_cables: bool,
@@ -23,7 +23,7 @@ pub struct Rates {
     pub highest_gbps: f64,
 }
 
-impl Rates {
+impl LinkRates {
     /// The lowest and highest rate in a network.
     pub(super) fn of(plant: &SimulatedNetwork, of_cables: bool) -> Self {
         let is_link = |(router, behind): &(u32, FarEnd)| behind.lp != *router;
@@ -77,9 +77,9 @@ pub(super) fn with_cable_rates(
         // ports of rails that are down come after those in use and have no cable
         let number = *seats[router as usize].get(port)?;
         let cable = match on.peer(SwitchId(router), number) {
-            Peer::Switch(channel) => &on.links()[channel.link().ix()].cable,
-            Peer::Terminal(terminal) => &on.terminals()[terminal.ix()].cable,
-            Peer::Empty => return None,
+            PortPeer::Switch(channel) => &on.links()[channel.link().ix()].cable,
+            PortPeer::Terminal(terminal) => &on.terminals()[terminal.ix()].cable,
+            PortPeer::Empty => return None,
         };
         (!is_given).then(|| gib_per_s(cable))
     })

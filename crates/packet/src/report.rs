@@ -3,15 +3,15 @@
 use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
 use super::model::Model;
-use super::offer::{AcceptedRate, Offer};
+use super::offer::{AcceptedRate, ClassOffer};
 use super::plant::SimulatedNetwork;
-use super::replay::{JobRow, RankRow, Replay};
+use super::replay::{JobReplay, JobRow, RankRow};
 use super::row::{ClassRow, LinkRow, PointRow, SeriesRow};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalSums, Tally};
-use super::window::Window;
+use super::window::MeasuredWindow;
 use base::SwitchId;
-use des::Outcome;
+use des::RunOutcome;
 use fabric::Topology;
 use paths::wiring::Wiring;
 use std::sync::Arc;
@@ -33,8 +33,8 @@ pub(super) struct EngineCounts {
 
 impl EngineCounts {
     /// The counts of an engine's outcome.
-    pub(super) fn of(found: &Outcome<Model>) -> Self {
-        let Outcome { events, last_ps, windows, undone, .. } = *found;
+    pub(super) fn of(found: &RunOutcome<Model>) -> Self {
+        let RunOutcome { events, last_ps, windows, undone, .. } = *found;
         Self { events, last_ps, windows, undone, efficiency: found.efficiency() }
     }
 }
@@ -43,11 +43,11 @@ impl EngineCounts {
 pub(super) struct Reporter<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a SimulatedNetwork,
-    pub(super) replay: Option<&'a Arc<Replay>>,
+    pub(super) replay: Option<&'a Arc<JobReplay>>,
     /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
     /// The part of the run that is measured.
-    pub(super) window: Window,
+    pub(super) window: MeasuredWindow,
 }
 
 fn in_ns(ps: f64) -> f64 {
@@ -131,16 +131,16 @@ impl Reporter<'_> {
     }
 
     /// What was accepted of each class of traffic.
-    pub(super) fn rates(&self, offers: &[Offer], tally: &Tally) -> Vec<AcceptedRate> {
+    pub(super) fn rates(&self, offers: &[ClassOffer], tally: &Tally) -> Vec<AcceptedRate> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
-        let of = |(offer, sums): (&Offer, &ArrivalSums)| {
+        let of = |(offer, sums): (&ClassOffer, &ArrivalSums)| {
             offer.accepted(sums.bytes, self.time_ps(last_ps), self.window.length_ps().is_some())
         };
         offers.iter().zip(&tally.jobs).map(of).collect()
     }
 
     /// The results of each class of traffic.
-    pub(super) fn classes(&self, offers: &[Offer], tally: &Tally) -> Vec<ClassRow> {
+    pub(super) fn classes(&self, offers: &[ClassOffer], tally: &Tally) -> Vec<ClassRow> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
         let of = |(rate, sums): (AcceptedRate, &ArrivalSums)| ClassRow {
             offered_load: rate.offered,
@@ -157,7 +157,7 @@ impl Reporter<'_> {
     }
 
     fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobRow> {
-        let rows = |it: &Arc<Replay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
+        let rows = |it: &Arc<JobReplay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
         self.replay.map_or_else(Vec::new, rows)
     }
 
@@ -178,7 +178,7 @@ impl Reporter<'_> {
             rows.used.push(link.busy_ps as f64 / time_ps);
             rows.most_waiting.push(link.most);
             // what waits at the end of the run waits until the end of the window
-            let end_ps = if self.window == Window::WHOLE { last_ps } else { u64::MAX };
+            let end_ps = if self.window == MeasuredWindow::WHOLE { last_ps } else { u64::MAX };
             let blocked_ps = link.blocked_ps + self.window.overlap_ps(link.since_ps, end_ps);
             rows.blocked.push(blocked_ps as f64 / time_ps);
         }

@@ -1,7 +1,7 @@
 //! Routers: a chunk that arrives is given its next hop, waits for room behind the port, then for
 //! the port.
 
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::Model;
 use super::node::Node;
 use super::plant::{LinkClass, LinkKind};
@@ -14,8 +14,8 @@ impl Model {
     pub(super) fn at_router(
         &self,
         node: &mut Node,
-        mut packet: Packet,
-        sender: Sender,
+        mut packet: PacketChunk,
+        sender: ChunkSender,
         to: &mut impl EventContext,
     ) {
         let (port, lane) = self.route.next_hop(&self.plant, &mut packet, sender, node, to);
@@ -121,7 +121,7 @@ impl Model {
             }
             ForwardingRule::Whole | ForwardingRule::Head => free_ps,
         };
-        let sender = Sender { lp: to.me(), port, lane };
+        let sender = ChunkSender { lp: to.me(), port, lane };
         to.send(behind.lp, arrives_ps + passing_ps - now, Event::Arrives(packet, sender));
     }
 
@@ -210,13 +210,13 @@ impl Model {
     pub(super) fn credit(
         &self,
         node: &mut Node,
-        (sender, bytes): (Sender, u32),
+        (sender, bytes): (ChunkSender, u32),
         delay_ps: u64,
         to: &mut impl EventContext,
     ) {
         let drawn_ps = node.drawn_ps(self.timing.jitter, to);
         let credit_ps = self.timing.credit_ps + self.plant.latency_ps(sender);
-        let Sender { lp, port, lane } = sender;
+        let ChunkSender { lp, port, lane } = sender;
         to.send(lp, delay_ps + credit_ps + drawn_ps, Event::Credit { bytes, port, lane });
     }
 

@@ -7,19 +7,19 @@ use super::port::{Lane, Port, QueuedChunk, Transmission};
 use super::received::{PartialMessage, ReceivedTotals};
 use super::replay::ProcessChange;
 use super::tally::Arrival;
-use base::seed::Fast;
-use des::Lp;
+use base::seed::FastStream;
+use des::LpNumber;
 
-/// The context of event handlers of routers and endpoints: [`des::Context`] for this model.
+/// The context of event handlers of routers and endpoints: [`des::HandlerContext`] for this model.
 pub trait EventContext {
     /// The logical process that handles an event.
-    fn me(&self) -> Lp;
+    fn me(&self) -> LpNumber;
 
     /// The time of the event, ps.
     fn now_ps(&self) -> u64;
 
     /// Sends an event to a logical process, which handles it `delay_ps` later.
-    fn send(&mut self, to: Lp, delay_ps: u64, event: Event);
+    fn send(&mut self, to: LpNumber, delay_ps: u64, event: Event);
 
     /// Notes a change as the value before it, where the engine may have to undo it.
     fn note(&mut self, change: impl FnOnce() -> StateChange);
@@ -32,7 +32,7 @@ pub trait EventContext {
 #[derive(Debug, Clone, Copy)]
 pub enum StateChange {
     /// The stream of random numbers.
-    Dice(Fast),
+    Dice(FastStream),
     /// A port, by its number.
     Port(u16, Port),
     /// A lane, by its index.

@@ -2,7 +2,7 @@
 
 use super::classes::TrafficClass;
 use super::models::{CODES_MESSAGES, Dialect};
-use super::nic::Injection;
+use super::nic::MessageInjection;
 use super::plant::LinkClass;
 use super::replay::{
     BackgroundSpec, BackgroundSpecs, CollectiveTraffic, ComputeTime, MpiCosts, TraceNames,
@@ -156,7 +156,7 @@ pub struct Spec {
     /// run. `physical` only.
     pub traffic_class: Vec<TrafficClass>,
     /// When endpoints create messages; as in the dialect where it is not given.
-    pub injection: Option<Injection>,
+    pub injection: Option<MessageInjection>,
     /// Messages that each endpoint sends: the run is measured from its beginning until the last has
     /// arrived, not in a steady state. 30 in the dialects of CODES where no `run` is given.
     pub messages: Option<u32>,

@@ -1,19 +1,19 @@
 //! The packet level as a stage: from the parameters and the network to the figures of each point.
 
-use super::case::{Case, GivenTraffic, alone};
+use super::case::{GivenTraffic, PacketCase, alone};
 use super::models::{Dialect, RATE};
 use super::plant::LinkClass;
-use super::rates::Rates;
+use super::rates::LinkRates;
 use super::replay::{GivenJobs, JobRow};
 use super::row::PointRow;
 use super::spec::{BITS_IN_GIB, Spec, SyncMethod};
-use base::renamed::Renamed;
-use base::stage::{Better, Kind};
-use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, Watch};
-use des::Peers;
+use base::renamed::RenamedParameter;
+use base::stage::{BetterValues, ColumnType};
+use base::{Interrupted, RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use des::PeerExchange;
 use des::peers::{agree, same};
 use fabric::Topology;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use paths::PathSource;
 use paths::loads::Loads;
@@ -24,7 +24,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
-use traffic::sending::Sending;
+use traffic::sending::OfferedTraffic;
 
 /// The inputs of a run at the packet level: network, tables, traffic and workloads.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ pub struct PacketInputs<'a> {
     /// network.
     pub routing: Option<&'a Routing>,
     /// Traffic that the caller gives, in place of the pattern that the parameters name.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// Schedules and endpoints of workloads that the caller gives, in place of those that the
     /// parameters name.
     pub jobs: GivenJobs<'a>,
@@ -48,7 +48,7 @@ pub struct PacketRecord {
     /// Whether packets were proved free of deadlock.
     pub verified: bool,
     /// The rates of links: those of the cables, link by link, where the network gives some.
-    pub rates: Rates,
+    pub rates: LinkRates,
     /// All parameters.
     pub parameters: Spec,
     /// A point for each load, in their order; a single one for workloads.
@@ -95,7 +95,7 @@ impl Spec {
         Ok(self.record(&case, points))
     }
 
-    fn record(&self, case: &Case, mut points: Vec<PointRow>) -> PacketRecord {
+    fn record(&self, case: &PacketCase, mut points: Vec<PointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
         let parameters = self.with_defaults(case.run_length());
@@ -103,11 +103,11 @@ impl Spec {
     }
 
     /// The network with the traffic that is sent over it, ready to run.
-    fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<Case, Stop> {
+    fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketCase, Stop> {
         self.check()?;
         let source = PathSource::of(on.topology, on.routing);
         let given = GivenTraffic { traffic: on.traffic, jobs: on.jobs };
-        Case::new(source, self, given, watch)
+        PacketCase::new(source, self, given, watch)
     }
 
     /// Runs the simulation over several processes, each of which simulates a part of the network;
@@ -119,7 +119,7 @@ impl Spec {
     pub fn simulate_over(
         &self,
         on: PacketInputs<'_>,
-        peers: &mut dyn Peers,
+        peers: &mut dyn PeerExchange,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
     ) -> Result<PacketRecord, Stop> {
@@ -149,7 +149,7 @@ impl Spec {
 
     /// The memory and time that a run needs on a network of this size: bytes within a factor of
     /// two, seconds within an order of magnitude.
-    pub fn need_of(&self, size: &Size) -> Need {
+    pub fn need_of(&self, size: &NetworkSize) -> ResourceNeed {
         let (points, load) = match &self.loads() {
             Loads::At(loads) => {
                 let count = loads.len().max(1) as f64;
@@ -169,12 +169,12 @@ impl Spec {
             (f64::from(self.messages()), 0.0)
         };
         let need = self.need_at(size, messages * packets, points);
-        Need::new(need.bytes + WAITING_BYTES * waiting * size.terminals, need.seconds)
+        ResourceNeed::new(need.bytes + WAITING_BYTES * waiting * size.terminals, need.seconds)
     }
 
     /// The need of a run of workloads with `packets` packets. It is a lower bound, because
     /// background jobs send until all workloads are done.
-    fn need_of_packets(&self, size: &Size, packets: f64) -> Need {
+    fn need_of_packets(&self, size: &NetworkSize, packets: f64) -> ResourceNeed {
         self.need_at(size, packets / size.terminals.max(1.0), self.seeds.into())
     }
 
@@ -191,7 +191,7 @@ impl Spec {
     }
 
     /// The need of `points` points with `each` packets for each endpoint.
-    fn need_at(&self, size: &Size, each: f64, points: f64) -> Need {
+    fn need_at(&self, size: &NetworkSize, each: f64, points: f64) -> ResourceNeed {
         let classes = self.traffic_class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
         let at_once =
@@ -207,7 +207,7 @@ impl Spec {
             0.0
         };
         let hops = each * points * size.terminals * (size.depth + 1.0);
-        Need::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
+        ResourceNeed::new(tables.max(proof), hops / (HOPS_A_SECOND * size.threads))
     }
 }
 
@@ -250,96 +250,102 @@ const fn real(
     at: &'static str,
     unit: &'static str,
     help: &'static str,
-    better: Better,
-) -> Metric {
-    Metric::new(name, at, Kind::Real, unit, help, better)
+    better: BetterValues,
+) -> RecordColumn {
+    RecordColumn::new(name, at, ColumnType::Real, unit, help, better)
 }
 
 impl Stage for Spec {
     const NAME: &'static str = "sim.packet";
     const FILES: &'static [&'static str] = &["traffic", "workload"];
-    const COLUMNS: &'static [Metric] = &[
-        real("offered_load", "/points/0/offered_load", "", "what endpoints send", Better::Neither),
+    const COLUMNS: &'static [RecordColumn] = &[
+        real(
+            "offered_load",
+            "/points/0/offered_load",
+            "",
+            "what endpoints send",
+            BetterValues::Neither,
+        ),
         real(
             "accepted_load",
             "/points/0/accepted_load",
             "",
             "what of that arrives, for each endpoint that sends",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "saturated",
             "/points/0/saturated",
-            Kind::Truth,
+            ColumnType::Truth,
             "",
             "less than 97 % of the offered load arrives",
-            Better::Lower,
+            BetterValues::Lower,
         ),
         real(
             "accepted_gbps",
             "/points/0/accepted_gbps",
             "Gbit/s",
             "bytes that arrive, for each endpoint",
-            Better::Higher,
+            BetterValues::Higher,
         ),
         real(
             "mean_latency_ns",
             "/points/0/mean_latency_ns",
             "ns",
             "mean latency of packets",
-            Better::Lower,
+            BetterValues::Lower,
         ),
         real(
             "p99_latency_ns",
             "/points/0/p99_latency_ns",
             "ns",
             "latency that 99 % of packets do not exceed",
-            Better::Lower,
+            BetterValues::Lower,
         ),
         real(
             "mean_hops",
             "/points/0/mean_hops",
             "links",
             "mean number of links between switches traversed",
-            Better::Lower,
+            BetterValues::Lower,
         ),
         real(
             "mean_switches",
             "/points/0/mean_switches",
             "switches",
             "mean number of switches visited",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "nonminimal_packets",
             "/points/0/nonminimal_packets",
-            Kind::Whole,
+            ColumnType::Whole,
             "",
             "packets on non-minimal paths",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        real("end_ns", "/points/0/end_ns", "ns", "the last arrival", Better::Lower),
+        real("end_ns", "/points/0/end_ns", "ns", "the last arrival", BetterValues::Lower),
         real(
             "max_comm_ns",
             "/jobs/0/max_comm_ns",
             "ns",
             "longest time that a process of the first workload communicated",
-            Better::Lower,
+            BetterValues::Lower,
         ),
         real(
             "mean_comm_ns",
             "/jobs/0/mean_comm_ns",
             "ns",
             "mean communication time of the processes of the first workload",
-            Better::Lower,
+            BetterValues::Lower,
         ),
     ];
 
-    const RENAMED: &'static [Renamed] = &[
-        Renamed::name("router", "switch"),
-        Renamed::name("class", "traffic_class"),
-        Renamed::name("classes", "traffic_class"),
-        Renamed::words(
+    const RENAMED: &'static [RenamedParameter] = &[
+        RenamedParameter::name("router", "switch"),
+        RenamedParameter::name("class", "traffic_class"),
+        RenamedParameter::name("classes", "traffic_class"),
+        RenamedParameter::words(
             "rails",
             "rail",
             &[
@@ -349,18 +355,18 @@ impl Stage for Spec {
                 ("striped", "round_robin"),
             ],
         ),
-        Renamed::name("births", "injection"),
-        Renamed::name("bytes", "message_bytes"),
-        Renamed::name("trace", "workload"),
-        Renamed::name("trace_class", "workload_class"),
-        Renamed::times("link.local_gib_per_s", "link.local_rate_gbps", GBPS_OF_GIB),
-        Renamed::times("link.global_gib_per_s", "link.global_rate_gbps", GBPS_OF_GIB),
-        Renamed::times("link.endpoint_gib_per_s", "link.endpoint_rate_gbps", GBPS_OF_GIB),
-        Renamed::times("end_us", "end_ns", 1000.0),
-        Renamed::times("series_us", "series_ns", 1000.0),
-        Renamed::times("background.interval_us", "background.interval_ns", 1000.0),
-        Renamed::name("background.births", "background.injection"),
-        Renamed::name("background.class", "background.traffic_class"),
+        RenamedParameter::name("births", "injection"),
+        RenamedParameter::name("bytes", "message_bytes"),
+        RenamedParameter::name("trace", "workload"),
+        RenamedParameter::name("trace_class", "workload_class"),
+        RenamedParameter::times("link.local_gib_per_s", "link.local_rate_gbps", GBPS_OF_GIB),
+        RenamedParameter::times("link.global_gib_per_s", "link.global_rate_gbps", GBPS_OF_GIB),
+        RenamedParameter::times("link.endpoint_gib_per_s", "link.endpoint_rate_gbps", GBPS_OF_GIB),
+        RenamedParameter::times("end_us", "end_ns", 1000.0),
+        RenamedParameter::times("series_us", "series_ns", 1000.0),
+        RenamedParameter::times("background.interval_us", "background.interval_ns", 1000.0),
+        RenamedParameter::name("background.births", "background.injection"),
+        RenamedParameter::name("background.class", "background.traffic_class"),
     ];
 
     type Input<'a> = PacketInputs<'a>;
@@ -374,8 +380,8 @@ impl Stage for Spec {
         ]
     }
 
-    fn need(&self, on: PacketInputs<'_>, threads: usize) -> Need {
-        let size = Size::of(on.topology, threads);
+    fn need(&self, on: PacketInputs<'_>, threads: usize) -> ResourceNeed {
+        let size = NetworkSize::of(on.topology, threads);
         if self.workload.0.is_empty() {
             return self.need_of(&size);
         }

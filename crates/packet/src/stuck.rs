@@ -1,22 +1,22 @@
 //! The cycle of packets that wait for one another when a run stops without having ended.
 
-use super::event::{Packet, Sender};
+use super::event::{ChunkSender, PacketChunk};
 use super::model::{Model, NodeState};
 use super::node::Node;
 use super::port::Lane;
-use des::Lp;
+use des::LpNumber;
 
 /// A packet that waits for room in a channel that leaves a router.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct BlockedPacket {
     /// The router that the packet is in.
-    pub(super) router: Lp,
+    pub(super) router: LpNumber,
     /// The port that it waits for.
     pub(super) port: u16,
     /// The virtual channel that it waits for.
     pub(super) lane: u8,
     /// The packet that waits.
-    pub(super) packet: Packet,
+    pub(super) packet: PacketChunk,
 }
 
 /// The cycle in which packets wait for each other; empty where there is none.
@@ -25,16 +25,16 @@ pub(super) struct BlockedPacket {
 /// waits for. O(packets that wait in one router x length of the cycle).
 pub(super) fn wait_cycle(model: &Model, states: &[NodeState]) -> Vec<BlockedPacket> {
     let lanes = model.plant.lanes as usize;
-    let first_in = |at: Lp, node: &Node, came: Option<Sender>| {
+    let first_in = |at: LpNumber, node: &Node, came: Option<ChunkSender>| {
         let waits = |(ix, of): (usize, &Lane)| {
-            let fits = |sender: Sender| came.is_none_or(|came| came == sender);
+            let fits = |sender: ChunkSender| came.is_none_or(|came| came == sender);
             let found = node.waiting(of.queued).find(|waiting| fits(waiting.sender))?;
             let (port, lane) = ((ix / lanes) as u16, (ix % lanes) as u8);
             Some(BlockedPacket { router: at, port, lane, packet: found.packet })
         };
         node.lanes.iter().enumerate().find_map(waits)
     };
-    let router = |at: Lp| match states.get(at as usize) {
+    let router = |at: LpNumber| match states.get(at as usize) {
         Some(NodeState::Router(node)) => Some(node),
         _ => None,
     };
@@ -48,7 +48,7 @@ pub(super) fn wait_cycle(model: &Model, states: &[NodeState]) -> Vec<BlockedPack
         }
         path.push(waits);
         let behind = model.plant.behind(waits.router, waits.port);
-        let sender = Sender { lp: waits.router, port: waits.port, lane: waits.lane };
+        let sender = ChunkSender { lp: waits.router, port: waits.port, lane: waits.lane };
         next = router(behind.lp).and_then(|node| first_in(behind.lp, node, Some(sender)));
     }
     Vec::new()

@@ -1,6 +1,6 @@
 //! Statistics of a run, packet by packet: sums that do not depend on the order of arrivals.
 
-use super::window::Window;
+use super::window::MeasuredWindow;
 
 /// The arrival of a chunk at its destination.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ pub struct Tally {
     /// The number of all chunks that arrived, measured or not.
     pub(super) arrived: u64,
     /// The part of the run that is measured.
-    pub(super) window: Window,
+    pub(super) window: MeasuredWindow,
     /// The length of these spans, ps; 0 where there are none.
     pub(super) span_ps: u64,
 }
@@ -165,7 +165,7 @@ impl Histogram {
 }
 
 impl ArrivalSums {
-    fn add(&mut self, arrival: &Arrival, window: Window) {
+    fn add(&mut self, arrival: &Arrival, window: MeasuredWindow) {
         if window.has(arrival.at_ps) {
             self.bytes += u64::from(arrival.bytes);
         }
@@ -206,7 +206,7 @@ impl ArrivalSums {
 
 impl Tally {
     /// Empty statistics for `jobs` jobs or classes, at least 1, in spans of `span_ps`.
-    pub fn of_jobs(jobs: usize, span_ps: u64, window: Window) -> Self {
+    pub fn of_jobs(jobs: usize, span_ps: u64, window: MeasuredWindow) -> Self {
         let jobs = vec![ArrivalSums::default(); jobs.max(1)];
         Self { jobs, span_ps, series: Vec::new(), arrived: 0, window }
     }
@@ -300,7 +300,7 @@ mod tests {
             job: (i % 2) as u16,
         };
         let of = |range: std::ops::Range<u64>| {
-            let mut tally = Tally::of_jobs(2, 10, Window::WHOLE);
+            let mut tally = Tally::of_jobs(2, 10, MeasuredWindow::WHOLE);
             range.for_each(|i| tally.add(arrival(i)));
             tally
         };

@@ -1,6 +1,6 @@
 //! Delays and rules in which dialects differ.
 
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// The order in which the virtual channels of a port send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl RandomDelay {
 
     /// Draws a delay, ps.
     #[inline]
-    pub fn ps(self, dice: &mut Fast) -> u64 {
+    pub fn ps(self, dice: &mut FastStream) -> u64 {
         let more_ps = if self.more_ps > 0 { dice.below(self.more_ps) } else { 0 };
         self.least_ps + u64::from(more_ps)
     }

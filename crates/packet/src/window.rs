@@ -88,11 +88,11 @@ impl RunLength {
     }
 
     /// The measured window, and the time at which the run is stopped, ps; the times must be known.
-    pub(super) fn window(&self) -> (Window, u64) {
+    pub(super) fn window(&self) -> (MeasuredWindow, u64) {
         let ps = |ns: Option<f64>| (ns.unwrap_or(0.0) * 1e3).round() as u64;
         let start_ps = ps(self.warmup_ns);
         let end_ps = start_ps + ps(self.measure_ns).max(1);
-        (Window { start_ps, end_ps }, end_ps + ps(self.drain_ns).max(1))
+        (MeasuredWindow { start_ps, end_ps }, end_ps + ps(self.drain_ns).max(1))
     }
 
     /// The mean number of messages that an endpoint creates until the end of the window, where one
@@ -106,14 +106,14 @@ impl RunLength {
 /// that are created in it, have latencies, whenever they arrive; bytes that arrive in it make the
 /// accepted rate, whenever they were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Window {
+pub struct MeasuredWindow {
     /// Its begin, ps.
     pub(super) start_ps: u64,
     /// Its end, ps; endpoints create no messages from then on.
     pub(super) end_ps: u64,
 }
 
-impl Window {
+impl MeasuredWindow {
     /// All of a run, whatever it takes.
     pub const WHOLE: Self = Self { start_ps: 0, end_ps: u64::MAX };
 
@@ -146,14 +146,14 @@ mod tests {
 
     #[test]
     fn a_window_has_what_overlaps_it() {
-        let it = Window { start_ps: 10, end_ps: 20 };
+        let it = MeasuredWindow { start_ps: 10, end_ps: 20 };
         assert_eq!([9, 10, 19, 20].map(|at| it.has(at)), [false, true, true, false]);
         for (from, to, due) in [(0, 10, 0), (0, 15, 5), (12, 14, 2), (15, 99, 5), (14, 12, 0)] {
             assert_eq!(it.overlap_ps(from, to), due, "{from} {to}");
         }
-        assert_eq!(Window::WHOLE.overlap_ps(3, 7), 4);
-        assert_eq!(Window::WHOLE.overlap_ps(u64::MAX, 7), 0);
-        assert_eq!((it.length_ps(), Window::WHOLE.length_ps()), (Some(10), None));
+        assert_eq!(MeasuredWindow::WHOLE.overlap_ps(3, 7), 4);
+        assert_eq!(MeasuredWindow::WHOLE.overlap_ps(u64::MAX, 7), 0);
+        assert_eq!((it.length_ps(), MeasuredWindow::WHOLE.length_ps()), (Some(10), None));
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! Byte encoding of events and statistics, for runs over several MPI ranks.
 
 use super::ended::{BusiestPort, FinalState, PortUse};
-use super::event::{Event, Packet, Sender};
+use super::event::{ChunkSender, Event, PacketChunk};
 use super::replay::RankTime;
 use super::tally::{ArrivalSums, Histogram, SpanSums, Tally};
-use super::window::Window;
-use des::Wire;
-use message::LeftOver;
+use super::window::MeasuredWindow;
+use des::WireValue;
+use message::LeftOverOperations;
 
-impl Wire for Event {
+impl WireValue for Event {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         match *self {
@@ -46,7 +46,7 @@ impl Wire for Event {
     #[inline]
     fn take(from: &mut &[u8]) -> Option<Self> {
         Some(match u8::take(from)? {
-            0 => Self::Arrives(Packet::take(from)?, Sender::take(from)?),
+            0 => Self::Arrives(PacketChunk::take(from)?, ChunkSender::take(from)?),
             1 => Self::Credit {
                 bytes: u32::take(from)?,
                 port: u16::take(from)?,
@@ -55,7 +55,7 @@ impl Wire for Event {
             2 => Self::Sends { port: u16::take(from)? },
             3 => Self::Creates(u8::take(from)?),
             4 => Self::Schedules(u8::take(from)?),
-            5 => Self::Queues(Packet::take(from)?, u8::take(from)?),
+            5 => Self::Queues(PacketChunk::take(from)?, u8::take(from)?),
             6 => Self::Enters(u32::take(from)?),
             7 => Self::Taken(u32::take(from)?),
             8 => Self::Copied(u32::take(from)?),
@@ -67,38 +67,38 @@ impl Wire for Event {
     }
 }
 
-impl Wire for FinalState {
+impl WireValue for FinalState {
     fn put(&self, into: &mut Vec<u8>) {
         self.digest.put(into);
         self.busiest.put(into);
         self.waits.put(into);
         self.links.put(into);
         self.times.put(into);
-        let LeftOver { stuck, sends, receives, messages } = &self.left;
+        let LeftOverOperations { stuck, sends, receives, messages } = &self.left;
         for operations in [stuck, sends, receives, messages] {
             operations.put(into);
         }
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
-        let digest = Wire::take(from)?;
-        let busiest = Wire::take(from)?;
-        let waits = Wire::take(from)?;
-        let links = Wire::take(from)?;
-        let times = Wire::take(from)?;
-        let stuck = Wire::take(from)?;
-        let sends = Wire::take(from)?;
-        let receives = Wire::take(from)?;
-        let messages = Wire::take(from)?;
-        let left = LeftOver { stuck, sends, receives, messages };
+        let digest = WireValue::take(from)?;
+        let busiest = WireValue::take(from)?;
+        let waits = WireValue::take(from)?;
+        let links = WireValue::take(from)?;
+        let times = WireValue::take(from)?;
+        let stuck = WireValue::take(from)?;
+        let sends = WireValue::take(from)?;
+        let receives = WireValue::take(from)?;
+        let messages = WireValue::take(from)?;
+        let left = LeftOverOperations { stuck, sends, receives, messages };
         Some(Self { digest, busiest, waits, links, times, left })
     }
 }
 
-/// Implements [`Wire`] for records whose fields are written one after the other.
+/// Implements [`WireValue`] for records whose fields are written one after the other.
 macro_rules! wire_fields {
     ($($of:ty { $($field:ident),* })*) => {$(
-        impl Wire for $of {
+        impl WireValue for $of {
             #[inline]
             fn put(&self, into: &mut Vec<u8>) {
                 $(self.$field.put(into);)*
@@ -106,7 +106,7 @@ macro_rules! wire_fields {
 
             #[inline]
             fn take(from: &mut &[u8]) -> Option<Self> {
-                $(let $field = Wire::take(from)?;)*
+                $(let $field = WireValue::take(from)?;)*
                 Some(Self { $($field),* })
             }
         }
@@ -114,17 +114,17 @@ macro_rules! wire_fields {
 }
 
 wire_fields! {
-    Packet {
+    PacketChunk {
         created_ps, began_ps, word, tail_ps, from, to, bytes, message, hops, rail, is_detour,
         is_last
     }
-    Sender { lp, port, lane }
+    ChunkSender { lp, port, lane }
     BusiestPort { busy_ps, router, port }
     PortUse { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
     RankTime { rank, end_ps, communication_ps, calculated_ps }
     Histogram { count, sum_ps, max_ps, buckets }
     ArrivalSums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
     SpanSums { chunks, bytes, latency_ps }
-    Window { start_ps, end_ps }
+    MeasuredWindow { start_ps, end_ps }
     Tally { jobs, series, span_ps, arrived, window }
 }

@@ -2,7 +2,7 @@
 //! may go on.
 
 use super::word::PacketHeader;
-use base::seed::Fast;
+use base::seed::FastStream;
 use std::any::Any;
 
 /// An output that a packet asks for: a port, and the virtual channels that it may take there.
@@ -53,7 +53,7 @@ pub struct PacketPosition<'a> {
     /// The queues that this router knows of.
     pub sight: &'a dyn QueueView,
     /// The router's stream of random numbers.
-    pub random: &'a mut Fast,
+    pub random: &'a mut FastStream,
 }
 
 impl<'a> PacketPosition<'a> {
@@ -64,7 +64,7 @@ impl<'a> PacketPosition<'a> {
         router: u32,
         (lane, stride): (usize, u32),
         sight: &'a dyn QueueView,
-        random: &'a mut Fast,
+        random: &'a mut FastStream,
     ) -> Self {
         let channel = (lane & ((1 << stride) - 1)) as u8;
         Self { router, in_port: (lane >> stride) as u16, lane: channel, sight, random }
@@ -108,7 +108,7 @@ pub trait Guide: Sync {
     }
 
     /// The virtual channels on which a packet may leave its source, as a bit mask; all by default.
-    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, random: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, random: &mut FastStream) -> u32 {
         let _ = (source, packet, random);
         lanes(0, self.lanes() - 1)
     }

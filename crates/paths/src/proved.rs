@@ -10,13 +10,15 @@ use crate::select::{
 use crate::wiring::Wiring;
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
-use fabric::geometry::Form;
-use fabric::size::Size;
+use fabric::geometry::PlaneForm;
+use fabric::size::NetworkSize;
 use fabric::tables::Routing;
-use fabric::tables::candidates::{Candidates, Grouped, LaneClasses, Leg, Minimal, Progressive};
-use fabric::tables::candidates::{UpDown, Via, groups};
+use fabric::tables::candidates::{
+    CandidateScheme, GroupedMinimal, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
+};
+use fabric::tables::candidates::{IntermediateDetour, UpDownAdaptive, groups};
 use std::sync::Arc;
-use verify::{RouteLimits, Verdict, Verification, Verified};
+use verify::{RouteLimits, Verdict, Verification, VerifiedRouting};
 
 /// The rules by which packets choose among the paths that exist.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -57,7 +59,7 @@ struct GuideRequest<'a> {
 /// Legs of detours in a network of groups, how far packets go and turn on them, and the number of
 /// lane classes that they need.
 struct GroupLegs {
-    via: Via<Grouped>,
+    via: IntermediateDetour<GroupedMinimal>,
     reach: (u32, u8),
     needed: u32,
 }
@@ -82,7 +84,7 @@ pub fn guide(
         return case.nearest_ancestor(t);
     }
     let lanes = u32::from(rules.virtual_channels);
-    let shortest = Minimal::new(t.clone(), LaneClasses::any(lanes as u8), watch)?;
+    let shortest = MinimalAdaptive::new(t.clone(), LaneClasses::any(lanes as u8), watch)?;
     let reach = longest(&shortest, |a, b| shortest.hops(a, b));
     let by_hops = case.classes(reach);
     let has_groups = groups(&t).is_some();
@@ -96,11 +98,11 @@ pub fn guide(
         LaneUse::Auto | LaneUse::Hops => {
             let (classes, turns) = case.turning(by_hops, reach);
             let leg = shortest.with_lanes(case.lanes_of(classes));
-            case.over(Via::by_hop(leg), (reach, turns), help)?
+            case.over(IntermediateDetour::by_hop(leg), (reach, turns), help)?
         }
         LaneUse::Any => {
             let turns = case.turning(0, reach).1;
-            case.over(Via::by_hop(shortest), (reach, turns), help)?
+            case.over(IntermediateDetour::by_hop(shortest), (reach, turns), help)?
         }
         LaneUse::Groups => {
             let legs = case.by_groups(t.clone()).map_err(|stop| named(stop, "lane_use"))?;
@@ -119,7 +121,10 @@ fn named(stop: Stop, param: &str) -> Stop {
 }
 
 /// The largest `measure` over all pairs of switches with endpoints, where it is defined.
-fn longest(paths: &impl Candidates, measure: impl Fn(SwitchId, SwitchId) -> Option<u8>) -> u32 {
+fn longest(
+    paths: &impl CandidateScheme,
+    measure: impl Fn(SwitchId, SwitchId) -> Option<u8>,
+) -> u32 {
     let edge: Vec<SwitchId> = paths.topology().edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
     pairs.filter_map(|(a, b)| measure(a, b)).max().unwrap_or(0).into()
@@ -155,12 +160,13 @@ impl GuideRequest<'_> {
 
     /// Legs that cross the fewest links between groups, with their lane classes.
     fn by_groups(&self, t: Arc<Topology>) -> Result<GroupLegs, Stop> {
-        let leg = Grouped::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
+        let leg =
+            GroupedMinimal::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
         let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
         let reach = longest(&leg, |a, b| leg.hops(a, b));
         let (classes, turns) = self.turning(needed, reach);
         let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
-        Ok(GroupLegs { via: Via::by_group(leg), reach: (reach, turns), needed })
+        Ok(GroupLegs { via: IntermediateDetour::by_group(leg), reach: (reach, turns), needed })
     }
 
     /// The change of settings that a proof would accept: more virtual channels, or another
@@ -193,31 +199,32 @@ impl GuideRequest<'_> {
     }
 
     /// Whether the selection's paths over such legs are proved free of deadlock.
-    fn proves<B: Leg + Clone>(
+    fn proves<B: LegPaths + Clone>(
         &self,
-        via: Via<B>,
+        via: IntermediateDetour<B>,
         (longest, turns): (u32, u8),
     ) -> Result<bool, Stop> {
         let watch = self.watch;
         let selection = self.rules.selection;
         Ok(if selection.is_minimal() {
-            Verified::scheme(via.beneath().clone(), watch)?.is_ok()
+            VerifiedRouting::scheme(via.beneath().clone(), watch)?.is_ok()
         } else if selection.is_progressive() {
-            Verified::scheme(Progressive::new(via, longest as u8, turns), watch)?.is_ok()
+            VerifiedRouting::scheme(ProgressiveAdaptive::new(via, longest as u8, turns), watch)?
+                .is_ok()
         } else {
-            Verified::scheme(via, watch)?.is_ok()
+            VerifiedRouting::scheme(via, watch)?.is_ok()
         })
     }
 
     /// The selection's guide over such legs, and whether its paths are proved free of deadlock.
-    fn over<B: Leg + Clone>(
+    fn over<B: LegPaths + Clone>(
         &self,
-        via: Via<B>,
+        via: IntermediateDetour<B>,
         (longest, turns): (u32, u8),
         help: impl FnOnce() -> Result<String, Stop>,
     ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
         let GuideRequest { rules, wiring, watch } = *self;
-        let scheme = Progressive::new(via, longest as u8, turns);
+        let scheme = ProgressiveAdaptive::new(via, longest as u8, turns);
         let selection = rules.selection;
         let kind = if selection.is_progressive() { Selection::Par } else { selection.kind() };
         let by_score = |guide: DetourGuide| match selection.custom() {
@@ -230,13 +237,13 @@ impl GuideRequest<'_> {
         }
         check_turns(scheme.topology())?;
         let proved = if selection.is_minimal() {
-            Verified::scheme(scheme.via().beneath().clone(), watch)?
+            VerifiedRouting::scheme(scheme.via().beneath().clone(), watch)?
                 .map(|leg| DetourGuide::minimal(&leg, wiring, watch))
         } else if selection.is_progressive() {
-            Verified::scheme(scheme.clone(), watch)?
+            VerifiedRouting::scheme(scheme.clone(), watch)?
                 .map(|scheme| DetourGuide::progressive(&scheme, rules.choosing, wiring, watch))
         } else {
-            Verified::scheme(scheme.via().clone(), watch)?
+            VerifiedRouting::scheme(scheme.via().clone(), watch)?
                 .map(|via| DetourGuide::via(&via, kind, rules.choosing, wiring, watch))
         };
         match proved {
@@ -253,7 +260,7 @@ impl GuideRequest<'_> {
         if !rules.unverified {
             check_turns(routing.topology())?;
             let limits = RouteLimits { lanes, ..RouteLimits::NONE };
-            if let Err(found) = Verified::routing(routing, limits, watch)? {
+            if let Err(found) = VerifiedRouting::routing(routing, limits, watch)? {
                 let help = "tables that `flyloom verify` holds good, or --unverified";
                 return Err(unproved(fault(&found), help.to_owned()));
             }
@@ -264,14 +271,14 @@ impl GuideRequest<'_> {
 
     fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedGuide, Stop> {
         let GuideRequest { rules, wiring, watch } = *self;
-        if t.geometry().form != Form::Levels {
+        if t.geometry().form != PlaneForm::Levels {
             let help = "a tree: its switches have levels";
             return Err(Refusal::new("selection", "anca on a network without levels", help).into());
         }
         let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = t.switches().iter().map(|s| u32::from(top - s.level)).collect();
-        let scheme = UpDown::new(t, rank.clone(), rules.virtual_channels, watch)?;
-        match Verified::scheme(scheme, watch)? {
+        let scheme = UpDownAdaptive::new(t, rank.clone(), rules.virtual_channels, watch)?;
+        match VerifiedRouting::scheme(scheme, watch)? {
             Ok(proved) => {
                 let guide = AncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
                 Ok(ProvedGuide { guide: Box::new(guide), verified: true, lane_use: rules.lane_use })
@@ -284,7 +291,12 @@ impl GuideRequest<'_> {
 /// Memory that the proof of a selection's paths takes, in bytes, over `lanes` virtual channels: one
 /// bit for each turn and two of its lane classes, numbers for every lane of a channel, and one byte
 /// for each pair of switches.
-pub fn proof_bytes(size: &Size, selection: &SelectionSpec, lane_use: LaneUse, lanes: f64) -> f64 {
+pub fn proof_bytes(
+    size: &NetworkSize,
+    selection: &SelectionSpec,
+    lane_use: LaneUse,
+    lanes: f64,
+) -> f64 {
     let legs = if selection.is_minimal() { 1.0 } else { 2.0 };
     let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
     let turns = size.arcs() * size.radix;

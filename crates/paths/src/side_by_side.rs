@@ -1,7 +1,7 @@
 //! Work items that do not depend on one another, done by several threads.
 
 use base::Stop;
-use base::team::{Meeting, processors, together};
+use base::team::{ThreadBarrier, processors, together};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The number of threads, of `threads`, that are worth using on one run that they share. They meet
@@ -24,7 +24,7 @@ pub fn side_by_side<T: Send>(
     threads: usize,
     work: impl Fn(usize) -> Result<T, Stop> + Sync,
 ) -> Result<Vec<T>, Stop> {
-    let (next, meeting) = (AtomicUsize::new(0), Meeting::new(threads));
+    let (next, meeting) = (AtomicUsize::new(0), ThreadBarrier::new(threads));
     let hand = || {
         let mut mine = Vec::new();
         loop {

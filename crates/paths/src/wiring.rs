@@ -4,7 +4,7 @@
 use crate::side_by_side::paying;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::network::{Cable, Peer, Plug};
+use fabric::network::{Cable, Plug, PortPeer};
 use std::ops::Range;
 
 /// What a port of a router is cabled to.
@@ -129,18 +129,18 @@ impl Wiring {
             seats.binary_search(&plug.port).expect("a working cable's port is in use") as u16
         };
         let port = |s: u32, number: u16| match on.peer(SwitchId(s), number) {
-            Peer::Switch(channel) => {
+            PortPeer::Switch(channel) => {
                 let (head, cable) = (on.head(channel), &on.links()[channel.link().ix()].cable);
                 let end = CableEnd::Router { router: head.switch.0, port: at(head) };
                 Port { end, out_latency: latency(cable), in_latency: 1 }
             }
-            Peer::Terminal(t) => {
+            PortPeer::Terminal(t) => {
                 let terminal = &on.terminals()[t.ix()];
                 let cycles = latency(&terminal.cable);
                 let end = CableEnd::Endpoint(rail_of[t.ix()]);
                 Port { end, out_latency: cycles, in_latency: cycles }
             }
-            Peer::Empty => Port { end: CableEnd::Empty, out_latency: 1, in_latency: 1 },
+            PortPeer::Empty => Port { end: CableEnd::Empty, out_latency: 1, in_latency: 1 },
         };
         let of = |(s, seats): (u32, &Vec<u16>)| seats.iter().map(|&n| port(s, n)).collect();
         let mut routers: Vec<Vec<Port>> = (0..).zip(&seats).map(of).collect();
@@ -276,9 +276,9 @@ pub fn numbered(on: &Topology) -> Result<(u32, Vec<u32>), Refusal> {
 fn used(on: &Topology, switch: u32) -> Vec<u16> {
     let s = SwitchId(switch);
     let works = |&port: &u16| match on.peer(s, port) {
-        Peer::Switch(channel) => on.link_is_up(channel.link()),
-        Peer::Terminal(t) => on.terminal_is_up(t),
-        Peer::Empty => false,
+        PortPeer::Switch(channel) => on.link_is_up(channel.link()),
+        PortPeer::Terminal(t) => on.terminal_is_up(t),
+        PortPeer::Empty => false,
     };
     (1..=on.switches()[s.ix()].ports).filter(works).collect()
 }

@@ -1,8 +1,8 @@
 //! The cable list: both ends of every cable, its length, kind, price and when it is laid.
 
 use super::Device;
-use super::catalog::{CableKind, CableUse, Catalog, Offer, millionths};
-use super::floor::{Floor, Seat};
+use super::catalog::{CableKind, CableUse, Catalog, CatalogOffer, millionths};
+use super::floor::{DeviceSeat, Floor};
 use super::rules::FloorRules;
 use super::shop::PriceSource;
 use base::{LinkId, Refusal, TerminalId};
@@ -12,7 +12,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-/// Which cable of the network it is.
+/// The identity of a cable of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CableId {
     /// Between two switches.
@@ -34,7 +34,7 @@ impl fmt::Display for CableId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CableEnd {
     /// Where its device is.
-    pub seat: Seat,
+    pub seat: DeviceSeat,
     /// What it is plugged into.
     pub device: Device,
     /// At which port, from 1.
@@ -89,20 +89,20 @@ impl PriceSource<'_> {
     ///
     /// # Errors
     /// When the catalogue has nothing that reaches.
-    pub fn buy(&self, cable: &PlannedCable) -> Result<Offer, Refusal> {
+    pub fn buy(&self, cable: &PlannedCable) -> Result<CatalogOffer, Refusal> {
         Ok(self.catalog.cable(cable.id.for_use(), cable.length_m, cable.rate_gbps)?.1)
     }
 }
 
-/// What cables of a catalogue are bought as, looked up once for each use, length and rate.
-struct Quotes<'a> {
+/// The offers of a catalogue for cables, looked up once for each use, length and rate.
+struct CableQuotes<'a> {
     catalog: &'a Catalog,
     /// The quote of each [`PlannedCable::kind_bought`].
     of: HashMap<(bool, u64, u64), usize>,
-    all: Vec<(CableKind, Offer)>,
+    all: Vec<(CableKind, CatalogOffer)>,
 }
 
-impl<'a> Quotes<'a> {
+impl<'a> CableQuotes<'a> {
     /// No quotes yet of `catalog`.
     fn new(catalog: &'a Catalog) -> Self {
         Self { catalog, of: HashMap::new(), all: Vec::new() }
@@ -112,7 +112,7 @@ impl<'a> Quotes<'a> {
     ///
     /// # Errors
     /// When the catalogue has nothing that reaches.
-    fn buy(&mut self, cable: &PlannedCable) -> Result<&(CableKind, Offer), Refusal> {
+    fn buy(&mut self, cable: &PlannedCable) -> Result<&(CableKind, CatalogOffer), Refusal> {
         let number = match self.of.entry(cable.kind_bought()) {
             Entry::Occupied(known) => *known.get(),
             Entry::Vacant(place) => {
@@ -182,7 +182,7 @@ pub fn cables_unsorted(
         let rate_gbps = shop.rate_gbps(t, &terminal.cable);
         list.push(run(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules));
     }
-    let mut quotes = Quotes::new(shop.catalog);
+    let mut quotes = CableQuotes::new(shop.catalog);
     for i in 0..list.len() {
         let (kind, offer) =
             quotes.buy(&list[i]).map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;

@@ -244,10 +244,10 @@ pub struct Server {
     pub note: Option<String>,
 }
 
-/// What power costs.
+/// The price of energy.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Energy {
+pub struct EnergyPrice {
     /// Price of a kilowatt-hour.
     pub price_per_kwh: f64,
     /// Power usage effectiveness: power of the whole room over that of the machines, at least 1.
@@ -272,7 +272,7 @@ pub struct Catalog {
     /// Rate of a link where nothing else is said, Gbit/s.
     pub link_gbps: f64,
     /// What power costs, where that is known.
-    pub energy: Option<Energy>,
+    pub energy: Option<EnergyPrice>,
     /// Switches.
     pub switches: Vec<CatalogSwitch>,
     /// Cables with their plugs.
@@ -289,7 +289,7 @@ pub struct Catalog {
 
 /// Something bought: what one costs and draws.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Offer {
+pub struct CatalogOffer {
     /// Name in the bill; parts joined by `+`.
     pub id: String,
     /// Price, US dollars: typical, lowest, highest.
@@ -326,7 +326,7 @@ impl Catalog {
     ///
     /// # Errors
     /// When there is none with a price.
-    pub fn switch(&self, ports: u32, gbps: f64) -> Result<Offer, Refusal> {
+    pub fn switch(&self, ports: u32, gbps: f64) -> Result<CatalogOffer, Refusal> {
         let offers = self.switches.iter().filter_map(|s| {
             let (price, watts) = match (s.linear, s.ports) {
                 (Some(model), _) => {
@@ -342,7 +342,7 @@ impl Catalog {
                 s.id.clone()
             };
             let offer = self.offer(id, price, watts, s.origin.confidence);
-            Some(Offer { rack_units: s.rack_units, ..offer })
+            Some(CatalogOffer { rack_units: s.rack_units, ..offer })
         });
         cheapest(offers).ok_or_else(|| {
             let sold = self.switches.iter().filter(|s| s.price.is_some() || s.linear.is_some());
@@ -366,7 +366,7 @@ impl Catalog {
         for_use: CableUse,
         length_m: f64,
         gbps: f64,
-    ) -> Result<(CableKind, Offer), Refusal> {
+    ) -> Result<(CableKind, CatalogOffer), Refusal> {
         for kind in [CableKind::Electric, CableKind::Optical] {
             let made = self.ready_made(kind, for_use, length_m, gbps);
             let built = (kind == CableKind::Optical).then(|| self.of_fibre(length_m, gbps));
@@ -395,7 +395,7 @@ impl Catalog {
     ///
     /// # Errors
     /// When there is none with a price.
-    pub fn nic(&self, gbps: f64) -> Result<Offer, Refusal> {
+    pub fn nic(&self, gbps: f64) -> Result<CatalogOffer, Refusal> {
         let fit = self.nics.iter().filter(|n| n.gbps == Some(gbps));
         let offers = fit.filter_map(|n| Some(self.piece(n, n.price?)));
         cheapest(offers).ok_or_else(|| {
@@ -436,7 +436,7 @@ impl Catalog {
         for_use: CableUse,
         length_m: f64,
         gbps: f64,
-    ) -> impl Iterator<Item = Offer> {
+    ) -> impl Iterator<Item = CatalogOffer> {
         let fits = move |c: &&CatalogCable| {
             c.kind == kind && c.for_use.is_none_or(|u| u == for_use) && length_m <= c.reach_m
         };
@@ -450,13 +450,13 @@ impl Catalog {
         })
     }
 
-    fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<Offer> {
+    fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
         let reaches = |p: &&CatalogPiece| p.reach_m.is_some_and(|r| length_m <= r);
         let ends = self.transceivers.iter().filter(reaches).filter(|x| x.gbps == Some(gbps));
         let end = cheapest(ends.filter_map(|x| Some(self.piece(x, x.price?))))?;
         let fibres = self.fibres.iter().filter(reaches);
         let fibre = cheapest(fibres.filter_map(|f| Some(self.piece(f, f.price?))))?;
-        Some(Offer {
+        Some(CatalogOffer {
             id: format!("2 {} + {}", end.id, fibre.id),
             usd: [0, 1, 2].map(|i| millionths(2.0 * end.usd[i] + fibre.usd[i])),
             watts: end.watts.map(|w| 2.0 * w),
@@ -465,14 +465,20 @@ impl Catalog {
         })
     }
 
-    fn piece(&self, piece: &CatalogPiece, price: Price) -> Offer {
+    fn piece(&self, piece: &CatalogPiece, price: Price) -> CatalogOffer {
         self.offer(piece.id.clone(), price, piece.watts, piece.origin.confidence)
     }
 
-    fn offer(&self, id: String, price: Price, watts: Option<f64>, confidence: Confidence) -> Offer {
+    fn offer(
+        &self,
+        id: String,
+        price: Price,
+        watts: Option<f64>,
+        confidence: Confidence,
+    ) -> CatalogOffer {
         let all = [price.typical, price.low(), price.high()];
         let usd = all.map(|p| millionths(p * self.usd_per_unit));
-        Offer { id, usd, watts: watts.map(millionths), rack_units: None, confidence }
+        CatalogOffer { id, usd, watts: watts.map(millionths), rack_units: None, confidence }
     }
 
     fn lacks(&self, what: String, sold: &[String]) -> Refusal {
@@ -504,6 +510,6 @@ fn exactly(price: f64) -> Price {
 }
 
 /// The first of the cheapest.
-fn cheapest(offers: impl Iterator<Item = Offer>) -> Option<Offer> {
+fn cheapest(offers: impl Iterator<Item = CatalogOffer>) -> Option<CatalogOffer> {
     offers.reduce(|best, next| if next.usd[0] < best.usd[0] { next } else { best })
 }

@@ -1,6 +1,8 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
-use super::catalog::{Catalog, CatalogCable, CatalogPiece, CatalogSwitch, Energy, Price, Server};
+use super::catalog::{
+    Catalog, CatalogCable, CatalogPiece, CatalogSwitch, EnergyPrice, Price, Server,
+};
 use base::Refusal;
 use serde::Deserialize;
 use std::collections::BTreeSet;
@@ -18,7 +20,7 @@ struct WrittenCatalog {
     link_gbps: Spanned<f64>,
     /// What totals add up, in older files. It chooses nothing any more.
     counts: Option<Spanned<Vec<String>>>,
-    energy: Option<Spanned<Energy>>,
+    energy: Option<Spanned<EnergyPrice>>,
     #[serde(default)]
     switch: Vec<Spanned<CatalogSwitch>>,
     #[serde(default)]

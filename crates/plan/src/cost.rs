@@ -2,7 +2,9 @@
 
 use super::basis::{BillItem, IncludedItems};
 use super::cable::PlannedCable;
-use super::catalog::{BillPart, CableKind, CableUse, Confidence, Energy, Offer, millionths};
+use super::catalog::{
+    BillPart, CableKind, CableUse, CatalogOffer, Confidence, EnergyPrice, millionths,
+};
 use super::shop::PriceSource;
 use base::Refusal;
 use fabric::network::Topology;
@@ -216,7 +218,7 @@ fn part_of(for_use: CableUse) -> BillPart {
 struct BillLines(BTreeMap<(BillPart, Option<CableKind>, String), BillLine>);
 
 impl BillLines {
-    fn add(&mut self, part: BillPart, kind: Option<CableKind>, offer: &Offer, count: u64) {
+    fn add(&mut self, part: BillPart, kind: Option<CableKind>, offer: &CatalogOffer, count: u64) {
         let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
             part,
             kind,
@@ -244,7 +246,7 @@ impl BillLines {
     fn bought(
         &mut self,
         part: BillPart,
-        offer: Result<Offer, Refusal>,
+        offer: Result<CatalogOffer, Refusal>,
         count: u64,
         include: IncludedItems,
         lacks: &mut Vec<BillItem>,
@@ -313,7 +315,7 @@ impl Bill {
     }
 
     /// The energy of a year of what is counted, as a line of its own.
-    fn add_energy(&mut self, energy: &Energy, usd_per_unit: f64, counted: bool) {
+    fn add_energy(&mut self, energy: &EnergyPrice, usd_per_unit: f64, counted: bool) {
         let kwh = self.power_w / 1000.0 * HOURS * energy.pue;
         let usd = millionths(kwh * energy.price_per_kwh * usd_per_unit);
         self.energy_kwh_per_year = Some(kwh);

@@ -43,7 +43,7 @@ pub struct DevicePort {
 /// Cables by either of their ends.
 pub(super) type CablesByEnd = BTreeMap<DevicePort, (DevicePort, Cable)>;
 
-/// What tells which found device is which planned one.
+/// The property by which a found device is identified with a planned one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdentifyBy {
@@ -117,7 +117,7 @@ pub(super) struct DeviceMatch {
     pub(super) by_guid: bool,
 }
 
-/// What is known of a device: its GUID and its name.
+/// The identity of a device, as far as it is known: its GUID and its name.
 type DeviceIdentity<'a> = (Option<u64>, &'a str);
 
 impl DeviceMatch {

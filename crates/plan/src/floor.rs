@@ -14,7 +14,7 @@ use serde::Serialize;
 
 /// A rack and where it stands.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Rack {
+pub struct FloorRack {
     /// Its name, `R00` first.
     pub name: String,
     /// Row of the grid, from 0.
@@ -31,9 +31,9 @@ pub struct Rack {
     pub watts: f64,
 }
 
-/// Where a switch or an endpoint is.
+/// The seat of a switch or an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct Seat {
+pub struct DeviceSeat {
     /// Index of the rack in [`Floor::racks`].
     pub rack: u32,
     /// Lowest unit it takes, from 1 at the bottom; `None` for what stands beside the rack.
@@ -46,11 +46,11 @@ pub struct Seat {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Floor {
     /// The racks, row by row.
-    pub racks: Vec<Rack>,
+    pub racks: Vec<FloorRack>,
     /// Seat of each switch, by switch id; the unit is always known.
-    pub switches: Vec<Seat>,
+    pub switches: Vec<DeviceSeat>,
     /// Seat of each endpoint, by endpoint id; `None` for endpoints without a rail.
-    pub endpoints: Vec<Option<Seat>>,
+    pub endpoints: Vec<Option<DeviceSeat>>,
 }
 
 impl Floor {
@@ -68,7 +68,7 @@ impl Floor {
     ///
     /// # Panics
     /// When a rack does not exist.
-    pub fn length_m(&self, a: Seat, b: Seat, rules: &FloorRules) -> f64 {
+    pub fn length_m(&self, a: DeviceSeat, b: DeviceSeat, rules: &FloorRules) -> f64 {
         if a.rack == b.rack && a.unit.is_some() && b.unit.is_some() {
             return rules.inside_m;
         }
@@ -77,7 +77,7 @@ impl Floor {
     }
 
     /// The seat of a switch or an endpoint; `None` where it has none or is unknown to this floor.
-    pub fn seat(&self, device: Device) -> Option<Seat> {
+    pub fn seat(&self, device: Device) -> Option<DeviceSeat> {
         match device {
             Device::Switch(s) => self.switches.get(s.ix()).copied(),
             Device::Endpoint(e) => self.endpoints.get(e.ix()).copied().flatten(),
@@ -87,7 +87,7 @@ impl Floor {
     /// The label of a cable end: rack, unit, port, as in `R03-U12-P07`. That of an endpoint which
     /// shares its unit has the name too, as in `R03-U12-host-0012-P01`; what stands beside the rack
     /// has the name in place of the unit, as in `R03-host-0012-P01`.
-    pub fn label(&self, seat: Seat, device: &str, port: u16) -> String {
+    pub fn label(&self, seat: DeviceSeat, device: &str, port: u16) -> String {
         let rack = &self.racks[seat.rack as usize].name;
         match seat.unit {
             Some(unit) if seat.shared => format!("{rack}-U{unit:02}-{device}-P{port:02}"),
@@ -153,13 +153,13 @@ fn filled(
     let mut of: Vec<Vec<u32>> = blocks.iter().map(|block| vec![0; block.spots.len()]).collect();
     let mut floor = Floor {
         racks: Vec::with_capacity(order.len()),
-        switches: vec![Seat { rack: 0, unit: None, shared: false }; t.switches().len()],
+        switches: vec![DeviceSeat { rack: 0, unit: None, shared: false }; t.switches().len()],
         endpoints: vec![None; t.endpoints().len()],
     };
     for (rack, ((row, column), block, k)) in (0..).zip(order) {
         let block: usize = block;
         of[block][k] = rack;
-        floor.racks.push(Rack {
+        floor.racks.push(FloorRack {
             name: format!("R{rack:0digits$}"),
             row,
             column,
@@ -173,7 +173,7 @@ fn filled(
         let switches = block.switches.len() as u64;
         for (place, s) in block.switches.iter().enumerate() {
             let unit = Some((place as u64 * rules.switch_height() + 1) as u16);
-            floor.switches[s.ix()] = Seat { rack: racks[0], unit, shared: false };
+            floor.switches[s.ix()] = DeviceSeat { rack: racks[0], unit, shared: false };
         }
         let mut left: Vec<usize> =
             block.switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
@@ -185,7 +185,7 @@ fn filled(
         for (k, (&rack, endpoints)) in racks.iter().zip(parts).enumerate() {
             let rest = left.split_off(endpoints as usize);
             let below = RackLoad { switches: if k == 0 { switches } else { 0 }, endpoints: 0 };
-            let seats = Seats { rack, below: (!beside).then(|| limits.units(below)), rules };
+            let seats = RackSeats { rack, below: (!beside).then(|| limits.units(below)), rules };
             for (place, &e) in left.iter().enumerate() {
                 floor.endpoints[e] = Some(seats.at(place as u64));
             }
@@ -199,19 +199,19 @@ fn filled(
 }
 
 /// The seats of the endpoints of one rack.
-struct Seats<'a> {
+struct RackSeats<'a> {
     rack: u32,
     /// Units below the servers; `None` where these stand beside the rack.
     below: Option<u64>,
     rules: &'a FloorRules,
 }
 
-impl Seats<'_> {
+impl RackSeats<'_> {
     /// The seat of the endpoint of this place in the rack's order.
-    fn at(&self, place: u64) -> Seat {
+    fn at(&self, place: u64) -> DeviceSeat {
         let (height, each) = (self.rules.server_height(), self.rules.endpoints_a_server());
         let unit = self.below.map(|below| (below + place / each * height + 1) as u16);
-        Seat { rack: self.rack, unit, shared: self.below.is_some() && each > 1 }
+        DeviceSeat { rack: self.rack, unit, shared: self.below.is_some() && each > 1 }
     }
 }
 

@@ -7,7 +7,7 @@ use base::Stop;
 use base::seed::Stream;
 use base::{Quiet, Refusal};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Cable, Peer, Recipe, Switch, Topology};
+use fabric::network::{Builder, Cable, PortPeer, Recipe, Switch, Topology};
 use families::{FAMILIES, family};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -115,7 +115,7 @@ fn between_columns_a_port_leads_to_the_same_rack_from_every_switch() {
     for port in 7..=11 {
         let racks: BTreeSet<u32> = (0..50)
             .map(|s| match t.peer(SwitchId(s), port) {
-                Peer::Switch(c) => floor.switches[t.head(c).switch.ix()].rack,
+                PortPeer::Switch(c) => floor.switches[t.head(c).switch.ix()].rack,
                 other => panic!("port {port} of switch {s} is {other:?}"),
             })
             .collect();
@@ -311,11 +311,11 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     let rules = FloorRules { rack_units: 2, ..FloorRules::default() };
     let both = floored(&t, &rules);
     assert_eq!(both.racks.len(), 2, "the host and its first switch fill a rack");
-    assert_eq!(both.endpoints, [Some(Seat { rack: 0, unit: Some(2), shared: false }), None]);
+    assert_eq!(both.endpoints, [Some(DeviceSeat { rack: 0, unit: Some(2), shared: false }), None]);
     let rules = FloorRules { rack_units: 3, switch_units: Some(2), ..FloorRules::default() };
     let apart = floored(&t, &rules);
     let host = apart.endpoints[0].expect("seated");
-    assert_eq!(host, Seat { rack: apart.switches[0].rack, unit: Some(3), shared: false });
+    assert_eq!(host, DeviceSeat { rack: apart.switches[0].rack, unit: Some(3), shared: false });
     let lengths = [0, 1].map(|s: usize| apart.length_m(host, apart.switches[s], &rules));
     assert_eq!(lengths, [1.0, 3.0], "the other plane's rack is 1 m away, plus 2 m");
 }
@@ -607,7 +607,7 @@ fn rows_slack_and_pitches_are_as_ruled() {
     let floor = floored(&t, &rules);
     let at: Vec<(f64, f64)> = floor.racks.iter().map(|r| (r.x_m, r.y_m)).collect();
     assert_eq!(at, [(0.0, 0.0), (0.5, 0.0), (0.0, 3.0), (0.5, 3.0), (0.0, 6.0)]);
-    let seat = |rack| Seat { rack, unit: Some(1), shared: false };
+    let seat = |rack| DeviceSeat { rack, unit: Some(1), shared: false };
     assert_eq!(floor.length_m(seat(1), seat(4), &rules), (0.5 + 6.0 + 2.0) * 1.5 + 0.25);
     assert_eq!(floor.length_m(seat(1), seat(1), &rules), 1.0);
     // a grid that is wider than the rule allows goes on in the next row

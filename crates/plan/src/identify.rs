@@ -10,7 +10,7 @@ use super::places::{PlaceCertainty, PlanWiring, endpoint_places, rounds};
 use super::shape::by_structure;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
-use fabric::network::{Peer, Topology};
+use fabric::network::{PortPeer, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> FabricComparison<'a> {
@@ -178,8 +178,8 @@ impl<'a> FabricComparison<'a> {
             rails += 1;
             let is_at = |pairs: &DevicePairing| {
                 let place = pairs.planned[t.plug.switch.ix()].map(SwitchId);
-                let peer = place.map_or(Peer::Empty, |s| self.plan.peer(s, t.plug.port));
-                let Peer::Terminal(id) = peer else { return false };
+                let peer = place.map_or(PortPeer::Empty, |s| self.plan.peer(s, t.plug.port));
+                let PortPeer::Terminal(id) = peer else { return false };
                 let planned = &self.plan.terminals()[id.ix()];
                 Some(planned.endpoint.0) == e && planned.rail == t.rail
             };

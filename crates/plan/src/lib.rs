@@ -45,11 +45,11 @@ pub use check::{check_cables, check_cables_by};
 pub use codes::qr_code;
 pub use cost::{Bill, bill};
 pub use devices::{DevicePort, IdentifyBy, KnownDevice};
-pub use floor::{Floor, Rack, Seat, floor};
+pub use floor::{DeviceSeat, Floor, FloorRack, floor};
 pub use outcome::{
     CableCheck, CableState, ComparisonOptions, FaultKind, Finding, IdentifiedDevices, SwitchState,
 };
-pub use progress::{Progress, progress};
+pub use progress::{LayingProgress, progress};
 pub use repairs::{NamedPort, RepairInstruction, RepairMove};
 pub use rules::{EndpointSeats, FloorRules};
 pub use shop::PriceSource;

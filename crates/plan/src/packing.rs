@@ -9,7 +9,7 @@ use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 
-/// What is in a rack, or is to go there.
+/// The load of a rack: what is in it, or is to go there.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RackLoad {
     pub(super) switches: u64,
@@ -30,7 +30,7 @@ impl RackLoad {
     }
 }
 
-/// What a rack holds: units of height, and watts where its power is limited.
+/// The limits of a rack: units of height, and watts where its power is limited.
 pub(super) struct RackLimits<'a> {
     rules: &'a FloorRules,
     switch_w: f64,
@@ -200,7 +200,7 @@ const THOROUGH: u64 = 8;
 /// At most this number of pieces are few.
 const SMALL: usize = 384;
 
-/// How a cell was split.
+/// The split of a cell.
 pub(super) struct CellSplit {
     loads: Vec<RackLoad>,
     cables: WeightedGraph,

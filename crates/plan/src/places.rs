@@ -5,7 +5,7 @@
 
 use super::devices::{DevicePairing, DevicePort, KnownDevice};
 use base::{LinkId, SwitchId, TerminalId};
-use fabric::network::{Peer, Plug, Topology};
+use fabric::network::{Plug, PortPeer, Topology};
 use std::collections::BTreeSet;
 
 /// More rounds than any settling needs; a bound on those that would never end.
@@ -22,7 +22,7 @@ pub(super) struct PlanWiring<'a> {
     ignore_ports: bool,
 }
 
-/// How sure a switch must be of a place before it takes it.
+/// The certainty that a switch needs of a place before it takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlaceCertainty {
     /// More cables agree than before.
@@ -51,8 +51,8 @@ impl<'a> PlanWiring<'a> {
     /// The other end of the planned cable between switches in `port` of `place`.
     pub(super) fn planned(&self, place: u32, port: u16) -> Option<Plug> {
         match self.plan.peer(SwitchId(place), port) {
-            Peer::Switch(channel) => Some(self.plan.head(channel)),
-            Peer::Terminal(_) | Peer::Empty => None,
+            PortPeer::Switch(channel) => Some(self.plan.head(channel)),
+            PortPeer::Terminal(_) | PortPeer::Empty => None,
         }
     }
 
@@ -199,7 +199,7 @@ pub(super) fn endpoint_places(
         if ignore_ports {
             return homes.contains(&(e?, place?)).then_some(());
         }
-        let Peer::Terminal(id) = plan.peer(SwitchId(place?), t.plug.port) else { return None };
+        let PortPeer::Terminal(id) = plan.peer(SwitchId(place?), t.plug.port) else { return None };
         let p = &plan.terminals()[id.ix()];
         (e == Some(p.endpoint.0) && p.rail == t.rail).then_some(())
     };
@@ -207,9 +207,9 @@ pub(super) fn endpoint_places(
         let Some(s) = f.map(SwitchId) else { return BTreeSet::new() };
         (1..=found.switches()[s.ix()].ports)
             .filter(|&port| match found.peer(s, port) {
-                Peer::Terminal(t) => terminals && found.terminal_is_up(t),
-                Peer::Switch(c) => !terminals && found.link_is_up(c.link()),
-                Peer::Empty => false,
+                PortPeer::Terminal(t) => terminals && found.terminal_is_up(t),
+                PortPeer::Switch(c) => !terminals && found.link_is_up(c.link()),
+                PortPeer::Empty => false,
             })
             .collect()
     };

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A cable with its ends and what runs over it.
 type CableBetween = (DevicePort, DevicePort, Cable);
 
-/// Which real port stands for which planned one, device by device.
+/// The real port that stands for each planned one, device by device.
 #[derive(Debug, Clone, Default)]
 pub(super) struct RenumberedPorts {
     /// The planned port that stands for a real one.

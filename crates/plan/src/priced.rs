@@ -3,10 +3,10 @@
 use super::{
     Bill, BillItem, Catalog, FloorRules, IncludedItems, PriceSource, bill, cables_unsorted, floor,
 };
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Stage, Stop, Watch};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -54,51 +54,72 @@ pub struct CostRecord {
 
 impl Stage for CostParams {
     const NAME: &'static str = "cost";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "catalog",
             "/catalog",
-            Kind::Text,
+            ColumnType::Text,
             "",
             "whose prices these are",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "basis",
             "/basis",
-            Kind::Text,
+            ColumnType::Text,
             "",
             "catalogue, rates and what is counted: prices of one basis compare",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new("usd", "/cost_usd", Kind::Real, "US$", "price, typical", Better::Lower),
-        Metric::new("usd_low", "/cost_usd_low", Kind::Real, "US$", "lowest price", Better::Lower),
-        Metric::new(
+        RecordColumn::new(
+            "usd",
+            "/cost_usd",
+            ColumnType::Real,
+            "US$",
+            "price, typical",
+            BetterValues::Lower,
+        ),
+        RecordColumn::new(
+            "usd_low",
+            "/cost_usd_low",
+            ColumnType::Real,
+            "US$",
+            "lowest price",
+            BetterValues::Lower,
+        ),
+        RecordColumn::new(
             "usd_high",
             "/cost_usd_high",
-            Kind::Real,
+            ColumnType::Real,
             "US$",
             "highest price",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "usd_per_endpoint",
             "/cost_usd_per_endpoint",
-            Kind::Real,
+            ColumnType::Real,
             "US$",
             "typical price over endpoints",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new("power_w", "/power_w", Kind::Real, "W", "power", Better::Lower),
-        Metric::new(
+        RecordColumn::new(
+            "power_w",
+            "/power_w",
+            ColumnType::Real,
+            "W",
+            "power",
+            BetterValues::Lower,
+        ),
+        RecordColumn::new(
             "power_w_per_endpoint",
             "/power_w_per_endpoint",
-            Kind::Real,
+            ColumnType::Real,
             "W",
             "power over endpoints",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new("racks", "/racks", Kind::Whole, "", "racks", Better::Lower),
+        RecordColumn::new("racks", "/racks", ColumnType::Whole, "", "racks", BetterValues::Lower),
     ];
 
     type Input<'a> = &'a Topology;
@@ -108,8 +129,8 @@ impl Stage for CostParams {
         vec![Self::default()]
     }
 
-    fn need(&self, on: &Topology, threads: usize) -> Need {
-        Size::of(on, threads).plan(false)
+    fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on, threads).plan(false)
     }
 
     fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<CostRecord, Stop> {

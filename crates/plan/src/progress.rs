@@ -48,9 +48,9 @@ pub struct RackProgress {
     pub steps: [CableCounts; 4],
 }
 
-/// How far the laying has come.
+/// The progress of the laying of cables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Progress {
+pub struct LayingProgress {
     /// By step, as [`PlannedCable::step`]; every cable counts once.
     pub steps: [CableCounts; 4],
     /// The racks, in the floor's order.
@@ -58,12 +58,12 @@ pub struct Progress {
 }
 
 /// Counts the planned `cables` of `floor` by what `check` says of them. O(cables).
-pub fn progress(floor: &Floor, cables: &[PlannedCable], check: &CableCheck) -> Progress {
-    let rack = |rack: &super::Rack| RackProgress {
+pub fn progress(floor: &Floor, cables: &[PlannedCable], check: &CableCheck) -> LayingProgress {
+    let rack = |rack: &super::FloorRack| RackProgress {
         rack: rack.name.clone(),
         steps: [CableCounts::default(); 4],
     };
-    let mut all = Progress {
+    let mut all = LayingProgress {
         steps: [CableCounts::default(); 4],
         racks: floor.racks.iter().map(rack).collect(),
     };

@@ -13,7 +13,7 @@ use super::placing::{
 };
 use super::rules::FloorRules;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
-use fabric::geometry::{Form, Geometry, Row};
+use fabric::geometry::{Geometry, PlaneForm, RowLinks};
 use fabric::network::{Switch, Topology};
 use std::collections::BTreeMap;
 
@@ -108,7 +108,7 @@ fn bundles(t: &Topology, first: &[Option<TerminalId>]) -> Option<Vec<Vec<SwitchI
 struct PieceSeating<'a> {
     pieces: NetworkPieces<'a>,
     rules: &'a FloorRules,
-    form: Form,
+    form: PlaneForm,
     /// Leading coordinates that number planes.
     planes: usize,
 }
@@ -139,17 +139,17 @@ impl PieceSeating<'_> {
             return Ok(PieceRacks::List(Vec::new()));
         }
         match self.form {
-            Form::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
+            PlaneForm::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
                 self.listed(|p| vec![self.switch(p).plane.into(), self.coordinates(p)[1]])
             }
-            Form::Levels if self.top() > 0 => self.tree(),
-            Form::Grid(row) => match self.grid() {
-                Some(grid) if row == Row::Complete => self.by_dimension(&grid),
-                Some(grid) => self.by_block(&grid, row == Row::Ring),
+            PlaneForm::Levels if self.top() > 0 => self.tree(),
+            PlaneForm::Grid(row) => match self.grid() {
+                Some(grid) if row == RowLinks::Complete => self.by_dimension(&grid),
+                Some(grid) => self.by_block(&grid, row == RowLinks::Ring),
                 None => self.by_group(),
             },
-            Form::Free => self.open(),
-            Form::Groups | Form::Columns | Form::Levels => self.by_group(),
+            PlaneForm::Free => self.open(),
+            PlaneForm::Groups | PlaneForm::Columns | PlaneForm::Levels => self.by_group(),
         }
     }
 
@@ -379,7 +379,7 @@ impl PieceSeating<'_> {
     fn order(&self, s: SwitchId) -> (u32, SwitchId) {
         let t = self.pieces.t;
         let place = |s: SwitchId| t.switches()[s.ix()].coordinates.get(self.planes..);
-        let (Some([1, column, _]), true) = (place(s), self.form == Form::Columns) else {
+        let (Some([1, column, _]), true) = (place(s), self.form == PlaneForm::Columns) else {
             return (0, s);
         };
         let partner = (1..=t.switches()[s.ix()].ports).find_map(|port| {

@@ -8,7 +8,7 @@
 use super::devices::DevicePairing;
 use super::places::{PlaceCertainty, PlanWiring};
 use base::{SwitchId, TerminalId};
-use fabric::network::{Peer, Topology};
+use fabric::network::{PortPeer, Topology};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
@@ -32,6 +32,7 @@ type LayingMerit = (u64, u64, u64);
 /// Switches and endpoints that are known by GUID or name.
 pub(super) type KnownDevices<'a> = (&'a DevicePairing, &'a DevicePairing);
 
+/// A search for the best laying.
 struct LayingSearch<'a> {
     wiring: &'a PlanWiring<'a>,
     /// Port, endpoint and rail of every working terminal, by found switch.
@@ -148,7 +149,7 @@ impl LayingSearch<'_> {
             cables += votes.iter().find(|(p, _)| *p == place).map_or(0, |(_, n)| u64::from(*n));
             own += u64::from(self.known.is_some_and(|k| k.0.planned[f as usize] == Some(place)));
             for &(port, e, rail) in &self.hosts[f as usize] {
-                if let Peer::Terminal(t) = self.plan.peer(SwitchId(place), port) {
+                if let PortPeer::Terminal(t) = self.plan.peer(SwitchId(place), port) {
                     let t = &self.plan.terminals()[t.ix()];
                     let who = self.known.and_then(|k| k.1.planned[e as usize]);
                     hosts += 1;

@@ -1,10 +1,10 @@
 //! Where a network is bought: a catalogue, a rate, and what totals add up.
 
 use super::basis::IncludedItems;
-use super::catalog::{Catalog, Offer};
+use super::catalog::{Catalog, CatalogOffer};
 use fabric::network::{Cable, Topology};
 
-/// What cables are bought from, and at which rate.
+/// The source of prices: what cables are bought from, and at which rate.
 #[derive(Debug, Clone, Copy)]
 pub struct PriceSource<'a> {
     /// Kinds, reaches and prices.
@@ -32,7 +32,7 @@ impl PriceSource<'_> {
 
     /// The switch that `t` is bought with, for the one with most ports; `None` where the catalogue
     /// has none.
-    pub fn switch(&self, t: &Topology) -> Option<Offer> {
+    pub fn switch(&self, t: &Topology) -> Option<CatalogOffer> {
         let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
         let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));
         let terminals = t.terminals().iter().map(|r| self.rate_gbps(t, &r.cable));

@@ -4,14 +4,14 @@
 //! that have them.
 
 use crate::enter::{afford, afford_later, enter_alone, refuse, stopped};
-use base::{Need, Stop};
+use base::{ResourceNeed, Stop};
 use fabric::addresses::Addresses;
 use fabric::network::{Recipe, Topology as Network};
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use pyo3::prelude::*;
 use std::sync::Arc;
 use traffic::demand::Demand;
-use traffic::sending::Sending;
+use traffic::sending::OfferedTraffic;
 use traffic::workload::Schedule;
 
 /// An immutable network of switches, links and endpoints.
@@ -26,7 +26,7 @@ impl Topology {
         &self,
         py: Python<'_>,
         what: &str,
-        need: impl FnOnce(&Size) -> Need,
+        need: impl FnOnce(&NetworkSize) -> ResourceNeed,
     ) -> PyResult<()> {
         affordable(py, &self.inner, what, need)
     }
@@ -48,10 +48,10 @@ pub fn affordable(
     py: Python<'_>,
     t: &Network,
     what: &str,
-    need: impl FnOnce(&Size) -> Need,
+    need: impl FnOnce(&NetworkSize) -> ResourceNeed,
 ) -> PyResult<()> {
     let named = format!("{what} {}", t.recipe());
-    afford(py, &named, |threads| need(&Size::of(t, threads)))
+    afford(py, &named, |threads| need(&NetworkSize::of(t, threads)))
 }
 
 /// Immutable forwarding tables of a network: routes per destination and layer, and their lanes.
@@ -74,7 +74,7 @@ impl Routing {
 pub struct Traffic {
     pub on: Py<Topology>,
     pub inner: Demand,
-    pub sending: Sending,
+    pub sending: OfferedTraffic,
     /// Whether a matching is known to be the longest; None for other traffic.
     #[pyo3(get)]
     pub exact_matching: Option<bool>,
@@ -82,7 +82,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Who sends how much to whom.
-    pub fn sending(&self) -> &Sending {
+    pub fn sending(&self) -> &OfferedTraffic {
         &self.sending
     }
 }

@@ -1,7 +1,7 @@
 //! Every long call passes here: the interpreter is released, Ctrl-C heard, progress passed on.
 
 use crate::fault;
-use base::Need;
+use base::ResourceNeed;
 use base::{Interrupted, Refusal, Stop, Watch};
 use fabric::network::Recipe;
 use pyo3::create_exception;
@@ -164,6 +164,7 @@ impl Watch for SharedProgress {
 static PLANTED: Mutex<Option<PlantedFault>> = Mutex::new(None);
 static IS_PLANTED: AtomicBool = AtomicBool::new(false);
 
+/// A fault that tests plant, to see how it ends.
 struct PlantedFault {
     what: String,
     /// How often it is passed before.
@@ -250,7 +251,11 @@ fn machine(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
 
 /// Refuses work whose `need` this machine cannot meet, and says how long long work takes: see
 /// `flyloom.support.machine.afford`. `need` is given the number of threads.
-pub fn afford(py: Python<'_>, what: &str, need: impl FnOnce(usize) -> Need) -> PyResult<()> {
+pub fn afford(
+    py: Python<'_>,
+    what: &str,
+    need: impl FnOnce(usize) -> ResourceNeed,
+) -> PyResult<()> {
     let need = need(pool(py)?.current_num_threads());
     machine(py)?.call_method1("afford", (what, need.bytes, need.seconds)).map(drop)
 }
@@ -324,7 +329,7 @@ pub fn enter_alone<T: Send + 'static>(
 /// Turns of a tenth of a second in which work may end in order after a fault.
 const GRACE: u32 = 4;
 
-/// How the end of work is waited for.
+/// The rules by which the end of work is waited for.
 #[derive(Clone, Copy)]
 struct WaitRules {
     /// Whether the work hears a watch: what stops it is said at its end.

@@ -3,8 +3,8 @@
 use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, from_python, object, refuse, to_python};
 use base::Refusal;
-use fabric::size::Size;
-use formats::export::{ExportSource, FORMATS, Places, format};
+use fabric::size::NetworkSize;
+use formats::export::{DevicePlaces, ExportSource, FORMATS, format};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 /// A floor plan: places, and the length of every cable, metres.
 #[derive(Deserialize)]
-struct Plan {
+struct FloorPlan {
     #[serde(flatten)]
-    places: Places,
+    places: DevicePlaces,
     links_m: Vec<f32>,
     terminals_m: Vec<f32>,
 }
@@ -74,10 +74,10 @@ pub fn export_text(
     let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
     let t = network.inner.clone();
     let routing = routing.map(|routing| routing.inner.clone());
-    let plan = floor.map(from_python).transpose()?.map(serde_json::from_value::<Plan>);
+    let plan = floor.map(from_python).transpose()?.map(serde_json::from_value::<FloorPlan>);
     let wrong = |e: serde_json::Error| refuse(Refusal::new("floor", e.to_string(), ""));
     let plan = plan.transpose().map_err(wrong)?;
-    affordable(py, &t, "writing", Size::text)?;
+    affordable(py, &t, "writing", NetworkSize::text)?;
     let work = move || {
         let planned = plan.as_ref().map(|p| t.with_lengths(&p.links_m, &p.terminals_m));
         let network = planned.transpose()?.map_or(t, Arc::new);

@@ -2,7 +2,7 @@
 
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::workload::Workload;
-use formats::trace::{self, FileNaming, Format, WrittenWorkload};
+use formats::trace::{self, FileNaming, TraceFormat, WrittenWorkload};
 use formats::{communication, graph_file};
 use lab::kinds::keys;
 use pyo3::prelude::*;
@@ -10,16 +10,16 @@ use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 
-/// What is in a file: text, or bytes.
+/// The content of a file: text, or bytes.
 #[derive(FromPyObject)]
-pub enum Content {
+pub enum FileContent {
     /// What was read as text.
     Text(PyBackedStr),
     /// What was read as it is.
     Bytes(PyBackedBytes),
 }
 
-impl Content {
+impl FileContent {
     fn bytes(&self) -> &[u8] {
         match self {
             Self::Text(text) => text.as_bytes(),
@@ -29,8 +29,8 @@ impl Content {
 }
 
 /// Names and contents together.
-fn files<'a>(names: &[String], contents: &'a [Content]) -> Vec<trace::File<'a>> {
-    names.iter().cloned().zip(contents.iter().map(Content::bytes)).collect()
+fn files<'a>(names: &[String], contents: &'a [FileContent]) -> Vec<trace::NamedFile<'a>> {
+    names.iter().cloned().zip(contents.iter().map(FileContent::bytes)).collect()
 }
 
 /// The table of formats of workloads: name, what each is, how its files are named, its parameters,
@@ -40,7 +40,7 @@ pub fn trace_formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &trace::FORMATS.iter().map(row).collect::<Value>())
 }
 
-fn row(format: &Format) -> Value {
+fn row(format: &TraceFormat) -> Value {
     let naming = match format.naming {
         FileNaming::One(ends) => json!({ "files": "one", "ends": ends, "shared": [] }),
         FileNaming::PerRank { before, ends, shared } => {
@@ -91,7 +91,7 @@ pub fn trace_read(
     py: Python<'_>,
     format: &str,
     names: Vec<String>,
-    contents: Vec<Content>,
+    contents: Vec<FileContent>,
     given: &Bound<'_, PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Workload> {
@@ -108,7 +108,7 @@ pub fn trace_counts<'py>(
     py: Python<'py>,
     format: &str,
     names: Vec<String>,
-    contents: Vec<Content>,
+    contents: Vec<FileContent>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let format = trace::format(format).map_err(refuse)?;
@@ -119,9 +119,9 @@ pub fn trace_counts<'py>(
 
 /// A workload, written: its files by name, how many ranks and operations are in them, their bytes,
 /// and how many ranks do several things at the same time, where that is lost.
-type Files<'py> = (Vec<(String, Bound<'py, PyBytes>)>, u32, u64, u64, Option<u32>);
+type PythonWorkload<'py> = (Vec<(String, Bound<'py, PyBytes>)>, u32, u64, u64, Option<u32>);
 
-fn given_back<'py>(py: Python<'py>, written: &WrittenWorkload) -> Files<'py> {
+fn given_back<'py>(py: Python<'py>, written: &WrittenWorkload) -> PythonWorkload<'py> {
     let one = |(name, content): &(String, Vec<u8>)| (name.clone(), PyBytes::new(py, content));
     let all = written.files.iter().map(one).collect();
     (all, written.ranks, written.operations, written.bytes, written.at_once)
@@ -144,7 +144,7 @@ pub fn trace_written<'py>(
     format: &str,
     prefix: &str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Files<'py>> {
+) -> PyResult<PythonWorkload<'py>> {
     let (writer, schedule) = (writer(format)?, &schedule.get().inner);
     let written = enter(py, progress, |watch| writer.write(schedule, prefix, watch))?;
     Ok(given_back(py, &written.map_err(stopped)?))
@@ -160,7 +160,7 @@ pub fn trace_made<'py>(
     format: &str,
     prefix: &str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Files<'py>> {
+) -> PyResult<PythonWorkload<'py>> {
     let (writer, given) = (writer(format)?, object(from_python(given)?));
     let written = enter(py, progress, |watch| writer.made(name, &given, prefix, watch))?;
     Ok(given_back(py, &written.map_err(stopped)?))
@@ -172,11 +172,11 @@ pub fn trace_made<'py>(
 pub fn trace_rewritten<'py>(
     py: Python<'py>,
     names: Vec<String>,
-    contents: Vec<Content>,
+    contents: Vec<FileContent>,
     format: &str,
     prefix: &str,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Files<'py>> {
+) -> PyResult<PythonWorkload<'py>> {
     let writer = writer(format)?;
     let written = enter(py, progress, |watch| {
         writer.rewritten(&files(&names, &contents), prefix, watch).transpose()
@@ -185,11 +185,11 @@ pub fn trace_rewritten<'py>(
 }
 
 /// The files of an example, by name and content, with the kind and the name of their format.
-type Example<'py> = (String, String, Vec<(String, Bound<'py, PyBytes>)>);
+type ExampleFiles<'py> = (String, String, Vec<(String, Bound<'py, PyBytes>)>);
 
 /// The files of a small example of every format that is read, by kind and name: what tests damage.
 #[pyfunction]
-pub fn format_examples(py: Python<'_>) -> Vec<Example<'_>> {
+pub fn format_examples(py: Python<'_>) -> Vec<ExampleFiles<'_>> {
     let bytes = |(name, content): (String, Vec<u8>)| (name, PyBytes::new(py, &content));
     let one = |kind: &str, name: &str, files: Vec<(String, Vec<u8>)>| {
         (kind.to_owned(), name.to_owned(), files.into_iter().map(bytes).collect())

@@ -3,7 +3,7 @@
 use crate::classes::Topology;
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::plugins::plugins;
-use base::{Need, Refusal, Watch};
+use base::{Refusal, ResourceNeed, Watch};
 use engines::ask;
 use fabric::size::RouteWork;
 use lab::kinds::KINDS;
@@ -86,7 +86,7 @@ pub fn point_need(
     for (level, given) in object(from_python(simulated)?) {
         needs.push(lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?);
     }
-    let sum = |of: fn(&Need) -> f64| needs.iter().map(of).sum::<f64>();
+    let sum = |of: fn(&ResourceNeed) -> f64| needs.iter().map(of).sum::<f64>();
     Ok((sum(|need| need.bytes), sum(|need| need.seconds)))
 }
 
@@ -156,7 +156,7 @@ pub fn simulators(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 }
 
 /// Parameters, and pairs of an old word of one and the new one.
-type Renamed<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
+type RenamedWords<'py> = (Bound<'py, PyAny>, Vec<(String, String)>);
 
 /// Parameters of a simulator in the words of this version, and what had other ones: pairs of the
 /// old word and the new one. Raises `RefusalError` where one is given by both.
@@ -165,7 +165,7 @@ pub fn renewed<'py>(
     py: Python<'py>,
     name: &str,
     given: &Bound<'py, PyAny>,
-) -> PyResult<Renamed<'py>> {
+) -> PyResult<RenamedWords<'py>> {
     let given = object(from_python(given)?);
     let (new, notes) = lab::stages::stage(name).and_then(|e| e.renewed(&given)).map_err(refuse)?;
     let notes = notes.into_iter().map(|note| (note.old, note.new)).collect();

@@ -2,8 +2,8 @@
 
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
-use base::{Need, Quiet, Refusal, Stop, Watch};
-use formats::communication::{FORMATS as GRAPHS, ReadMatrix};
+use base::{Quiet, Refusal, ResourceNeed, Stop, Watch};
+use formats::communication::{CommunicationMatrix, FORMATS as GRAPHS};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{JointRequest, joint};
 use mapping::bounds::bounds;
@@ -13,31 +13,31 @@ use mapping::evaluate::evaluate;
 use mapping::map::{MappingRequest, map};
 use mapping::method::METHODS;
 use mapping::paths::MappingPaths;
-use mapping::slots::Slots;
+use mapping::slots::ProcessSlots;
 use mapping::spec::{HOPS_LIMIT, HOPS_LIMIT_WITH_ROUTING, Spec};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use traffic::communication::{KINDS, Sent, made};
+use traffic::communication::{KINDS, ProcessTraffic, made};
 use verify::RouteLimits;
 
 /// Who sends how many bytes, in how many messages, to whom.
 #[pyclass(frozen, module = "flyloom._core")]
 pub struct Communication {
-    inner: traffic::communication::Communication,
+    inner: traffic::communication::CommunicationGraph,
     /// Why the values of a matrix are no bytes: then only its pattern counts.
     unfit: Option<Refusal>,
 }
 
 impl Communication {
-    fn new(inner: traffic::communication::Communication) -> Self {
+    fn new(inner: traffic::communication::CommunicationGraph) -> Self {
         Self { inner, unfit: None }
     }
 
     /// The graph with its bytes.
-    fn graph(&self) -> PyResult<&traffic::communication::Communication> {
+    fn graph(&self) -> PyResult<&traffic::communication::CommunicationGraph> {
         match &self.unfit {
             None => Ok(&self.inner),
             Some(refused) => Err(refuse(refused.clone())),
@@ -55,7 +55,7 @@ impl Communication {
                 files.iter().map(|(name, text)| (name.clone(), text.as_str())).collect();
             formats::communication::matrix(&texts)
         })?;
-        let ReadMatrix { pattern: inner, unfit } = inner.map_err(refuse)?;
+        let CommunicationMatrix { pattern: inner, unfit } = inner.map_err(refuse)?;
         Ok(Self { inner, unfit })
     }
 
@@ -71,7 +71,7 @@ impl Communication {
     #[staticmethod]
     fn of_workload(py: Python<'_>, workload: Py<Workload>) -> PyResult<Self> {
         let work = |_: &dyn Watch| {
-            traffic::communication::Communication::of_schedule(&workload.get().inner)
+            traffic::communication::CommunicationGraph::of_schedule(&workload.get().inner)
         };
         Ok(Self::new(enter(py, None, work)?.map_err(refuse)?))
     }
@@ -94,10 +94,10 @@ impl Communication {
             senders.as_array().iter().zip(receivers.as_array()).zip(bytes.as_array())
         {
             let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
-            sent.push(Sent { from, to, bytes: *amount, messages: 1.0 });
+            sent.push(ProcessTraffic { from, to, bytes: *amount, messages: 1.0 });
         }
-        let ReadMatrix { pattern: inner, unfit } =
-            ReadMatrix::of(processes, sent).map_err(refuse)?;
+        let CommunicationMatrix { pattern: inner, unfit } =
+            CommunicationMatrix::of(processes, sent).map_err(refuse)?;
         Ok(Self { inner, unfit })
     }
 
@@ -167,12 +167,12 @@ fn spec_of(given: &Bound<'_, PyAny>) -> PyResult<Spec> {
 }
 
 /// The network and the tables where there are some.
-struct Target {
+struct MappingTarget {
     topology: Arc<fabric::Topology>,
     routing: Option<fabric::tables::Routing>,
 }
 
-impl Target {
+impl MappingTarget {
     fn of(on: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(tables) = on.cast::<Routing>() {
             let routing = tables.get().inner.clone();
@@ -190,8 +190,8 @@ impl Target {
 /// What the linear mapping is worth; null where there are too few slots.
 fn linear(
     paths: MappingPaths<'_>,
-    graph: &traffic::communication::Communication,
-    slots: &Slots,
+    graph: &traffic::communication::CommunicationGraph,
+    slots: &ProcessSlots,
     watch: &dyn Watch,
 ) -> Result<Value, Stop> {
     if graph.processes() as usize > slots.count() {
@@ -203,9 +203,9 @@ fn linear(
 
 /// What a mapping is worth, with bounds and what the linear one is worth on its paths.
 fn figures(
-    on: &Target,
-    graph: &traffic::communication::Communication,
-    slots: &Slots,
+    on: &MappingTarget,
+    graph: &traffic::communication::CommunicationGraph,
+    slots: &ProcessSlots,
     places: &[u32],
     linear_by: MappingPaths<'_>,
     watch: &dyn Watch,
@@ -249,12 +249,12 @@ pub fn map_processes<'py>(
     progress: Option<Py<PyAny>>,
     start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, given) = (Target::of(on)?, spec_of(given)?);
+    let (on, given) = (MappingTarget::of(on)?, spec_of(given)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
     let pins = given.pins();
     let graph = graph.get().graph()?;
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
-        let slots = Slots::new(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
+        let slots = ProcessSlots::new(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
         let request = MappingRequest {
             graph,
             paths: on.paths(),
@@ -300,7 +300,7 @@ pub fn map_with_routing<'py>(
     let on = on.get().inner.clone();
     let graph = graph.get().graph()?;
     let work = |watch: &dyn Watch| -> Result<(Value, fabric::tables::Routing), Stop> {
-        let slots = Slots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
+        let slots = ProcessSlots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
         let request = MappingRequest {
             graph,
             paths: MappingPaths::Shortest(&on),
@@ -316,7 +316,7 @@ pub fn map_with_routing<'py>(
         let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
-        let tables = Target { topology: on.clone(), routing: Some(found.routing.clone()) };
+        let tables = MappingTarget { topology: on.clone(), routing: Some(found.routing.clone()) };
         let (places, shortest) = (&found.mapped.places, MappingPaths::Shortest(&on));
         let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
         report["interrupted"] = found.mapped.interrupted.into();
@@ -343,9 +343,9 @@ pub fn evaluate_mapping<'py>(
     per_endpoint: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, graph) = (Target::of(on)?, graph.get().graph()?);
+    let (on, graph) = (MappingTarget::of(on)?, graph.get().graph()?);
     let work = |watch: &dyn Watch| -> Result<Value, Stop> {
-        let slots = Slots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
+        let slots = ProcessSlots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
         figures(&on, graph, &slots, &places, on.paths(), watch)
     };
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
@@ -361,7 +361,7 @@ pub fn mapping_loads<'py>(
     places: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (on, graph) = (Target::of(on)?, graph.get().graph()?);
+    let (on, graph) = (MappingTarget::of(on)?, graph.get().graph()?);
     let work = |watch: &dyn Watch| evaluate(on.paths(), graph, &places, watch);
     let loads = enter(py, progress, work)?.map_err(stopped)?.loads;
     let channels = || (0..loads.len()).map(base::ChannelId::from);
@@ -381,7 +381,7 @@ pub fn mapping_loads<'py>(
 const SLOT_BYTES: f64 = 128.0;
 
 /// The endpoint of each slot.
-fn order(slots: &Slots) -> Vec<u32> {
+fn order(slots: &ProcessSlots) -> Vec<u32> {
     (0..slots.count() as u32).map(|s| slots.endpoint(s)).collect()
 }
 
@@ -391,7 +391,9 @@ pub fn hosts_of(py: Python<'_>, on: Py<Topology>, text: String) -> PyResult<Vec<
     let topology = on.get().inner.clone();
     let found = enter(py, None, |_| files::hosts(&topology, &text))?.map_err(refuse)?;
     let slots = found.len();
-    afford(py, &format!("a list of {slots} slots"), |_| Need::new(SLOT_BYTES * slots as f64, 0.0))?;
+    afford(py, &format!("a list of {slots} slots"), |_| {
+        ResourceNeed::new(SLOT_BYTES * slots as f64, 0.0)
+    })?;
     Ok(found)
 }
 
@@ -416,7 +418,7 @@ pub fn mapping_of(
     let topology = on.get().inner.clone();
     let work = |_: &dyn Watch| {
         let format = format.as_deref().map(files::format).transpose()?;
-        let all = Slots::new(&topology, hosts.as_deref(), per_endpoint)?;
+        let all = ProcessSlots::new(&topology, hosts.as_deref(), per_endpoint)?;
         let order = order(&all);
         files::read(&topology, &text, &order, format)
     };
@@ -436,7 +438,7 @@ pub fn mapping_text(
 ) -> PyResult<String> {
     let topology = on.get().inner.clone();
     let work = |_: &dyn Watch| {
-        let all = Slots::new(&topology, hosts.as_deref(), per_endpoint)?;
+        let all = ProcessSlots::new(&topology, hosts.as_deref(), per_endpoint)?;
         let order = order(&all);
         files::write(&topology, &places, &order, files::format(&format)?)
     };

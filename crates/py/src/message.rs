@@ -3,7 +3,7 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use base::stage::parameters;
-use base::{Frame, Refusal, Stage, Stop, Watch};
+use base::{RecordJson, Refusal, Stage, Stop, Watch};
 use lab::over_seeds::over_seeds;
 use message::stage::{MessageInputs, RunOutcome, Spec, channel_ends};
 use message::{LogGops, PathAmounts, ProcessorWork, TracedRun};
@@ -11,14 +11,15 @@ use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use traffic::workload::Schedule;
+use traffic::workload::{ANY, Op, OperationKind, Schedule};
 
 /// A network, and its tables where these are given.
-type Driven = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
+type RoutedNetwork = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
 
 /// The network and the tables that Python gave, if any.
-pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<Driven> {
+pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<RoutedNetwork> {
     let routing = on.and_then(|on| on.cast::<Routing>().ok());
     let routing = routing.map(|tables| tables.get().inner.clone());
     let topology = match (&routing, on) {
@@ -35,8 +36,9 @@ pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &schemars::schema_for!(Spec).to_value())
 }
 
-/// What is found, when each rank is done, the channels, the critical path and the processors' work.
-type Simulated<'py> = (
+/// The result of a run: when each rank is done, the channels, the critical path and the processors'
+/// work.
+type MessageResult<'py> = (
     Bound<'py, PyAny>,
     Bound<'py, PyArray1<f64>>,
     Option<Bound<'py, PyDict>>,
@@ -66,6 +68,10 @@ fn trace_of<'py>(
     let steps = PyDict::new(py);
     steps.set_item("rank", path.iter().map(|s| ranks.rank_of(s.op)).collect::<Vec<_>>())?;
     steps.set_item("operation", path.iter().map(|s| ranks.described(s.op)).collect::<Vec<_>>())?;
+    let cpu = |op: u32| ranks.ops()[op as usize].cpu;
+    steps.set_item("cpu", path.iter().map(|s| u32::from(cpu(s.op))).collect::<Vec<_>>())?;
+    let number = |op: u32| op - ranks.of_rank(ranks.rank_of(op)).start + 1;
+    steps.set_item("number", path.iter().map(|s| number(s.op)).collect::<Vec<_>>())?;
     steps.set_item("begin_ns", path.iter().map(|s| ns(s.begin)).collect::<Vec<_>>())?;
     steps.set_item("end_ns", path.iter().map(|s| ns(s.end)).collect::<Vec<_>>())?;
     found.set_item("path", steps)?;
@@ -80,8 +86,57 @@ fn trace_of<'py>(
     work.set_item("doing", busy.iter().map(|b| word(b.doing)).collect::<Vec<_>>())?;
     work.set_item("begin_ns", PyArray1::from_iter(py, busy.iter().map(|b| ns(b.begin))))?;
     work.set_item("end_ns", PyArray1::from_iter(py, busy.iter().map(|b| ns(b.end))))?;
+    operations_of(py, traced, ranks, &work)?;
     found.set_item("work", work)?;
+    let messages = PyDict::new(py);
+    let all = &traced.messages;
+    messages.set_item("send", PyArray1::from_iter(py, all.iter().map(|m| m.send)))?;
+    messages.set_item("receive", PyArray1::from_iter(py, all.iter().map(|m| m.receive)))?;
+    found.set_item("messages", messages)?;
+    let collectives = PyDict::new(py);
+    let (names, all) =
+        (ranks.collectives().map(|c| c.name).collect::<Vec<_>>(), &traced.collectives);
+    collectives.set_item("rank", all.iter().map(|c| c.rank).collect::<Vec<_>>())?;
+    collectives.set_item("cpu", all.iter().map(|c| u32::from(c.cpu)).collect::<Vec<_>>())?;
+    collectives
+        .set_item("name", all.iter().map(|c| names[c.number as usize]).collect::<Vec<_>>())?;
+    collectives.set_item("begin_ns", all.iter().map(|c| ns(c.begin)).collect::<Vec<_>>())?;
+    collectives.set_item("end_ns", all.iter().map(|c| ns(c.end)).collect::<Vec<_>>())?;
+    found.set_item("collectives", collectives)?;
     Ok(found)
+}
+
+/// The operation of each piece of work: its processor, its number on its rank from 1, and of
+/// messages the bytes, the tag and the other rank; -1 where there is none, or none is said.
+fn operations_of<'py>(
+    py: Python<'py>,
+    traced: &TracedRun,
+    ranks: &Schedule,
+    work: &Bound<'py, PyDict>,
+) -> PyResult<()> {
+    let busy = &traced.spans;
+    let ops = || busy.iter().map(|b| ranks.ops()[b.op as usize]);
+    let is_message = |op: &Op| op.kind != OperationKind::Calc;
+    let known = |op: Op, n: u32| if is_message(&op) && n != ANY { i64::from(n) } else { -1 };
+    let mut senders = BTreeMap::new();
+    for message in &traced.messages {
+        let received = busy[message.receive as usize].op;
+        if ranks.ops()[received as usize].peer == ANY {
+            senders.insert(received, i64::from(busy[message.send as usize].rank));
+        }
+    }
+    let peers = busy
+        .iter()
+        .zip(ops())
+        .map(|(b, op)| senders.get(&b.op).copied().unwrap_or_else(|| known(op, op.peer)));
+    let numbers = busy.iter().map(|b| b.op - ranks.of_rank(b.rank).start + 1);
+    let bytes = ops().map(|op| if is_message(&op) { op.size as i64 } else { -1 });
+    work.set_item("cpu", PyArray1::from_iter(py, ops().map(|op| op.cpu)))?;
+    work.set_item("number", PyArray1::from_iter(py, numbers))?;
+    work.set_item("bytes", PyArray1::from_iter(py, bytes))?;
+    work.set_item("tag", PyArray1::from_iter(py, ops().map(|op| known(op, op.tag))))?;
+    work.set_item("peer", PyArray1::from_iter(py, peers))?;
+    Ok(())
 }
 
 /// The plane of every channel: both directions of the links between switches, then of the rails of
@@ -99,13 +154,13 @@ fn each_seed(
     on: MessageInputs<'_>,
     is_traced: bool,
     watch: &dyn Watch,
-) -> Result<(RunOutcome, Frame), Stop> {
+) -> Result<(RunOutcome, RecordJson), Stop> {
     let first = Mutex::new(None);
     let run = |seed: u64, _: usize| {
         let is_first = seed == spec.seed;
         let one = Spec { seed, seeds: 1, ..spec.clone() };
         let ran = one.simulate(on, is_traced && is_first, watch)?;
-        let record = Frame::of(&ran.record);
+        let record = RecordJson::of(&ran.record);
         if is_first {
             *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(ran);
         }
@@ -135,7 +190,7 @@ pub fn simulate_message<'py>(
     places: Option<Vec<u32>>,
     traced: bool,
     progress: Option<Py<PyAny>>,
-) -> PyResult<Simulated<'py>> {
+) -> PyResult<MessageResult<'py>> {
     let spec: Spec = parameters(&object(from_python(given)?)).map_err(|refused| {
         let param = refused.param.trim_start_matches("costs.").to_owned();
         refuse(Refusal { param, ..refused })
@@ -151,7 +206,7 @@ pub fn simulate_message<'py>(
     afford(py, "simulating messages", |threads| spec.need(played, threads))?;
     let (ran, record) =
         enter(py, progress, |watch| each_seed(&spec, played, traced, watch))?.map_err(stopped)?;
-    let last = ran.record.finish_ns;
+    let (last, costs) = (ran.record.finish_ns, ran.record.parameters);
     let channels = match (&topology, ran.used) {
         (Some(topology), Some(used)) => {
             let ends = (0..used.bytes.len()).map(|c| channel_ends(topology, c));
@@ -171,10 +226,8 @@ pub fn simulate_message<'py>(
         _ => None,
     };
     let trace = match (&ran.traced, &ran.schedule) {
-        (Some(traced), Some(schedule)) => Some(trace_of(py, traced, schedule, &spec.costs)?),
-        (Some(traced), None) => {
-            schedule.map(|s| trace_of(py, traced, s, &spec.costs)).transpose()?
-        }
+        (Some(traced), Some(schedule)) => Some(trace_of(py, traced, schedule, &costs)?),
+        (Some(traced), None) => schedule.map(|s| trace_of(py, traced, s, &costs)).transpose()?,
         (None, _) => None,
     };
     let record = Value::Object(record.0);

@@ -4,7 +4,7 @@ use crate::classes::{Routing, Topology, Traffic, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
 use base::stage::parameters;
-use base::{Frame, Stage, Stop};
+use base::{RecordJson, Stage, Stop};
 use lab::over_seeds::over_seeds;
 use packet::replay::GivenJobs;
 use packet::spec::Spec;
@@ -82,11 +82,11 @@ fn each_seed(
     spec: &Spec,
     threads: usize,
     run: impl Fn(&Spec, usize) -> Result<PacketRecord, Stop> + Sync,
-) -> Result<Frame, Stop> {
+) -> Result<RecordJson, Stop> {
     if spec.seeds == 1 {
-        return run(spec, threads).map(Frame::of);
+        return run(spec, threads).map(RecordJson::of);
     }
     over_seeds((spec.seed, spec.seeds), threads, Spec::COLUMNS, |seed, threads| {
-        run(&Spec { seed, seeds: 1, ..spec.clone() }, threads).map(Frame::of)
+        run(&Spec { seed, seeds: 1, ..spec.clone() }, threads).map(RecordJson::of)
     })
 }

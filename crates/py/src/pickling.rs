@@ -4,14 +4,14 @@ use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, refuse};
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::{Recipe, Topology as Network};
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::graph_file::json;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyTuple};
 use std::sync::Arc;
 
-/// What pickle keeps: a function of the module, and what to call it with.
-pub type Reduced<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
+/// The reduction that pickle keeps: a function of the module, and what to call it with.
+pub type PickleReduction<'py> = (Bound<'py, PyAny>, Bound<'py, PyTuple>);
 
 /// The links and switches that fail in `t` and not in the network of its recipe, if that with these
 /// failures is the very same network.
@@ -42,8 +42,8 @@ fn failed(t: Network, links: &[LinkId], switches: &[SwitchId]) -> Result<Network
 
 /// A network for pickle: its recipe and failures where they give the very same network, else its
 /// JSON, compressed.
-pub fn reduce_topology<'py>(py: Python<'py>, t: &Arc<Network>) -> PyResult<Reduced<'py>> {
-    affordable(py, t, "pickling", Size::text)?;
+pub fn reduce_topology<'py>(py: Python<'py>, t: &Arc<Network>) -> PyResult<PickleReduction<'py>> {
+    affordable(py, t, "pickling", NetworkSize::text)?;
     let on = t.clone();
     let (failures, text) = enter_alone(py, move || {
         let failures = failures(&on);
@@ -60,7 +60,7 @@ pub fn reduce_topology<'py>(py: Python<'py>, t: &Arc<Network>) -> PyResult<Reduc
 }
 
 /// Tables for pickle: their network, their bytes, and the addresses they were read with.
-pub fn reduce_routing<'py>(py: Python<'py>, routing: &Routing) -> PyResult<Reduced<'py>> {
+pub fn reduce_routing<'py>(py: Python<'py>, routing: &Routing) -> PyResult<PickleReduction<'py>> {
     let tables = routing.inner.clone();
     let bytes = enter_alone(py, move || tables.to_bytes())?;
     let addresses = routing.addresses.as_ref().map(serde_json::to_string);

@@ -2,9 +2,9 @@
 
 use crate::enter::{RefusalError, refuse, stopped};
 use base::{Interrupted, Refusal, Stop};
-use des::Peers;
+use des::PeerExchange;
 use des::peers::{agree, same};
-use des_mpi::World;
+use des_mpi::MpiWorld;
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -28,7 +28,7 @@ pub fn map_library(py: Python<'_>) -> Bound<'_, PyBytes> {
 /// This process among the ranks of an MPI program.
 #[pyclass(frozen)]
 pub struct Ranks {
-    world: Mutex<Option<World>>,
+    world: Mutex<Option<MpiWorld>>,
     #[pyo3(get)]
     rank: usize,
     #[pyo3(get)]
@@ -42,7 +42,7 @@ impl Ranks {
     /// Loads the library around MPI at a path, and begins MPI.
     #[new]
     fn new(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
-        let world = py.detach(|| World::open(&path)).map_err(refuse)?;
+        let world = py.detach(|| MpiWorld::open(&path)).map_err(refuse)?;
         let (rank, size, library) = (world.me(), world.count(), world.library());
         Ok(Self { world: Mutex::new(Some(world)), rank, size, library })
     }
@@ -65,12 +65,12 @@ impl Ranks {
     /// The end of MPI; all ranks come to this.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let world = self.lock().take();
-        py.detach(|| world.map_or(Ok(()), World::close)).map_err(refuse)
+        py.detach(|| world.map_or(Ok(()), MpiWorld::close)).map_err(refuse)
     }
 }
 
 impl Ranks {
-    fn lock(&self) -> MutexGuard<'_, Option<World>> {
+    fn lock(&self) -> MutexGuard<'_, Option<MpiWorld>> {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -78,7 +78,10 @@ impl Ranks {
     ///
     /// # Errors
     /// Those of `work`, and when MPI has ended.
-    pub fn over<T>(&self, work: impl FnOnce(&mut dyn Peers) -> Result<T, Stop>) -> Result<T, Stop> {
+    pub fn over<T>(
+        &self,
+        work: impl FnOnce(&mut dyn PeerExchange) -> Result<T, Stop>,
+    ) -> Result<T, Stop> {
         match self.lock().as_mut() {
             Some(world) => work(world),
             None => Err(Refusal::new("", "MPI has ended in this process", "").into()),

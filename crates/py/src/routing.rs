@@ -5,13 +5,13 @@ use crate::classes::{Topology, Traffic, Workload, affordable};
 use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, stopped, to_python,
 };
-use crate::pickling::{Reduced, reduce_routing};
-use crate::stage::{Files, measured};
+use crate::pickling::{PickleReduction, reduce_routing};
+use crate::stage::{MeasureFiles, measured};
 use crate::views::{array, view};
 use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
 use fabric::addresses::Addresses;
-use fabric::size::{RouteWork, Size};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{changes, compare, lft, sl_files, table};
@@ -19,7 +19,7 @@ use measure::load::edge_load;
 use numpy::{PyArray1, PyArray2, PyArray3, PyArrayMethods};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use verify::{RouteLimits, Verified, certificate};
+use verify::{RouteLimits, VerifiedRouting, certificate};
 
 impl Routing {
     /// Refuses work along all routes that the machine cannot do.
@@ -136,7 +136,7 @@ impl Routing {
         self.afford(py, "proving routes on", RouteWork::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
         let work = |watch: &dyn base::Watch| {
-            Verified::routing(self.inner.clone(), RouteLimits::NONE, watch)
+            VerifiedRouting::routing(self.inner.clone(), RouteLimits::NONE, watch)
         };
         let Ok(proved) = enter(py, progress, work)?.map_err(|_| interrupted())? else {
             return Ok(None);
@@ -201,7 +201,7 @@ impl Routing {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Files {
+        let given = MeasureFiles {
             routing: Some(&self.inner),
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -220,7 +220,9 @@ impl Routing {
     /// The tables of a digraph of ORCS.
     #[staticmethod]
     fn from_orcs(py: Python<'_>, text: &str, name: &str) -> PyResult<Self> {
-        afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
+        afford(py, &format!("reading {name}"), |_| {
+            NetworkSize::read(text.len(), text.lines().count())
+        })?;
         let (text, name) = (text.to_owned(), name.to_owned());
         let inner = enter_alone(py, move || orcs::read_tables(&text, &name))?.map_err(refuse)?;
         Ok(Self { inner, addresses: None })
@@ -344,7 +346,7 @@ impl Routing {
         self.inner.digest()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<PickleReduction<'py>> {
         reduce_routing(py, self)
     }
 

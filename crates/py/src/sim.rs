@@ -4,11 +4,11 @@ use crate::classes::{Routing, Topology, Traffic};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::stage::injections;
 use base::stage::parameters;
-use base::{Frame, Refusal, Stage, Stop};
+use base::{RecordJson, Refusal, Stage, Stop};
 use flit::case::GivenTraffic;
 use flit::spec::Spec;
 use flit::stage::FlitInputs;
-use formats::booksim::{self, Source};
+use formats::booksim::{self, SettingsSource};
 use lab::sampling::BookSimSimulation;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -47,34 +47,34 @@ pub fn simulate_flit<'py>(
     let on = FlitInputs { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
-    to_python(py, &Value::Object(Frame::of(found).0))
+    to_python(py, &Value::Object(RecordJson::of(found).0))
 }
 
 /// Configurations as the reader takes them: files with their text, or `key=value`.
-fn sources(given: &[(Option<String>, String)]) -> Vec<Source<'_>> {
+fn sources(given: &[(Option<String>, String)]) -> Vec<SettingsSource<'_>> {
     let mut all = Vec::new();
     for (name, text) in given {
         all.push(match name {
-            Some(name) => Source::File { name, text },
-            None => Source::Argument(text),
+            Some(name) => SettingsSource::File { name, text },
+            None => SettingsSource::Argument(text),
         });
     }
     all
 }
 
-/// Something that a configuration says without effect: place, key, why.
-type Note = (String, String, String);
+/// A note on a key of a configuration without effect: place, key, why.
+type UnusedKeyNote = (String, String, String);
 
 /// The file of the network that configurations name, where they name one; and what they say that
 /// has no effect.
 #[pyfunction]
 pub fn booksim_names(
     given: Vec<(Option<String>, String)>,
-) -> PyResult<(Option<String>, Vec<Note>)> {
+) -> PyResult<(Option<String>, Vec<UnusedKeyNote>)> {
     let config = booksim::read(&sources(&given)).map_err(refuse)?;
     let notes = config.notes.into_iter().map(|n| (n.place, n.key, n.text)).collect();
     Ok(match config.network {
-        booksim::Network::Anynet { file, .. } => (Some(file), notes),
+        booksim::BookSimNetwork::Anynet { file, .. } => (Some(file), notes),
         _ => (None, notes),
     })
 }

@@ -4,7 +4,7 @@ use crate::enter::{enter, from_python, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
 use design::sizing::{self, SizingRequest};
 use families::multi_plane::MAX_PLANES;
-use families::{Concentration, Entry, Wish};
+use families::{Concentration, FamilyEntry, NetworkWish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -28,7 +28,7 @@ fn wish(
     radix: u32,
     concentration: &str,
     oversubscription: f64,
-) -> Result<Wish, Refusal> {
+) -> Result<NetworkWish, Refusal> {
     let refuse = |param: &str, why: String, help: &str| Err(Refusal::new(param, why, help));
     if endpoints == Some(0) || endpoints.is_some_and(|n| n > 1 << 40) {
         return refuse("endpoints", "out of range".into(), "1 to 2^40");
@@ -43,7 +43,7 @@ fn wish(
             "1 to 64",
         );
     }
-    Ok(Wish { endpoints, radix, concentration: rule(concentration)?, oversubscription })
+    Ok(NetworkWish { endpoints, radix, concentration: rule(concentration)?, oversubscription })
 }
 
 fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py, PyAny>> {
@@ -51,7 +51,7 @@ fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py
     to_python(py, &value)
 }
 
-/// What [`nearest`] is asked for.
+/// A request for [`nearest`] members.
 #[derive(Deserialize)]
 struct NearestRequest {
     /// Endpoints (none: the largest) and most ports of a switch, a pair each.
@@ -81,8 +81,9 @@ pub fn nearest<'py>(
         return Err(refuse(Refusal::new("planes", "out of range", help)));
     }
     let wish = |&(n, radix): &_| wish(n, radix, &q.concentration, q.oversubscription);
-    let wishes: Vec<Wish> = q.wishes.iter().map(wish).collect::<Result<_, _>>().map_err(refuse)?;
-    let chosen: Vec<&Entry> = sizing::chosen(&q.families).map_err(refuse)?;
+    let wishes: Vec<NetworkWish> =
+        q.wishes.iter().map(wish).collect::<Result<_, _>>().map_err(refuse)?;
+    let chosen: Vec<&FamilyEntry> = sizing::chosen(&q.families).map_err(refuse)?;
     let asked = SizingRequest { planes: q.planes, below_only: q.below_only, skipped: q.skipped };
     let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wishes, &asked, watch))?;
     document(py, &found.map_err(|_| interrupted())?)

@@ -8,16 +8,16 @@ use lab::stages::{StageInputs, stage};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
-use traffic::sending::Sending;
-use traffic::times::Injections;
+use traffic::sending::OfferedTraffic;
+use traffic::times::TimedPackets;
 use traffic::workload::Schedule;
 
-/// What a measure is of besides its network and its parameters.
-pub struct Files<'a> {
+/// The files of a measure, and what else it has besides its network and its parameters.
+pub struct MeasureFiles<'a> {
     /// Tables.
     pub routing: Option<&'a Routing>,
     /// Traffic that was read.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
     /// Schedules that were read.
     pub workloads: Option<&'a [Py<Workload>]>,
     /// A file of packets with their times: its name, and its text.
@@ -35,12 +35,12 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Arc<Topology>,
-    given_files: Files<'_>,
+    given_files: MeasureFiles<'_>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let Files { routing, traffic, workloads, times, places } = given_files;
+    let MeasureFiles { routing, traffic, workloads, times, places } = given_files;
     let schedules: Option<Vec<&Schedule>> =
         workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
     let (schedules, times) = (schedules.as_deref(), injections(times, topology)?);
@@ -49,7 +49,7 @@ pub fn measured<'py>(
     afford(py, &format!("{name} of {}", topology.recipe()), |threads| {
         entry.need(given, on, threads).unwrap_or_else(|why| {
             need = Err(why);
-            base::Need::new(0.0, 0.0)
+            base::ResourceNeed::new(0.0, 0.0)
         })
     })?;
     need.map_err(refuse)?;
@@ -64,9 +64,9 @@ pub fn measured<'py>(
 pub fn injections(
     file: Option<(String, String)>,
     on: &fabric::Topology,
-) -> PyResult<Option<Arc<Injections>>> {
+) -> PyResult<Option<Arc<TimedPackets>>> {
     let read = |(name, text): (String, String)| {
-        Injections::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
+        TimedPackets::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
     };
     file.map(read).transpose()
 }

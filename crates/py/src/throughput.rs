@@ -12,9 +12,9 @@ use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use traffic::demand;
-use traffic::demand::Party;
+use traffic::demand::DemandEnd;
 use traffic::pattern::Pattern;
-use traffic::sending::{self, Sending};
+use traffic::sending::{self, OfferedTraffic};
 
 #[pymethods]
 impl Traffic {
@@ -30,7 +30,7 @@ impl Traffic {
     ) -> PyResult<Self> {
         let t = network.get().inner.clone();
         let work = |watch: &dyn base::Watch| -> Result<_, Stop> {
-            let (sending, exact) = Sending::named(&t, name, elephants, seed, watch)?;
+            let (sending, exact) = OfferedTraffic::named(&t, name, elephants, seed, watch)?;
             Ok((sending.demand(&t)?, sending, exact))
         };
         let (inner, sending, exact_matching) = enter(py, None, work)?.map_err(stopped)?;
@@ -54,15 +54,15 @@ impl Traffic {
         amounts: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
         let party = |&number: &i64| match u32::try_from(number) {
-            Ok(endpoint) => Party::Endpoint(EndpointId(endpoint)),
-            Err(_) => Party::Switch(SwitchId((-1 - number) as u32)),
+            Ok(endpoint) => DemandEnd::Endpoint(EndpointId(endpoint)),
+            Err(_) => DemandEnd::Switch(SwitchId((-1 - number) as u32)),
         };
         let (from, to, much) = (sources.as_array(), destinations.as_array(), amounts.as_array());
         let ends = from.iter().zip(to.iter()).zip(much.iter());
         let pairs = ends.map(|((a, b), x)| (party(a), party(b), *x)).collect();
         let t = network.get().inner.clone();
         let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
-            let sending = Sending::between(pairs);
+            let sending = OfferedTraffic::between(pairs);
             Ok((sending.demand(&t)?, sending))
         };
         let (inner, sending) = enter(py, None, work)?.map_err(refuse)?;

@@ -8,13 +8,13 @@ use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, room_bytes,
     to_python,
 };
-use crate::pickling::{Reduced, reduce_topology};
-use crate::stage::{Files, measured};
+use crate::pickling::{PickleReduction, reduce_topology};
+use crate::stage::{MeasureFiles, measured};
 use crate::views::array;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use formats::backed::ReadingOptions;
 use formats::graph_file;
 use formats::ib::fabric_file::{DeviceChoice, rehearsal, slower_here, write_netlist};
@@ -69,7 +69,9 @@ impl Topology {
             Some(devices) => DeviceChoice::new(&from_python(devices)?).map_err(refuse)?,
             None => DeviceChoice::default(),
         };
-        afford(py, &format!("reading {name}"), |_| Size::read(text.len(), text.lines().count()))?;
+        afford(py, &format!("reading {name}"), |_| {
+            NetworkSize::read(text.len(), text.lines().count())
+        })?;
         let (text, name) = (text.to_owned(), name.to_owned());
         let p = ReadingOptions { p, room_bytes: room_bytes(py)? };
         let work =
@@ -307,13 +309,13 @@ impl Topology {
         let Ok(entry) = families::family(&recipe.family) else { return Ok(None) };
         let p = entry.promise(&recipe.params).map_err(refuse)?;
         let diameter = match p.diameter {
-            families::Claim::Exact(d) => [d, d],
-            families::Claim::Between(low, high) => [low, high],
+            families::PromisedValue::Exact(d) => [d, d],
+            families::PromisedValue::Between(low, high) => [low, high],
         };
-        let ratio = |r: families::Ratio| r.num as f64 / r.den as f64;
+        let ratio = |r: families::ExactFraction| r.num as f64 / r.den as f64;
         let mean = match p.mean_distance {
-            families::Claim::Exact(r) => [ratio(r), ratio(r)],
-            families::Claim::Between(low, high) => [ratio(low), ratio(high)],
+            families::PromisedValue::Exact(r) => [ratio(r), ratio(r)],
+            families::PromisedValue::Between(low, high) => [ratio(low), ratio(high)],
         };
         let promise = json!({
             "switches": p.switches, "endpoints": p.endpoints, "links": p.links,
@@ -340,7 +342,7 @@ impl Topology {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = Files {
+        let given = MeasureFiles {
             routing: None,
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -368,7 +370,7 @@ impl Topology {
         random: Option<&Bound<'_, PyAny>>,
         seed: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        self.afford(py, "building", Size::build)?;
+        self.afford(py, "building", NetworkSize::build)?;
         let given = PyDict::new(py);
         let named = [("links", links), ("switches", switches), ("random", random), ("seed", seed)];
         for (name, value) in named.into_iter().filter_map(|(n, v)| v.map(|v| (n, v))) {
@@ -401,7 +403,7 @@ impl Topology {
                 "json, graphml, edges, dot, netlist",
             )),
         };
-        self.afford(py, "writing", Size::text)?;
+        self.afford(py, "writing", NetworkSize::text)?;
         enter_alone(py, write)?.map_err(refuse)
     }
 
@@ -607,7 +609,7 @@ impl Topology {
         self.inner.digest()
     }
 
-    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<PickleReduction<'py>> {
         reduce_topology(py, &self.inner)
     }
 

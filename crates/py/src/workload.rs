@@ -13,7 +13,7 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 use serde_json::{Value, json};
 use traffic::workload::noise::{self, noisy};
-use traffic::workload::{Kind, Schedule, generators, make, merge};
+use traffic::workload::{OperationKind, Schedule, generators, make, merge};
 
 #[pymethods]
 impl Workload {
@@ -28,7 +28,7 @@ impl Workload {
     ) -> PyResult<Self> {
         let inner = enter(py, progress, |watch| {
             let format = trace::of_file(name, content)?;
-            format.read(&[(name.to_owned(), content)], &trace::Given::new(), watch)
+            format.read(&[(name.to_owned(), content)], &trace::GivenParameters::new(), watch)
         })?;
         Ok(Self { inner: inner.map_err(stopped)? })
     }
@@ -93,8 +93,9 @@ impl Workload {
         let all = &self.inner;
         let of = |kind| all.ops().iter().filter(move |op| op.kind == kind);
         let counts = json!({
-            "ranks": all.ranks(), "operations": all.ops().len(), "sends": of(Kind::Send).count(),
-            "receives": of(Kind::Recv).count(), "calculations": of(Kind::Calc).count(),
+            "ranks": all.ranks(), "operations": all.ops().len(),
+            "sends": of(OperationKind::Send).count(), "receives": of(OperationKind::Recv).count(),
+            "calculations": of(OperationKind::Calc).count(),
             "dependencies": all.dependencies(), "cpus": all.cpus(), "nics": all.nics(),
             "sent_bytes": all.sent_bytes(), "calculated_ns": all.calculated_ns(),
         });
@@ -134,7 +135,7 @@ pub fn recorded_schedule<'py>(
 ) -> PyResult<(Workload, Bound<'py, PyAny>)> {
     let given = object(from_python(given)?);
     let found = enter(py, progress, |watch| {
-        let files: Vec<trace::File<'_>> =
+        let files: Vec<trace::NamedFile<'_>> =
             names.into_iter().zip(&contents).map(|(name, content)| (name, &content[..])).collect();
         recorded::schedule_with(&files, &given, watch)
     })?;

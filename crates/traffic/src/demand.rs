@@ -9,9 +9,10 @@ use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
-/// Who sends or receives: an endpoint, or all endpoints of a switch alike.
+/// One end of a demand, its sender or its receiver: an endpoint, or all endpoints of a switch
+/// alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Party {
+pub enum DemandEnd {
     /// An endpoint, by its rails.
     Endpoint(EndpointId),
     /// A switch, by the terminals on it.
@@ -29,7 +30,7 @@ pub struct Demand {
 }
 
 /// The demand of one source switch: destination switches and amounts.
-pub type Source = (u32, Vec<(u32, f64)>);
+pub type SourceDemand = (u32, Vec<(u32, f64)>);
 
 /// The most pairs of a switch and a terminal that a demand may have.
 pub const MOST_FLOWS: usize = 1 << 24;
@@ -42,7 +43,7 @@ const MOST_EXACT: usize = 1 << 11;
 
 /// A matching of endpoints, each the destination of one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Matching {
+pub struct EndpointMatching {
     /// Source and destination.
     pub pairs: Vec<(EndpointId, EndpointId)>,
     /// Whether no matching has a larger sum of distances; otherwise it was built greedily.
@@ -56,7 +57,7 @@ impl Demand {
     /// When there are fewer than two working endpoints, more pairs than [`MOST_FLOWS`], or two
     /// endpoints that share no plane.
     pub fn uniform(t: &Topology) -> Result<Self, Refusal> {
-        let places = Places::new(t)?;
+        let places = EndpointPlaces::new(t)?;
         let all: usize = places.members.iter().map(Vec::len).sum();
         let wide = places.switches.iter().map(Vec::len).max().unwrap_or(1);
         if places.members.len().saturating_mul(all).saturating_mul(wide * wide) > MOST_FLOWS {
@@ -83,7 +84,7 @@ impl Demand {
     /// # Errors
     /// When an amount is neither 0 nor between 1e-6 and 1e6, a party does not exist or has no
     /// working terminal, or two parties share no plane.
-    pub fn between(t: &Topology, pairs: &[(Party, Party, f64)]) -> Result<Self, Refusal> {
+    pub fn between(t: &Topology, pairs: &[(DemandEnd, DemandEnd, f64)]) -> Result<Self, Refusal> {
         let mut flows = Vec::new();
         for &(from, to, amount) in pairs {
             if amount != 0.0 && !(LEAST_AMOUNT..=MOST_AMOUNT).contains(&amount) {
@@ -103,7 +104,7 @@ impl Demand {
     /// What every endpoint sends to its partner in `matching`: 1; with `elephants`, this fraction
     /// of the flows, 0 to 1 (rounded to the nearest whole number, drawn from the seed), sends 1
     /// and the rest 1/10.
-    pub fn amounts(matching: &Matching, elephants: Option<(f64, u64)>) -> Vec<f64> {
+    pub fn amounts(matching: &EndpointMatching, elephants: Option<(f64, u64)>) -> Vec<f64> {
         let count = matching.pairs.len();
         let mut amount = vec![1.0; count];
         if let Some((fraction, seed)) = elephants {
@@ -122,8 +123,8 @@ impl Demand {
     ///
     /// # Errors
     /// When nothing leaves its switch, or there is no path to a destination.
-    pub fn by_switch(&self, t: &Topology) -> Result<Vec<Source>, Refusal> {
-        let mut all: Vec<Source> = Vec::new();
+    pub fn by_switch(&self, t: &Topology) -> Result<Vec<SourceDemand>, Refusal> {
+        let mut all: Vec<SourceDemand> = Vec::new();
         for of_source in self.flows.chunk_by(|a, b| a.0 == b.0) {
             let from = of_source[0].0;
             let mut to: BTreeMap<u32, f64> = BTreeMap::new();
@@ -194,8 +195,8 @@ pub fn capacities(t: &Topology) -> Vec<f64> {
 /// # Errors
 /// When there are fewer than two working endpoints, more than 4096 places, or endpoints without a
 /// path or a plane between them, or `watch` says stop.
-pub fn longest_matching(t: &Topology, watch: &dyn Watch) -> Result<Matching, Stop> {
-    let places = Places::new(t)?;
+pub fn longest_matching(t: &Topology, watch: &dyn Watch) -> Result<EndpointMatching, Stop> {
+    let places = EndpointPlaces::new(t)?;
     let count = places.members.len();
     if count > MOST_PLACES {
         let help = format!("at most {MOST_PLACES}");
@@ -225,21 +226,21 @@ pub fn longest_matching(t: &Topology, watch: &dyn Watch) -> Result<Matching, Sto
     let both = |(i, &j): (usize, &usize)| {
         inside(i).iter().copied().zip(inside(j).iter().copied()).collect::<Vec<_>>()
     };
-    Ok(Matching { pairs: partner.iter().enumerate().flat_map(both).collect(), exact })
+    Ok(EndpointMatching { pairs: partner.iter().enumerate().flat_map(both).collect(), exact })
 }
 
 fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Endpoints that are plugged into the same switches.
-struct Places {
+/// The places of endpoints: those of one place are plugged into the same switches.
+struct EndpointPlaces {
     /// The switches, one entry a terminal.
     switches: Vec<Vec<SwitchId>>,
     members: Vec<Vec<EndpointId>>,
 }
 
-impl Places {
+impl EndpointPlaces {
     fn new(t: &Topology) -> Result<Self, Refusal> {
         let mut of: Vec<Vec<SwitchId>> = vec![Vec::new(); t.endpoints().len()];
         for i in (0..t.terminals().len()).map(TerminalId::from).filter(|&i| t.terminal_is_up(i)) {
@@ -294,12 +295,12 @@ fn rails(t: &Topology, endpoint: EndpointId) -> Vec<TerminalId> {
     (begin..begin + own).map(TerminalId::from).filter(|&i| t.terminal_is_up(i)).collect()
 }
 
-fn party(t: &Topology, party: Party) -> Result<Vec<TerminalId>, Refusal> {
+fn party(t: &Topology, party: DemandEnd) -> Result<Vec<TerminalId>, Refusal> {
     let (found, what) = match party {
-        Party::Endpoint(e) if e.ix() < t.endpoints().len() => {
+        DemandEnd::Endpoint(e) if e.ix() < t.endpoints().len() => {
             (rails(t, e), format!("endpoint {}", t.endpoints()[e.ix()].name))
         }
-        Party::Switch(s) if s.ix() < t.switches().len() => {
+        DemandEnd::Switch(s) if s.ix() < t.switches().len() => {
             let on = t.terminals_on(s).iter().copied();
             let up = on.filter(|&i| t.terminal_is_up(i)).collect();
             (up, format!("switch {}", t.switches()[s.ix()].name))

@@ -1,20 +1,20 @@
 //! What endpoints send to one another, by a name or pair by pair, as every measure reads it.
 
-use crate::demand::{Demand, MOST_FLOWS, Party, longest_matching};
-pub use crate::destinations::Weighted;
+use crate::demand::{Demand, DemandEnd, MOST_FLOWS, longest_matching};
+pub use crate::destinations::WeightedMessage;
 use crate::pattern::Pattern;
 pub use crate::working::working;
 use base::seed::Stream;
 use base::{EndpointId, Refusal, Stop, Watch};
 use fabric::network::Topology;
 
-/// Who sends how much to whom.
+/// The traffic that endpoints offer: who sends how much to whom.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Sending {
+pub enum OfferedTraffic {
     /// Every endpoint sends its full rate, evenly to all others.
     Uniform,
     /// These pairs.
-    Between(Vec<(Party, Party, f64)>),
+    Between(Vec<(DemandEnd, DemandEnd, f64)>),
 }
 
 /// Names of traffic that are no patterns.
@@ -23,7 +23,7 @@ pub const NAMES: [&str; 4] = ["uniform", "all_to_all", "longest_matching", "elep
 /// The fraction of the flows of `elephant` that is large unless the user says another.
 pub const ELEPHANTS: f64 = 0.1;
 
-impl Sending {
+impl OfferedTraffic {
     /// The traffic of a name on a network, and whether a matching is known to be the longest
     /// (`None` for other traffic).
     ///
@@ -64,13 +64,14 @@ impl Sending {
         let matching = longest_matching(t, watch)?;
         let amounts = Demand::amounts(&matching, large.map(|fraction| (fraction, seed)));
         let pairs = matching.pairs.iter().zip(amounts);
-        let all = pairs.map(|(&(a, b), x)| (Party::Endpoint(a), Party::Endpoint(b), x)).collect();
+        let all =
+            pairs.map(|(&(a, b), x)| (DemandEnd::Endpoint(a), DemandEnd::Endpoint(b), x)).collect();
         Ok((Self::between(all), Some(matching.exact)))
     }
 
     /// The traffic of `pairs`. What an endpoint sends to itself never leaves it, and is left out.
-    pub fn between(mut pairs: Vec<(Party, Party, f64)>) -> Self {
-        pairs.retain(|&(a, b, x)| x != 0.0 && !(a == b && matches!(a, Party::Endpoint(_))));
+    pub fn between(mut pairs: Vec<(DemandEnd, DemandEnd, f64)>) -> Self {
+        pairs.retain(|&(a, b, x)| x != 0.0 && !(a == b && matches!(a, DemandEnd::Endpoint(_))));
         Self::Between(pairs)
     }
 
@@ -98,7 +99,7 @@ impl Sending {
     ///
     /// # Errors
     /// When there are none, or more than [`MOST_FLOWS`].
-    pub fn messages(&self, t: &Topology) -> Result<Vec<Weighted>, Refusal> {
+    pub fn messages(&self, t: &Topology) -> Result<Vec<WeightedMessage>, Refusal> {
         let mut all = Vec::new();
         let pairs = match self {
             Self::Uniform => {
@@ -138,10 +139,10 @@ fn few_enough(count: usize) -> Result<(), Refusal> {
 }
 
 /// The endpoints of a party, in order.
-fn endpoints(t: &Topology, party: Party) -> Vec<EndpointId> {
+fn endpoints(t: &Topology, party: DemandEnd) -> Vec<EndpointId> {
     match party {
-        Party::Endpoint(e) => vec![e],
-        Party::Switch(s) => {
+        DemandEnd::Endpoint(e) => vec![e],
+        DemandEnd::Switch(s) => {
             let on = t.terminals_on(s).iter().filter(|&&i| t.terminal_is_up(i));
             let mut own: Vec<EndpointId> = on.map(|i| t.terminals()[i.ix()].endpoint).collect();
             own.sort_unstable();
@@ -157,11 +158,11 @@ fn of_pattern(
     name: &str,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<Vec<(Party, Party, f64)>, Stop> {
+) -> Result<Vec<(DemandEnd, DemandEnd, f64)>, Stop> {
     let alive = working(t);
     let ranks = alive.len() as u32;
     let pattern = Pattern::on(t, None, name, ranks, watch)?;
-    let at = |rank: u32| Party::Endpoint(alive[rank as usize]);
+    let at = |rank: u32| DemandEnd::Endpoint(alive[rank as usize]);
     if let Some(amounts) = pattern.amounts(ranks) {
         return Ok(amounts.into_iter().map(|(a, b, x)| (at(a), at(b), x)).collect());
     }
@@ -190,8 +191,9 @@ mod tests {
     #[test]
     fn a_switch_sends_evenly_from_its_endpoints_and_nobody_to_himself() {
         let t = ring(3);
-        let (s, e) = (|i| Party::Switch(base::SwitchId(i)), |i| Party::Endpoint(EndpointId(i)));
-        let sent = |pairs| Sending::between(pairs).messages(&t);
+        let (s, e) =
+            (|i| DemandEnd::Switch(base::SwitchId(i)), |i| DemandEnd::Endpoint(EndpointId(i)));
+        let sent = |pairs| OfferedTraffic::between(pairs).messages(&t);
         let found = sent(vec![(s(0), s(1), 1.8), (e(0), e(0), 9.0)]).expect("messages");
         assert_eq!(found.len(), 9);
         assert!(
@@ -209,7 +211,7 @@ mod tests {
     fn every_name_is_traffic() {
         let t = ring(2);
         let tenths = |name: &str| -> u64 {
-            let (sending, _) = Sending::named(&t, name, 0.5, 1, &Quiet).expect("a name");
+            let (sending, _) = OfferedTraffic::named(&t, name, 0.5, 1, &Quiet).expect("a name");
             let all = sending.messages(&t).expect("messages");
             (all.iter().map(|m| m.2).sum::<f64>() * 10.0).round() as u64
         };
@@ -220,7 +222,7 @@ mod tests {
         assert_eq!((tenths("neighbours:1"), tenths("gather")), (80, 70));
         assert_eq!(tenths("bruck"), 240); // three levels, all at once
         for bad in ["uniform:2", "elephant:2", "elephant:x", "rings", "null"] {
-            let found = Sending::named(&t, bad, 0.5, 1, &Quiet);
+            let found = OfferedTraffic::named(&t, bad, 0.5, 1, &Quiet);
             let found = found.and_then(|(s, _)| Ok(s.messages(&t)?));
             assert!(found.is_err(), "{bad}");
         }

@@ -1,15 +1,15 @@
 //! Packets with their times, from text: what every endpoint sends, and when.
 
-use crate::destinations::Destinations;
-use crate::sending::{Weighted, working};
+use crate::destinations::PacketDestinations;
+use crate::sending::{WeightedMessage, working};
 use base::words::did_you_mean;
 use base::{EndpointId, Refusal};
 use fabric::network::Topology;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A packet of one source.
+/// A packet of one source, with the time of its injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Injection {
+pub struct TimedPacket {
     /// The cycle in which it is injected.
     pub time_cycles: u64,
     /// Where it goes.
@@ -21,9 +21,9 @@ pub struct Injection {
 /// The packets of every source, each in the order of their times; those of one time in the order of
 /// the lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Injections {
+pub struct TimedPackets {
     starts: Vec<u32>,
-    all: Vec<Injection>,
+    all: Vec<TimedPacket>,
 }
 
 /// The first line of a file may be these words.
@@ -34,7 +34,7 @@ const MOST_PACKETS: usize = 1 << 28;
 const MOST_FLITS: u64 = 1 << 20;
 const LATEST: u64 = 1 << 48;
 
-impl Injections {
+impl TimedPackets {
     /// Reads `time_cycles source destination size_flits`, a packet a line in any order, between
     /// blanks or commas. Endpoints are named, or numbered from 0; empty lines and those that begin
     /// with `#` are passed over. O(lines * log(lines)).
@@ -42,8 +42,8 @@ impl Injections {
     /// # Errors
     /// With the number of the line, when it is not that, or an endpoint does not work.
     pub fn parse(text: &str, t: &Topology) -> Result<Self, Refusal> {
-        let endpoints = Endpoints::of(t);
-        let mut found: Vec<(u32, Injection)> = Vec::new();
+        let endpoints = NamedEndpoints::of(t);
+        let mut found: Vec<(u32, TimedPacket)> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
             if line.is_empty() || line.starts_with('#') {
@@ -80,7 +80,7 @@ impl Injections {
     ///
     /// # Panics
     /// When there is no such endpoint.
-    pub fn of(&self, source: u32) -> &[Injection] {
+    pub fn of(&self, source: u32) -> &[TimedPacket] {
         let at = source as usize;
         &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
@@ -92,22 +92,22 @@ impl Injections {
 
     /// The mean load from cycle 0 to the last injection, flits a sender and cycle.
     pub fn load(&self) -> f64 {
-        let cycles = Timed { packets: self, stretch: 1.0 }.last() + 1;
+        let cycles = StretchedPackets { packets: self, stretch: 1.0 }.last() + 1;
         self.flits() as f64 / f64::from(self.senders()) / cycles as f64
     }
 
     /// What sources draw from who send as often, and as much, to the same: for rates and loads.
     ///
     /// # Errors
-    /// As [`Destinations::of_messages`].
-    pub fn destinations(&self) -> Result<Destinations, Refusal> {
+    /// As [`PacketDestinations::of_messages`].
+    pub fn destinations(&self) -> Result<PacketDestinations, Refusal> {
         let of = |source: u32| self.of(source).iter().map(move |packet| (source, packet));
-        let weighted = |(source, packet): (u32, &Injection)| {
+        let weighted = |(source, packet): (u32, &TimedPacket)| {
             let (a, b) = (EndpointId(source), EndpointId(packet.destination));
             (a, b, f64::from(packet.size_flits))
         };
-        let all: Vec<Weighted> = (0..self.endpoints()).flat_map(of).map(weighted).collect();
-        Destinations::of_messages(self.endpoints(), &all)
+        let all: Vec<WeightedMessage> = (0..self.endpoints()).flat_map(of).map(weighted).collect();
+        PacketDestinations::of_messages(self.endpoints(), &all)
     }
 
     /// How many endpoints there are.
@@ -126,18 +126,18 @@ impl Injections {
     }
 }
 
-/// Packets as they are played: later or earlier than their times say, all by one factor.
+/// The packets of a run, later or earlier than their times say, all by one factor.
 #[derive(Debug, Clone, Copy)]
-pub struct Timed<'a> {
+pub struct StretchedPackets<'a> {
     /// The packets.
-    pub packets: &'a Injections,
+    pub packets: &'a TimedPackets,
     /// The factor: a packet of time t is injected in cycle t times this, rounded down.
     pub stretch: f64,
 }
 
-impl Timed<'_> {
+impl StretchedPackets<'_> {
     /// The cycle in which a packet is injected.
-    pub fn cycle(&self, packet: &Injection) -> u64 {
+    pub fn cycle(&self, packet: &TimedPacket) -> u64 {
         (packet.time_cycles as f64 * self.stretch) as u64
     }
 
@@ -154,21 +154,21 @@ impl Timed<'_> {
     }
 }
 
-/// The endpoints of a network by what they are called.
-struct Endpoints<'a> {
+/// The endpoints of a network by name.
+struct NamedEndpoints<'a> {
     by_name: BTreeMap<&'a str, u32>,
     working: BTreeSet<EndpointId>,
     count: usize,
 }
 
-impl<'a> Endpoints<'a> {
+impl<'a> NamedEndpoints<'a> {
     fn of(t: &'a Topology) -> Self {
         let names = t.endpoints().iter().map(|e| e.name.as_str());
         let working = working(t).into_iter().collect();
         Self { by_name: names.zip(0..).collect(), working, count: t.endpoints().len() }
     }
 
-    fn packet(&self, words: &[&str]) -> Result<(u32, Injection), Refusal> {
+    fn packet(&self, words: &[&str]) -> Result<(u32, TimedPacket), Refusal> {
         let &[time, source, destination, size] = words else {
             let why = format!("{} values", words.len());
             return Err(Refusal::new("", why, HEADER.join(" ")));
@@ -187,7 +187,7 @@ impl<'a> Endpoints<'a> {
         let source = self.endpoint(HEADER[1], source)?;
         let destination = self.endpoint(HEADER[2], destination)?;
         let size_flits = whole(HEADER[3], size, 1, MOST_FLITS)? as u32;
-        Ok((source, Injection { time_cycles, destination, size_flits }))
+        Ok((source, TimedPacket { time_cycles, destination, size_flits }))
     }
 
     fn endpoint(&self, place: &str, word: &str) -> Result<u32, Refusal> {
@@ -227,8 +227,8 @@ mod tests {
             "time_cycles source destination size_flits\n# a comment\n9 0 1 4\n\n  3,0,2,1\n\
              5 {name} 0 2\r\n3 0 3 7\n"
         );
-        let all = Injections::parse(&text, &t).expect("packets");
-        let packet = |time_cycles, destination, size_flits| Injection {
+        let all = TimedPackets::parse(&text, &t).expect("packets");
+        let packet = |time_cycles, destination, size_flits| TimedPacket {
             time_cycles,
             destination,
             size_flits,
@@ -253,11 +253,11 @@ mod tests {
             ("", "times"),
             ("time_cycles source destination size_flits", "times"),
         ] {
-            let refused = Injections::parse(text, &t).expect_err(text);
+            let refused = TimedPackets::parse(text, &t).expect_err(text);
             assert!(refused.param == place && !refused.help.is_empty(), "{text}: {refused}");
         }
         let cut = t.with_failures(&[], &[SwitchId(2)]).expect("a failure");
-        let refused = Injections::parse("1 0 2 1", &cut).expect_err("it failed");
+        let refused = TimedPackets::parse("1 0 2 1", &cut).expect_err("it failed");
         assert!(refused.why.contains("no working cable"), "{refused}");
     }
 
@@ -265,7 +265,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(500))]
         #[test]
         fn any_text_is_read_or_refused(text in "([0-9 ,#x-]{0,12}\n){0,4}") {
-            let _ = Injections::parse(&text, &ring());
+            let _ = TimedPackets::parse(&text, &ring());
         }
     }
 }

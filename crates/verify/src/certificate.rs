@@ -1,7 +1,7 @@
 //! Writes a certificate: the channel numbers of a proof as text, for a checker that shares no code
 //! with flyloom.
 
-use super::Verified;
+use super::VerifiedRouting;
 use base::ChannelId;
 use fabric::addresses::Addresses;
 use fabric::tables::Routing;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 ///
 /// `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>` for each, and
 /// `end`. O(channels * lanes).
-pub fn text(routing: &Verified<Routing>, addresses: &Addresses) -> String {
+pub fn text(routing: &VerifiedRouting<Routing>, addresses: &Addresses) -> String {
     let (on, numbering) = (routing.topology(), routing.numbering());
     let lanes = usize::from(numbering.lanes);
     let remark = fabric::addresses::remark(&on.recipe().to_string());

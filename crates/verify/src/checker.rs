@@ -6,9 +6,9 @@
 
 use super::deadlock::ChannelNumbering;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
-use fabric::network::Peer;
-use fabric::tables::candidates::{Candidates, Heading};
-use fabric::tables::{Routing, Starts, Walk};
+use fabric::network::PortPeer;
+use fabric::tables::candidates::{CandidateScheme, PacketHeading};
+use fabric::tables::{RouteStarts, RouteWalk, Routing};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -29,14 +29,14 @@ pub fn recheck(
     let on = routing.topology();
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let sources = routing.sources();
-    let mut starts = Starts::new(routing);
+    let mut starts = RouteStarts::new(routing);
     let (mut before, mut own) = (None, Vec::new());
     for (i, (layer, t)) in routing.destinations().enumerate() {
         watch.tick("recheck", i as u64, total)?;
         let tree = routing.tree(layer, t);
         let home = on.terminals()[t.ix()].plug;
         let row = Some((layer, home.switch, routing.row(layer, t)));
-        let delivers = on.peer(home.switch, tree[home.switch.ix()]) == Peer::Terminal(t);
+        let delivers = on.peer(home.switch, tree[home.switch.ix()]) == PortPeer::Terminal(t);
         // the paths to the previous terminal are those to this one too, except where they met an
         // entry of that terminal alone
         let known = starts.are_fixed() && before == row && delivers;
@@ -70,7 +70,8 @@ fn path(
 ) -> Result<bool, String> {
     let (on, tree) = (routing.topology(), routing.tree(layer, t));
     let lanes = usize::from(numbering.lanes);
-    let mut walk = Walk::new(on, tree, source).on_lanes(routing.lanes().sl2vl(), sl, start_port);
+    let mut walk =
+        RouteWalk::new(on, tree, source).on_lanes(routing.lanes().sl2vl(), sl, start_port);
     let (mut is_own, mut last) = (false, None);
     for (hop, lane) in walk.by_ref() {
         is_own |= tree.is_own(hop.at.ix());
@@ -82,7 +83,7 @@ fn path(
         last = number;
     }
     let end = walk.at();
-    if on.peer(end, tree[end.ix()]) == Peer::Terminal(t) {
+    if on.peer(end, tree[end.ix()]) == PortPeer::Terminal(t) {
         return Ok(is_own);
     }
     Err(format!("a path from {source} to {t} goes astray at {end}"))
@@ -97,7 +98,7 @@ fn path(
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
 pub fn recheck_scheme(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     numbering: &ChannelNumbering,
     watch: &dyn Watch,
 ) -> Result<Result<(), String>, Interrupted> {
@@ -161,7 +162,7 @@ type NumberedArrival = ((SwitchId, u32), u32);
 
 /// Follows packets for these goals. Returns their arrivals at intermediate switches, or what is
 /// wrong.
-fn flood_goals<C: Candidates>(
+fn flood_goals<C: CandidateScheme>(
     scheme: &C,
     numbering: &ChannelNumbering,
     goals: &[u32],
@@ -195,7 +196,7 @@ struct PacketFlood<'a, C> {
     open: Vec<(SwitchId, u32)>,
 }
 
-impl<'a, C: Candidates> PacketFlood<'a, C> {
+impl<'a, C: CandidateScheme> PacketFlood<'a, C> {
     fn new(scheme: &'a C, numbering: &'a ChannelNumbering) -> Self {
         let places = scheme.topology().switches().len() * scheme.states() as usize;
         let (come, open) = Default::default();
@@ -225,7 +226,7 @@ impl<'a, C: Candidates> PacketFlood<'a, C> {
                 continue;
             }
             let held = *self.highest((at, state));
-            self.scheme.next(at, Heading { goal, state }, &mut found);
+            self.scheme.next(at, PacketHeading { goal, state }, &mut found);
             if found.is_empty() {
                 return Err(format!("a packet to {home} has no next hop at {at}"));
             }

@@ -3,8 +3,8 @@
 
 use super::Verdict;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
-use fabric::network::{Peer, Topology};
-use fabric::tables::{Bundles, NO_ROUTE, Routing, Tree, Walk};
+use fabric::network::{PortPeer, Topology};
+use fabric::tables::{DestinationBundles, ForwardingTree, NO_ROUTE, RouteWalk, Routing};
 use std::fmt;
 
 /// Statistics of the routes of complete tables.
@@ -120,7 +120,7 @@ const ON_TRAIL: u32 = u32::MAX - 1;
 
 /// The two verdicts: on routes between endpoints, and on routes that only management uses (from
 /// switches without endpoints, and to switches). The witness of the second is the number of routes.
-pub(super) type Verdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<u64, BrokenRoute>);
+pub(super) type RouteVerdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<u64, BrokenRoute>);
 
 /// Checks all routes. O(layers * terminals * switches); where terminals of a switch share their
 /// routes, O(layers * switches^2).
@@ -131,14 +131,14 @@ pub(super) fn check(
     routing: &Routing,
     hop_limit: u32,
     watch: &dyn Watch,
-) -> Result<Verdicts, Interrupted> {
+) -> Result<RouteVerdicts, Interrupted> {
     let on: &Topology = routing.topology();
     let mut walk = ArrivalChecker::new(routing, hop_limit);
     let mut reach = RouteStatistics::default();
     let mut management = Verdict::Holds(0);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let mut done = 0;
-    let mut bundles = Bundles::new(routing, routing.destinations());
+    let mut bundles = DestinationBundles::new(routing, routing.destinations());
     while let Some(bundle) = bundles.next_bundle() {
         let mut shared = RouteStatistics::default();
         for (i, &t) in bundle.terminals.iter().enumerate() {
@@ -169,7 +169,7 @@ pub(super) fn check(
     }
     for d in (0..on.switches().len()).map(SwitchId::from).filter(|d| on.switches()[d.ix()].up) {
         watch.tick("completeness", done, total)?;
-        let (tree, to) = (Tree::plain(routing.tree_to_switch(d)), Destination::Switch(d));
+        let (tree, to) = (ForwardingTree::plain(routing.tree_to_switch(d)), Destination::Switch(d));
         match walk.start(tree, d, 0, to, None) {
             Ok(()) => management = walk.manage(tree, d, to, management, None),
             Err(broken) => return Ok((Verdict::Holds(reach), Verdict::Fails(broken))),
@@ -204,7 +204,7 @@ impl<'a> ArrivalChecker<'a> {
     /// given, only the routes from those switches are new, and the others stay known.
     fn start(
         &mut self,
-        tree: Tree<'_>,
+        tree: ForwardingTree<'_>,
         home: SwitchId,
         port: u16,
         to: Destination,
@@ -228,12 +228,12 @@ impl<'a> ArrivalChecker<'a> {
     /// Follows the route from `source` until it meets one that is known to arrive.
     fn from(
         &mut self,
-        tree: Tree<'_>,
+        tree: ForwardingTree<'_>,
         source: SwitchId,
         to: Destination,
     ) -> Result<(), BrokenRoute> {
         let on: &Topology = self.routing.topology();
-        let mut walk = Walk::new(on, tree, source);
+        let mut walk = RouteWalk::new(on, tree, source);
         self.trail.clear();
         while self.hops[walk.at().ix()] == UNKNOWN {
             let at = walk.at();
@@ -262,7 +262,7 @@ impl<'a> ArrivalChecker<'a> {
     /// only the routes from those switches are new.
     fn manage(
         &mut self,
-        tree: Tree<'_>,
+        tree: ForwardingTree<'_>,
         home: SwitchId,
         to: Destination,
         so_far: Verdict<u64, BrokenRoute>,
@@ -282,7 +282,7 @@ impl<'a> ArrivalChecker<'a> {
 
     fn broken(
         &self,
-        tree: Tree<'_>,
+        tree: ForwardingTree<'_>,
         source: u32,
         to: Destination,
         fault: RouteFault,
@@ -294,7 +294,7 @@ impl<'a> ArrivalChecker<'a> {
 /// Describes the route from `source` from its start. `fault` gets the port at the last switch.
 pub(super) fn describe(
     on: &Topology,
-    tree: Tree<'_>,
+    tree: ForwardingTree<'_>,
     source: u32,
     to: Destination,
     fault: impl FnOnce(u16) -> RouteFault,
@@ -303,7 +303,7 @@ pub(super) fn describe(
     let mut at = source as usize;
     let mut seen = vec![false; on.switches().len()];
     let mut path = vec![name(at)];
-    let walk = Walk::new(on, tree, SwitchId(source));
+    let walk = RouteWalk::new(on, tree, SwitchId(source));
     for hop in walk.take_while(|hop| on.link_is_up(hop.channel.link())) {
         if std::mem::replace(&mut seen[hop.at.ix()], true) {
             break;
@@ -324,7 +324,7 @@ pub(super) fn describe(
 fn dead_end(on: &Topology, at: SwitchId, port: u16) -> RouteFault {
     match (port, on.peer(at, port)) {
         (NO_ROUTE, _) => RouteFault::NoRoute,
-        (port, Peer::Terminal(_)) => RouteFault::WrongDelivery(port),
+        (port, PortPeer::Terminal(_)) => RouteFault::WrongDelivery(port),
         (port, _) => RouteFault::DeadPort(port),
     }
 }

@@ -8,7 +8,7 @@ use super::Verdict;
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
-use fabric::turns::{Held, LaneGraph, PathName, each_turn};
+use fabric::turns::{HeldLane, LaneGraph, PathEnds, each_turn};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -37,7 +37,7 @@ pub struct WaitEdge {
 
 impl WaitEdge {
     /// The edge of a held channel, with the route that holds it.
-    pub(super) fn new(on: &Topology, held: Held, route: String) -> Self {
+    pub(super) fn new(on: &Topology, held: HeldLane, route: String) -> Self {
         let (tail, head) = (on.tail(held.0), on.head(held.0));
         let name = |s: SwitchId| &on.switches()[s.ix()].name;
         let (a, b, lane) = (name(tail.switch), name(head.switch), held.1);
@@ -88,13 +88,13 @@ pub(super) fn check(
 /// Describes a cycle by names, and finds a route for each of its edges.
 fn explain(
     routing: &Routing,
-    cycle: &[Held],
+    cycle: &[HeldLane],
     watch: &dyn Watch,
 ) -> Result<DependencyCycle, Interrupted> {
     let on: &Topology = routing.topology();
-    let wants: HashMap<Held, (usize, Held)> =
+    let wants: HashMap<HeldLane, (usize, HeldLane)> =
         (0..cycle.len()).map(|i| (cycle[i], (i, cycle[(i + 1) % cycle.len()]))).collect();
-    let mut routes: Vec<Option<PathName>> = vec![None; cycle.len()];
+    let mut routes: Vec<Option<PathEnds>> = vec![None; cycle.len()];
     each_turn(routing, routing.destinations(), watch, |from, to, path| {
         if let Some(&(i, wanted)) = wants.get(&from)
             && wanted == to
@@ -107,13 +107,13 @@ fn explain(
         let terminal = &on.terminals()[t.ix()];
         on.endpoints()[terminal.endpoint.ix()].name.as_str()
     };
-    let describe = |path: PathName| {
+    let describe = |path: PathEnds| {
         let from = on.terminals_on(path.source).iter().find(|&&t| on.terminal_is_up(t));
         let from = from.map_or("?", |&t| endpoint(t));
         let layer = if path.layer > 0 { format!(", layer {}", path.layer) } else { String::new() };
         format!("route {from} to {}{layer}", endpoint(path.to))
     };
-    let wait = |(&held, route): (&Held, Option<PathName>)| {
+    let wait = |(&held, route): (&HeldLane, Option<PathEnds>)| {
         WaitEdge::new(on, held, route.map_or_else(String::new, describe))
     };
     Ok(DependencyCycle { waits: cycle.iter().zip(routes).map(wait).collect() })

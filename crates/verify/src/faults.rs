@@ -3,8 +3,8 @@
 
 use super::complete::{BrokenRoute, Destination, RouteFault, describe};
 use base::{Interrupted, SwitchId, Watch};
-use fabric::network::{Peer, Topology};
-use fabric::tables::{NO_ROUTE, Routing, Tree, Walk};
+use fabric::network::{PortPeer, Topology};
+use fabric::tables::{ForwardingTree, NO_ROUTE, RouteWalk, Routing};
 
 /// The kinds of fault, in the order of [`FaultCounts::of`].
 pub const KINDS: [&str; 5] =
@@ -82,9 +82,14 @@ fn fault(kind: usize, port: u16, hop_limit: u32) -> RouteFault {
 }
 
 /// Follows the route from `source` to its end, and stores the result for every switch on it.
-fn follow(on: &Topology, tree: Tree<'_>, source: usize, state: &mut [RouteState]) -> RouteState {
+fn follow(
+    on: &Topology,
+    tree: ForwardingTree<'_>,
+    source: usize,
+    state: &mut [RouteState],
+) -> RouteState {
     let mut trail = Vec::new();
-    let mut walk = Walk::new(on, tree, SwitchId::from(source));
+    let mut walk = RouteWalk::new(on, tree, SwitchId::from(source));
     let mut at = source;
     while state[at] == RouteState::New {
         state[at] = RouteState::OnTrail;
@@ -93,7 +98,7 @@ fn follow(on: &Topology, tree: Tree<'_>, source: usize, state: &mut [RouteState]
             at = walk.at().ix();
         } else {
             state[at] = RouteState::Ends(match on.peer(SwitchId::from(at), tree[at]) {
-                Peer::Terminal(_) => 2,
+                PortPeer::Terminal(_) => 2,
                 _ if tree[at] == NO_ROUTE => 0,
                 _ => 1,
             });

@@ -19,7 +19,7 @@ mod verdict;
 mod verified;
 
 pub use verdict::Verdict;
-pub use verified::Verified;
+pub use verified::VerifiedRouting;
 
 /// Limits that routes must respect: hops and lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

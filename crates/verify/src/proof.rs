@@ -2,9 +2,9 @@
 
 use crate::deadlock::DependencyCycle;
 use crate::{RouteLimits, Verdict, Verification, faults};
-use base::stage::{Better, Kind};
-use base::{Interrupted, Metric, Need, Refusal, Stage, Stop, SwitchId, Watch};
-use fabric::size::{RouteWork, Size};
+use base::stage::{BetterValues, ColumnType};
+use base::{Interrupted, RecordColumn, Refusal, ResourceNeed, Stage, Stop, SwitchId, Watch};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -237,40 +237,54 @@ pub struct LanesInUse {
 
 impl Stage for ProofParams {
     const NAME: &'static str = "verify";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new("holds", "/holds", Kind::Truth, "", "whether everything holds", Better::Higher),
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
+            "holds",
+            "/holds",
+            ColumnType::Truth,
+            "",
+            "whether everything holds",
+            BetterValues::Higher,
+        ),
+        RecordColumn::new(
             "complete",
             "/complete/holds",
-            Kind::Truth,
+            ColumnType::Truth,
             "",
             "whether every route arrives",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "deadlock_free",
             "/deadlock/holds",
-            Kind::Truth,
+            ColumnType::Truth,
             "",
             "whether packets never wait in a cycle",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new("lanes", "/lanes", Kind::Whole, "", "data lanes in use", Better::Lower),
-        Metric::new(
+        RecordColumn::new(
+            "lanes",
+            "/lanes",
+            ColumnType::Whole,
+            "",
+            "data lanes in use",
+            BetterValues::Lower,
+        ),
+        RecordColumn::new(
             "max_hops",
             "/complete/max_hops",
-            Kind::Whole,
+            ColumnType::Whole,
             "hops",
             "hops of the longest route",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_hops",
             "/complete/mean_hops",
-            Kind::Real,
+            ColumnType::Real,
             "hops",
             "mean hops of a route",
-            Better::Lower,
+            BetterValues::Lower,
         ),
     ];
 
@@ -281,8 +295,8 @@ impl Stage for ProofParams {
         vec![Self::default(), Self { hop_limit: 1, max_lanes: 1 }]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Proof)
+    fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Proof)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<ProofRecord, Stop> {

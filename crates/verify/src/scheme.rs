@@ -12,8 +12,8 @@ use super::lane_partition::{LaneCuts, LanePartition};
 use super::{Verdict, checker};
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::Topology;
-use fabric::tables::candidates::{Candidate, Candidates, Heading};
-use fabric::turns::{Held, LaneGraph};
+use fabric::tables::candidates::{Candidate, CandidateScheme, PacketHeading};
+use fabric::turns::{HeldLane, LaneGraph};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -63,7 +63,7 @@ impl fmt::Display for SchemeFlaw {
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
 pub fn prove(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     watch: &dyn Watch,
 ) -> Result<Verdict<DeadlockFreedom, SchemeFlaw>, Interrupted> {
     let goals = goals(scheme);
@@ -87,7 +87,7 @@ pub fn prove(
 /// The verdict on these classes of lanes; `None` where a packet takes a part of a class, which is
 /// then added to `cuts`.
 fn prove_classes(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     goals: &[u32],
     (classes, cuts): (&LanePartition, &LaneCuts),
     watch: &dyn Watch,
@@ -117,7 +117,7 @@ fn prove_classes(
         Ok(number) => classes.by_lane(&number),
         Err(left) => {
             let cycle = graph.cycle(&left, watch)?;
-            let cycle: Vec<Held> =
+            let cycle: Vec<HeldLane> =
                 cycle.into_iter().map(|(channel, class)| (channel, classes.first(class))).collect();
             let cycle = explain(scheme, goals, &cycle, watch)?;
             return Ok(Some(Verdict::Fails(SchemeFlaw::Deadlock(cycle))));
@@ -132,14 +132,14 @@ fn prove_classes(
 }
 
 /// All pairs of a held virtual channel and a wanted one.
-fn pairs(held: &Candidate, wanted: &Candidate) -> impl Iterator<Item = (Held, Held)> {
+fn pairs(held: &Candidate, wanted: &Candidate) -> impl Iterator<Item = (HeldLane, HeldLane)> {
     let (from, to, lanes) = (held.channel, wanted.channel, wanted.lanes());
     held.lanes().flat_map(move |a| lanes.clone().map(move |b| ((from, a), (to, b))))
 }
 
 /// The goals of all working terminals, each once, in order. A goal is a set of terminals that
 /// packets treat alike.
-fn goals(scheme: &impl Candidates) -> Vec<u32> {
+fn goals(scheme: &impl CandidateScheme) -> Vec<u32> {
     let on = scheme.topology();
     let mut all = Vec::new();
     for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
@@ -195,7 +195,7 @@ fn of_goals<T: Send>(
 /// number of all goals. Returns the largest number of hops of a packet, or why packets do not
 /// arrive.
 fn each_wait(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     (goals, total): (&[u32], usize),
     watch: &dyn Watch,
     visit: impl Fn(&Candidate, &Candidate, u32) + Sync,
@@ -245,7 +245,7 @@ fn each_wait(
 /// Follows packets from their sources to these goals. Returns the largest number of hops, and how
 /// packets arrive at goals that are only intermediate switches.
 fn first_leg(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     goals: &[u32],
     sources: &[Vec<SwitchId>],
     tick: &impl Fn() -> Result<(), Interrupted>,
@@ -281,7 +281,7 @@ fn first_leg(
 /// Follows packets from intermediate switches to these goals. Returns the largest number of hops,
 /// and the first hops that they take.
 fn second_leg(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     goals: &[u32],
     between: &IntermediateArrivals,
     tick: &impl Fn() -> Result<(), Interrupted>,
@@ -300,7 +300,7 @@ fn second_leg(
             scheme.onward(s, before, goal, &mut states);
             for &state in &states {
                 search.enter(s, state, arrived.hops);
-                let heading = Heading { goal, state };
+                let heading = PacketHeading { goal, state };
                 search.wanted(s, heading, |c| _ = onward.entry((s, before, *c)).or_insert(goal));
             }
         }
@@ -343,7 +343,7 @@ struct StateSearch<'a, C> {
     found: Vec<Candidate>,
 }
 
-impl<'a, C: Candidates> StateSearch<'a, C> {
+impl<'a, C: CandidateScheme> StateSearch<'a, C> {
     fn new(scheme: &'a C) -> Self {
         let places = scheme.topology().switches().len() * scheme.states() as usize;
         Self { scheme, all: Vec::new(), place: vec![0; places], found: Vec::new() }
@@ -376,7 +376,7 @@ impl<'a, C: Candidates> StateSearch<'a, C> {
     }
 
     /// Calls `visit` for the hops that a packet may take next.
-    fn wanted(&mut self, at: SwitchId, heading: Heading, mut visit: impl FnMut(&Candidate)) {
+    fn wanted(&mut self, at: SwitchId, heading: PacketHeading, mut visit: impl FnMut(&Candidate)) {
         let known = self.found.len();
         self.scheme.next(at, heading, &mut self.found);
         self.found[known..].iter().for_each(&mut visit);
@@ -396,7 +396,7 @@ impl<'a, C: Candidates> StateSearch<'a, C> {
             let (at, state) = (self.all[i].at, self.all[i].state);
             let first = self.found.len();
             if at != home {
-                self.scheme.next(at, Heading { goal, state }, &mut self.found);
+                self.scheme.next(at, PacketHeading { goal, state }, &mut self.found);
                 if self.found.len() == first {
                     return Err(SchemeFlaw::Stranded(self.describe(at, home, "has no next hop")));
                 }
@@ -461,13 +461,13 @@ impl<'a, C: Candidates> StateSearch<'a, C> {
 
 /// Describes a cycle by names, and finds packets for each of its edges.
 fn explain(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     goals: &[u32],
-    cycle: &[Held],
+    cycle: &[HeldLane],
     watch: &dyn Watch,
 ) -> Result<DependencyCycle, Interrupted> {
     let on = scheme.topology();
-    let wants: HashMap<Held, (usize, Held)> =
+    let wants: HashMap<HeldLane, (usize, HeldLane)> =
         (0..cycle.len()).map(|i| (cycle[i], (i, cycle[(i + 1) % cycle.len()]))).collect();
     let goal_of: Mutex<Vec<Option<u32>>> = Mutex::new(vec![None; cycle.len()]);
     let found = |held: &Candidate, wanted: &Candidate, goal: u32| {

@@ -6,7 +6,7 @@ use super::{RouteLimits, Verdict, Verification, verify};
 use base::seed::fnv1a64;
 use base::{Interrupted, Watch};
 use fabric::tables::Routing;
-use fabric::tables::candidates::Candidates;
+use fabric::tables::candidates::CandidateScheme;
 use std::ops::Deref;
 
 /// A routing, or a scheme of candidates, whose proof holds, with the witness: every packet arrives,
@@ -14,12 +14,12 @@ use std::ops::Deref;
 ///
 /// Code that takes such a value need not check again, because it can only be made by the proof.
 #[derive(Debug, Clone)]
-pub struct Verified<T> {
+pub struct VerifiedRouting<T> {
     proved: T,
     numbering: ChannelNumbering,
 }
 
-impl Verified<Routing> {
+impl VerifiedRouting<Routing> {
     /// Proves `routing`, or returns the verdicts where one of them fails. Cost: see [`verify`].
     ///
     /// # Errors
@@ -37,7 +37,7 @@ impl Verified<Routing> {
     }
 }
 
-impl<C: Candidates> Verified<C> {
+impl<C: CandidateScheme> VerifiedRouting<C> {
     /// Proves `scheme`, or says what is wrong with it. Cost: see [`scheme::prove`].
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl<C: Candidates> Verified<C> {
     }
 }
 
-impl<T> Verified<T> {
+impl<T> VerifiedRouting<T> {
     /// The channel numbers that rise along every route.
     pub fn numbering(&self) -> &ChannelNumbering {
         &self.numbering
@@ -66,7 +66,7 @@ impl<T> Verified<T> {
     }
 }
 
-impl<T> Deref for Verified<T> {
+impl<T> Deref for VerifiedRouting<T> {
     type Target = T;
 
     fn deref(&self) -> &T {

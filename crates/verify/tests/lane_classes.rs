@@ -3,8 +3,10 @@
 use base::{Quiet, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
-use fabric::tables::candidates::{Candidate, Candidates, Heading, LaneClasses, Minimal};
-use fabric::turns::Held;
+use fabric::tables::candidates::{
+    Candidate, CandidateScheme, LaneClasses, MinimalAdaptive, PacketHeading,
+};
+use fabric::turns::HeldLane;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use verify::Verdict;
@@ -16,7 +18,7 @@ type LaneRun = Box<dyn Fn(u32, u32, u32) -> (u8, u8) + Sync>;
 
 /// A scheme with shortest paths, or with paths round a ring in one direction, on any runs of lanes.
 struct OfferedLanes {
-    shortest: Minimal,
+    shortest: MinimalAdaptive,
     clockwise: bool,
     lanes: u8,
     /// The number of hops after which states repeat.
@@ -26,12 +28,13 @@ struct OfferedLanes {
 
 impl OfferedLanes {
     fn new(on: &Arc<Topology>, lanes: u8, states: u32, run: LaneRun) -> Self {
-        let shortest = Minimal::new(on.clone(), LaneClasses::any(1), &Quiet).expect("paths");
+        let shortest =
+            MinimalAdaptive::new(on.clone(), LaneClasses::any(1), &Quiet).expect("paths");
         Self { shortest, clockwise: false, lanes, states, run }
     }
 }
 
-impl Candidates for OfferedLanes {
+impl CandidateScheme for OfferedLanes {
     fn topology(&self) -> &Topology {
         self.shortest.topology()
     }
@@ -44,7 +47,7 @@ impl Candidates for OfferedLanes {
         self.states
     }
 
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         let first = found.len();
         if self.clockwise {
             let graph = self.topology().graph();
@@ -59,7 +62,7 @@ impl Candidates for OfferedLanes {
             };
             found.extend(channels.filter(|(to, _)| **to == next).map(to));
         } else {
-            self.shortest.next(at, Heading { state: 0, ..heading }, found);
+            self.shortest.next(at, PacketHeading { state: 0, ..heading }, found);
         }
         for candidate in &mut found[first..] {
             candidate.state = (heading.state + 1) % self.states;
@@ -69,7 +72,7 @@ impl Candidates for OfferedLanes {
 }
 
 /// All pairs of a held and a wanted virtual channel, found one by one.
-fn waits(scheme: &OfferedLanes) -> BTreeSet<(Held, Held)> {
+fn waits(scheme: &OfferedLanes) -> BTreeSet<(HeldLane, HeldLane)> {
     let on = scheme.topology();
     let switches = on.switches().len() as u32;
     let mut pairs = BTreeSet::new();
@@ -77,7 +80,7 @@ fn waits(scheme: &OfferedLanes) -> BTreeSet<(Held, Held)> {
         let hops = |at: u32, state: u32| {
             let mut found = Vec::new();
             if at != goal {
-                scheme.next(SwitchId(at), Heading { goal, state }, &mut found);
+                scheme.next(SwitchId(at), PacketHeading { goal, state }, &mut found);
             }
             found
         };
@@ -104,14 +107,14 @@ fn waits(scheme: &OfferedLanes) -> BTreeSet<(Held, Held)> {
 
 /// Whether the pairs have a cycle: channels that wait for nothing are removed until none is left or
 /// none can be removed.
-fn has_cycle(pairs: &BTreeSet<(Held, Held)>) -> bool {
-    let mut left: BTreeMap<Held, BTreeSet<Held>> = BTreeMap::new();
+fn has_cycle(pairs: &BTreeSet<(HeldLane, HeldLane)>) -> bool {
+    let mut left: BTreeMap<HeldLane, BTreeSet<HeldLane>> = BTreeMap::new();
     for (from, to) in pairs {
         left.entry(*from).or_default().insert(*to);
     }
     loop {
         let before = left.len();
-        let still: BTreeSet<Held> = left.keys().copied().collect();
+        let still: BTreeSet<HeldLane> = left.keys().copied().collect();
         left.retain(|_, wanted| wanted.iter().any(|to| still.contains(to)));
         if left.len() == before {
             return before > 0;
@@ -138,19 +141,19 @@ fn mixed(all: [u32; 4]) -> u32 {
 fn agrees(case: &str, scheme: &OfferedLanes) -> bool {
     let pairs = waits(scheme);
     let is_held =
-        |(channel, lane): &Held| channel.ix() * usize::from(scheme.lanes) + usize::from(*lane);
+        |(channel, lane): &HeldLane| channel.ix() * usize::from(scheme.lanes) + usize::from(*lane);
     match prove(scheme, &Quiet).expect("nobody stops") {
         Verdict::Holds(freedom) => {
             assert!(!has_cycle(&pairs), "{case}: a cycle is passed over");
             let numbering = freedom.numbering;
             assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
-            let number = |held: &Held| numbering.number[is_held(held)];
+            let number = |held: &HeldLane| numbering.number[is_held(held)];
             assert!(pairs.iter().all(|(a, b)| number(a) < number(b)), "{case}");
             true
         }
         Verdict::Fails(SchemeFlaw::Deadlock(cycle)) => {
             assert!(has_cycle(&pairs), "{case}: there is no cycle");
-            let held: Vec<Held> = cycle.waits.iter().map(|wait| wait.held).collect();
+            let held: Vec<HeldLane> = cycle.waits.iter().map(|wait| wait.held).collect();
             for (i, from) in held.iter().enumerate() {
                 let to = held[(i + 1) % held.len()];
                 assert!(pairs.contains(&(*from, to)), "{case}: {from:?} does not wait for {to:?}");

@@ -5,32 +5,32 @@ use serde_json::Value;
 
 pub(crate) const COLUMNS: usize = 96;
 
-/// One part of the product as the compiled table describes it.
-pub(crate) struct Part {
+/// A part of the product as the compiled table describes it.
+pub(crate) struct DescribedPart {
     pub(crate) kind: String,
     pub(crate) name: String,
     pub(crate) doc: String,
-    pub(crate) params: Vec<Param>,
+    pub(crate) params: Vec<DescribedParam>,
     /// What an engine promises, in words; empty for other kinds.
     pub(crate) promise: Vec<&'static str>,
     /// The columns of a measure.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<DescribedColumn>,
     /// What a measure is run on.
     pub(crate) input: String,
     /// The classes of a measure's record: its own, then those inside it.
     pub(crate) records: Vec<RecordClass>,
 }
 
-/// One column of a measure.
-pub(crate) struct Column {
+/// A column of a measure.
+pub(crate) struct DescribedColumn {
     pub(crate) name: String,
     pub(crate) unit: String,
     pub(crate) meaning: String,
     pub(crate) better: String,
 }
 
-/// One parameter of a part.
-pub(crate) struct Param {
+/// A parameter of a part.
+pub(crate) struct DescribedParam {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) required: bool,
@@ -81,11 +81,11 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
 pub(crate) struct RecordClass {
     pub(crate) name: String,
     pub(crate) doc: String,
-    pub(crate) fields: Vec<Field>,
+    pub(crate) fields: Vec<RecordField>,
 }
 
 /// A field of a record.
-pub(crate) struct Field {
+pub(crate) struct RecordField {
     pub(crate) name: String,
     pub(crate) kind: String,
     pub(crate) doc: String,

@@ -7,32 +7,45 @@ use crate::outside::{cargo, output, read, rust_files};
 use crate::{reference, sheet, source};
 
 /// The lines around what is generated inside a file: of Rust, of Markdown.
-const RUST: Marks = ("// gen:begin", "// gen:end");
-const TEXT: Marks = ("<!-- gen:begin -->", "<!-- gen:end -->");
-type Marks = (&'static str, &'static str);
+const RUST: GeneratedMarks = ("// gen:begin", "// gen:end");
+const TEXT: GeneratedMarks = ("<!-- gen:begin -->", "<!-- gen:end -->");
+/// The two lines around what is generated inside a file.
+type GeneratedMarks = (&'static str, &'static str);
 
-/// Whether to rewrite stale files or to report them.
+/// The mode of `gen`: whether it rewrites stale files or reports them.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
+pub(crate) enum GenerateMode {
     /// Rewrite.
     Write,
     /// Report, and fail when anything is stale.
     Check,
 }
 
-/// A folder whose files each add members to one table.
-struct Registry {
+/// A folder whose files each add types with one trait to one table.
+struct TraitFolder {
     /// Folder of the members, relative to the root; its `lib.rs` holds the marks.
     folder: &'static str,
     /// Name of the trait the members implement.
     implements: &'static str,
     /// Name of the generated static.
     table: &'static str,
+    /// Name of the type of its rows.
+    row: &'static str,
 }
 
-const REGISTRIES: &[Registry] = &[
-    Registry { folder: "crates/families/src", implements: "Family", table: "FAMILIES" },
-    Registry { folder: "crates/engines/src", implements: "Engine", table: "ENGINES" },
+const REGISTRIES: &[TraitFolder] = &[
+    TraitFolder {
+        folder: "crates/families/src",
+        implements: "Family",
+        table: "FAMILIES",
+        row: "FamilyEntry",
+    },
+    TraitFolder {
+        folder: "crates/engines/src",
+        implements: "Engine",
+        table: "ENGINES",
+        row: "EngineEntry",
+    },
 ];
 
 /// A folder whose files each have a row of one table, as the constant `ENTRY`.
@@ -57,49 +70,49 @@ const LISTED: &[ListedFolder] = &[
     ListedFolder {
         folder: "crates/formats/src/communication",
         what: "formats of communication graphs",
-        table: "pub static FORMATS: &[Format]",
+        table: "pub static FORMATS: &[CommunicationFormat]",
         open: false,
     },
     ListedFolder {
         folder: "crates/formats/src/export",
         what: "formats that networks are written in",
-        table: "pub static FORMATS: &[Format]",
+        table: "pub static FORMATS: &[ExportFormat]",
         open: false,
     },
     ListedFolder {
         folder: "crates/formats/src/graph_file",
         what: "formats that networks are read from",
-        table: "pub static FORMATS: &[Format]",
+        table: "pub static FORMATS: &[GraphFileFormat]",
         open: true,
     },
     ListedFolder {
         folder: "crates/formats/src/trace",
         what: "formats of workloads",
-        table: "pub static FORMATS: &[Format]",
+        table: "pub static FORMATS: &[TraceFormat]",
         open: true,
     },
     ListedFolder {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
-        table: "const ENTRIES: &[Entry]",
+        table: "const ENTRIES: &[PatternEntry]",
         open: false,
     },
     ListedFolder {
         folder: "crates/traffic/src/placement",
         what: "placements",
-        table: "pub static PLACEMENTS: &[Entry]",
+        table: "pub static PLACEMENTS: &[PlacementEntry]",
         open: false,
     },
     ListedFolder {
         folder: "crates/traffic/src/workload/application",
         what: "applications",
-        table: "pub const APPLICATIONS: &[Entry]",
+        table: "pub const APPLICATIONS: &[ApplicationEntry]",
         open: false,
     },
     ListedFolder {
         folder: "crates/traffic/src/workload/collective",
         what: "algorithms of collective operations",
-        table: "pub const ALGORITHMS: &[Entry]",
+        table: "pub const ALGORITHMS: &[AlgorithmEntry]",
         open: false,
     },
 ];
@@ -122,16 +135,16 @@ const VERBS: &str = "python/flyloom/verbs";
 const CATALOGS: &str = "data/catalogs";
 const CATALOG_TABLE: &str = "crates/plan/src/catalog.rs";
 
-/// One member: the module it lives in and its type.
+/// A member of a folder: the module it lives in and its type.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Member {
+struct TraitMember {
     module: String,
     name: String,
 }
 
 /// Runs the whole generation. Returns a line to print, or what is wrong: in `Check` mode the
 /// stale files, in both modes unreadable sources, missing marks or an empty registry.
-pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
+pub(crate) fn run(root: &Path, mode: GenerateMode) -> Result<String, String> {
     let mut stale = Vec::new();
     for registry in REGISTRIES {
         let path = root.join(registry.folder).join("lib.rs");
@@ -171,7 +184,7 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
         .map_err(|why| format!("{}: {why}", sheet::FILE))?;
     settle(&path, &fresh, mode, &mut stale)?;
     // The compiled table is worth asking only when it is fresh.
-    if stale.is_empty() || mode == Mode::Write {
+    if stale.is_empty() || mode == GenerateMode::Write {
         let json = output(root, &cargo(), REGISTRY_DUMP)?;
         for (name, fresh) in reference::files(&json, &verbs(root)?)? {
             settle(&root.join(name), &fresh, mode, &mut stale)?;
@@ -183,26 +196,33 @@ pub(crate) fn run(root: &Path, mode: Mode) -> Result<String, String> {
 const REGISTRY_DUMP: &[&str] = &["run", "-q", "-p", "flyloom-lab", "--example", "registry"];
 
 /// Compares a file with its fresh text; notes it when stale and, in `Write` mode, writes it.
-fn settle(path: &Path, fresh: &str, mode: Mode, stale: &mut Vec<PathBuf>) -> Result<(), String> {
+fn settle(
+    path: &Path,
+    fresh: &str,
+    mode: GenerateMode,
+    stale: &mut Vec<PathBuf>,
+) -> Result<(), String> {
     if std::fs::read_to_string(path).is_ok_and(|now| now == fresh) {
         return Ok(());
     }
     stale.push(path.to_owned());
     match mode {
-        Mode::Check => Ok(()),
-        Mode::Write => std::fs::write(path, fresh).map_err(|e| format!("{}: {e}", path.display())),
+        GenerateMode::Check => Ok(()),
+        GenerateMode::Write => {
+            std::fs::write(path, fresh).map_err(|e| format!("{}: {e}", path.display()))
+        }
     }
 }
 
-fn report(root: &Path, mode: Mode, stale: &[PathBuf]) -> Result<String, String> {
+fn report(root: &Path, mode: GenerateMode, stale: &[PathBuf]) -> Result<String, String> {
     let mut text = String::new();
     for path in stale {
         let name = path.strip_prefix(root).unwrap_or(path).display();
-        let word = if mode == Mode::Check { "stale" } else { "wrote" };
+        let word = if mode == GenerateMode::Check { "stale" } else { "wrote" };
         let _ = writeln!(text, "gen: {word} {name}");
     }
     match mode {
-        Mode::Check if !stale.is_empty() => Err(text + "gen: run `cargo xtask gen`"),
+        GenerateMode::Check if !stale.is_empty() => Err(text + "gen: run `cargo xtask gen`"),
         _ if stale.is_empty() => Ok("gen: everything is fresh".to_owned()),
         _ => Ok(text.trim_end().to_owned()),
     }
@@ -272,11 +292,11 @@ fn files_of(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
 
 /// The members of a folder, sorted by module, then type: every file beside its own that implements
 /// the trait outside its tests.
-fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
+fn members(folder: &Path, implements: &str) -> Result<Vec<TraitMember>, String> {
     let mut found = Vec::new();
     for (module, file) in files_of(folder)? {
         for name in source::impls_of(&parsed(&file)?, implements) {
-            found.push(Member { module: module.clone(), name });
+            found.push(TraitMember { module: module.clone(), name });
         }
     }
     if found.is_empty() {
@@ -287,18 +307,20 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<Member>, String> {
 }
 
 /// The modules of members.
-fn modules(members: &[Member]) -> String {
+fn modules(members: &[TraitMember]) -> String {
     let mut modules: Vec<&str> = members.iter().map(|m| m.module.as_str()).collect();
     modules.dedup();
     modules.iter().fold(String::new(), |text, module| text + "pub mod " + module + ";\n")
 }
 
 /// The text between the marks: the modules, then the table.
-fn block(registry: &Registry, members: &[Member]) -> String {
+fn block(registry: &TraitFolder, members: &[TraitMember]) -> String {
     let what = format!("Every `{}` of this folder, by file and name", registry.implements);
-    let declared = format!("pub static {}: &[Entry]", registry.table);
-    let rows =
-        members.iter().map(|Member { module, name }| format!("Entry::of::<{module}::{name}>()"));
+    let row = registry.row;
+    let declared = format!("pub static {}: &[{row}]", registry.table);
+    let rows = members
+        .iter()
+        .map(|TraitMember { module, name }| format!("{row}::of::<{module}::{name}>()"));
     modules(members) + "\n" + &table(&what, &declared, rows)
 }
 
@@ -376,7 +398,7 @@ fn catalogs(folder: &Path) -> Result<String, String> {
 }
 
 /// Puts `block` between the two marks of `text`; the marks' own lines stay as they are.
-fn splice(text: &str, (begin, end): Marks, block: &str) -> Result<String, String> {
+fn splice(text: &str, (begin, end): GeneratedMarks, block: &str) -> Result<String, String> {
     let place = |mark: &str| {
         let mut hits = text.match_indices(mark).filter(|(at, _)| {
             let head = text[..*at].rsplit('\n').next().unwrap_or_default();
@@ -433,12 +455,12 @@ mod tests {
 
     #[test]
     fn block_names_each_module_once() {
-        let member = |m: &str, n: &str| Member { module: m.into(), name: n.into() };
+        let member = |m: &str, n: &str| TraitMember { module: m.into(), name: n.into() };
         let text = block(&REGISTRIES[0], &[member("torus", "Mesh"), member("torus", "Torus")]);
         assert_eq!(text.matches("pub mod torus;").count(), 1);
-        let mesh = text.find("Entry::of::<torus::Mesh>(),").expect("mesh");
-        let torus = text.find("Entry::of::<torus::Torus>(),").expect("torus");
-        assert!(text.find("FAMILIES: &[Entry]").expect("table") < mesh && mesh < torus);
+        let mesh = text.find("FamilyEntry::of::<torus::Mesh>(),").expect("mesh");
+        let torus = text.find("FamilyEntry::of::<torus::Torus>(),").expect("torus");
+        assert!(text.find("FAMILIES: &[FamilyEntry]").expect("table") < mesh && mesh < torus);
     }
 
     #[test]
@@ -511,14 +533,14 @@ mod tests {
     fn check_reports_and_leaves_the_file_alone() {
         let dir = folder("settle", &[("a.txt", "old")]);
         let (path, mut stale) = (dir.join("a.txt"), Vec::new());
-        settle(&path, "new", Mode::Check, &mut stale).expect("readable");
+        settle(&path, "new", GenerateMode::Check, &mut stale).expect("readable");
         assert_eq!(std::fs::read_to_string(&path).expect("there"), "old");
-        let why = report(&dir, Mode::Check, &stale).expect_err("stale");
+        let why = report(&dir, GenerateMode::Check, &stale).expect_err("stale");
         assert!(why.contains("stale a.txt") && why.contains("run `cargo xtask gen`"), "{why}");
-        settle(&path, "new", Mode::Write, &mut Vec::new()).expect("writable");
+        settle(&path, "new", GenerateMode::Write, &mut Vec::new()).expect("writable");
         let mut none = Vec::new();
-        settle(&path, "new", Mode::Check, &mut none).expect("readable");
-        assert!(none.is_empty() && report(&dir, Mode::Check, &none).is_ok());
+        settle(&path, "new", GenerateMode::Check, &mut none).expect("readable");
+        assert!(none.is_empty() && report(&dir, GenerateMode::Check, &none).is_ok());
         std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 }

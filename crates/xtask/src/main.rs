@@ -27,8 +27,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = args.iter().map(String::as_str).collect();
     let root = root();
     let result = match words.as_slice() {
-        ["gen"] => generate::run(&root, generate::Mode::Write),
-        ["gen", "--check"] => generate::run(&root, generate::Mode::Check),
+        ["gen"] => generate::run(&root, generate::GenerateMode::Write),
+        ["gen", "--check"] => generate::run(&root, generate::GenerateMode::Check),
         ["tidy"] => tidy::run(&root),
         ["help" | "-h" | "--help"] => Ok(USAGE.to_owned()),
         _ => Err(USAGE.to_owned()),

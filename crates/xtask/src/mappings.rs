@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::described::{COLUMNS, Param, Part, doubled, indented, one_line, python_value, wrap};
+use crate::described::{
+    COLUMNS, DescribedParam, DescribedPart, doubled, indented, one_line, python_value, wrap,
+};
 use crate::simulators::{describe, sentence};
 
 /// Types of Python that parameters of these names have: what a file of the command line says, too.
@@ -41,8 +43,8 @@ const FIGURES: &str = "\
 Figures of the mapping and of the linear one, lower bounds, the busiest channels, and ``mapping``, \
 the endpoint of each process: docs/mapping.md#figures.";
 
-/// What a task is in Python besides its row.
-struct TaskFace {
+/// A task of mapping in Python: what it has there besides its row.
+struct PythonTask {
     /// The function of the verbs that does it.
     verb: &'static str,
     /// What stands for the network, and what that is.
@@ -56,9 +58,9 @@ struct TaskFace {
 const ON_TABLES: (&str, &str) =
     ("Tables", "A network, as for ``network``, with ``engine`` or without; or tables.");
 
-fn face(name: &str) -> TaskFace {
+fn face(name: &str) -> PythonTask {
     match name {
-        "map_with_routing" => TaskFace {
+        "map_with_routing" => PythonTask {
             verb: "mapped_with_routing",
             net: ("Source", "A network, as for ``network``."),
             returns: "tuple[ProcessMapping, Routing]",
@@ -68,9 +70,9 @@ fn face(name: &str) -> TaskFace {
                    docs/mapping.md#mapping-and-routing-together). And the tables.",
         },
         "evaluate_mapping" => {
-            TaskFace { verb: "evaluated", net: ON_TABLES, returns: "ProcessMapping", more: "" }
+            PythonTask { verb: "evaluated", net: ON_TABLES, returns: "ProcessMapping", more: "" }
         }
-        _ => TaskFace {
+        _ => PythonTask {
             verb: "mapped",
             net: ON_TABLES,
             returns: "ProcessMapping",
@@ -80,7 +82,7 @@ fn face(name: &str) -> TaskFace {
 }
 
 /// The module of `parts`, the tasks of mapping.
-pub(crate) fn module(parts: &[&Part]) -> String {
+pub(crate) fn module(parts: &[&DescribedPart]) -> String {
     let mut names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
     names.sort_unstable();
     let offered = names.iter().fold(String::new(), |all, name| all + "    \"" + name + "\",\n");
@@ -88,9 +90,10 @@ pub(crate) fn module(parts: &[&Part]) -> String {
     format!("{HEAD}\n__all__ = [\n{offered}]\n{functions}")
 }
 
-fn function(part: &Part) -> String {
+fn function(part: &DescribedPart) -> String {
     let face = face(&part.name);
-    let (needed, others): (Vec<&Param>, Vec<&Param>) = part.params.iter().partition(|p| p.required);
+    let (needed, others): (Vec<&DescribedParam>, Vec<&DescribedParam>) =
+        part.params.iter().partition(|p| p.required);
     let mut out = format!("\n\ndef {}(\n    net: {},\n", part.name, face.net.0);
     for p in &needed {
         let _ = writeln!(out, "    {}: {},", p.name, annotation(p).trim_end_matches(" | None"));
@@ -134,7 +137,7 @@ fn function(part: &Part) -> String {
 }
 
 /// A parameter's type.
-fn annotation(p: &Param) -> String {
+fn annotation(p: &DescribedParam) -> String {
     if let Some((_, kind)) = OWN_TYPES.iter().find(|(name, _)| *name == p.name) {
         return (*kind).to_owned();
     }
@@ -143,7 +146,7 @@ fn annotation(p: &Param) -> String {
 }
 
 /// What a parameter is where it is not given.
-fn usual(p: &Param) -> String {
+fn usual(p: &DescribedParam) -> String {
     match python_value(&p.default).as_str() {
         "{}" | "()" => "None".to_owned(),
         value => value.to_owned(),

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use crate::described::{
-    COLUMNS, Field, Param, Part, RecordClass, doubled, indented, one_line, python_value, wrap,
+    COLUMNS, DescribedParam, DescribedPart, RecordClass, RecordField, doubled, indented, one_line,
+    python_value, wrap,
 };
 
 /// Fields that a class cannot name: words of Python, and what every mapping has.
@@ -11,7 +12,7 @@ const NO_NAMES: &[&str] = &["from", "get", "is", "items", "keys", "values"];
 
 /// The module of `parts`. Functions that a verb written by hand replaces, `by_hand`, are there but
 /// not offered.
-pub(crate) fn module(parts: &[&Part], by_hand: &[String]) -> String {
+pub(crate) fn module(parts: &[&DescribedPart], by_hand: &[String]) -> String {
     let mut body = String::new();
     for part in parts {
         for record in inside_out(&part.records) {
@@ -113,7 +114,7 @@ fn class(record: &RecordClass) -> String {
     out
 }
 
-fn unnamed(field: &Field) -> bool {
+fn unnamed(field: &RecordField) -> bool {
     NO_NAMES.contains(&field.name.as_str())
 }
 
@@ -124,7 +125,7 @@ fn part_of(kind: &str) -> Option<&str> {
     words.filter(|w| w.starts_with(char::is_uppercase)).find(|w| !KNOWN.contains(w))
 }
 
-fn function(part: &Part) -> String {
+fn function(part: &DescribedPart) -> String {
     let record = &part.records[0].name;
     let (on, about) = if part.input == "routing" {
         ("Tables", "Tables of any origin, or a network, which is routed as on the command line.")
@@ -171,7 +172,7 @@ fn function(part: &Part) -> String {
 }
 
 /// A parameter's type and default; what is not given is None where Python has no constant for it.
-fn annotation(p: &Param) -> String {
+fn annotation(p: &DescribedParam) -> String {
     let kind = match p.name.as_str() {
         "traffic" => "Wanted".to_owned(), // Python has matrices besides
         _ => p.kind.replace("list[", "Iterable[").replace("dict", "Mapping[str, Any]"),

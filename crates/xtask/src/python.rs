@@ -11,7 +11,7 @@ const NAME: &str = "flyloom";
 /// The compiled module: no file of the package, and everyone's.
 const CORE: &str = "flyloom._core";
 
-/// One import of a file of the package by another.
+/// An import of a file of the package by another.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FileImport {
     /// Module that imports, as in `flyloom.cli.common`.
@@ -22,15 +22,15 @@ pub(crate) struct FileImport {
     pub(crate) to: String,
 }
 
-/// The files of the package and what they import of each other.
-pub(crate) struct Package {
+/// The Python package: its files, and what they import of each other.
+pub(crate) struct PythonPackage {
     /// Path from the root and text of every module, by its dotted name.
     pub(crate) files: BTreeMap<String, (String, String)>,
     /// All imports, also those inside functions and for types alone, by file and line.
     pub(crate) imports: Vec<FileImport>,
 }
 
-impl Package {
+impl PythonPackage {
     /// Reads the package under `root`.
     ///
     /// # Errors
@@ -225,9 +225,9 @@ fn string_end(text: &str, quote: char) -> usize {
 mod tests {
     use super::*;
 
-    pub(crate) fn package(files: &[(&str, &str)]) -> Package {
+    pub(crate) fn package(files: &[(&str, &str)]) -> PythonPackage {
         let texts = files.iter().map(|(p, t)| (format!("{PACKAGE}/{p}"), (*t).to_owned()));
-        Package::of(texts.collect())
+        PythonPackage::of(texts.collect())
     }
 
     fn edges(files: &[(&str, &str)]) -> Vec<(usize, String)> {

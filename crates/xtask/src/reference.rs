@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 use serde_json::Value;
 
 use crate::described::{
-    COLUMNS, Column, Field, Param, Part, RecordClass, indented, one_line, python_value, wrap,
+    COLUMNS, DescribedColumn, DescribedParam, DescribedPart, RecordClass, RecordField, indented,
+    one_line, python_value, wrap,
 };
 use crate::{mappings, measures, simulators};
 
@@ -52,13 +53,13 @@ it by name. The columns go into `rows.parquet`, with the measure's name before t
 report. What the figures mean is in [measures.md](measures.md) and [structure.md](structure.md).
 [adding-a-measure.md](adding-a-measure.md) adds one.";
 
-fn parse(json: &str) -> Result<Vec<Part>, String> {
+fn parse(json: &str) -> Result<Vec<DescribedPart>, String> {
     let value: Value = serde_json::from_str(json).map_err(|e| e.to_string())?;
     let list = value.as_array().ok_or("not an array")?;
     list.iter().enumerate().map(|(n, v)| part(v).map_err(|e| format!("[{n}]: {e}"))).collect()
 }
 
-fn part(value: &Value) -> Result<Part, String> {
+fn part(value: &Value) -> Result<DescribedPart, String> {
     let kind = text(value, "kind")?;
     if kind == "measure" && list(value, "records").next().is_none() {
         return Err("`records` is missing or empty".to_owned());
@@ -72,7 +73,7 @@ fn part(value: &Value) -> Result<Part, String> {
     let promised = |key: &str| value["promise"][key] == true;
     let words =
         [("minimal", "every route is a shortest one"), ("deadlock_free", "free of deadlock")];
-    Ok(Part {
+    Ok(DescribedPart {
         promise: words.iter().filter(|(key, _)| promised(key)).map(|(_, say)| *say).collect(),
         columns: columns.map(column).collect::<Result<_, _>>()?,
         input: value["input"].as_str().unwrap_or_default().to_owned(),
@@ -91,8 +92,8 @@ fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
 }
 
 fn record(value: &Value) -> Result<RecordClass, String> {
-    let field = |value: &Value| -> Result<Field, String> {
-        Ok(Field {
+    let field = |value: &Value| -> Result<RecordField, String> {
+        Ok(RecordField {
             name: text(value, "name")?,
             kind: text(value, "type")?,
             doc: text(value, "doc")?,
@@ -106,8 +107,8 @@ fn record(value: &Value) -> Result<RecordClass, String> {
     })
 }
 
-fn column(value: &Value) -> Result<Column, String> {
-    Ok(Column {
+fn column(value: &Value) -> Result<DescribedColumn, String> {
+    Ok(DescribedColumn {
         name: text(value, "name")?,
         unit: text(value, "unit")?,
         meaning: text(value, "meaning")?,
@@ -115,8 +116,8 @@ fn column(value: &Value) -> Result<Column, String> {
     })
 }
 
-fn param(value: &Value) -> Result<Param, String> {
-    Ok(Param {
+fn param(value: &Value) -> Result<DescribedParam, String> {
+    Ok(DescribedParam {
         name: text(value, "name")?,
         kind: text(value, "type")?,
         required: value["required"].as_bool().ok_or("`required` is not true or false")?,
@@ -132,7 +133,7 @@ fn text(value: &Value, key: &str) -> Result<String, String> {
 }
 
 /// The Python module: one keyword-only function per topology.
-fn python(parts: &[&Part]) -> String {
+fn python(parts: &[&DescribedPart]) -> String {
     let mut out = String::from(
         "\"\"\"One function per topology; written by `cargo xtask gen`, never edited.\"\"\"\n\n\
          from __future__ import annotations\n\n\
@@ -158,12 +159,12 @@ fn python(parts: &[&Part]) -> String {
     out
 }
 
-fn function(part: &Part) -> String {
+fn function(part: &DescribedPart) -> String {
     let mut out = format!("\n\ndef {}(", part.name);
     // Python takes keyword-only arguments in any order: the required ones are shown first.
-    let (required, optional): (Vec<&Param>, Vec<&Param>) =
+    let (required, optional): (Vec<&DescribedParam>, Vec<&DescribedParam>) =
         part.params.iter().partition(|p| p.required);
-    let ordered: Vec<&Param> = required.into_iter().chain(optional).collect();
+    let ordered: Vec<&DescribedParam> = required.into_iter().chain(optional).collect();
     if !ordered.is_empty() {
         out.push_str("\n    *,\n");
     }
@@ -187,7 +188,7 @@ fn function(part: &Part) -> String {
     out + "        ),\n    )\n"
 }
 
-fn signature(p: &Param) -> String {
+fn signature(p: &DescribedParam) -> String {
     let kind = python_type(&p.kind);
     match (p.required, &p.default) {
         (true, _) => format!("{}: {kind}", p.name),
@@ -196,7 +197,7 @@ fn signature(p: &Param) -> String {
     }
 }
 
-fn docstring(part: &Part, params: &[&Param]) -> String {
+fn docstring(part: &DescribedPart, params: &[&DescribedParam]) -> String {
     let lines = part.doc.lines().flat_map(|line| match line.trim_end() {
         long if long.chars().count() + 7 > COLUMNS => wrap(long, COLUMNS - 7),
         short => vec![short.to_owned()],
@@ -251,7 +252,7 @@ fn records(out: &mut String, records: &[RecordClass]) {
 }
 
 /// A reference page: a section a part, a table of its parameters.
-fn page(title: &str, head: &str, parts: &[&Part]) -> String {
+fn page(title: &str, head: &str, parts: &[&DescribedPart]) -> String {
     let mut out = format!(
         "# {title}\n\n<!-- Written by `cargo xtask gen` from the code's own comments. -->\n\n\
          {head}\n"
@@ -278,11 +279,11 @@ fn page(title: &str, head: &str, parts: &[&Part]) -> String {
 }
 
 /// The parameters of a part that all of its kind have, or the others.
-fn params(part: &Part, shared: bool) -> Vec<&Param> {
+fn params(part: &DescribedPart, shared: bool) -> Vec<&DescribedParam> {
     part.params.iter().filter(|p| p.shared == shared).collect()
 }
 
-fn table(out: &mut String, params: &[&Param]) {
+fn table(out: &mut String, params: &[&DescribedParam]) {
     out.push_str("\n| parameter | type | default | meaning |\n|---|---|---|---|\n");
     for p in params {
         let default = match (p.required, &p.default) {
@@ -296,7 +297,7 @@ fn table(out: &mut String, params: &[&Param]) {
     }
 }
 
-fn columns(out: &mut String, columns: &[Column]) {
+fn columns(out: &mut String, columns: &[DescribedColumn]) {
     if columns.is_empty() {
         return;
     }

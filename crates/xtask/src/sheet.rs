@@ -7,12 +7,12 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::outside::{cargo, output, read};
-use crate::python::{PACKAGE, Package, room};
+use crate::python::{PACKAGE, PythonPackage, room};
 
 /// The file that has the sheet between its marks.
 pub(crate) const FILE: &str = "ARCHITECTURE.md";
 
-/// One row: what it hides, where that is said, and what it uses.
+/// A row of the table of folders: what a folder hides, where that is said, and what it uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FolderRow {
     file: String,
@@ -27,7 +27,7 @@ struct FolderRow {
 pub(crate) fn text(root: &Path) -> Result<String, String> {
     let metadata = ["metadata", "--format-version", "1", "--no-deps"];
     let crates = crates(root, &output(root, &cargo(), &metadata)?)?;
-    let rooms = python(&Package::read(root)?);
+    let rooms = python(&PythonPackage::read(root)?);
     Ok(format!("\n{}\n{}\n", table("crate", &crates), table(&format!("in {PACKAGE}"), &rooms)))
 }
 
@@ -71,7 +71,7 @@ fn main_file(targets: &[Value]) -> Option<&str> {
 }
 
 /// The rooms of the Python package.
-fn python(package: &Package) -> BTreeMap<String, FolderRow> {
+fn python(package: &PythonPackage) -> BTreeMap<String, FolderRow> {
     let mut found: BTreeMap<String, FolderRow> = BTreeMap::new();
     for (module, (path, text)) in &package.files {
         if module.matches('.').count() <= 1 {
@@ -133,7 +133,7 @@ mod tests {
             ("check.py", "\"\"\"Alone.\"\"\"\n"),
         ];
         let texts = texts.iter().map(|(p, t)| (format!("{PACKAGE}/{p}"), (*t).to_owned()));
-        let found = python(&Package::of(texts.collect()));
+        let found = python(&PythonPackage::of(texts.collect()));
         assert_eq!(found.len(), 3);
         assert_eq!(
             found["cli"],

@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use crate::described::{COLUMNS, Param, Part, doubled, indented, one_line, python_value, wrap};
+use crate::described::{
+    COLUMNS, DescribedParam, DescribedPart, doubled, indented, one_line, python_value, wrap,
+};
 
 /// Types of Python that parameters of these names may have besides those that JSON has.
 const OWN_TYPES: &[(&str, &str)] = &[
@@ -46,7 +48,7 @@ const SHARED: &[(&str, &str, &str)] = &[
 ];
 
 /// The module of `parts`, the stages of simulators.
-pub(crate) fn module(parts: &[&Part]) -> String {
+pub(crate) fn module(parts: &[&DescribedPart]) -> String {
     let names: Vec<&str> = parts.iter().map(|part| level(part)).collect();
     let offered = names.iter().fold(String::new(), |all, name| all + "    \"" + name + "\",\n");
     let functions: String = parts.iter().map(|part| function(part)).collect();
@@ -54,11 +56,11 @@ pub(crate) fn module(parts: &[&Part]) -> String {
 }
 
 /// The level of a simulator: `flit` of `sim.flit`.
-fn level(part: &Part) -> &str {
+fn level(part: &DescribedPart) -> &str {
     part.name.rsplit('.').next().unwrap_or(&part.name)
 }
 
-fn function(part: &Part) -> String {
+fn function(part: &DescribedPart) -> String {
     let level = level(part);
     let is_alone = level == "message";
     let on = if is_alone { "Tables | None" } else { "Tables" };
@@ -139,7 +141,7 @@ pub(crate) fn sentence(text: &str) -> String {
 }
 
 /// A parameter's type.
-fn annotation(p: &Param) -> String {
+fn annotation(p: &DescribedParam) -> String {
     if p.name == "selection" {
         // one of one's own is a table where the level knows such
         let one = p.kind.replace("dict", "Mapping[str, Any]");

@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str) -> Result<File, String> {
 
 /// The types `X` of every `impl [path::]NAME for X` outside tests, in order.
 pub(crate) fn impls_of(file: &File, name: &str) -> Vec<String> {
-    let mut found = TraitImpls { name, types: Vec::new() };
+    let mut found = TraitImplVisitor { name, types: Vec::new() };
     found.visit_file(file);
     found.types
 }
@@ -25,17 +25,18 @@ pub(crate) fn has_const(file: &File, name: &str) -> bool {
 
 /// The modules of `std` that code outside tests names, each with its line, in order.
 pub(crate) fn std_modules(file: &File) -> Vec<(usize, String)> {
-    let mut found = StdModules(Vec::new());
+    let mut found = StdModuleVisitor(Vec::new());
     found.visit_file(file);
     found.0
 }
 
-struct TraitImpls<'a> {
+/// A visitor of a file that collects the types which implement a trait.
+struct TraitImplVisitor<'a> {
     name: &'a str,
     types: Vec<String>,
 }
 
-impl<'ast> Visit<'ast> for TraitImpls<'_> {
+impl<'ast> Visit<'ast> for TraitImplVisitor<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         if !is_test(item) {
             visit::visit_item(self, item);
@@ -52,9 +53,10 @@ impl<'ast> Visit<'ast> for TraitImpls<'_> {
     }
 }
 
-struct StdModules(Vec<(usize, String)>);
+/// A visitor of a file that collects the modules of `std` that it names.
+struct StdModuleVisitor(Vec<(usize, String)>);
 
-impl<'ast> Visit<'ast> for StdModules {
+impl<'ast> Visit<'ast> for StdModuleVisitor {
     fn visit_item(&mut self, item: &'ast Item) {
         if !is_test(item) {
             visit::visit_item(self, item);
@@ -80,7 +82,7 @@ impl<'ast> Visit<'ast> for StdModules {
     }
 }
 
-impl StdModules {
+impl StdModuleVisitor {
     fn used(&mut self, tree: &UseTree) {
         let name = match tree {
             UseTree::Path(path) => &path.ident,

@@ -19,7 +19,7 @@ NOTE = ("A box is a rack: its name, the cables that stay in it, and those that l
 
 
 @dataclass(frozen=True)
-class Scale:
+class FloorScale:
     """Points: the letters of names, a line, an aisle, what a box has beyond its words and lines."""
 
     name: float
@@ -28,8 +28,8 @@ class Scale:
     beyond: float
 
 
-ROOMY = Scale(BODY, 8.0, 15.0, 5.0)
-DENSE = Scale(SMALL, 7.0, 8.5, 3.0)
+ROOMY = FloorScale(BODY, 8.0, 15.0, 5.0)
+DENSE = FloorScale(SMALL, 7.0, 8.5, 3.0)
 """Used where a floor does not fit a page otherwise."""
 
 
@@ -88,7 +88,7 @@ def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
 class _Floor:
     """Racks on their grid, all boxes of one width; those of a row are of one height."""
 
-    def __init__(self, cabling: Cabling, scale: Scale) -> None:
+    def __init__(self, cabling: Cabling, scale: FloorScale) -> None:
         self.cabling, self.scale = cabling, scale
         inside = {name: len(rack.cables) for name, rack in cabling.racks.items()}
         leaving: Counter[str] = Counter()

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from flyloom._core import RefusalError
 from flyloom.cabling.codes import LEAST_PT, QUIET, code, said
 from flyloom.cabling.letters import width_of, wrapped
-from flyloom.cabling.model import Cable, Cabling, End
+from flyloom.cabling.model import Cable, CableEnd, Cabling
 from flyloom.cabling.sheet import SIZES_PT, SMALL, Sheet
 from flyloom.draw.svg import GREY
 from flyloom.support.words import amount, csv_text
@@ -27,7 +27,7 @@ HEADER = ("cable", "end", "label", "far_label", "device", "port", "far_device", 
           "kind", "stock_m")
 
 
-def labels(cables: Sequence[Cable]) -> list[tuple[Cable, str, End, End]]:
+def labels(cables: Sequence[Cable]) -> list[tuple[Cable, str, CableEnd, CableEnd]]:
     """Cable, side, own and far end of every label, both ends of a cable after each other."""
     return [
         (c, side, own, far)

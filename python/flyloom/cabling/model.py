@@ -14,7 +14,7 @@ STEPS = ("endpoints", "inside groups", "inside racks", "between racks")
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class CableEnd:
     """One end of a cable; ``unit`` is None where the device stands beside its rack."""
 
     rack: str
@@ -41,8 +41,8 @@ class Cable:
     stock_m: float
     rate_gbps: float
     cost_usd: float
-    a: End
-    b: End
+    a: CableEnd
+    b: CableEnd
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,8 @@ class Plug:
     """A cable as one of its ends sees it."""
 
     cable: Cable
-    own: End
-    far: End
+    own: CableEnd
+    far: CableEnd
 
     @property
     def words(self) -> str:
@@ -154,9 +154,9 @@ def read_cables(text: str) -> list[Cable]:
     ]
 
 
-def _end(row: Mapping[str, str], side: str) -> End:
+def _end(row: Mapping[str, str], side: str) -> CableEnd:
     unit = row[f"{side}_unit"]
-    return End(
+    return CableEnd(
         row[f"{side}_rack"], int(unit) if unit else None, row[f"{side}_device"],
         int(row[f"{side}_port"]), row[f"{side}_label"],
         is_switch=side == "b" or row["cable"].startswith("link-"),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 
 from flyloom.cabling.letters import shortened, width_of, wrapped
-from flyloom.cabling.model import Cabling, End, Plug, Rack
+from flyloom.cabling.model import CableEnd, Cabling, Plug, Rack
 from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
 from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 from flyloom.support.words import amount
@@ -27,7 +27,7 @@ def pair_svg(cabling: Cabling, pair: tuple[str, str]) -> str:
     On both sides the ends stand in the order of the rack, the top unit first, with their labels;
     a line joins the ends of a cable and says its stock length. O(cables log cables).
     """
-    drawing = _Pair(cabling, pair, SIZES_PT["a4"][0])
+    drawing = _RackPair(cabling, pair, SIZES_PT["a4"][0])
     high = drawing.height(drawing.plugs, whole=True)
     sheet = Sheet(drawing.width, high + 2 * MARGIN, f"Racks {' - '.join(pair)}")
     drawing.draw(sheet, MARGIN, drawing.plugs, "", whole=True)
@@ -44,7 +44,7 @@ def pair_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
     sheets: list[Sheet] = []
     y = math.inf
     for pair in cabling.pairs:
-        drawing = _Pair(cabling, pair, size[0])
+        drawing = _RackPair(cabling, pair, size[0])
         parts, whole = drawing.parts(room)
         for i, part in enumerate(parts):
             high = drawing.height(part, whole)
@@ -63,21 +63,21 @@ def pair_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
     return sheets
 
 
-def _order(end: End) -> tuple[int, str, int]:
+def _order(end: CableEnd) -> tuple[int, str, int]:
     return -end.height, end.device, end.port
 
 
-class _Side:
+class _RackSide:
     """Where the ends of one rack stand on a page, from its top."""
 
     def __init__(
-        self, ends: list[End], rack: Rack, heights: dict[End, float], whole: bool,
+        self, ends: list[CableEnd], rack: Rack, heights: dict[CableEnd, float], whole: bool,
         least: Callable[[int, str], float], empties: Callable[[int, str], tuple[str, ...]],
     ) -> None:
-        self.at: dict[End, float] = {}
+        self.at: dict[CableEnd, float] = {}
         # unit, name, top, bottom, whether it has no cable here
         self.devices: list[tuple[int, str, float, float, bool]] = []
-        by_device: dict[tuple[int, str], list[End]] = {}
+        by_device: dict[tuple[int, str], list[CableEnd]] = {}
         for end in ends:
             by_device.setdefault((-end.height, end.device), []).append(end)
         empty = {(-s.unit, s.name) for s in rack.switches} - set(by_device) if whole else set()
@@ -94,7 +94,7 @@ class _Side:
         self.height = y
 
 
-class _Pair:
+class _RackPair:
     """Two racks on pages of a width."""
 
     def __init__(self, cabling: Cabling, pair: tuple[str, str], width: float) -> None:
@@ -125,7 +125,7 @@ class _Pair:
         room = width - 2 * MARGIN
         self.head = 20 + 1.3 * BODY * len(wrapped(self.words(), room, BODY)) + 16
 
-    def lines(self, end: End) -> tuple[str, ...]:
+    def lines(self, end: CableEnd) -> tuple[str, ...]:
         """The label of an end in as many lines as its column needs."""
         return wrapped(end.label, self.label, BODY, True)
 
@@ -181,11 +181,11 @@ class _Pair:
                 devices[i].add((end.height, end.device))
         return parts, False
 
-    def sides(self, plugs: list[Plug], whole: bool) -> list[_Side]:
+    def sides(self, plugs: list[Plug], whole: bool) -> list[_RackSide]:
         """The fronts of both racks."""
         ends = ([plug.own for plug in plugs], [plug.far for plug in plugs])
         return [
-            _Side(own, rack, self.heights, whole, self.least, self.empty)
+            _RackSide(own, rack, self.heights, whole, self.least, self.empty)
             for own, rack in zip(ends, self.racks, strict=True)
         ]
 
@@ -202,7 +202,7 @@ class _Pair:
         for k, plug in enumerate(plugs):
             self._cable(sheet, top, plug, edges, sides, k)
 
-    def _front(self, sheet: Sheet, top: float, side: _Side, rack: Rack, x: float) -> None:
+    def _front(self, sheet: Sheet, top: float, side: _RackSide, rack: Rack, x: float) -> None:
         mirrored = rack is self.racks[1]
         sheet.text(x + self.box / 2, top - 8, rack.name, 10, anchor="middle", bold=True)
         sheet.box(x, top - 3, self.box, side.height + 3, fill="#f6f7f9", line=1.2)
@@ -229,7 +229,7 @@ class _Pair:
 
     def _cable(
         self, sheet: Sheet, top: float, plug: Plug, edges: tuple[float, float],
-        sides: list[_Side], k: int,
+        sides: list[_RackSide], k: int,
     ) -> None:
         y = [top + side.at[end] + self.heights[end] / 2
              for side, end in zip(sides, (plug.own, plug.far), strict=True)]

@@ -19,14 +19,14 @@ from flyloom.cli.common import (
     whole_numbers,
     write_csv,
 )
-from flyloom.cli.groups import Listing, Prices, grouped
+from flyloom.cli.groups import ListingOptions, PriceOptions, grouped
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
 
 
 @dataclass(frozen=True)
-class Removal:
+class RemovalOptions:
     """The random removal of links, and its end."""
 
     samples: Annotated[
@@ -60,15 +60,15 @@ def compare(
                           " of the families named or of all"),
     ] = None,
     *,
-    prices: Prices,
+    prices: PriceOptions,
     output: Annotated[
         Path | None,
         typer.Option("-o", "--out", help="folder for compare.csv, compare.json, compare.html and"
                                          " the charts as SVG, PNG and PDF"),
     ] = None,
-    removal: Removal,
+    removal: RemovalOptions,
     radix: Radixes = "64",
-    listing: Listing,
+    listing: ListingOptions,
 ) -> None:
     """Measure networks alike: one table, and charts with the curves of their families."""
     from flyloom.support.progress import bars

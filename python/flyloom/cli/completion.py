@@ -240,6 +240,11 @@ def workload(incomplete: str) -> list[str]:
         incomplete, (*stands_for_all(), *stands_for_ranks()))
 
 
+def costs(incomplete: str) -> list[str]:
+    """A preset of what messages cost, or a file of measured ones."""
+    return fitting(incomplete, chosen("costs")) + files(incomplete, (".json",))
+
+
 def catalog_name(incomplete: str) -> list[str]:
     """A catalogue that comes with flyloom."""
     return fitting(incomplete, chosen("catalogs"))

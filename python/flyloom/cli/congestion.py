@@ -30,7 +30,7 @@ CONGESTION = defaults("congestion")
 
 
 @dataclass(frozen=True)
-class Communication:
+class CommunicationOptions:
     """The messages that are sent, their senders, and the measured quantities."""
 
     pattern: Annotated[str, declared("congestion", "pattern")] = CONGESTION["pattern"]
@@ -66,7 +66,7 @@ def congestion(
     source: Tables,
     engine: AnyEngine = None,
     *,
-    sent: Communication,
+    sent: CommunicationOptions,
     tables: TableOptions,
     p: P = None,
     output: Annotated[

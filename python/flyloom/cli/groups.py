@@ -82,7 +82,7 @@ class RouteOptions:
 
 
 @dataclass(frozen=True)
-class Prices:
+class PriceOptions:
     """The options of planes of networks and their prices."""
 
     planes: Planes = None
@@ -97,7 +97,7 @@ class Prices:
 
 
 @dataclass(frozen=True)
-class Listing:
+class ListingOptions:
     """The order and form in which a table is printed."""
 
     sort: Sort = None

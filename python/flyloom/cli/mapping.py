@@ -49,6 +49,7 @@ OF_ROUTING = ("mapping", "tables")
 EXAMPLES = {
     "map": (
         "flyloom map slim_fly:q=5,p=4 --graph app.mtx -o ranks --format rankfile",
+        "flyloom map slim_fly:q=5,p=4 --graph 'stencil_3d ranks=64 bytes=8000'",
         "flyloom map dragonfly:h=4 --graph app.mtx --objective hops --effort best",
         "flyloom map tables/ --graph app.mtx --hosts nodes.txt --per-endpoint 2 --json",
         "flyloom map lfts.txt --found fabric.txt --graph app.mtx -o ranks",
@@ -84,17 +85,20 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
     )
     how = {key: given.pop(key) for key in ("engine", "lmc", "layers")}
     how["engine_options"] = parsed_options(given.pop("option"))
-    graph, parts = given.pop("graph"), {"partition": given.pop("partition"), "seed": given["seed"]}
+    graph, parts = given.pop("graph"), {
+        "partition": given.pop("partition"), "seed": given["seed"],
+        "per_endpoint": given["per_endpoint"],
+    }
     before: Topology | Routing
     on: Topology | Routing
     with bars() as bar:
         if with_routing:
             before = network = load_network(net, p)
-            traffic = graph_of(graph, parts, bar)
+            traffic = graph_of(graph, parts, bar, network)
             result, on = mapped_with_routing(network, traffic, how | given, bar)
         else:
             on = before = routed(tables_or_network(net, p, found), how, bar)
-            traffic = graph_of(graph, parts, bar)
+            traffic = graph_of(graph, parts, bar, on)
             find = mapped if name == "map" else evaluated
             result = find(on, traffic, given, bar)
         if page is not None:

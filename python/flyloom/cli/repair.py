@@ -23,7 +23,7 @@ REPAIR = defaults("repair")
 
 
 @dataclass(frozen=True)
-class Failures:
+class FailureOptions:
     """The links and switches that have failed."""
 
     link: Annotated[
@@ -66,7 +66,7 @@ def repair(
     *,
     routes: RouteOptions,
     new_lids: NewLids = False,
-    what: Failures,
+    what: FailureOptions,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="folder, as of `route -o`")
     ] = None,

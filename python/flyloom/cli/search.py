@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Size:
+class SearchSize:
     """The size of the network."""
 
     order: Annotated[int | None, typer.Option("--order", help="switches")] = None
@@ -86,7 +86,7 @@ def search(
                        autocompletion=completion.choice("table")),
     ] = "",
     *,
-    size: Size,
+    size: SearchSize,
     how: SearchMethod,
     small: TableRange,
     output: Annotated[
@@ -110,7 +110,7 @@ def search(
     raise typer.Exit(1 if document.get("holds") is False else 0)
 
 
-def looked_for(size: Size, how: SearchMethod) -> Result:
+def looked_for(size: SearchSize, how: SearchMethod) -> Result:
     """The network of that size that is found."""
     from flyloom._core import RefusalError
     from flyloom.solve import search as graphs

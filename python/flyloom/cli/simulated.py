@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from flyloom.cli.common import emit, print_table
-from flyloom.verbs.runs import apart
+from flyloom.report.on_path import on_path
+from flyloom.verbs.runs import apart, costs_said
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -180,6 +181,8 @@ def show_message(found: dict[str, Any]) -> None:
             for words, run in runs
         ]
         print_table([*heads, *(name for name, _ in columns)], cells, left=set(range(len(heads))))
+        first = runs[0][1]
+        print(f"costs: {costs_said(first, 'network' in first)}")
         return
     rows = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
@@ -198,8 +201,8 @@ def show_message(found: dict[str, Any]) -> None:
         whole = sum(ns for _, ns in parts) or 1.0
         words = ", ".join(f"{name} {ns / whole:.1%}" for name, ns in parts)
         rows.append(("critical path", words or "nothing"))
-        longer = ", ".join(f"{n} {letter}" for letter, n in path["derivatives"].items() if n)
-        rows.append(("on it", longer or "no message"))
+        rows.append(("on it", on_path(path["derivatives"])))
+    rows.append(("costs", costs_said(found, "network" in found)))
     emit(found, False, rows)
 
 

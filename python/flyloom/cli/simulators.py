@@ -31,7 +31,7 @@ from flyloom.cli.common import (
     write_picture,
 )
 from flyloom.cli.parameters import TYPES, Taken, flag, options_of, said, several, signed
-from flyloom.cli.places import OverEngine
+from flyloom.cli.places import Costs, OverEngine, costs_of
 from flyloom.cli.simulated import SHOWN, write_csv
 
 if TYPE_CHECKING:
@@ -48,6 +48,12 @@ app.add_typer(sims, name="sim")
 Output = Annotated[
     Path | None,
     typer.Option("-o", "--out", help="file: charts as .svg, .png, .pdf or .html, or .json for all"
+                                     " that is found"),
+]
+TimelineOutput = Annotated[
+    Path | None,
+    typer.Option("-o", "--out", help="file: a timeline as .svg, .png, .pdf or .html, trace"
+                                     " events for Perfetto as .perfetto.json, or .json for all"
                                      " that is found"),
 ]
 Threads = Annotated[
@@ -95,7 +101,12 @@ EXAMPLES = {
     ),
 }
 """Lines that run each command."""
-COSTS: dict[str, dict[str, Any]] = message_schema()["$defs"]["LogGops"]["properties"]
+TRACE = ".perfetto.json"
+"""How the name of a file of trace events ends."""
+COSTS: dict[str, dict[str, Any]] = {
+    letter: row for letter, row in message_schema()["$defs"]["CostSpec"]["properties"].items()
+    if letter != "preset"
+}
 """Parameters of the message level's table of costs, which are options of their own."""
 INTO_FILES = {
     "links": "write what went over every link, both directions: from, to, plane, bytes, use",
@@ -109,14 +120,15 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     takes = [*network_options(level), *options_of(listed(level, row))]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
-    takes = [option for option in takes if option[0] not in files]
+    takes = [option for option in takes if option[0] not in (*files, "costs")]
     for name in files:
         kind = Annotated[Path | None, typer.Option(metavar="FILE.csv", help=INTO_FILES[name])]
         takes.append((name, kind, None))
     if level == "message":
         takes += list(message_options())
     takes += [("setting", Settings, None), ("threads", Threads, None), ("p", P, None),
-              ("output", Output, None), ("as_json", Json, False)]
+              ("output", TimelineOutput if level == "message" else Output, None),
+              ("as_json", Json, False)]
     takes += list(old_options(row, {name for name, _, _ in takes}))
 
     def run(**given: Any) -> None:
@@ -159,12 +171,9 @@ def cost_name(letter: str) -> str:
 
 def message_options() -> Taken:
     """Costs as options of their own, and the critical path."""
-    file = typer.Option("--costs", metavar="FILE.json", show_default=False,
-                        help="measured costs: L_ns, o_ns, g_ns, G_ns_per_byte, O_ns_per_byte,"
-                             " S_bytes")
-    yield "costs", Annotated[Path | None, file], None
+    yield "costs", Costs, None
     for letter, row in COSTS.items():
-        number: Any = int if row["type"] == "integer" else float
+        number: Any = int if "integer" in row["type"] else float
         option = typer.Option(f"--{letter}", help=said(row["description"]))
         yield cost_name(letter), Annotated[number | None, option], None
     path = typer.Option("--critical-path", help="what the run spends its time on")
@@ -188,12 +197,15 @@ def simulate_and_show(
     level: str, row: dict[str, Any], files: dict[str, Path | None], given: dict[str, Any]
 ) -> None:
     """Runs a simulator, writes what is to be written, prints what it found."""
+    from flyloom._core import RefusalError
     from flyloom.ranks import ALONE, join
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import room_for, simulate, spec_of
 
     output, as_json, p = (given.pop(name) for name in ("output", "as_json", "p"))
     check_picture(output, ".json")
+    if output and is_trace(output) and level != "message":
+        raise RefusalError(f"-o {output}: trace events are of sim message; another name")
     how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
     how["engine_options"] = parsed_options(given.pop("option"))
     settings = parsed_options(given.pop("setting"), "the simulator", (), "--set")
@@ -227,9 +239,16 @@ def check_timeline(level: str, spec: dict[str, Any], output: Path | None) -> Non
     from flyloom._core import RefusalError
     from flyloom.inputs.several import each_of
 
-    if level == "message" and output and output.suffix != ".json" and len(each_of(spec, level)) > 1:
+    if level != "message" or not output or (output.suffix == ".json" and not is_trace(output)):
+        return
+    if len(each_of(spec, level)) > 1:
         raise RefusalError(f"--out: {output}: a timeline is of one run; give one selection and one"
                            " workload, or a file that ends in .json")
+
+
+def is_trace(output: Path) -> bool:
+    """Whether the name of a file asks for trace events, as Perfetto opens them."""
+    return output.name.endswith(TRACE)
 
 
 @contextmanager
@@ -261,8 +280,8 @@ def of_message(
         value = given.pop(cost_name(letter))
         if value is not None:
             costs[letter] = value
-    if (file := given.pop("costs")) is not None:
-        costs = {"file": str(file), **costs}
+    if (name := given.pop("costs")) is not None:
+        costs = {**costs_of(name), **costs}
     if costs:
         given["costs"] = costs
     if given.get("workload") is None and given.get("old_goal") is None:
@@ -341,15 +360,20 @@ def write(
     """Writes what a simulator found as a chart, a page or JSON, by the end of the name."""
     from flyloom.inputs.networks import network
     from flyloom.inputs.tables import holds_tables, tables
-    from flyloom.report import flit_page, packet_page, timeline
+    from flyloom.report import flit_page, packet_page, timeline, timeline_page, trace_events
     from flyloom.support.files import write_whole
 
+    if is_trace(output):
+        write_whole(output, trace_events.text(found))
+        return
     if output.suffix == ".json":
         shown = without_arrays(found) if level == "message" else found
         write_whole(output, json.dumps(shown) + "\n")
         return
     if level == "message":
-        write_picture(output, timeline.spec(found), lambda: timeline.page(found))
+        # a page shows more than a picture has room for
+        chart = {} if output.suffix == ".html" else timeline.spec(found)
+        write_picture(output, chart, lambda: timeline_page.page(found))
         return
     pages = {"flit": flit_page, "packet": packet_page}[level]
     drawn: dict[str, Any] = {}

@@ -22,7 +22,7 @@ from flyloom.cli.common import (
     whole_numbers,
     write_csv,
 )
-from flyloom.cli.groups import Listing, Prices, grouped
+from flyloom.cli.groups import ListingOptions, PriceOptions, grouped
 
 if TYPE_CHECKING:
     from flyloom.support.results import Result
@@ -44,7 +44,7 @@ Oversubscription = Annotated[
 
 
 @dataclass(frozen=True)
-class Members:
+class MemberOptions:
     """The families and members that are considered."""
 
     oversubscription: Oversubscription = 1.0
@@ -70,13 +70,13 @@ def size(
                                          " they buy"),
     ] = None,
     *,
-    priced: Prices,
+    priced: PriceOptions,
     prices: Annotated[
         bool, typer.Option(help="what an endpoint costs and draws, by the catalogue")
     ] = True,
     radix: Radixes = "64",
-    members: Members,
-    listing: Listing,
+    members: MemberOptions,
+    listing: ListingOptions,
 ) -> None:
     """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
     from flyloom._core import RefusalError

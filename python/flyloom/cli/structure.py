@@ -22,7 +22,7 @@ def section(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Sections:
+class StructureSections:
     """The additional sections that are measured."""
 
     paths: Annotated[bool, section("paths")] = False
@@ -39,7 +39,7 @@ class Sections:
 
 
 @dataclass(frozen=True)
-class Depth:
+class StructureDepth:
     """The limits of the measurement, and its random draws."""
 
     hops: Annotated[list[int] | None, option("structure", "hops")] = None
@@ -56,8 +56,8 @@ def structure(
     net: Net,
     p: P = None,
     *,
-    sections: Sections,
-    depth: Depth,
+    sections: StructureSections,
+    depth: StructureDepth,
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, paths, load, spectrum, bisection."""

@@ -85,15 +85,15 @@ def verify_cables(
     from flyloom.cabling import checked
 
     refuse_odd(identify, looks.every, files.draw, step)
-    check = Check(planned, fabric, identify, files, step=step, ignore_ports=ignore_ports)
+    check = CheckOptions(planned, fabric, identify, files, step=step, ignore_ports=ignore_ports)
     if looks.watch:
-        from flyloom.cabling.watch import Looks
+        from flyloom.cabling.watch import FabricLooks
         from flyloom.cabling.watch import watch as look_again
 
         def look() -> dict[str, Any]:
             return check.look(again=True)
 
-        clean = look_again(Looks(look, check.keep), looks.every, as_json)
+        clean = look_again(FabricLooks(look, check.keep), looks.every, as_json)
         raise typer.Exit(0 if clean else 1)
     found = check.look()
     check.keep(found)
@@ -122,7 +122,7 @@ def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None)
         raise RefusalError(f"--step {step}: no step of the laying; 0 to 3")
 
 
-class Check:
+class CheckOptions:
     """A plan that fabrics are compared with, and what was laid in earlier looks."""
 
     def __init__(

@@ -11,7 +11,14 @@ import typer
 from flyloom.cli import completion
 from flyloom.cli.common import Json, P, app, emit, epilog, load_tables, parsed_options, print_table
 from flyloom.cli.groups import TableOptions, grouped
-from flyloom.cli.places import OnNet, OverEngine, PerEndpoint, Placement
+from flyloom.cli.places import (
+    Costs,
+    OnNet,
+    OverEngine,
+    PerEndpoint,
+    Placement,
+    costs_of,
+)
 
 workloads = typer.Typer(
     help="Schedules of processes as files: list, make, merge, check, convert, best.",
@@ -56,6 +63,7 @@ def listed(as_json: Json = False) -> None:
 
 @workloads.command(epilog=epilog(
     "flyloom workload make allreduce_ring ranks=64 bytes=1000000 -o ring.goal",
+    "flyloom workload make 'allreduce_ring ranks=64 bytes=1MB' -o ring.goal",
     "flyloom workload make broadcast_pipelined ranks=16 bytes=65536 segments=32 -o chain.bin",
     "flyloom workload make amg_like p=4 levels=2 base_bytes=4096 -o amg.dumpi",
     "flyloom workload make stencil_3d ranks=64 bytes=8000 compute_ns=50000 --noise "
@@ -66,15 +74,16 @@ def make(
         str, typer.Argument(show_default=False, autocompletion=completion.workload_name,
                             help="what to make (flyloom workload list)")
     ],
-    parameters: Annotated[
-        list[str], typer.Argument(metavar="KEY=VALUE ...", show_default=False,
-                                  help="ranks, bytes, and parameters of its own")
-    ],
     output: Annotated[
         Path, typer.Option("-o", "--out", metavar="FILE",
                            help="the file, or the folder, whose end says the format: "
                                 "flyloom list workload-files")
     ],
+    parameters: Annotated[
+        list[str] | None, typer.Argument(metavar="KEY=VALUE ...", show_default=False,
+                                         help="ranks, bytes, and parameters of its own; also in "
+                                              "one word with the name")
+    ] = None,
     noise: Noise = None,
     as_json: Json = False,
 ) -> None:
@@ -82,10 +91,12 @@ def make(
 
     In a trace (.dumpi) without noise collective operations of all ranks are calls of MPI.
     """
+    from flyloom.inputs.workloads import named
     from flyloom.support.progress import bars
     from flyloom.verbs.workloads import convert_workload, keeps_calls, make_trace, make_workload
 
     given = parsed_options(parameters, "a workload", ("name", "path", "progress"), "")
+    name, given = named(name, given) or (name, given)
     with bars() as bar:
         if keeps_calls(output) and not noise:
             found = make_trace(name, output, progress=bar, **given).to_dict()
@@ -233,6 +244,22 @@ class NetworkOptions:
 
 
 @dataclass(frozen=True)
+class CostOptions:
+    """What messages cost, and by which rules."""
+
+    dialect: Annotated[
+        str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
+    ] = "causal"
+    preset: Costs = None
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE",
+                     help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
+                          "as switch.delay_ns=200"),
+    ] = None
+
+
+@dataclass(frozen=True)
 class PlacementOptions:
     """The placement of the ranks."""
 
@@ -242,6 +269,7 @@ class PlacementOptions:
 
 @workloads.command(epilog=epilog(
     "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
+    "flyloom workload best allreduce ranks=64 bytes=65536 --costs slingshot",
     "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
     "flyloom workload best alltoall ranks=50 bytes=8,65536 --net slim_fly:q=5,p=4 --engine dfsssp",
 ))
@@ -254,16 +282,8 @@ def best(
         list[str], typer.Argument(metavar="ranks=N,... bytes=N,...", show_default=False,
                                   help="numbers of ranks and of bytes (a barrier: 1 byte)")
     ],
-    dialect: Annotated[
-        str, typer.Option(help="rules: causal, or loggops-v1, those of LogGOPSim")
-    ] = "causal",
-    parameter: Annotated[
-        list[str] | None,
-        typer.Option("--set", metavar="KEY=VALUE",
-                     help="a parameter of LogGOPS, L, o, g, G, O or S; or of the network, such "
-                          "as switch.delay_ns=200"),
-    ] = None,
     *,
+    asked: CostOptions,
     over: NetworkOptions,
     tables: TableOptions,
     placed: PlacementOptions,
@@ -277,17 +297,17 @@ def best(
     """
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
+    from flyloom.verbs.runs import costs_said
     from flyloom.verbs.workloads import best_workload
 
     given = numbers_of(operation, cases)
     whole("--seed", seed, 0, 2**64 - 1)
-    costs = parsed_options(parameter, "LogGOPS", (), "--set")
-    settings = {name: costs.pop(name) for name in list(costs) if "." in name}
+    costs, settings = costs_asked(asked)
     on = None if over.net is None else load_tables(over.net, p)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(
-                operation, ranks=given["ranks"], bytes=given["bytes"], dialect=dialect,
+                operation, ranks=given["ranks"], bytes=given["bytes"], dialect=asked.dialect,
                 costs=costs, net=on, engine=over.engine, lmc=tables.lmc,
                 layers=tables.layers, engine_options=parsed_options(tables.option),
                 placement=placed.placement, per_endpoint=placed.per_endpoint, settings=settings,
@@ -308,6 +328,14 @@ def best(
         ],
         left={2, 4},
     )
+    print(f"costs: {costs_said(rows[0], over.net is not None)}")
+
+
+def costs_asked(asked: CostOptions) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What messages cost, and the parameters of the network."""
+    costs = parsed_options(asked.parameter, "LogGOPS", (), "--set")
+    settings = {name: costs.pop(name) for name in list(costs) if "." in name}
+    return {**({} if asked.preset is None else costs_of(asked.preset)), **costs}, settings
 
 
 MOST = {"ranks": 1 << 24, "bytes": 1 << 50}

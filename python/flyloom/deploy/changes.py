@@ -15,7 +15,7 @@ from flyloom.support.reading import read_text
 
 
 @dataclasses.dataclass(frozen=True)
-class Current:
+class CurrentTables:
     """The tables that a fabric has now."""
 
     name: str
@@ -30,7 +30,7 @@ class Current:
 
 def read_current(
     source: str, found: Path | None, levels: Path | None, sl2vl: Path | None
-) -> Current:
+) -> CurrentTables:
     """The tables of a fabric: from a folder of ``route -o``, or from what dump_fts printed, with
     ibnetdiscover's output ``found``, path records ``levels`` and OpenSM's SL2VL dump.
 
@@ -39,16 +39,16 @@ def read_current(
     if os.path.isdir(source):
         if found or levels or sl2vl:
             raise RefusalError(f"--current {source}: the folder has all of it; give no other files")
-        return Current(source, read_folder(Path(source))[1])
+        return CurrentTables(source, read_folder(Path(source))[1])
     if found is None:
         raise RefusalError(f"--current {source}: give --found, ibnetdiscover's output, with it")
     if (levels is None) != (sl2vl is None):
         raise RefusalError("--path-records, --sl2vl: levels and lanes belong together; give both")
     _, routing = read_dump(Path(source), found, levels, sl2vl)
-    return Current(source, routing, read_text(Path(source)), levels is not None)
+    return CurrentTables(source, routing, read_text(Path(source)), levels is not None)
 
 
-def changes(routing: Routing, current: Current | None = None) -> TableChanges:
+def changes(routing: Routing, current: CurrentTables | None = None) -> TableChanges:
     """What loading ``routing`` changes in a fabric with the tables ``current``; None: it has none.
 
     Fields: ``lids`` (``kept``, ``moved`` and ``new`` LIDs of ports, identified by GUID) and

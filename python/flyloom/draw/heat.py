@@ -35,7 +35,7 @@ MARKS = 120_000
 """Channels that the matrix shows each by itself, at most."""
 
 
-class Scale:
+class HeatScale:
     """Steps of utilisation and their colours: as many as ``STEPS``, or fewer, of 1, 2 or 5 times a
     power of ten, from 0 to the most."""
 
@@ -94,7 +94,7 @@ def heat_matrix_svg(
     known = list(channels)
     if not known:
         return note_svg(title, "There are no links between switches.")
-    scale = Scale(max(used for _, _, used in known) if most is None else most)
+    scale = HeatScale(max(used for _, _, used in known) if most is None else most)
     order = matrix_order(switch_count, switch_groups, switch_racks)
     place = [0] * switch_count
     for row, switch in enumerate(order):
@@ -129,7 +129,7 @@ def heat_matrix_svg(
 
 
 def _marks(
-    drawing: Svg, busiest: Mapping[tuple[int, int], float], scale: Scale, cell_px: float
+    drawing: Svg, busiest: Mapping[tuple[int, int], float], scale: HeatScale, cell_px: float
 ) -> None:
     """A path for each colour, of short strokes with relative moves."""
     cells: dict[int, list[tuple[int, int]]] = {}
@@ -147,7 +147,7 @@ def _marks(
         )
 
 
-def _legend(drawing: Svg, x: float, y: float, scale: Scale, unit: str) -> None:
+def _legend(drawing: Svg, x: float, y: float, scale: HeatScale, unit: str) -> None:
     """A box for each colour, with the numbers between them, from ``y`` on; 40 high."""
     wide = min(36.0, 300 / scale.count)
     drawing.add("rect", x=x, y=y, width=16, height=12, fill=IDLE)
@@ -184,7 +184,7 @@ def heat_floor_svg(
         first, second = sorted((home[a], home[b]))
         used.setdefault((first, second), []).append(flits)
     busiest = max((max(found) for found in used.values()), default=0.0)
-    scale = Scale(busiest if most is None else most)
+    scale = HeatScale(busiest if most is None else most)
     pairs = [pair for pair in used if pair[0] != pair[1]]
     pairs.sort(key=lambda pair: (max(used[pair]), pair))
     shown = pairs[-DRAWN_PAIRS:]
@@ -213,7 +213,7 @@ def heat_floor_svg(
 
 def _rack(
     drawing: Svg, plan: FloorPlaces, rack: Mapping[str, Any], inside: Sequence[float],
-    scale: Scale, unit: str,
+    scale: HeatScale, unit: str,
 ) -> None:
     x, y = plan.centre(rack["name"])
     left, top = x - TILE_W / 2, y - TILE_H / 2

@@ -8,23 +8,28 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from flyloom._core import Communication, RefusalError, Workload, mapping_names
+from flyloom._core import Communication, RefusalError, Workload, mapping_names, workload_list
+from flyloom.inputs.applications import made, own_application
 from flyloom.inputs.graphs import GraphLike, MatrixLike
-from flyloom.inputs.workloads import is_workload, travelled, workload
+from flyloom.inputs.workloads import is_workload, named, travelled, workload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import is_path, read_text, shown
 from flyloom.support.refused import hint
 
 Graph = Communication | Workload | str | os.PathLike[str] | Any
 """A graph; a file of one, of a schedule or of a trace; an inline form such as
-``stencil:shape=8x8,bytes=100``; a schedule; a NumPy or SciPy matrix; a networkx graph."""
+``stencil:shape=8x8,bytes=100``; a workload by its name, ``"alltoall_pairwise bytes=100"``; a
+schedule; a NumPy or SciPy matrix; a networkx graph."""
 
 _PROFILE = re.compile(r"^(.*)\.(\d+)\.prof(?:\.gz)?$")
 _MARKET = b"%%MatrixMarket"
 
 
-def communication(source: Graph, progress: Progress | None = None) -> Communication:
-    """The communication graph that ``source`` stands for.
+def communication(
+    source: Graph, progress: Progress | None = None, places: int | None = None
+) -> Communication:
+    """The communication graph that ``source`` stands for; of a workload by its name, without a
+    number of ranks, that of a rank for each of ``places``.
 
     Of a matrix whose values are no bytes, as negative ones, only the pattern is known: what its
     parts exchange (``halo``).
@@ -36,7 +41,7 @@ def communication(source: Graph, progress: Progress | None = None) -> Communicat
     if isinstance(source, Workload):
         return Communication.of_workload(source)
     if isinstance(source, (str, os.PathLike)):
-        return _named(os.fspath(source), progress)
+        return _named(os.fspath(source), progress, places)
     if isinstance(source, MatrixLike):
         return _of_scipy(source)
     if isinstance(source, GraphLike):
@@ -47,22 +52,46 @@ def communication(source: Graph, progress: Progress | None = None) -> Communicat
 def is_kind(text: str) -> bool:
     """Whether a text is the inline form of a graph that is made."""
     kinds = {row["name"] for row in mapping_names()["kinds"]}
-    return text.partition(":")[0] in kinds and not os.path.exists(text)
+    return re.split(r"[:\s]", text.strip(), maxsplit=1)[0] in kinds and not os.path.exists(text)
 
 
-def _named(name: str, progress: Progress | None) -> Communication:
+def _named(name: str, progress: Progress | None, places: int | None) -> Communication:
     if is_kind(name):
         from flyloom._core import parse_inline
 
         kind, params = parse_inline(name)
         return Communication.make(kind, params)
+    if asked := _of_workload(name):
+        return Communication.of_workload(in_places(*asked, places, progress))
     if travelled(name) is None and not is_path(name):
         kinds = [row["name"] for row in mapping_names()["kinds"]]
-        near = hint(name.partition(":")[0], kinds)
+        known = [*kinds, *(row["name"] for row in workload_list())]
+        near = hint(re.split(r"[:\s]", name.strip(), maxsplit=1)[0], known)
         why = f"'{shown(name)}' is neither a graph that is made nor a file"
-        raise RefusalError(f"graph: {why}; {near}{', '.join(kinds)}, or a file")
+        raise RefusalError(
+            f"graph: {why}; {near}{', '.join(kinds)}, a workload (flyloom list workloads), or a"
+            " file"
+        )
     found = schedule_or_graph(name, progress)
     return Communication.of_workload(found) if isinstance(found, Workload) else found
+
+
+def _of_workload(name: str) -> tuple[str, dict[str, Any]] | None:
+    try:
+        return named(name)
+    except RefusalError as error:
+        raise RefusalError(f"graph: {error}") from None
+
+
+def in_places(
+    name: str, given: Mapping[str, Any], places: int | None, progress: Progress | None = None
+) -> Workload:
+    """A workload by its name, with a rank for every place where no other number is given."""
+    if own_application(name) is not None or places is None:
+        return made(name, given, progress, places)
+    keys = next(row["keys"] for row in workload_list() if row["name"] == name)
+    ranks = {"ranks": places} if any(key["name"] == "ranks" for key in keys) else {}
+    return made(name, {**ranks, **given}, progress)
 
 
 def schedule_or_graph(name: str, progress: Progress | None = None) -> Workload | Communication:

@@ -73,7 +73,7 @@ def _of(files: str) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Run:
+class WorkloadFiles:
     """The files of a workload, rank by rank, with their format."""
 
     format: dict[str, Any]
@@ -126,7 +126,7 @@ def traced(
     return recognised(source).schedule(given, progress)
 
 
-def recognised(source: str | os.PathLike[str]) -> Run:
+def recognised(source: str | os.PathLike[str]) -> WorkloadFiles:
     """The files that ``source`` names, with their format.
 
     A folder holds one run. The file of rank 0, and one that stands for a run, have the files of
@@ -173,19 +173,19 @@ def stands_for_ranks() -> tuple[str, ...]:
     )
 
 
-def _one(name: str, content: bytes) -> Run:
+def _one(name: str, content: bytes) -> WorkloadFiles:
     """A file that has all ranks."""
     try:
         known = trace_format_of(name, content)
     except RefusalError as error:
         raise RefusalError(f"{name}: {error}") from None
     format = next(format for format in formats() if format["name"] == known)
-    return Run(format, [name], [as_text(name, content) if format["text"] else content])
+    return WorkloadFiles(format, [name], [as_text(name, content) if format["text"] else content])
 
 
-def _read(format: dict[str, Any], files: list[Path]) -> Run:
+def _read(format: dict[str, Any], files: list[Path]) -> WorkloadFiles:
     read = read_text if format["text"] else read_bytes
-    return Run(format, [str(file) for file in files], [read(file) for file in files])
+    return WorkloadFiles(format, [str(file) for file in files], [read(file) for file in files])
 
 
 def _is_first(path: Path) -> bool:

@@ -21,7 +21,7 @@ from typing import Any
 from flyloom._core import RefusalError, __version__
 from flyloom.lab import sources
 from flyloom.lab.point import Source, Task
-from flyloom.lab.worker import Outcome, packed, work
+from flyloom.lab.worker import TaskOutcome, packed, work
 from flyloom.support import ending
 
 PATIENCE_S = 10.0
@@ -76,7 +76,7 @@ class Dask:
         )
         future.add_done_callback(lambda _future: self.done.put(number))
 
-    def finished(self) -> list[Outcome]:
+    def finished(self) -> list[TaskOutcome]:
         """What workers have answered; OSError where the scheduler is gone."""
         numbers = []
         with contextlib.suppress(queue.Empty):
@@ -93,17 +93,17 @@ class Dask:
         self.futures.clear()
         self.client.close(timeout=2)
 
-    def _outcome(self, number: int, future: Any) -> Outcome:
+    def _outcome(self, number: int, future: Any) -> TaskOutcome:
         if future.status == "finished":
-            outcome: Outcome = pickle.loads(future.result())
+            outcome: TaskOutcome = pickle.loads(future.result())
             return outcome
         if future.status != "error":
-            return Outcome(number, error=self._gone())
+            return TaskOutcome(number, error=self._gone())
         error = future.exception()
         if type(error).__name__ == "KilledWorker":
             why = f"{self.tasks[number].name}: every worker of Dask that took it was lost"
             error = ChildProcessError(f"{why} ({error.last_worker.address} last)")
-        return Outcome(number, error=error)
+        return TaskOutcome(number, error=error)
 
     def _check_scheduler(self) -> None:
         now = time.monotonic()
@@ -147,7 +147,7 @@ def work_there(task: Task, source: Source, code: str) -> bytes:
     if sources.digest_of(*ROOTS) != code:
         why = f"worker {worker.address} has another flyloom ({__version__} there)"
         error = RefusalError(f"on: {why}; install the same version on all machines")
-        return packed(Outcome(task.number, error=error))
+        return packed(TaskOutcome(task.number, error=error))
     ending.awaited = True  # a fault whose threads do not end ends this worker, too
     # each of its threads computes a point; together they use as many threads of the core
     os.environ.setdefault("RAYON_NUM_THREADS", str(worker.state.nthreads))

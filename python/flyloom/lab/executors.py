@@ -12,7 +12,7 @@ from typing import Protocol
 
 from flyloom._core import RefusalError, point_bytes
 from flyloom.lab.point import Task, Tell
-from flyloom.lab.worker import Outcome, work
+from flyloom.lab.worker import TaskOutcome, work
 from flyloom.support import ending, machine
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -33,7 +33,7 @@ class Executor(Protocol):
     def submit(self, number: int) -> None:
         """Takes a task."""
 
-    def finished(self) -> list[Outcome]:
+    def finished(self) -> list[TaskOutcome]:
         """Outcomes that were not given before; waits for one for half a second at most."""
 
     def stop(self) -> None:
@@ -57,7 +57,7 @@ class Serial:
         """Keeps a task until ``finished`` runs it."""
         self.waiting = number
 
-    def finished(self) -> list[Outcome]:
+    def finished(self) -> list[TaskOutcome]:
         """Computes the task that waits, if any."""
         number, self.waiting = self.waiting, None
         return [] if number is None else [work(self.tasks[number], self.tell, self.progress)]

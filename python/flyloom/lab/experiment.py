@@ -24,10 +24,10 @@ from flyloom.inputs.rows import digest_of
 from flyloom.lab import executors, lines, measured, preflight, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
-from flyloom.lab.named import Files
+from flyloom.lab.named import NamedFiles
 from flyloom.lab.point import Source, Task
 from flyloom.lab.rows import differing, values
-from flyloom.lab.worker import Outcome, keep_record, wants_fabric
+from flyloom.lab.worker import TaskOutcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
 from flyloom.support import machine
 from flyloom.support.files import check_folder, remove_leftovers, sha256, sync_folder
@@ -154,7 +154,7 @@ class _Job:
         """The points of the records, in their order."""
         self.numbers: list[int] = []
         """The numbers of these points."""
-        self.files = Files(self.path)
+        self.files = NamedFiles(self.path)
         self.refused: dict[int, RefusalError] = {}
         """Why points cannot be run, by their numbers; those have no record."""
         self.digests: list[str] = []
@@ -366,13 +366,13 @@ class _Job:
 
     def _in_order(
         self, executor: executors.Executor, tasks: dict[int, Task], total: int
-    ) -> Iterator[Outcome]:
+    ) -> Iterator[TaskOutcome]:
         """The outcomes of the tasks in their order; they are kept as they come. What the executor
         takes aside begins first; after an error only what comes before it in order does."""
         aside = executor.aside
         waiting = [deque(n for n in tasks if (n in aside) == first) for first in (True, False)]
         synced = time.monotonic()
-        done: dict[int, Outcome] = {}
+        done: dict[int, TaskOutcome] = {}
         finished, wrong = 0, math.inf
         for number in tasks:
             while number not in done:

@@ -49,7 +49,7 @@ def named(
         yield from ((table, name, given) for name in row.get("files", ()) if given.get(name))
 
 
-class Files:
+class NamedFiles:
     """The files that the points of an experiment name, each read once."""
 
     def __init__(self, experiment: Path) -> None:

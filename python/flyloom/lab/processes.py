@@ -21,7 +21,7 @@ from multiprocessing.connection import Connection, Pipe
 
 from flyloom._core import FaultError
 from flyloom.lab import point
-from flyloom.lab.worker import Outcome, packed, wants_fabric, work
+from flyloom.lab.worker import TaskOutcome, packed, wants_fabric, work
 from flyloom.support import ending, machine
 from flyloom.support.files import remove_leftovers
 from flyloom.support.process import die_with
@@ -81,7 +81,7 @@ class Processes:
         worker = next(worker for worker in self.workers if worker.number is None)
         self._give(worker, number)
 
-    def finished(self) -> list[Outcome]:
+    def finished(self) -> list[TaskOutcome]:
         """What workers have answered; where one has ended, another has its task."""
         found = []
         for worker in [key.data for key, _ in self.answers.select(LOOK_S)]:
@@ -129,7 +129,7 @@ class Processes:
         theirs.close()
         return worker
 
-    def _replaced(self, worker: _Worker) -> list[Outcome]:
+    def _replaced(self, worker: _Worker) -> list[TaskOutcome]:
         """Another worker in the place of one that ended, with its task where that is tried again;
         else the outcome of that task."""
         self.workers.remove(worker)
@@ -152,7 +152,7 @@ class Processes:
             return []
         why = f"{task.name}: its worker process ended {TRIES} times ({how})"
         help_ = "where memory is short, --workers 1 takes least"
-        return [Outcome(number, error=ChildProcessError(f"{why}; {help_}"))]
+        return [TaskOutcome(number, error=ChildProcessError(f"{why}; {help_}"))]
 
 
 def _live(
@@ -165,7 +165,7 @@ def _live(
         number: list[int] = []
 
         def tell_fault(line: str) -> None:
-            pipe.send_bytes(packed(Outcome(number[-1], error=FaultError(line))))
+            pipe.send_bytes(packed(TaskOutcome(number[-1], error=FaultError(line))))
 
         ending.before_broken = tell_fault
         machine.tell = False
@@ -179,11 +179,11 @@ def _live(
         os._exit(1)
 
 
-def _done(task: point.Task) -> Outcome:
+def _done(task: point.Task) -> TaskOutcome:
     try:
         return work(task)
     except KeyboardInterrupt as error:  # raised by the computation, not by a terminal
-        return Outcome(task.number, error=RuntimeError(str(error)))
+        return TaskOutcome(task.number, error=RuntimeError(str(error)))
 
 
 def _signal(worker: _Worker, number: int) -> None:

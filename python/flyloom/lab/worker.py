@@ -16,7 +16,7 @@ from flyloom.support.progress import Progress
 
 
 @dataclass
-class Outcome:
+class TaskOutcome:
     """The outcome of a task. It is sent between processes."""
 
     number: int
@@ -32,10 +32,10 @@ class Outcome:
 
 def work(
     task: point.Task, tell: point.Tell | None = None, progress: Progress | None = None
-) -> Outcome:
+) -> TaskOutcome:
     """The outcome of a task. Stages go to ``tell`` at once, or else into the outcome; an error
     does too, but for one that stops the process."""
-    outcome = Outcome(task.number)
+    outcome = TaskOutcome(task.number)
     tell = tell or (lambda *stage: outcome.stages.append(stage))
     try:
         if task.facts:
@@ -54,7 +54,7 @@ def work(
     return outcome
 
 
-def packed(outcome: Outcome) -> bytes:
+def packed(outcome: TaskOutcome) -> bytes:
     """An outcome for another process. An error that nobody expects has a note on where it arose."""
     error = outcome.error
     said = (RefusalError, DeployError, FaultError, OSError, MemoryError)
@@ -64,7 +64,7 @@ def packed(outcome: Outcome) -> bytes:
         return pickle.dumps(outcome, pickle.HIGHEST_PROTOCOL)
     except Exception:
         reason = "\n".join([repr(error), *getattr(error, "__notes__", ())])
-        return pickle.dumps(Outcome(outcome.number, error=RuntimeError(reason)))
+        return pickle.dumps(TaskOutcome(outcome.number, error=RuntimeError(reason)))
 
 
 def keep_record(place: Path, record: dict[str, Any]) -> None:

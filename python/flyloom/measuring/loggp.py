@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from flyloom.measuring.fit import Numbers, Piece, line, pieces, sigma
+from flyloom.measuring.fit import LinePiece, Numbers, line, pieces, sigma
 
 DRAWS = 200
 """How many draws the bootstrap makes."""
@@ -43,7 +43,7 @@ PROCESSOR = 1.03
 
 
 @dataclass(frozen=True)
-class Sample:
+class TimeSample:
     """The times of one size, of each repetition, in nanoseconds."""
 
     delay_ns: float
@@ -58,13 +58,13 @@ class Sample:
 
 
 TIMES = ("one_ns", "many_ns", "spaced_ns", "served_ns")
-"""The lists of a size, in the order of :class:`Sample`."""
-Sampler = Callable[[Sequence[int]], Mapping[int, Sample]]
+"""The lists of a size, in the order of :class:`TimeSample`."""
+Sampler = Callable[[Sequence[int]], Mapping[int, TimeSample]]
 """Measures sizes, which rise."""
 
 
 @dataclass(frozen=True)
-class _Curves:
+class _TimeCurves:
     """Gaps and overheads of the sizes, of one choice of repetitions."""
 
     sizes: Numbers
@@ -145,7 +145,7 @@ def parameters(
 _NAMES = ("L_ns", "o_s_ns", "o_r_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
 
 
-def _curves(samples: Mapping[int, Sample], places: Sequence[int], n: int) -> _Curves:
+def _curves(samples: Mapping[int, TimeSample], places: Sequence[int], n: int) -> _TimeCurves:
     """Gaps and overheads, by the medians of the repetitions."""
     middle = np.array([
         [np.median(times) for times in _lists(samples[size])] for size in places
@@ -154,8 +154,8 @@ def _curves(samples: Mapping[int, Sample], places: Sequence[int], n: int) -> _Cu
 
 
 def _drawn(
-    samples: Mapping[int, Sample], places: Sequence[int], n: int, rng: np.random.Generator
-) -> Iterator[_Curves]:
+    samples: Mapping[int, TimeSample], places: Sequence[int], n: int, rng: np.random.Generator
+) -> Iterator[_TimeCurves]:
     """Curves of repetitions that are drawn with replacement, ``DRAWS`` times (bootstrap)."""
     middle = np.empty((DRAWS, len(places), len(TIMES)))
     for i, size in enumerate(places):
@@ -168,8 +168,8 @@ def _drawn(
 
 
 def _parts(
-    samples: Mapping[int, Sample], places: Sequence[int], n: int
-) -> Iterator[_Curves]:
+    samples: Mapping[int, TimeSample], places: Sequence[int], n: int
+) -> Iterator[_TimeCurves]:
     """Curves of each of ``PARTS`` parts of the repetitions, in order of time: a machine that was
     busy for a while shows in some parts, while drawing at random would hide it."""
     for part in range(PARTS):
@@ -186,22 +186,22 @@ def _part(times: Sequence[float], part: int) -> Sequence[float]:
     return times[begin:max((part + 1) * count // PARTS, begin + 1)]
 
 
-def _lists(of: Sample) -> tuple[Sequence[float], ...]:
+def _lists(of: TimeSample) -> tuple[Sequence[float], ...]:
     return tuple(getattr(of, name) for name in TIMES)
 
 
 def _of_medians(
-    samples: Mapping[int, Sample], places: Sequence[int], middle: Numbers, n: int
-) -> _Curves:
+    samples: Mapping[int, TimeSample], places: Sequence[int], middle: Numbers, n: int
+) -> _TimeCurves:
     one, many, spaced, served = middle.T
     delay = np.array([samples[size].delay_ns for size in places])
-    return _Curves(
+    return _TimeCurves(
         np.array(places, float), one, (many - one) / (n - 1), (spaced - one) / (n - 1) - delay,
         served / (n - 1) - delay,
     )
 
 
-def _switch(curves: _Curves) -> int | None:
+def _switch(curves: _TimeCurves) -> int | None:
     """The largest size that is sent unasked: behind it a round trip is longer by a question and its
     answer, that is by 2 (L + o), of which at least the half must be there. None without one."""
     parts = pieces(curves.sizes, curves.one)
@@ -213,18 +213,18 @@ def _switch(curves: _Curves) -> int | None:
     return None
 
 
-def _again(curves: _Curves, parts: Sequence[Piece]) -> list[Piece]:
+def _again(curves: _TimeCurves, parts: Sequence[LinePiece]) -> list[LinePiece]:
     """Pieces with the same borders, fitted to other values."""
     spread = sigma(curves.sizes, curves.gap)
     return [
-        Piece(p.begin, p.end, *line(curves.sizes[p.begin:p.end], curves.gap[p.begin:p.end],
+        LinePiece(p.begin, p.end, *line(curves.sizes[p.begin:p.end], curves.gap[p.begin:p.end],
                                     spread[p.begin:p.end]))
         for p in parts
     ]
 
 
 def _found(
-    curves: _Curves, parts: Sequence[Piece], switch: int | None, most: int
+    curves: _TimeCurves, parts: Sequence[LinePiece], switch: int | None, most: int
 ) -> dict[str, Any]:
     """The parameters of curves with these pieces."""
     eager = curves.sizes <= (switch or most)

@@ -15,7 +15,7 @@ LAUNCHERS = (
 """Names, and their variables of how many there are, which one this is, and which on its host."""
 
 
-class Launched(NamedTuple):
+class LaunchedProcess(NamedTuple):
     """A launcher's words: its name, how many it started, which of them this process is, and which
     of those on its host."""
 
@@ -25,12 +25,12 @@ class Launched(NamedTuple):
     here: int
 
 
-def launched() -> Launched | None:
+def launched() -> LaunchedProcess | None:
     """The launcher that started this process as one of several; None if none did."""
     for name, size, rank, here in LAUNCHERS:
         found = [_number(variable) for variable in (size, rank)]
         if found[0] is not None and found[1] is not None:
-            return Launched(name, found[0], found[1], _number(here) or 0)
+            return LaunchedProcess(name, found[0], found[1], _number(here) or 0)
     return None
 
 

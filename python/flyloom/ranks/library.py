@@ -17,7 +17,7 @@ from flyloom.support import process
 from flyloom.support.errors import DeployError
 from flyloom.support.files import scratch, write_whole
 
-from .launched import Launched
+from .launched import LaunchedProcess
 
 VARIABLE = "FLYLOOM_MPICC"
 """Names the mpicc to use, in place of those that are found."""
@@ -87,7 +87,7 @@ CORE = "libflyloom_map.so"
 """The core for C."""
 
 
-def compiler(launched: Launched | None = None) -> str:
+def compiler(launched: LaunchedProcess | None = None) -> str:
     """The mpicc of the MPI that started this process, as far as names tell; that of FLYLOOM_MPICC
     where it is set. RefusalError where there is none."""
     if asked := os.environ.get(VARIABLE):

@@ -16,7 +16,7 @@ from flyloom.support import ending, process
 from flyloom.support.errors import DeployError
 
 from . import library
-from .launched import Launched
+from .launched import LaunchedProcess
 
 PRELOAD = "LD_PRELOAD"
 PATIENCE_S = 10.0
@@ -49,7 +49,7 @@ def compiler(words: Sequence[str], name: str | None) -> str:
     for place in _beside(Path(shutil.which(words[0]) or words[0])):
         if os.access(place, os.X_OK) and library.family(str(place)) == name:
             return str(place)
-    found = library.compiler(Launched(name, 1, 0, 0))
+    found = library.compiler(LaunchedProcess(name, 1, 0, 0))
     if library.family(found) != name:
         raise RefusalError(
             f"{words[0]}: of {name}, and {found} is another's; {library.VARIABLE}=PATH names the"

@@ -15,7 +15,7 @@ from flyloom._core import RefusalError
 from flyloom.support import ending
 
 from . import library
-from .launched import Launched, launched
+from .launched import LaunchedProcess, launched
 
 PATIENCE_S = 3.0
 """How long ranks of other hosts delay the reason why they cannot join. If rank 0 cannot either, the
@@ -94,7 +94,7 @@ def join() -> Team:
     return _joined[0]
 
 
-def _join(here: Launched | None) -> Team:
+def _join(here: LaunchedProcess | None) -> Team:
     mpicc = library.compiler(here)
     core = _core.Ranks(str(library.path(mpicc)))
     if here and here.size > 1 and core.size == 1:

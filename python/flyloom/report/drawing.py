@@ -30,7 +30,7 @@ class DrawingError(DeployError):
     """Charts cannot be drawn here; says why in one line."""
 
 
-class _Child:
+class _DrawingProcess:
     """The process that draws, from the first picture on."""
 
     def __init__(self) -> None:
@@ -102,7 +102,7 @@ def _ended(process: subprocess.Popen[bytes]) -> DrawingError:
     )
 
 
-_child = _Child()
+_child = _DrawingProcess()
 
 
 def svg_text(spec: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.floor import floor_data, racks_of
 from flyloom.report.frame import framed
-from flyloom.verbs.mapping_shown import Marks, Shown, Side
+from flyloom.verbs.mapping_shown import MappingSide, MappingView, Marks
 
 FIGURES = (
     ("hop-bytes", "hop_bytes", "hop_bytes_bound"), ("average dilation", "average_dilation", None),
@@ -23,10 +23,10 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 SIDES = (("linear", "processes in order"), ("found", "this mapping"))
 
 
-def page(shown: Shown) -> str:
+def page(shown: MappingView) -> str:
     """The page, which refers to nothing. Both mappings have colours of one scale."""
     sides = {"linear": shown["linear"], "found": shown["found"]}
-    sent, loads = (_Amounts(sides, key) for key in ("sent", "loads"))
+    sent, loads = (_TrafficAmounts(sides, key) for key in ("sent", "loads"))
     network = shown["topology"].recipe
     name = f"{sides['found']['figures']['processes']:,} processes on {network}"
     return framed(name, [
@@ -38,10 +38,10 @@ def page(shown: Shown) -> str:
     ])
 
 
-class _Amounts:
+class _TrafficAmounts:
     """The unit in which the largest amount of both mappings has at most three digits, and it."""
 
-    def __init__(self, sides: dict[str, Side], key: str) -> None:
+    def __init__(self, sides: dict[str, MappingSide], key: str) -> None:
         marks = [side["sent"] if key == "sent" else side["loads"] for side in sides.values()]
         most = max((amount for of in marks for _, _, amount in of), default=0.0)
         thousands = 0
@@ -55,7 +55,7 @@ class _Amounts:
         return [(a, b, amount * self.factor) for a, b, amount in marks]
 
 
-def _table(sides: dict[str, Side]) -> list[str]:
+def _table(sides: dict[str, MappingSide]) -> list[str]:
     found = sides["found"]["figures"]
     linear: dict[str, Any] = sides["linear"]["figures"]
     rows = []
@@ -81,7 +81,7 @@ def _pictures(head: str, words: str, drawn: dict[str, list[str]]) -> list[str]:
     return [*parts, "</section>"]
 
 
-def _sent(shown: Shown, sent: Marks, amounts: _Amounts) -> str:
+def _sent(shown: MappingView, sent: Marks, amounts: _TrafficAmounts) -> str:
     endpoints = shown["topology"].endpoints
     if not sent:
         return draw.note_svg("Who sends to whom", "Nothing goes from one endpoint to another.")
@@ -90,7 +90,7 @@ def _sent(shown: Shown, sent: Marks, amounts: _Amounts) -> str:
                                 unit=amounts.unit, title="Who sends to whom", most=amounts.most)
 
 
-def _loads(shown: Shown, loads: Marks, amounts: _Amounts) -> list[str]:
+def _loads(shown: MappingView, loads: Marks, amounts: _TrafficAmounts) -> list[str]:
     topology, scaled = shown["topology"], amounts.of(loads)
     floor = floor_data(topology.plan(), topology.switch_names)
     placed = floor if floor["racks"] else None

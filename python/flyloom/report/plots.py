@@ -23,6 +23,7 @@ from flyloom.report import (
     routing_comparison,
     simulated,
     timeline,
+    timeline_page,
 )
 from flyloom.report.comparison import PALETTE, chart, wide_labels
 from flyloom.report.picture import Picture
@@ -77,7 +78,7 @@ def _packet(found: Any) -> Picture:
 
 def _message(found: Any) -> Picture:
     if found.get("critical_path"):
-        return Picture(timeline.spec(found), page=lambda: timeline.page(found))
+        return Picture(timeline.spec(found), page=lambda: timeline_page.page(found))
     if curves := found.get("curves"):
         rows = [(run["label"], run["finish_ns"] / 1e3) for run in runs.labelled(curves)]
         return _bars(rows, "finish (µs)", ", ".join(runs.common(curves)))

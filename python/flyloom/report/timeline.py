@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 from flyloom._core import RefusalError
-from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
-from flyloom.report.frame import framed
+from flyloom.report.timeline_data import DOING, shown_ranks
 
-RANKS, SPANS = 64, 20_000
-"""The most ranks that are shown, and spans of time of these that are drawn."""
-DOING = ("computes", "sends", "answers", "receives")
+SPANS = 20_000
+"""The most spans of time that a picture has."""
 COLOURS = ("#c5ccd6", "#0b5394", "#8e6bb5", "#2a9d8f")
 
 
@@ -23,7 +20,7 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     Raises ``RefusalError`` where there are more spans of time than can be seen.
     """
     work, path = found["critical_path"]["work"], found["critical_path"]["path"]
-    ranks = shown_ranks(found["ranks"], path["rank"])
+    ranks = set(shown_ranks(found["ranks"], path["rank"]))
     rows = [
         {"rank": int(rank), "does": doing, "begin": float(begin) / 1e3, "end": float(end) / 1e3}
         for rank, doing, begin, end in zip(
@@ -33,8 +30,9 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if len(rows) > SPANS:
         raise RefusalError(
-            f"-o: {len(rows)} spans of time on {len(ranks)} ranks cannot be seen; at most {SPANS}: "
-            "a shorter schedule, or fewer ranks"
+            f"-o: {len(rows)} spans of time on {len(ranks)} ranks cannot be seen in a picture; at"
+            f" most {SPANS}: a shorter schedule, fewer ranks, or a name that ends in .html, where"
+            " one can zoom"
         )
     line = []
     for rank, begin, end in zip(path["rank"], path["begin_ns"], path["end_ns"], strict=True):
@@ -67,39 +65,9 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     return chart({**shape, "layer": [bars, through]})
 
 
-def shown_ranks(count: int, path: list[int]) -> set[int]:
-    """The ranks that are shown: all, or those of the path, and others between them evenly."""
-    if count <= RANKS:
-        return set(range(count))
-    first = list(dict.fromkeys(path))[:RANKS]
-    more = (RANKS - len(first)) or 1
-    return set(first) | set(range(0, count, -(-count // more)))
-
-
 def title(found: Mapping[str, Any]) -> str:
     """Describes in words what the run spends its time on."""
     parts = {name: ns for name, ns in found["critical_path"]["parts_ns"].items() if ns}
     whole = sum(parts.values()) or 1.0
     words = ", ".join(f"{name} {ns / whole:.0%}" for name, ns in parts.items())
     return f"{found['finish_ns'] / 1e3:,.6g} µs; on the critical path {words or 'nothing'}"
-
-
-def page(found: Mapping[str, Any]) -> str:
-    """The chart and the critical path as one HTML page that refers to nothing."""
-    path = found["critical_path"]["path"]
-    parts = [
-        f"<section><figure>{svg(spec(found), prefix='time-')}</figure>",
-        '<p class="dim">Bars are the work of processors; between them they wait. The line is the'
-        " critical path: what the end of the run waited for, back to its beginning.</p></section>",
-        '<section><h2>Critical path</h2><div class="scroll"><table><thead><tr><th class="n">from,'
-        ' ns</th><th class="n">to, ns</th><th>operation</th></tr></thead><tbody>',
-    ]
-    for begin, end, operation in zip(
-        path["begin_ns"], path["end_ns"], path["operation"], strict=True
-    ):
-        parts.append(
-            f'<tr><td class="n">{begin:,.15g}</td><td class="n">{end:,.15g}</td>'
-            f"<td>{escape(operation)}</td></tr>"
-        )
-    parts.append("</tbody></table></div></section>")
-    return framed("Timeline", parts, heading="What every rank does")

@@ -27,7 +27,7 @@ SOLVERS = {"cadical": "cadical195", "glucose": "glucose4", "minisat": "minisat22
 """The solvers that may be asked, and their names in PySAT."""
 
 
-class Formula:
+class SatFormula:
     """Clauses over numbered variables, and the variable of every possible edge."""
 
     def __init__(self, order: int) -> None:
@@ -95,7 +95,7 @@ def formula(
     diameter: int,
     most_beyond: int | None = None,
     break_symmetry: bool = True,
-) -> Formula:
+) -> SatFormula:
     """What a graph of ``order`` vertices of degree at most ``degree`` and this diameter satisfies.
 
     ``most_beyond`` bounds the sum over unordered pairs of the distance less one. Cubic in
@@ -107,7 +107,7 @@ def formula(
     neighbours are 1 to ``degree``; among these, and among the rest, rows do not rise
     lexicographically (no exchange of two names makes the adjacency matrix larger).
     """
-    f = Formula(order)
+    f = SatFormula(order)
     vertices = range(order)
     full = []
     for v in vertices:
@@ -131,7 +131,7 @@ def formula(
     return f
 
 
-def _within(f: Formula, diameter: int, wanted: bool) -> list[int]:
+def _within(f: SatFormula, diameter: int, wanted: bool) -> list[int]:
     """Every pair is at most ``diameter`` hops apart. The literals, over pairs and hops below the
     diameter, of a pair being further apart."""
     near = dict(f.edge)
@@ -161,7 +161,7 @@ def _within(f: Formula, diameter: int, wanted: bool) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Answer:
+class SolverAnswer:
     """The answer of a solver: edges of a graph, that there is none, or neither in the time."""
 
     holds: bool | None
@@ -170,11 +170,11 @@ class Answer:
 
 
 def solve(
-    question: Formula,
+    question: SatFormula,
     time_limit_s: float,
     solver: str = "cadical",
     proof: Path | None = None,
-) -> Answer:
+) -> SolverAnswer:
     """Asks ``solver``; after ``time_limit_s`` seconds the answer is open.
 
     ``proof`` takes the solver's DRAT proof when there is no graph, and the formula in DIMACS form
@@ -194,7 +194,7 @@ def solve(
     try:
         printed, _ = child.communicate(json.dumps(asked).encode(), timeout=max(time_limit_s, 0.0))
     except subprocess.TimeoutExpired:
-        return Answer(None, None, time.monotonic() - began)
+        return SolverAnswer(None, None, time.monotonic() - began)
     finally:
         kill(child)
     if child.returncode != 0:
@@ -207,9 +207,9 @@ def solve(
 
             lines = "".join(f"{line}\n" for line in found["proof"])
             replace([(proof, lines), (proof.with_suffix(".cnf"), dimacs(question))])
-        return Answer(False, None, seconds)
+        return SolverAnswer(False, None, seconds)
     true = set(found["model"])
-    return Answer(True, [pair for pair, v in question.edge.items() if v in true], seconds)
+    return SolverAnswer(True, [pair for pair, v in question.edge.items() if v in true], seconds)
 
 
 def has_solver() -> bool:
@@ -223,7 +223,7 @@ def need_solver() -> None:
         raise ExtraError("method: sat needs PySAT; pip install 'flyloom[search]', or use anneal")
 
 
-def dimacs(question: Formula) -> str:
+def dimacs(question: SatFormula) -> str:
     """The clauses as DIMACS text."""
     lines = [f"p cnf {question.variables} {len(question.clauses)}"]
     lines += [" ".join(map(str, [*clause, 0])) for clause in question.clauses]

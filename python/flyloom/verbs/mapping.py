@@ -104,7 +104,7 @@ def asked_of(
     limit = given.get("hops_limit")
     if limit is not None and not math.isfinite(limit):
         raise RefusalError(f"hops_limit: {limit} is no part of hop-bytes; 0 or more, as 0.05")
-    traffic = graph_of(graph, given, progress)
+    traffic = graph_of(graph, given, progress, on)
     words = {key: given[key] for key in ("method", "objective", "effort") if given.get(key)}
     each = given.get("per_endpoint")
     return traffic, {
@@ -204,10 +204,11 @@ def written(
 
 
 def graph_of(
-    graph: Graph, given: Mapping[str, Any], progress: Progress | None
+    graph: Graph, given: Mapping[str, Any], progress: Progress | None, on: Topology | Routing
 ) -> Communication:
     """The communication graph, or that of the halo exchange of the parts of a matrix."""
-    traffic = communication(graph, progress)
+    each = whole("per_endpoint", given.get("per_endpoint") or 1, 1, MOST_PER_ENDPOINT)
+    traffic = communication(graph, progress, topology_of(on).endpoints * each)
     if (count := given.get("partition")) is None:
         return traffic
     return traffic.halo(whole("partition", count, 1, 2**24), given.get("seed") or 0, progress)

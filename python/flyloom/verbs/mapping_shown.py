@@ -18,7 +18,7 @@ Marks = list[tuple[int, int, float]]
 """Who, to whom, how much."""
 
 
-class Side(TypedDict):
+class MappingSide(TypedDict):
     """One mapping: its figures, bytes between endpoints, loads of channels by their switches."""
 
     figures: dict[str, Any]
@@ -26,24 +26,24 @@ class Side(TypedDict):
     loads: Marks
 
 
-class Shown(TypedDict):
+class MappingView(TypedDict):
     """What a page shows: the network, the linear mapping and the one that was found."""
 
     topology: Topology
     groups: list[int]
-    linear: Side
-    found: Side
+    linear: MappingSide
+    found: MappingSide
 
 
 def shown(
     net: Tables, graph: Graph, found: Result, given: Mapping[str, Any], *,
     linear_on: Tables | None = None, progress: Progress | None = None,
-) -> Shown:
+) -> MappingView:
     """What ``map_processes`` or ``evaluate_mapping`` has found of the same parameters, and the
     linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch. The
     linear mapping's traffic takes the paths of ``linear_on``, where these are others."""
     on = routed(net, given, progress)
-    traffic = graph_of(graph, given, progress)
+    traffic = graph_of(graph, given, progress, on)
     before = on if linear_on is None else routed_or_not(linear_on, None)
     slots = {key: given.get(key) for key in ("hosts", "per_endpoint")}
     linear = mapped(before, traffic, {"method": "linear", **slots})
@@ -54,7 +54,7 @@ def shown(
     for endpoint, switch in reversed([*zip(table["endpoint"], table["switch"], strict=True)]):
         groups[endpoint] = int(topology.groups[switch])
 
-    def side(of: Result, by: Topology | Routing) -> Side:
+    def side(of: Result, by: Topology | Routing) -> MappingSide:
         places = of["mapping"]
         loads = _core.mapping_loads(by, traffic, places, progress)
         columns = (loads[name].tolist() for name in ("from", "to", "load"))

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from flyloom._core import Communication, RefusalError, Topology, Workload, workload_list
-from flyloom.inputs.applications import made, own_application
-from flyloom.inputs.communication import communication, is_kind, schedule_or_graph
+from flyloom._core import Communication, RefusalError, Topology, Workload
+from flyloom.inputs.communication import communication, in_places, is_kind, schedule_or_graph
 from flyloom.inputs.workloads import named
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import mapped, routed
 from flyloom.verbs.simulation import simulate
-from flyloom.verbs.workloads import make_workload
 
 FIGURES = (
     ("hop_bytes", "byte hops", "sum over pairs of bytes times hops between their switches"),
@@ -103,11 +101,7 @@ def _made(places: int, name: str, given: dict[str, Any]) -> Workload:
     """A workload, with a rank for every place where no other number of ranks is given."""
     if "matrix" in given:  # a file, too
         raise RefusalError("matrix: no file in an experiment; rows as the graph itself")
-    if own_application(name) is not None:
-        return made(name, given, places=places)
-    keys = next(row["keys"] for row in workload_list() if row["name"] == name)
-    ranks = {"ranks": places} if any(key["name"] == "ranks" for key in keys) else {}
-    return make_workload(name, **{**ranks, **given})
+    return in_places(name, given, places)
 
 
 def _rows(graph: Sequence[Any]) -> Communication:

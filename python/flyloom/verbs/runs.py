@@ -40,3 +40,24 @@ def common(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     words = [said(first, name) for name in ("traffic", "workload", "engine", "network", "selection")
              if name not in varied]
     return [word for word in words if word]
+
+
+def costs_said(found: Mapping[str, Any], over_network: bool) -> str:
+    """What messages cost in a run of messages, and where that is from, in words."""
+    values, costs = found["parameters"], found["costs"]
+    own = {letter: value for letter, value in values.items()
+           if not (over_network and letter in "LG")}
+    shown = ", ".join(f"{letter}={value:.15g}" for letter, value in own.items())
+    if over_network:
+        shown += "; L and G are the network's"
+    if file := costs.get("file"):
+        rest = [letter for letter in own if letter not in costs["given"]]
+        of = f"; {' and '.join(rest)} of {costs['preset']}" if rest else ""
+        return f"{file}{of} ({shown})"
+    return f"{preset_said(costs)} ({shown}); source: {costs['source']}"
+
+
+def preset_said(costs: Mapping[str, Any]) -> str:
+    """The preset of a run of messages, and what was given in place of its parameters."""
+    given = ", ".join(costs["given"])
+    return f"{costs['preset']} but for {given}" if given else str(costs["preset"])

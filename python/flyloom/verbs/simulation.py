@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology, Workload
 from flyloom.inputs.applications import made, own_application
-from flyloom.inputs.costs import measured as measured_costs
+from flyloom.inputs.costs import asked as asked_costs
+from flyloom.inputs.costs import file_of
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
 from flyloom.inputs.placements import places
@@ -74,7 +75,7 @@ def simulate(
         ``traffic`` is a pattern (docs/traffic.md), a file, a matrix or rows ``(src, dst, amount)``;
         ``workload`` a schedule, a name with parameters (``"alltoall_pairwise bytes=65536"``), a
         file of GOAL, or a trace; ``placement`` a policy, a file, or an endpoint for every process;
-        ``costs`` a table or a file of measured ones.
+        ``costs`` a preset (``"hdr"``), a table, or a file of measured ones.
 
     Fields: ``network``, ``engine``, ``traffic`` or ``workload``, ``verified``, ``parameters``,
     ``points`` and what the page of the level says; of lists ``curves`` with these fields each. As a
@@ -240,6 +241,7 @@ def _message(asked: SimulationRequest) -> Simulation:
     source = asked.source
     if "workload" not in spec:
         source, spec["workload"] = None, source
+    file = file_of(spec.get("costs"))
     on, where = over_network(source, asked, spec)
     words = {
         "workload": job_called(spec["workload"]),
@@ -260,6 +262,8 @@ def _message(asked: SimulationRequest) -> Simulation:
     found, finish, links, path = _core.simulate_message(
         own, spec, on, where, asked.critical_path, progress
     )
+    if file is not None:
+        found["costs"]["file"] = file
     more: dict[str, Any] = {} if links is None else {"links": links}
     if path is not None:
         more["critical_path"] = path
@@ -271,10 +275,10 @@ def over_network(
 ) -> tuple[Topology | Routing | None, list[int] | None]:
     """What messages go over, if anything, and the endpoint of every rank where these are given.
 
-    Puts measured costs and the policy of the placement into ``spec``.
+    Puts the costs and the policy of the placement into ``spec``.
     """
     if "costs" in spec:
-        spec["costs"] = measured_costs(spec["costs"])
+        spec["costs"] = asked_costs(spec["costs"])
     if source is not None:
         on = asked.on(source)
         spec["placement"], where = places(

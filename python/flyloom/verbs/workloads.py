@@ -17,6 +17,7 @@ from flyloom._core import (
     workload_list,
 )
 from flyloom.inputs.applications import made, own_application
+from flyloom.inputs.costs import file_of
 from flyloom.inputs.tables import Tables
 from flyloom.inputs.workloads import (
     Scheduled,
@@ -215,7 +216,8 @@ def best_workload(
         Called with ``(what, done, total)``.
 
     A row has ``ranks``, ``bytes``, ``algorithm`` (with its own parameter where several values are
-    tried), ``finish_ns``, and ``all``: the algorithms from the quickest on, each with
+    tried), ``finish_ns``, ``parameters`` and ``costs`` (the preset, its source, what was given
+    besides), and ``all``: the algorithms from the quickest on, each with
     ``algorithm``, ``finish_ns`` and ``model_ns``, what the formula of the n-way barrier says (None
     for others, over a network, and where it does not hold). Raises ``RefusalError`` for an
     operation that there is not and numbers that cannot be.
@@ -223,9 +225,13 @@ def best_workload(
     spec = spec_of("message", settings, parameters)
     how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
     request = SimulationRequest(net, spec, how, progress=progress)
+    file = file_of(spec.get("costs"))
     on, where = over_network(net, request, spec)
     asked = {**spec, "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes)}
-    return [RankedWorkload(row) for row in workload_best(asked, on, where, progress)]
+    rows = workload_best(asked, on, where, progress)
+    if file is not None:
+        rows = [{**row, "costs": {**row["costs"], "file": file}} for row in rows]
+    return [RankedWorkload(row) for row in rows]
 
 
 def _numbers(given: int | Sequence[int]) -> list[int]:

@@ -6,7 +6,8 @@ use engines::engine;
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    Candidate, Candidates, FromTables, Heading, LaneClasses, Leg, Minimal, UpDown, Via,
+    Candidate, CandidateScheme, IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive,
+    PacketHeading, TableCandidates, UpDownAdaptive,
 };
 use families::family;
 use serde_json::json;
@@ -16,7 +17,7 @@ use std::sync::Arc;
 use verify::checker::recheck_scheme;
 use verify::deadlock::ChannelNumbering;
 use verify::scheme::{DeadlockFreedom, SchemeFlaw, prove};
-use verify::{RouteLimits, Verdict, Verified, verify};
+use verify::{RouteLimits, Verdict, VerifiedRouting, verify};
 
 pub(crate) fn network(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("an inline form");
@@ -149,7 +150,7 @@ pub(crate) fn has_cycle(pairs: &TurnPairs) -> bool {
 }
 
 /// Whether the scheme is proved. Its verdict must be that of all its pairs, and its evidence right.
-pub(crate) fn agrees(case: &str, scheme: &impl Candidates, pairs: &TurnPairs) -> bool {
+pub(crate) fn agrees(case: &str, scheme: &impl CandidateScheme, pairs: &TurnPairs) -> bool {
     match prove(scheme, &Quiet).expect("not interrupted") {
         Verdict::Holds(DeadlockFreedom { numbering, .. }) => {
             assert!(!has_cycle(pairs), "{case}");
@@ -177,7 +178,7 @@ pub(crate) fn agrees(case: &str, scheme: &impl Candidates, pairs: &TurnPairs) ->
 
 /// All paths that the scheme allows from `s` to `goal` in a state, with their lanes.
 pub(crate) fn followed(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     (s, goal, state): (usize, u32, u32),
 ) -> Vec<Vec<(u32, Range<u8>)>> {
     let mut found = Vec::new();
@@ -188,7 +189,7 @@ pub(crate) fn followed(
             continue;
         }
         let mut next = Vec::new();
-        scheme.next(at, Heading { goal, state }, &mut next);
+        scheme.next(at, PacketHeading { goal, state }, &mut next);
         for c in next {
             let mut path = path.clone();
             path.push((c.channel.0, c.lanes()));
@@ -202,7 +203,7 @@ pub(crate) fn followed(
 /// The paths of a scheme whose goals are switches are the plain ones, from `state` on, on `leg`.
 fn same_paths(
     case: &str,
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     plain: &PlainPaths,
     lanes: LanesOfHop<'_>,
     (leg, state): (u8, u32),
@@ -213,8 +214,8 @@ fn same_paths(
     }
 }
 
-fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> Minimal {
-    Minimal::new(on.clone(), lanes, &Quiet).expect("a small network")
+fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> MinimalAdaptive {
+    MinimalAdaptive::new(on.clone(), lanes, &Quiet).expect("a small network")
 }
 
 #[test]
@@ -248,7 +249,7 @@ fn a_lane_too_few_is_found_with_its_cycle() {
     let on = network("slim_fly:q=5,p=1");
     let plain = PlainPaths::new(&on, |_| true);
     for (classes, free) in [(4, true), (3, false), (2, false), (1, false)] {
-        let scheme = Via::by_hop(minimal(&on, LaneClasses { classes, width: 1 }));
+        let scheme = IntermediateDetour::by_hop(minimal(&on, LaneClasses { classes, width: 1 }));
         let lanes = |_: u8, hop: usize| {
             let class = (hop as u8).min(classes - 1);
             class..class + 1
@@ -281,14 +282,15 @@ fn paths_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
             let up = |(v, w): &(usize, usize)| (rank[*w], *w) < (rank[*v], *v);
             steps.windows(2).all(|pair| up(&pair[0]) || !up(&pair[1]))
         });
-        let scheme = |lanes| UpDown::new(on.clone(), rank.clone(), lanes, &Quiet).expect("paths");
+        let scheme =
+            |lanes| UpDownAdaptive::new(on.clone(), rank.clone(), lanes, &Quiet).expect("paths");
         for lanes in [1, 2] {
             let all = |_: u8, _: usize| 0..lanes;
             same_paths(inline, &scheme(lanes), &plain, &all, (0, 0));
             assert!(agrees(inline, &scheme(lanes), &plain.pairs(&all, false)), "{inline}");
         }
         let apart = |leg: u8, _: usize| leg..leg + 1;
-        let twice = Via::by_leg(scheme(1));
+        let twice = IntermediateDetour::by_leg(scheme(1));
         assert!(agrees(inline, &twice, &plain.pairs(&apart, true)), "{inline}");
         let squeezed = ChangedScheme {
             of: twice,
@@ -309,7 +311,7 @@ struct ChangedScheme<C, F> {
     how: F,
 }
 
-impl<C: Candidates, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> Candidates
+impl<C: CandidateScheme, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> CandidateScheme
     for ChangedScheme<C, F>
 {
     fn topology(&self) -> &Topology {
@@ -330,7 +332,7 @@ impl<C: Candidates, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> Candidates
     fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
         self.of.starts(source, goal, found);
     }
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         let mut own = Vec::new();
         self.of.next(at, heading, &mut own);
         (self.how)(at, &mut own);
@@ -400,12 +402,13 @@ fn tables_are_schemes_too() {
             (format!("{name} on {inline}"), route(&network(inline), name, layers));
         let known = verify(&routing, RouteLimits::NONE, &Quiet).expect("not interrupted");
         let Verdict::Holds(reach) = &known.complete else { panic!("{case}") };
-        let scheme = FromTables::new(routing.clone());
+        let scheme = TableCandidates::new(routing.clone());
         match (prove(&scheme, &Quiet).expect("not interrupted"), known.deadlock) {
             (Verdict::Holds(found), Some(Verdict::Holds(numbering))) => {
                 assert_eq!(found.numbering.dependencies, numbering.dependencies, "{case}");
                 assert_eq!(found.max_hops, reach.max_hops(), "{case}");
-                let twice = prove(&Via::by_leg(scheme), &Quiet).expect("not interrupted");
+                let twice =
+                    prove(&IntermediateDetour::by_leg(scheme), &Quiet).expect("not interrupted");
                 let Verdict::Holds(twice) = twice else { panic!("{case}") };
                 assert_eq!(twice.max_hops, reach.max_hops() * 2, "{case}");
             }
@@ -421,7 +424,7 @@ fn tables_are_schemes_too() {
 fn the_checker_refuses_numbers_that_do_not_rise() {
     let on = network("torus:shape=4x3,p=1");
     let plain = PlainPaths::new(&on, |_| true);
-    let scheme = Via::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
+    let scheme = IntermediateDetour::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
     let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("six hops, six lanes") };
     let numbers = &freedom.numbering;
     let check = |numbering: &ChannelNumbering| {
@@ -446,7 +449,8 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
 fn only_what_holds_is_verified() {
     let on = network("torus:shape=4x4,p=1");
     let proved = |name| {
-        Verified::routing(route(&on, name, 1), RouteLimits::NONE, &Quiet).expect("not interrupted")
+        VerifiedRouting::routing(route(&on, name, 1), RouteLimits::NONE, &Quiet)
+            .expect("not interrupted")
     };
     let why = proved("min_hop").expect_err("a cycle");
     assert!(why.complete.holds() && !why.holds());
@@ -461,9 +465,10 @@ fn only_what_holds_is_verified() {
     });
     assert_eq!(dor.digest(), digest);
     assert_ne!(proved("up_down").expect("free of deadlock").digest(), digest);
-    let few = Verified::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
+    let few = VerifiedRouting::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
     assert!(matches!(few, Ok(Err(SchemeFlaw::Deadlock(_)))));
     let enough = minimal(&on, LaneClasses { classes: 4, width: 1 });
-    let enough = Verified::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
+    let enough =
+        VerifiedRouting::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
     assert_eq!(enough.hops(SwitchId(0), SwitchId(10)), Some(4), "the scheme is at hand");
 }

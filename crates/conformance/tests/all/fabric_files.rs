@@ -16,10 +16,11 @@ const DEGRADED: &str = include_str!("data/ibnetdiscover_degraded.txt");
 const UNLINK: &str = include_str!("data/ibnetdiscover_unlink.txt");
 const DIFF: &str = include_str!("data/ibnetdiscover_diff_unlink.txt");
 
-type End = (String, u16);
+/// An end of a cable: the name of a switch, and a port.
+type CableEnd = (String, u16);
 
 /// Switch-to-switch cables by name and port, the lesser end first.
-fn links(t: &Topology) -> BTreeMap<(End, End), (u8, Speed)> {
+fn links(t: &Topology) -> BTreeMap<(CableEnd, CableEnd), (u8, Speed)> {
     let end = |p: Plug| (t.switches()[p.switch.ix()].name.clone(), p.port);
     let up = |i: &usize| t.link_is_up(LinkId::from(*i));
     let of = |i: usize| {

@@ -1,7 +1,7 @@
 //! Failures given by name, by number and as a fabric shows them are the same.
 
 use base::{LinkId, SwitchId};
-use fabric::network::{Failures, Part, Topology, lost_in, parse_inline};
+use fabric::network::{FailedPart, Failures, Topology, lost_in, parse_inline};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ fn network(inline: &str) -> Topology {
     family.build(&recipe.params).expect("a member")
 }
 
-fn words(text: String) -> Part {
-    Part::Words(text)
+fn words(text: String) -> FailedPart {
+    FailedPart::Words(text)
 }
 
 proptest! {
@@ -34,8 +34,8 @@ proptest! {
         let switches: BTreeSet<usize> =
             switches.into_iter().map(|s| s % on.switches().len()).collect();
         let by_number = Failures {
-            links: links.iter().map(|l| Part::Number(*l as u32)).collect(),
-            switches: switches.iter().map(|s| Part::Number(*s as u32)).collect(),
+            links: links.iter().map(|l| FailedPart::Number(*l as u32)).collect(),
+            switches: switches.iter().map(|s| FailedPart::Number(*s as u32)).collect(),
             ..Failures::default()
         };
         let by_port = |l: &usize| {
@@ -90,7 +90,8 @@ proptest! {
     #[test]
     fn random_links_come_besides_and_by_their_seed(random in 0_u32..40, seed in any::<u64>()) {
         let on = network("slim_fly:q=5,p=1");
-        let named = Failures { links: vec![Part::Number(7)], random, seed, ..Failures::default() };
+        let links = vec![FailedPart::Number(7)];
+        let named = Failures { links, random, seed, ..Failures::default() };
         let (links, _) = named.of(&on).expect("there are enough");
         prop_assert!(links.contains(&LinkId(7)) && links.is_sorted());
         let drawn = Failures { links: Vec::new(), ..named.clone() }.of(&on).expect("enough").0;

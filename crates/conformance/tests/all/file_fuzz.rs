@@ -1,6 +1,6 @@
 //! Damaged files: no reader panics, and every refusal names the file.
 
-use crate::mutations::{self, Damage};
+use crate::mutations::{self, FileMutation};
 use base::Quiet;
 use engines::engine;
 use fabric::addresses::Addresses;
@@ -29,24 +29,24 @@ fn good_files() -> &'static [String] {
     })
 }
 
-fn damage() -> impl Strategy<Value = Damage> {
+fn damage() -> impl Strategy<Value = FileMutation> {
     prop_oneof![
-        any::<u8>().prop_map(Damage::Byte),
-        any::<u32>().prop_map(|n| Damage::Number(n.to_string())),
-        any::<u8>().prop_map(Damage::Digit),
-        Just(Damage::DropLine),
-        Just(Damage::DoubleLine),
-        Just(Damage::SwapLines),
-        (1_u8..40).prop_map(Damage::DropBytes),
-        (1_u8..40).prop_map(Damage::DoubleBytes),
-        Just(Damage::Largest),
-        Just(Damage::Cut),
-        "[\\[\\]\"#<>={}(),: 0-9a-zA-Z\n-]{0,12}".prop_map(Damage::Insert),
+        any::<u8>().prop_map(FileMutation::Byte),
+        any::<u32>().prop_map(|n| FileMutation::Number(n.to_string())),
+        any::<u8>().prop_map(FileMutation::Digit),
+        Just(FileMutation::DropLine),
+        Just(FileMutation::DoubleLine),
+        Just(FileMutation::SwapLines),
+        (1_u8..40).prop_map(FileMutation::DropBytes),
+        (1_u8..40).prop_map(FileMutation::DoubleBytes),
+        Just(FileMutation::Largest),
+        Just(FileMutation::Cut),
+        "[\\[\\]\"#<>={}(),: 0-9a-zA-Z\n-]{0,12}".prop_map(FileMutation::Insert),
     ]
 }
 
 /// Applies a mutation to a text.
-fn apply(text: &str, damage: &Damage, at: usize) -> String {
+fn apply(text: &str, damage: &FileMutation, at: usize) -> String {
     String::from_utf8_lossy(&mutations::apply(text.as_bytes(), damage, at)).into_owned()
 }
 

@@ -2,7 +2,7 @@
 
 use base::{Quiet, Stop};
 use engines::lanes::{DefaultLanes, LaneMethod};
-use engines::{ENGINES, Entry, engine};
+use engines::{ENGINES, EngineEntry, engine};
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn network(inline: &str) -> Arc<Topology> {
 }
 
 fn routed(
-    entry: &Entry,
+    entry: &EngineEntry,
     options: &Value,
     on: &Arc<Topology>,
     layers: u32,

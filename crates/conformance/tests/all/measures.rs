@@ -2,7 +2,7 @@
 
 use crate::page_measure;
 use base::Quiet;
-use base::stage::Kind;
+use base::stage::ColumnType;
 use fabric::Topology;
 use fabric::tables::Routing;
 use lab::stages::{InputKind, STAGES, StageEntry, StageInputs, stage};
@@ -14,12 +14,12 @@ fn entries() -> impl Iterator<Item = &'static StageEntry> {
     STAGES.iter().chain([&page_measure::ENTRY])
 }
 
-fn is(kind: Kind, value: &Value) -> bool {
+fn is(kind: ColumnType, value: &Value) -> bool {
     match kind {
-        Kind::Whole => value.is_u64() || value.is_i64(),
-        Kind::Real => value.is_number(),
-        Kind::Truth => value.is_boolean(),
-        Kind::Text => value.is_string(),
+        ColumnType::Whole => value.is_u64() || value.is_i64(),
+        ColumnType::Real => value.is_number(),
+        ColumnType::Truth => value.is_boolean(),
+        ColumnType::Text => value.is_string(),
     }
 }
 

@@ -53,6 +53,7 @@ fn endpoints(on: &Topology, v: usize) -> u64 {
     attached.filter(|&&t| on.terminal_is_up(t)).count() as u64
 }
 
+/// A slow balancer of shortest paths, to compare engines with.
 struct PlainBalancer<'a> {
     on: &'a Topology,
     distance: Vec<Vec<u32>>,

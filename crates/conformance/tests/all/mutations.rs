@@ -3,7 +3,7 @@
 
 /// A mutation of a file at a place.
 #[derive(Debug, Clone)]
-pub(crate) enum Damage {
+pub(crate) enum FileMutation {
     /// A byte becomes this one.
     Byte(u8),
     /// One bit of a byte changes.
@@ -31,7 +31,7 @@ pub(crate) enum Damage {
 }
 
 /// Applies a mutation to a file at a place, which is taken modulo its length.
-pub(crate) fn apply(good: &[u8], damage: &Damage, at: usize) -> Vec<u8> {
+pub(crate) fn apply(good: &[u8], damage: &FileMutation, at: usize) -> Vec<u8> {
     let mut bytes = good.to_vec();
     if bytes.is_empty() {
         return bytes;
@@ -41,32 +41,32 @@ pub(crate) fn apply(good: &[u8], damage: &Damage, at: usize) -> Vec<u8> {
     let digit = (0..bytes.len()).map(|i| (here + i) % bytes.len());
     let digit = || digit.clone().find(|&i| good[i].is_ascii_digit());
     match damage {
-        Damage::Byte(b) => bytes[here] = *b,
-        Damage::Bit(bit) => bytes[here] ^= 1 << (bit % 8),
-        Damage::Digit(new) => {
+        FileMutation::Byte(b) => bytes[here] = *b,
+        FileMutation::Bit(bit) => bytes[here] ^= 1 << (bit % 8),
+        FileMutation::Digit(new) => {
             if let Some(i) = digit() {
                 bytes[i] = b'0' + new % 10;
             }
         }
-        Damage::Number(new) => {
+        FileMutation::Number(new) => {
             if let Some(i) = digit() {
                 bytes.splice(i..=i, new.bytes());
             }
         }
-        Damage::Largest => bytes[here..reach(4)].fill(0xff),
-        Damage::DropBytes(n) => drop(bytes.drain(here..reach(*n))),
-        Damage::DoubleBytes(n) => {
+        FileMutation::Largest => bytes[here..reach(4)].fill(0xff),
+        FileMutation::DropBytes(n) => drop(bytes.drain(here..reach(*n))),
+        FileMutation::DoubleBytes(n) => {
             let part = good[here..reach(*n)].to_vec();
             bytes.splice(here..here, part);
         }
-        Damage::Cut => bytes.truncate(here),
-        Damage::Insert(s) => drop(bytes.splice(here..here, s.bytes())),
-        Damage::DropLine | Damage::DoubleLine | Damage::SwapLines => {
+        FileMutation::Cut => bytes.truncate(here),
+        FileMutation::Insert(s) => drop(bytes.splice(here..here, s.bytes())),
+        FileMutation::DropLine | FileMutation::DoubleLine | FileMutation::SwapLines => {
             let mut lines: Vec<&[u8]> = good.split_inclusive(|b| *b == b'\n').collect();
             let (line, other) = (at % lines.len(), (at / 7) % lines.len());
             match damage {
-                Damage::DropLine => drop(lines.remove(line)),
-                Damage::DoubleLine => lines.insert(line, lines[line]),
+                FileMutation::DropLine => drop(lines.remove(line)),
+                FileMutation::DoubleLine => lines.insert(line, lines[line]),
                 _ => lines.swap(line, other),
             }
             return lines.concat();
@@ -76,9 +76,9 @@ pub(crate) fn apply(good: &[u8], damage: &Damage, at: usize) -> Vec<u8> {
 }
 
 /// A generator of random numbers by a seed: splitmix64.
-pub(crate) struct Draw(pub(crate) u64);
+pub(crate) struct RandomSequence(pub(crate) u64);
 
-impl Draw {
+impl RandomSequence {
     /// A number from 0, below `most`.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -91,7 +91,7 @@ impl Draw {
 
 /// The fields of a file whose values may change: found by changing each place and testing whether
 /// the reader accepts that.
-pub(crate) struct Fields {
+pub(crate) struct ChangeableFields {
     /// A place, and for a binary file the bit of it that may change.
     places: Vec<(usize, u8)>,
     is_text: bool,
@@ -100,7 +100,7 @@ pub(crate) struct Fields {
 /// The largest number of places that are tried.
 const TRIED: usize = 300;
 
-impl Fields {
+impl ChangeableFields {
     /// The fields of a good file.
     pub(crate) fn of(good: &[u8], reads: impl Fn(&[u8]) -> bool) -> Self {
         let is_text = std::str::from_utf8(good).is_ok() && !good.contains(&0);
@@ -109,14 +109,16 @@ impl Fields {
             (0..good.len()).filter(|&i| !is_text || good[i].is_ascii_digit()).collect();
         let step = all.len().div_ceil(TRIED).max(1);
         for &at in all.iter().step_by(step) {
-            let keeps = |damage: Damage| reads(&apply(good, &damage, at));
+            let keeps = |damage: FileMutation| reads(&apply(good, &damage, at));
             if is_text {
-                let mut draw = Draw(at as u64);
-                if (0..3).all(|_| keeps(Damage::Digit(draw.below(10) as u8))) {
+                let mut draw = RandomSequence(at as u64);
+                if (0..3).all(|_| keeps(FileMutation::Digit(draw.below(10) as u8))) {
                     places.push((at, 0));
                 }
             } else {
-                places.extend((0..8).filter(|bit| keeps(Damage::Bit(*bit))).map(|bit| (at, bit)));
+                places.extend(
+                    (0..8).filter(|bit| keeps(FileMutation::Bit(*bit))).map(|bit| (at, bit)),
+                );
             }
         }
         Self { places, is_text }
@@ -125,30 +127,30 @@ impl Fields {
     /// The file with other values in one to three fields, or in one of four cases with damage
     /// anywhere. Mutations are gentle enough that most files are accepted, because those that fail
     /// at the first byte show nothing.
-    pub(crate) fn mutated(&self, good: &[u8], draw: &mut Draw) -> Vec<u8> {
+    pub(crate) fn mutated(&self, good: &[u8], draw: &mut RandomSequence) -> Vec<u8> {
         if draw.below(4) > 0 && !self.places.is_empty() {
             let mut bytes = good.to_vec();
             for _ in 0..=draw.below(3) {
                 let (place, bit) = self.places[draw.below(self.places.len())];
-                let digit = Damage::Digit(draw.below(10) as u8);
-                let damage = if self.is_text { digit } else { Damage::Bit(bit) };
+                let digit = FileMutation::Digit(draw.below(10) as u8);
+                let damage = if self.is_text { digit } else { FileMutation::Bit(bit) };
                 bytes = apply(&bytes, &damage, place);
             }
             return bytes;
         }
         let damage = match draw.below(10) {
-            0 if self.is_text => Damage::Number("18446744073709551615".to_owned()),
-            0 => Damage::Largest,
-            1 => Damage::DropBytes(1 + draw.below(20) as u8),
-            2 => Damage::DoubleBytes(1 + draw.below(20) as u8),
-            3 => Damage::DropLine,
-            4 => Damage::DoubleLine,
-            5 => Damage::SwapLines,
-            6 => Damage::Byte(draw.below(256) as u8),
-            7 => Damage::Cut,
-            8 => Damage::Number(draw.below(100_000).to_string()),
-            _ if self.is_text => Damage::Digit(draw.below(10) as u8),
-            _ => Damage::Bit(draw.below(8) as u8),
+            0 if self.is_text => FileMutation::Number("18446744073709551615".to_owned()),
+            0 => FileMutation::Largest,
+            1 => FileMutation::DropBytes(1 + draw.below(20) as u8),
+            2 => FileMutation::DoubleBytes(1 + draw.below(20) as u8),
+            3 => FileMutation::DropLine,
+            4 => FileMutation::DoubleLine,
+            5 => FileMutation::SwapLines,
+            6 => FileMutation::Byte(draw.below(256) as u8),
+            7 => FileMutation::Cut,
+            8 => FileMutation::Number(draw.below(100_000).to_string()),
+            _ if self.is_text => FileMutation::Digit(draw.below(10) as u8),
+            _ => FileMutation::Bit(draw.below(8) as u8),
         };
         apply(good, &damage, draw.below(good.len() * 8))
     }

@@ -1,6 +1,6 @@
 //! Communication patterns: every text is a pattern of messages between ranks, or is refused.
 
-use base::seed::{Fast, Stream};
+use base::seed::{FastStream, Stream};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use traffic::pattern::Pattern;
@@ -125,7 +125,7 @@ proptest! {
     ) {
         let parsed = Pattern::parse(&text, ranks).and_then(|p| p.destinations(ranks, seed));
         let Ok(all) = parsed else { return Ok(()) };
-        let mut random = Fast::new(seed, "test", 0);
+        let mut random = FastStream::new(seed, "test", 0);
         let senders = (0..ranks).filter(|&rank| all.is_active(rank)).count();
         prop_assert!(all.endpoints() == ranks && all.active() as usize == senders && senders > 0);
         for rank in 0..ranks {

@@ -3,7 +3,7 @@
 use crate::page_engine;
 use base::Quiet;
 use base::distance::distances_among;
-use engines::{ENGINES, Entry};
+use engines::{ENGINES, EngineEntry};
 use fabric::Topology;
 use fabric::tables::Routing;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn networks() -> Vec<(String, Arc<Topology>)> {
 
 /// The parts of its promise that an engine does not keep, and the number of the networks that it
 /// routes.
-fn broken(entry: &Entry, networks: &[(String, Arc<Topology>)]) -> (Vec<String>, u32) {
+fn broken(entry: &EngineEntry, networks: &[(String, Arc<Topology>)]) -> (Vec<String>, u32) {
     let (mut broken, mut routed) = (Vec::new(), 0);
     for (name, t) in networks {
         for (layers, options) in [1, 3].into_iter().zip(entry.examples()) {

@@ -4,10 +4,10 @@
 //!
 //! 100,000 in a campaign, to be run under a limit on memory (`ulimit -v 2097152`).
 
-use crate::mutations::{Draw, Fields};
+use crate::mutations::{ChangeableFields, RandomSequence};
 use base::Quiet;
-use formats::booksim::Source;
-use formats::trace::{self, Format, goal};
+use formats::booksim::SettingsSource;
+use formats::trace::{self, TraceFormat, goal};
 use formats::{booksim, communication, graph_file, ib};
 use serde_json::Map;
 use std::sync::Arc;
@@ -95,7 +95,7 @@ fn of_tables() -> Vec<NamedReader> {
 
 /// A format of workloads: the first file of its example is damaged, and the last where there are
 /// several, each beside the others.
-fn runs(format: &'static Format) -> Vec<NamedReader> {
+fn runs(format: &'static TraceFormat) -> Vec<NamedReader> {
     let files = format.example();
     let last = format.of_ranks(&files).len() - 1;
     let damaged = if last == 0 { vec![0] } else { vec![0, last] };
@@ -126,7 +126,7 @@ fn others() -> Vec<NamedReader> {
         }),
         of("BookSim", BOOKSIM, |bytes| {
             let said = text(bytes);
-            as_text(booksim::read(&[Source::File { name: "a.cfg", text: &said }]))
+            as_text(booksim::read(&[SettingsSource::File { name: "a.cfg", text: &said }]))
         }),
         of("CODES", codes(), |bytes| {
             let (intra, inter) = bytes.split_at(bytes.len().min(WITHIN));
@@ -166,7 +166,7 @@ fn on_networks() -> Vec<NamedReader> {
             as_text(formats::mapping::pins(&pins, &text(bytes)))
         }),
         of("packets", "0 0 1 1234\n1234 7 2 5\n34567 11 1 12\n", move |bytes| {
-            as_text(traffic::times::Injections::parse(&text(bytes), &times))
+            as_text(traffic::times::TimedPackets::parse(&text(bytes), &times))
         }),
         of("anynet", ANYNET, |bytes| as_text(booksim::anynet::read(&text(bytes), "f"))),
     ]
@@ -183,10 +183,10 @@ fn readers() -> Vec<NamedReader> {
 /// takes.
 fn tried(number: usize, reader: &NamedReader, each: usize) -> usize {
     (reader.read)(&reader.good).unwrap_or_else(|why| panic!("{}: {why}", reader.name));
-    let fields = Fields::of(&reader.good, |bytes| (reader.read)(bytes).is_ok());
+    let fields = ChangeableFields::of(&reader.good, |bytes| (reader.read)(bytes).is_ok());
     let mut taken = 0;
     for k in 0..each {
-        let mut draw = Draw((number * 1_000_000 + k) as u64);
+        let mut draw = RandomSequence((number * 1_000_000 + k) as u64);
         match (reader.read)(&fields.mutated(&reader.good, &mut draw)) {
             Ok(()) => taken += 1,
             Err(why) => assert!(!why.is_empty() && why.len() < 2000, "{}: {why}", reader.name),

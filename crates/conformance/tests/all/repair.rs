@@ -4,7 +4,7 @@ use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{EntryChange, RepairedTables, Safety, repair};
+use engines::repair::{ChangeSafety, EntryChange, RepairedTables, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing, Sl2Vl};
@@ -32,6 +32,7 @@ fn network(inline: &str) -> Arc<Topology> {
 
 /// A virtual channel: a channel and a lane of it.
 type VirtualChannel = (u32, u8);
+/// All pairs of a virtual channel that packets hold and one that they then want.
 type TurnPairs = BTreeSet<(VirtualChannel, VirtualChannel)>;
 /// A layer, and a destination terminal in it.
 type Destination = (u32, TerminalId);
@@ -204,14 +205,14 @@ fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut Stream, c
         holds(held, step);
     };
     match done.safety {
-        Safety::Unknown => return,
-        Safety::AnyOrder => {
+        ChangeSafety::Unknown => return,
+        ChangeSafety::AnyOrder => {
             draw.shuffle(&mut entries);
             free(&old.next(), &entries, &[old], "in any order");
         }
-        Safety::InOrder => free(&old.next(), &entries, &[old], "in order"),
-        Safety::Draining(_) => free(&new.next(), &[], &[new], "after draining"),
-        Safety::InSteps => {
+        ChangeSafety::InOrder => free(&old.next(), &entries, &[old], "in order"),
+        ChangeSafety::Draining(_) => free(&new.next(), &[], &[new], "after draining"),
+        ChangeSafety::InSteps => {
             let stops: Vec<_> = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE)).collect();
             let stopped = after(&old.next(), &stops, on);
             free(&old.next(), &stops, &[old], "while packets are stopped");
@@ -225,9 +226,12 @@ fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut Stream, c
             assert!(!works, "{case}: a working route stands still");
         }
     }
-    if done.safety != Safety::InSteps {
+    if done.safety != ChangeSafety::InSteps {
         assert!(done.stops.is_empty(), "{case}");
-        assert!(done.levels.is_empty() || matches!(done.safety, Safety::Draining(_)), "{case}");
+        assert!(
+            done.levels.is_empty() || matches!(done.safety, ChangeSafety::Draining(_)),
+            "{case}"
+        );
     }
 }
 
@@ -287,15 +291,15 @@ fn round_of_repairs(round: u64, outcomes: &mut [u32; 4]) {
                     let proof = verify(&done.routing, RouteLimits::NONE.hops(64), &Quiet)
                         .expect("not interrupted");
                     assert!(proof.complete.holds(), "{case}: {:?}", proof.complete);
-                    assert!(proof.holds() || done.safety == Safety::Unknown, "{case}");
+                    assert!(proof.holds() || done.safety == ChangeSafety::Unknown, "{case}");
                     assert!(done.least <= done.changes.len() as u64, "{case}");
                     transition_is_safe(&old, &done, &mut draw, &case);
                     outcomes[match done.safety {
-                        Safety::AnyOrder => 0,
-                        Safety::InOrder => 1,
-                        Safety::InSteps => 2,
-                        Safety::Draining(_) => 3,
-                        Safety::Unknown => continue,
+                        ChangeSafety::AnyOrder => 0,
+                        ChangeSafety::InOrder => 1,
+                        ChangeSafety::InSteps => 2,
+                        ChangeSafety::Draining(_) => 3,
+                        ChangeSafety::Unknown => continue,
                     }] += 1;
                 }
             }

@@ -7,7 +7,7 @@
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{RepairedTables, Safety, ServiceLevelChange, repair};
+use engines::repair::{ChangeSafety, RepairedTables, ServiceLevelChange, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing};
@@ -449,8 +449,8 @@ pub(crate) fn carry_out<'a>(
     }
     fabric.fail(damaged);
     let mut changes: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
-    let drains = matches!(done.safety, Safety::Draining(_));
-    if done.safety == Safety::AnyOrder || drains || left_out == OmittedStep::Order {
+    let drains = matches!(done.safety, ChangeSafety::Draining(_));
+    if done.safety == ChangeSafety::AnyOrder || drains || left_out == OmittedStep::Order {
         fabric.draw.shuffle(&mut changes);
     }
     let carried = ready(fabric, done, pace, left_out)
@@ -474,17 +474,17 @@ fn ready(
 ) -> bool {
     match done.safety {
         _ if left_out == OmittedStep::All => true,
-        Safety::AnyOrder | Safety::InOrder => true,
-        Safety::InSteps => {
+        ChangeSafety::AnyOrder | ChangeSafety::InOrder => true,
+        ChangeSafety::InSteps => {
             let stops = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE));
             (left_out == OmittedStep::Stops || fabric.change(stops, pace)) && fabric.wait()
         }
-        Safety::Draining(_) => {
+        ChangeSafety::Draining(_) => {
             fabric.drained = fabric.changing.iter().copied().collect();
             let drained = fabric.drained.clone();
             fabric.wait_for(|to| drained.contains(&to))
         }
-        Safety::Unknown => unreachable!("not asked for"),
+        ChangeSafety::Unknown => unreachable!("not asked for"),
     }
 }
 
@@ -495,7 +495,7 @@ fn levels_are_old(
     left_out: OmittedStep,
 ) -> bool {
     match left_out {
-        _ if done.levels.is_empty() || done.safety != Safety::InSteps => true,
+        _ if done.levels.is_empty() || done.safety != ChangeSafety::InSteps => true,
         OmittedStep::All | OmittedStep::WaitForLevels => true,
         OmittedStep::Nothing | OmittedStep::Stops | OmittedStep::Order => fabric.wait(),
     }
@@ -520,7 +520,7 @@ fn case(index: u64) -> Option<(String, Routing, RepairedTables, Stream)> {
     let damaged = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
     let done = repair(&old, &damaged, &Quiet).ok()?;
     let name = format!("{inline} {} {options:?} {links:?} {switches:?}", entry.part.name);
-    (done.safety != Safety::Unknown).then_some((name, old, done, draw))
+    (done.safety != ChangeSafety::Unknown).then_some((name, old, done, draw))
 }
 
 #[test]
@@ -541,12 +541,12 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
         assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
         arrived += fabric.arrived;
         outcomes[match done.safety {
-            Safety::AnyOrder => 0,
-            Safety::InOrder => 1,
-            Safety::InSteps => 2,
-            Safety::Draining(_) | Safety::Unknown => 3,
+            ChangeSafety::AnyOrder => 0,
+            ChangeSafety::InOrder => 1,
+            ChangeSafety::InSteps => 2,
+            ChangeSafety::Draining(_) | ChangeSafety::Unknown => 3,
         }] += 1;
-        if matches!(done.safety, Safety::InSteps | Safety::Draining(_)) {
+        if matches!(done.safety, ChangeSafety::InSteps | ChangeSafety::Draining(_)) {
             let mut careless = BufferedFabric::new(&old, 1, Stream::new(14, "traffic", index));
             stuck += u32::from(!carry_out(&mut careless, &done, pace, OmittedStep::All));
         }

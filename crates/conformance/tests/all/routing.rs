@@ -6,8 +6,8 @@ use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::lanes::{LaneMethod, LaneRules, spread};
 use engines::{ENGINES, engine};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Peer, Recipe, Switch, Topology};
-use fabric::tables::{Lanes, NO_ROUTE, PortTables, Routing, ServiceLevels, Sl2Vl};
+use fabric::network::{Builder, PortPeer, Recipe, Switch, Topology};
+use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
 use families::{FAMILIES, family};
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -42,7 +42,7 @@ fn built(switches: u32, links: &[(u32, u32)], p: u32) -> Arc<Topology> {
 
 #[test]
 fn every_engine_routes_every_family_completely_and_minimally() {
-    for recipe in FAMILIES.iter().flat_map(families::Entry::examples) {
+    for recipe in FAMILIES.iter().flat_map(families::FamilyEntry::examples) {
         let on = Arc::new(family(&recipe.family).unwrap().build(&recipe.params).unwrap());
         if on.terminals().len() * on.switches().len() > 400_000 {
             continue;
@@ -245,11 +245,11 @@ fn networks_that_cannot_be_routed_are_refused() {
 
 /// SL2VL tables that give a packet lane 0 on its first hop and lane 1 after it, by in-port.
 fn lane_by_hop(on: &Topology) -> Sl2Vl {
-    let mut tables = PortTables::new(on, [0; 16]);
+    let mut tables = Sl2VlPortTables::new(on, [0; 16]);
     for s in (0..on.switches().len()).map(SwitchId::from) {
         let ports = on.switches()[s.ix()].ports;
         for (input, output) in (1..=ports).flat_map(|i| (1..=ports).map(move |o| (i, o))) {
-            let lane = u8::from(matches!(on.peer(s, input), Peer::Switch(_)));
+            let lane = u8::from(matches!(on.peer(s, input), PortPeer::Switch(_)));
             assert!(tables.set(s, input, output, [lane; 16]));
         }
     }
@@ -263,7 +263,7 @@ fn lanes_may_change_en_route() {
         [("slim_fly:q=5,p=2", true), ("torus:shape=4,p=1", true), ("torus:shape=9,p=1", false)]
     {
         let plain = route(&network(inline), "min_hop", 1);
-        let lanes = Lanes::new(ServiceLevels::Same(3), lane_by_hop(plain.topology()));
+        let lanes = LaneAssignment::new(ServiceLevels::Same(3), lane_by_hop(plain.topology()));
         assert_eq!(lanes.count(), 2);
         let routing = plain.clone().with_lanes(lanes);
         let v = verify(&routing, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
@@ -293,7 +293,8 @@ fn levels_by_terminal_and_by_switch_mean_the_same_with_one_terminal_a_switch() {
     let ServiceLevels::BySwitch(levels) = by_switch.lanes().levels().clone() else {
         panic!("a torus needs several lanes")
     };
-    let lanes = Lanes::new(ServiceLevels::ByTerminal(levels), by_switch.lanes().sl2vl().clone());
+    let lanes =
+        LaneAssignment::new(ServiceLevels::ByTerminal(levels), by_switch.lanes().sl2vl().clone());
     let by_terminal = by_switch.clone().with_lanes(lanes);
     let verdict = |r: &Routing| {
         verify(r, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock
@@ -313,7 +314,7 @@ fn brute_force_is_free(routing: &Routing) -> bool {
                 let (mut at, mut input, mut held) = (start.switch, start.port, None);
                 loop {
                     let output = routing.tree(layer, t)[at.ix()];
-                    let Peer::Switch(c) = on.peer(at, output) else { break };
+                    let PortPeer::Switch(c) = on.peer(at, output) else { break };
                     let lane = routing.lanes().sl2vl().lane(at, input, output, sl);
                     if let Some(held) = held.replace((c.0, lane)) {
                         after.entry(held).or_default().insert((c.0, lane));
@@ -329,6 +330,7 @@ fn brute_force_is_free(routing: &Routing) -> bool {
     starts.into_iter().all(|v| no_cycle_from(v, &after, &mut open, &mut done))
 }
 
+/// A virtual channel: a channel and a lane of it.
 type VirtualChannel = (u32, u8);
 
 fn no_cycle_from(
@@ -358,7 +360,7 @@ fn lanes_count_hops(routing: &Routing) {
                 let sl = routing.service_level(from, layer, t);
                 let start = on.terminals()[from.ix()].plug;
                 let (mut at, mut input, mut hop) = (start.switch, start.port, 0);
-                while let Peer::Switch(c) = on.peer(at, routing.tree(layer, t)[at.ix()]) {
+                while let PortPeer::Switch(c) = on.peer(at, routing.tree(layer, t)[at.ix()]) {
                     let output = routing.tree(layer, t)[at.ix()];
                     assert_eq!(routing.lanes().sl2vl().lane(at, input, output, sl), hop);
                     (at, input, hop) = (on.head(c).switch, on.head(c).port, hop + 1);
@@ -410,7 +412,7 @@ fn random_routing(n: u32, extra: usize, layers: u32, lanes: u8, seed: u64) -> Ro
     let next: Vec<u16> = (0..layers).flat_map(|_| 0..n).flat_map(|t| tree(t, 1)).collect();
     let to_switch: Vec<u16> = (0..n).flat_map(|d| tree(d, 0)).collect();
     let levels = (0..layers * n * n).map(|_| s.below(4) as u8).collect();
-    let mut tables = PortTables::new(&on, [0; 16]);
+    let mut tables = Sl2VlPortTables::new(&on, [0; 16]);
     for v in 0..n {
         let ports = on.switches()[v as usize].ports;
         for (input, output) in (1..=ports).flat_map(|i| (1..=ports).map(move |o| (i, o))) {
@@ -419,7 +421,7 @@ fn random_routing(n: u32, extra: usize, layers: u32, lanes: u8, seed: u64) -> Ro
         }
     }
     let sl2vl = if seed.is_multiple_of(2) { Sl2Vl::modulo(lanes) } else { Sl2Vl::PerPort(tables) };
-    let lanes = Lanes::new(ServiceLevels::BySwitch(levels), sl2vl);
+    let lanes = LaneAssignment::new(ServiceLevels::BySwitch(levels), sl2vl);
     Routing::new(on, layers, next, to_switch).with_lanes(lanes)
 }
 
@@ -463,7 +465,7 @@ proptest! {
         max_lanes in 1_u8..16, balance in any::<bool>(),
     ) {
         let routing = random_routing(n, extra, layers, 1, seed);
-        let plain = routing.clone().with_lanes(Lanes::single());
+        let plain = routing.clone().with_lanes(LaneAssignment::single());
         for method in LaneMethod::ALL {
             let how = LaneRules { method, max_lanes, balance, seed };
             match spread(routing.clone(), &how, &Quiet) {

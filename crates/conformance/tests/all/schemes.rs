@@ -4,7 +4,9 @@
 use super::candidates::{TurnPairs, VirtualChannel, agrees, damaged, followed, network};
 use base::{LinkId, Quiet, SwitchId};
 use fabric::network::Topology;
-use fabric::tables::candidates::{Grouped, LaneClasses, Leg, Minimal, Progressive, Via};
+use fabric::tables::candidates::{
+    GroupedMinimal, IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
+};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -147,7 +149,7 @@ fn channels(paths: Vec<Vec<(u32, Range<u8>)>>) -> Vec<Vec<u32>> {
 }
 
 /// The paths of a leg from its first state on are the plain ones.
-fn same_paths(case: &str, leg: &impl Leg, plain: &PlainPaths) {
+fn same_paths(case: &str, leg: &impl LegPaths, plain: &PlainPaths) {
     for (&(s, d), paths) in &plain.paths {
         let found = channels(followed(leg, (s, d as u32, 0)));
         let mut wanted: Vec<Vec<u32>> =
@@ -171,17 +173,17 @@ fn lanes_that_rise_between_groups() {
         let plain = PlainPaths::new(&on, true);
         let leg = |classes| {
             let lanes = LaneClasses { classes, width: 1 };
-            Grouped::new(on.clone(), lanes, &Quiet).expect("groups")
+            GroupedMinimal::new(on.clone(), lanes, &Quiet).expect("groups")
         };
         same_paths(inline, &leg(3), &plain);
         let stays = |hop: &PlainHop| !plain.crosses(hop);
         for classes in 1..=enough + 1 {
             let case = format!("{inline}, {classes} classes");
-            let via = Via::by_group(leg(classes));
+            let via = IntermediateDetour::by_group(leg(classes));
             let free = agrees(&case, &via, &plain.pairs(classes, None));
             assert!(free || classes < enough, "{case}");
             for (reach, more) in [(1, 0), (plain.reach(), 1)] {
-                let par = Progressive::new(via.clone(), plain.reach() as u8, reach as u8);
+                let par = ProgressiveAdaptive::new(via.clone(), plain.reach() as u8, reach as u8);
                 let free = agrees(&case, &par, &plain.pairs(classes, Some((&stays, reach))));
                 assert!(free || classes < enough + more, "{case}, turns {reach} hops far");
             }
@@ -207,9 +209,10 @@ fn packets_that_turn_behind_their_first_hop() {
         for classes in 1..=2 * reach + 1 {
             let case = format!("{inline}, {classes} classes");
             let lanes = LaneClasses { classes, width: 1 };
-            let leg = Minimal::new(on.clone(), lanes, &Quiet).expect("it is small");
+            let leg = MinimalAdaptive::new(on.clone(), lanes, &Quiet).expect("it is small");
             for (far, enough) in [(1, 2 * reach), (reach, 2 * reach + 1)] {
-                let par = Progressive::new(Via::by_hop(leg.clone()), reach, far);
+                let par =
+                    ProgressiveAdaptive::new(IntermediateDetour::by_hop(leg.clone()), reach, far);
                 let wanted = plain.pairs(classes, Some((&may, far.into())));
                 let free = agrees(&case, &par, &wanted);
                 assert!(free || classes < enough, "{case}, turns {far} hops far");

@@ -5,7 +5,7 @@ use engines::engine;
 use engines::lanes::{LaneMethod, LaneRules, spread};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
-use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
+use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
 use families::family;
 use measure::load::edge_load::edge_load;
 use proptest::prelude::*;
@@ -30,6 +30,7 @@ const NETWORKS: [&str; 6] = [
     "hyperx:shape=3x3,p=1",
 ];
 
+/// A virtual channel: a channel and a lane of it.
 type VirtualChannel = (ChannelId, u8);
 
 /// The result of a plain walk over whole tables, path by path.
@@ -186,7 +187,7 @@ proptest! {
         prop_assert_eq!(routing.next(), next);
         if let Some(levels) = levels {
             let of = (0..routing.entries()).map(|i| levels[i * i % 7]).collect();
-            let lanes = Lanes::new(ServiceLevels::BySwitch(of), Sl2Vl::modulo(3));
+            let lanes = LaneAssignment::new(ServiceLevels::BySwitch(of), Sl2Vl::modulo(3));
             routing = routing.with_lanes(lanes);
         } else if by_hops {
             let how = LaneRules { method: LaneMethod::Hops, max_lanes: 8, balance: false, seed: 0 };

@@ -10,8 +10,8 @@
 //! 1983; Nakao et al., 2021 (see `orbits`).
 
 use super::bounds::bounds;
-use super::orbits::{DrawnExchange, Edge, SymmetricGraph};
-use super::reach::{DistanceSweep, Score};
+use super::orbits::{DrawnExchange, OrbitEdge, SymmetricGraph};
+use super::reach::{DistanceSweep, GraphScore};
 use super::walks::{self, WalkCounts};
 use super::{MAX_ARCS, OrderDegreeProblem, starts};
 use base::exp::exp_minus;
@@ -58,13 +58,13 @@ pub struct AnnealingSearch {
     degree: u32,
     steps: u64,
     seed: u64,
-    restarts: Vec<Restart>,
+    restarts: Vec<AnnealingRestart>,
 }
 
 /// One restart of the annealing. Each edge stands for its orbit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Restart {
+struct AnnealingRestart {
     symmetry: u32,
     /// The length of the longest walks counted, 0 where distances are measured.
     longest: usize,
@@ -74,15 +74,15 @@ struct Restart {
     cold: bool,
     /// The mean cost of a random exchange that makes the graph worse: the unit of the temperature.
     heat: f64,
-    edges: Vec<Edge>,
-    best: Vec<Edge>,
+    edges: Vec<OrbitEdge>,
+    best: Vec<OrbitEdge>,
 }
 
 /// The best graph of a search so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BestGraph {
     /// Its diameter and sum of distances.
-    pub score: Score,
+    pub score: GraphScore,
     /// Its edges, smaller end first, sorted.
     pub edges: Vec<(u32, u32)>,
     /// Order of its rotational symmetry by v -> v + order / symmetry.
@@ -137,8 +137,10 @@ impl AnnealingSearch {
                 let known = known.filter(|_| symmetry.is_none_or(|g| g == 1));
                 let g = symmetry.unwrap_or(turns[i % turns.len().min(8)]);
                 match known {
-                    Some(recipe) => Restart::new(problem, 1, Some(recipe), (seed, i as u64)),
-                    None => Restart::new(problem, g, None, (seed, i as u64)),
+                    Some(recipe) => {
+                        AnnealingRestart::new(problem, 1, Some(recipe), (seed, i as u64))
+                    }
+                    None => AnnealingRestart::new(problem, g, None, (seed, i as u64)),
                 }
             })
             .collect();
@@ -161,7 +163,7 @@ impl AnnealingSearch {
         {
             return Err(bad("steps or restarts are out of range".into()));
         }
-        let regular = |edges: &[Edge], g: u32| {
+        let regular = |edges: &[OrbitEdge], g: u32| {
             SymmetricGraph::new(problem, g, edges).is_some_and(|graph| {
                 let all = u64::from(problem.order) * u64::from(problem.degree);
                 2 * graph.all_edges().len() as u64 == all - u64::from(problem.is_odd())
@@ -301,7 +303,7 @@ fn shuffled(problem: OrderDegreeProblem, g: u32, random: &mut Stream) -> Symmetr
 /// The cost of exchanges, either updated incrementally or measured anew.
 enum ScoreGauge {
     WalkCounts(WalkCounts),
-    DistanceSweep(DistanceSweep, Score),
+    DistanceSweep(DistanceSweep, GraphScore),
 }
 
 impl ScoreGauge {
@@ -334,7 +336,12 @@ impl ScoreGauge {
     }
 
     /// Undoes `drawn`, the last exchange done, before which the score was `before`.
-    fn undo(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnExchange, before: Option<Score>) {
+    fn undo(
+        &mut self,
+        graph: &mut SymmetricGraph,
+        drawn: &DrawnExchange,
+        before: Option<GraphScore>,
+    ) {
         let reverse = graph.reverse(drawn);
         match (self, before) {
             (Self::DistanceSweep(_, score), Some(before)) => {
@@ -346,7 +353,7 @@ impl ScoreGauge {
     }
 
     /// The score where it is known without a search.
-    fn score(&self) -> Option<Score> {
+    fn score(&self) -> Option<GraphScore> {
         match self {
             Self::WalkCounts(_) => None,
             Self::DistanceSweep(_, score) => Some(*score),
@@ -369,7 +376,7 @@ fn longest_walks(graph: &SymmetricGraph, problem: OrderDegreeProblem) -> usize {
     }
 }
 
-impl Restart {
+impl AnnealingRestart {
     fn new(
         problem: OrderDegreeProblem,
         symmetry: u32,
@@ -405,7 +412,7 @@ impl Restart {
         Self { symmetry, longest, done: 0, cold, heat, edges, best }
     }
 
-    fn graph(&self, problem: OrderDegreeProblem, edges: &[Edge]) -> SymmetricGraph {
+    fn graph(&self, problem: OrderDegreeProblem, edges: &[OrbitEdge]) -> SymmetricGraph {
         SymmetricGraph::new(problem, self.symmetry, edges).expect("checked when it came in")
     }
 
@@ -446,13 +453,13 @@ struct RestartRun {
     graph: SymmetricGraph,
     gauge: ScoreGauge,
     reach: DistanceSweep,
-    best: Score,
+    best: GraphScore,
     /// The energy of the best graph.
     lowest: u64,
 }
 
 impl RestartRun {
-    fn new(restart: &Restart, problem: OrderDegreeProblem) -> Self {
+    fn new(restart: &AnnealingRestart, problem: OrderDegreeProblem) -> Self {
         let graph = restart.graph(problem, &restart.edges);
         let best = restart.graph(problem, &restart.best);
         let mut reach = DistanceSweep::default();
@@ -473,7 +480,7 @@ impl RestartRun {
         steps: u64,
         heat: f64,
         mut tick: impl FnMut() -> Result<(), Interrupted>,
-    ) -> Result<Option<Vec<Edge>>, Interrupted> {
+    ) -> Result<Option<Vec<OrbitEdge>>, Interrupted> {
         let mut better = None;
         for _ in 0..steps {
             let Some(drawn) = self.graph.draw(&mut random) else { continue };

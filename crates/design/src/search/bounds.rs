@@ -12,7 +12,7 @@ use base::moore::{moore_bound, moore_tree};
 
 /// Lower bounds of a [`OrderDegreeProblem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
+pub struct DistanceBounds {
     /// A lower bound of the diameter, hops.
     pub diameter: u32,
     /// A lower bound of the sum of distances over ordered pairs of vertices.
@@ -22,7 +22,7 @@ pub struct Bounds {
     pub pairs: u64,
 }
 
-impl Bounds {
+impl DistanceBounds {
     /// The lower bound of the mean distance, hops.
     pub fn mean_distance(&self) -> f64 {
         self.distance_sum as f64 / self.pairs as f64
@@ -38,7 +38,7 @@ impl Bounds {
 /// the bound do not exist at all (Erdos, Fajtlowicz and Hoffman; Bannai and Ito; Kurosawa and
 /// Tsujii). In these cases the diameter is one more, and two ordered pairs are further apart.
 /// O(diameter).
-pub fn bounds(problem: OrderDegreeProblem) -> Bounds {
+pub fn bounds(problem: OrderDegreeProblem) -> DistanceBounds {
     let (n, d) = (u64::from(problem.order), u64::from(problem.degree));
     let (mut diameter, sum) = moore_tree(n, d, d);
     let mut distance_sum = n * sum;
@@ -55,7 +55,7 @@ pub fn bounds(problem: OrderDegreeProblem) -> Bounds {
         distance_sum += 2;
     }
     distance_sum += distance_sum % 2; // every pair counts from both ends
-    Bounds { diameter, distance_sum, pairs: n * (n - 1) }
+    DistanceBounds { diameter, distance_sum, pairs: n * (n - 1) }
 }
 
 /// Whether graphs of this diameter are known not to exist although the Moore bound allows them.
@@ -73,7 +73,7 @@ fn no_graph(problem: OrderDegreeProblem, diameter: u32) -> bool {
 mod tests {
     use super::*;
 
-    fn of(order: u32, degree: u32) -> Bounds {
+    fn of(order: u32, degree: u32) -> DistanceBounds {
         bounds(OrderDegreeProblem::new(order, degree).unwrap())
     }
 

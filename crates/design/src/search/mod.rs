@@ -16,7 +16,7 @@ mod reach;
 mod starts;
 mod walks;
 
-pub use reach::Score;
+pub use reach::GraphScore;
 
 use base::Refusal;
 

@@ -12,7 +12,7 @@ use super::OrderDegreeProblem;
 use base::seed::Stream;
 
 /// An edge that stands for its orbit.
-pub(super) type Edge = (u32, u32);
+pub(super) type OrbitEdge = (u32, u32);
 
 /// A graph of `n` vertices that is mapped to itself by a rotation of `n / g` vertices.
 #[derive(Debug, Clone)]
@@ -20,7 +20,7 @@ pub(super) struct SymmetricGraph {
     n: u32,
     g: u32,
     /// One edge of each orbit.
-    edges: Vec<Edge>,
+    edges: Vec<OrbitEdge>,
     /// The neighbours of the base vertices: `width` places per vertex, the first `degree[v]` in
     /// use.
     adjacent: Vec<u32>,
@@ -32,17 +32,17 @@ pub(super) struct SymmetricGraph {
 
 /// An exchange of at most two orbits for at most two others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Exchange {
+pub(super) struct OrbitExchange {
     /// The orbits that are removed.
-    pub out: [Option<Edge>; 2],
+    pub out: [Option<OrbitEdge>; 2],
     /// The orbits that are added.
-    pub into: [Option<Edge>; 2],
+    pub into: [Option<OrbitEdge>; 2],
 }
 
 impl SymmetricGraph {
     /// The graph of these orbits; `None` when an edge is a loop, occurs twice, is out of range or
     /// makes a degree too high, or when `g` does not divide the number of vertices.
-    pub(super) fn new(problem: OrderDegreeProblem, g: u32, edges: &[Edge]) -> Option<Self> {
+    pub(super) fn new(problem: OrderDegreeProblem, g: u32, edges: &[OrbitEdge]) -> Option<Self> {
         let n = problem.order();
         if g == 0 || !n.is_multiple_of(g) {
             return None;
@@ -75,7 +75,7 @@ impl SymmetricGraph {
     pub(super) fn circulant(problem: OrderDegreeProblem, g: u32) -> Self {
         let (n, d) = (problem.order(), problem.degree());
         let base = n / g;
-        let mut edges: Vec<Edge> =
+        let mut edges: Vec<OrbitEdge> =
             (1..=d / 2).flat_map(|offset| (0..base).map(move |v| (v, (v + offset) % n))).collect();
         if d % 2 == 1 && n % 2 == 0 {
             let half = n / 2;
@@ -105,7 +105,7 @@ impl SymmetricGraph {
     }
 
     /// The orbits, one edge each.
-    pub(super) fn edges(&self) -> &[Edge] {
+    pub(super) fn edges(&self) -> &[OrbitEdge] {
         &self.edges
     }
 
@@ -130,8 +130,8 @@ impl SymmetricGraph {
     }
 
     /// Every edge once, the smaller end first, sorted.
-    pub(super) fn all_edges(&self) -> Vec<Edge> {
-        let mut all: Vec<Edge> = (0..self.n)
+    pub(super) fn all_edges(&self) -> Vec<OrbitEdge> {
+        let mut all: Vec<OrbitEdge> = (0..self.n)
             .flat_map(|v| self.neighbours(v).map(move |w| (v, w)))
             .filter(|(v, w)| v < w)
             .collect();
@@ -142,23 +142,23 @@ impl SymmetricGraph {
     /// Whether a rotation maps `(a, b)` to its own reverse. Such an orbit gives each vertex one
     /// edge; other orbits give one edge to each of two vertices, or two edges to one.
     #[inline]
-    pub(super) fn is_half(&self, (a, b): Edge) -> bool {
+    pub(super) fn is_half(&self, (a, b): OrbitEdge) -> bool {
         self.g.is_multiple_of(2) && a.abs_diff(b) * 2 == self.n
     }
 
     #[inline]
-    pub(super) fn has(&self, (a, b): Edge) -> bool {
+    pub(super) fn has(&self, (a, b): OrbitEdge) -> bool {
         let (base, turn) = self.home[a as usize];
         self.row(base).contains(&self.turned_back(b, turn))
     }
 
-    fn has_room(&self, edge: Edge) -> bool {
+    fn has_room(&self, edge: OrbitEdge) -> bool {
         let ([a, b], room) = (self.homes(edge), self.width as u32);
         let twice = u32::from(a == b && !self.is_half(edge));
         self.degree[a] + twice < room && self.degree[b] < room
     }
 
-    fn homes(&self, (a, b): Edge) -> [usize; 2] {
+    fn homes(&self, (a, b): OrbitEdge) -> [usize; 2] {
         [a, b].map(|v| self.home[v as usize].0 as usize)
     }
 
@@ -173,7 +173,7 @@ impl SymmetricGraph {
         if w >= self.n { w - self.n } else { w }
     }
 
-    fn link(&mut self, edge: Edge) {
+    fn link(&mut self, edge: OrbitEdge) {
         self.edges.push(edge);
         for (v, w) in self.arcs(edge).into_iter().flatten() {
             self.adjacent[v * self.width + self.degree[v] as usize] = w;
@@ -182,7 +182,7 @@ impl SymmetricGraph {
     }
 
     /// Removes the orbit from the rows. The caller updates the list of orbits.
-    fn unlink(&mut self, edge: Edge) {
+    fn unlink(&mut self, edge: OrbitEdge) {
         for (v, w) in self.arcs(edge).into_iter().flatten() {
             let row = &mut self.adjacent[v * self.width..][..self.degree[v] as usize];
             if let Some(at) = row.iter().position(|&x| x == w) {
@@ -193,7 +193,7 @@ impl SymmetricGraph {
     }
 
     /// The arcs of an orbit that leave the base: one for a half orbit, else two.
-    fn arcs(&self, edge: Edge) -> [Option<(usize, u32)>; 2] {
+    fn arcs(&self, edge: OrbitEdge) -> [Option<(usize, u32)>; 2] {
         let (a, b) = edge;
         let arc = |from: u32, to: u32| {
             let (base, turn) = self.home[from as usize];
@@ -229,13 +229,13 @@ impl SymmetricGraph {
             (false, true) => [Some((c, a)), Some(across(b))],
         };
         let out = [Some(self.edges[i]), (i != j).then(|| self.edges[j])];
-        let drawn = DrawnExchange { at: [i, j], exchange: Exchange { out, into } };
+        let drawn = DrawnExchange { at: [i, j], exchange: OrbitExchange { out, into } };
         self.keeps_degrees(&drawn.exchange).then_some(drawn)
     }
 
     /// Whether the new orbits are edges that do not exist yet, and every vertex keeps its degree.
-    fn keeps_degrees(&self, exchange: &Exchange) -> bool {
-        let fresh = |&(a, b): &Edge| a != b && !self.has((a, b));
+    fn keeps_degrees(&self, exchange: &OrbitExchange) -> bool {
+        let fresh = |&(a, b): &OrbitEdge| a != b && !self.has((a, b));
         if !exchange.into.iter().flatten().all(fresh) {
             return false;
         }
@@ -267,7 +267,7 @@ impl SymmetricGraph {
         count == 0
     }
 
-    fn same_orbit(&self, one: Edge, (c, d): Edge) -> bool {
+    fn same_orbit(&self, one: OrbitEdge, (c, d): OrbitEdge) -> bool {
         let arcs = self.arcs(one);
         let (base, turn) = self.home[c as usize];
         arcs.contains(&Some((base as usize, self.turned_back(d, turn))))
@@ -276,7 +276,11 @@ impl SymmetricGraph {
     /// Performs an exchange that [`SymmetricGraph::draw`] returned. `see(graph, orbit, added)` is
     /// called for each orbit while the graph has it: before it is removed, and after it is added.
     /// O(g * degree).
-    pub(super) fn apply(&mut self, drawn: &DrawnExchange, mut see: impl FnMut(&Self, Edge, bool)) {
+    pub(super) fn apply(
+        &mut self,
+        drawn: &DrawnExchange,
+        mut see: impl FnMut(&Self, OrbitEdge, bool),
+    ) {
         for &edge in drawn.exchange.out.iter().flatten() {
             see(self, edge, false);
             self.unlink(edge);
@@ -296,7 +300,7 @@ impl SymmetricGraph {
     pub(super) fn reverse(&self, drawn: &DrawnExchange) -> DrawnExchange {
         let [one, two] = drawn.exchange.into;
         let last = self.edges.len() - 1;
-        let exchange = Exchange { out: [one, two], into: drawn.exchange.out };
+        let exchange = OrbitExchange { out: [one, two], into: drawn.exchange.out };
         DrawnExchange { at: [last, if two.is_some() { last - 1 } else { last }], exchange }
     }
 }
@@ -306,7 +310,7 @@ impl SymmetricGraph {
 pub(super) struct DrawnExchange {
     at: [usize; 2],
     /// The exchange of orbits.
-    pub exchange: Exchange,
+    pub exchange: OrbitExchange,
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 //! Source: Nakao et al., 2021 (see `orbits`): sources of one orbit have the same distances, so only
 //! the base vertices are sources.
 
-use super::bounds::Bounds;
+use super::bounds::DistanceBounds;
 use super::orbits::SymmetricGraph;
 use std::cmp::Ordering;
 
 /// The quality of a graph: diameter first, then mean distance, as Graph Golf ranks graphs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Score {
+pub struct GraphScore {
     /// Longest distance, hops; `None` when the graph is not connected.
     pub diameter: Option<u32>,
     /// Sum of the distances of all ordered pairs; a pair that is not connected counts with the
@@ -18,21 +18,21 @@ pub struct Score {
     pub distance_sum: u64,
 }
 
-impl Score {
+impl GraphScore {
     /// Whether no graph can be better.
-    pub fn meets(&self, bounds: &Bounds) -> bool {
+    pub fn meets(&self, bounds: &DistanceBounds) -> bool {
         self.diameter == Some(bounds.diameter) && self.distance_sum == bounds.distance_sum
     }
 }
 
-impl Ord for Score {
+impl Ord for GraphScore {
     fn cmp(&self, other: &Self) -> Ordering {
         let rank = |s: &Self| (s.diameter.unwrap_or(u32::MAX), s.distance_sum);
         rank(self).cmp(&rank(other))
     }
 }
 
-impl PartialOrd for Score {
+impl PartialOrd for GraphScore {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -47,8 +47,8 @@ pub(super) struct DistanceSweep {
 
 impl DistanceSweep {
     /// The score of `graph`. O(ceil(base / 512) * diameter * arcs) operations on 512 bits.
-    pub(super) fn score(&mut self, graph: &SymmetricGraph) -> Score {
-        let mut total = Score { diameter: Some(0), distance_sum: 0 };
+    pub(super) fn score(&mut self, graph: &SymmetricGraph) -> GraphScore {
+        let mut total = GraphScore { diameter: Some(0), distance_sum: 0 };
         let sources: Vec<u32> = (0..graph.base() as u32).collect();
         for some in sources.chunks(512) {
             let part = match some.len().div_ceil(64) {
@@ -68,7 +68,7 @@ impl DistanceSweep {
     }
 
     /// The score over the ordered pairs from at most 64 W sources.
-    fn sweep<const W: usize>(&mut self, graph: &SymmetricGraph, sources: &[u32]) -> Score {
+    fn sweep<const W: usize>(&mut self, graph: &SymmetricGraph, sources: &[u32]) -> GraphScore {
         let n = graph.order();
         for words in [&mut self.seen, &mut self.next] {
             words.clear();
@@ -85,14 +85,14 @@ impl DistanceSweep {
             let now = grow::<W>(graph, &self.seen, &mut self.next, &full, sources.len() as u64);
             if now == reached {
                 let distance_sum = sum + (all - reached) * (n as u64 - u64::from(depth));
-                return Score { diameter: None, distance_sum };
+                return GraphScore { diameter: None, distance_sum };
             }
             sum += all - reached;
             depth += 1;
             reached = now;
             std::mem::swap(&mut self.seen, &mut self.next);
         }
-        Score { diameter: Some(depth), distance_sum: sum }
+        GraphScore { diameter: Some(depth), distance_sum: sum }
     }
 }
 
@@ -164,7 +164,8 @@ mod tests {
                     longest = longest.max(far);
                 }
             }
-            let expect = Score { diameter: (longest < n).then_some(longest), distance_sum: sum };
+            let expect =
+                GraphScore { diameter: (longest < n).then_some(longest), distance_sum: sum };
             assert_eq!(DistanceSweep::default().score(&graph), expect, "({n}, {d}, {g})");
         }
     }
@@ -176,9 +177,9 @@ mod tests {
         let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)];
         let graph = SymmetricGraph::new(problem, 1, &edges).expect("a graph");
         let apart = DistanceSweep::default().score(&graph);
-        assert_eq!(apart, Score { diameter: None, distance_sum: 6 * 2 + 18 * 6 });
+        assert_eq!(apart, GraphScore { diameter: None, distance_sum: 6 * 2 + 18 * 6 });
         let ring = DistanceSweep::default().score(&SymmetricGraph::circulant(problem, 1));
-        assert_eq!(ring, Score { diameter: Some(3), distance_sum: 6 * 9 });
+        assert_eq!(ring, GraphScore { diameter: Some(3), distance_sum: 6 * 9 });
         assert!(ring < apart);
     }
 }

@@ -12,7 +12,7 @@
 //! on large graphs of diameter two and given maximum degree", J. Combin. Theory B 74, 1998.
 
 use super::OrderDegreeProblem;
-use super::orbits::Edge;
+use super::orbits::OrbitEdge;
 use base::field::prime_power;
 use base::seed::Stream;
 use fabric::network::parse_inline;
@@ -49,7 +49,7 @@ pub(super) fn start(
     problem: OrderDegreeProblem,
     recipe: &str,
     random: &mut Stream,
-) -> Option<Vec<Edge>> {
+) -> Option<Vec<OrbitEdge>> {
     let (n, d) = (problem.order() as usize, problem.degree() as usize);
     let mut rows = rows(recipe)?;
     if rows.len() > n {

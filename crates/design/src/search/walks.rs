@@ -9,7 +9,7 @@
 //! Source: Shimizu and Mori, "Average shortest path length of graphs of diameter 3", 2016
 //! (arXiv:1606.05119): local search by counts that an exchange changes in few places.
 
-use super::orbits::{DrawnExchange, Edge, SymmetricGraph};
+use super::orbits::{DrawnExchange, OrbitEdge, SymmetricGraph};
 
 /// The largest degree for which 16 bits can count walks of three edges.
 pub(super) const MAX_DEGREE: u32 = 128;
@@ -85,7 +85,7 @@ impl WalkCounts {
     }
 
     /// Adds or removes all walks that use the orbit of `edge`, which `graph` must have.
-    fn count<const ADD: bool>(&mut self, graph: &SymmetricGraph, edge: Edge) {
+    fn count<const ADD: bool>(&mut self, graph: &SymmetricGraph, edge: OrbitEdge) {
         let n = graph.order() as u32;
         let ends = (graph.home(edge.0).0, graph.home(edge.1).0);
         let along = if edge.1 >= edge.0 { edge.1 - edge.0 } else { edge.1 + n - edge.0 };

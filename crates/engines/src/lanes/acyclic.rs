@@ -5,7 +5,7 @@ use super::order::TurnOrder;
 use base::{ChannelId, Interrupted, TerminalId, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
-use fabric::turns::{Dependencies, LaneGraph, each_channel_turn};
+use fabric::turns::{DependencyNumbering, LaneGraph, each_channel_turn};
 
 /// Whether the routes of `routing` are free of deadlock when all use one lane.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn is_free(routing: &Routing, watch: &dyn Watch) -> Result<bool, Inte
 pub(crate) fn order_of<'a>(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     lost: impl Fn(ChannelId) -> bool,
     watch: &dyn Watch,
 ) -> Result<Option<TurnOrder<'a>>, Interrupted> {

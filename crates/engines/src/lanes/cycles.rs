@@ -11,7 +11,7 @@ use base::seed::Stream;
 use base::{ChannelId, Interrupted, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
-use fabric::turns::Dependencies;
+use fabric::turns::DependencyNumbering;
 
 /// Assigns a lane to every path of `routing`.
 ///
@@ -22,7 +22,7 @@ pub(super) fn lanes(
     rules: &LaneRules,
     watch: &dyn Watch,
 ) -> Result<PathLanes, Stop> {
-    let dependencies = Dependencies::new(routing.topology());
+    let dependencies = DependencyNumbering::new(routing.topology());
     let mut lane_of = vec![0_u8; routing.entries()];
     let mut random = Stream::new(rules.seed, "edges of cycles", 0);
     for lane in 0..rules.max_lanes {
@@ -50,7 +50,7 @@ pub(super) fn lanes(
 /// For each channel dependency, the paths of one lane that use it.
 struct DependencyUsers<'a> {
     routing: &'a Routing,
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     lane: u8,
     /// The number of paths on the lane that use each dependency.
     count: Vec<u32>,
@@ -62,7 +62,7 @@ struct DependencyUsers<'a> {
 impl<'a> DependencyUsers<'a> {
     fn new(
         routing: &'a Routing,
-        dependencies: &'a Dependencies,
+        dependencies: &'a DependencyNumbering,
         lane_of: &mut [u8],
         lane: u8,
         watch: &dyn Watch,
@@ -107,7 +107,7 @@ impl<'a> DependencyUsers<'a> {
 /// A depth-first search for cycles that continues after dependencies were removed.
 struct CycleSearch<'a> {
     on: &'a Topology,
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     state: Vec<VisitState>,
     /// The current path of the search: channels, each with the dependency that is followed from it.
     path: Vec<(ChannelId, usize)>,
@@ -123,7 +123,7 @@ enum VisitState {
 }
 
 impl<'a> CycleSearch<'a> {
-    fn new(on: &'a Topology, dependencies: &'a Dependencies) -> Self {
+    fn new(on: &'a Topology, dependencies: &'a DependencyNumbering) -> Self {
         let state = vec![VisitState::New; on.graph().links() * 2];
         Self { on, dependencies, state, path: Vec::new(), next_root: 0 }
     }

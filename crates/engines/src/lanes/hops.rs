@@ -16,8 +16,10 @@ use super::colouring::{colours, count};
 use super::method::MOST_LANES;
 use super::paths::each_path;
 use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
-use fabric::network::{Peer, Topology};
-use fabric::tables::{Bundles, Lanes, PortPairs, PortTables, Routing, ServiceLevels, Sl2Vl};
+use fabric::network::{PortPeer, Topology};
+use fabric::tables::{
+    DestinationBundles, LaneAssignment, PortPairs, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables,
+};
 
 /// Assigns lanes by hop to `routing`. With `balance`, the remaining lanes are distributed over the
 /// hops, and the ports and levels of a switch use the lanes of a hop in turn.
@@ -62,7 +64,7 @@ pub(super) fn lanes(
         let hop = |s, input, output| hops.hop[hops.at(s, input, output)];
         (ServiceLevels::BySwitch(level_of), tables(on, longest, lanes, hop, watch)?)
     };
-    Ok(routing.with_lanes(Lanes::new(levels, Sl2Vl::PerPort(tables))))
+    Ok(routing.with_lanes(LaneAssignment::new(levels, Sl2Vl::PerPort(tables))))
 }
 
 /// The hop number of a packet, by switch, in-port, out-port and service level.
@@ -94,13 +96,13 @@ fn tables(
     lanes: usize,
     hop_of: impl Fn(SwitchId, u16, u16) -> [u8; 16],
     watch: &dyn Watch,
-) -> Result<PortTables, Interrupted> {
-    let mut tables = PortTables::new(on, [0; 16]);
+) -> Result<Sl2VlPortTables, Interrupted> {
+    let mut tables = Sl2VlPortTables::new(on, [0; 16]);
     for (s, switch) in on.switches().iter().enumerate() {
         watch.tick("lanes", s as u64, on.switches().len() as u64)?;
         let s = SwitchId::from(s);
         for input in 0..=switch.ports {
-            let fresh = !matches!(on.peer(s, input), Peer::Switch(_));
+            let fresh = !matches!(on.peer(s, input), PortPeer::Switch(_));
             tables.set_row(s, input, |output| {
                 if output == 0 || on.hop(s, output).is_none() {
                     return [0; 16];
@@ -126,7 +128,7 @@ fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), I
     let on = routing.topology();
     let (mut longest, mut seconds) = (1, vec![false; on.links().len() * 2]);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
-    let mut bundles = Bundles::new(routing, routing.destinations());
+    let mut bundles = DestinationBundles::new(routing, routing.destinations());
     let mut done = 0;
     while let Some(bundle) = bundles.next_bundle() {
         for (i, &t) in bundle.terminals.iter().enumerate() {

@@ -6,7 +6,7 @@
 //! channel dependency graph has no cycle. The file of each method names its own source.
 
 use base::{Refusal, Stop, Watch};
-use fabric::tables::{Lanes, Routing, ServiceLevels, Sl2Vl};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl};
 use method::{MOST_LANES, PathLanes};
 use rows::DistinctRows;
 
@@ -46,7 +46,7 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
         let why = format!("{max_lanes} lanes");
         return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
     }
-    let routing = routing.with_lanes(Lanes::single());
+    let routing = routing.with_lanes(LaneAssignment::single());
     let found = if acyclic::is_free(&routing, watch)? {
         if !rules.balance {
             return Ok(routing);
@@ -67,7 +67,7 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
         return Ok(routing);
     }
     let levels = ServiceLevels::BySwitch(found.lane_of);
-    Ok(routing.with_lanes(Lanes::new(levels, Sl2Vl::modulo(found.lanes))))
+    Ok(routing.with_lanes(LaneAssignment::new(levels, Sl2Vl::modulo(found.lanes))))
 }
 
 /// [`spread`] with the method `Online`, which assigns lanes path by path and takes as few as it

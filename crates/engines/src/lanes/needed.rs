@@ -1,9 +1,9 @@
 //! The measure `lanes_needed`: the number of lanes that each method needs.
 
 use super::{MethodLanes, needed};
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Stage, Stop, Watch};
-use fabric::size::{RouteWork, Size};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,46 +54,46 @@ impl From<&MethodLanes> for LanesNeededRow {
 
 impl Stage for LanesNeededParams {
     const NAME: &'static str = "lanes_needed";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "online",
             "/methods/0/lanes",
-            Kind::Whole,
+            ColumnType::Whole,
             "lanes",
             "path by path",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "lightest",
             "/methods/1/lanes",
-            Kind::Whole,
+            ColumnType::Whole,
             "lanes",
             "cycle by cycle, the lightest edge",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "heaviest",
             "/methods/2/lanes",
-            Kind::Whole,
+            ColumnType::Whole,
             "lanes",
             "cycle by cycle, the heaviest edge",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "random",
             "/methods/3/lanes",
-            Kind::Whole,
+            ColumnType::Whole,
             "lanes",
             "cycle by cycle, a random edge",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "hops",
             "/methods/4/lanes",
-            Kind::Whole,
+            ColumnType::Whole,
             "lanes",
             "a lane a hop",
-            Better::Lower,
+            BetterValues::Lower,
         ),
     ];
 
@@ -104,8 +104,8 @@ impl Stage for LanesNeededParams {
         vec![Self::default(), Self { seed: 3 }]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Lanes)
+    fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Lanes)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<LanesNeededRecord, Stop> {

@@ -15,8 +15,8 @@ use super::order::TurnOrder;
 use super::rows::DistinctRows;
 use base::{Interrupted, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Hops, Routing};
-use fabric::turns::Dependencies;
+use fabric::tables::{Routing, TerminalHops};
+use fabric::turns::DependencyNumbering;
 
 /// Assigns a lane to every path of `routing`. `rows` are its distinct rows, and its turns have a
 /// cycle.
@@ -77,7 +77,7 @@ fn one_by_one(
 ) -> Result<u8, Stop> {
     lane_of.fill(0);
     let on = routing.topology();
-    let dependencies = Dependencies::new(on);
+    let dependencies = DependencyNumbering::new(on);
     let mut order = TurnOrder::new(on, &dependencies);
     for lane in 0..max_lanes {
         let mut moved = false;
@@ -105,11 +105,11 @@ fn each_row(
     routing: &Routing,
     rows: &DistinctRows,
     watch: &dyn Watch,
-    mut visit: impl FnMut(usize, &[SwitchId], &Hops) -> bool,
+    mut visit: impl FnMut(usize, &[SwitchId], &TerminalHops) -> bool,
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
     let (sources, switches) = (routing.sources(), on.switches().len());
-    let (mut hops, mut others) = (Hops::default(), Vec::new());
+    let (mut hops, mut others) = (TerminalHops::default(), Vec::new());
     for (i, &row) in rows.distinct.iter().enumerate() {
         if i.is_multiple_of(64) {
             watch.tick("lanes", i as u64, rows.distinct.len() as u64)?;
@@ -149,7 +149,7 @@ mod tests {
     /// Assigns lanes path by path over all rows; with `fixed` the order of a lane never changes.
     fn plainly(routing: &Routing, fixed: bool) -> (Vec<u8>, u8) {
         let on = routing.topology();
-        let dependencies = Dependencies::new(on);
+        let dependencies = DependencyNumbering::new(on);
         let mut order = TurnOrder::new(on, &dependencies);
         let mut lane_of = vec![0; routing.entries()];
         for lane in 0..15 {

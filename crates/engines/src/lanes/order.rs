@@ -8,14 +8,14 @@
 
 use base::ChannelId;
 use fabric::network::Topology;
-use fabric::turns::Dependencies;
+use fabric::turns::DependencyNumbering;
 
 /// A virtual channel: a channel and a lane on it.
 pub(crate) type VirtualChannel = (ChannelId, u8);
 
 /// The turns taken so far, and an order of the virtual channels in which they all go forward.
 pub(crate) struct TurnOrder<'a> {
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     lanes: usize,
     /// By virtual channel (`channel * lanes + lane`): a number that grows along the order.
     position: Vec<u64>,
@@ -35,7 +35,7 @@ pub(crate) struct TurnOrder<'a> {
 /// A state of a [`TurnOrder`] to return to: how many turns were taken and refused since it was
 /// settled.
 #[derive(Clone, Copy)]
-pub(crate) struct Checkpoint {
+pub(crate) struct OrderCheckpoint {
     taken: usize,
     refused: usize,
 }
@@ -57,7 +57,7 @@ enum TurnState {
 
 impl<'a> TurnOrder<'a> {
     /// An order without turns on one lane, with the channels by their numbers.
-    pub(crate) fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
+    pub(crate) fn new(on: &Topology, dependencies: &'a DependencyNumbering) -> Self {
         let position: Vec<u32> = (0..on.graph().links() as u32 * 2).collect();
         Self::with_positions(dependencies, 1, &position)
     }
@@ -65,7 +65,7 @@ impl<'a> TurnOrder<'a> {
     /// An order without turns on several lanes, with virtual channel `channel * lanes + lane` at
     /// `position`.
     pub(crate) fn with_positions(
-        dependencies: &'a Dependencies,
+        dependencies: &'a DependencyNumbering,
         lanes: usize,
         position: &[u32],
     ) -> Self {
@@ -192,12 +192,12 @@ impl<'a> TurnOrder<'a> {
 
     /// The current state, to which [`TurnOrder::undo_to`] returns, until the next
     /// [`TurnOrder::settle`].
-    pub(crate) fn checkpoint(&self) -> Checkpoint {
-        Checkpoint { taken: self.taken.len(), refused: self.refused.len() }
+    pub(crate) fn checkpoint(&self) -> OrderCheckpoint {
+        OrderCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
     }
 
     /// Removes every turn taken since `checkpoint`, and forgets which were refused since.
-    pub(crate) fn undo_to(&mut self, checkpoint: Checkpoint) {
+    pub(crate) fn undo_to(&mut self, checkpoint: OrderCheckpoint) {
         self.give_back(checkpoint.taken);
         for turn in self.refused.drain(checkpoint.refused..) {
             self.state[turn] = TurnState::Unknown;
@@ -415,7 +415,7 @@ mod tests {
     fn turns_are_taken_unless_a_search_finds_a_cycle() {
         let recipe = parse_inline("hyperx:shape=3x3,p=1").unwrap();
         let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-        let dependencies = Dependencies::new(&on);
+        let dependencies = DependencyNumbering::new(&on);
         let channels = on.links().len() as u64 * 2;
         let mut random = Stream::new(5, "test", 0);
         for lanes in [1_usize, 2] {

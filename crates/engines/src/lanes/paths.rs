@@ -1,7 +1,7 @@
 //! Visits the paths of a routing and their turns, one after the other in a fixed order.
 
 use base::{Interrupted, SwitchId, TerminalId, Watch};
-use fabric::tables::{Routing, Turns};
+use fabric::tables::{RouteTurns, Routing};
 
 /// Calls `visit` with every path on `lane`, in a fixed order. It gets the index of the path in
 /// `lane_of`, the entry there, and the turns of the path.
@@ -13,7 +13,7 @@ pub(super) fn each_path(
     lane_of: &mut [u8],
     lane: u8,
     watch: &dyn Watch,
-    mut visit: impl FnMut(usize, &mut u8, Turns<'_>),
+    mut visit: impl FnMut(usize, &mut u8, RouteTurns<'_>),
 ) -> Result<(), Interrupted> {
     let on = routing.topology();
     let sources = routing.sources();
@@ -35,7 +35,7 @@ pub(super) fn each_path(
 }
 
 /// The turns of the path with index `path`.
-pub(super) fn turns_of(routing: &Routing, path: usize) -> Turns<'_> {
+pub(super) fn turns_of(routing: &Routing, path: usize) -> RouteTurns<'_> {
     let on = routing.topology();
     let (row, source) = (path / on.switches().len(), path % on.switches().len());
     let (layer, terminal) = (row / on.terminals().len(), row % on.terminals().len());

@@ -1,7 +1,7 @@
 //! Finds the rows of a routing table that differ.
 
 use fabric::Topology;
-use fabric::tables::{Bundles, Routing, Tree};
+use fabric::tables::{DestinationBundles, ForwardingTree, Routing};
 
 /// The distinct rows of a routing table: rows towards the terminals of one switch are often equal.
 /// There is one row per layer and working terminal, with number `layer * terminals + terminal`.
@@ -17,14 +17,15 @@ impl DistinctRows {
     pub(super) fn of(routing: &Routing) -> Self {
         let on: &Topology = routing.topology();
         let (mut distinct, mut alike) = (Vec::new(), Vec::new());
-        let mut bundles = Bundles::new(routing, routing.destinations());
+        let mut bundles = DestinationBundles::new(routing, routing.destinations());
         while let Some(bundle) = bundles.next_bundle() {
-            let mut last: Option<(usize, Tree<'_>)> = None;
+            let mut last: Option<(usize, ForwardingTree<'_>)> = None;
             for t in bundle.terminals {
                 let row = bundle.layer as usize * on.terminals().len() + t.ix();
                 let tree = routing.tree(bundle.layer, *t);
-                let same =
-                    |of: Tree<'_>| bundle.open.iter().all(|&v| of[v as usize] == tree[v as usize]);
+                let same = |of: ForwardingTree<'_>| {
+                    bundle.open.iter().all(|&v| of[v as usize] == tree[v as usize])
+                };
                 match last {
                     Some((first, of)) if same(of) => alike.push((row, first)),
                     _ => {

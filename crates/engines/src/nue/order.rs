@@ -222,7 +222,7 @@ mod tests {
     use crate::sssp::endpoints_per_switch;
     use base::SwitchId;
     use fabric::network::parse_inline;
-    use fabric::turns::Dependencies;
+    use fabric::turns::DependencyNumbering;
     use families::family;
 
     /// The traffic of all turns that go forward.
@@ -237,7 +237,8 @@ mod tests {
         for inline in ["slim_fly:q=5,p=1", "slim_fly:q=7,p=1", "dragonfly:h=2"] {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-            let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
+            let (dependencies, endpoints) =
+                (DependencyNumbering::new(&on), endpoints_per_switch(&on));
             let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let rank: Vec<u32> = (0..on.switches().len() as u32).collect();

@@ -12,7 +12,7 @@ use crate::trees::NextHopTree;
 use base::seed::Stream;
 use base::{Interrupted, SwitchId, Watch};
 use fabric::network::Topology;
-use fabric::turns::Dependencies;
+use fabric::turns::DependencyNumbering;
 
 /// A destination switch in one layer.
 type LayeredDestination = (usize, SwitchId);
@@ -39,7 +39,7 @@ impl<'a> LanePlan<'a> {
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, Interrupted> {
-        let (dependencies, endpoints) = (Dependencies::new(on), endpoints_per_switch(on));
+        let (dependencies, endpoints) = (DependencyNumbering::new(on), endpoints_per_switch(on));
         let mut all: Vec<LayeredDestination> = (0..layers as usize)
             .flat_map(|layer| (0..endpoints.len()).map(move |d| (layer, SwitchId::from(d))))
             .filter(|(_, d)| endpoints[d.ix()] > 0)
@@ -215,7 +215,7 @@ struct LaneDestinations<'a> {
 }
 
 impl<'a> LaneDestinations<'a> {
-    fn new(on: &Topology, dependencies: &'a Dependencies) -> Self {
+    fn new(on: &Topology, dependencies: &'a DependencyNumbering) -> Self {
         Self { all: Vec::new(), load: 0, whole: Some(TurnOrder::new(on, dependencies)) }
     }
 }
@@ -328,7 +328,8 @@ mod tests {
     #[test]
     fn turns_of_the_spanning_tree_stay_forward() {
         for on in networks() {
-            let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
+            let (dependencies, endpoints) =
+                (DependencyNumbering::new(&on), endpoints_per_switch(&on));
             let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let tree_order = SpanningTree::new(&on);

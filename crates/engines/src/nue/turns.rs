@@ -6,12 +6,12 @@
 use crate::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
-use fabric::turns::Dependencies;
+use fabric::turns::DependencyNumbering;
 
 /// Sums the traffic of turns, destination by destination.
 pub(super) struct TurnCounter<'a> {
     on: &'a Topology,
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     endpoints: &'a [u32],
     /// The traffic of each dependency; those that are not 0 are listed in `used`.
     traffic: Vec<f64>,
@@ -25,7 +25,7 @@ pub(super) struct TurnCounter<'a> {
 impl<'a> TurnCounter<'a> {
     pub(super) fn new(
         on: &'a Topology,
-        dependencies: &'a Dependencies,
+        dependencies: &'a DependencyNumbering,
         endpoints: &'a [u32],
     ) -> Self {
         Self {
@@ -174,7 +174,8 @@ mod tests {
         for inline in ["torus:shape=4x3,p=1", "slim_fly:q=3,p=1"] {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-            let (dependencies, endpoints) = (Dependencies::new(&on), endpoints_per_switch(&on));
+            let (dependencies, endpoints) =
+                (DependencyNumbering::new(&on), endpoints_per_switch(&on));
             let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let turns = counter.take();

@@ -2,7 +2,7 @@
 
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
-use fabric::tables::{Tree, Walk};
+use fabric::tables::{ForwardingTree, RouteWalk};
 use std::collections::VecDeque;
 
 /// A part of a destination's tree that a dead entry cuts off: all switches whose route passes
@@ -267,11 +267,11 @@ impl<'a> CutOffFinder<'a> {
         (walk.at() == self.home).then_some(hops)
     }
 
-    fn walk<'w>(&self, from: SwitchId, entries: &'w [u16]) -> Walk<'w, Tree<'w>>
+    fn walk<'w>(&self, from: SwitchId, entries: &'w [u16]) -> RouteWalk<'w, ForwardingTree<'w>>
     where
         'a: 'w,
     {
-        Walk::new(self.on, Tree::plain(entries), from)
+        RouteWalk::new(self.on, ForwardingTree::plain(entries), from)
     }
 
     fn works(&self, channel: ChannelId) -> bool {

@@ -2,7 +2,7 @@
 
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Hops, Routing};
+use fabric::tables::{Routing, TerminalHops};
 use std::collections::BTreeMap;
 
 /// Route lengths in hops between switches, before and after a repair.
@@ -72,7 +72,7 @@ impl RouteLengths {
 /// The hops from every switch to one terminal.
 #[derive(Default)]
 struct HopCounts {
-    hops: Hops,
+    hops: TerminalHops,
     depth: Vec<u32>,
     trail: Vec<usize>,
 }
@@ -99,7 +99,7 @@ impl HopCounts {
             while self.depth[at] == OPEN {
                 self.depth[at] = NEVER; // a route that comes back here never arrives
                 self.trail.push(at);
-                if self.hops.channel[at] == Hops::NONE {
+                if self.hops.channel[at] == TerminalHops::NONE {
                     break;
                 }
                 at = self.hops.next[at] as usize;

@@ -32,13 +32,13 @@
 
 use crate::check_connected;
 use crate::lanes::acyclic;
-use crate::lanes::order::{Checkpoint, TurnOrder, VirtualChannel};
+use crate::lanes::order::{OrderCheckpoint, TurnOrder, VirtualChannel};
 use crate::sssp::endpoints_per_switch;
 use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use cut_off::{CutOffFinder, CutOffPart, ExitPath};
 use fabric::network::Topology;
-use fabric::tables::{Lanes, NO_ROUTE, Routing, ServiceLevels, Walk};
-use fabric::turns::Dependencies;
+use fabric::tables::{LaneAssignment, NO_ROUTE, RouteWalk, Routing, ServiceLevels};
+use fabric::turns::DependencyNumbering;
 use lengths::RouteLengths;
 use predecessors::Predecessors;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub struct ServiceLevelChange {
 /// level from before a step and meets entries from after it takes turns for which nothing was
 /// proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Safety {
+pub enum ChangeSafety {
     /// Entries may change in any order.
     AnyOrder,
     /// Entries must change in the order of the list.
@@ -113,7 +113,7 @@ pub struct RepairedTables {
     /// The number of entries towards switches that change, and the least number possible.
     pub management: (u64, u64),
     /// Whether traffic can go on meanwhile.
-    pub safety: Safety,
+    pub safety: ChangeSafety,
     /// The lengths of routes before and after.
     pub lengths: RouteLengths,
 }
@@ -136,7 +136,7 @@ pub fn repair(
     let before = old.topology().clone();
     let lost = failures(&before, on)?;
     check_connected(on)?;
-    let dependencies = Dependencies::new(&before);
+    let dependencies = DependencyNumbering::new(&before);
     let table = old.next();
     let mut state = repair_destinations((old, &table), on, &lost, &dependencies, watch)?;
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -169,7 +169,7 @@ fn row_of<'t>((old, table): (&Routing, &'t [u16]), (layer, t): Destination) -> &
 }
 
 /// The lanes of `old` with the changed service levels.
-fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
+fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> LaneAssignment {
     let mut lanes = old.lanes().clone();
     if let (false, ServiceLevels::BySwitch(all)) = (changed.is_empty(), lanes.levels()) {
         let on = old.topology();
@@ -178,7 +178,7 @@ fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> Lanes {
             let row = change.to.0 as usize * on.terminals().len() + change.to.1.ix();
             all[row * on.switches().len() + change.source.ix()] = change.level.1;
         }
-        lanes = Lanes::new(ServiceLevels::BySwitch(all), lanes.sl2vl().clone());
+        lanes = LaneAssignment::new(ServiceLevels::BySwitch(all), lanes.sl2vl().clone());
     }
     lanes
 }
@@ -194,7 +194,7 @@ fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
     lost: &[(SwitchId, Vec<u16>)],
-    dependencies: &'a Dependencies,
+    dependencies: &'a DependencyNumbering,
     watch: &dyn Watch,
 ) -> Result<RepairState<'a>, Stop> {
     let dead = |c: ChannelId| !on.link_is_up(c.link());
@@ -415,12 +415,12 @@ impl<'a> RepairState<'a> {
     }
 
     /// The current state of the turn order, for [`Self::undo_to`].
-    fn checkpoint(&self) -> Option<Checkpoint> {
+    fn checkpoint(&self) -> Option<OrderCheckpoint> {
         self.order.as_ref().map(TurnOrder::checkpoint)
     }
 
     /// Removes the turns taken since that state.
-    fn undo_to(&mut self, checkpoint: Option<Checkpoint>) {
+    fn undo_to(&mut self, checkpoint: Option<OrderCheckpoint>) {
         if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
             order.undo_to(checkpoint);
         }
@@ -620,22 +620,22 @@ impl<'a> RepairState<'a> {
         }));
     }
 
-    fn safety(&self) -> Safety {
+    fn safety(&self) -> ChangeSafety {
         if self.order.is_none() {
-            return Safety::Unknown;
+            return ChangeSafety::Unknown;
         }
         match self.live {
             LiveRoutes::OtherDestinations => {
                 let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
-                Safety::Draining(format!(
+                ChangeSafety::Draining(format!(
                     "{n} {name} new routes: the old and new routes together would have a cycle on \
                      the old lanes"
                 ))
             }
-            _ if self.waits => Safety::InSteps,
-            _ if self.in_order => Safety::InOrder,
-            _ => Safety::AnyOrder,
+            _ if self.waits => ChangeSafety::InSteps,
+            _ if self.in_order => ChangeSafety::InOrder,
+            _ => ChangeSafety::AnyOrder,
         }
     }
 }
@@ -650,7 +650,7 @@ fn each_turn(
     sl: u8,
     mut visit: impl FnMut(VirtualChannel, VirtualChannel),
 ) {
-    let hops = Walk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
+    let hops = RouteWalk::new(on, port, source).on_lanes(old.lanes().sl2vl(), sl, start);
     let mut held: Option<VirtualChannel> = None;
     // a packet may visit a switch twice, by an old entry and by a new one
     for (hop, lane) in hops.take(2 * on.switches().len() + 1) {

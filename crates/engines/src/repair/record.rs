@@ -1,10 +1,10 @@
 //! A repair as a measure: what fails, and what it takes to repair the tables.
 
-use super::{RepairedTables, Safety, repair};
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
-use fabric::network::{Failures, Part};
-use fabric::size::{RouteWork, Size};
+use super::{ChangeSafety, RepairedTables, repair};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
+use fabric::network::{FailedPart, Failures};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,9 +19,9 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields, default)]
 pub struct RepairParams {
     /// Links that fail, by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
-    pub links: Vec<Part>,
+    pub links: Vec<FailedPart>,
     /// Switches that fail, by number or name.
-    pub switches: Vec<Part>,
+    pub switches: Vec<FailedPart>,
     /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
@@ -131,46 +131,46 @@ pub struct PathLevelChange {
 
 impl Stage for RepairParams {
     const NAME: &'static str = "repair";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "changed_entries",
             "/changed_entries",
-            Kind::Whole,
+            ColumnType::Whole,
             "entries",
             "table entries towards endpoints that change",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "least_changed_entries",
             "/least_changed_entries",
-            Kind::Whole,
+            ColumnType::Whole,
             "entries",
             "entries that every repair changes",
-            Better::Neither,
+            BetterValues::Neither,
         ),
-        Metric::new(
+        RecordColumn::new(
             "changed_service_levels",
             "/changed_service_levels",
-            Kind::Whole,
+            ColumnType::Whole,
             "paths",
             "paths whose service level changes",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "longer_routes",
             "/longer_routes",
-            Kind::Whole,
+            ColumnType::Whole,
             "routes",
             "routes that become longer",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "safe",
             "/safe",
-            Kind::Text,
+            ColumnType::Text,
             "",
             "how entries can change under traffic",
-            Better::Neither,
+            BetterValues::Neither,
         ),
     ];
 
@@ -179,13 +179,13 @@ impl Stage for RepairParams {
 
     fn examples() -> Vec<Self> {
         vec![
-            Self { links: vec![Part::Number(0)], ..Self::default() },
+            Self { links: vec![FailedPart::Number(0)], ..Self::default() },
             Self { random: 1, ..Self::default() },
         ]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Repair)
+    fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Repair)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<RepairRecord, Stop> {
@@ -211,11 +211,11 @@ impl RepairRecord {
             }
         };
         let (safe, why) = match &done.safety {
-            Safety::AnyOrder => ("in any order", None),
-            Safety::InOrder => ("in the order given", None),
-            Safety::InSteps => ("in steps", None),
-            Safety::Draining(why) => ("after draining", Some(why)),
-            Safety::Unknown => ("unknown", None),
+            ChangeSafety::AnyOrder => ("in any order", None),
+            ChangeSafety::InOrder => ("in the order given", None),
+            ChangeSafety::InSteps => ("in steps", None),
+            ChangeSafety::Draining(why) => ("after draining", Some(why)),
+            ChangeSafety::Unknown => ("unknown", None),
         };
         let switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
         let level_changes = done.levels.iter().map(|c| PathLevelChange {
@@ -262,7 +262,7 @@ impl RepairRecord {
 fn steps(done: &RepairedTables) -> Vec<String> {
     let (stops, levels, changes) = (done.stops.len(), done.levels.len(), done.changes.len());
     let mut all = Vec::new();
-    if levels + changes == 0 || done.safety == Safety::Unknown {
+    if levels + changes == 0 || done.safety == ChangeSafety::Unknown {
         return all;
     }
     let before = |all: &[String]| match all.len() {
@@ -273,10 +273,10 @@ fn steps(done: &RepairedTables) -> Vec<String> {
         format!("the senders of {} take new service levels (`level_changes`)", of(levels, "path"));
     let in_order = format!("{} one after the other, in order (`changes`)", change(changes));
     match done.safety {
-        Safety::Unknown => {}
-        Safety::AnyOrder => all.push(format!("{} in any order (`changes`)", change(changes))),
-        Safety::InOrder => all.push(in_order),
-        Safety::InSteps => {
+        ChangeSafety::Unknown => {}
+        ChangeSafety::AnyOrder => all.push(format!("{} in any order (`changes`)", change(changes))),
+        ChangeSafety::InOrder => all.push(in_order),
+        ChangeSafety::InSteps => {
             if stops > 0 {
                 let drop = if stops == 1 { "drops" } else { "drop" };
                 all.push(format!("{} {drop} packets (`stops`)", of(stops, "entry")));
@@ -290,7 +290,7 @@ fn steps(done: &RepairedTables) -> Vec<String> {
                 all.push(in_order);
             }
         }
-        Safety::Draining(_) => {
+        ChangeSafety::Draining(_) => {
             all.push("nobody sends to the endpoints of `changes` and `level_changes`".to_owned());
             let to_them = "every packet to them has left, also those that wait at their senders";
             all.push(format!("wait until {to_them}"));

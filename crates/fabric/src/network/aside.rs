@@ -2,10 +2,10 @@
 
 use super::plug::Plug;
 
-/// What was left out of a network as it was read, and what is to be known of it. Failures keep it;
-/// it is no part of what makes two networks the same.
+/// The rest of a network's file that is no part of the network, with remarks on it. Failures keep
+/// it; it is no part of what makes two networks the same.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Aside {
+pub struct FileRemainder {
     /// What was left out, or understood otherwise than written: a line each.
     pub remarks: Vec<String>,
     /// Cables with both ends in one switch; nothing is carried by them.

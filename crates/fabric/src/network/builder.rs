@@ -1,6 +1,8 @@
 //! A network under construction: what is given, what is checked, which ports are chosen.
 
-use super::{Aside, Cable, Endpoint, Link, Peer, Plug, Recipe, Switch, Terminal, Topology};
+use super::{
+    Cable, Endpoint, FileRemainder, Link, Plug, PortPeer, Recipe, Switch, Terminal, Topology,
+};
 use crate::geometry::Geometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
 use std::sync::OnceLock;
@@ -19,7 +21,7 @@ pub struct Builder {
     endpoints: Vec<Endpoint>,
     terminals: Vec<Terminal>,
     geometry: Geometry,
-    aside: Aside,
+    aside: FileRemainder,
 }
 
 impl From<&Topology> for Builder {
@@ -90,7 +92,7 @@ impl Builder {
     }
 
     /// What is to be known of the network beside it.
-    pub fn set_aside(&mut self, aside: Aside) {
+    pub fn set_aside(&mut self, aside: FileRemainder) {
         self.aside = aside;
     }
 
@@ -164,12 +166,12 @@ impl Builder {
         let mut taken = self.take_named_ports()?;
         self.choose_ports(&mut taken)?;
         let (port_offsets, peers) = port_table(&taken);
-        let far_end = |peer: &Peer| match peer {
-            Peer::Switch(c) => {
+        let far_end = |peer: &PortPeer| match peer {
+            PortPeer::Switch(c) => {
                 let link = &self.links[c.link().ix()];
                 if c.is_forth() { link.b.switch } else { link.a.switch }
             }
-            Peer::Terminal(_) | Peer::Empty => SwitchId(0),
+            PortPeer::Terminal(_) | PortPeer::Empty => SwitchId(0),
         };
         let ahead = peers.iter().map(far_end).collect();
         for (switch, ports) in self.switches.iter_mut().zip(&taken) {
@@ -179,7 +181,7 @@ impl Builder {
         let mut attached = Vec::with_capacity(self.terminals.len());
         for ports in &taken {
             attached.extend(ports.iter().filter_map(|p| match p {
-                Peer::Terminal(t) => Some(*t),
+                PortPeer::Terminal(t) => Some(*t),
                 _ => None,
             }));
             attached_offsets.push(attached.len() as u32);
@@ -231,8 +233,8 @@ impl Builder {
     }
 
     /// Puts every cable with a stated port into its switch's port list (index 0 is the switch).
-    fn take_named_ports(&self) -> Result<Vec<Vec<Peer>>, Refusal> {
-        let mut taken = vec![vec![Peer::Empty]; self.switches.len()];
+    fn take_named_ports(&self) -> Result<Vec<Vec<PortPeer>>, Refusal> {
+        let mut taken = vec![vec![PortPeer::Empty]; self.switches.len()];
         let plugs = self.plugs().filter(|(plug, _)| plug.port != 0);
         for (plug, peer) in plugs {
             let switch = &self.switches[plug.switch.ix()];
@@ -244,9 +246,9 @@ impl Builder {
             }
             let ports = &mut taken[plug.switch.ix()];
             if ports.len() <= port as usize {
-                ports.resize(port as usize + 1, Peer::Empty);
+                ports.resize(port as usize + 1, PortPeer::Empty);
             }
-            if ports[port as usize] != Peer::Empty {
+            if ports[port as usize] != PortPeer::Empty {
                 let why = format!("port {port} has two cables");
                 return Err(Refusal::new(format!("switch {name}"), why, "a port takes one cable"));
             }
@@ -255,22 +257,22 @@ impl Builder {
         Ok(taken)
     }
 
-    fn plugs(&self) -> impl Iterator<Item = (Plug, Peer)> + '_ {
+    fn plugs(&self) -> impl Iterator<Item = (Plug, PortPeer)> + '_ {
         let terminals = self.terminals.iter().enumerate();
-        let terminals = terminals.map(|(i, t)| (t.plug, Peer::Terminal(TerminalId::from(i))));
+        let terminals = terminals.map(|(i, t)| (t.plug, PortPeer::Terminal(TerminalId::from(i))));
         terminals.chain(self.links.iter().enumerate().flat_map(|(i, l)| {
             let id = LinkId::from(i);
-            [(l.a, Peer::Switch(id.forth())), (l.b, Peer::Switch(id.back()))]
+            [(l.a, PortPeer::Switch(id.forth())), (l.b, PortPeer::Switch(id.back()))]
         }))
     }
 
     /// Gives every cable without a port the lowest free one, endpoints first.
-    fn choose_ports(&mut self, taken: &mut [Vec<Peer>]) -> Result<(), Refusal> {
+    fn choose_ports(&mut self, taken: &mut [Vec<PortPeer>]) -> Result<(), Refusal> {
         let mut free = vec![1_usize; taken.len()];
-        let mut choose = |switch: SwitchId, peer: Peer| -> Result<u16, Refusal> {
+        let mut choose = |switch: SwitchId, peer: PortPeer| -> Result<u16, Refusal> {
             let ports = &mut taken[switch.ix()];
             let next = &mut free[switch.ix()];
-            while ports.get(*next).is_some_and(|p| *p != Peer::Empty) {
+            while ports.get(*next).is_some_and(|p| *p != PortPeer::Empty) {
                 *next += 1;
             }
             let port = *next;
@@ -284,19 +286,19 @@ impl Builder {
                 return Err(Refusal::new("ports", why, "use switches with more ports"));
             }
             if ports.len() <= port {
-                ports.resize(port + 1, Peer::Empty);
+                ports.resize(port + 1, PortPeer::Empty);
             }
             ports[port] = peer;
             Ok(port as u16)
         };
         for (i, t) in self.terminals.iter_mut().enumerate().filter(|(_, t)| t.plug.port == 0) {
-            t.plug.port = choose(t.plug.switch, Peer::Terminal(TerminalId::from(i)))?;
+            t.plug.port = choose(t.plug.switch, PortPeer::Terminal(TerminalId::from(i)))?;
         }
         for (i, link) in self.links.iter_mut().enumerate() {
             let id = LinkId::from(i);
             for (plug, channel) in [(&mut link.a, id.forth()), (&mut link.b, id.back())] {
                 if plug.port == 0 {
-                    plug.port = choose(plug.switch, Peer::Switch(channel))?;
+                    plug.port = choose(plug.switch, PortPeer::Switch(channel))?;
                 }
             }
         }
@@ -304,7 +306,7 @@ impl Builder {
     }
 }
 
-fn port_table(taken: &[Vec<Peer>]) -> (Vec<u32>, Vec<Peer>) {
+fn port_table(taken: &[Vec<PortPeer>]) -> (Vec<u32>, Vec<PortPeer>) {
     let mut offsets = vec![0];
     let mut peers = Vec::new();
     for ports in taken {
@@ -317,7 +319,7 @@ fn port_table(taken: &[Vec<Peer>]) -> (Vec<u32>, Vec<Peer>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{ChannelId, Picos};
+    use base::{ChannelId, Picoseconds};
     use serde_json::Map;
 
     fn recipe() -> Recipe {
@@ -338,11 +340,11 @@ mod tests {
         b.link_at(Plug { switch: x, port: 2 }, Plug { switch: y, port: 0 }, Cable::default());
         b.endpoints_on([x].into_iter(), 2);
         let t = b.finish(recipe()).expect("a valid network");
-        assert_eq!(t.peer(x, 1), Peer::Terminal(TerminalId(0)));
-        assert_eq!(t.peer(x, 2), Peer::Switch(ChannelId(2)));
-        assert_eq!(t.peer(x, 3), Peer::Terminal(TerminalId(1)));
-        assert_eq!(t.peer(x, 4), Peer::Switch(ChannelId(0)));
-        assert_eq!(t.peer(y, 2), Peer::Switch(ChannelId(3)));
+        assert_eq!(t.peer(x, 1), PortPeer::Terminal(TerminalId(0)));
+        assert_eq!(t.peer(x, 2), PortPeer::Switch(ChannelId(2)));
+        assert_eq!(t.peer(x, 3), PortPeer::Terminal(TerminalId(1)));
+        assert_eq!(t.peer(x, 4), PortPeer::Switch(ChannelId(0)));
+        assert_eq!(t.peer(y, 2), PortPeer::Switch(ChannelId(3)));
         assert_eq!(t.graph().channels(0), [ChannelId(2), ChannelId(0)], "rows are in port order");
         assert_eq!((t.network_radix(), t.concentration(), t.radix()), (2, 2, 4));
     }
@@ -350,10 +352,14 @@ mod tests {
     #[test]
     fn a_cable_is_as_long_in_time_as_in_metres() {
         let latency = |length_m| Cable { length_m, ..Cable::default() }.latency();
-        assert_eq!(latency(Some(3.0)), Picos(15_000));
-        assert_eq!(latency(Some(0.0)), Picos(0));
-        assert_eq!(latency(Some(1.2345)), Picos(6173), "6.1725 ns, to the nearest picosecond");
-        assert_eq!(latency(None), Picos(25_000));
+        assert_eq!(latency(Some(3.0)), Picoseconds(15_000));
+        assert_eq!(latency(Some(0.0)), Picoseconds(0));
+        assert_eq!(
+            latency(Some(1.2345)),
+            Picoseconds(6173),
+            "6.1725 ns, to the nearest picosecond"
+        );
+        assert_eq!(latency(None), Picoseconds(25_000));
         assert_eq!(latency(None).ns().to_bits(), 25_f64.to_bits());
     }
 

@@ -1,23 +1,23 @@
 //! What fails in a network, as people write it, and what a network as found has lost.
 
-use super::{Builder, Peer, Plug, Topology};
+use super::{Builder, Plug, PortPeer, Topology};
 use base::{LinkId, Refusal, SwitchId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeSet;
 
-/// A link or a switch, by its number or in words.
+/// A link or a switch that fails, by its number or in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum Part {
+pub enum FailedPart {
     /// Its number.
     Number(u32),
     /// The name of a switch; for links `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
     Words(String),
 }
 
-impl<'de> Deserialize<'de> for Part {
+impl<'de> Deserialize<'de> for FailedPart {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         let number = given.as_u64().and_then(|n| u32::try_from(n).ok());
@@ -37,9 +37,9 @@ impl<'de> Deserialize<'de> for Part {
 #[serde(deny_unknown_fields, default)]
 pub struct Failures {
     /// Links by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
-    pub links: Vec<Part>,
+    pub links: Vec<FailedPart>,
     /// Switches by number or name.
-    pub switches: Vec<Part>,
+    pub switches: Vec<FailedPart>,
     /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
@@ -57,15 +57,15 @@ impl Failures {
             on.random_links(self.random, self.seed)?.into_iter().collect();
         for part in &self.links {
             match part {
-                Part::Number(n) => links.extend([LinkId(*n)]),
-                Part::Words(words) => links.extend(named_links(on, words)?),
+                FailedPart::Number(n) => links.extend([LinkId(*n)]),
+                FailedPart::Words(words) => links.extend(named_links(on, words)?),
             }
         }
         let mut switches = BTreeSet::new();
         for part in &self.switches {
             switches.insert(match part {
-                Part::Number(n) => SwitchId(*n),
-                Part::Words(name) => named_switch(on, "switches", name)?,
+                FailedPart::Number(n) => SwitchId(*n),
+                FailedPart::Words(name) => named_switch(on, "switches", name)?,
             });
         }
         Ok((links.into_iter().collect(), switches.into_iter().collect()))
@@ -138,8 +138,8 @@ fn named_links(on: &Topology, words: &str) -> Result<Vec<LinkId>, Refusal> {
     let is_switch = on.switches().iter().any(|s| s.name == other);
     let found: Vec<LinkId> = match other.parse::<u16>() {
         Ok(port) if !is_switch => match on.peer(a, port) {
-            Peer::Switch(channel) => vec![channel.link()],
-            Peer::Empty | Peer::Terminal(_) => Vec::new(),
+            PortPeer::Switch(channel) => vec![channel.link()],
+            PortPeer::Empty | PortPeer::Terminal(_) => Vec::new(),
         },
         _ => {
             let b = named_switch(on, "links", other)?;

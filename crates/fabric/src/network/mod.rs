@@ -8,14 +8,14 @@ mod recipe;
 mod renamed;
 mod same;
 
-pub use aside::Aside;
+pub use aside::FileRemainder;
 pub use builder::Builder;
-pub use failures::{Failures, Part, lost_in};
+pub use failures::{FailedPart, Failures, lost_in};
 pub use plug::Plug;
 pub use recipe::{Recipe, parse_inline};
 
 use crate::geometry::Geometry;
-use base::{ChannelId, EndpointId, Graph, LinkId, Picos, Refusal, SwitchId, TerminalId};
+use base::{ChannelId, EndpointId, Graph, LinkId, Picoseconds, Refusal, SwitchId, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
@@ -141,9 +141,9 @@ impl Cable {
     ///
     /// Source: Corning SMF-28 Ultra data sheet: a group index of 1.4682 at 1550 nm, so 4.90 ns/m;
     /// in twinaxial copper signals run at 70 to 80 % of the speed of light, 4.2 to 4.8 ns/m.
-    pub fn latency(&self) -> Picos {
+    pub fn latency(&self) -> Picoseconds {
         let length_m = self.length_m.map_or(Self::UNKNOWN_LENGTH_M, f64::from);
-        Picos((length_m * Self::FLIGHT_PS_PER_M).round() as u64)
+        Picoseconds((length_m * Self::FLIGHT_PS_PER_M).round() as u64)
     }
 
     /// Time of flight along a metre, picoseconds.
@@ -238,9 +238,9 @@ pub struct Terminal {
     pub cable: Cable,
 }
 
-/// What a switch port leads to.
+/// The device that a switch port leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Peer {
+pub enum PortPeer {
     /// No cable.
     Empty,
     /// A cable to another switch, left by this channel.
@@ -259,14 +259,14 @@ pub struct Topology {
     terminals: Vec<Terminal>,
     graph: Graph,
     port_offsets: Vec<u32>,
-    peers: Vec<Peer>,
+    peers: Vec<PortPeer>,
     /// Where each port's cable leads, beside `peers`; anything where that is no switch.
     ahead: Vec<SwitchId>,
     attached_offsets: Vec<u32>,
     attached: Vec<TerminalId>,
     vertex_transitive: bool,
     geometry: Geometry,
-    aside: Aside,
+    aside: FileRemainder,
     /// [`Topology::digest`], once it was asked for; geometry is not in it.
     digest: OnceLock<u64>,
 }
@@ -303,10 +303,10 @@ impl Topology {
     }
 
     /// What `port` of `switch` leads to, whether or not it works; ports out of range are empty.
-    pub fn peer(&self, switch: SwitchId, port: u16) -> Peer {
+    pub fn peer(&self, switch: SwitchId, port: u16) -> PortPeer {
         let row =
             self.port_offsets[switch.ix()] as usize..self.port_offsets[switch.ix() + 1] as usize;
-        self.peers[row].get(port as usize).copied().unwrap_or(Peer::Empty)
+        self.peers[row].get(port as usize).copied().unwrap_or(PortPeer::Empty)
     }
 
     /// The channel that leaves `switch` at `port` and the switch it leads to, whether or not it
@@ -318,8 +318,8 @@ impl Topology {
             return None;
         }
         match self.peers[at] {
-            Peer::Switch(channel) => Some((channel, self.ahead[at])),
-            Peer::Terminal(_) | Peer::Empty => None,
+            PortPeer::Switch(channel) => Some((channel, self.ahead[at])),
+            PortPeer::Terminal(_) | PortPeer::Empty => None,
         }
     }
 
@@ -391,7 +391,7 @@ impl Topology {
     pub fn radix(&self) -> u32 {
         let used = |s: usize| {
             let row = self.port_offsets[s] as usize..self.port_offsets[s + 1] as usize;
-            self.peers[row].iter().filter(|p| **p != Peer::Empty).count()
+            self.peers[row].iter().filter(|p| **p != PortPeer::Empty).count()
         };
         (0..self.switches.len()).map(used).max().unwrap_or(0) as u32
     }
@@ -407,7 +407,7 @@ impl Topology {
     }
 
     /// What its file had that is no part of it.
-    pub fn aside(&self) -> &Aside {
+    pub fn aside(&self) -> &FileRemainder {
         &self.aside
     }
 

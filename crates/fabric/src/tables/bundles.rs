@@ -1,10 +1,10 @@
 //! Destinations that share a row, one bundle after the other: walks take what they share once.
 
-use super::{Routing, Sources, Walk};
+use super::{RouteWalk, Routing, TrafficSources};
 use base::{SwitchId, TerminalId};
 
 /// Working destinations, in their order, that follow one another and share a row of the tables.
-pub struct Bundle<'b> {
+pub struct DestinationBundle<'b> {
     /// Their layer.
     pub layer: u32,
     /// The terminals, at least one.
@@ -23,9 +23,9 @@ pub struct Bundle<'b> {
 }
 
 /// The bundles of a routing.
-pub struct Bundles<'a, D: Iterator> {
+pub struct DestinationBundles<'a, D: Iterator> {
     routing: &'a Routing,
-    sources: Sources,
+    sources: TrafficSources,
     destinations: std::iter::Peekable<D>,
     terminals: Vec<TerminalId>,
     differing: Vec<(SwitchId, u32)>,
@@ -33,18 +33,19 @@ pub struct Bundles<'a, D: Iterator> {
     from: Vec<u32>,
     open: Vec<u32>,
     /// Scratch: what is known of each switch, and the switches of the walk so far.
-    state: Vec<State>,
+    state: Vec<SwitchState>,
     trail: Vec<usize>,
 }
 
+/// The knowledge about the routes from a switch to the destinations of a bundle.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum SwitchState {
     Unknown,
     Same,
     Differs,
 }
 
-impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
+impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
     /// Those of these destinations.
     pub fn new(routing: &'a Routing, destinations: D) -> Self {
         let switches = routing.topology().switches().len();
@@ -57,13 +58,13 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
             differs: vec![false; switches],
             from: Vec::new(),
             open: Vec::new(),
-            state: vec![State::Unknown; switches],
+            state: vec![SwitchState::Unknown; switches],
             trail: Vec::new(),
         }
     }
 
     /// The next bundle. O(switches + terminals * own entries).
-    pub fn next_bundle(&mut self) -> Option<Bundle<'_>> {
+    pub fn next_bundle(&mut self) -> Option<DestinationBundle<'_>> {
         let (layer, first) = self.destinations.next()?;
         let row = self.routing.row(layer, first);
         let home = |t: TerminalId| self.routing.topology().terminals()[t.ix()].plug.switch;
@@ -80,7 +81,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
         }
         let sources = self.sources.of_plane(self.routing.topology().plane_of(first));
         let Self { terminals, differing, differs, from, open, .. } = self;
-        Some(Bundle { layer, terminals, sources, differing, differs, from, open })
+        Some(DestinationBundle { layer, terminals, sources, differing, differs, from, open })
     }
 
     /// Finds the switches from which routes meet an entry that gives the terminals different next
@@ -89,7 +90,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
         let on = self.routing.topology();
         let tree = self.routing.tree(layer, self.terminals[0]);
         let others = &self.terminals[1..];
-        self.state.fill(State::Unknown);
+        self.state.fill(SwitchState::Unknown);
         self.open.clear();
         for v in (0..self.state.len()).filter(|&v| tree.is_own(v)) {
             let hop = |port: u16| on.hop(SwitchId::from(v), port);
@@ -99,7 +100,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
                 other != own && hop(other) != hop(own)
             };
             if others.iter().any(leads_away) {
-                self.state[v] = State::Differs;
+                self.state[v] = SwitchState::Differs;
                 self.open.push(v as u32);
             }
         }
@@ -110,19 +111,19 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> Bundles<'a, D> {
             return;
         }
         for v in 0..self.state.len() {
-            let mut walk = Walk::new(on, tree, SwitchId::from(v));
+            let mut walk = RouteWalk::new(on, tree, SwitchId::from(v));
             self.trail.clear();
-            while self.state[walk.at().ix()] == State::Unknown {
+            while self.state[walk.at().ix()] == SwitchState::Unknown {
                 self.trail.push(walk.at().ix());
                 // a route that comes back here is the same to all
-                self.state[walk.at().ix()] = State::Same;
+                self.state[walk.at().ix()] = SwitchState::Same;
                 if walk.next().is_none() {
                     break;
                 }
             }
             let found = self.state[walk.at().ix()];
             self.trail.iter().for_each(|&w| self.state[w] = found);
-            if found == State::Differs {
+            if found == SwitchState::Differs {
                 self.differs[v] = true;
                 self.from.push(v as u32);
             }

@@ -1,9 +1,9 @@
 //! Tables as bytes: numbers and arrays of them, written and read.
 
-/// Bytes as they are written.
-pub(super) struct Writer(pub(super) Vec<u8>);
+/// A writer of tables as bytes.
+pub(super) struct ByteWriter(pub(super) Vec<u8>);
 
-impl Writer {
+impl ByteWriter {
     /// An array, by the bytes of each element.
     pub(super) fn array<T, const N: usize>(&mut self, all: &[T], bytes: impl Fn(&T) -> [u8; N]) {
         self.0.extend((all.len() as u64).to_le_bytes());
@@ -12,10 +12,10 @@ impl Writer {
     }
 }
 
-/// Bytes that are left to be read; `None` where they end too early.
-pub(super) struct Reader<'b>(pub(super) &'b [u8]);
+/// A reader of the bytes that are left; its values are `None` where they end too early.
+pub(super) struct ByteReader<'b>(pub(super) &'b [u8]);
 
-impl Reader<'_> {
+impl ByteReader<'_> {
     /// The next `N` bytes.
     pub(super) fn take<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (first, rest) = self.0.split_first_chunk()?;

@@ -1,24 +1,25 @@
 //! Where all switches forward to towards one destination.
 
-use super::Tree;
+use super::ForwardingTree;
 use crate::Topology;
 use base::{ChannelId, SwitchId};
 
 /// The hops of all switches towards one terminal.
 #[derive(Default)]
-pub struct Hops {
-    /// The channel by which each switch forwards, [`Hops::NONE`] where it delivers or drops.
+pub struct TerminalHops {
+    /// The channel by which each switch forwards, [`TerminalHops::NONE`] where it delivers or
+    /// drops.
     pub channel: Vec<u32>,
     /// The switch that it leads to.
     pub next: Vec<u32>,
 }
 
-impl Hops {
+impl TerminalHops {
     /// No channel.
     pub const NONE: u32 = u32::MAX;
 
     /// Recomputes for `tree`, a row of the table, reusing the memory. O(switches).
-    pub fn resolve(&mut self, on: &Topology, tree: Tree<'_>) {
+    pub fn resolve(&mut self, on: &Topology, tree: ForwardingTree<'_>) {
         self.channel.clear();
         self.next.clear();
         for (v, port) in tree.ports().enumerate() {
@@ -29,7 +30,7 @@ impl Hops {
     }
 
     /// Recomputes at these switches alone.
-    pub fn resolve_at(&mut self, on: &Topology, tree: Tree<'_>, switches: &[u32]) {
+    pub fn resolve_at(&mut self, on: &Topology, tree: ForwardingTree<'_>, switches: &[u32]) {
         for v in switches.iter().map(|&v| v as usize) {
             (self.channel[v], self.next[v]) = Self::hop(on, v, tree.port(v));
         }

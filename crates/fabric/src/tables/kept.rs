@@ -5,10 +5,10 @@
 //! kept as they are, each once. It is no format for files: another version of the program may lay
 //! it out differently, and refuses this one.
 
-use super::bytes::{Reader, Writer};
-use super::routing::{Lanes, Routing, ServiceLevels};
-use super::rows::Tables;
-use super::sl2vl::{PortTables, Sl2Vl, are_lanes};
+use super::bytes::{ByteReader, ByteWriter};
+use super::routing::{LaneAssignment, Routing, ServiceLevels};
+use super::rows::ForwardingTables;
+use super::sl2vl::{Sl2Vl, Sl2VlPortTables, are_lanes};
 use crate::network::Topology;
 use base::{Interrupted, Refusal, Watch};
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ impl Routing {
     /// The tables, their lanes and who made them, as bytes for [`Routing::from_bytes`].
     /// O(kept entries).
     pub fn to_bytes(&self) -> Vec<u8> {
-        let mut out = Writer(MARK.to_vec());
+        let mut out = ByteWriter(MARK.to_vec());
         out.array(self.engine().as_bytes(), |b| [*b]);
         out.array(Value::Object(self.options().clone()).to_string().as_bytes(), |b| [*b]);
         out.0.extend(self.layers().to_le_bytes());
@@ -65,13 +65,13 @@ impl Routing {
 
     fn read(on: Arc<Topology>, bytes: &[u8]) -> Option<Self> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let mut from = Reader(bytes.strip_prefix(MARK)?);
+        let mut from = ByteReader(bytes.strip_prefix(MARK)?);
         let engine = String::from_utf8(from.array(u8::from_le_bytes)?).ok()?;
         let options: Map<String, Value> =
             serde_json::from_slice(&from.array(u8::from_le_bytes)?).ok()?;
         let layers = u32::from_le_bytes(from.take()?);
         let trees = (layers as usize).checked_mul(terminals)?;
-        let tables = Tables::read(&mut from, switches, trees)?;
+        let tables = ForwardingTables::read(&mut from, switches, trees)?;
         let to_switch = from.array(u16::from_le_bytes)?;
         let [kind] = from.take()?;
         let (levels, sources) = match kind {
@@ -92,14 +92,14 @@ impl Routing {
         let [kind] = from.take()?;
         let sl2vl = match kind {
             0 => Sl2Vl::Uniform(from.take().filter(are_lanes)?),
-            1 => Sl2Vl::PerPort(PortTables::read(&mut from, &on)?),
+            1 => Sl2Vl::PerPort(Sl2VlPortTables::read(&mut from, &on)?),
             _ => return None,
         };
         if to_switch.len() != switches * switches || !from.0.is_empty() {
             return None;
         }
         let routing = Self::of(on, layers, tables, to_switch);
-        Some(routing.with_lanes(Lanes::new(levels, sl2vl)).named(&engine, options))
+        Some(routing.with_lanes(LaneAssignment::new(levels, sl2vl)).named(&engine, options))
     }
 
     /// Whether the other has the same routes and lanes on the same network, whoever made them and
@@ -182,11 +182,11 @@ mod tests {
 
     fn all_kinds() -> Vec<Routing> {
         let on = line();
-        let mut tables = PortTables::new(&on, [0; 16]);
+        let mut tables = Sl2VlPortTables::new(&on, [0; 16]);
         tables.set(SwitchId(1), 3, 4, [1; 16]);
         tables.set(SwitchId(2), 1, 3, std::array::from_fn(|sl| (sl % 2) as u8));
         let plain = routes(&on);
-        let lanes = |levels, sl2vl| plain.clone().with_lanes(Lanes::new(levels, sl2vl));
+        let lanes = |levels, sl2vl| plain.clone().with_lanes(LaneAssignment::new(levels, sl2vl));
         vec![
             plain.clone(),
             lanes(ServiceLevels::Same(1), Sl2Vl::modulo(2)),
@@ -220,7 +220,7 @@ mod tests {
             let other = Routing::new(on.clone(), 1, next, plain.to_switch().to_vec());
             assert!(!plain.is_same(&other, &Quiet).expect("not stopped"), "entry {at}");
         }
-        let mut apart = super::super::Laying::new(&on, 1);
+        let mut apart = super::super::TableDraft::new(&on, 1);
         for t in 0..6 {
             let row = plain.tree(0, TerminalId(t as u32)).to_vec();
             apart.put(0, SwitchId(t as u32 / 2), &[t], &row, (&[], &[]));

@@ -10,9 +10,9 @@ mod rows;
 mod sl2vl;
 mod walk;
 
-pub use bundles::{Bundle, Bundles};
-pub use hops::Hops;
-pub use routing::{Lanes, Routing, ServiceLevels, Sources, Starts};
-pub use rows::{Laying, NO_ROUTE, Tree};
-pub use sl2vl::{PortPairs, PortTables, Sl2Vl};
-pub use walk::{Entries, Hop, OnLanes, Turns, Walk};
+pub use bundles::{DestinationBundle, DestinationBundles};
+pub use hops::TerminalHops;
+pub use routing::{LaneAssignment, RouteStarts, Routing, ServiceLevels, TrafficSources};
+pub use rows::{ForwardingTree, NO_ROUTE, TableDraft};
+pub use sl2vl::{PortPairs, Sl2Vl, Sl2VlPortTables};
+pub use walk::{ForwardingEntries, Hop, LaneWalk, RouteTurns, RouteWalk};

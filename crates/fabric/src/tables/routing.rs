@@ -1,8 +1,8 @@
 //! Forwarding tables as values: a route per destination and layer, and the lane of every hop.
 
-use super::rows::{Laying, Tables, Tree};
+use super::rows::{ForwardingTables, ForwardingTree, TableDraft};
 use super::sl2vl::Sl2Vl;
-use super::walk::Walk;
+use super::walk::RouteWalk;
 use crate::network::Topology;
 use base::{SwitchId, TerminalId};
 use serde_json::{Map, Value};
@@ -36,15 +36,15 @@ impl ServiceLevels {
     }
 }
 
-/// How packets are spread over virtual lanes.
+/// The assignment of packets to virtual lanes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lanes {
+pub struct LaneAssignment {
     count: u8,
     levels: ServiceLevels,
     sl2vl: Sl2Vl,
 }
 
-impl Lanes {
+impl LaneAssignment {
     /// Lanes given by the service level of each path and the lane of each service level.
     pub fn new(levels: ServiceLevels, mut sl2vl: Sl2Vl) -> Self {
         if let Sl2Vl::PerPort(tables) = &mut sl2vl {
@@ -89,9 +89,9 @@ pub struct Routing {
     engine: String,
     options: Map<String, Value>,
     layers: u32,
-    pub(super) tables: Arc<Tables>,
+    pub(super) tables: Arc<ForwardingTables>,
     to_switch: Arc<Vec<u16>>,
-    lanes: Arc<Lanes>,
+    lanes: Arc<LaneAssignment>,
     /// [`Routing::digest`], once it was asked for.
     pub(super) digest: Arc<OnceLock<u64>>,
 }
@@ -109,7 +109,7 @@ impl Routing {
     pub fn new(topology: Arc<Topology>, layers: u32, next: Vec<u16>, to_switch: Vec<u16>) -> Self {
         let (s, t) = (topology.switches().len(), topology.terminals().len());
         assert_eq!(next.len(), layers as usize * t * s, "one entry a layer, terminal and switch");
-        let tables = Laying::of(&topology, layers, &next);
+        let tables = TableDraft::of(&topology, layers, &next);
         drop(next);
         Self::of(topology, layers, tables, to_switch)
     }
@@ -121,7 +121,7 @@ impl Routing {
     pub fn laid(
         topology: Arc<Topology>,
         layers: u32,
-        laying: Laying<'_>,
+        laying: TableDraft<'_>,
         to_switch: Vec<u16>,
     ) -> Self {
         Self::of(topology, layers, laying.finish(), to_switch)
@@ -130,7 +130,7 @@ impl Routing {
     pub(super) fn of(
         topology: Arc<Topology>,
         layers: u32,
-        tables: Tables,
+        tables: ForwardingTables,
         to_switch: Vec<u16>,
     ) -> Self {
         let s = topology.switches().len();
@@ -144,14 +144,14 @@ impl Routing {
             layers,
             tables,
             to_switch,
-            lanes: Arc::new(Lanes::single()),
+            lanes: Arc::new(LaneAssignment::single()),
             digest: Arc::default(),
         }
     }
 
     /// The same tables with these lanes.
     #[must_use]
-    pub fn with_lanes(mut self, lanes: Lanes) -> Self {
+    pub fn with_lanes(mut self, lanes: LaneAssignment) -> Self {
         let (s, t) = (self.topology.switches().len(), self.topology.terminals().len());
         let width = match &lanes.levels {
             ServiceLevels::Same(_) => None,
@@ -204,7 +204,7 @@ impl Routing {
     }
 
     /// Its lanes.
-    pub fn lanes(&self) -> &Lanes {
+    pub fn lanes(&self) -> &LaneAssignment {
         &self.lanes
     }
 
@@ -231,12 +231,12 @@ impl Routing {
 
     /// The forwarding port of every switch towards `terminal` in `layer`.
     #[inline]
-    pub fn tree(&self, layer: u32, terminal: TerminalId) -> Tree<'_> {
+    pub fn tree(&self, layer: u32, terminal: TerminalId) -> ForwardingTree<'_> {
         self.tables.tree(layer as usize * self.topology.terminals().len() + terminal.ix())
     }
 
     /// The number of the row that `terminal` shares: those of one number have the same entries in
-    /// `layer` but where [`Tree::is_own`] says so.
+    /// `layer` but where [`ForwardingTree::is_own`] says so.
     #[inline]
     pub fn row(&self, layer: u32, terminal: TerminalId) -> u32 {
         self.tables.row(layer as usize * self.topology.terminals().len() + terminal.ix())
@@ -285,8 +285,13 @@ impl Routing {
 
     /// The hops of the route from switch `from` to `terminal` in `layer`.
     #[inline]
-    pub fn walk(&self, layer: u32, terminal: TerminalId, from: SwitchId) -> Walk<'_, Tree<'_>> {
-        Walk::new(&self.topology, self.tree(layer, terminal), from)
+    pub fn walk(
+        &self,
+        layer: u32,
+        terminal: TerminalId,
+        from: SwitchId,
+    ) -> RouteWalk<'_, ForwardingTree<'_>> {
+        RouteWalk::new(&self.topology, self.tree(layer, terminal), from)
     }
 
     /// The service level of the path from terminal `from` to `to` in `layer`.
@@ -304,7 +309,7 @@ impl Routing {
 
     /// The working switches that carry working terminals, by plane: the sources of all traffic,
     /// with the number of working terminals on each.
-    pub fn sources(&self) -> Sources {
+    pub fn sources(&self) -> TrafficSources {
         let t = &self.topology;
         let mut by_plane = vec![Vec::new(); usize::from(t.planes())];
         let mut endpoints = vec![0; t.switches().len()];
@@ -316,7 +321,7 @@ impl Routing {
                 endpoints[id.ix()] = count;
             }
         }
-        Sources { by_plane, endpoints }
+        TrafficSources { by_plane, endpoints }
     }
 
     /// The working destinations: every layer and working terminal, layers outermost.
@@ -329,13 +334,13 @@ impl Routing {
 
 /// The switches that traffic starts from, by plane.
 #[derive(Debug, Clone)]
-pub struct Sources {
+pub struct TrafficSources {
     by_plane: Vec<Vec<(SwitchId, u32)>>,
     /// The working terminals on each switch.
     endpoints: Vec<u32>,
 }
 
-impl Sources {
+impl TrafficSources {
     /// The source switches of `plane`, each with its number of working terminals.
     pub fn of_plane(&self, plane: u16) -> &[(SwitchId, u32)] {
         &self.by_plane[usize::from(plane)]
@@ -347,15 +352,16 @@ impl Sources {
     }
 }
 
-/// [`Routing::starts`] of one source after the other, found once where destinations do not matter.
-pub struct Starts<'a> {
+/// The starts of routes ([`Routing::starts`]), source by source, found once where destinations do
+/// not matter.
+pub struct RouteStarts<'a> {
     routing: &'a Routing,
     /// By switch; `None` where each destination has its own.
     fixed: Option<Vec<Vec<(u8, u16)>>>,
     last: Vec<(u8, u16)>,
 }
 
-impl<'a> Starts<'a> {
+impl<'a> RouteStarts<'a> {
     /// Those of `routing`. O(terminals) where levels are the same for all paths.
     pub fn new(routing: &'a Routing) -> Self {
         let on = &routing.topology;

@@ -4,7 +4,7 @@
 //! last hop, and where they spread terminals over equally good hops. So these terminals share a
 //! row, in which an entry is a port, or says which of the terminal's own entries stands here.
 
-use super::bytes::{Reader, Writer};
+use super::bytes::{ByteReader, ByteWriter};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 use std::collections::BTreeMap;
@@ -13,15 +13,15 @@ use std::ops::Index;
 /// Table entry of a switch that has no route to the destination.
 pub const NO_ROUTE: u16 = u16::MAX;
 
-/// The forwarding port of every switch towards one destination.
+/// The tree of routes towards one destination: the forwarding port of every switch.
 #[derive(Debug, Clone, Copy)]
-pub struct Tree<'a> {
+pub struct ForwardingTree<'a> {
     row: &'a [u16],
     /// Entry `low() + i` of the row stands for number `i` of these; beyond them is [`NO_ROUTE`].
     own: &'a [u16],
 }
 
-impl<'a> Tree<'a> {
+impl<'a> ForwardingTree<'a> {
     /// A row of ports that is shared with nobody.
     pub fn plain(row: &'a [u16]) -> Self {
         Self { row, own: &[] }
@@ -59,7 +59,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-impl Index<usize> for Tree<'_> {
+impl Index<usize> for ForwardingTree<'_> {
     type Output = u16;
 
     #[inline]
@@ -72,15 +72,15 @@ impl Index<usize> for Tree<'_> {
     }
 }
 
-impl PartialEq for Tree<'_> {
+impl PartialEq for ForwardingTree<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.ports().eq(other.ports())
     }
 }
 
-/// Where the entries towards one terminal are.
+/// The place of the entries towards one terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Place {
+struct EntryPlace {
     row: u32,
     /// Its own entries: how many, and where they begin.
     count: u16,
@@ -89,28 +89,28 @@ struct Place {
 
 /// The entries towards all terminals, each row once. Those that are equal are kept alike, too.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Tables {
+pub(super) struct ForwardingTables {
     switches: usize,
     rows: Vec<u16>,
     own: Vec<u16>,
     /// By layer * terminals + terminal.
-    places: Vec<Place>,
+    places: Vec<EntryPlace>,
 }
 
-impl Tables {
+impl ForwardingTables {
     /// The entries towards a terminal, by `layer * terminals + terminal`.
     #[inline]
-    pub(super) fn tree(&self, of: usize) -> Tree<'_> {
-        let Place { row, count, own } = self.places[of];
+    pub(super) fn tree(&self, of: usize) -> ForwardingTree<'_> {
+        let EntryPlace { row, count, own } = self.places[of];
         let at = row as usize * self.switches;
-        Tree {
+        ForwardingTree {
             row: &self.rows[at..at + self.switches],
             own: &self.own[own..own + usize::from(count)],
         }
     }
 
     /// Which row a terminal's is, by `layer * terminals + terminal`: those with one number have the
-    /// same entries but where [`Tree::is_own`] says so.
+    /// same entries but where [`ForwardingTree::is_own`] says so.
     #[inline]
     pub(super) fn row(&self, of: usize) -> u32 {
         self.places[of].row
@@ -136,7 +136,7 @@ impl Tables {
     }
 
     /// Writes them as they are kept.
-    pub(super) fn write(&self, out: &mut Writer) {
+    pub(super) fn write(&self, out: &mut ByteWriter) {
         out.array(&self.rows, |port| port.to_le_bytes());
         out.array(&self.own, |port| port.to_le_bytes());
         out.array(&self.places, |place| {
@@ -148,17 +148,17 @@ impl Tables {
         });
     }
 
-    /// Reads what [`Tables::write`] wrote: entries of `switches` switches towards `trees` terminals
-    /// times layers.
-    pub(super) fn read(from: &mut Reader<'_>, switches: usize, trees: usize) -> Option<Self> {
+    /// Reads what [`ForwardingTables::write`] wrote: entries of `switches` switches towards `trees`
+    /// terminals times layers.
+    pub(super) fn read(from: &mut ByteReader<'_>, switches: usize, trees: usize) -> Option<Self> {
         let rows = from.array(u16::from_le_bytes)?;
         let own = from.array(u16::from_le_bytes)?;
-        let places = from.array(|[a, b, c, d, e, f, rest @ ..]: [u8; 14]| Place {
+        let places = from.array(|[a, b, c, d, e, f, rest @ ..]: [u8; 14]| EntryPlace {
             row: u32::from_le_bytes([a, b, c, d]),
             count: u16::from_le_bytes([e, f]),
             own: u64::from_le_bytes(rest) as usize,
         })?;
-        let fits = |place: &Place| {
+        let fits = |place: &EntryPlace| {
             let end = (place.row as usize + 1).checked_mul(switches);
             let own_end = place.own.checked_add(usize::from(place.count));
             end.is_some_and(|end| end <= rows.len())
@@ -174,10 +174,10 @@ impl Tables {
     }
 }
 
-/// Tables while an engine lays routes.
-pub struct Laying<'a> {
+/// The draft of tables to which an engine adds routes.
+pub struct TableDraft<'a> {
     on: &'a Topology,
-    tables: Tables,
+    tables: ForwardingTables,
     /// Rows towards those terminals of a switch that came so far, by layer and switch.
     waiting: BTreeMap<(usize, SwitchId), BTreeMap<usize, Vec<u16>>>,
 }
@@ -185,20 +185,20 @@ pub struct Laying<'a> {
 /// Most own entries of a row, and ports that it has itself are below: the numbers are above.
 const MOST_OWN: usize = 1 << 15;
 
-impl<'a> Laying<'a> {
+impl<'a> TableDraft<'a> {
     /// Tables without routes. Row 0 is that of terminals without any.
     pub fn new(on: &'a Topology, layers: u32) -> Self {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let places = vec![Place { row: 0, count: 0, own: 0 }; layers as usize * terminals];
+        let places = vec![EntryPlace { row: 0, count: 0, own: 0 }; layers as usize * terminals];
         let mut rows =
             Vec::with_capacity(switches * (1 + layers as usize * on.edge_switches().len()));
         rows.resize(switches, NO_ROUTE);
-        let tables = Tables { switches, rows, own: Vec::new(), places };
+        let tables = ForwardingTables { switches, rows, own: Vec::new(), places };
         Self { on, tables, waiting: BTreeMap::new() }
     }
 
     /// The tables of whole rows, as [`super::Routing::new`] has them. O(entries).
-    pub(super) fn of(on: &'a Topology, layers: u32, next: &[u16]) -> Tables {
+    pub(super) fn of(on: &'a Topology, layers: u32, next: &[u16]) -> ForwardingTables {
         let mut laying = Self::new(on, layers);
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let row = |of: usize| &next[of * switches..(of + 1) * switches];
@@ -247,12 +247,12 @@ impl<'a> Laying<'a> {
 
     /// The entries towards a terminal all of whose switch's have come, by `layer * terminals +
     /// terminal`.
-    pub fn tree(&self, of: usize) -> Tree<'_> {
+    pub fn tree(&self, of: usize) -> ForwardingTree<'_> {
         self.tables.tree(of)
     }
 
     /// The tables.
-    pub(super) fn finish(mut self) -> Tables {
+    pub(super) fn finish(mut self) -> ForwardingTables {
         for rows in std::mem::take(&mut self.waiting).into_values() {
             self.pack(&rows.keys().copied().collect::<Vec<_>>(), |of| &rows[&of]);
         }
@@ -323,7 +323,7 @@ impl<'a> Laying<'a> {
         let (row, count) = ((at / row.len()) as u32, count as u16);
         let all = &mut self.tables.own;
         for (j, &x) in of.iter().enumerate() {
-            self.tables.places[x] = Place { row, count, own: all.len() };
+            self.tables.places[x] = EntryPlace { row, count, own: all.len() };
             let mine = &own[j * wide..(j + 1) * wide];
             if kept.len() == wide {
                 all.extend_from_slice(mine);
@@ -387,9 +387,9 @@ mod tests {
                     *entry = port;
                 }
             }
-            let tables = Laying::of(&on, layers, &next);
+            let tables = TableDraft::of(&on, layers, &next);
             prop_assert_eq!(tables.dense(), next.clone());
-            let mut laying = Laying::new(&on, layers);
+            let mut laying = TableDraft::new(&on, layers);
             for (of, row) in next.chunks(s).enumerate() {
                 let open: Vec<u32> = (0..s as u32).filter(|v| v % 2 == 0).collect();
                 let own: Vec<u16> = open.iter().map(|&v| row[v as usize]).collect();
@@ -415,7 +415,7 @@ mod tests {
     fn terminals_of_a_switch_share_a_row() {
         let on = network(&[3, 3]);
         let next: Vec<u16> = (0..6).flat_map(|t| [t as u16, 7]).collect();
-        let tables = Laying::of(&on, 1, &next);
+        let tables = TableDraft::of(&on, 1, &next);
         assert_eq!(tables.rows.len(), 3 * 2, "one for each switch, and the empty one");
         assert_eq!(tables.own.len(), 6, "the last hop");
     }

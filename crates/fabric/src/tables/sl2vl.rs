@@ -1,6 +1,6 @@
 //! The lane of each service level, at every port of every switch alike or by ports.
 
-use super::bytes::{Reader, Writer};
+use super::bytes::{ByteReader, ByteWriter};
 use crate::network::Topology;
 use base::SwitchId;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub enum Sl2Vl {
     /// The same table at every port of every switch.
     Uniform([u8; 16]),
     /// A table for each pair of ports.
-    PerPort(PortTables),
+    PerPort(Sl2VlPortTables),
 }
 
 impl Sl2Vl {
@@ -72,7 +72,7 @@ impl PortPairs {
 ///
 /// In-ports whose tables are the same share a row of them.
 #[derive(Debug, Clone)]
-pub struct PortTables {
+pub struct Sl2VlPortTables {
     ports: Vec<u16>,
     /// Where the in-ports of each switch begin, and where the last ones end.
     first: Vec<usize>,
@@ -91,7 +91,7 @@ pub struct PortTables {
     alike: Vec<Vec<u16>>,
 }
 
-impl PortTables {
+impl Sl2VlPortTables {
     /// `fallback` everywhere. O(ports).
     pub fn new(on: &Topology, fallback: [u8; 16]) -> Self {
         let ports: Vec<u16> = on.switches().iter().map(|s| s.ports + 1).collect();
@@ -239,9 +239,9 @@ pub(super) fn are_lanes(table: &[u8; 16]) -> bool {
     table.iter().all(|&lane| lane < 16)
 }
 
-impl PortTables {
+impl Sl2VlPortTables {
     /// Writes them as they are kept in lanes, rows that are the same once.
-    pub(super) fn write(&self, out: &mut Writer) {
+    pub(super) fn write(&self, out: &mut ByteWriter) {
         out.array(&self.tables, |table| *table);
         out.array(&self.row_of, |row| row.to_le_bytes());
         let ends: Vec<u32> = self.rows.iter().map(|row| row.len() as u32).collect();
@@ -249,8 +249,8 @@ impl PortTables {
         out.array(&self.rows.concat(), |table| table.to_le_bytes());
     }
 
-    /// Reads what [`PortTables::write`] wrote.
-    pub(super) fn read(from: &mut Reader<'_>, on: &Topology) -> Option<Self> {
+    /// Reads what [`Sl2VlPortTables::write`] wrote.
+    pub(super) fn read(from: &mut ByteReader<'_>, on: &Topology) -> Option<Self> {
         let tables: Vec<[u8; 16]> = from.array(|table| table)?;
         let row_of = from.array(u32::from_le_bytes)?;
         let lengths = from.array(u32::from_le_bytes)?;
@@ -282,7 +282,7 @@ impl PortTables {
 }
 
 /// Equal when every pair of ports has the same table, in whatever order they were set.
-impl PartialEq for PortTables {
+impl PartialEq for Sl2VlPortTables {
     fn eq(&self, other: &Self) -> bool {
         self.fallback() == other.fallback()
             && self.ports == other.ports
@@ -290,4 +290,4 @@ impl PartialEq for PortTables {
     }
 }
 
-impl Eq for PortTables {}
+impl Eq for Sl2VlPortTables {}

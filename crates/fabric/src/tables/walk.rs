@@ -1,23 +1,23 @@
 //! A route followed hop by hop: all that follows tables does it here.
 
-use super::{Sl2Vl, Tree};
+use super::{ForwardingTree, Sl2Vl};
 use crate::Topology;
 use base::{ChannelId, SwitchId};
 
 /// The port by which each switch forwards to one destination: a row of a table, or a function.
-pub trait Entries {
+pub trait ForwardingEntries {
     /// The port of `at`; any port without a switch behind it ends the walk.
     fn port(&mut self, at: SwitchId) -> u16;
 }
 
-impl Entries for Tree<'_> {
+impl ForwardingEntries for ForwardingTree<'_> {
     #[inline]
     fn port(&mut self, at: SwitchId) -> u16 {
-        Tree::port(*self, at.ix())
+        ForwardingTree::port(*self, at.ix())
     }
 }
 
-impl<F: FnMut(SwitchId) -> u16> Entries for F {
+impl<F: FnMut(SwitchId) -> u16> ForwardingEntries for F {
     #[inline]
     fn port(&mut self, at: SwitchId) -> u16 {
         self(at)
@@ -42,13 +42,13 @@ pub struct Hop {
 /// It goes over every cable that is there, whether or not it works, and round a loop without end: a
 /// caller that does not know that the table is sound limits the number of hops.
 #[derive(Debug, Clone)]
-pub struct Walk<'a, E> {
+pub struct RouteWalk<'a, E> {
     on: &'a Topology,
     entries: E,
     at: SwitchId,
 }
 
-impl<'a, E: Entries> Walk<'a, E> {
+impl<'a, E: ForwardingEntries> RouteWalk<'a, E> {
     /// The route from `from` by these entries.
     #[inline]
     pub fn new(on: &'a Topology, entries: E, from: SwitchId) -> Self {
@@ -63,21 +63,21 @@ impl<'a, E: Entries> Walk<'a, E> {
 
     /// The hops of a packet of service level `sl` that comes in at `in_port`, each with its lane.
     #[inline]
-    pub fn on_lanes(self, sl2vl: &'a Sl2Vl, sl: u8, in_port: u16) -> OnLanes<'a, E> {
-        OnLanes { walk: self, sl2vl, sl, in_port }
+    pub fn on_lanes(self, sl2vl: &'a Sl2Vl, sl: u8, in_port: u16) -> LaneWalk<'a, E> {
+        LaneWalk { walk: self, sl2vl, sl, in_port }
     }
 }
 
-impl<'a> Walk<'a, Tree<'a>> {
+impl<'a> RouteWalk<'a, ForwardingTree<'a>> {
     /// The turns of the rest of the route: pairs of channels that it takes one after the other.
     #[inline]
-    pub fn turns(mut self) -> Turns<'a> {
+    pub fn turns(mut self) -> RouteTurns<'a> {
         let held = self.next();
-        Turns { walk: self, held: held.map(|hop| hop.channel) }
+        RouteTurns { walk: self, held: held.map(|hop| hop.channel) }
     }
 }
 
-impl<E: Entries> Iterator for Walk<'_, E> {
+impl<E: ForwardingEntries> Iterator for RouteWalk<'_, E> {
     type Item = Hop;
 
     #[inline]
@@ -91,23 +91,23 @@ impl<E: Entries> Iterator for Walk<'_, E> {
 
 /// The hops of a route and the lane that a packet takes each on.
 #[derive(Debug, Clone)]
-pub struct OnLanes<'a, E> {
-    walk: Walk<'a, E>,
+pub struct LaneWalk<'a, E> {
+    walk: RouteWalk<'a, E>,
     sl2vl: &'a Sl2Vl,
     sl: u8,
     /// Where lanes depend on it, the port that the packet has come in by.
     in_port: u16,
 }
 
-impl<E: Entries> OnLanes<'_, E> {
-    /// [`Walk::at`].
+impl<E: ForwardingEntries> LaneWalk<'_, E> {
+    /// [`RouteWalk::at`].
     #[inline]
     pub fn at(&self) -> SwitchId {
         self.walk.at
     }
 }
 
-impl<E: Entries> Iterator for OnLanes<'_, E> {
+impl<E: ForwardingEntries> Iterator for LaneWalk<'_, E> {
     type Item = (Hop, u8);
 
     #[inline]
@@ -123,12 +123,12 @@ impl<E: Entries> Iterator for OnLanes<'_, E> {
 
 /// The turns of a route.
 #[derive(Debug, Clone)]
-pub struct Turns<'a> {
-    walk: Walk<'a, Tree<'a>>,
+pub struct RouteTurns<'a> {
+    walk: RouteWalk<'a, ForwardingTree<'a>>,
     held: Option<ChannelId>,
 }
 
-impl Iterator for Turns<'_> {
+impl Iterator for RouteTurns<'_> {
     type Item = (ChannelId, ChannelId);
 
     #[inline]
@@ -143,7 +143,7 @@ impl Iterator for Turns<'_> {
 mod tests {
     use super::*;
     use crate::network::{Builder, Plug, Recipe, Switch};
-    use crate::tables::{NO_ROUTE, PortTables};
+    use crate::tables::{NO_ROUTE, Sl2VlPortTables};
     use serde_json::Map;
 
     /// Switches a, b, c in a row: port 1 leads left, port 2 right, port 3 to an endpoint.
@@ -164,29 +164,30 @@ mod tests {
     #[test]
     fn it_takes_every_hop_and_stands_at_the_last_switch() {
         let on = row();
-        let mut walk = Walk::new(&on, Tree::plain(&[2, 2, 3]), SwitchId(0));
+        let mut walk = RouteWalk::new(&on, ForwardingTree::plain(&[2, 2, 3]), SwitchId(0));
         let hops: Vec<(u32, u16, u32, u32)> =
             walk.by_ref().map(|h| (h.at.0, h.port, h.channel.0, h.to.0)).collect();
         assert_eq!(hops, [(0, 2, 0, 1), (1, 2, 2, 2)]);
         assert_eq!(walk.at(), SwitchId(2));
-        let turns: Vec<_> = Walk::new(&on, Tree::plain(&[2, 2, 3]), SwitchId(0)).turns().collect();
+        let turns: Vec<_> =
+            RouteWalk::new(&on, ForwardingTree::plain(&[2, 2, 3]), SwitchId(0)).turns().collect();
         assert_eq!(turns, [(ChannelId(0), ChannelId(2))]);
-        let mut drops = Walk::new(&on, |s: SwitchId| [2, NO_ROUTE, 1][s.ix()], SwitchId(0));
+        let mut drops = RouteWalk::new(&on, |s: SwitchId| [2, NO_ROUTE, 1][s.ix()], SwitchId(0));
         assert_eq!((drops.by_ref().count(), drops.at()), (1, SwitchId(1)));
-        let loops = Walk::new(&on, Tree::plain(&[2, 1, 1]), SwitchId(0));
+        let loops = RouteWalk::new(&on, ForwardingTree::plain(&[2, 1, 1]), SwitchId(0));
         assert_eq!(loops.take(7).count(), 7);
     }
 
     #[test]
     fn the_lane_is_that_of_level_and_both_ports() {
         let on = row();
-        let walk = || Walk::new(&on, Tree::plain(&[2, 2, 3]), SwitchId(0));
+        let walk = || RouteWalk::new(&on, ForwardingTree::plain(&[2, 2, 3]), SwitchId(0));
         let lanes = |sl2vl: &Sl2Vl, sl| -> Vec<u8> {
             walk().on_lanes(sl2vl, sl, 3).map(|(_, lane)| lane).collect()
         };
         let levels = Sl2Vl::Uniform(std::array::from_fn(|sl| sl as u8 + 1));
         assert_eq!(lanes(&levels, 4), [5, 5]);
-        let mut tables = PortTables::new(&on, [0; 16]);
+        let mut tables = Sl2VlPortTables::new(&on, [0; 16]);
         tables.set(SwitchId(0), 3, 2, [6; 16]);
         tables.set(SwitchId(1), 1, 2, [7; 16]);
         tables.set(SwitchId(1), 3, 2, [8; 16]);

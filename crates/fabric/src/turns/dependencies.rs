@@ -3,16 +3,16 @@
 use crate::network::Topology;
 use base::ChannelId;
 
-/// Numbers the possible dependencies of a network: from a channel to each channel that leaves the
-/// switch at its head.
+/// A numbering of the possible dependencies of a network: from a channel to each channel that
+/// leaves the switch at its head.
 ///
 /// There may be 2^32 or more, as of a complete graph of 1,626 switches.
-pub struct Dependencies {
+pub struct DependencyNumbering {
     first: Vec<usize>,
     slot: Vec<u32>,
 }
 
-impl Dependencies {
+impl DependencyNumbering {
     /// The numbering for `on`. O(channels).
     pub fn new(on: &Topology) -> Self {
         let graph = on.graph();
@@ -70,7 +70,7 @@ mod tests {
         }
         let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
         let on = builder.finish(recipe).expect("two switches");
-        let all = Dependencies::new(&on);
+        let all = DependencyNumbering::new(&on);
         assert_eq!(all.count(), 2 * cables * cables);
         assert!(all.count() > 1 << 32);
         let last = ChannelId::from(2 * cables - 1);

@@ -4,16 +4,18 @@
 //! takes one and then another makes the first depend on the second. Endpoints sink what they get,
 //! so channels to and from them cannot be on a cycle and are left out.
 
-use super::Dependencies;
+use super::DependencyNumbering;
 use crate::Topology;
-use crate::tables::{Bundles, Hops, Routing, ServiceLevels, Sl2Vl, Starts, Walk};
+use crate::tables::{
+    DestinationBundles, RouteStarts, RouteWalk, Routing, ServiceLevels, Sl2Vl, TerminalHops,
+};
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A channel, and the lane on it.
-pub type Held = (ChannelId, u8);
+/// A channel that a packet holds, and the lane on it.
+pub type HeldLane = (ChannelId, u8);
 
 /// Calls `visit` for every turn of every path from endpoints to these destinations, often once for
 /// many paths. O(switches) for each bundle of destinations, and the paths that differ in it.
@@ -27,10 +29,10 @@ pub fn each_channel_turn(
     mut visit: impl FnMut(ChannelId, ChannelId),
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
-    let (mut hops, mut walked) = (Hops::default(), vec![usize::MAX; on.switches().len()]);
+    let (mut hops, mut walked) = (TerminalHops::default(), vec![usize::MAX; on.switches().len()]);
     let (mut walk, mut done) = (0, 0);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
-    let mut bundles = Bundles::new(routing, destinations);
+    let mut bundles = DestinationBundles::new(routing, destinations);
     while let Some(bundle) = bundles.next_bundle() {
         watch.tick("deadlock", done, total)?;
         done += bundle.terminals.len() as u64;
@@ -58,9 +60,9 @@ pub fn each_channel_turn(
     Ok(())
 }
 
-/// A path, named by where it starts and ends.
+/// The ends of a path, which name it.
 #[derive(Debug, Clone, Copy)]
-pub struct PathName {
+pub struct PathEnds {
     /// The switch it starts at.
     pub source: SwitchId,
     /// Its layer.
@@ -78,16 +80,16 @@ pub fn each_turn(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
     watch: &dyn Watch,
-    mut visit: impl FnMut(Held, Held, PathName),
+    mut visit: impl FnMut(HeldLane, HeldLane, PathEnds),
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
     let uniform = matches!(routing.lanes().sl2vl(), Sl2Vl::Uniform(_));
     let states = if uniform { on.switches().len() } else { on.links().len() * 2 };
     let mut stamp = vec![u32::MAX; states * 16];
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
-    let mut starts = Starts::new(routing);
+    let mut starts = RouteStarts::new(routing);
     let mut walk = 0;
-    let mut bundles = Bundles::new(routing, destinations);
+    let mut bundles = DestinationBundles::new(routing, destinations);
     while let Some(bundle) = bundles.next_bundle() {
         let layer = bundle.layer;
         for (i, &to) in bundle.terminals.iter().enumerate() {
@@ -99,15 +101,15 @@ pub fn each_turn(
             let known = i > 0 && starts.are_fixed();
             for &(source, _) in if known { bundle.differing } else { bundle.sources } {
                 for &(sl, start_port) in starts.of(layer, to, source) {
-                    let mut held: Option<Held> = None;
-                    let hops = Walk::new(on, tree, source).on_lanes(sl2vl, sl, start_port);
+                    let mut held: Option<HeldLane> = None;
+                    let hops = RouteWalk::new(on, tree, source).on_lanes(sl2vl, sl, start_port);
                     for (hop, lane) in hops {
                         let wanted = (hop.channel, lane);
                         if let Some(held) = held {
-                            visit(held, wanted, PathName { source, layer, to });
+                            visit(held, wanted, PathEnds { source, layer, to });
                         }
                         // what the lanes of the rest of the path depend on
-                        let by_port = || held.map(|(channel, _): Held| channel.0 as usize);
+                        let by_port = || held.map(|(channel, _): HeldLane| channel.0 as usize);
                         if let Some(state) = if uniform { Some(hop.at.ix()) } else { by_port() } {
                             let seen = &mut stamp[state * 16 + usize::from(sl & 15)];
                             if std::mem::replace(seen, walk) == walk {
@@ -131,7 +133,7 @@ pub fn each_turn(
 fn lanes_through(
     routing: &Routing,
     table: &[u8; 16],
-    numbering: &Dependencies,
+    numbering: &DependencyNumbering,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
     watch: &dyn Watch,
 ) -> Result<Vec<u16>, Interrupted> {
@@ -144,9 +146,9 @@ fn lanes_through(
         each_channel_turn(routing, destinations, watch, note)?;
         return Ok(all);
     }
-    let (mut hops, mut through) = (Hops::default(), vec![0_u16; switches]);
+    let (mut hops, mut through) = (TerminalHops::default(), vec![0_u16; switches]);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
-    let mut bundles = Bundles::new(routing, destinations);
+    let mut bundles = DestinationBundles::new(routing, destinations);
     let mut done = 0;
     while let Some(bundle) = bundles.next_bundle() {
         for (i, &to) in bundle.terminals.iter().enumerate() {
@@ -170,7 +172,7 @@ fn lanes_through(
                     }
                 };
                 let mut at = source.ix();
-                while through[at] & own != own && hops.channel[at] != Hops::NONE {
+                while through[at] & own != own && hops.channel[at] != TerminalHops::NONE {
                     through[at] |= own;
                     at = hops.next[at] as usize;
                 }
@@ -189,7 +191,7 @@ fn lanes_through(
 pub struct LaneGraph<'a> {
     on: &'a Topology,
     lanes: usize,
-    numbering: Dependencies,
+    numbering: DependencyNumbering,
     /// A bit for each pair and each that it can wait for; [`LaneGraph::row`] tells where.
     bits: Vec<AtomicU64>,
 }
@@ -221,14 +223,14 @@ impl<'a> LaneGraph<'a> {
 
     /// The graph in which nothing waits.
     pub fn without_turns(on: &'a Topology, lanes: usize) -> Self {
-        let numbering = Dependencies::new(on);
+        let numbering = DependencyNumbering::new(on);
         let words = (numbering.count() * lanes * lanes).div_ceil(64);
         let bits = (0..words).map(|_| AtomicU64::new(0)).collect();
         Self { on, lanes, numbering, bits }
     }
 
     /// Where the bits of a pair begin and end: by channel wanted, then its lane.
-    fn row(&self, (channel, lane): Held) -> Range<usize> {
+    fn row(&self, (channel, lane): HeldLane) -> Range<usize> {
         let next = self.numbering.of_channel(channel);
         let begin = (next.start * self.lanes + usize::from(lane) * next.len()) * self.lanes;
         begin..begin + next.len() * self.lanes
@@ -236,7 +238,7 @@ impl<'a> LaneGraph<'a> {
 
     /// Lets `from` wait for `to`, whose channel leaves the head of `from`'s. Several threads may do
     /// so at the same time.
-    pub fn insert(&self, from: Held, to: Held) {
+    pub fn insert(&self, from: HeldLane, to: HeldLane) {
         let place = self.numbering.of(from.0, to.0) - self.numbering.of_channel(from.0).start;
         let bit = self.row(from).start + place * self.lanes + usize::from(to.1);
         let (word, mask) = (&self.bits[bit / 64], 1 << (bit % 64));
@@ -271,7 +273,7 @@ impl<'a> LaneGraph<'a> {
     }
 
     /// The pairs that depend on nothing but what `from` waits for.
-    pub fn wanted(&self, from: Held) -> impl Iterator<Item = Held> + '_ {
+    pub fn wanted(&self, from: HeldLane) -> impl Iterator<Item = HeldLane> + '_ {
         let next = self.on.graph().channels(self.on.head(from.0).switch.ix());
         let (row, lanes) = (self.row(from), self.lanes as u32);
         let words = row.start / 64..row.end.div_ceil(64);
@@ -290,14 +292,14 @@ impl<'a> LaneGraph<'a> {
     }
 
     /// All pairs of working channels, by switch and port, lane by lane.
-    pub fn vertices(&self) -> impl Iterator<Item = Held> + '_ {
+    pub fn vertices(&self) -> impl Iterator<Item = HeldLane> + '_ {
         let switches = 0..self.on.graph().switches();
         let channels = switches.flat_map(|s| self.on.graph().channels(s).iter().copied());
         channels.flat_map(|c| (0..self.lanes as u8).map(move |l| (c, l)))
     }
 
     /// The number of a pair in [`LaneGraph::number`]: `channel * lanes + lane`.
-    pub fn ix(&self, (channel, lane): Held) -> usize {
+    pub fn ix(&self, (channel, lane): HeldLane) -> usize {
         channel.0 as usize * self.lanes + usize::from(lane)
     }
 
@@ -319,7 +321,7 @@ impl<'a> LaneGraph<'a> {
                 waiting_on[self.ix(to)] += 1;
             }
         }
-        let mut ready: Vec<Held> =
+        let mut ready: Vec<HeldLane> =
             self.vertices().filter(|&v| waiting_on[self.ix(v)] == 0).collect();
         let mut number = vec![0_u32; size];
         let mut left: Vec<bool> = vec![false; size];
@@ -354,8 +356,8 @@ impl<'a> LaneGraph<'a> {
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` says so.
-    pub fn cycle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<Held>, Interrupted> {
-        let mut before: HashMap<Held, Held> = HashMap::new();
+    pub fn cycle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<HeldLane>, Interrupted> {
+        let mut before: HashMap<HeldLane, HeldLane> = HashMap::new();
         for (i, from) in self.vertices().filter(|&v| left[self.ix(v)]).enumerate() {
             if i.is_multiple_of(256) {
                 watch.tick("deadlock", i as u64, left.len() as u64)?;
@@ -373,11 +375,11 @@ impl<'a> LaneGraph<'a> {
             at = before[&at];
         }
         let on_cycle = &walk[order[&at]..];
-        let mut shortest: Option<Vec<Held>> = None;
+        let mut shortest: Option<Vec<HeldLane>> = None;
         for &start in on_cycle.iter().take(64) {
             let path = self.shortest_path_back(start, left, watch)?;
             let is_shorter =
-                |path: &Vec<Held>| shortest.as_ref().is_none_or(|s| path.len() < s.len());
+                |path: &Vec<HeldLane>| shortest.as_ref().is_none_or(|s| path.len() < s.len());
             if let Some(path) = path.filter(is_shorter) {
                 shortest = Some(path);
             }
@@ -387,11 +389,11 @@ impl<'a> LaneGraph<'a> {
 
     fn shortest_path_back(
         &self,
-        start: Held,
+        start: HeldLane,
         left: &[bool],
         watch: &dyn Watch,
-    ) -> Result<Option<Vec<Held>>, Interrupted> {
-        let mut before: HashMap<Held, Held> = HashMap::new();
+    ) -> Result<Option<Vec<HeldLane>>, Interrupted> {
+        let mut before: HashMap<HeldLane, HeldLane> = HashMap::new();
         let mut queue = vec![start];
         let mut head = 0;
         while let Some(&v) = queue.get(head) {

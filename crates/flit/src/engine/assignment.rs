@@ -2,7 +2,7 @@
 
 use paths::lengths::PathLengths;
 use paths::select::RailSelection;
-use traffic::times::Timed;
+use traffic::times::StretchedPackets;
 
 /// How packets are assigned to sources that create none themselves.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct RailAssignment<'a> {
     /// Which of them takes a packet.
     pub rail: RailSelection,
     /// Packets with their times; none where times are drawn, as the class says.
-    pub times: Option<Timed<'a>>,
+    pub times: Option<StretchedPackets<'a>>,
     /// How far routers are from one another, where [`RailSelection::Shortest`] asks.
     pub lengths: Option<&'a PathLengths>,
 }

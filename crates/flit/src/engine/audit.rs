@@ -3,7 +3,7 @@
 use super::board::SharedBoard;
 use super::context::next_place;
 use super::unit::RouterUnit;
-use crate::router::Router;
+use crate::router::RouterDesign;
 use paths::wiring::{CableEnd, Wiring};
 
 /// A packet that waits, and the channel whose buffer it is in.
@@ -20,18 +20,18 @@ pub struct BlockedPacket {
 }
 
 /// The routers between two cycles, all of them, and what they share.
-pub(super) struct Audit<'a, const N: usize, const W: usize, const M: usize> {
+pub(super) struct RouterAudit<'a, const N: usize, const W: usize, const M: usize> {
     pub(super) units: Vec<&'a RouterUnit<N, W, M>>,
     pub(super) board: &'a SharedBoard,
     pub(super) wiring: &'a Wiring,
-    pub(super) router: &'a Router,
+    pub(super) router: &'a RouterDesign,
     pub(super) stride: u32,
     /// Virtual channels.
     pub(super) lanes: u8,
     pub(super) full: u32,
 }
 
-impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
     /// Checks that the flits in every buffer, those in flight to it, the credits in flight and the
     /// credits at the sender add up to what the buffer holds.
     ///
@@ -196,7 +196,7 @@ impl<const N: usize, const W: usize, const M: usize> Audit<'_, N, W, M> {
         }
     }
 
-    /// What [`Audit::next_lane`] finds, where the buffer of that lane is full.
+    /// What [`RouterAudit::next_lane`] finds, where the buffer of that lane is full.
     fn full_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
         self.next_lane(r, x).filter(|far| self.flits_in(*far) == self.full)
     }

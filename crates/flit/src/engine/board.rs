@@ -33,13 +33,13 @@ impl SharedWords {
     }
 }
 
-/// Bits by cycle: what one thread sends to all routers.
+/// A calendar of bits by cycle: what one thread sends to all routers.
 ///
 /// Every word has a slot a cycle, as many as cycles that anything can be ahead, a power of two:
 /// what comes in the next cycles is in one line of the cache. A line more lies between two words,
 /// so that the slots of a cycle do not all compete for the same places in it.
 #[derive(Debug)]
-pub(super) struct Calendar {
+pub(super) struct BitCalendar {
     bits: SharedWords,
     /// Slots of a word, less one.
     mask: u32,
@@ -48,7 +48,7 @@ pub(super) struct Calendar {
 /// Slots that are left out after each word.
 const GAP: u32 = 8;
 
-impl Calendar {
+impl BitCalendar {
     /// For the bits of `words` words, up to `ahead` cycles ahead.
     pub(super) fn new(ahead: u32, words: usize) -> Self {
         let slots = Self::slots(ahead);
@@ -91,7 +91,7 @@ impl Calendar {
     }
 }
 
-/// All that threads share.
+/// The board that all threads share.
 #[derive(Debug)]
 pub(super) struct SharedBoard {
     /// Where the fields of flits are.
@@ -101,7 +101,7 @@ pub(super) struct SharedBoard {
     /// What the heads in `rings` want where they are, with lookahead; empty without.
     pub(super) wants: SharedWords,
     /// A calendar a thread: what it sends.
-    pub(super) calendars: Vec<Calendar>,
+    pub(super) calendars: Vec<BitCalendar>,
     /// Flits sent and not credited, of every port, as seen by those far away: of even cycles, then
     /// of odd ones. Empty where no guide looks.
     pub(super) used: [SharedWords; 2],

@@ -1,8 +1,8 @@
 //! Putting an engine together: sizes of arrays, who is cabled to whom, who sends.
 
 use super::assignment::RailAssignment;
-use super::audit::{Audit, BlockedPacket};
-use super::board::{Calendar, SharedBoard, SharedWords};
+use super::audit::{BlockedPacket, RouterAudit};
+use super::board::{BitCalendar, SharedBoard, SharedWords};
 use super::context::{ANY, CycleContext, WHOLE};
 use super::extra::RouterExtras;
 use super::part::ThreadRouters;
@@ -10,15 +10,15 @@ use super::rail_queue::RailQueue;
 use super::source::{EndpointSource, PacketSupply};
 use super::tally::Tally;
 use super::unit::{CreditLink, OutputLink, RouterUnit};
-use crate::router::{Priority, Router};
+use crate::router::{PriorityRule, RouterDesign};
 use base::Refusal;
-use base::seed::Fast;
-use base::team::{Meeting, together};
+use base::seed::FastStream;
+use base::team::{ThreadBarrier, together};
 use paths::guide::Guide;
 use paths::wiring::{CableEnd, Wiring};
 use paths::word::{COUNTED, FlitLayout};
 use std::ops::Range;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// The parts that an engine is built from.
 #[derive(Clone, Copy)]
@@ -26,11 +26,11 @@ pub struct EngineSetup<'a> {
     /// The network.
     pub wiring: &'a Wiring,
     /// Its routers.
-    pub router: &'a Router,
+    pub router: &'a RouterDesign,
     /// The routing.
     pub guide: &'a dyn Guide,
     /// The traffic.
-    pub classes: &'a [Class],
+    pub classes: &'a [InjectionClass],
     /// How urgent each class is, where the router goes by classes.
     pub urgencies: &'a [u32],
     /// The seed of all that is random.
@@ -48,7 +48,7 @@ pub struct EngineSetup<'a> {
 }
 
 /// A simulation that goes on cycle by cycle.
-pub trait Engine {
+pub trait FlitEngine {
     /// The next cycle.
     fn now(&self) -> u32;
 
@@ -156,7 +156,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
     pub(super) fn new(setup: EngineSetup<'a>, guide: &'a G) -> Result<Self, Refusal> {
         let EngineSetup { wiring, router, classes, .. } = setup;
         let (endpoints, kinds) = (wiring.endpoints().len() as u32, classes.len() as u32);
-        let entry = if router.priority == Priority::NetworkAge { 20 } else { 0 };
+        let entry = if router.priority == PriorityRule::NetworkAge { 20 } else { 0 };
         let layout = FlitLayout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
         let places = RouterOffsets::new(wiring, router);
         let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
@@ -166,7 +166,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
             layout,
             rings: SharedWords::zeros(places.flits),
             wants: SharedWords::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
-            calendars: (0..threads).map(|_| Calendar::new(places.ahead, places.words)).collect(),
+            calendars: (0..threads).map(|_| BitCalendar::new(places.ahead, places.words)).collect(),
             used: [SharedWords::zeros(far), SharedWords::zeros(far)],
             waiting: [SharedWords::zeros(compared), SharedWords::zeros(compared)],
         };
@@ -195,7 +195,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
             counts_all: false,
             counts_before: u32::MAX,
             window,
-            pitch: Calendar::pitch(places.ahead),
+            pitch: BitCalendar::pitch(places.ahead),
             fronts,
         })
     }
@@ -204,9 +204,9 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
 impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
     RouterEngine<'_, G, N, W, M, S>
 {
-    fn audit_of(&self) -> Audit<'_, N, W, M> {
+    fn audit_of(&self) -> RouterAudit<'_, N, W, M> {
         let router = self.setup.router;
-        Audit {
+        RouterAudit {
             units: self.parts.iter().flat_map(|p| &p.units).collect(),
             board: &self.board,
             wiring: self.setup.wiring,
@@ -218,7 +218,7 @@ impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
     }
 }
 
-impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> Engine
+impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> FlitEngine
     for RouterEngine<'_, G, N, W, M, S>
 {
     fn now(&self) -> u32 {
@@ -259,7 +259,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             return;
         }
         let (range, window) = (self.now..self.now + cycles, self.window);
-        let meet = Meeting::new(parts.len());
+        let meet = ThreadBarrier::new(parts.len());
         together(&meet, parts, |me, part: &mut ThreadRouters<N, W, M>| {
             part.run::<G, S>(range.clone(), window, &on, me, &meet);
         });
@@ -401,7 +401,7 @@ struct RouterOffsets {
 }
 
 impl RouterOffsets {
-    fn new(wiring: &Wiring, router: &Router) -> Self {
+    fn new(wiring: &Wiring, router: &RouterDesign) -> Self {
         let (stride, ring_bits) = (router.stride_bits(), router.ring_bits());
         let mut new = Self {
             first_port: vec![0],
@@ -439,7 +439,7 @@ impl RouterOffsets {
     /// endpoints (2).
     fn place(&self, router: u32, kind: u32, lane: usize) -> u32 {
         let word = self.word[router as usize] + kind * self.words_of(router) + lane as u32 / 64;
-        word * Calendar::pitch(self.ahead)
+        word * BitCalendar::pitch(self.ahead)
     }
 
     fn words_of(&self, router: u32) -> u32 {
@@ -468,7 +468,7 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     let EngineSetup { wiring, router: kind, .. } = setup;
     let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
     let words = places.words_of(router);
-    let mut unit = RouterUnit::new(router, Fast::new(setup.seed, "router", router.into()));
+    let mut unit = RouterUnit::new(router, FastStream::new(setup.seed, "router", router.into()));
     let ring =
         |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
     unit.word = places.word[router as usize];
@@ -528,14 +528,14 @@ fn source(
     port: u16,
     delay: u32,
 ) -> Result<EndpointSource, Refusal> {
-    let mut random = Fast::new(setup.seed, "endpoint", endpoint.into());
-    let maker = |(number, class): (u64, &Class)| -> Result<PacketSupply, Refusal> {
+    let mut random = FastStream::new(setup.seed, "endpoint", endpoint.into());
+    let maker = |(number, class): (u64, &InjectionClass)| -> Result<PacketSupply, Refusal> {
         let Some(assignment) = setup.assignment else {
             return Ok((class.source(endpoint, &mut random)?, None));
         };
         let first = endpoint - endpoint % assignment.rails;
         // the same random numbers at all rails of an endpoint
-        let mut shared = Fast::new(setup.seed, "births", number << 32 | u64::from(first));
+        let mut shared = FastStream::new(setup.seed, "births", number << 32 | u64::from(first));
         let count = if assignment.times.is_some() { 0 } else { assignment.rails };
         let rails = first..first + count;
         let clocks = rails.map(|rail| class.source(rail, &mut shared)).collect::<Result<_, _>>()?;

@@ -1,6 +1,6 @@
 //! Which engine runs a setup: by the size of its routers, and by the type of its guide.
 
-use super::build::{Engine, EngineSetup, RouterEngine, is_plain};
+use super::build::{EngineSetup, FlitEngine, RouterEngine, is_plain};
 use super::context::ANY;
 use crate::booksim::routing::Anynet;
 use base::Refusal;
@@ -11,7 +11,7 @@ use paths::select::DetourGuide;
 ///
 /// # Errors
 /// When the router does not fit the network, or flits have no room for what they carry.
-pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
+pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn FlitEngine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
         && setup.classes.len() == 1
@@ -32,7 +32,9 @@ pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn Engine + '_>, Refusal> {
 
 /// The engine that is compiled for the type of the guide, where there is one: the guide is called
 /// directly in the steps of routers. The result is the same as of any other engine.
-fn compiled_for_guide<'a>(setup: EngineSetup<'a>) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+fn compiled_for_guide<'a>(
+    setup: EngineSetup<'a>,
+) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
     let guide = setup.guide.itself()?;
     if let Some(detours) = guide.downcast_ref::<DetourGuide>() {
         return engine_of(detours, setup);
@@ -45,7 +47,7 @@ fn compiled_for_guide<'a>(setup: EngineSetup<'a>) -> Option<Result<Box<dyn Engin
 fn engine_of<'a, G: Guide>(
     guide: &'a G,
     setup: EngineSetup<'a>,
-) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
+) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
     match setup.router.stride_bits() {
         2 => sized::<G, 2>(guide, setup),
         _ => None,
@@ -56,9 +58,11 @@ fn engine_of<'a, G: Guide>(
 fn sized<'a, G: Guide, const S: u32>(
     guide: &'a G,
     setup: EngineSetup<'a>,
-) -> Option<Result<Box<dyn Engine + 'a>, Refusal>> {
-    fn boxed<'a>(made: Result<impl Engine + 'a, Refusal>) -> Result<Box<dyn Engine + 'a>, Refusal> {
-        made.map(|machine| Box::new(machine) as Box<dyn Engine>)
+) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
+    fn boxed<'a>(
+        made: Result<impl FlitEngine + 'a, Refusal>,
+    ) -> Result<Box<dyn FlitEngine + 'a>, Refusal> {
+        made.map(|machine| Box::new(machine) as Box<dyn FlitEngine>)
     }
     Some(match size(setup) {
         (..=64, ..=16) => boxed(RouterEngine::<_, 64, 1, 16, S>::new(setup, guide)),

@@ -2,12 +2,12 @@
 
 use super::assignment::RailAssignment;
 use super::board::{SharedBoard, SharedWords};
-use crate::router::{Priority, Router};
+use crate::router::{PriorityRule, RouterDesign};
 use paths::guide::{OutputRequest, QueueView};
 use paths::wiring::Wiring;
 use paths::word::FlitLayout;
 use std::ops::Range;
-use traffic::process::Class;
+use traffic::process::InjectionClass;
 
 /// Steps are counted in millionths.
 pub(super) const WHOLE: u64 = 1_000_000;
@@ -38,8 +38,8 @@ pub(super) fn unpacked(want: u64) -> OutputRequest {
 pub(super) struct CycleContext<'a, G: ?Sized> {
     pub(super) guide: &'a G,
     pub(super) wiring: &'a Wiring,
-    pub(super) router: &'a Router,
-    pub(super) classes: &'a [Class],
+    pub(super) router: &'a RouterDesign,
+    pub(super) classes: &'a [InjectionClass],
     /// How urgent each class is.
     pub(super) urgencies: &'a [u32],
     /// Nothing from this cycle on matters.
@@ -83,10 +83,10 @@ impl<G: ?Sized> CycleContext<'_, G> {
     #[inline]
     pub(super) fn urgency(&self, flit: u64, now: u32) -> u32 {
         match self.router.priority {
-            Priority::RoundRobin => 0,
-            Priority::Age => self.layout.age(flit, now.into()).min(1 << 24) as u32,
-            Priority::NetworkAge => self.layout.time_inside(flit, now),
-            Priority::Class => self.urgencies[self.layout.class(flit) as usize],
+            PriorityRule::RoundRobin => 0,
+            PriorityRule::Age => self.layout.age(flit, now.into()).min(1 << 24) as u32,
+            PriorityRule::NetworkAge => self.layout.time_inside(flit, now),
+            PriorityRule::Class => self.urgencies[self.layout.class(flit) as usize],
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::allocate::{AllocationRequest, AllocatorState};
 use super::batch::StageBatch;
-use crate::router::Router;
+use crate::router::RouterDesign;
 use paths::guide::OutputRequest;
 use std::collections::VecDeque;
 
@@ -43,7 +43,12 @@ pub(super) struct RouterExtras {
 }
 
 impl RouterExtras {
-    pub(super) fn new(router: &Router, lanes: usize, ports: usize, has_choices: bool) -> Self {
+    pub(super) fn new(
+        router: &RouterDesign,
+        lanes: usize,
+        ports: usize,
+        has_choices: bool,
+    ) -> Self {
         let inputs = ports * usize::from(router.input_speedup);
         let outputs = ports * usize::from(router.output_speedup);
         Self {

@@ -5,12 +5,12 @@
 
 use super::allocate::AllocationRequest;
 use super::batch::first_step;
-use super::board::Calendar;
+use super::board::BitCalendar;
 use super::context::{ANY, CycleContext, WHOLE, packed, unpacked};
 use super::extra::NONE;
 use super::tally::{Tally, count};
 use super::unit::{RouterUnit, bits, bits_of};
-use crate::router::Router;
+use crate::router::RouterDesign;
 use paths::guide::{Guide, PacketPosition};
 use paths::wiring::CableEnd;
 use paths::word::{HEAD, HOP, PacketHeader};
@@ -64,7 +64,7 @@ pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: u
     unit: &mut RouterUnit<N, W, M>,
     tally: &mut Tally,
     on: &CycleContext<'_, G>,
-    calendar: &Calendar,
+    calendar: &BitCalendar,
     when: StepTime,
 ) {
     let lanes = ask_lanes(unit, on, when);
@@ -261,7 +261,7 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
 }
 
 /// Where the turn among the lanes of a crossbar input begins after `v` had it.
-fn next_turn(v: usize, kind: &Router) -> u8 {
+fn next_turn(v: usize, kind: &RouterDesign) -> u8 {
     let next = v + usize::from(kind.input_speedup);
     // BookSim goes round all lanes of the port, also those of its other crossbar inputs
     (if kind.as_booksim { next % usize::from(kind.virtual_channels) } else { next }) as u8
@@ -393,7 +393,7 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     tally: &mut Tally,
     on: &CycleContext<'_, G>,
-    calendar: &Calendar,
+    calendar: &BitCalendar,
     (i, output, when): (usize, usize, StepTime),
 ) -> bool {
     let kind = on.router;

@@ -1,6 +1,6 @@
 //! What the endpoints of a router send into it.
 
-use super::board::Calendar;
+use super::board::BitCalendar;
 use super::context::{ANY, CycleContext};
 use super::source::StagingCycle;
 use super::tally::Tally;
@@ -20,7 +20,7 @@ pub(super) fn inject<
     now: u32,
     on: &CycleContext<'_, G>,
     tally: &mut Tally,
-    calendar: &Calendar,
+    calendar: &BitCalendar,
 ) {
     let when = StagingCycle::new(now, on);
     for source in &mut unit.sources {

@@ -21,6 +21,6 @@ mod unit;
 
 pub use assignment::RailAssignment;
 pub use audit::BlockedPacket;
-pub use build::{Engine, EngineSetup};
+pub use build::{EngineSetup, FlitEngine};
 pub use choose::engine;
 pub use tally::{ClassTally, Histogram, Tally};

@@ -6,7 +6,7 @@ use super::inject::{inject, lane_credited};
 use super::plain::{self, StepScratch};
 use super::tally::{Tally, count_arrived};
 use super::unit::{RouterUnit, bits_of};
-use base::team::Meeting;
+use base::team::ThreadBarrier;
 use paths::guide::{Guide, QueueView};
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
         window: u32,
         on: &CycleContext<'_, G>,
         me: usize,
-        meet: &Meeting,
+        meet: &ThreadBarrier,
     ) {
         let mut scratch = StepScratch::new();
         let mut now = cycles.start;

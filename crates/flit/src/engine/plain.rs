@@ -6,7 +6,7 @@
 //! wraps around to the far end, beside a number, so that one comparison of words decides.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::board::Calendar;
+use super::board::BitCalendar;
 use super::context::CycleContext;
 use super::tally::{Tally, count};
 use super::unit::{RouterUnit, bits_of};
@@ -44,7 +44,7 @@ pub(super) fn step<
     scratch: &mut StepScratch<N, M>,
     tally: &mut Tally,
     on: &CycleContext<'_, G>,
-    calendar: &Calendar,
+    calendar: &BitCalendar,
     (now, through): (u32, u32),
 ) {
     let stride = on.stride::<S>();
@@ -231,7 +231,7 @@ fn give<
     scratch: &mut StepScratch<N, M>,
     out: usize,
     on: &CycleContext<'_, G>,
-    calendar: &Calendar,
+    calendar: &BitCalendar,
     (now, through): (u32, u32),
 ) -> (u64, u32) {
     let stride = on.stride::<S>();

@@ -8,10 +8,10 @@
 use super::assignment::RailAssignment;
 use super::context::CycleContext;
 use super::creation::{NEVER, next_creation};
-use base::seed::Fast;
+use base::seed::FastStream;
 use paths::select::RailSelection;
 use std::collections::VecDeque;
-use traffic::process::{Class, Source as Clock};
+use traffic::process::{InjectionClass, SourceClock as Clock};
 
 /// The packets that are assigned to one rail of an endpoint, of one class.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct RailQueue {
     /// Packets of the endpoint so far.
     turn: u64,
     /// The endpoint's random numbers, the same at all its rails.
-    random: Fast,
+    random: FastStream,
     /// What waits here.
     waiting: VecDeque<QueuedPacket>,
     /// Flits of these, means where sizes are drawn later.
@@ -52,7 +52,7 @@ impl RailQueue {
     /// listed.
     pub(super) fn new(
         clocks: Vec<Option<Clock>>,
-        mut random: Fast,
+        mut random: FastStream,
         (assignment, source, end): (RailAssignment<'_>, u32, u32),
     ) -> Self {
         let mut with_first = |mut clock: Option<Clock>| {
@@ -88,7 +88,7 @@ impl RailQueue {
         &mut self,
         source: u32,
         now: u32,
-        of: &Class,
+        of: &InjectionClass,
         on: &CycleContext<'_, G>,
     ) {
         let Some(assignment) = on.assignment.filter(|_| self.next <= now) else { return };
@@ -142,7 +142,7 @@ impl RailQueue {
         &mut self,
         assignment: RailAssignment<'_>,
         source: u32,
-        of: &Class,
+        of: &InjectionClass,
         end: u32,
     ) -> Option<(u32, u32)> {
         match &mut self.origin {
@@ -176,7 +176,7 @@ impl RailQueue {
     pub(super) fn pop<G: ?Sized>(
         &mut self,
         source: u32,
-        of: &Class,
+        of: &InjectionClass,
         on: &CycleContext<'_, G>,
     ) -> Option<(u32, u32)> {
         let QueuedPacket { packet, .. } = self.waiting.pop_front()?;

@@ -5,11 +5,11 @@ use super::context::{ANY, CycleContext, packed};
 use super::creation::{NEVER, next_by_chance, next_creation};
 use super::rail_queue::RailQueue;
 use super::tally::{ClassTally, Tally};
-use crate::router::Priority;
-use base::seed::Fast;
+use crate::router::PriorityRule;
+use base::seed::FastStream;
 use paths::guide::{Guide, PacketPosition};
 use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
-use traffic::process::{Class, Source as Clock};
+use traffic::process::{InjectionClass, SourceClock as Clock};
 
 /// No lane.
 const NONE: u8 = u8::MAX;
@@ -32,7 +32,7 @@ pub(super) struct EndpointSource {
     /// What it sends, by class.
     streams: Box<[ClassStream]>,
     /// Its random numbers: destinations, sizes, times of packets, lanes.
-    random: Fast,
+    random: FastStream,
 }
 
 /// The packets of one class that an endpoint sends.
@@ -71,7 +71,7 @@ impl EndpointSource {
         delay: u32,
         makers: Vec<PacketSupply>,
         end: u32,
-        mut random: Fast,
+        mut random: FastStream,
     ) -> Self {
         let stream = |(mut clock, queue): PacketSupply| ClassStream {
             created: next_creation(clock.as_mut(), 0, end, &mut random),
@@ -292,9 +292,9 @@ impl ClassStream {
         &mut self,
         (endpoint, class): (u32, u32),
         when: StagingCycle,
-        random: &mut Fast,
+        random: &mut FastStream,
         on: &CycleContext<'_, G>,
-        of: &Class,
+        of: &InjectionClass,
         tally: &mut ClassTally,
     ) {
         let created = if S == ANY && on.age_from_staging { when.now } else { self.created };
@@ -359,7 +359,7 @@ impl ClassStream {
         let mut flit = self.flit;
         let own = 1 << (self.lane & 31);
         self.left -= 1;
-        let by_entry = S == ANY && on.router.priority == Priority::NetworkAge;
+        let by_entry = S == ANY && on.router.priority == PriorityRule::NetworkAge;
         if by_entry && (flit & HEAD != 0 || on.router.as_booksim) {
             flit = on.layout.entered(flit, now);
         }

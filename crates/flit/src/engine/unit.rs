@@ -7,7 +7,7 @@
 
 use super::extra::RouterExtras;
 use super::source::EndpointSource;
-use base::seed::Fast;
+use base::seed::FastStream;
 use paths::guide::OutputRequest;
 
 /// The link that the flits of an output port leave by.
@@ -94,7 +94,7 @@ pub(super) struct RouterUnit<const N: usize, const W: usize, const M: usize> {
     /// Outputs to endpoints.
     pub(super) ends: [u64; W],
     /// The router's random numbers.
-    pub(super) random: Fast,
+    pub(super) random: FastStream,
     /// Its number.
     pub(super) router: u32,
     /// Its first word of a calendar: arrivals, credits, credits of endpoints.
@@ -113,7 +113,7 @@ pub(super) struct RouterUnit<const N: usize, const W: usize, const M: usize> {
 
 impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
     /// An empty router.
-    pub(super) fn new(router: u32, random: Fast) -> Self {
+    pub(super) fn new(router: u32, random: FastStream) -> Self {
         Self {
             head: [0; N],
             count: [0; N],

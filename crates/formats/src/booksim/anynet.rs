@@ -20,14 +20,14 @@ const LONGEST: u32 = 1_000_000;
 /// A network of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Anynet {
-    neighbours: Vec<Vec<Neighbour>>,
+    neighbours: Vec<Vec<PortNeighbour>>,
     endpoints: Vec<Vec<u32>>,
     router_of: Vec<u32>,
 }
 
-/// What a port leads to.
+/// The neighbour that a port leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Neighbour {
+pub struct PortNeighbour {
     /// The router.
     pub router: u32,
     /// Cycles of the channel to it, at least 1.
@@ -36,7 +36,7 @@ pub struct Neighbour {
 
 impl Anynet {
     /// The neighbours of each router, by ascending number: the order of its ports.
-    pub fn neighbours(&self) -> &[Vec<Neighbour>] {
+    pub fn neighbours(&self) -> &[Vec<PortNeighbour>] {
         &self.neighbours
     }
 
@@ -97,7 +97,7 @@ pub fn read(text: &str, name: &str) -> Result<Anynet, Refusal> {
     lines.finish().map_err(|r| r.within(name))
 }
 
-/// What the lines said.
+/// The contents of the lines of a file.
 #[derive(Default)]
 struct AnynetLines {
     routers: BTreeSet<u32>,
@@ -184,7 +184,7 @@ impl AnynetLines {
         }
         let mut neighbours = vec![Vec::new(); size];
         for ((a, router), latency) in links {
-            neighbours[a as usize].push(Neighbour { router, latency });
+            neighbours[a as usize].push(PortNeighbour { router, latency });
         }
         let mut endpoints = vec![Vec::new(); size];
         let mut router_of = Vec::with_capacity(self.endpoints.len());

@@ -2,9 +2,12 @@
 
 use super::classes::classes;
 use super::config::VcPolicy::{Any, Hops};
-use super::config::{Allocator, Config, Network, Priority, Router, Run, Simulation, VcPolicy};
+use super::config::{
+    Allocator, BookSimConfig, BookSimNetwork, PriorityRule, RouterSettings, RunSettings,
+    SimulationKind, VcPolicy,
+};
 use super::keys::KEYS;
-use super::note::Note;
+use super::note::UnusedKeyNote;
 use super::settings::Settings;
 use super::text::call;
 use base::Refusal;
@@ -42,7 +45,7 @@ const HALVES: [&str; 8] = [
     "dim_order",
 ];
 
-pub(super) fn config(s: &Settings<'_>) -> Result<Config, Refusal> {
+pub(super) fn config(s: &Settings<'_>) -> Result<BookSimConfig, Refusal> {
     let polarfly = KEYS.iter().any(|k| k.polarfly && s.is_set(k.name))
         || POLARFLY.contains(&s.shown("routing_function"));
     let network = network(s, polarfly)?;
@@ -52,7 +55,7 @@ pub(super) fn config(s: &Settings<'_>) -> Result<Config, Refusal> {
     let (classes, of_classes) = classes(s)?;
     let mut notes = s.notes();
     notes.extend(of_classes);
-    if router.priority == Priority::Class
+    if router.priority == PriorityRule::Class
         && let Some(class) = classes.iter().find(|class| class.priority < 0)
     {
         let why = format!("{} with priority class", class.priority);
@@ -62,9 +65,9 @@ pub(super) fn config(s: &Settings<'_>) -> Result<Config, Refusal> {
         let text = "1 has no effect: without spec_check_elig BookSim finds no credit that \
                     spec_check_cred asks for, and asks for the crossbar as if speculative were 0";
         let (place, key) = (s.place("speculative"), "speculative".to_owned());
-        notes.push(Note { place, key, text: text.to_owned() });
+        notes.push(UnusedKeyNote { place, key, text: text.to_owned() });
     }
-    Ok(Config {
+    Ok(BookSimConfig {
         polarfly,
         network,
         function,
@@ -76,7 +79,7 @@ pub(super) fn config(s: &Settings<'_>) -> Result<Config, Refusal> {
     })
 }
 
-fn network(s: &Settings<'_>, polarfly: bool) -> Result<Network, Refusal> {
+fn network(s: &Settings<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> {
     let name = s.shown("topology");
     let wires = s.flag("use_noc_latency")?;
     if polarfly && name != "anynet" {
@@ -88,8 +91,8 @@ fn network(s: &Settings<'_>, polarfly: bool) -> Result<Network, Refusal> {
             let (k, n) = (s.at_least("k", 2)?, s.at_least("n", 1)?);
             power(s, k, n, 1)?;
             match name {
-                "mesh" => Network::Mesh { k, n, wires },
-                _ => Network::Torus { k, n, wires },
+                "mesh" => BookSimNetwork::Mesh { k, n, wires },
+                _ => BookSimNetwork::Torus { k, n, wires },
             }
         }
         "flatfly" => flatfly(s, wires)?,
@@ -97,7 +100,7 @@ fn network(s: &Settings<'_>, polarfly: bool) -> Result<Network, Refusal> {
             let (k, n) = (s.at_least("k", 2)?, s.at_least("n", 1)?);
             power(s, k, n, 1)?;
             power(s, k, n - 1, u64::from(n))?;
-            Network::FatTree { k, n }
+            BookSimNetwork::FatTree { k, n }
         }
         "dragonflynew" => {
             let p = s.at_least("k", 1)?;
@@ -111,7 +114,7 @@ fn network(s: &Settings<'_>, polarfly: bool) -> Result<Network, Refusal> {
                 let why = format!("{p} makes {endpoints} endpoints");
                 return Err(s.refusal("k", why, format!("at most {MOST_ROUTERS}")));
             }
-            Network::Dragonfly { p }
+            BookSimNetwork::Dragonfly { p }
         }
         "anynet" => {
             let file = s.shown("network_file").to_owned();
@@ -120,7 +123,7 @@ fn network(s: &Settings<'_>, polarfly: bool) -> Result<Network, Refusal> {
                 return Err(s.refusal("network_file", why, "network_file = NAME;"));
             }
             let p = if polarfly { Some(s.at_least("k", 1)?) } else { None };
-            Network::Anynet { file, p }
+            BookSimNetwork::Anynet { file, p }
         }
         _ => {
             let names = FUNCTIONS.iter().map(|(name, _)| *name);
@@ -140,7 +143,7 @@ fn power(s: &Settings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
     })
 }
 
-fn flatfly(s: &Settings<'_>, wires: bool) -> Result<Network, Refusal> {
+fn flatfly(s: &Settings<'_>, wires: bool) -> Result<BookSimNetwork, Refusal> {
     let (k, n) = (s.at_least("k", 2)?, s.at_least("n", 1)?);
     let (x, xr) = (s.at_least("x", 1)?, s.at_least("xr", 1)?);
     if n > 4 {
@@ -163,11 +166,11 @@ fn flatfly(s: &Settings<'_>, wires: bool) -> Result<Network, Refusal> {
         let why = format!("{routers} routers do not fill rows of {x}");
         return Err(s.refusal("x", why, "x divides k^n, and is k as a rule"));
     }
-    Ok(Network::FlatFly { k, n, x, xr, wires })
+    Ok(BookSimNetwork::FlatFly { k, n, x, xr, wires })
 }
 
 /// The name of the routing function, where the network has it and the channels are enough.
-fn function(s: &Settings<'_>, network: &Network, vcs: u32) -> Result<&'static str, Refusal> {
+fn function(s: &Settings<'_>, network: &BookSimNetwork, vcs: u32) -> Result<&'static str, Refusal> {
     let key = "routing_function";
     let (topology, name) = (s.shown("topology"), s.shown(key));
     let known = FUNCTIONS.iter().find(|(t, _)| *t == topology).map_or(&[][..], |(_, names)| names);
@@ -182,33 +185,36 @@ fn function(s: &Settings<'_>, network: &Network, vcs: u32) -> Result<&'static st
         Err(s.refusal("num_vcs", why, format!("at least {least}: {what}")))
     };
     match (network, found) {
-        (Network::Dragonfly { .. }, "ugal") if vcs != 3 => {
+        (BookSimNetwork::Dragonfly { .. }, "ugal") if vcs != 3 => {
             let why = format!("{vcs} with ugal on dragonflynew");
             Err(s.refusal("num_vcs", why, "exactly 3: one for each phase"))
         }
-        (Network::Dragonfly { .. }, "min") if vcs < 2 => few(2, "before and after the global link"),
-        (Network::Mesh { k, n, .. }, "dim_order_ni") => {
+        (BookSimNetwork::Dragonfly { .. }, "min") if vcs < 2 => {
+            few(2, "before and after the global link")
+        }
+        (BookSimNetwork::Mesh { k, n, .. }, "dim_order_ni") => {
             let endpoints = power(s, *k, *n, 1)?;
             match u32::try_from(endpoints) {
                 Ok(least) if vcs < least => few(least, "one for each endpoint"),
                 _ => Ok(found),
             }
         }
-        (Network::Mesh { .. }, "dim_order") => Ok(found),
-        (Network::Mesh { .. } | Network::Torus { .. } | Network::FlatFly { .. }, half)
-            if HALVES.contains(&half) && vcs < 2 =>
-        {
-            few(2, "it divides them")
-        }
+        (BookSimNetwork::Mesh { .. }, "dim_order") => Ok(found),
+        (
+            BookSimNetwork::Mesh { .. }
+            | BookSimNetwork::Torus { .. }
+            | BookSimNetwork::FlatFly { .. },
+            half,
+        ) if HALVES.contains(&half) && vcs < 2 => few(2, "it divides them"),
         _ => Ok(found),
     }
 }
 
-fn vc_policy(s: &Settings<'_>, network: &Network, vcs: u32) -> Result<VcPolicy, Refusal> {
+fn vc_policy(s: &Settings<'_>, network: &BookSimNetwork, vcs: u32) -> Result<VcPolicy, Refusal> {
     let key = "vc_policy";
     match s.shown(key) {
         "any" => Ok(Any),
-        "hops" if !matches!(network, Network::Anynet { .. }) => {
+        "hops" if !matches!(network, BookSimNetwork::Anynet { .. }) => {
             let why = format!("hops on {}", s.shown("topology"));
             Err(s.refusal(key, why, "only routing functions of anynet can have it"))
         }
@@ -221,7 +227,7 @@ fn vc_policy(s: &Settings<'_>, network: &Network, vcs: u32) -> Result<VcPolicy, 
     }
 }
 
-fn router(s: &Settings<'_>) -> Result<Router, Refusal> {
+fn router(s: &Settings<'_>) -> Result<RouterSettings, Refusal> {
     only(s, "router", "iq")?;
     only(s, "buffer_policy", "private")?;
     let num_vcs = s.at_least("num_vcs", 1)?;
@@ -247,7 +253,7 @@ fn router(s: &Settings<'_>) -> Result<Router, Refusal> {
         );
         return Err(s.refusal("output_buffer_size", why, "-1, or one of the others left out"));
     }
-    Ok(Router {
+    Ok(RouterSettings {
         num_vcs,
         vc_buf_size: buffer(s, num_vcs)?,
         wait_for_tail_credit: s.flag("wait_for_tail_credit")?,
@@ -327,12 +333,12 @@ fn allocator(s: &Settings<'_>, name: &str) -> Result<Allocator, Refusal> {
     Err(s.refusal(name, format!("{text} is not supported"), help))
 }
 
-fn priority(s: &Settings<'_>) -> Result<Priority, Refusal> {
-    const NAMES: [(&str, Priority); 4] = [
-        ("none", Priority::None),
-        ("class", Priority::Class),
-        ("age", Priority::Age),
-        ("network_age", Priority::NetworkAge),
+fn priority(s: &Settings<'_>) -> Result<PriorityRule, Refusal> {
+    const NAMES: [(&str, PriorityRule); 4] = [
+        ("none", PriorityRule::None),
+        ("class", PriorityRule::Class),
+        ("age", PriorityRule::Age),
+        ("network_age", PriorityRule::NetworkAge),
     ];
     let text = s.shown("priority");
     if let Some((_, found)) = NAMES.iter().find(|(name, _)| *name == text) {
@@ -344,10 +350,10 @@ fn priority(s: &Settings<'_>) -> Result<Priority, Refusal> {
     Err(s.refusal("priority", format!("{text} is not supported"), help))
 }
 
-fn run(s: &Settings<'_>, polarfly: bool) -> Result<Run, Refusal> {
+fn run(s: &Settings<'_>, polarfly: bool) -> Result<RunSettings, Refusal> {
     let simulation = match s.shown("sim_type") {
-        "latency" => Simulation::Latency,
-        "throughput" => Simulation::Throughput,
+        "latency" => SimulationKind::Latency,
+        "throughput" => SimulationKind::Throughput,
         other => {
             let why = format!("{other} is not supported");
             return Err(s.refusal("sim_type", why, "latency or throughput"));
@@ -355,7 +361,7 @@ fn run(s: &Settings<'_>, polarfly: bool) -> Result<Run, Refusal> {
     };
     let own_default = polarfly && !s.is_set("warmup_periods");
     let warmup_periods = if own_default { 0 } else { s.at_least("warmup_periods", 0)? };
-    Ok(Run {
+    Ok(RunSettings {
         simulation,
         warmup_periods,
         sample_period: s.at_least("sample_period", 1)?,

@@ -1,11 +1,11 @@
 //! Traffic classes: what each sends, how long its packets are, how often, and how it is measured.
 
-use super::note::Note;
+use super::note::UnusedKeyNote;
 use super::settings::Settings;
 use super::text::{call, list, split};
 use super::traffic::pattern;
-use ::traffic::pattern::booksim::Rule as Pattern;
-use ::traffic::process::{self, Load, Process, Sizes};
+use ::traffic::pattern::booksim::BookSimPattern as Pattern;
+use ::traffic::process::{self, InjectionProcess, OfferedLoad, PacketSizes};
 use base::Refusal;
 
 /// The keys that take a list with an item a class.
@@ -29,7 +29,7 @@ const MOST: u32 = 1024;
 
 /// One traffic class: its own process, queue and pattern at every endpoint.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Class {
+pub struct BookSimClass {
     /// `traffic`.
     pub pattern: Pattern,
     /// `packet_size` with `packet_size_rate`: at least one.
@@ -38,7 +38,7 @@ pub struct Class {
     /// mean length where `injection_rate_uses_flits`.
     pub packet_rate: f64,
     /// `injection_process`.
-    pub injection: Injection,
+    pub injection: InjectionRule,
     /// `class_priority`.
     pub priority: i32,
     /// `measure_stats`.
@@ -57,7 +57,7 @@ pub struct Class {
     place: String,
 }
 
-impl Class {
+impl BookSimClass {
     /// Flits of a packet, on average.
     pub fn mean_flits(&self) -> f64 {
         mean_flits(&self.lengths)
@@ -68,22 +68,22 @@ impl Class {
     ///
     /// # Errors
     /// When the pattern does not fit the endpoints, or a length or weight is above 2^20.
-    pub fn drawn(&self, endpoints: u32, seed: u64) -> Result<process::Class, Refusal> {
+    pub fn drawn(&self, endpoints: u32, seed: u64) -> Result<process::InjectionClass, Refusal> {
         let at = |r: Refusal| if self.place.is_empty() { r } else { r.within(&self.place) };
         let lengths = self.lengths.iter().filter(|length| length.weight > 0);
         let sizes: Vec<(u32, u32)> = lengths.map(|length| (length.flits, length.weight)).collect();
         let (process, packets) = match self.injection {
-            Injection::Bernoulli => (Process::Bernoulli, self.packet_rate),
-            Injection::OnOff { alpha, beta, r1 } => {
+            InjectionRule::Bernoulli => (InjectionProcess::Bernoulli, self.packet_rate),
+            InjectionRule::OnOff { alpha, beta, r1 } => {
                 let load = if r1 > 0.0 { r1 * alpha / (alpha + beta) } else { 0.0 };
-                (Process::OnOff { alpha, beta, r1: -1.0 }, load)
+                (InjectionProcess::OnOff { alpha, beta, r1: -1.0 }, load)
             }
         };
-        Ok(process::Class {
+        Ok(process::InjectionClass {
             destinations: self.pattern.destinations(endpoints, seed).map_err(at)?,
             process,
-            sizes: Sizes::new(&sizes)?,
-            load: Load::Packets(packets),
+            sizes: PacketSizes::new(&sizes)?,
+            load: OfferedLoad::Packets(packets),
         })
     }
 }
@@ -97,9 +97,9 @@ pub struct PacketLength {
     pub weight: u32,
 }
 
-/// When an endpoint begins a packet.
+/// The rule by which an endpoint begins packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Injection {
+pub enum InjectionRule {
     /// In each cycle with the same probability, the class's `packet_rate`.
     Bernoulli,
     /// In cycles that are on. In each cycle: off to on with `alpha`, on to off with `beta`, then,
@@ -115,7 +115,9 @@ pub enum Injection {
 }
 
 /// All classes, and what is written of them and read as something else.
-pub(super) fn classes(s: &Settings<'_>) -> Result<(Vec<Class>, Vec<Note>), Refusal> {
+pub(super) fn classes(
+    s: &Settings<'_>,
+) -> Result<(Vec<BookSimClass>, Vec<UnusedKeyNote>), Refusal> {
     let count = s.at_least("classes", 1)?;
     if count > MOST {
         return Err(s.refusal("classes", format!("{count} classes"), format!("at most {MOST}")));
@@ -136,7 +138,7 @@ pub(super) fn classes(s: &Settings<'_>) -> Result<(Vec<Class>, Vec<Note>), Refus
     let (mut found, mut notes) = (Vec::new(), Vec::new());
     for key in LISTS {
         let cut = s.items(key).filter(|items| *items > count);
-        notes.extend(cut.map(|items| Note {
+        notes.extend(cut.map(|items| UnusedKeyNote {
             place: s.place(key),
             key: key.to_owned(),
             text: format!("of {items} items the first {count} are taken, as in BookSim"),
@@ -151,7 +153,7 @@ pub(super) fn classes(s: &Settings<'_>) -> Result<(Vec<Class>, Vec<Note>), Refus
             return Err(s.refusal("injection_rate", why, "from 0.0 to 1.0"));
         }
         let mut note = |key: &str, text: Option<String>| {
-            let note = |text| Note { place: s.place(key), key: key.to_owned(), text };
+            let note = |text| UnusedKeyNote { place: s.place(key), key: key.to_owned(), text };
             notes.extend(text.map(note));
         };
         let (injection, remark) = injection(s, processes[c], packet_rate)?;
@@ -162,7 +164,7 @@ pub(super) fn classes(s: &Settings<'_>) -> Result<(Vec<Class>, Vec<Note>), Refus
             let why = format!("{} is neither yes nor no", measured[c]);
             return Err(s.refusal("measure_stats", why, "0 or 1"));
         }
-        found.push(Class {
+        found.push(BookSimClass {
             pattern,
             lengths,
             packet_rate,
@@ -221,11 +223,13 @@ fn injection(
     s: &Settings<'_>,
     text: &str,
     load: f64,
-) -> Result<(Injection, Option<String>), Refusal> {
+) -> Result<(InjectionRule, Option<String>), Refusal> {
     let name = "injection_process";
     let known = "bernoulli, on_off or on_off({alpha,beta,r1}), in braces";
     let shown = match call(text) {
-        Some(("bernoulli", shown)) if shown.is_empty() => return Ok((Injection::Bernoulli, None)),
+        Some(("bernoulli", shown)) if shown.is_empty() => {
+            return Ok((InjectionRule::Bernoulli, None));
+        }
         Some(("on_off", shown)) if shown.len() == 1 && split(shown[0]).len() <= 3 => shown[0],
         Some(("on_off", shown)) if shown.is_empty() => "",
         Some(("on_off", shown)) => {
@@ -275,5 +279,5 @@ fn injection(
                  with these probabilities have more"
         )
     });
-    Ok((Injection::OnOff { alpha, beta, r1: r1.min(1.0) }, remark))
+    Ok((InjectionRule::OnOff { alpha, beta, r1: r1.min(1.0) }, remark))
 }

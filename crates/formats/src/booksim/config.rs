@@ -1,31 +1,31 @@
 //! A configuration as values: every key that is read, with its type.
 
-use super::classes::Class;
-use super::note::Note;
-use ::traffic::pattern::booksim::Rule as Pattern;
+use super::classes::BookSimClass;
+use super::note::UnusedKeyNote;
+use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 
 /// A configuration, whole and checked as far as it can be without the network.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Config {
+pub struct BookSimConfig {
     /// Whether it is one of the `PolarFly` variant.
     pub polarfly: bool,
     /// The network.
-    pub network: Network,
+    pub network: BookSimNetwork,
     /// `routing_function`: one of [`super::FUNCTIONS`] for the network.
     pub function: &'static str,
     /// `vc_policy`, our own key: which channels routing functions of anynet may use.
     pub vc_policy: VcPolicy,
     /// The routers.
-    pub router: Router,
+    pub router: RouterSettings,
     /// What is sent: one entry for each of `classes`.
-    pub classes: Vec<Class>,
+    pub classes: Vec<BookSimClass>,
     /// How long is simulated, and when it is over.
-    pub run: Run,
+    pub run: RunSettings,
     /// What is written and has no effect, and why: for people.
-    pub notes: Vec<Note>,
+    pub notes: Vec<UnusedKeyNote>,
 }
 
-impl Config {
+impl BookSimConfig {
     /// The patterns of the classes, in order.
     pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         self.classes.iter().map(|class| &class.pattern)
@@ -34,7 +34,7 @@ impl Config {
 
 /// The network, with the parameters that it uses.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Network {
+pub enum BookSimNetwork {
     /// k^n routers in a mesh, one endpoint each.
     Mesh {
         /// Routers in a dimension.
@@ -88,7 +88,7 @@ pub enum Network {
     },
 }
 
-/// Which virtual channels of a link a routing function of anynet may use.
+/// The virtual channels of a link that a routing function of anynet may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum VcPolicy {
     /// Any, as `BookSim` has it.
@@ -109,9 +109,9 @@ pub enum Allocator {
     SeparableInputFirst,
 }
 
-/// Which packets go first: those of the highest priority.
+/// The rule by which packets get priority: those of the highest go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Priority {
+pub enum PriorityRule {
     /// All are equal.
     None,
     /// By `class_priority`.
@@ -125,7 +125,7 @@ pub enum Priority {
 /// The routers: every key by its name.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a key of the file, by its name")]
-pub struct Router {
+pub struct RouterSettings {
     /// `num_vcs`.
     pub num_vcs: u32,
     /// Flits that a virtual channel's buffer holds: `vc_buf_size`, or `buf_size` by channels.
@@ -167,23 +167,23 @@ pub struct Router {
     /// `sw_allocator`.
     pub sw_allocator: Allocator,
     /// `priority`.
-    pub priority: Priority,
+    pub priority: PriorityRule,
 }
 
-/// What is measured.
+/// The kind of a simulation: what is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Simulation {
+pub enum SimulationKind {
     /// `latency`: packets go on being sent until all that were measured have arrived.
     Latency,
     /// `throughput`: the network is emptied at the end.
     Throughput,
 }
 
-/// How long is simulated, and when it is over.
+/// The settings of a run: how long is simulated, and when it is over.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Run {
+pub struct RunSettings {
     /// `sim_type`.
-    pub simulation: Simulation,
+    pub simulation: SimulationKind,
     /// `warmup_periods`; 0: warm when the thresholds say so.
     pub warmup_periods: u32,
     /// `sample_period`, in cycles.

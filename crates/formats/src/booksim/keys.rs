@@ -1,6 +1,6 @@
 //! Every key of a configuration: its kind, its default, and what is done with it.
 
-/// What values a key takes, with the default.
+/// The kind of values that a key takes, with the default.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ValueKind {
     /// An integer.
@@ -17,7 +17,7 @@ pub enum ValueKind {
     Seed(i32),
 }
 
-/// What is done with the value of a key.
+/// The use that is made of the value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyUse {
     /// It is read.

@@ -6,7 +6,7 @@
 //!
 //! Nothing is passed over in silence: a key that `BookSim` does not know, a value of the wrong
 //! kind and a value that is not supported are refused with file, line and key. Keys that have no
-//! effect in `BookSim` either are accepted, and [`Config::notes`] says so.
+//! effect in `BookSim` either are accepted, and [`BookSimConfig::notes`] says so.
 
 pub mod anynet;
 mod build;
@@ -21,14 +21,17 @@ mod tests;
 mod text;
 mod traffic;
 
-pub use ::traffic::pattern::booksim::Rule as Pattern;
-pub use anynet::{Anynet, Neighbour};
+pub use ::traffic::pattern::booksim::BookSimPattern as Pattern;
+pub use anynet::{Anynet, PortNeighbour};
 pub use build::FUNCTIONS;
-pub use classes::{Class, Injection, PacketLength};
-pub use config::{Allocator, Config, Network, Priority, Router, Run, Simulation, VcPolicy};
+pub use classes::{BookSimClass, InjectionRule, PacketLength};
+pub use config::{
+    Allocator, BookSimConfig, BookSimNetwork, PriorityRule, RouterSettings, RunSettings,
+    SimulationKind, VcPolicy,
+};
 pub use keys::{ConfigKey, KEYS, KeyUse, ValueKind};
-pub use note::Note;
-pub use source::Source;
+pub use note::UnusedKeyNote;
+pub use source::SettingsSource;
 
 use base::Refusal;
 
@@ -41,6 +44,6 @@ use base::Refusal;
 /// # Errors
 /// Where a text is not well formed, a key is unknown, or a value is of the wrong kind, not
 /// possible, or not supported.
-pub fn read(sources: &[Source<'_>]) -> Result<Config, Refusal> {
+pub fn read(sources: &[SettingsSource<'_>]) -> Result<BookSimConfig, Refusal> {
     build::config(&settings::Settings::read(sources)?)
 }

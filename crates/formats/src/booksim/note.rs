@@ -1,8 +1,8 @@
 //! What a reader of a configuration is given to know: settings without effect, and why.
 
-/// Something written that has no effect.
+/// A note on something written that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Note {
+pub struct UnusedKeyNote {
     /// File and line, or the argument.
     pub place: String,
     /// The key.

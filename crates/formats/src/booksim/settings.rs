@@ -1,8 +1,8 @@
 //! What the keys are set to, each with the place that says so.
 
 use super::keys::{ConfigKey, KEYS, KeyUse, ValueKind};
-use super::note::Note;
-use super::source::Source;
+use super::note::UnusedKeyNote;
+use super::source::SettingsSource;
 use super::text::{WrittenValue, assignments, list, split};
 use base::Refusal;
 use base::words::did_you_mean;
@@ -34,13 +34,13 @@ impl<'a> Settings<'a> {
     /// # Errors
     /// Where the text is not well formed, a key is unknown, a value is of the wrong kind, or not
     /// supported.
-    pub(super) fn read(sources: &[Source<'a>]) -> Result<Self, Refusal> {
+    pub(super) fn read(sources: &[SettingsSource<'a>]) -> Result<Self, Refusal> {
         let mut this = Self { slots: vec![KeyValues::default(); KEYS.len()] };
         let mut order = 0;
         for source in sources {
             let (text, open) = match source {
-                Source::File { text, .. } => (*text, false),
-                Source::Argument(text) => (*text, true),
+                SettingsSource::File { text, .. } => (*text, false),
+                SettingsSource::Argument(text) => (*text, true),
             };
             let found = assignments(text, open, |line| source.place(line))?;
             for one in found {
@@ -122,14 +122,14 @@ impl<'a> Settings<'a> {
     }
 
     /// What a reader of the file may not expect of its values.
-    pub(super) fn notes(&self) -> Vec<Note> {
+    pub(super) fn notes(&self) -> Vec<UnusedKeyNote> {
         let mut notes = Vec::new();
         for (key, slot) in KEYS.iter().zip(&self.slots) {
             if let KeyUse::Nothing(why) = key.usage
                 && let Some(set) = slot.wins()
                 && set.value != key.default()
             {
-                notes.push(Note {
+                notes.push(UnusedKeyNote {
                     place: set.place.clone(),
                     key: key.name.to_owned(),
                     text: format!("{} has no effect: {why}", set.value),
@@ -138,7 +138,7 @@ impl<'a> Settings<'a> {
             if let (Some(number), Some(text)) = (&slot.number, &slot.text)
                 && number.order > text.order
             {
-                notes.push(Note {
+                notes.push(UnusedKeyNote {
                     place: number.place.clone(),
                     key: key.name.to_owned(),
                     text: format!(

@@ -1,8 +1,8 @@
 //! Where the settings of a configuration come from, and how refusals name the place.
 
-/// Where settings come from: they are taken in order, the last one of a key wins.
+/// A source of settings: they are taken in order, the last one of a key counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source<'a> {
+pub enum SettingsSource<'a> {
     /// A file.
     File {
         /// Its name in refusals.
@@ -14,7 +14,7 @@ pub enum Source<'a> {
     Argument(&'a str),
 }
 
-impl Source<'_> {
+impl SettingsSource<'_> {
     pub(super) fn place(&self, line: usize) -> String {
         match self {
             Self::File { name, .. } => format!("{name}: line {line}"),

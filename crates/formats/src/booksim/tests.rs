@@ -19,13 +19,13 @@ const SLIM: &str = "topology = anynet;\nrouting_function = val;\nnetwork_file = 
     injection_process = on_off({0.05,0.05,-1.0}); injection_rate = .1; packet_size = {{1,5}};\n\
     packet_size_rate={{3,1}}; priority = age; internal_speedup = 1.5;\n";
 
-fn file(text: &str) -> Source<'_> {
-    Source::File { name: "a.cfg", text }
+fn file(text: &str) -> SettingsSource<'_> {
+    SettingsSource::File { name: "a.cfg", text }
 }
 
-fn with(arguments: &[&'static str]) -> Result<Config, String> {
+fn with(arguments: &[&'static str]) -> Result<BookSimConfig, String> {
     let mut sources = vec![file(MESH)];
-    sources.extend(arguments.iter().map(|a| Source::Argument(a)));
+    sources.extend(arguments.iter().map(|a| SettingsSource::Argument(a)));
     read(&sources).map_err(|r| r.to_string())
 }
 
@@ -36,7 +36,7 @@ fn refused(arguments: &[&'static str]) -> String {
 #[test]
 fn a_configuration_has_what_it_says_and_else_the_defaults() {
     let config = read(&[file(MESH)]).unwrap();
-    assert_eq!(config.network, Network::Mesh { k: 8, n: 2, wires: false });
+    assert_eq!(config.network, BookSimNetwork::Mesh { k: 8, n: 2, wires: false });
     assert_eq!((config.function, config.polarfly), ("dor", false));
     let r = &config.router;
     assert_eq!((r.num_vcs, r.vc_buf_size, r.credit_delay, r.routing_delay), (4, 16, 2, 1));
@@ -50,7 +50,7 @@ fn a_configuration_has_what_it_says_and_else_the_defaults() {
     assert_eq!((a.mean_flits(), b.mean_flits()), (1.0, 4.0));
     assert_eq!((a.latency_limit, a.stopping_latency), (None, Some(0.05)));
     let run = &config.run;
-    assert_eq!((run.simulation, run.warmup_periods), (Simulation::Throughput, 2));
+    assert_eq!((run.simulation, run.warmup_periods), (SimulationKind::Throughput, 2));
     assert_eq!((run.sample_period, run.max_samples, run.seed), (1000, 10, 1));
     let notes: Vec<_> = config.notes.iter().map(|n| (n.place.as_str(), n.key.as_str())).collect();
     assert_eq!(notes, [("a.cfg: line 5", "alloc_iters")]);
@@ -59,7 +59,7 @@ fn a_configuration_has_what_it_says_and_else_the_defaults() {
 #[test]
 fn a_configuration_of_the_polarfly_variant() {
     let config = read(&[file(SLIM)]).unwrap();
-    let network = Network::Anynet { file: "sf_q5.anynet".to_owned(), p: Some(4) };
+    let network = BookSimNetwork::Anynet { file: "sf_q5.anynet".to_owned(), p: Some(4) };
     assert_eq!((config.network, config.function, config.polarfly), (network, "val", true));
     assert_eq!(config.run.warmup_periods, 0, "its own default");
     let class = &config.classes[0];
@@ -68,11 +68,11 @@ fn a_configuration_of_the_polarfly_variant() {
     // lengths 1 and 5 with weights 3 and 1: (3 + 5) / 4
     assert_eq!(class.mean_flits(), 2.0);
     // load = r1 alpha / (alpha + beta), so r1 = 0.1 * 2
-    let Injection::OnOff { r1, .. } = class.injection else { panic!("bursts") };
+    let InjectionRule::OnOff { r1, .. } = class.injection else { panic!("bursts") };
     assert!((r1 - 0.2).abs() < 1e-12);
     for one in ["adaptive_threshold=9", "routing_table_file=a", "rr_permute=no"] {
         let plain = "topology=anynet;network_file=a;routing_function=min";
-        let sources = [Source::Argument(plain), Source::Argument(one)];
+        let sources = [SettingsSource::Argument(plain), SettingsSource::Argument(one)];
         assert!(read(&sources).unwrap().polarfly, "{one}");
         let config = read(&sources[..1]).unwrap();
         assert!(!config.polarfly && config.run.warmup_periods == 3);
@@ -81,10 +81,10 @@ fn a_configuration_of_the_polarfly_variant() {
 
 #[test]
 fn the_last_one_wins_but_a_list_wins_over_numbers() {
-    assert_eq!(with(&["k=4"]).unwrap().network, Network::Mesh { k: 4, n: 2, wires: false });
+    assert_eq!(with(&["k=4"]).unwrap().network, BookSimNetwork::Mesh { k: 4, n: 2, wires: false });
     assert_eq!(
         with(&["k=4", "k=16;n=1"]).unwrap().network.clone(),
-        Network::Mesh { k: 16, n: 1, wires: false }
+        BookSimNetwork::Mesh { k: 16, n: 1, wires: false }
     );
     // flit.md, measured: packet_size={{1,5}}, then packet_size=2: still {1,5}
     let config = with(&["packet_size={{1,5}}", "packet_size=2"]).unwrap();
@@ -108,14 +108,15 @@ fn loads_are_of_packets_unless_they_are_of_flits() {
 fn bursts_follow_from_the_load() {
     let of = |process: &'static str| {
         let plain = "topology=mesh;routing_function=dor;injection_rate=0.25";
-        read(&[Source::Argument(plain), Source::Argument(process)]).map_err(|r| r.to_string())
+        read(&[SettingsSource::Argument(plain), SettingsSource::Argument(process)])
+            .map_err(|r| r.to_string())
     };
     let bursts = |process| match of(process).unwrap().classes[0].injection {
-        Injection::OnOff { alpha, beta, r1 } => {
+        InjectionRule::OnOff { alpha, beta, r1 } => {
             assert!((r1 * alpha / (alpha + beta) - 0.25).abs() < 1e-12, "{process}");
             (alpha, beta, r1)
         }
-        Injection::Bernoulli => panic!("bursts"),
+        InjectionRule::Bernoulli => panic!("bursts"),
     };
     assert_eq!(bursts("injection_process=on_off"), (0.5, 0.5, 0.5));
     assert_eq!(bursts("injection_process=on_off({-1,0.1,0.5})").1, 0.1);
@@ -141,7 +142,7 @@ fn lists_are_cut_to_the_classes() {
     let cut = |long: &'static str, short: &'static str| {
         let (long, short) = (with(&[long]).expect(long), with(&[short]).expect(short));
         assert_eq!(long.classes.len(), 2);
-        let plain = |config: &Config| -> Vec<Class> { config.classes.clone() };
+        let plain = |config: &BookSimConfig| -> Vec<BookSimClass> { config.classes.clone() };
         assert_eq!(format!("{:?}", plain(&long)), format!("{:?}", plain(&short)));
         let note = long.notes.iter().find(|note| note.text.contains("the first 2 are taken"));
         assert!(note.is_some(), "{:?}", long.notes);
@@ -167,7 +168,7 @@ fn lists_are_cut_to_the_classes() {
         // places of the notes differ, and of patterns
         let (long, short) = (long, short);
         if long.starts_with("traffic") {
-            let patterns = |config: Config| -> Vec<String> {
+            let patterns = |config: BookSimConfig| -> Vec<String> {
                 config.classes.iter().map(|class| format!("{:?}", class.pattern)).collect()
             };
             let (long, short) = (with(&[long]).expect(long), with(&[short]).expect(short));
@@ -251,7 +252,7 @@ fn refusals_name_place_key_and_what_is_valid() {
     let plain = read(&[file("")]).unwrap_err().to_string();
     assert!(plain.starts_with("routing_function: none is not supported on torus (the default)"));
     let few = "topology=dragonflynew;n=1;k=2;routing_function=ugal;num_vcs=4";
-    assert!(read(&[Source::Argument(few)]).unwrap_err().to_string().contains("exactly 3"));
+    assert!(read(&[SettingsSource::Argument(few)]).unwrap_err().to_string().contains("exactly 3"));
 }
 
 #[test]
@@ -272,11 +273,11 @@ fn no_key_of_the_router_is_taken_in_silence() {
             };
             let base = format!("{} = {value};", key.name);
             let text = format!("topology = mesh; routing_function = dor; {base}");
-            match read(&[Source::Argument(&text)]) {
+            match read(&[SettingsSource::Argument(&text)]) {
                 Err(refusal) => assert!(refusal.to_string().contains(key.name), "{refusal}"),
                 Ok(found) => {
                     let usual = "topology = mesh; routing_function = dor;";
-                    let usual = read(&[Source::Argument(usual)]).unwrap();
+                    let usual = read(&[SettingsSource::Argument(usual)]).unwrap();
                     let is_noted = found.notes.iter().any(|note| note.key == key.name);
                     // any negative buf_size is vc_buf_size in BookSim, too
                     let is_same = found.router == usual.router && base != "buf_size = -2;";
@@ -346,7 +347,7 @@ fn parameters_are_those_that_booksim_reads() {
 #[test]
 fn classes_are_drawn_by_simulators() {
     let class = |arguments: &[&'static str], endpoints: u32| {
-        let sources: Vec<_> = arguments.iter().map(|a| Source::Argument(a)).collect();
+        let sources: Vec<_> = arguments.iter().map(|a| SettingsSource::Argument(a)).collect();
         let config = read(&[&[file(SLIM)], &sources[..]].concat()).unwrap();
         config.classes[0].drawn(endpoints, 1).map_err(|r| r.to_string())
     };
@@ -432,7 +433,7 @@ proptest! {
         if let Err(refusal) = read(&[file(&damaged)]) {
             prop_assert!(!refusal.why.is_empty());
         }
-        let _ = read(&[file(text), Source::Argument(&put)]);
+        let _ = read(&[file(text), SettingsSource::Argument(&put)]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use base::Refusal;
 
-/// What stands right of a `=`, by its kind, as it is written.
+/// The value to the right of a `=`, by its kind, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WrittenValue<'a> {
     /// `8`, `-1`.

@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use super::text::{call, list, split};
-use ::traffic::pattern::booksim::Rule as Pattern;
+use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 use base::Refusal;
 use base::words::did_you_mean;
 

@@ -1,11 +1,11 @@
 //! Dense matrices as text: a row a line, blanks or commas between the values.
 
-use super::kind::{Format, FoundEntries, MatrixReader, one, processes};
+use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
 use super::numbers::{lines, refuse, value};
 use base::Refusal;
 use base::part::Part;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
     part: Part::new("dense", "as many numbers a line as there are lines"),
     ends: &[".mat", ".txt", ".dat"],
     rank: 30,
@@ -36,10 +36,10 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the matrix: row = sender.
-pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
+pub(super) fn read(text: &str) -> Result<MatrixEntries, Refusal> {
     let rows: Vec<(usize, &str)> = lines(text, &['#', '%']).collect();
     let count = processes(1, rows.len() as u64, text)?;
-    let mut found = FoundEntries::new(count);
+    let mut found = MatrixEntries::new(count);
     for (from, &(line, text)) in (0..).zip(&rows) {
         let mut columns = 0;
         for word in words(text) {

@@ -2,11 +2,13 @@
 
 use base::Refusal;
 use base::part::Part;
-use traffic::communication::{Communication, MOST_PROCESSES, Sent, check_amount, check_total};
+use traffic::communication::{
+    CommunicationGraph, MOST_PROCESSES, ProcessTraffic, check_amount, check_total,
+};
 
 /// A row of the table of formats.
 #[derive(Debug)]
-pub struct Format {
+pub struct CommunicationFormat {
     /// Its name, and what tells it.
     pub part: Part,
     /// How names of its files end.
@@ -25,7 +27,7 @@ pub struct Format {
     pub(super) example: (&'static str, &'static str),
 }
 
-impl Format {
+impl CommunicationFormat {
     /// A small file that it reads, by name and content.
     pub fn example(&self) -> (String, String) {
         (self.example.0.to_owned(), self.example.1.to_owned())
@@ -33,15 +35,15 @@ impl Format {
 }
 
 /// A file: its name and text.
-type Named<'a> = (String, &'a str);
+type NamedText<'a> = (String, &'a str);
 
 /// A reader of one file, or of a file a rank.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum MatrixReader {
     /// Reads one file.
-    One(fn(&str) -> Result<FoundEntries, Refusal>),
+    One(fn(&str) -> Result<MatrixEntries, Refusal>),
     /// Reads the files of all ranks.
-    All(fn(&[Named<'_>]) -> Result<FoundEntries, Refusal>),
+    All(fn(&[NamedText<'_>]) -> Result<MatrixEntries, Refusal>),
 }
 
 /// What may be done with values that are no bytes.
@@ -50,22 +52,22 @@ pub(super) const BYTES: &str = "a number from 0, finite; of other matrices only 
 /// Processes that a graph may have however short its file is.
 pub(super) const SMALL: u64 = 1 << 16;
 
-/// What files hold.
+/// The communication matrix that files hold.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ReadMatrix {
+pub struct CommunicationMatrix {
     /// The pairs; each sends 1 byte an entry where the values are no bytes.
-    pub pattern: Communication,
+    pub pattern: CommunicationGraph,
     /// Why the values are no bytes, where they are not: as of a matrix that is no communication
     /// graph, of which only the pattern counts.
     pub unfit: Option<Refusal>,
 }
 
-impl ReadMatrix {
+impl CommunicationMatrix {
     /// The communication graph.
     ///
     /// # Errors
     /// When the values are no bytes.
-    pub fn graph(self) -> Result<Communication, Refusal> {
+    pub fn graph(self) -> Result<CommunicationGraph, Refusal> {
         match self.unfit {
             None => Ok(self.pattern),
             Some(refused) => Err(refused),
@@ -76,8 +78,8 @@ impl ReadMatrix {
     ///
     /// # Errors
     /// When there cannot be that number of processes, or one is not below it.
-    pub fn of(processes: u32, sent: Vec<Sent>) -> Result<Self, Refusal> {
-        let mut found = FoundEntries::new(processes);
+    pub fn of(processes: u32, sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
+        let mut found = MatrixEntries::new(processes);
         for one in sent {
             found.add(0, one);
         }
@@ -85,21 +87,21 @@ impl ReadMatrix {
     }
 }
 
-/// Entries that a reader finds.
-pub(super) struct FoundEntries {
+/// The entries of a matrix that a reader finds.
+pub(super) struct MatrixEntries {
     pub(super) processes: u32,
-    pub(super) entries: Vec<Sent>,
+    pub(super) entries: Vec<ProcessTraffic>,
     pub(super) sum: f64,
     pub(super) unfit: Option<Refusal>,
 }
 
-impl FoundEntries {
+impl MatrixEntries {
     pub(super) fn new(processes: u32) -> Self {
         Self { processes, entries: Vec::new(), sum: 0.0, unfit: None }
     }
 
     /// An entry of a line; of line 0 where it is none of a file.
-    pub(super) fn add(&mut self, line: usize, one: Sent) {
+    pub(super) fn add(&mut self, line: usize, one: ProcessTraffic) {
         let at = |refused: Refusal| match line {
             0 => refused,
             _ => refused.within(&format!("line {line}")),
@@ -123,12 +125,12 @@ impl FoundEntries {
         self.unfit.get_or_insert_with(why);
     }
 
-    pub(super) fn matrix(mut self) -> Result<ReadMatrix, Refusal> {
+    pub(super) fn matrix(mut self) -> Result<CommunicationMatrix, Refusal> {
         if self.unfit.is_some() {
             self.entries.iter_mut().for_each(|one| one.bytes = 1.0);
         }
-        let pattern = Communication::new(self.processes, self.entries)?;
-        Ok(ReadMatrix { pattern, unfit: self.unfit })
+        let pattern = CommunicationGraph::new(self.processes, self.entries)?;
+        Ok(CommunicationMatrix { pattern, unfit: self.unfit })
     }
 }
 
@@ -143,6 +145,6 @@ pub(super) fn processes(line: usize, count: u64, text: &str) -> Result<u32, Refu
     })
 }
 
-pub(super) fn one(from: u32, to: u32, bytes: f64) -> Sent {
-    Sent { from, to, bytes, messages: 1.0 }
+pub(super) fn one(from: u32, to: u32, bytes: f64) -> ProcessTraffic {
+    ProcessTraffic { from, to, bytes, messages: 1.0 }
 }

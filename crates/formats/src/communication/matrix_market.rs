@@ -3,14 +3,14 @@
 //! Source: Boisvert, Pozo, Remington, "The Matrix Market exchange formats: initial design", NISTIR
 //! 5935, 1996.
 
-use super::kind::{BYTES, Format, FoundEntries, MatrixReader, one, processes};
+use super::kind::{BYTES, CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
 use super::numbers::{refuse, value, vertex, whole};
 use base::Refusal;
 use base::part::Part;
 use std::fmt::{self, Write};
-use traffic::communication::Communication;
+use traffic::communication::CommunicationGraph;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
     part: Part::new("matrix-market", "%%MatrixMarket in the first line"),
     ends: &[".mtx"],
     rank: 0,
@@ -25,7 +25,7 @@ const EXAMPLE: &str = "\
     %%MatrixMarket matrix coordinate real general\n% made 2026-01-01 by 12 of 34\n\
     9 9 5\n1 2 512.125\n2 3 71234.5\n9 1 -3.25\n4 4 1e12\n5 6 0.001234\n";
 
-/// How an entry is mirrored.
+/// The symmetry of a matrix: how an entry is mirrored.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Symmetry {
     General,
@@ -93,7 +93,7 @@ impl MatrixHeader {
     }
 
     /// Adds an entry, and the one that it stands for as well.
-    fn add(&self, found: &mut FoundEntries, line: usize, (row, column): (u32, u32), value: f64) {
+    fn add(&self, found: &mut MatrixEntries, line: usize, (row, column): (u32, u32), value: f64) {
         found.add(line, one(row, column, value));
         if self.symmetry != Symmetry::General && row != column {
             let sign = if self.symmetry == Symmetry::Skew { -1.0 } else { 1.0 };
@@ -103,7 +103,7 @@ impl MatrixHeader {
 }
 
 /// Reads a square matrix; of a pattern every entry is 1 byte.
-pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
+pub(super) fn read(text: &str) -> Result<MatrixEntries, Refusal> {
     let head = head(text)?;
     let mut lines = super::numbers::lines(text, &['%']);
     let Some((at, sizes)) = lines.next() else {
@@ -116,7 +116,7 @@ pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
         let why = format!("{rows} rows and {columns} columns");
         return Err(refuse(at, &why, "a square matrix: a row and a column a process"));
     }
-    let mut found = FoundEntries::new(processes(at, rows, text)?);
+    let mut found = MatrixEntries::new(processes(at, rows, text)?);
     if head.complex {
         found.unfit(|| refuse(1, "complex numbers are no numbers of bytes", BYTES));
     }
@@ -158,7 +158,7 @@ pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
 /// A dense matrix, column after column; of a symmetric one the lower half.
 fn array<'a>(
     head: &MatrixHeader,
-    found: &mut FoundEntries,
+    found: &mut MatrixEntries,
     lines: impl Iterator<Item = (usize, &'a str)>,
 ) -> Result<(), Refusal> {
     let count = found.processes;
@@ -192,7 +192,7 @@ fn array<'a>(
 ///
 /// # Errors
 /// Those of `to`.
-pub fn write(graph: &Communication, to: &mut impl Write) -> fmt::Result {
+pub fn write(graph: &CommunicationGraph, to: &mut impl Write) -> fmt::Result {
     writeln!(to, "%%MatrixMarket matrix coordinate real general")?;
     writeln!(to, "% bytes sent by process row-1 to process column-1")?;
     writeln!(to, "{0} {0} {1}", graph.processes(), graph.pairs())?;

@@ -2,12 +2,12 @@
 //!
 //! Source: Karypis, METIS 5.1 manual, section 4.1.1.
 
-use super::kind::{Format, FoundEntries, MatrixReader, one, processes};
+use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
 use super::numbers::{amount, refuse, vertex, whole};
 use base::Refusal;
 use base::part::Part;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
     part: Part::new("metis", "vertices and edges first, then a line a vertex"),
     ends: &[".graph", ".metis", ".chaco"],
     rank: 40,
@@ -36,7 +36,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the graph: the weight of an edge is sent in both directions.
-pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
+pub(super) fn read(text: &str) -> Result<MatrixEntries, Refusal> {
     let mut rows = lines(text).skip_while(|(_, line)| line.is_empty());
     let Some((at, head)) = rows.next() else {
         return Err(refuse(1, "there is nothing in it", "vertices and edges in the first line"));
@@ -59,7 +59,7 @@ pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
         None => u64::from(by_vertex),
     };
     let skipped = if by_vertex { of_vertex.max(1) } else { 0 } + u64::from(sizes);
-    let (mut found, mut from, mut last) = (FoundEntries::new(count), 0, at);
+    let (mut found, mut from, mut last) = (MatrixEntries::new(count), 0, at);
     for (line, row) in rows {
         if from == count {
             if row.is_empty() {

@@ -7,12 +7,12 @@
 mod kind;
 mod numbers;
 
-pub use kind::{Format, ReadMatrix};
+pub use kind::{CommunicationFormat, CommunicationMatrix};
 pub use matrix_market::write as write_market;
 
 use base::Refusal;
-use kind::{FoundEntries, MatrixReader};
-use traffic::communication::Communication;
+use kind::{MatrixEntries, MatrixReader};
+use traffic::communication::CommunicationGraph;
 
 // gen:begin
 mod dense;
@@ -23,7 +23,7 @@ mod scotch;
 
 /// All formats of communication graphs, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FORMATS: &[Format] = &[
+pub static FORMATS: &[CommunicationFormat] = &[
     dense::ENTRY,
     matrix_market::ENTRY,
     metis::ENTRY,
@@ -36,7 +36,7 @@ pub static FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// As [`matrix`], and when the values of a matrix are no bytes.
-pub fn read(files: &[(String, &str)]) -> Result<Communication, Refusal> {
+pub fn read(files: &[(String, &str)]) -> Result<CommunicationGraph, Refusal> {
     matrix(files)?.graph()
 }
 
@@ -46,14 +46,14 @@ pub fn read(files: &[(String, &str)]) -> Result<Communication, Refusal> {
 ///
 /// # Errors
 /// When a text is of no known format or damaged: with file and line.
-pub fn matrix(files: &[(String, &str)]) -> Result<ReadMatrix, Refusal> {
+pub fn matrix(files: &[(String, &str)]) -> Result<CommunicationMatrix, Refusal> {
     let [(name, text)] = files else {
-        return monitoring::read(files).and_then(FoundEntries::matrix);
+        return monitoring::read(files).and_then(MatrixEntries::matrix);
     };
     let text = text.trim_start_matches('\u{feff}');
     let plain = name.strip_suffix(".gz").unwrap_or(name);
-    let said = |format: &&Format| format.ends.iter().any(|end| plain.ends_with(end));
-    let first = |fits: &dyn Fn(&&Format) -> bool| {
+    let said = |format: &&CommunicationFormat| format.ends.iter().any(|end| plain.ends_with(end));
+    let first = |fits: &dyn Fn(&&CommunicationFormat) -> bool| {
         FORMATS.iter().filter(fits).min_by_key(|format| format.rank)
     };
     let by_name = FORMATS.iter().find(said);
@@ -63,7 +63,7 @@ pub fn matrix(files: &[(String, &str)]) -> Result<ReadMatrix, Refusal> {
         .or(by_name);
     let found = match format.map(|format| format.read) {
         Some(MatrixReader::One(read)) => read(text),
-        Some(MatrixReader::All(read)) => return read(files).and_then(FoundEntries::matrix),
+        Some(MatrixReader::All(read)) => return read(files).and_then(MatrixEntries::matrix),
         None => {
             let names: Vec<&str> = FORMATS.iter().map(|format| format.part.name).collect();
             let help = format!("one of {}; or GOAL, or a trace", names.join(", "));
@@ -71,8 +71,9 @@ pub fn matrix(files: &[(String, &str)]) -> Result<ReadMatrix, Refusal> {
         }
     };
     let found = found.map_err(|refused| refused.within(name))?;
-    let ReadMatrix { pattern, unfit } = found.matrix().map_err(|refused| refused.within(name))?;
-    Ok(ReadMatrix { pattern, unfit: unfit.map(|refused| refused.within(name)) })
+    let CommunicationMatrix { pattern, unfit } =
+        found.matrix().map_err(|refused| refused.within(name))?;
+    Ok(CommunicationMatrix { pattern, unfit: unfit.map(|refused| refused.within(name)) })
 }
 
 #[cfg(test)]

@@ -4,13 +4,13 @@
 //! operations were made of; both went over the network, and so did `S` and `R`, what was put and
 //! got. Lines `C` say once more what collective operations asked for and are passed over.
 
-use super::kind::{Format, FoundEntries, MatrixReader, SMALL};
+use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, SMALL};
 use super::numbers::{amount, refuse, whole};
 use base::Refusal;
 use base::part::Part;
-use traffic::communication::{MOST_PROCESSES, Sent, check_rank};
+use traffic::communication::{MOST_PROCESSES, ProcessTraffic, check_rank};
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
     part: Part::new("monitoring", "lines of Open MPI's monitoring, E and I, a file a rank"),
     ends: &[".prof"],
     rank: 10,
@@ -35,7 +35,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the files of all ranks as one graph.
-pub(super) fn read(files: &[(String, &str)]) -> Result<FoundEntries, Refusal> {
+pub(super) fn read(files: &[(String, &str)]) -> Result<MatrixEntries, Refusal> {
     let length: usize = files.iter().map(|(_, text)| text.len()).sum();
     let limit = SMALL.max(length as u64).min(MOST_PROCESSES.into()) as u32;
     let mut all = Vec::new();
@@ -52,7 +52,7 @@ pub(super) fn read(files: &[(String, &str)]) -> Result<FoundEntries, Refusal> {
     }
     let name = files.first().map_or("", |(name, _)| name.as_str());
     let processes = most.map_or(files.len() as u32, |most| (most + 1).max(files.len() as u32));
-    let mut found = FoundEntries::new(processes);
+    let mut found = MatrixEntries::new(processes);
     for (line, one) in all {
         found.add(line, one);
     }
@@ -60,7 +60,7 @@ pub(super) fn read(files: &[(String, &str)]) -> Result<FoundEntries, Refusal> {
     Ok(found)
 }
 
-fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {
+fn of_file(text: &str) -> Result<Vec<(usize, ProcessTraffic)>, Refusal> {
     let mut found = Vec::new();
     for (line, said) in super::numbers::lines(text, &['#']) {
         let mut words = said.split_whitespace();
@@ -86,7 +86,7 @@ fn of_file(text: &str) -> Result<Vec<(usize, Sent)>, Refusal> {
         }
         // what a rank gets goes in the opposite direction
         let (from, to) = if kind == "R" { (to, from) } else { (from, to) };
-        found.push((line, Sent { from, to, bytes, messages }));
+        found.push((line, ProcessTraffic { from, to, bytes, messages }));
     }
     Ok(found)
 }

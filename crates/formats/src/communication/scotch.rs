@@ -2,12 +2,12 @@
 //!
 //! Source: Pellegrini, "Scotch and libScotch 7.0 user's guide", section 5.1.
 
-use super::kind::{Format, FoundEntries, MatrixReader, one, processes};
+use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
 use super::numbers::{amount, lines, refuse, vertex, whole};
 use base::Refusal;
 use base::part::Part;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
     part: Part::new("scotch", "0 first, then vertices and arcs, then a line a vertex"),
     ends: &[".grf", ".src"],
     rank: 20,
@@ -28,7 +28,7 @@ pub(super) fn looks(text: &str) -> bool {
 }
 
 /// Reads the graph: the weight of an arc is sent along it.
-pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
+pub(super) fn read(text: &str) -> Result<MatrixEntries, Refusal> {
     let mut words =
         lines(text, &['#']).flat_map(|(at, line)| line.split_whitespace().map(move |w| (at, w)));
     let mut last = 1;
@@ -58,7 +58,7 @@ pub(super) fn read(text: &str) -> Result<FoundEntries, Refusal> {
     }
     let flag = |place: u32| !(digits / 10_u64.pow(place)).is_multiple_of(10);
     let (labels, by_edge, by_vertex) = (flag(2), flag(1), flag(0));
-    let mut found = FoundEntries::new(count);
+    let mut found = MatrixEntries::new(count);
     for from in 0..count {
         for _ in 0..u32::from(labels) + u32::from(by_vertex) {
             let (at, word) = next();

@@ -3,11 +3,11 @@
 use super::*;
 use proptest::prelude::*;
 
-fn rows(graph: &Communication) -> Vec<(u32, u32, f64)> {
+fn rows(graph: &CommunicationGraph) -> Vec<(u32, u32, f64)> {
     graph.sent().map(|s| (s.from, s.to, s.bytes)).collect()
 }
 
-fn read_one(name: &str, text: &str) -> Result<Communication, Refusal> {
+fn read_one(name: &str, text: &str) -> Result<CommunicationGraph, Refusal> {
     read(&[(name.to_owned(), text)])
 }
 

@@ -4,11 +4,11 @@
 //! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
 //! each dimension, and NPUs are numbered along the first dimension first.
 
-use super::kind::{ExportSource, Format, asked, quantity};
+use super::kind::{ExportFormat, ExportSource, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{LinkId, Refusal};
-use fabric::geometry::{Form, Row};
+use fabric::geometry::{PlaneForm, RowLinks};
 use fabric::network::Cable;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)")
         .takes::<AstraSimOptions>(),
     "rings, complete networks, grids of these with one endpoint a switch; one switch",
@@ -175,7 +175,7 @@ fn kind(
     };
     let is_ring = size > 2 && links.len() == rows * size && links.iter().all(near);
     let is_complete = links.len() == rows * size * (size - 1) / 2;
-    let prefers_ring = w.t.geometry().form == Form::Grid(Row::Ring);
+    let prefers_ring = w.t.geometry().form == PlaneForm::Grid(RowLinks::Ring);
     match (is_ring, is_complete) {
         (true, true) if prefers_ring => Ok("Ring"), // three in a ring are both
         (_, true) => Ok("FullyConnected"),

@@ -6,7 +6,7 @@
 //! pair of routers has one link, a latency holds for the direction of its line, and one after a
 //! node would be taken for a router.
 
-use super::kind::{ExportSource, Format, asked, quantity};
+use super::kind::{ExportFormat, ExportSource, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("booksim-anynet", "network_file of BookSim's topology anynet")
         .takes::<BookSimOptions>(),
     "connected, without parallel links; an endpoint has one rail",

@@ -5,14 +5,14 @@
 //! seen from the front, so that no two switches are in one place. Gephi takes these two as they
 //! are; yEd has its own elements with the same place, whose y runs down. An edge has `rate_gbps`.
 
-use super::kind::{ExportSource, Format, Places, Seat};
+use super::kind::{DevicePlaces, ExportFormat, ExportSource, RackSeat};
 use crate::graph_file::graphml::{self, GraphMlExtras, data, escape, key};
 use base::Refusal;
 use base::part::Part;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("graphml", "GraphML with places, rates and lengths, for Gephi, yEd and networkx"),
     "any",
     write,
@@ -57,7 +57,7 @@ pub(super) fn write(
     Ok(graphml::text(source.network, Some(&more)))
 }
 
-/// How places become points of a drawing.
+/// The scale by which places become points of a drawing.
 struct DrawingScale {
     /// Points a metre along a row.
     along: f64,
@@ -66,7 +66,7 @@ struct DrawingScale {
 }
 
 impl DrawingScale {
-    fn of(places: &Places) -> Self {
+    fn of(places: &DevicePlaces) -> Self {
         let units = places.switches.iter().filter_map(|seat| seat.unit).max().unwrap_or(0);
         let row = f64::from(units) * UNIT_STEP + ROW_GAP;
         Self {
@@ -76,7 +76,7 @@ impl DrawingScale {
     }
 
     /// What a node has of the seat of its switch.
-    fn node(&self, places: &Places, seat: &Seat, name: &str) -> String {
+    fn node(&self, places: &DevicePlaces, seat: &RackSeat, name: &str) -> String {
         let rack = &places.racks[seat.rack];
         let height = f64::from(seat.unit.unwrap_or(0));
         let (x, y) = (rack.x_m * self.along, height * UNIT_STEP - rack.y_m * self.across);

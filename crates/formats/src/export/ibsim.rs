@@ -2,7 +2,7 @@
 //!
 //! Source: what ibsim reads; see `fabric_file`.
 
-use super::kind::{ExportSource, Format, asked};
+use super::kind::{ExportFormat, ExportSource, asked};
 use crate::ib::fabric_file;
 use base::Refusal;
 use base::part::Part;
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("ibsim", "netlist of ibsim, the fabric simulator").takes::<IbsimOptions>(),
     "cables up to HDR, switches up to 254 ports",
     write,

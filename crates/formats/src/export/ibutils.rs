@@ -4,7 +4,7 @@
 //! adapter is a system of one device; a name has neither blanks nor `/`; lanes have 2.5, 5 or 10
 //! Gbit/s, widths are 1, 4, 8 and 12, and a line with another is ignored with its cable.
 
-use super::kind::{ExportSource, Format, asked};
+use super::kind::{ExportFormat, ExportSource, asked};
 use crate::graph_file::ibutils::nominal_gbps;
 use base::part::Part;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
@@ -31,7 +31,7 @@ enum WrittenSpeeds {
     All,
 }
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new(
         "ibutils-topo",
         "topology file of ibutils, with the definitions of its systems (.ibnl) beside it",
@@ -51,7 +51,7 @@ struct IbutilsOptions {
     speeds: WrittenSpeeds,
 }
 
-/// What is written: names, and numbers of ports.
+/// The names and numbers of ports that are written.
 struct SystemNames {
     switches: Vec<Option<String>>,
     endpoints: Vec<Option<String>>,

@@ -9,7 +9,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// What a writer is given.
+/// The source of an export: what a writer is given.
 #[derive(Debug, Clone, Copy)]
 pub struct ExportSource<'a> {
     /// The network; lengths of cables are known where it has them.
@@ -17,23 +17,23 @@ pub struct ExportSource<'a> {
     /// Its tables, where there are some.
     pub routing: Option<&'a Routing>,
     /// Where its devices stand, where that is known.
-    pub places: Option<&'a Places>,
+    pub places: Option<&'a DevicePlaces>,
 }
 
-/// Where devices stand: racks on a floor, and a seat for every device.
+/// The places of devices: racks on a floor, and a seat for every device.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Places {
+pub struct DevicePlaces {
     /// The racks.
-    pub racks: Vec<Rack>,
+    pub racks: Vec<FloorRack>,
     /// The seat of each switch, by switch id.
-    pub switches: Vec<Seat>,
+    pub switches: Vec<RackSeat>,
     /// The seat of each endpoint, by endpoint id.
-    pub endpoints: Vec<Seat>,
+    pub endpoints: Vec<RackSeat>,
 }
 
 /// A rack and where it stands.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Rack {
+pub struct FloorRack {
     /// Its name.
     pub name: String,
     /// Along the row, metres.
@@ -44,7 +44,7 @@ pub struct Rack {
 
 /// A place in a rack.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub struct Seat {
+pub struct RackSeat {
     /// Number of the rack.
     pub rack: usize,
     /// Height unit, from 1 at the bottom; `None` beside the rack.
@@ -53,29 +53,31 @@ pub struct Seat {
 
 /// A row of the table of formats: its name, what it is, and its options.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct ExportFormat {
     /// The word that asks for it, what it is and for which program, and its options.
     pub part: Part,
     /// Which networks it can say.
     pub networks: &'static str,
     /// Whether the floor plan belongs in it also where nobody asks for one.
     pub placed: bool,
-    write: Write,
+    write: WriteFn,
     /// The files that belong beside it, by name.
-    beside: Option<Beside>,
+    beside: Option<BesideFn>,
 }
 
-type Write = fn(&ExportSource, &Map<String, Value>) -> Result<String, Refusal>;
-type Beside = fn(&ExportSource, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
+/// A function that writes a network with these options.
+type WriteFn = fn(&ExportSource, &Map<String, Value>) -> Result<String, Refusal>;
+/// A function that gives the files that belong beside a network's.
+type BesideFn = fn(&ExportSource, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
-impl Format {
+impl ExportFormat {
     /// A format of one file that says `networks`.
-    pub(super) const fn new(part: Part, networks: &'static str, write: Write) -> Self {
+    pub(super) const fn new(part: Part, networks: &'static str, write: WriteFn) -> Self {
         Self { part, networks, placed: false, write, beside: None }
     }
 
     /// With files beside it.
-    pub(super) const fn beside_it(self, beside: Beside) -> Self {
+    pub(super) const fn beside_it(self, beside: BesideFn) -> Self {
         Self { beside: Some(beside), ..self }
     }
 
@@ -122,7 +124,7 @@ impl Format {
 /// The options of a format that has a plane alone.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct OnePlane {
+pub(super) struct OnePlaneOptions {
     /// which plane to write, from 0; of a network of several
     pub(super) plane: Option<u16>,
 }

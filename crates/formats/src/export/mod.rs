@@ -14,7 +14,7 @@ mod page_edge_list;
 mod switch_names;
 mod working;
 
-pub use kind::{ExportSource, Format, Places, Rack, Seat};
+pub use kind::{DevicePlaces, ExportFormat, ExportSource, FloorRack, RackSeat};
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -34,7 +34,7 @@ mod slurm_tree;
 
 /// All formats that networks are written in, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FORMATS: &[Format] = &[
+pub static FORMATS: &[ExportFormat] = &[
     astra_sim::ENTRY,
     booksim_anynet::ENTRY,
     graphml::ENTRY,
@@ -53,7 +53,7 @@ pub static FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// When there is none.
-pub fn format(name: &str) -> Result<&'static Format, Refusal> {
+pub fn format(name: &str) -> Result<&'static ExportFormat, Refusal> {
     FORMATS.iter().find(|f| f.part.name == name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.part.name).collect();
         let help = did_you_mean(name, known.iter().copied()) + &known.join(", ");

@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
 
-use super::kind::{ExportSource, Format, OnePlane, asked};
+use super::kind::{ExportFormat, ExportSource, OnePlaneOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{Refusal, TerminalId};
@@ -10,12 +10,12 @@ use fabric::addresses::Addresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new(
         "opensm-guids",
         "cn_guid_file or guid_routing_order_file of OpenSM: port GUIDs of endpoints",
     )
-    .takes::<OnePlane>(),
+    .takes::<OnePlaneOptions>(),
     "any with endpoints",
     write,
 );
@@ -25,7 +25,7 @@ pub(super) const ENTRY: Format = Format::new(
 /// # Errors
 /// When there is none.
 fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: OnePlane = asked(options)?;
+    let options: OnePlaneOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
     let addresses = Addresses::assign(w.t, 0)?;

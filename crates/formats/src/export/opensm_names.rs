@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), option `--node_name_map`: `0xGUID "name"`.
 
-use super::kind::{ExportSource, Format, OnePlane, asked};
+use super::kind::{ExportFormat, ExportSource, OnePlaneOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -10,9 +10,9 @@ use fabric::addresses::Addresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("opensm-names", "node_name_map of OpenSM and the diagnostics: names by node GUID")
-        .takes::<OnePlane>(),
+        .takes::<OnePlaneOptions>(),
     "any",
     write,
 );
@@ -22,7 +22,7 @@ pub(super) const ENTRY: Format = Format::new(
 /// # Errors
 /// When a name has a quotation mark, which ends a name in this format.
 fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: OnePlane = asked(options)?;
+    let options: OnePlaneOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let addresses = Addresses::assign(w.t, 0)?;
     let switches = w

@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
 
-use super::kind::{ExportSource, Format, OnePlane, asked};
+use super::kind::{ExportFormat, ExportSource, OnePlaneOptions, asked};
 use super::levels::levels;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
@@ -11,9 +11,9 @@ use fabric::addresses::Addresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("opensm-roots", "root_guid_file of OpenSM: the top switches of a tree")
-        .takes::<OnePlane>(),
+        .takes::<OnePlaneOptions>(),
     "trees",
     write,
 );
@@ -23,7 +23,7 @@ pub(super) const ENTRY: Format = Format::new(
 /// # Errors
 /// When the network is no tree of several levels.
 fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: OnePlane = asked(options)?;
+    let options: OnePlaneOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let help = "only trees have roots";
     let level = levels(&w, help)?;

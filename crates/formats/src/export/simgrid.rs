@@ -3,7 +3,7 @@
 //! Source: `SimGrid`'s reference of platform files, DTD version 4.1. A cable is a link of policy
 //! SPLITDUPLEX, whose directions are UP, from its first end to its second, and DOWN.
 
-use super::kind::{ExportSource, Format, asked, quantity};
+use super::kind::{ExportFormat, ExportSource, asked, quantity};
 use super::working::{RailSupport, WorkingHost, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -29,7 +29,7 @@ enum RouteOrigin {
     Shortest,
 }
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("simgrid", "platform of SimGrid (XML 4.1)").takes::<SimGridOptions>(),
     "any with tables; without, those without parallel links",
     write,

@@ -5,7 +5,7 @@
 //! a power of two times the one before.
 
 use super::hostlist::{self, NodeNaming, compressed};
-use super::kind::{ExportSource, Format, asked};
+use super::kind::{ExportFormat, ExportSource, asked};
 use super::switch_names::SwitchNames;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
@@ -30,7 +30,7 @@ enum BlockKind {
     Racks,
 }
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("slurm-block", "topology.conf of Slurm's topology/block")
         .takes::<SlurmBlockOptions>(),
     "any",

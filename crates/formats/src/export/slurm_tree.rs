@@ -7,7 +7,7 @@
 //! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
 use super::hostlist::{NodeNaming, compressed};
-use super::kind::{ExportSource, Format, asked};
+use super::kind::{ExportFormat, ExportSource, asked};
 use super::levels::levels;
 use super::switch_names::SwitchNames;
 use super::working::{RailSupport, WorkingPlane};
@@ -33,7 +33,7 @@ enum ListedSwitches {
     Leaves,
 }
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: ExportFormat = ExportFormat::new(
     Part::new("slurm-tree", "topology.conf of Slurm's topology/tree").takes::<SlurmTreeOptions>(),
     "trees; any network with switches=leaves",
     write,
@@ -61,7 +61,7 @@ struct SlurmTreeOptions {
 /// Names of a top, of which the first that no switch has is taken.
 const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
 
-/// What a line of the file is of.
+/// The subject of a line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum LineSubject {
     Switch(usize),

@@ -6,7 +6,7 @@ use fabric::network::Topology;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// How many rails of an endpoint a format can say.
+/// The number of rails of an endpoint that a format can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RailSupport {
     /// One.
@@ -26,7 +26,7 @@ pub(super) struct WorkingHost {
     pub(super) is_spread: bool,
 }
 
-/// What works of one plane.
+/// The working devices and cables of one plane.
 #[derive(Debug)]
 pub(super) struct WorkingPlane<'a> {
     pub(super) t: &'a Topology,

@@ -100,7 +100,7 @@ fn whole<T: TryFrom<u64>>(text: &str) -> Option<T> {
     digits.parse::<u64>().ok().and_then(|value| T::try_from(value).ok())
 }
 
-/// Where an attribute stands: of an edge or a node, and which.
+/// The place of an attribute: of an edge or a node, and which.
 #[derive(Clone, Copy)]
 struct AttributePlace {
     is_edge: bool,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// Routers for each link between groups, at most.
 const MOST_APART: u64 = 16;
 
-/// How many records there are from one router to another.
+/// The number of records from one router to another.
 type LinkCounts = BTreeMap<(u32, u32), u32>;
 
 /// The records, each of `numbers` numbers; the pairs of the first two are counted.

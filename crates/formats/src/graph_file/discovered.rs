@@ -1,7 +1,7 @@
 //! Discovered fabrics: what `ibnetdiscover` and `iblinkinfo` write, and netlists of `ibsim`.
 
 use super::given::with_endpoints;
-use super::kind::{FileStart, Format, example_network};
+use super::kind::{FileStart, GraphFileFormat, example_network};
 use crate::backed::ReadingOptions;
 use crate::ib::fabric_file::{
     self, DeviceChoice, is_link_info, is_message, is_talk, write_netlist,
@@ -12,7 +12,7 @@ use fabric::addresses::Addresses;
 use fabric::network::Topology;
 use fabric::tree;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("fabric", "ibnetdiscover, iblinkinfo, ibsim"),
     rank: 90,
     looks,

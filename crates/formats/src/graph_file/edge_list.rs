@@ -17,7 +17,9 @@
 //! that says nothing of itself must be of one piece and have a cycle: of 50000 text files of a
 //! machine none but edge lists did.
 
-use super::kind::{Format, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up};
+use super::kind::{
+    GraphFileFormat, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up,
+};
 use crate::backed::ReadingOptions;
 use crate::names::unique_names;
 use base::part::Part;
@@ -26,7 +28,7 @@ use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("edge-list", "edge lists"),
     rank: 0,
     looks: |seen| has_remark(seen.body),

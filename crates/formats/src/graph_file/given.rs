@@ -3,7 +3,7 @@
 use super::kind::{add_endpoints, own_endpoints};
 use crate::backed::ReadingOptions;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Peer, Topology};
+use fabric::network::{Builder, PortPeer, Topology};
 
 /// `t` with `p` endpoints on every switch, where it has none; `fixed`: the file says how many ports
 /// its switches have, else one whose ports are all in use gets more. O(network).
@@ -25,7 +25,7 @@ pub(super) fn with_endpoints(
     let mut b = Builder::from(&t);
     for s in (0..t.switches().len()).map(SwitchId::from).filter(|_| !fixed) {
         let ports = t.switches()[s.ix()].ports;
-        if (1..=ports).all(|port| t.peer(s, port) != Peer::Empty) {
+        if (1..=ports).all(|port| t.peer(s, port) != PortPeer::Empty) {
             b.switch_mut(s).ports = 0;
         }
     }

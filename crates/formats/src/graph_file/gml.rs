@@ -6,14 +6,14 @@
 //! [`super::attributed`]; lists inside of them, such as `graphics`, are ignored.
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
-use super::kind::Format;
+use super::kind::GraphFileFormat;
 use crate::backed::ReadingOptions;
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Topology;
 use std::borrow::Cow;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("gml", "GML"),
     rank: 50,
     looks: |seen| looks(seen.body),
@@ -26,7 +26,7 @@ const EXAMPLE: &str = "Creator \"a 2026-01-01\"\ngraph [\n  directed 0\n  date 2
     node [ id 1 label \"b5678\" x 17.125 y 8.5 ] node [ id 2 label \"c9012\" x 1.5 y 2.25 ]\n  \
     edge [ source 0 target 1 weight 12.125 ]\n  edge [ source 1 target 2 weight 3.25 ]\n]\n";
 
-/// What is next in the text.
+/// A token of the text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum GmlToken<'a> {
     /// A key, or a number.

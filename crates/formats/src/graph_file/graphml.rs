@@ -8,7 +8,7 @@
 //! passed over; entities are never expanded, a file that declares some is refused.
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
-use super::kind::{Format, example_network, terminals_up};
+use super::kind::{GraphFileFormat, example_network, terminals_up};
 use crate::backed::ReadingOptions;
 use crate::names::unique_names;
 use base::part::Part;
@@ -19,7 +19,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("graphml", "GraphML"),
     rank: 30,
     looks: |seen| seen.body.starts_with('<') && !seen.body.starts_with("< "),
@@ -216,7 +216,7 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("edge", "up", "boolean"),
 ];
 
-/// What a file has besides: elements of the head, and of each node; edges have their rates then.
+/// The extras of a file: elements of the head, and of each node; edges have their rates then.
 pub(crate) struct GraphMlExtras<'a> {
     /// Namespaces of the root element, each after a blank.
     pub(crate) namespaces: &'a str,

@@ -15,14 +15,14 @@
 
 use super::attributed::line_of;
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_ENDPOINTS, recipe};
+use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
 use crate::backed::ReadingOptions;
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Speed, Switch, Topology};
 use std::collections::HashMap;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("htsim", ".topo of htsim"),
     rank: 70,
     looks: |seen| looks(seen.first, seen.body),

@@ -16,11 +16,12 @@
 //! unless `rail` and `id` say otherwise. Unknown fields are refused.
 
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_PLANE, example_network};
+use super::kind::{GraphFileFormat, MAX_PLANE, example_network};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{
-    Aside, Builder, Cable, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology, name_fault,
+    Builder, Cable, FileRemainder, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology,
+    name_fault,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -28,7 +29,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("json", "JSON"),
     rank: 20,
     looks: |seen| seen.body.starts_with('{'),
@@ -246,7 +247,7 @@ fn add_switches(b: &mut Builder, switches: Vec<SwitchEntry>) -> Result<(), Refus
         });
     }
     if left_out.iter().any(|n| *n > 0) {
-        b.set_aside(Aside { left_out, ..Aside::default() });
+        b.set_aside(FileRemainder { left_out, ..FileRemainder::default() });
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Recipe, Switch, Topology};
 use serde_json::Map;
 
-/// What readers are chosen by.
+/// The start of a file, by which its reader is chosen.
 pub(super) struct FileStart<'a> {
     /// The text from its first character that says something.
     pub(super) body: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct FileStart<'a> {
 
 /// A row of the table of formats.
 #[derive(Debug)]
-pub struct Format {
+pub struct GraphFileFormat {
     /// Its name, and what is read.
     pub part: Part,
     /// Formats of small numbers are asked first whether a text looks like theirs.
@@ -29,7 +29,7 @@ pub struct Format {
     pub(super) example: fn() -> String,
 }
 
-impl Format {
+impl GraphFileFormat {
     /// A small file that it reads.
     pub fn example(&self) -> String {
         (self.example)()

@@ -9,7 +9,7 @@ pub mod dot;
 mod given;
 mod kind;
 
-pub use kind::Format;
+pub use kind::GraphFileFormat;
 
 use crate::backed::ReadingOptions;
 use crate::ib::fabric_file::DeviceChoice;
@@ -31,7 +31,7 @@ pub mod slurm_tree;
 
 /// All formats that networks are read from, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FORMATS: &[Format] = &[
+pub static FORMATS: &[GraphFileFormat] = &[
     discovered::ENTRY,
     edge_list::ENTRY,
     gml::ENTRY,

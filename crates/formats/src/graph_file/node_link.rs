@@ -11,7 +11,7 @@
 //! in the list. What nodes and edges mean: [`super::attributed`].
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes};
-use super::kind::Format;
+use super::kind::GraphFileFormat;
 use crate::backed::ReadingOptions;
 use base::Refusal;
 use base::part::Part;
@@ -20,7 +20,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("node-link", "node-link JSON"),
     rank: 10,
     looks: |seen| seen.body.starts_with('{') && looks(seen.body),

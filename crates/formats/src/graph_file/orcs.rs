@@ -19,17 +19,17 @@
 //! without a partner is a cable of its own.
 
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_ENDPOINTS, recipe};
+use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
 use crate::names::unique_names;
 use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::network::{Builder, Cable, NAMES, Peer, Plug, Switch, Topology, name_fault};
+use fabric::network::{Builder, Cable, NAMES, Plug, PortPeer, Switch, Topology, name_fault};
 use fabric::tables::{NO_ROUTE, Routing};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("orcs", "digraphs of ORCS"),
     rank: 40,
     looks: |seen| is_orcs(seen.body),
@@ -168,8 +168,8 @@ pub fn write(routing: &Routing) -> Result<String, Refusal> {
         }
         for (port, list) in (0..=s.ports).zip(&over) {
             let head = match on.peer(id, port) {
-                Peer::Terminal(t) if up(t) => format!("H{}", t.ix() + 1),
-                Peer::Switch(c) if on.link_is_up(c.link()) => {
+                PortPeer::Terminal(t) if up(t) => format!("H{}", t.ix() + 1),
+                PortPeer::Switch(c) if on.link_is_up(c.link()) => {
                     format!("S{}", on.head(c).switch.ix() + 1)
                 }
                 _ => continue,
@@ -442,7 +442,7 @@ impl<'a> DotWords<'a> {
     }
 }
 
-/// Reads statements; the line at fault is that of its words.
+/// A parser of statements; the line at fault is that of its words.
 struct DotParser<'a> {
     words: DotWords<'a>,
     ahead: Option<DotWord<'a>>,

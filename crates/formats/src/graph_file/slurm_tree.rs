@@ -7,14 +7,14 @@
 
 use super::attributed::line_of;
 use super::given::with_endpoints;
-use super::kind::{Format, recipe};
+use super::kind::{GraphFileFormat, recipe};
 use crate::backed::SizeBudget;
 use base::part::Part;
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
 use std::collections::HashMap;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("slurm-tree", "topology.conf of Slurm"),
     rank: 60,
     looks: |seen| looks(seen.first),

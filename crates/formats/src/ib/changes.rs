@@ -6,14 +6,14 @@
 use super::lft::{DROP, Lfts};
 use base::{SwitchId, TerminalId};
 use fabric::addresses::Addresses;
-use fabric::network::{Peer, Topology};
+use fabric::network::{PortPeer, Topology};
 use fabric::tables::{Routing, ServiceLevels};
 use std::collections::{BTreeMap, HashMap};
 
 /// LIDs whose entries are written at once.
 pub const BLOCK: usize = 64;
 
-/// What changes in the forwarding table of one switch.
+/// The changes in the forwarding table of one switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SwitchChange {
     /// GUID of the switch.
@@ -174,9 +174,9 @@ fn table(routing: &Routing, s: SwitchId, input: u16, output: u16) -> [u8; 16] {
 /// The ports of a switch with a working cable, in order.
 fn working_ports(on: &Topology, s: SwitchId) -> Vec<u16> {
     let works = |port: &u16| match on.peer(s, *port) {
-        Peer::Terminal(t) => on.terminal_is_up(t),
-        Peer::Switch(channel) => on.link_is_up(channel.link()),
-        Peer::Empty => false,
+        PortPeer::Terminal(t) => on.terminal_is_up(t),
+        PortPeer::Switch(channel) => on.link_is_up(channel.link()),
+        PortPeer::Empty => false,
     };
     (1..=on.switches()[s.ix()].ports).filter(works).collect()
 }

@@ -8,7 +8,7 @@ use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::collections::{BTreeSet, HashMap};
 
-/// How many entries were compared, how many differ, and the first few that do.
+/// The difference of entries: how many were compared, how many differ, and the first few that do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct EntryDifference {
     /// Entries compared.

@@ -12,7 +12,7 @@
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::{Addresses, MAX_LID};
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, Routing, Tree};
+use fabric::tables::{ForwardingTree, NO_ROUTE, Routing};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write;
@@ -56,7 +56,7 @@ pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<Lfts, Refusal>
     }
     let mut tables: Vec<Vec<u8>> =
         vec![vec![DROP; usize::from(addresses.highest_lid()) + 1]; on.switches().len()];
-    let mut put = |lid: u16, entries: Tree<'_>| -> Result<(), Refusal> {
+    let mut put = |lid: u16, entries: ForwardingTree<'_>| -> Result<(), Refusal> {
         for (s, port) in entries.ports().enumerate().filter(|(_, p)| *p != NO_ROUTE) {
             let byte = u8::try_from(port).ok().filter(|p| *p != DROP).ok_or_else(|| {
                 let why = format!("switch {} forwards to port {port}", on.switches()[s].name);
@@ -75,7 +75,7 @@ pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<Lfts, Refusal>
         }
     }
     for d in (0..on.switches().len()).map(SwitchId::from).filter(|d| on.switches()[d.ix()].up) {
-        put(addresses.switch_lid[d.ix()], Tree::plain(routing.tree_to_switch(d)))?;
+        put(addresses.switch_lid[d.ix()], ForwardingTree::plain(routing.tree_to_switch(d)))?;
     }
     let up = tables.into_iter().enumerate().filter(|(s, _)| on.switches()[*s].up);
     let by_guid = up.map(|(s, table)| (addresses.switch_guid[s], table)).collect();

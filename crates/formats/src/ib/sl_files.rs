@@ -5,8 +5,8 @@
 
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
-use fabric::network::{Peer, Topology};
-use fabric::tables::{Lanes, PortTables, Routing, ServiceLevels, Sl2Vl};
+use fabric::network::{PortPeer, Topology};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
 use std::collections::{BTreeMap, HashMap};
 
 /// SL2VL tables by switch GUID, in-port and out-port.
@@ -103,7 +103,7 @@ pub fn lanes_of(
     addresses: &Addresses,
     levels: &PathLevels,
     tables: &Sl2VlTables,
-) -> Result<Lanes, Refusal> {
+) -> Result<LaneAssignment, Refusal> {
     let by_switch = SwitchLevels::new(routing.topology(), addresses, levels);
     let levels = if by_switch.agree {
         ServiceLevels::BySwitch(by_switch.levels(routing, addresses)?)
@@ -111,17 +111,17 @@ pub fn lanes_of(
         ServiceLevels::ByTerminal(by_terminal(routing, addresses, levels, &by_switch)?)
     };
     if let Some(table) = common(routing.topology(), addresses, tables)? {
-        return Ok(Lanes::new(levels, Sl2Vl::Uniform(table)));
+        return Ok(LaneAssignment::new(levels, Sl2Vl::Uniform(table)));
     }
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
-    let mut by_port = PortTables::new(routing.topology(), [0; 16]);
+    let mut by_port = Sl2VlPortTables::new(routing.topology(), [0; 16]);
     for (&(guid, input, output), table) in tables {
         if let Some(&s) = switch.get(&guid) {
             by_port.set(s, input, output, *table);
         }
     }
-    Ok(Lanes::new(levels, Sl2Vl::PerPort(by_port)))
+    Ok(LaneAssignment::new(levels, Sl2Vl::PerPort(by_port)))
 }
 
 /// The table that all cabled pairs of ports of all working switches have, if there is one: proofs
@@ -135,9 +135,9 @@ fn common(
     let mut all_alike = true;
     for (s, switch) in on.switches().iter().enumerate().filter(|(_, s)| s.up) {
         let works = |port: &u16| match on.peer(SwitchId::from(s), *port) {
-            Peer::Terminal(t) => on.terminal_is_up(t),
-            Peer::Switch(channel) => on.link_is_up(channel.link()),
-            Peer::Empty => false,
+            PortPeer::Terminal(t) => on.terminal_is_up(t),
+            PortPeer::Switch(channel) => on.link_is_up(channel.link()),
+            PortPeer::Empty => false,
         };
         let ports: Vec<u16> = (1..=switch.ports).filter(works).collect();
         let guid = addresses.switch_guid[s];

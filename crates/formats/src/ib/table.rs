@@ -7,7 +7,7 @@ use super::table_file::{self, TableFile};
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::Topology;
-use fabric::tables::{Lanes, PortTables, Routing, ServiceLevels, Sl2Vl};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
@@ -115,7 +115,10 @@ pub fn read(
         return Err(Refusal::new(file, why, "tables and network must belong together"));
     }
     let routing = super::lft::to_routing(&found.lfts, on, addresses).map_err(|r| r.within(file))?;
-    let lanes = Lanes::new(levels_of(&found, &routing, addresses), lanes_of(&found, on, addresses));
+    let lanes = LaneAssignment::new(
+        levels_of(&found, &routing, addresses),
+        lanes_of(&found, on, addresses),
+    );
     Ok(routing.with_lanes(lanes))
 }
 
@@ -145,7 +148,7 @@ fn lanes_of(found: &TableFile, on: &Topology, addresses: &Addresses) -> Sl2Vl {
     }
     let switch: BTreeMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
-    let mut by_port = PortTables::new(on, fallback);
+    let mut by_port = Sl2VlPortTables::new(on, fallback);
     for ((guid, input, output), table) in &found.sl2vl[1..] {
         let one = guid.map(|g| switch.get(&g).copied());
         let all = (0..on.switches().len()).map(SwitchId::from).filter(|_| guid.is_none());
@@ -238,7 +241,8 @@ mod tests {
         let ends = routing.topology().terminals().len();
         let count = routing.layers() as usize * ends * ends;
         let levels = (0..count).map(|i| (i * i % 7) as u8).collect();
-        let lanes = Lanes::new(ServiceLevels::ByTerminal(levels), routing.lanes().sl2vl().clone());
+        let lanes =
+            LaneAssignment::new(ServiceLevels::ByTerminal(levels), routing.lanes().sl2vl().clone());
         let routing = routing.with_lanes(lanes);
         let lfts = lft::tables(&routing, &addresses).expect("few ports");
         let text = text(&routing, &addresses, &lfts);

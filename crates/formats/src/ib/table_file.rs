@@ -17,7 +17,7 @@ const NOT_GIVEN: u16 = u16::MAX;
 const NO_LEVEL: u16 = 16;
 const MAX_PORT: u16 = 254;
 
-/// What a whole file says.
+/// The contents of a whole file of tables.
 #[derive(Debug, Default)]
 pub(super) struct TableFile {
     pub(super) lmc: u8,
@@ -77,7 +77,7 @@ pub(super) fn parse(text: &str, file: &str) -> Result<TableFile, Refusal> {
     Ok(reader.found)
 }
 
-/// What is wrong with a record, and what would be right.
+/// A fault of a record: what is wrong with it, and what would be right.
 struct RecordFault {
     why: String,
     help: &'static str,

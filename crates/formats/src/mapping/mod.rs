@@ -13,7 +13,7 @@ use base::words::did_you_mean;
 
 /// A format of mappings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub enum MappingFormat {
     /// The number of the endpoint of each process, a line each.
     List,
     /// Open MPI's rank file.
@@ -34,25 +34,33 @@ pub enum Format {
 const NUMBERS: &str = "# numbers of endpoints";
 
 /// All: name, format, how it is used.
-pub const FORMATS: [(&str, Format, &str); 7] = [
-    ("list", Format::List, "an endpoint's number a line; `flyloom sim message --placement FILE`"),
+pub const FORMATS: [(&str, MappingFormat, &str); 7] = [
+    (
+        "list",
+        MappingFormat::List,
+        "an endpoint's number a line; `flyloom sim message --placement FILE`",
+    ),
     (
         "rankfile",
-        Format::Rankfile,
+        MappingFormat::Rankfile,
         "mpirun --rankfile FILE (Open MPI 4), --map-by rankfile:file=FILE (5)",
     ),
-    ("hydra", Format::Hydra, "mpiexec -f FILE (MPICH)"),
-    ("slurm", Format::Slurm, "SLURM_HOSTFILE=FILE srun --distribution=arbitrary"),
-    ("cray", Format::Cray, "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE (Cray MPICH)"),
-    ("pbs", Format::Pbs, "mpirun -machinefile FILE in a job of PBS"),
-    ("json", Format::Json, "numbers and host names"),
+    ("hydra", MappingFormat::Hydra, "mpiexec -f FILE (MPICH)"),
+    ("slurm", MappingFormat::Slurm, "SLURM_HOSTFILE=FILE srun --distribution=arbitrary"),
+    (
+        "cray",
+        MappingFormat::Cray,
+        "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=FILE (Cray MPICH)",
+    ),
+    ("pbs", MappingFormat::Pbs, "mpirun -machinefile FILE in a job of PBS"),
+    ("json", MappingFormat::Json, "numbers and host names"),
 ];
 
 /// The format of this name.
 ///
 /// # Errors
 /// When there is none.
-pub fn format(name: &str) -> Result<Format, Refusal> {
+pub fn format(name: &str) -> Result<MappingFormat, Refusal> {
     let found = FORMATS.iter().find(|(known, ..)| *known == name).map(|(_, format, _)| *format);
     found.ok_or_else(|| {
         let names = FORMATS.map(|(name, ..)| name);

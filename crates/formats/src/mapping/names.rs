@@ -22,7 +22,7 @@ pub struct EndpointNames<'a> {
     turns: HashMap<u32, usize>,
 }
 
-/// What a name is.
+/// The endpoints that a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum NamedEndpoints {
     One(u32),

@@ -1,7 +1,7 @@
 //! Mappings read.
 
 use super::names::{EndpointNames, add, said_lines};
-use super::{Format, NUMBERS};
+use super::{MappingFormat, NUMBERS};
 use base::Refusal;
 use fabric::Topology;
 use serde_json::Value;
@@ -18,24 +18,26 @@ pub fn read(
     on: &Topology,
     text: &str,
     slots: &[u32],
-    format: Option<Format>,
+    format: Option<MappingFormat>,
 ) -> Result<Vec<u32>, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let begins = text.trim_start();
     let by_content = if begins.starts_with('{') {
-        Format::Json
+        MappingFormat::Json
     } else if begins.lines().any(|line| line.starts_with("rank ")) {
-        Format::Rankfile
+        MappingFormat::Rankfile
     } else if begins.starts_with("# MPICH_RANK_ORDER") {
-        Format::Cray
+        MappingFormat::Cray
     } else {
-        Format::List
+        MappingFormat::List
     };
     let places = match format.unwrap_or(by_content) {
-        Format::Json => json(on, text),
-        Format::Rankfile => rankfile(on, text),
-        Format::Cray => cray(text, slots),
-        Format::List | Format::Hydra | Format::Slurm | Format::Pbs => list(on, text),
+        MappingFormat::Json => json(on, text),
+        MappingFormat::Rankfile => rankfile(on, text),
+        MappingFormat::Cray => cray(text, slots),
+        MappingFormat::List | MappingFormat::Hydra | MappingFormat::Slurm | MappingFormat::Pbs => {
+            list(on, text)
+        }
     }?;
     check_rails(on, &places)?;
     Ok(places)

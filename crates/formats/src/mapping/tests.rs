@@ -31,15 +31,15 @@ fn every_format_is_read_as_it_was_written() {
         assert_eq!(read(&on, &text, &slots, None).expect(name), places, "{name}");
         assert_eq!(read(&on, &text, &slots, Some(format)).expect(name), places, "{name}");
     }
-    let text = write(&on, &[3, 3, 1], &slots, Format::Rankfile).expect("a text");
+    let text = write(&on, &[3, 3, 1], &slots, MappingFormat::Rankfile).expect("a text");
     let name = |e: usize| &on.endpoints()[e].name;
     let expect =
         format!("rank 0={0} slot=0\nrank 1={0} slot=1\nrank 2={1} slot=0\n", name(3), name(1));
     assert_eq!(text, expect);
     // two ranks on endpoints 1 and 0 of one slot each: the slot of 0 has rank 1
-    let text = write(&on, &[1, 0], &[0, 1], Format::Cray).expect("an order");
+    let text = write(&on, &[1, 0], &[0, 1], MappingFormat::Cray).expect("an order");
     assert!(text.ends_with("\n1,0\n"), "{text}");
-    assert!(write(&on, &[1, 2], &[0, 1, 2], Format::Cray).is_err(), "slot 0 stays empty");
+    assert!(write(&on, &[1, 2], &[0, 1, 2], MappingFormat::Cray).is_err(), "slot 0 stays empty");
 }
 
 #[test]
@@ -67,8 +67,9 @@ fn hosts_are_found_by_name_word_range_and_number() {
     }
     let twins = fabric_names(["a x", "a y", "b", "c"]);
     assert!(hosts(&twins, "a").expect_err("two").to_string().contains("several"));
-    assert!(write(&twins, &[0, 1], &[], Format::Slurm).is_err());
-    let said = write(&twins, &[0, 2], &[], Format::Slurm).expect_err("read as no one").to_string();
+    assert!(write(&twins, &[0, 1], &[], MappingFormat::Slurm).is_err());
+    let said =
+        write(&twins, &[0, 2], &[], MappingFormat::Slurm).expect_err("read as no one").to_string();
     assert!(said.contains("the name of another"), "{said}");
     assert!(pins(&on, "x n01").expect_err("no rank").to_string().contains("line 1"));
 }
@@ -83,7 +84,7 @@ fn the_adapters_of_a_host_are_one_host_to_launchers() {
     assert_eq!(hosts(&on, "a mlx5_1\na").expect("whole names"), [1, 3]);
     assert_eq!(pins(&on, "0 a\n1 a").expect("in turn"), [(0, 3), (1, 1)]);
     for places in [[0, 1, 2, 3], [2, 2, 1, 3], [1, 1, 2, 0]] {
-        let text = write(&on, &places, &slots, Format::Rankfile).expect("a file");
+        let text = write(&on, &places, &slots, MappingFormat::Rankfile).expect("a file");
         assert_eq!(read(&on, &text, &slots, None).expect("read"), places, "{text}");
         let mut lines: Vec<&str> =
             text.lines().filter_map(|l| l.split_once('=')).map(|l| l.1).collect();
@@ -91,7 +92,7 @@ fn the_adapters_of_a_host_are_one_host_to_launchers() {
         lines.dedup();
         assert_eq!(lines.len(), 4, "a slot of a host is of one rank: {text}");
     }
-    for format in [Format::Hydra, Format::Slurm, Format::Pbs] {
+    for format in [MappingFormat::Hydra, MappingFormat::Slurm, MappingFormat::Pbs] {
         let text = write(&on, &[2, 1, 0, 3], &slots, format).expect("a file");
         assert_eq!(text, "b\na\nb\na\n");
         assert_eq!(read(&on, &text, &slots, Some(format)).expect("in turn"), [0, 3, 2, 1]);
@@ -100,7 +101,8 @@ fn the_adapters_of_a_host_are_one_host_to_launchers() {
 
 #[test]
 fn names_that_a_launcher_reads_otherwise_are_refused() {
-    let launchers = [Format::Rankfile, Format::Hydra, Format::Slurm, Format::Pbs];
+    let launchers =
+        [MappingFormat::Rankfile, MappingFormat::Hydra, MappingFormat::Slurm, MappingFormat::Pbs];
     for bad in ["a:4", "#c", "n[1-3]", "a,b", "-w", "+n0", "a=b", "a#b", "a*2", "\u{e9}", ".", "a]"]
     {
         let on = fabric_names([bad, "b", "c", "d"]);
@@ -109,7 +111,7 @@ fn names_that_a_launcher_reads_otherwise_are_refused() {
             assert!(said.contains(&format!("{bad:?}")) && said.contains("letters"), "{said}");
             assert!(write(&on, &[1, 2], &[], format).is_ok(), "a name that is not written");
         }
-        for format in [Format::List, Format::Json] {
+        for format in [MappingFormat::List, MappingFormat::Json] {
             let text = write(&on, &[1, 0], &[0, 1], format).expect(bad);
             assert_eq!(read(&on, &text, &[0, 1], None).expect(bad), [1, 0]);
         }
@@ -174,7 +176,7 @@ proptest! {
         let Ok(text) = write(&on, &places, &slots, format) else { return Ok(()) };
         let back = read(&on, &text, &slots, Some(format)).expect("what was written");
         let host = |e: &u32| names[*e as usize].split(' ').next().expect("a word");
-        if [Format::Hydra, Format::Slurm, Format::Pbs].contains(&format) {
+        if [MappingFormat::Hydra, MappingFormat::Slurm, MappingFormat::Pbs].contains(&format) {
             // `host:slots` and `#` of Hydra and PBS; brackets and commas of Slurm's lists
             let marks = [':', '#', ',', '[', ']', ' ', '=', '"', '*'];
             let plain = |line: &str| !line.contains(marks);

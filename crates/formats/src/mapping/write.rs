@@ -1,7 +1,7 @@
 //! Mappings written.
 
 use super::names::EndpointNames;
-use super::{Format, NUMBERS};
+use super::{MappingFormat, NUMBERS};
 use crate::hosts::{self, host};
 use base::Refusal;
 use fabric::Topology;
@@ -18,11 +18,11 @@ pub fn write(
     on: &Topology,
     places: &[u32],
     slots: &[u32],
-    format: Format,
+    format: MappingFormat,
 ) -> Result<String, Refusal> {
     let mut text = String::new();
     let names = EndpointNames::new(on);
-    if format == Format::List {
+    if format == MappingFormat::List {
         if places.iter().any(|e| !names.is_number(*e)) {
             let _ = writeln!(text, "{NUMBERS}");
         }
@@ -31,13 +31,13 @@ pub fn write(
         }
         return Ok(text);
     }
-    if format == Format::Cray {
+    if format == MappingFormat::Cray {
         return cray(places, slots);
     }
     let name = |e: u32| host(&on.endpoints()[e as usize].name);
     let known = places_of(on, &names, places, format)?;
     match format {
-        Format::Rankfile => {
+        MappingFormat::Rankfile => {
             let mut taken = vec![0; on.endpoints().len()];
             for (rank, &e) in places.iter().enumerate() {
                 // each adapter of a host has slots of its own, which tell it from the others
@@ -47,7 +47,7 @@ pub fn write(
                 taken[e as usize] += 1;
             }
         }
-        Format::Json => {
+        MappingFormat::Json => {
             let hosts: Vec<&str> = places.iter().map(|&e| name(e)).collect();
             let _ = writeln!(text, "{}", json!({ "mapping": places, "hosts": hosts }));
         }
@@ -92,7 +92,7 @@ fn places_of(
     on: &Topology,
     names: &EndpointNames,
     places: &[u32],
-    format: Format,
+    format: MappingFormat,
 ) -> Result<HashMap<u32, (usize, usize)>, Refusal> {
     let mut known = HashMap::new();
     let mut by_host: HashMap<&str, u32> = HashMap::new();
@@ -101,14 +101,14 @@ fn places_of(
             continue;
         }
         let name = host(&on.endpoints()[e as usize].name);
-        if let Some(why) = hosts::fault(name).filter(|_| format != Format::Json) {
+        if let Some(why) = hosts::fault(name).filter(|_| format != MappingFormat::Json) {
             let why = format!("a launcher would not take {name:?} for the name of a host: {why}");
             let help = format!("{}; or list or json, which have numbers", hosts::NAMES);
             return Err(Refusal::new("format", why, help));
         }
         let place = names.place(e);
         let other = *by_host.entry(name).or_insert(e);
-        if let (None, true) = (place, other != e || format != Format::Json) {
+        if let (None, true) = (place, other != e || format != MappingFormat::Json) {
             let why = if other == e {
                 format!("the name {name} of endpoint {e} is the name of another, too")
             } else {

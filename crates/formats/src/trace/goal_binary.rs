@@ -7,13 +7,14 @@
 //! Source: LogGOPSim's Goal.hpp and txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
 use super::kind::{
-    Example, FileNaming, Format, FormatWriter, MOST_RANKS, WrittenWorkload, example_schedule,
+    ExampleFiles, FileNaming, FormatWriter, MOST_RANKS, TraceFormat, WrittenWorkload,
+    example_schedule,
 };
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
-use traffic::workload::{Builder, Kind, OfRank, Op, Schedule};
+use traffic::workload::{Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("goal-binary", "GOAL in binary, as LogGOPSim reads it"),
     FileNaming::One(&[".bin"]),
     |files, request| parse(files[0].1, request.watch),
@@ -24,7 +25,7 @@ pub(super) const ENTRY: Format = Format::new(
     Ok(WrittenWorkload::one(schedule, write(schedule)))
 }));
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     vec![("run.bin".to_owned(), write(&example_schedule()))]
 }
 
@@ -144,7 +145,7 @@ pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
     }
     let largest = from.take::<2>("the largest cpu and nic")?;
     let table = from.at;
-    let mut all = Builder::new(ranks);
+    let mut all = ScheduleBuilder::new(ranks);
     let mut room = (bytes.len() as u64).saturating_sub(table as u64 + 16 * u64::from(ranks));
     for rank in 0..ranks {
         if rank % STRIDE == 0 {
@@ -181,7 +182,7 @@ type OperationLists = [(u32, u32); 2];
 
 fn read_rank(
     from: &mut NumberReader<'_>,
-    mut into: OfRank<'_>,
+    mut into: RankBuilder<'_>,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
     let (ops, roots) = (from.u32("a rank")?, from.u32("a rank")?);
@@ -269,9 +270,9 @@ fn check_roots(
 
 fn read_op(from: &mut NumberReader<'_>) -> Result<Op, Refusal> {
     let kind = match from.take::<1>("an operation")?[0] {
-        1 => Kind::Send,
-        2 => Kind::Recv,
-        3 => Kind::Calc,
+        1 => OperationKind::Send,
+        2 => OperationKind::Recv,
+        3 => OperationKind::Calc,
         other => {
             let why = format!("an operation of type {other}");
             return Err(from.refuse(why, "1 send, 2 receive, 3 calculation"));
@@ -280,7 +281,7 @@ fn read_op(from: &mut NumberReader<'_>) -> Result<Op, Refusal> {
     let (peer, size) = (from.u32("an operation")?, from.u64("an operation")?);
     let tag = from.u32("an operation")?;
     let [cpu, nic] = from.take("an operation")?;
-    if kind == Kind::Calc && (peer, tag, nic) != (0, 0, 0) {
+    if kind == OperationKind::Calc && (peer, tag, nic) != (0, 0, 0) {
         let why = format!("a calculation with peer {peer}, tag {tag} and nic {nic}");
         return Err(from.refuse(why, "0 for each: only messages have them"));
     }

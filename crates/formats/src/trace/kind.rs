@@ -9,15 +9,15 @@ use traffic::workload::{Schedule, WorkloadRequest, make};
 pub(super) const MOST_RANKS: u64 = 1 << 28;
 
 /// A file: its name and what is in it.
-pub type File<'a> = (String, &'a [u8]);
+pub type NamedFile<'a> = (String, &'a [u8]);
 
 /// Parameters by their names.
-pub type Given = Map<String, Value>;
+pub type GivenParameters = Map<String, Value>;
 
 /// The files of a small run, by name and content.
-pub type Example = Vec<(String, Vec<u8>)>;
+pub type ExampleFiles = Vec<(String, Vec<u8>)>;
 
-/// How the files of a run are named. All but an index may have `.gz` behind their names.
+/// The naming of the files of a run. All but an index may have `.gz` behind their names.
 #[derive(Debug, Clone, Copy)]
 pub enum FileNaming {
     /// One file has all ranks; its name has one of these ends.
@@ -47,7 +47,7 @@ pub enum FileNaming {
     },
 }
 
-/// A workload, written.
+/// A workload as it is written to files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WrittenWorkload {
     /// The files, by name and content; one without a name where the format has one file.
@@ -62,39 +62,45 @@ pub struct WrittenWorkload {
     pub at_once: Option<u32>,
 }
 
-type Write = fn(&Schedule, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
-type Make = fn(&str, &Given, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
-type Rewrite = fn(&[File<'_>], &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
-type Read = fn(&[File<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
-type Looks = fn(&[u8]) -> bool;
-type Count = fn(&[File<'_>], &dyn Watch) -> Result<Value, Stop>;
+/// A function that writes a schedule; the text is the name of the run.
+type WriteFn = fn(&Schedule, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+/// A function that writes what a generator makes with these parameters.
+type GenerateFn = fn(&str, &GivenParameters, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+/// A function that writes files of the format anew.
+type RewriteFn = fn(&[NamedFile<'_>], &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+/// A function that reads the files of a run.
+type ReadFn = fn(&[NamedFile<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
+/// A function that says whether the beginning of a file looks like the format.
+type RecognizeFn = fn(&[u8]) -> bool;
+/// A function that counts what is in files of the format.
+type CountFn = fn(&[NamedFile<'_>], &dyn Watch) -> Result<Value, Stop>;
 
-/// How a format is written.
+/// The writer of a format.
 #[derive(Debug, Clone, Copy)]
 pub struct FormatWriter {
     /// The end of a name that asks for the format.
     pub end: &'static str,
     /// Whether the name is that of a folder of files.
     pub is_folder: bool,
-    write: Write,
+    write: WriteFn,
     /// What a generator makes, and what was read in this format, with the calls that a schedule
     /// does not have.
-    keeps: Option<(Make, Rewrite)>,
+    keeps: Option<(GenerateFn, RewriteFn)>,
 }
 
 impl FormatWriter {
     /// One file, whose name ends so.
-    pub(super) const fn file(end: &'static str, write: Write) -> Self {
+    pub(super) const fn file(end: &'static str, write: WriteFn) -> Self {
         Self { end, is_folder: false, write, keeps: None }
     }
 
     /// A folder of files, whose name ends so.
-    pub(super) const fn folder(end: &'static str, write: Write) -> Self {
+    pub(super) const fn folder(end: &'static str, write: WriteFn) -> Self {
         Self { is_folder: true, ..Self::file(end, write) }
     }
 
     /// With writers of what is more than a schedule: by a generator, and of the same format.
-    pub(super) const fn keeps(self, make: Make, rewrite: Rewrite) -> Self {
+    pub(super) const fn keeps(self, make: GenerateFn, rewrite: RewriteFn) -> Self {
         Self { keeps: Some((make, rewrite)), ..self }
     }
 
@@ -123,7 +129,7 @@ impl FormatWriter {
     pub fn made(
         &self,
         name: &str,
-        given: &Given,
+        given: &GivenParameters,
         prefix: &str,
         watch: &dyn Watch,
     ) -> Result<WrittenWorkload, Stop> {
@@ -140,7 +146,7 @@ impl FormatWriter {
     /// As [`Self::write`], and those of reading.
     pub fn rewritten(
         &self,
-        files: &[File<'_>],
+        files: &[NamedFile<'_>],
         prefix: &str,
         watch: &dyn Watch,
     ) -> Option<Result<WrittenWorkload, Stop>> {
@@ -159,7 +165,7 @@ impl WrittenWorkload {
 
 /// A row of the table of formats.
 #[derive(Debug, Clone, Copy)]
-pub struct Format {
+pub struct TraceFormat {
     /// Its name, what it is, and its parameters.
     pub part: Part,
     /// How its files are named.
@@ -168,27 +174,28 @@ pub struct Format {
     pub is_text: bool,
     /// How it is written; none where it is read alone.
     pub writer: Option<FormatWriter>,
-    looks: Looks,
-    read: Read,
-    counts: Option<Count>,
-    example: fn() -> Example,
+    looks: RecognizeFn,
+    read: ReadFn,
+    counts: Option<CountFn>,
+    example: fn() -> ExampleFiles,
 }
 
-impl Format {
+impl TraceFormat {
     /// A format whose files are named so. `read` makes the schedule of its files, rank by rank;
     /// `example` is a small run that it reads, from which tests make damaged ones.
     pub(super) const fn new(
         part: Part,
         naming: FileNaming,
-        read: Read,
-        example: fn() -> Example,
+        read: ReadFn,
+        example: fn() -> ExampleFiles,
     ) -> Self {
-        let (is_text, writer, counts, looks): (_, _, _, Looks) = (false, None, None, |_| false);
+        let (is_text, writer, counts, looks): (_, _, _, RecognizeFn) =
+            (false, None, None, |_| false);
         Self { part, naming, is_text, writer, looks, read, counts, example }
     }
 
     /// Known by the content of a file, whatever it is called.
-    pub(super) const fn known_by(self, looks: Looks) -> Self {
+    pub(super) const fn known_by(self, looks: RecognizeFn) -> Self {
         Self { looks, ..self }
     }
 
@@ -204,7 +211,7 @@ impl Format {
     }
 
     /// It says of a run more than its schedule does.
-    pub(super) const fn counts(self, counts: Count) -> Self {
+    pub(super) const fn counts(self, counts: CountFn) -> Self {
         Self { counts: Some(counts), ..self }
     }
 
@@ -247,8 +254,8 @@ impl Format {
     /// none of the format's or cannot have that value; when `watch` says stop.
     pub fn read(
         &self,
-        files: &[File<'_>],
-        given: &Given,
+        files: &[NamedFile<'_>],
+        given: &GivenParameters,
         watch: &dyn Watch,
     ) -> Result<Schedule, Stop> {
         let takes_none = self.part.schema()["properties"].is_null();
@@ -269,7 +276,7 @@ impl Format {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn count(&self, files: &[File<'_>], watch: &dyn Watch) -> Option<Result<Value, Stop>> {
+    pub fn count(&self, files: &[NamedFile<'_>], watch: &dyn Watch) -> Option<Result<Value, Stop>> {
         self.counts.map(|counts| counts(files, watch))
     }
 
@@ -279,12 +286,12 @@ impl Format {
     }
 
     /// The files of a small run that this format reads, with its index where it has one.
-    pub fn example(&self) -> Example {
+    pub fn example(&self) -> ExampleFiles {
         (self.example)()
     }
 
     /// Those of `files` that belong to ranks.
-    pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<File<'a>> {
+    pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<NamedFile<'a>> {
         let is_index = |name: &str| match self.naming {
             FileNaming::Indexed { index, .. } => name.ends_with(index),
             _ => false,

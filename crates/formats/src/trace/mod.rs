@@ -11,7 +11,10 @@ mod mpi;
 #[path = "../../../../docs/parts/htsim_flows.rs"]
 mod page_htsim_flows;
 
-pub use kind::{Example, File, FileNaming, Format, FormatWriter, Given, WrittenWorkload};
+pub use kind::{
+    ExampleFiles, FileNaming, FormatWriter, GivenParameters, NamedFile, TraceFormat,
+    WrittenWorkload,
+};
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -26,7 +29,7 @@ pub mod recorded;
 
 /// All formats of workloads, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FORMATS: &[Format] = &[
+pub static FORMATS: &[TraceFormat] = &[
     chakra::ENTRY,
     dumpi::ENTRY,
     goal::ENTRY,
@@ -40,7 +43,7 @@ pub static FORMATS: &[Format] = &[
 ///
 /// # Errors
 /// When there is none.
-pub fn format(name: &str) -> Result<&'static Format, Refusal> {
+pub fn format(name: &str) -> Result<&'static TraceFormat, Refusal> {
     FORMATS.iter().find(|format| format.part.name == name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|format| format.part.name).collect();
         let help = did_you_mean(name, known.iter().copied()) + &known.join(", ");
@@ -53,7 +56,7 @@ pub fn format(name: &str) -> Result<&'static Format, Refusal> {
 ///
 /// # Errors
 /// When no format knows the file, and it is no text.
-pub fn of_file(name: &str, content: &[u8]) -> Result<&'static Format, Refusal> {
+pub fn of_file(name: &str, content: &[u8]) -> Result<&'static TraceFormat, Refusal> {
     if let Some(what) = matrix(name, content) {
         let why = format!("this is {what}, which says who sends how much to whom and not when");
         let help = "a schedule: flyloom record -o app.goal -- mpirun ... records that of a program \
@@ -61,12 +64,12 @@ pub fn of_file(name: &str, content: &[u8]) -> Result<&'static Format, Refusal> {
                     --graph takes the matrix";
         return Err(Refusal::new("", why, help));
     }
-    let first = |fits: &dyn Fn(&Format) -> bool| {
+    let first = |fits: &dyn Fn(&TraceFormat) -> bool| {
         let mut one = FORMATS.iter().filter(|format| matches!(format.naming, FileNaming::One(_)));
         one.find(|format| fits(format))
     };
-    let looks = |format: &Format| format.looks(content);
-    let named = |format: &Format| format.is_named(name);
+    let looks = |format: &TraceFormat| format.looks(content);
+    let named = |format: &TraceFormat| format.is_named(name);
     let found = first(&|format| named(format) && looks(format))
         .or_else(|| first(&looks))
         .or_else(|| first(&named));

@@ -5,12 +5,12 @@ use base::Quiet;
 use std::collections::HashSet;
 use traffic::workload::Schedule;
 
-fn all() -> impl Iterator<Item = &'static Format> {
+fn all() -> impl Iterator<Item = &'static TraceFormat> {
     FORMATS.iter().chain([&page_htsim_flows::ENTRY])
 }
 
-fn read(format: &Format, files: &Example) -> Schedule {
-    let found = format.read(&format.of_ranks(files), &Given::new(), &Quiet);
+fn read(format: &TraceFormat, files: &ExampleFiles) -> Schedule {
+    let found = format.read(&format.of_ranks(files), &GivenParameters::new(), &Quiet);
     found.unwrap_or_else(|why| panic!("{}: {why}", format.part.name))
 }
 
@@ -88,7 +88,7 @@ fn the_content_of_a_file_says_its_format_before_its_name_does() {
 #[test]
 fn a_parameter_is_refused_where_a_format_has_none_of_that_name() {
     for format in all() {
-        let given = Given::from_iter([("colour".to_owned(), "red".into())]);
+        let given = GivenParameters::from_iter([("colour".to_owned(), "red".into())]);
         let files = format.example();
         let refused = format.read(&format.of_ranks(&files), &given, &Quiet).expect_err("no key");
         assert!(refused.to_string().contains("colour"), "{refused}");

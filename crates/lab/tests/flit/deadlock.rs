@@ -7,7 +7,7 @@
 use crate::files::{config, simulation};
 use base::Quiet;
 use flit::engine::{BlockedPacket, engine};
-use formats::booksim::{Source, read};
+use formats::booksim::{SettingsSource, read};
 use lab::sampling::{BookSimSimulation, SamplingEnd};
 use std::fmt::Write;
 
@@ -63,7 +63,7 @@ fn ring(keys: &str) -> BookSimSimulation {
         "topology = anynet; routing_function = min; network_file = net; injection_rate = 1.0;
          vc_buf_size = 2; traffic = tornado({{5,1,1}}); latency_thres = -1.0; {keys}"
     );
-    let config = read(&[Source::File { name: "ring.cfg", text: &text }]).unwrap();
+    let config = read(&[SettingsSource::File { name: "ring.cfg", text: &text }]).unwrap();
     BookSimSimulation::new(config, Some(("net", &file)), &Quiet).unwrap()
 }
 
@@ -109,7 +109,7 @@ fn a_class_that_never_comes_to_its_turn_ends_the_run() {
         num_vcs = 4; priority = class; classes = 2; class_priority = {1,0};
         injection_rate = {1.0,0.1}; latency_thres = -1.0; stopping_thres = -1.0;
         acc_stopping_thres = -1.0;";
-    let config = read(&[Source::File { name: "mesh.cfg", text }]).unwrap();
+    let config = read(&[SettingsSource::File { name: "mesh.cfg", text }]).unwrap();
     let found = BookSimSimulation::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
     assert_eq!((found.ended, found.point.deadlock), (SamplingEnd::NotDrained, None));
     assert!(found.point.classes[0].packets.1 > 0);

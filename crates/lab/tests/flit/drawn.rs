@@ -3,9 +3,9 @@
 
 use crate::reference::{LaneRule, ReferenceNetwork};
 use crate::slow::{CableEnd, Flit, Port, RouteRequest};
-use base::seed::Fast;
+use base::seed::FastStream;
 use flit::booksim::routing::ExploredGuide;
-use formats::booksim::{Source, read};
+use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
 use paths::guide::{self, Guide, PacketPosition};
 use paths::wiring::{self, Wiring};
@@ -13,9 +13,9 @@ use paths::word;
 
 /// The draws of a packet to `to` at a router, which it entered by a port and a channel: 0 at the
 /// first router, because with lookahead the packet is routed there before it has a channel.
-fn draws(router: usize, input: usize, vc: usize, to: usize) -> Fast {
+fn draws(router: usize, input: usize, vc: usize, to: usize) -> FastStream {
     let place = [router, input, vc, to].into_iter().fold(0, |sum, part| sum * 256 + part as u64);
-    Fast::new(11, "draws", place)
+    FastStream::new(11, "draws", place)
 }
 
 /// The port number of a packet that is still at its source.
@@ -67,7 +67,7 @@ impl Guide for FixedDraws<'_> {
         self.guide.has_choices()
     }
 
-    fn inject(&self, source: u32, packet: &mut word::PacketHeader<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut word::PacketHeader<'_>, _: &mut FastStream) -> u32 {
         let to = packet.target() as usize;
         self.guide.inject(source, packet, &mut draws(source as usize, NO_PORT, 0, to))
     }
@@ -279,7 +279,7 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> ReferenceNetwork {
 
 /// The ports of the network of a configuration, as the fast routers number them.
 fn ports_of(keys: &str) -> Vec<Vec<Port>> {
-    let config = read(&[Source::File { name: "a.cfg", text: keys }]).unwrap();
+    let config = read(&[SettingsSource::File { name: "a.cfg", text: keys }]).unwrap();
     let of = case(&config, None).unwrap();
     let end = |end| match end {
         wiring::CableEnd::Router { router, port } => CableEnd::Router(router as usize, port.into()),

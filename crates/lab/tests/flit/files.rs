@@ -1,7 +1,7 @@
 //! The files beside these tests: configurations, networks and curves of `BookSim`.
 
 use base::Quiet;
-use formats::booksim::{Config, Network, Source, read};
+use formats::booksim::{BookSimConfig, BookSimNetwork, SettingsSource, read};
 use lab::sampling::BookSimSimulation;
 
 /// The path of a file.
@@ -10,18 +10,18 @@ pub(crate) fn data(name: &str) -> String {
 }
 
 /// A configuration by its name, with further settings.
-pub(crate) fn config(name: &str, arguments: &[String]) -> Config {
+pub(crate) fn config(name: &str, arguments: &[String]) -> BookSimConfig {
     let text = std::fs::read_to_string(data(&format!("{name}.cfg"))).unwrap();
-    let file = Source::File { name, text: &text };
-    let arguments = arguments.iter().map(|a| Source::Argument(a));
-    let sources: Vec<Source<'_>> = std::iter::once(file).chain(arguments).collect();
+    let file = SettingsSource::File { name, text: &text };
+    let arguments = arguments.iter().map(|a| SettingsSource::Argument(a));
+    let sources: Vec<SettingsSource<'_>> = std::iter::once(file).chain(arguments).collect();
     read(&sources).unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
 /// The simulation of a configuration.
-pub(crate) fn simulation(config: Config) -> BookSimSimulation {
+pub(crate) fn simulation(config: BookSimConfig) -> BookSimSimulation {
     let file = match &config.network {
-        Network::Anynet { file, .. } => {
+        BookSimNetwork::Anynet { file, .. } => {
             Some((file.clone(), std::fs::read_to_string(data(file)).unwrap()))
         }
         _ => None,

@@ -3,9 +3,9 @@
 
 use base::Quiet;
 use flit::booksim::freedom;
-use flit::engine::{Engine, EngineSetup, Tally, engine};
-use flit::router::{Allocator, Priority, Router};
-use formats::booksim::{Source, read};
+use flit::engine::{EngineSetup, FlitEngine, Tally, engine};
+use flit::router::{Allocator, PriorityRule, RouterDesign};
+use formats::booksim::{SettingsSource, read};
 use lab::booksim::{BookSimCase, case};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -53,20 +53,24 @@ fn any_allocator() -> impl Strategy<Value = Allocator> {
 }
 
 /// A router of any kind, or of the kind that the fast code of a step handles.
-fn any_router() -> impl Strategy<Value = Router> {
+fn any_router() -> impl Strategy<Value = RouterDesign> {
     let speeds = select(vec![1.0, 1.25, 1.5, 1.7, 2.0, 3.0]);
-    let priorities =
-        select(vec![Priority::RoundRobin, Priority::Age, Priority::NetworkAge, Priority::Class]);
+    let priorities = select(vec![
+        PriorityRule::RoundRobin,
+        PriorityRule::Age,
+        PriorityRule::NetworkAge,
+        PriorityRule::Class,
+    ]);
     let sizes = (1_u32..10, speeds, 1_u8..5, 1_u8..4, 0_u32..4, proptest::option::of(1_u32..9));
     let delays = (0_u32..4, 1_u32..4, 1_u32..4, 1_u32..4);
     let allocators = (any_allocator(), 1_u8..4, any_allocator(), 1_u8..4, priorities);
     let options = any::<[bool; 11]>();
     (sizes, delays, allocators, options).prop_map(|(sizes, delays, allocators, options)| {
-        let usual = Router {
+        let usual = RouterDesign {
             buffer_flits: sizes.0,
             internal_speedup: sizes.1,
             credit_delay: sizes.4,
-            ..Router::default()
+            ..RouterDesign::default()
         };
         let [
             plain,
@@ -84,7 +88,7 @@ fn any_router() -> impl Strategy<Value = Router> {
         if plain && hold {
             return usual;
         }
-        Router {
+        RouterDesign {
             input_speedup: sizes.2,
             output_speedup: sizes.3,
             output_buffer_flits: sizes.5,
@@ -119,7 +123,7 @@ type FinalState = (Tally, Vec<u32>, u32);
 /// Runs for some hundred cycles, and then until all packets have arrived.
 fn left(
     of: &BookSimCase,
-    router: &Router,
+    router: &RouterDesign,
     seed: u64,
     threads: usize,
     always_full: bool,
@@ -137,9 +141,9 @@ fn left(
         age_from_staging: false,
         cycles: 1 << 20,
     };
-    let mut engine: Box<dyn Engine> = engine(setup).unwrap();
+    let mut engine: Box<dyn FlitEngine> = engine(setup).unwrap();
     engine.count_in(0..u32::MAX, false);
-    let flits = |e: &dyn Engine| e.tally().injected - e.tally().ejected;
+    let flits = |e: &dyn FlitEngine| e.tally().injected - e.tally().ejected;
     for cycles in [1, 2, 3, 97, 100, 97] {
         engine.advance(cycles);
         engine.audit().unwrap();
@@ -193,7 +197,7 @@ proptest! {
             "{network} {classes} packet_size = {flits}; injection_rate = {share:.4};
              injection_rate_uses_flits = 1;"
         );
-        let config = read(&[Source::File { name: "a.cfg", text: &text }]).unwrap();
+        let config = read(&[SettingsSource::File { name: "a.cfg", text: &text }]).unwrap();
         let net = star(&latencies);
         let of = case(&config, Some(("net", &net))).unwrap();
         let proof = freedom::prove(&*of.guide, &of.wiring, &Quiet).unwrap();

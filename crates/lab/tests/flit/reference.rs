@@ -9,19 +9,19 @@
 use crate::drawn::{FixedDraws, dragonfly, fat_tree};
 use crate::slow::allocator::AllocatorKind;
 use crate::slow::{
-    self, CableEnd, ClassResult, Flit, Inject, Packet, Port, Priority, Route, RouteRequest,
-    RouterKeys,
+    self, CableEnd, ClassResult, Flit, InjectionChannels, Packet, Port, Priority, RouteRequest,
+    RouterKeys, RoutingFunction,
 };
-use base::seed::Fast;
+use base::seed::FastStream;
 use fabric::network::parse_inline;
 use families::family;
 use flit::engine::{EngineSetup, RailAssignment, Tally, engine};
-use formats::booksim::{Source, read};
+use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
 use paths::select::RailSelection;
 use rayon::prelude::*;
 use std::fmt::Write;
-use traffic::times::{Injections, Timed};
+use traffic::times::{StretchedPackets, TimedPackets};
 
 /// The number of cycles in which packets are injected.
 const INJECTION_CYCLES: u32 = 250;
@@ -169,7 +169,7 @@ fn mesh(k: usize, rule: LaneRule) -> ReferenceNetwork {
 }
 
 /// A tree of routers with two endpoints each, and random latencies in both directions.
-fn tree(routers: usize, random: &mut Fast) -> ReferenceNetwork {
+fn tree(routers: usize, random: &mut FastStream) -> ReferenceNetwork {
     let parents: Vec<usize> =
         (0..routers).map(|r| if r == 0 { 0 } else { random.below(r as u32) as usize }).collect();
     let near =
@@ -209,7 +209,7 @@ fn tree(routers: usize, random: &mut Fast) -> ReferenceNetwork {
 }
 
 /// A random router.
-fn any_keys(rule: LaneRule, random: &mut Fast) -> RouterKeys {
+fn any_keys(rule: LaneRule, random: &mut FastStream) -> RouterKeys {
     let mut below = |n: usize| random.below(n as u32) as usize;
     let vcs = if rule == LaneRule::Any { 1 + below(6) } else { 2 + below(5) };
     let kinds = [
@@ -305,7 +305,7 @@ class_priority = {{{}}};",
 }
 
 /// Random packets of every endpoint, in the order of their injection.
-fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packet>> {
+fn any_packets(endpoints: u32, classes: u32, random: &mut FastStream) -> Vec<Vec<Packet>> {
     let most = 1 + random.below(6);
     // flits for each cycle and endpoint, in hundredths
     let load = 5 + random.below(60);
@@ -328,7 +328,7 @@ fn any_packets(endpoints: u32, classes: u32, random: &mut Fast) -> Vec<Vec<Packe
 
 /// The result of the fast routers.
 fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tally {
-    let config = read(&[Source::File { name: "a.cfg", text }]).unwrap();
+    let config = read(&[SettingsSource::File { name: "a.cfg", text }]).unwrap();
     let of = case(&config, network.file.as_ref().map(|file| ("net", &**file))).unwrap();
     let mut lines = String::new();
     for (source, own) in packets.iter().enumerate() {
@@ -339,8 +339,8 @@ fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tall
     // only the endpoints of the network file matter here
     let recipe = parse_inline(&format!("mesh:shape={},p=1", packets.len())).unwrap();
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-    let listed = Injections::parse(&lines, &named).unwrap();
-    let times = Some(Timed { packets: &listed, stretch: 1.0 });
+    let listed = TimedPackets::parse(&lines, &named).unwrap();
+    let times = Some(StretchedPackets { packets: &listed, stretch: 1.0 });
     let given = FixedDraws { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(EngineSetup {
         wiring: &of.wiring,
@@ -392,7 +392,7 @@ enum Outcome {
 
 /// Compares the `index`-th configuration in both programs.
 fn compare(index: u64) -> Outcome {
-    let mut random = Fast::new(7, "configurations", index);
+    let mut random = FastStream::new(7, "configurations", index);
     let network = match random.below(10) {
         0 => mesh(3, LaneRule::Any),
         1 => mesh(4, LaneRule::Any),
@@ -425,7 +425,7 @@ fn compare(index: u64) -> Outcome {
         network.wants(keys.vcs, place, flit, used)
     };
     let inject = |from: usize, to: u32| network.injects(keys.vcs, from, to);
-    let rules: (Route<'_>, Inject<'_>) = (&route, &inject);
+    let rules: (RoutingFunction<'_>, InjectionChannels<'_>) = (&route, &inject);
     let slow = |keys: &RouterKeys| slow::run(&network.ports, rules, keys, &packets, CYCLES.into());
     let text = text(&keys, &network);
     let fast = found(&fast(&text, &network, &packets));

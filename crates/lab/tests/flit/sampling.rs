@@ -2,20 +2,20 @@
 
 use crate::files::simulation;
 use base::Quiet;
-use flit::engine::{Engine, engine};
-use flit::run::{Drain, RunPhases, run};
-use formats::booksim::{Class, Config, Simulation, Source, read};
+use flit::engine::{FlitEngine, engine};
+use flit::run::{DrainCondition, RunPhases, run};
+use formats::booksim::{BookSimClass, BookSimConfig, SettingsSource, SimulationKind, read};
 use lab::sampling::{BookSimSimulation, SamplingEnd};
 
 const MESH: &str = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 4;
     vc_buf_size = 8; use_noc_latency = 0; sample_period = 200; seed = 7;";
 
-fn config(more: &str) -> Config {
+fn config(more: &str) -> BookSimConfig {
     let text = format!("{MESH} {more}");
-    read(&[Source::File { name: "mesh.cfg", text: &text }]).unwrap()
+    read(&[SettingsSource::File { name: "mesh.cfg", text: &text }]).unwrap()
 }
 
-fn started(of: &BookSimSimulation) -> Box<dyn Engine + '_> {
+fn started(of: &BookSimSimulation) -> Box<dyn FlitEngine + '_> {
     let mut engine = engine(of.setup(1)).unwrap();
     engine.count_in(0..u32::MAX, false);
     engine
@@ -87,9 +87,9 @@ fn history(
 
 /// The period that statistics begin with, the number of periods, and what ended them: the rules
 /// applied to histories.
-fn predicted(of: &BookSimSimulation, config: &Config) -> (u32, u32, SamplingEnd) {
+fn predicted(of: &BookSimSimulation, config: &BookSimConfig) -> (u32, u32, SamplingEnd) {
     let run = &config.run;
-    let is_latency = run.simulation == Simulation::Latency;
+    let is_latency = run.simulation == SimulationKind::Latency;
     let all = history(of, run.sample_period, run.max_samples, None);
     let (mut before, mut warm, mut near) = (vec![[0.0; 2]; config.classes.len()], None, 0);
     let mut measured: Vec<PeriodCounts> = Vec::new();
@@ -104,7 +104,7 @@ fn predicted(of: &BookSimSimulation, config: &Config) -> (u32, u32, SamplingEnd)
             let in_flight = &all[end as usize][i][3..];
             let figures = [latency / packets, flits / f64::from(end - since)];
             let change = |k: usize| ((figures[k] - before[i][k]) / figures[k]).abs();
-            let limits = |c: &Class| match warm {
+            let limits = |c: &BookSimClass| match warm {
                 None => [c.warmup_latency, c.warmup_accepted],
                 Some(_) => [c.stopping_latency, c.stopping_accepted],
             };
@@ -176,8 +176,8 @@ fn runs_are_as_long_as_the_rules_say() {
             measure_cycles: (periods - since) * each,
             drain_cycles: 100_000,
             drain: match config.run.simulation {
-                Simulation::Latency => Drain::Measured,
-                Simulation::Throughput => Drain::Empty,
+                SimulationKind::Latency => DrainCondition::Measured,
+                SimulationKind::Throughput => DrainCondition::Empty,
             },
         };
         let same = run(of.setup(1), phases, &Quiet).unwrap();

@@ -6,12 +6,12 @@
 //! packet is longer than a buffer.
 
 use crate::files::data;
-use base::seed::Fast;
+use base::seed::FastStream;
 use flit::engine::{EngineSetup, engine};
-use formats::booksim::{Source, anynet, read};
+use formats::booksim::{SettingsSource, anynet, read};
 use lab::booksim::{BookSimCase, case};
-use traffic::destinations::Destinations;
-use traffic::process::{Class, Load};
+use traffic::destinations::PacketDestinations;
+use traffic::process::{InjectionClass, OfferedLoad};
 
 /// The parameters of a router that latency without load depends on; `speed` is in hundredths of
 /// steps.
@@ -209,8 +209,12 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
     let endpoints = of.wiring.endpoints().len();
     let mut to = vec![None; endpoints];
     to[source as usize] = Some(target);
-    let destinations = Destinations::fixed_to(&to);
-    let classes = [Class { destinations, load: Load::Packets(0.02), ..of.classes[0].clone() }];
+    let destinations = PacketDestinations::fixed_to(&to);
+    let classes = [InjectionClass {
+        destinations,
+        load: OfferedLoad::Packets(0.02),
+        ..of.classes[0].clone()
+    }];
     let setup = EngineSetup {
         wiring: &of.wiring,
         router: &of.router,
@@ -253,7 +257,7 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
 }
 
 /// A random router that the closed form covers.
-fn any_pipeline(random: &mut Fast) -> Pipeline {
+fn any_pipeline(random: &mut FastStream) -> Pipeline {
     let mut one = |of: &[u64]| of[random.below(of.len() as u32) as usize];
     let speed = one(&[100, 200, 300, 100, 200, 125, 150, 170]);
     let (mut flits, mut buffer) = (1, one(&[1, 4, 8]));
@@ -280,7 +284,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
     let (mut packets, mut long) = (0, 0);
     for (n, (network, file, endpoints, path)) in (0..).zip(networks()) {
         let text = file.map(|f| (f, std::fs::read_to_string(data(f)).unwrap()));
-        let mut random = Fast::new(1, "zero load", n);
+        let mut random = FastStream::new(1, "zero load", n);
         for round in 0..rounds {
             let pipeline = any_pipeline(&mut random);
             let mut idle = IDLE[round % IDLE.len()];
@@ -288,7 +292,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
                 idle = "output_buffer_size = 2;";
             }
             let keys = format!("{network} {} num_vcs = 4; {idle}", pipeline.keys());
-            let config = read(&[Source::File { name: "a.cfg", text: &keys }]).unwrap();
+            let config = read(&[SettingsSource::File { name: "a.cfg", text: &keys }]).unwrap();
             let of = case(&config, text.as_ref().map(|(f, t)| (*f, &**t))).unwrap();
             let endpoints = endpoints.max(of.wiring.endpoints().len() as u32);
             assert_eq!(endpoints as usize, of.wiring.endpoints().len());

@@ -13,7 +13,7 @@ use crate::metric::SiteMetric;
 use crate::proposals::SwapProposals;
 use crate::run::{LARGE, MappingRun};
 use base::part::Part;
-use base::seed::{Fast, exponentials};
+use base::seed::{FastStream, exponentials};
 use base::{Interrupted, Stop, Watch};
 
 /// Start and end temperature for a start that is already good.
@@ -53,7 +53,7 @@ pub(super) fn annealed<M: SiteMetric>(
     let start = at.clone();
     let mean = 2 * run.problem.entries() / run.problem.processes.max(1);
     let cooling = CoolingSchedule { rule, from, to, moves: budget / (mean as u64 + 12) };
-    let mut draw = Fast::new(run.seed, "annealing", number);
+    let mut draw = FastStream::new(run.seed, "annealing", number);
     let ended = anneal(run.proposals, run.metric, at, cooling, &mut draw, run.watch);
     run.note_stop(ended);
     if ended.is_ok() && run.problem.slots.count() < LARGE {
@@ -95,7 +95,7 @@ fn mean_worsening<M: SiteMetric>(
     proposals: &SwapProposals<'_>,
     metric: &M,
     at: &Arrangement,
-    draw: &mut Fast,
+    draw: &mut FastStream,
 ) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for _ in 0..2000 {
@@ -122,7 +122,7 @@ fn anneal<M: SiteMetric>(
     metric: &M,
     at: &mut Arrangement,
     cooling: CoolingSchedule,
-    draw: &mut Fast,
+    draw: &mut FastStream,
     watch: &dyn Watch,
 ) -> Result<(), Interrupted> {
     if proposals.is_empty() {

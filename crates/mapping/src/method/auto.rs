@@ -4,7 +4,7 @@ use super::anneal::{AcceptanceRule, COLD, WARM, annealed};
 use super::congestion::{HEATS, refined};
 use super::{bisection, exact, fold, greedy};
 use crate::arrangement::Arrangement;
-use crate::effort::{Effort, Objective};
+use crate::effort::{MappingObjective, SearchEffort};
 use crate::loads::{ArrangementMerit, ChannelLoads, is_better};
 use crate::metric::SiteMetric;
 use crate::run::{LARGE, MappingRun, NORMAL};
@@ -13,8 +13,8 @@ use rayon::prelude::*;
 /// Runs the portfolio and returns its best arrangement.
 pub(crate) fn auto<M: SiteMetric>(run: &MappingRun<'_, M>) -> Arrangement {
     let starts = starts(run);
-    let hops = run.objective == Objective::Hops;
-    let best = run.effort == Effort::Best && run.problem.slots.count() < LARGE;
+    let hops = run.objective == MappingObjective::Hops;
+    let best = run.effort == SearchEffort::Best && run.problem.slots.count() < LARGE;
     let quick = || one(run, &starts, NORMAL.min(run.budget()) / if hops { 1 } else { 2 });
     let (mut found, mut least) = if best {
         // the limit on hop-bytes refers to a normal effort, so that more effort cannot tighten it
@@ -47,7 +47,7 @@ fn starts<M: SiteMetric>(run: &MappingRun<'_, M>) -> Vec<Arrangement> {
     let mut starts = vec![Arrangement::linear(run.problem)];
     starts.extend(fold::fold(&input, run.metric));
     let large = run.problem.slots.count() >= LARGE;
-    if !large || starts.len() == 1 && run.effort != Effort::Fast {
+    if !large || starts.len() == 1 && run.effort != SearchEffort::Fast {
         match bisection::bisection(&input, run.metric, run.watch) {
             Ok(halved) => starts.push(halved),
             Err(stop) => run.note_stop(Err(stop)),
@@ -63,7 +63,7 @@ fn starts<M: SiteMetric>(run: &MappingRun<'_, M>) -> Vec<Arrangement> {
 /// One arrangement within the budget: short runs, and a long one from the best of them.
 fn one<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
     let mut best = starts[0].clone();
-    if run.effort == Effort::Fast || run.problem.slots.count() >= LARGE {
+    if run.effort == SearchEffort::Fast || run.problem.slots.count() >= LARGE {
         annealed(run, &mut best, AcceptanceRule::Annealing, WARM, budget, 0);
         return best;
     }
@@ -111,7 +111,7 @@ fn least_congested<M: SiteMetric>(
     found: &[Arrangement],
     least: i64,
 ) -> Arrangement {
-    let starts: Vec<&Arrangement> = if run.effort == Effort::Best {
+    let starts: Vec<&Arrangement> = if run.effort == SearchEffort::Best {
         (0..16).map(|i| &found[(i / HEATS.len()).min(found.len() - 1)]).collect()
     } else {
         vec![&found[0]]

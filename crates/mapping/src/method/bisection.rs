@@ -16,7 +16,7 @@ use base::part::Part;
 use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
-use fabric::geometry::Form;
+use fabric::geometry::PlaneForm;
 use std::collections::VecDeque;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Bisection>();
@@ -224,7 +224,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
         let switch = |site: u32| &on.switches()[switch_of(on, slots.rails(site)[0]) as usize];
         let mut sorted = sites.to_vec();
         let form = on.geometry().form;
-        if let Form::Grid(_) = form {
+        if let PlaneForm::Grid(_) = form {
             let dimensions = switch(sites[0]).coordinates.len();
             let width = |d: usize| {
                 let at = |&site: &u32| switch(site).coordinates.get(d).copied().unwrap_or(0);
@@ -238,7 +238,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
             }
         }
         let group = |site: u32| (switch(site).plane, switch(site).group);
-        let known = form != Form::Free && form != Form::Columns;
+        let known = form != PlaneForm::Free && form != PlaneForm::Columns;
         if known && sites.iter().any(|&site| group(site) != group(sites[0])) {
             sorted.sort_by_key(|&site| (group(site), site));
             return Ok(self.halved(&sorted, group));

@@ -7,7 +7,7 @@ use crate::metric::SiteMetric;
 use crate::proposals::SwapProposals;
 use crate::run::MappingRun;
 use base::part::Part;
-use base::seed::{Fast, exponentials};
+use base::seed::{FastStream, exponentials};
 use base::{Interrupted, Stop, Watch};
 
 /// Start and end temperatures of refinements; the runs of the largest effort use them in turn.
@@ -48,7 +48,7 @@ pub(super) fn refined<M: SiteMetric>(
     let mean = loads.mean_work(at);
     let most_hops = (least as f64 * (1.0 + run.hops_limit)).floor() as i64;
     let schedule = RefinementSchedule { moves: budget / (mean + 30), from, to, most_hops };
-    let mut draw = Fast::new(run.seed, "congestion", number);
+    let mut draw = FastStream::new(run.seed, "congestion", number);
     let ended = refine(&mut loads, run.proposals, run.metric, at, schedule, &mut draw, run.watch);
     run.note_stop(ended);
 }
@@ -81,7 +81,7 @@ fn refine<M: SiteMetric>(
     metric: &M,
     at: &mut Arrangement,
     schedule: RefinementSchedule,
-    draw: &mut Fast,
+    draw: &mut FastStream,
     watch: &dyn Watch,
 ) -> Result<(), Interrupted> {
     if proposals.is_empty() || loads.is_empty() {

@@ -12,7 +12,7 @@ use crate::run::{MappingRun, MethodInput};
 use crate::slots::switch_of;
 use base::part::Part;
 use base::{Refusal, Stop};
-use fabric::geometry::Form;
+use fabric::geometry::PlaneForm;
 use std::collections::BTreeMap;
 
 pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Fold>();
@@ -82,7 +82,7 @@ pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option
 /// The sides of the network's grid, and the number of slots on each of its switches.
 fn network_sides(input: &MethodInput<'_>) -> Option<(Vec<u32>, u32)> {
     let (on, slots) = (input.on, input.problem.slots);
-    let Form::Grid(_) = on.geometry().form else { return None };
+    let PlaneForm::Grid(_) = on.geometry().form else { return None };
     let per_switch = slots.of_site(0).len();
     let even = (0..slots.sites() as u32).all(|s| slots.of_site(s).len() == per_switch);
     if slots.sites() != on.switches().len() || !even {

@@ -27,7 +27,8 @@ pub(crate) trait Method {
     ) -> Result<(), Stop>;
 }
 
-type Step<M> = fn(&MappingRun<'_, M>, &mut Arrangement, u64) -> Result<(), Stop>;
+/// A function that does one step of a mapping.
+type StepFn<M> = fn(&MappingRun<'_, M>, &mut Arrangement, u64) -> Result<(), Stop>;
 
 /// A row of the table of methods: one method, compiled for each kind of distances.
 #[derive(Debug)]
@@ -36,9 +37,9 @@ pub struct MethodEntry {
     pub part: Part,
     /// Whether the method improves a mapping rather than makes one.
     pub improves: bool,
-    bytes: Step<DistanceTable<u8>>,
-    words: Step<DistanceTable<u16>>,
-    grid: Step<GridDistances>,
+    bytes: StepFn<DistanceTable<u8>>,
+    words: StepFn<DistanceTable<u16>>,
+    grid: StepFn<GridDistances>,
 }
 
 impl MethodEntry {
@@ -57,23 +58,23 @@ impl MethodEntry {
 /// A kind of distances that methods are compiled for.
 pub(crate) trait CompiledMetric: SiteMetric + Sized {
     /// The step of a method, compiled for this kind.
-    fn step(of: &MethodEntry) -> Step<Self>;
+    fn step(of: &MethodEntry) -> StepFn<Self>;
 }
 
 impl CompiledMetric for DistanceTable<u8> {
-    fn step(of: &MethodEntry) -> Step<Self> {
+    fn step(of: &MethodEntry) -> StepFn<Self> {
         of.bytes
     }
 }
 
 impl CompiledMetric for DistanceTable<u16> {
-    fn step(of: &MethodEntry) -> Step<Self> {
+    fn step(of: &MethodEntry) -> StepFn<Self> {
         of.words
     }
 }
 
 impl CompiledMetric for GridDistances {
-    fn step(of: &MethodEntry) -> Step<Self> {
+    fn step(of: &MethodEntry) -> StepFn<Self> {
         of.grid
     }
 }

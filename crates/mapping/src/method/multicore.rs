@@ -11,10 +11,10 @@ use crate::metric::SiteMetric;
 use crate::near::NearSites;
 use crate::problem::MappingProblem;
 use crate::run::{MappingRun, MethodInput};
-use crate::slots::Slots;
+use crate::slots::ProcessSlots;
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
-use traffic::communication::{Communication, Sent};
+use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Multicore>();
 
@@ -63,11 +63,11 @@ fn multicore<M: SiteMetric>(
     for p in 0..problem.processes as u32 {
         for &(x, w) in problem.row(p) {
             let [from, to] = [p, x].map(|v| part[v as usize]);
-            sent.push(Sent { from, to, bytes: f64::from(w), messages: 1.0 });
+            sent.push(ProcessTraffic { from, to, bytes: f64::from(w), messages: 1.0 });
         }
     }
-    let quotient = Communication::new(parts as u32, sent)?;
-    let nodes = Slots::new(input.on, Some(&endpoints), Some(1))?;
+    let quotient = CommunicationGraph::new(parts as u32, sent)?;
+    let nodes = ProcessSlots::new(input.on, Some(&endpoints), Some(1))?;
     // there is one slot for each endpoint in the same order, so sites and distances are the same
     let inner = MappingProblem::new(&quotient, &nodes, &[], 1 << 8)?;
     let near = NearSites::new(input.on, &nodes);

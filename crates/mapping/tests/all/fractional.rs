@@ -5,11 +5,11 @@ use base::seed::Stream;
 use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::evaluate::evaluate;
-use mapping::fractional::{Demand, FractionalRouting};
+use mapping::fractional::{FractionalRouting, SwitchDemand};
 use mapping::paths::MappingPaths;
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use traffic::communication::{Communication, Sent};
+use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 fn network(name: &str) -> Topology {
     let recipe = parse_inline(name).expect("a recipe");
@@ -54,7 +54,7 @@ fn most_flow(on: &Topology, from: usize, to: usize) -> f64 {
     }
 }
 
-fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> Demand {
+fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> SwitchDemand {
     let mut demand = vec![Vec::new(); on.switches().len()];
     demand[to as usize].push((from, bytes));
     demand
@@ -91,14 +91,14 @@ proptest! {
         let count = on.terminals().len() as u64;
         let mut draw = Stream::new(seed, "test", 1);
         let any = |draw: &mut Stream| draw.below(count) as u32;
-        let sent: Vec<Sent> = (0..40)
-            .map(|_| Sent {
+        let sent: Vec<ProcessTraffic> = (0..40)
+            .map(|_| ProcessTraffic {
                 from: any(&mut draw), to: any(&mut draw), bytes: 1.0 + draw.below(9) as f64,
                 messages: 1.0,
             })
             .filter(|one| one.from != one.to)
             .collect();
-        let graph = Communication::new(count as u32, sent).expect("a graph");
+        let graph = CommunicationGraph::new(count as u32, sent).expect("a graph");
         let places: Vec<u32> = (0..count as u32).collect();
         let switch = |p: u32| on.terminals()[p as usize].plug.switch.0;
         let mut demand = vec![Vec::new(); on.switches().len()];

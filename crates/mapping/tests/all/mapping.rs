@@ -1,7 +1,7 @@
 //! Tests of mappings against slower, independent computations: gains, loads, optima, limits of
 //! input.
 
-use base::seed::{Fast, Stream};
+use base::seed::{FastStream, Stream};
 use base::{Interrupted, Quiet, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
@@ -9,48 +9,48 @@ use mapping::arrangement::Arrangement;
 use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::loads::ChannelLoads;
-use mapping::map::{Effort, MappingRequest, MappingResult, Objective, map};
+use mapping::map::{MappingObjective, MappingRequest, MappingResult, SearchEffort, map};
 use mapping::method::METHODS;
 use mapping::metric::{SiteDistances, SiteMetric, distances};
 use mapping::near::NearSites;
 use mapping::paths::MappingPaths;
-use mapping::problem::{MappingProblem, Pin};
+use mapping::problem::{MappingProblem, PinnedProcess};
 use mapping::proposals::SwapProposals;
-use mapping::slots::Slots;
+use mapping::slots::ProcessSlots;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use traffic::communication::{Communication, Sent, made};
+use traffic::communication::{CommunicationGraph, ProcessTraffic, made};
 
 fn network(text: &str) -> Topology {
     let recipe = parse_inline(text).expect("a recipe");
     families::family(&recipe.family).expect("a family").build(&recipe.params).expect("built")
 }
 
-fn random_graph(processes: u32, pairs: u32, seed: u64) -> Communication {
+fn random_graph(processes: u32, pairs: u32, seed: u64) -> CommunicationGraph {
     let mut draw = Stream::new(seed, "test graph", 0);
     let n = u64::from(processes);
     let mut rank = || draw.below(n) as u32;
     let all: Vec<(u32, u32)> = (0..pairs).map(|_| (rank(), rank())).collect();
     let mut amount = Stream::new(seed, "test amounts", 0);
-    let sent = all.into_iter().map(|(from, to)| Sent {
+    let sent = all.into_iter().map(|(from, to)| ProcessTraffic {
         from,
         to,
         bytes: 1.0 + amount.below(1000) as f64,
         messages: 1.0,
     });
-    Communication::new(processes, sent.collect()).expect("a graph")
+    CommunicationGraph::new(processes, sent.collect()).expect("a graph")
 }
 
-fn stencil(given: &serde_json::Value) -> Communication {
+fn stencil(given: &serde_json::Value) -> CommunicationGraph {
     made("stencil", given.as_object().expect("an object")).expect("a graph")
 }
 
 /// A request with the default values.
 fn asked<'a>(
-    graph: &'a Communication,
+    graph: &'a CommunicationGraph,
     paths: MappingPaths<'a>,
-    slots: &'a Slots,
+    slots: &'a ProcessSlots,
 ) -> MappingRequest<'a> {
     MappingRequest {
         graph,
@@ -59,9 +59,9 @@ fn asked<'a>(
         pins: &[],
         start: None,
         steps: &[],
-        objective: Objective::Hops,
+        objective: MappingObjective::Hops,
         hops_limit: 0.05,
-        effort: Effort::Normal,
+        effort: SearchEffort::Normal,
         seed: 0,
     }
 }
@@ -71,7 +71,7 @@ fn found(request: &MappingRequest<'_>) -> MappingResult {
 }
 
 /// Hop-bytes computed from breadth-first distances, pair by pair.
-fn hop_bytes(on: &Topology, graph: &Communication, places: &[u32]) -> f64 {
+fn hop_bytes(on: &Topology, graph: &CommunicationGraph, places: &[u32]) -> f64 {
     let switch = |p: u32| on.terminals()[places[p as usize] as usize].plug.switch.ix();
     let far: Vec<Vec<u32>> =
         (0..on.switches().len()).map(|s| on.graph().distances_from(s)).collect();
@@ -99,7 +99,7 @@ proptest! {
             engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
         });
         let paths = routing.as_ref().map_or(MappingPaths::Shortest(&on), MappingPaths::Tables);
-        let slots = Slots::new(&on, None, Some(2)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
         let (metric, unit) = distances(paths, &slots, &Quiet).expect("distances");
@@ -113,7 +113,7 @@ proptest! {
         let mut loads = ChannelLoads::new(paths, &proposals, &graph);
         loads.count(&at);
         loads.sharpen(3);
-        let mut draw = Fast::new(seed, "test", 0);
+        let mut draw = FastStream::new(seed, "test", 0);
         let SiteDistances::Bytes(table) = &metric else { panic!("few sites") };
         for _ in 0..40 {
             let u = draw.below(graph.processes());
@@ -150,8 +150,8 @@ proptest! {
         let mut draw = Stream::new(seed, "test pair", 0);
         let count = on.endpoints().len() as u64;
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
-        let pair = vec![Sent { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
-        let graph = Communication::new(2, pair).expect("a graph");
+        let pair = vec![ProcessTraffic { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
+        let graph = CommunicationGraph::new(2, pair).expect("a graph");
         let shortest = MappingPaths::Shortest(&on);
         let found = evaluate(shortest, &graph, &[a, b], &Quiet).expect("figures");
         let expect = hop_bytes(&on, &graph, &[a, b]);
@@ -171,7 +171,7 @@ fn gcd(a: u64, b: u64) -> u64 {
 }
 
 /// The least hop-bytes of all injective maps of processes to endpoints.
-fn brute(on: &Topology, graph: &Communication, places: &mut Vec<u32>, least: &mut f64) {
+fn brute(on: &Topology, graph: &CommunicationGraph, places: &mut Vec<u32>, least: &mut f64) {
     if places.len() as u32 == graph.processes() {
         *least = least.min(hop_bytes(on, graph, places));
         return;
@@ -189,7 +189,7 @@ fn brute(on: &Topology, graph: &Communication, places: &mut Vec<u32>, least: &mu
 fn few_processes_are_where_none_could_be_better() {
     for (net, processes) in [("ring:n=7,p=1", 6), ("torus:shape=3x2,p=1", 6), ("ring:n=4,p=2", 7)] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         for seed in 0..4 {
             let graph = random_graph(processes, 12, seed);
             let mut least = f64::INFINITY;
@@ -210,7 +210,7 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
         ("ring:n=3,p=2", 6, 0.05),
     ] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let linear: Vec<u32> = (0..processes).collect();
         for seed in 0..10 {
             let graph = random_graph(processes, 8, seed);
@@ -221,9 +221,9 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
                     evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet).expect("figures");
                 it.figures.maximum_congestion
             };
-            for effort in [Effort::Fast, Effort::Normal] {
+            for effort in [SearchEffort::Fast, SearchEffort::Normal] {
                 let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-                let objective = Objective::Congestion;
+                let objective = MappingObjective::Congestion;
                 let it = found(&MappingRequest { objective, hops_limit: share, effort, ..base });
                 let case = format!("{net} {seed} {effort:?}");
                 assert!(congestion(&it.places) <= congestion(&linear), "{case}");
@@ -239,12 +239,15 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
 }
 
 /// The same graph with its processes renumbered at random.
-fn shuffled(graph: &Communication, seed: u64) -> Communication {
+fn shuffled(graph: &CommunicationGraph, seed: u64) -> CommunicationGraph {
     let mut name: Vec<u32> = (0..graph.processes()).collect();
     Stream::new(seed, "test names", 0).shuffle(&mut name);
-    let sent =
-        graph.sent().map(|s| Sent { from: name[s.from as usize], to: name[s.to as usize], ..s });
-    Communication::new(graph.processes(), sent.collect()).expect("a graph")
+    let sent = graph.sent().map(|s| ProcessTraffic {
+        from: name[s.from as usize],
+        to: name[s.to as usize],
+        ..s
+    });
+    CommunicationGraph::new(graph.processes(), sent.collect()).expect("a graph")
 }
 
 #[test]
@@ -257,7 +260,7 @@ fn what_fits_exactly_is_fitted_exactly() {
         ("hypercube:n=6,p=1", cube),
     ] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
         let figures =
             evaluate(MappingPaths::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
@@ -268,9 +271,10 @@ fn what_fits_exactly_is_fitted_exactly() {
 #[test]
 fn pairs_share_a_switch() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
-    let pairs = (0..100).map(|i| Sent { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
-    let graph = Communication::new(200, pairs.collect()).expect("a graph");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
+    let pairs =
+        (0..100).map(|i| ProcessTraffic { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
+    let graph = CommunicationGraph::new(200, pairs.collect()).expect("a graph");
     let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
     assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-12);
 }
@@ -280,7 +284,7 @@ fn a_grid_that_folds_has_few_long_paths() {
     // 16 x 32 on a torus 8 x 8 x 8: both sides are cut, few edges leave their sheet
     let graph = stencil(&serde_json::json!({ "shape": [16, 32], "bytes": 1 }));
     let on = network("torus:shape=8x8x8,p=1");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("fold").expect("a method");
     let it = found(&MappingRequest {
         steps: &steps,
@@ -298,9 +302,10 @@ fn a_grid_that_folds_has_few_long_paths() {
 fn every_method_fills_slots_and_keeps_pins() {
     let on = network("dragonfly:h=2");
     let graph = random_graph(60, 300, 5);
-    let pins = [Pin { process: 3, endpoint: 70 }, Pin { process: 0, endpoint: 2 }];
+    let pins =
+        [PinnedProcess { process: 3, endpoint: 70 }, PinnedProcess { process: 0, endpoint: 2 }];
     let hosts: Vec<u32> = (2..40).chain(60..72).collect();
-    let slots = Slots::new(&on, Some(&hosts), Some(2)).expect("slots");
+    let slots = ProcessSlots::new(&on, Some(&hosts), Some(2)).expect("slots");
     let chains = [
         "auto",
         "linear",
@@ -314,10 +319,16 @@ fn every_method_fills_slots_and_keeps_pins() {
     ];
     for (i, method) in chains.iter().enumerate() {
         let steps = chain::parse(method).expect("a method");
-        let objective = if i % 2 == 0 { Objective::Congestion } else { Objective::Hops };
+        let objective =
+            if i % 2 == 0 { MappingObjective::Congestion } else { MappingObjective::Hops };
         let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-        let request =
-            MappingRequest { steps: &steps, pins: &pins, objective, effort: Effort::Fast, ..base };
+        let request = MappingRequest {
+            steps: &steps,
+            pins: &pins,
+            objective,
+            effort: SearchEffort::Fast,
+            ..base
+        };
         let it = found(&request);
         assert_eq!((it.places[3], it.places[0]), (70, 2), "{method}");
         let mut counts = vec![0; 72];
@@ -340,12 +351,12 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
     for net in ["torus:shape=4x4,p=1", "dragonfly:h=2"] {
         let on = network(net);
         for (per, step) in (1..3).flat_map(|per| METHODS.iter().map(move |step| (per, step))) {
-            let slots = Slots::new(&on, None, Some(per)).expect("slots");
+            let slots = ProcessSlots::new(&on, None, Some(per)).expect("slots");
             let name = step.part.name;
             let chain = if step.improves { format!("linear+{name}") } else { name.to_owned() };
             let steps = chain::parse(&chain).expect("a method");
             let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-            let request = MappingRequest { steps: &steps, effort: Effort::Fast, ..base };
+            let request = MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base };
             match map(&request, &Quiet) {
                 Ok(it) => {
                     let mut counts = vec![0; on.endpoints().len()];
@@ -371,7 +382,7 @@ fn every_method_keeps_to_slots_that_differ() {
     for &e in &named {
         room[e as usize] += 1;
     }
-    let slots = Slots::new(&on, Some(&named), None).expect("slots");
+    let slots = ProcessSlots::new(&on, Some(&named), None).expect("slots");
     assert_eq!(slots.count(), 60);
     let methods = ["auto", "linear", "random", "greedy", "bisection", "rcm", "multilevel"];
     for method in methods.iter().flat_map(|m| [(*m).to_owned(), format!("{m}+local+congestion")]) {
@@ -380,7 +391,7 @@ fn every_method_keeps_to_slots_that_differ() {
         }
         let steps = chain::parse(&method).expect("a method");
         let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-        let it = found(&MappingRequest { steps: &steps, effort: Effort::Fast, ..base });
+        let it = found(&MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base });
         let mut taken = vec![0; 72];
         it.places.iter().for_each(|&e| taken[e as usize] += 1);
         assert_eq!(taken, room, "{method}: there are as many slots as processes");
@@ -392,7 +403,7 @@ fn every_method_keeps_to_slots_that_differ() {
         mixed.extend((32..72).rev().filter(again));
     }
     let order = |named: &[u32]| -> Vec<u32> {
-        let slots = Slots::new(&on, Some(named), None).expect("slots");
+        let slots = ProcessSlots::new(&on, Some(named), None).expect("slots");
         (0..60).map(|s| slots.endpoint(s)).collect()
     };
     assert_eq!((order(&named), order(&backwards)), (named.clone(), backwards));
@@ -407,10 +418,14 @@ fn every_method_keeps_to_slots_that_differ() {
 #[test]
 fn threads_change_nothing() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(60, 240, 2);
     let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
-    let request = MappingRequest { objective: Objective::Congestion, effort: Effort::Best, ..base };
+    let request = MappingRequest {
+        objective: MappingObjective::Congestion,
+        effort: SearchEffort::Best,
+        ..base
+    };
     let with = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         pool.install(|| found(&request))
@@ -431,9 +446,9 @@ impl Watch for StopAtTick {
 #[test]
 fn an_interruption_gives_the_best_so_far() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(200, 800, 2);
-    for objective in [Objective::Hops, Objective::Congestion] {
+    for objective in [MappingObjective::Hops, MappingObjective::Congestion] {
         let request =
             MappingRequest { objective, ..asked(&graph, MappingPaths::Shortest(&on), &slots) };
         for ticks in [60, 200, 400] {
@@ -451,7 +466,7 @@ fn an_interruption_gives_the_best_so_far() {
 #[test]
 fn what_cannot_be_is_refused() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
     let request = asked(&graph, MappingPaths::Shortest(&on), &slots);
     let said =
@@ -460,10 +475,22 @@ fn what_cannot_be_is_refused() {
     let graph = random_graph(10, 20, 1);
     let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
     for (pins, says) in [
-        (vec![Pin { process: 10, endpoint: 0 }], "no process 10"),
-        (vec![Pin { process: 1, endpoint: 200 }], "no slot"),
-        (vec![Pin { process: 1, endpoint: 0 }, Pin { process: 1, endpoint: 2 }], "twice"),
-        (vec![Pin { process: 1, endpoint: 0 }, Pin { process: 2, endpoint: 0 }], "taken"),
+        (vec![PinnedProcess { process: 10, endpoint: 0 }], "no process 10"),
+        (vec![PinnedProcess { process: 1, endpoint: 200 }], "no slot"),
+        (
+            vec![
+                PinnedProcess { process: 1, endpoint: 0 },
+                PinnedProcess { process: 1, endpoint: 2 },
+            ],
+            "twice",
+        ),
+        (
+            vec![
+                PinnedProcess { process: 1, endpoint: 0 },
+                PinnedProcess { process: 2, endpoint: 0 },
+            ],
+            "taken",
+        ),
     ] {
         assert!(said(&MappingRequest { pins: &pins, ..base }).contains(says), "{says}");
     }
@@ -471,13 +498,14 @@ fn what_cannot_be_is_refused() {
         assert!(said(&MappingRequest { hops_limit, ..base }).contains("hops_limit"));
     }
     for (hosts, says) in [(vec![200], "no endpoint 200"), (vec![], "slots")] {
-        let refused = Slots::new(&on, Some(&hosts), Some(1)).expect_err("no slots").to_string();
+        let refused =
+            ProcessSlots::new(&on, Some(&hosts), Some(1)).expect_err("no slots").to_string();
         assert!(refused.contains(says), "{refused}");
     }
     let apart = network("ring:n=6,p=1")
         .with_failures(&[base::LinkId(0), base::LinkId(3)], &[])
         .expect("a network");
-    let slots = Slots::new(&apart, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&apart, None, Some(1)).expect("slots");
     let graph = random_graph(6, 30, 1);
     assert!(said(&asked(&graph, MappingPaths::Shortest(&apart), &slots)).contains("no path from"));
 }
@@ -486,7 +514,7 @@ fn what_cannot_be_is_refused() {
 fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
     for net in ["torus:shape=16x16x16,p=1", "mesh:shape=64x40,p=1", "hyperx:shape=48x48,p=1"] {
         let on = network(net);
-        let slots = Slots::new(&on, None, Some(1)).expect("slots");
+        let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let (metric, _) =
             distances(MappingPaths::Shortest(&on), &slots, &Quiet).expect("distances");
         assert!(matches!(metric, SiteDistances::Grid(_)), "{net}");
@@ -504,13 +532,14 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
 #[test]
 fn levels_bring_pairs_together_and_place_everybody_once() {
     let on = network("slim_fly:q=5,p=4");
-    let slots = Slots::new(&on, None, Some(1)).expect("slots");
+    let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("multilevel").expect("a method");
     // heavy pairs can share a switch, light ones may be anywhere
     for processes in [2, 3, 97, 199, 200] {
         let half = processes / 2;
-        let pair = |i: u32| Sent { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
-        let graph = Communication::new(processes, (0..half).map(pair).collect()).expect("a graph");
+        let pair = |i: u32| ProcessTraffic { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
+        let graph =
+            CommunicationGraph::new(processes, (0..half).map(pair).collect()).expect("a graph");
         let it = found(&MappingRequest {
             steps: &steps,
             ..asked(&graph, MappingPaths::Shortest(&on), &slots)
@@ -527,7 +556,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     let [levels, drawn] = [&steps, &random]
         .map(|steps| hop_bytes(&on, &graph, &found(&MappingRequest { steps, ..base }).places));
     assert!(levels < 0.6 * drawn, "{levels} {drawn}");
-    let pins = [Pin { process: 0, endpoint: 5 }];
+    let pins = [PinnedProcess { process: 0, endpoint: 5 }];
     let said = map(&MappingRequest { steps: &steps, pins: &pins, ..base }, &Quiet);
     assert!(said.expect_err("pins").to_string().contains("cannot hold pins"));
 }

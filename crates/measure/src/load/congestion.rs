@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use traffic::pattern::{Message, Pattern};
+use traffic::pattern::{Pattern, RankMessage};
 use traffic::sending::working;
 
 /// The number of parts that runs are distributed over. Sums are taken over the runs of a part, then
@@ -271,7 +271,7 @@ impl PatternJobs {
         first: Range<u32>,
         second: Range<u32>,
         draws: &mut [Stream; 2],
-    ) -> (Vec<Message>, usize) {
+    ) -> (Vec<RankMessage>, usize) {
         let mut all = Vec::new();
         for level in first {
             all.extend(self.first.messages(level, self.first_ranks, &mut draws[0]));
@@ -287,7 +287,7 @@ impl PatternJobs {
     }
 
     /// The messages of a level of both jobs.
-    fn level(&self, level: u32, draws: &mut [Stream; 2]) -> (Vec<Message>, usize) {
+    fn level(&self, level: u32, draws: &mut [Stream; 2]) -> (Vec<RankMessage>, usize) {
         let first = self.first.levels(self.first_ranks);
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
         let again = level.checked_rem(second).map_or(0..0, |level| level..level + 1);
@@ -295,7 +295,7 @@ impl PatternJobs {
     }
 
     /// All messages of both jobs.
-    fn together(&self, draws: &mut [Stream; 2]) -> (Vec<Message>, usize) {
+    fn together(&self, draws: &mut [Stream; 2]) -> (Vec<RankMessage>, usize) {
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
         self.messages(0..self.first.levels(self.first_ranks), 0..second, draws)
     }
@@ -469,7 +469,7 @@ impl RunContext<'_> {
             if in_one {
                 delay = most[0];
             } else {
-                let at = |((from, _), met): (&Message, &FlowOutcome)| {
+                let at = |((from, _), met): (&RankMessage, &FlowOutcome)| {
                     arrival[*from as usize] + met.congestion
                 };
                 let arrivals: Vec<f64> = messages.iter().zip(firsts).map(at).collect();

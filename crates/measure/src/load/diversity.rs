@@ -5,9 +5,9 @@
 //! the Slim Fly network", NSDI 2024 (disjoint paths per switch pair); Besta et al.,
 //! "FatPaths: routing in supercomputers and data centers when shortest paths fall short", SC 2020.
 
-use base::stage::{Better, Kind};
-use base::{Interrupted, Metric, Need, Stage, Stop, SwitchId, TerminalId, Watch};
-use fabric::size::{RouteWork, Size};
+use base::stage::{BetterValues, ColumnType};
+use base::{Interrupted, RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -287,30 +287,30 @@ pub struct DiversityRecord {
 
 impl Stage for DiversityParams {
     const NAME: &'static str = "path_diversity";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "mean_disjoint_paths",
             "/mean_disjoint_paths",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "mean number of link-disjoint routes of a pair of switches",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "fraction_pairs_3_disjoint_paths",
             "/fraction_pairs_3_disjoint_paths",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "pairs of switches with three link-disjoint routes",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_distinct_paths",
             "/mean_distinct_paths",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "mean number of distinct routes of a pair of switches",
-            Better::Higher,
+            BetterValues::Higher,
         ),
     ];
 
@@ -321,8 +321,8 @@ impl Stage for DiversityParams {
         vec![Self {}]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Paths)
+    fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Paths)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<DiversityRecord, Stop> {

@@ -7,9 +7,9 @@
 use super::congestion::{Congestion, LevelChoice, PatternSetup, RankOrder, congestion};
 use super::sent::{RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Refusal, Stage, Stop, Watch};
-use fabric::size::{RouteWork, Size};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use fabric::size::{NetworkSize, RouteWork};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,21 +83,21 @@ pub fn ebb(routing: &Routing, patterns: u32, seed: u64, watch: &dyn Watch) -> Re
 }
 
 /// The columns of a mean share's confidence interval.
-pub(super) const CI95_LOW: Metric = Metric::new(
+pub(super) const CI95_LOW: RecordColumn = RecordColumn::new(
     "ci95_low",
     "/confidence_interval_95/0",
-    Kind::Real,
+    ColumnType::Real,
     "fraction",
     "lower end of its 95 % confidence interval",
-    Better::Higher,
+    BetterValues::Higher,
 );
-pub(super) const CI95_HIGH: Metric = Metric::new(
+pub(super) const CI95_HIGH: RecordColumn = RecordColumn::new(
     "ci95_high",
     "/confidence_interval_95/1",
-    Kind::Real,
+    ColumnType::Real,
     "fraction",
     "upper end of its 95 % confidence interval",
-    Better::Higher,
+    BetterValues::Higher,
 );
 
 /// Effective bisection bandwidth over given tables, as a fraction of the injection rate.
@@ -148,18 +148,25 @@ pub struct EbbRecord {
 impl Stage for EbbParams {
     const NAME: &'static str = "ebb";
     const FILES: &'static [&'static str] = &["traffic"];
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "effective_bisection_bandwidth",
             "/effective_bisection_bandwidth",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "mean share of the injection rate over random bisections",
-            Better::Higher,
+            BetterValues::Higher,
         ),
         CI95_LOW,
         CI95_HIGH,
-        Metric::new("patterns", "/patterns", Kind::Whole, "", "random bisections", Better::Neither),
+        RecordColumn::new(
+            "patterns",
+            "/patterns",
+            ColumnType::Whole,
+            "",
+            "random bisections",
+            BetterValues::Neither,
+        ),
     ];
 
     type Input<'a> = RoutingWithTraffic<'a>;
@@ -170,13 +177,13 @@ impl Stage for EbbParams {
         vec![of(10, 0), of(3, 7)]
     }
 
-    fn need(&self, on: RoutingWithTraffic<'_>, threads: usize) -> Need {
+    fn need(&self, on: RoutingWithTraffic<'_>, threads: usize) -> ResourceNeed {
         let endpoints = on.routing.topology().endpoints().len() as u64;
         let work = match &self.traffic {
             Some(_) => on.work(),
             None => RouteWork::Patterns(self.patterns, endpoints / 2),
         };
-        Size::of(on.routing.topology(), threads).along(on.routing, work)
+        NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
     fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<EbbRecord, Stop> {

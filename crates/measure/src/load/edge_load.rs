@@ -2,10 +2,10 @@
 //!
 //! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
 
-use base::stage::{Better, Kind};
-use base::{Interrupted, Metric, Need, Stage, Stop, SwitchId, Watch};
-use fabric::size::{RouteWork, Size};
-use fabric::tables::{Bundles, Routing, Tree, Walk};
+use base::stage::{BetterValues, ColumnType};
+use base::{Interrupted, RecordColumn, ResourceNeed, Stage, Stop, SwitchId, Watch};
+use fabric::size::{NetworkSize, RouteWork};
+use fabric::tables::{DestinationBundles, ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -44,14 +44,14 @@ impl EdgeLoad {
 pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Interrupted> {
     let on = routing.topology();
     let mut routes = vec![0_u64; on.graph().links() * 2];
-    let mut count = |tree: Tree<'_>, source: SwitchId, times: u64| {
-        for hop in Walk::new(on, tree, source).take(on.switches().len()) {
+    let mut count = |tree: ForwardingTree<'_>, source: SwitchId, times: u64| {
+        for hop in RouteWalk::new(on, tree, source).take(on.switches().len()) {
             routes[hop.channel.0 as usize] += times;
         }
     };
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let mut done = 0;
-    let mut bundles = Bundles::new(routing, routing.destinations());
+    let mut bundles = DestinationBundles::new(routing, routing.destinations());
     while let Some(bundle) = bundles.next_bundle() {
         let first = routing.tree(bundle.layer, bundle.terminals[0]);
         for &(source, endpoints) in bundle.sources {
@@ -95,22 +95,22 @@ pub struct EdgeLoadRecord {
 
 impl Stage for EdgeLoadParams {
     const NAME: &'static str = "edge_load";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "edge_forwarding_index",
             "/edge_forwarding_index",
-            Kind::Whole,
+            ColumnType::Whole,
             "routes",
             "most routes on a channel",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "lower_bound",
             "/lower_bound",
-            Kind::Whole,
+            ColumnType::Whole,
             "routes",
             "least index with these path lengths",
-            Better::Neither,
+            BetterValues::Neither,
         ),
     ];
 
@@ -121,8 +121,8 @@ impl Stage for EdgeLoadParams {
         vec![Self {}]
     }
 
-    fn need(&self, on: &Routing, threads: usize) -> Need {
-        Size::of(on.topology(), threads).along(on, RouteWork::Load)
+    fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
+        NetworkSize::of(on.topology(), threads).along(on, RouteWork::Load)
     }
 
     fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<EdgeLoadRecord, Stop> {

@@ -6,8 +6,8 @@
 //! congestion on its route.
 
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
-use fabric::tables::{Routing, Tree};
-use traffic::sending::Weighted;
+use fabric::tables::{ForwardingTree, Routing};
+use traffic::sending::WeightedMessage;
 
 /// The result of one flow: its share and the congestion on its routes.
 #[derive(Debug, Clone, Copy)]
@@ -190,7 +190,7 @@ struct RouteInProgress<'a> {
     /// The switch that delivers.
     home: u32,
     /// The entries of its layer and destination.
-    tree: Tree<'a>,
+    tree: ForwardingTree<'a>,
 }
 
 impl<'a> FlowSimulator<'a> {
@@ -216,7 +216,7 @@ impl<'a> FlowSimulator<'a> {
     /// When two endpoints share no plane, or a route does not arrive.
     pub(super) fn level(
         &mut self,
-        mut pairs: impl Iterator<Item = Weighted>,
+        mut pairs: impl Iterator<Item = WeightedMessage>,
     ) -> Result<&[FlowOutcome], Refusal> {
         self.shares.clear();
         self.ends.clear();

@@ -11,7 +11,7 @@ use fabric::size::RouteWork;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::sending::{Sending, Weighted};
+use traffic::sending::{OfferedTraffic, WeightedMessage};
 
 /// Traffic as the value of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -59,7 +59,7 @@ pub struct RoutingWithTraffic<'a> {
     /// The tables.
     pub routing: &'a Routing,
     /// Traffic between endpoints of their network.
-    pub traffic: Option<&'a Sending>,
+    pub traffic: Option<&'a OfferedTraffic>,
 }
 
 impl RoutingWithTraffic<'_> {
@@ -73,8 +73,8 @@ impl RoutingWithTraffic<'_> {
     /// given.
     ///
     /// # Errors
-    /// When traffic is named but not given, and as [`Sending::messages`].
-    pub(super) fn messages(&self, named: bool) -> Result<Option<Vec<Weighted>>, Refusal> {
+    /// When traffic is named but not given, and as [`OfferedTraffic::messages`].
+    pub(super) fn messages(&self, named: bool) -> Result<Option<Vec<WeightedMessage>>, Refusal> {
         match self.traffic {
             Some(traffic) => traffic.messages(self.routing.topology()).map(Some),
             None if named => {
@@ -94,7 +94,7 @@ impl RoutingWithTraffic<'_> {
 /// stop.
 pub fn sent(
     routing: &Routing,
-    messages: &[Weighted],
+    messages: &[WeightedMessage],
     endpoint_cables: bool,
     watch: &dyn Watch,
 ) -> Result<Congestion, Stop> {

@@ -8,10 +8,10 @@ use super::ebb::{CI95_HIGH, CI95_LOW};
 use super::metric::PatternMetric;
 use super::sent::{EndpointName, RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
-use base::stage::{Better, Kind};
+use base::stage::{BetterValues, ColumnType};
 use base::words::did_you_mean;
-use base::{Metric, Need, Refusal, Stage, Stop, Watch};
-use fabric::size::{RouteWork, Size};
+use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use fabric::size::{NetworkSize, RouteWork};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::pattern::Pattern;
@@ -189,49 +189,56 @@ pub struct CongestionRecord {
 impl Stage for CongestionParams {
     const NAME: &'static str = "congestion";
     const FILES: &'static [&'static str] = &["traffic"];
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new("pattern", "/pattern", Kind::Text, "", "who sends to whom", Better::Neither),
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
+            "pattern",
+            "/pattern",
+            ColumnType::Text,
+            "",
+            "who sends to whom",
+            BetterValues::Neither,
+        ),
+        RecordColumn::new(
             "mean_share",
             "/mean_share",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "mean share of the injection rate that a message gets",
-            Better::Higher,
+            BetterValues::Higher,
         ),
         CI95_LOW,
         CI95_HIGH,
-        Metric::new(
+        RecordColumn::new(
             "min_share",
             "/min_share",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "least share of a message",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "max_congestion",
             "/max_congestion",
-            Kind::Real,
+            ColumnType::Real,
             "messages",
             "largest congestion of a message",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_time",
             "/mean_time",
-            Kind::Real,
+            ColumnType::Real,
             "messages",
             "mean over runs of the congestion of all levels, in step",
-            Better::Lower,
+            BetterValues::Lower,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_delay",
             "/mean_delay",
-            Kind::Real,
+            ColumnType::Real,
             "messages",
             "mean over runs of the latest arrival, messages in step",
-            Better::Lower,
+            BetterValues::Lower,
         ),
     ];
 
@@ -245,13 +252,13 @@ impl Stage for CongestionParams {
         vec![few, ring]
     }
 
-    fn need(&self, on: RoutingWithTraffic<'_>, threads: usize) -> Need {
+    fn need(&self, on: RoutingWithTraffic<'_>, threads: usize) -> ResourceNeed {
         let ranks = self.endpoints.unwrap_or(on.routing.topology().endpoints().len() as u32);
         let work = match &self.traffic {
             Some(_) => on.work(),
             None => RouteWork::Patterns(self.runs, self.most_at_once(ranks)),
         };
-        Size::of(on.routing.topology(), threads).along(on.routing, work)
+        NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
     fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<CongestionRecord, Stop> {

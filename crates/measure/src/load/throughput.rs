@@ -15,7 +15,7 @@ use fabric::tables::Routing;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use traffic::demand::{Demand, Source, capacities};
+use traffic::demand::{Demand, SourceDemand, capacities};
 
 /// Bounds of the maximum achievable throughput, with everything that proves them.
 #[derive(Debug, Clone, PartialEq)]
@@ -162,7 +162,7 @@ fn meet(
 /// distance.
 fn search_all(
     graph: &Graph,
-    sources: &[Source],
+    sources: &[SourceDemand],
     split: &mut TrafficSplit<'_>,
     round: u32,
     watch: &dyn Watch,
@@ -239,7 +239,7 @@ impl<'a> DistanceSearch<'a> {
     fn find(
         &mut self,
         split: &TrafficSplit<'_>,
-        (source, demand): &Source,
+        (source, demand): &SourceDemand,
         first: usize,
         new: usize,
     ) -> (FoundRoutes, f64) {
@@ -314,7 +314,7 @@ mod tests {
     use base::watch::Quiet;
     use fabric::network::parse_inline;
     use families::family;
-    use traffic::sending::Sending;
+    use traffic::sending::OfferedTraffic;
 
     fn network(text: &str) -> Topology {
         let recipe = parse_inline(text).unwrap();
@@ -366,7 +366,7 @@ mod tests {
     }
 
     fn named(t: &Topology, name: &str) -> Demand {
-        Sending::named(t, name, 0.1, 7, &Quiet).unwrap().0.demand(t).unwrap()
+        OfferedTraffic::named(t, name, 0.1, 7, &Quiet).unwrap().0.demand(t).unwrap()
     }
 
     #[test]

@@ -183,7 +183,7 @@ fn anonymous(t: &Topology) -> Topology {
 #[test]
 fn one_source_tells_what_all_would() {
     let mut alike = 0;
-    for recipe in FAMILIES.iter().flat_map(families::Entry::examples) {
+    for recipe in FAMILIES.iter().flat_map(families::FamilyEntry::examples) {
         let t = built(&recipe.to_string());
         let one = symmetry::sources(&t, &t.edge_switches()).1 > 1;
         alike += u32::from(one);

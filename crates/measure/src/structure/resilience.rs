@@ -10,11 +10,11 @@ use super::union::DisjointSets;
 use base::distance::distances_among;
 use base::interval::half_width_95;
 use base::seed::Stream;
-use base::stage::{Better, Kind};
+use base::stage::{BetterValues, ColumnType};
 use base::{Graph, Interrupted, LinkId, Refusal, SwitchId, Watch};
-use base::{Metric, Need, Stage, Stop};
+use base::{RecordColumn, ResourceNeed, Stage, Stop};
 use fabric::network::Topology;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -110,30 +110,30 @@ pub struct EndResults {
 
 impl Stage for ResilienceRules {
     const NAME: &'static str = "resilience";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "removed_until_disconnected",
             "/ends/disconnected/mean",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "mean part removed when a pair of switches is cut off",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "removed_until_diameter",
             "/ends/diameter/mean",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "mean part removed when the diameter has grown by over 2 hops",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "removed_until_mean",
             "/ends/mean/mean",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "mean part removed when the mean distance has grown by over 1 hop",
-            Better::Higher,
+            BetterValues::Higher,
         ),
     ];
 
@@ -148,13 +148,13 @@ impl Stage for ResilienceRules {
         ]
     }
 
-    fn need(&self, on: &Topology, threads: usize) -> Need {
+    fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
         let items = match self.remove {
             RemovedKind::Links => on.links().len(),
             RemovedKind::Switches => on.switches().len(),
         };
         let far = self.until.iter().any(|end| *end != EndCriterion::Disconnected);
-        Size::of(on, threads).resilience(items, self.samples, far)
+        NetworkSize::of(on, threads).resilience(items, self.samples, far)
     }
 
     fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<ResilienceRecord, Stop> {

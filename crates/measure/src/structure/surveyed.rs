@@ -5,10 +5,10 @@ use super::{
     Bisection, DisjointPaths, DisjointRules, MinimalLoad, PathCounts, Spectrum, Structure,
 };
 use super::{disjoint_paths, minimal_load, short_paths, spectrum, structure};
-use base::stage::{Better, Kind};
-use base::{Metric, Need, Stage, Stop, Watch};
+use base::stage::{BetterValues, ColumnType};
+use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
 use fabric::Topology;
-use fabric::size::{Measures, Size};
+use fabric::size::{NetworkSize, StructureSections};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -87,54 +87,54 @@ pub struct StructureRecord {
 
 impl Stage for StructureParams {
     const NAME: &'static str = "structure";
-    const COLUMNS: &'static [Metric] = &[
-        Metric::new(
+    const COLUMNS: &'static [RecordColumn] = &[
+        RecordColumn::new(
             "mean_minimal_paths",
             "/minimal_paths/mean",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "mean number of shortest paths of a pair of switches",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "mean_disjoint_paths",
             "/disjoint_paths/any_length/mean",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "mean number of link-disjoint paths of a pair of switches",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "uniform_saturation",
             "/channel_load/uniform_saturation",
-            Kind::Real,
+            ColumnType::Real,
             "fraction",
             "offered load at which the fullest channel is full",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "spectral_gap",
             "/spectrum/spectral_gap",
-            Kind::Real,
+            ColumnType::Real,
             "",
             "largest less second eigenvalue",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "bisection_low",
             "/bisection/low",
-            Kind::Whole,
+            ColumnType::Whole,
             "links",
             "least links between two halves, proved",
-            Better::Higher,
+            BetterValues::Higher,
         ),
-        Metric::new(
+        RecordColumn::new(
             "bisection_high",
             "/bisection/high",
-            Kind::Whole,
+            ColumnType::Whole,
             "links",
             "fewest links between two halves that were found",
-            Better::Higher,
+            BetterValues::Higher,
         ),
     ];
 
@@ -154,9 +154,9 @@ impl Stage for StructureParams {
         vec![Self::default(), all]
     }
 
-    fn need(&self, on: &Topology, threads: usize) -> Need {
+    fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
         let bounds = self.hops.as_ref().map_or(2, |hops| hops.len() as u32 + 1);
-        Size::of(on, threads).structure(&Measures {
+        NetworkSize::of(on, threads).structure(&StructureSections {
             paths: self.paths,
             disjoint: if self.disjoint { (bounds, self.pairs) } else { (0, 0) },
             load: self.load,

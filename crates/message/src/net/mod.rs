@@ -11,7 +11,7 @@ pub use parameters::{
 use base::{Refusal, Stop, Watch};
 use flows::Flows;
 use paths::PathSource;
-use routes::{Routes, picoseconds};
+use routes::{RouteFinder, picoseconds};
 use std::collections::VecDeque;
 
 /// A network, its parameters, and where every rank is.
@@ -27,7 +27,7 @@ pub struct NetworkSetup<'a> {
     pub seed: u64,
 }
 
-/// What went over a network.
+/// The use of a network: what went over its channels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChannelUse {
     /// Bytes over each channel: those of links, then of every terminal the one into the network and
@@ -60,7 +60,7 @@ pub(super) struct SentMessage {
 /// The network in a run.
 #[derive(Debug)]
 pub(super) struct NetworkRun {
-    routes: Routes,
+    routes: RouteFinder,
     flows: Flows,
     places: Vec<u32>,
     /// Latency and rate, bytes a picosecond, between ranks of one endpoint.
@@ -69,7 +69,7 @@ pub(super) struct NetworkRun {
     most: f64,
     at_once: u32,
     /// What each interface sends and what waits for it; empty where all messages go at once.
-    interfaces: Vec<Interface>,
+    interfaces: Vec<RankInterface>,
     nics: usize,
     /// The latency of every operation's message, picoseconds.
     latency: Vec<u64>,
@@ -79,8 +79,9 @@ pub(super) struct NetworkRun {
     armed: u64,
 }
 
+/// The network interface of a rank.
 #[derive(Debug, Clone, Default)]
-struct Interface {
+struct RankInterface {
     sends: u32,
     waits: VecDeque<SentMessage>,
 }
@@ -95,7 +96,7 @@ impl NetworkRun {
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         under.how.check()?;
-        let routes = Routes::new(&under.on, under.how, under.seed, watch)?;
+        let routes = RouteFinder::new(&under.on, under.how, under.seed, watch)?;
         let local =
             (picoseconds(under.how.network.local_ns), under.how.network.local_gbps / 8000.0);
         let interfaces =
@@ -111,7 +112,7 @@ impl NetworkRun {
             local,
             most,
             at_once: under.how.network.at_once,
-            interfaces: vec![Interface::default(); interfaces],
+            interfaces: vec![RankInterface::default(); interfaces],
             nics: nics as usize,
             latency: vec![0; ops],
             alone: 0.0,

@@ -2,26 +2,28 @@
 
 use super::flows::{FlowPart, Flows, joined};
 use super::parameters::{NetworkCosts, RailSelection, RouteSelection};
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
 use fabric::tables::Routing;
-use fabric::tables::candidates::{Candidate, Candidates, Heading, LaneClasses, Minimal};
+use fabric::tables::candidates::{
+    Candidate, CandidateScheme, LaneClasses, MinimalAdaptive, PacketHeading,
+};
 use paths::PathSource;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Which paths messages may take.
+/// The paths that messages may take.
 #[derive(Debug)]
 enum MessagePaths {
     Tables(Box<Routing>),
-    Minimal(Minimal),
+    Minimal(MinimalAdaptive),
 }
 
 /// Channels with their parts, and the latency of the slowest path over them, picoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Route {
+pub(super) struct ChannelRoute {
     pub(super) parts: Vec<FlowPart>,
     pub(super) latency: u64,
 }
@@ -31,7 +33,7 @@ pub(super) struct Route {
 /// Channels are numbered: those of links as the network has them, then of every terminal the one
 /// into the network and the one out of it.
 #[derive(Debug)]
-pub(super) struct Routes {
+pub(super) struct RouteFinder {
     on: Arc<Topology>,
     paths: MessagePaths,
     how: NetworkCosts,
@@ -39,12 +41,12 @@ pub(super) struct Routes {
     rails: Vec<Vec<TerminalId>>,
     seed: u64,
     /// Routes from switch to switch that all messages share.
-    known: HashMap<(u32, u32), Route>,
+    known: HashMap<(u32, u32), ChannelRoute>,
     /// Kept between calls.
     next: Vec<Candidate>,
 }
 
-impl Routes {
+impl RouteFinder {
     pub(super) fn new(
         on: &PathSource,
         how: &NetworkCosts,
@@ -53,9 +55,11 @@ impl Routes {
     ) -> Result<Self, Stop> {
         let paths = match on {
             PathSource::Tables(routing) => MessagePaths::Tables(routing.clone()),
-            PathSource::Network(topology) => {
-                MessagePaths::Minimal(Minimal::new(topology.clone(), LaneClasses::any(1), watch)?)
-            }
+            PathSource::Network(topology) => MessagePaths::Minimal(MinimalAdaptive::new(
+                topology.clone(),
+                LaneClasses::any(1),
+                watch,
+            )?),
         };
         let on = on.topology().clone();
         let mut rails = vec![Vec::new(); on.endpoints().len()];
@@ -107,10 +111,10 @@ impl Routes {
         (from, to): (u32, u32),
         (op, nic): (u32, u8),
         flows: &Flows,
-    ) -> Result<Route, Refusal> {
+    ) -> Result<ChannelRoute, Refusal> {
         let pairs = self.pairs(from, to, nic)?;
         let part = 1.0 / pairs.len() as f64;
-        let mut all = Route::default();
+        let mut all = ChannelRoute::default();
         for (i, &(from, to)) in pairs.iter().enumerate() {
             let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()]);
             let first = 2 * self.on.links().len() as u32;
@@ -162,16 +166,17 @@ impl Routes {
         to: TerminalId,
         (op, rail): (u32, usize),
         flows: &Flows,
-    ) -> Result<Route, Refusal> {
+    ) -> Result<ChannelRoute, Refusal> {
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
-        let draw = || Fast::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
+        let draw =
+            || FastStream::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
         if let MessagePaths::Tables(tables) = &self.paths {
             let layers = tables.layers();
             return match self.how.selection {
                 RouteSelection::Spread => self.over_layers(from, to),
                 RouteSelection::One => self.of_layer(draw().below(layers), from, to),
                 RouteSelection::Adaptive => {
-                    let mut best = (0.0, Route::default());
+                    let mut best = (0.0, ChannelRoute::default());
                     for layer in 0..layers {
                         let route = self.of_layer(layer, from, to)?;
                         let rooms = route.parts.iter().map(|p| flows.room(p.channel));
@@ -206,11 +211,17 @@ impl Routes {
     }
 
     /// The route of a layer of tables.
-    fn of_layer(&self, layer: u32, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
-        let MessagePaths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
+    fn of_layer(
+        &self,
+        layer: u32,
+        from: TerminalId,
+        to: TerminalId,
+    ) -> Result<ChannelRoute, Refusal> {
+        let MessagePaths::Tables(tables) = &self.paths else { return Ok(ChannelRoute::default()) };
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let mut walk = tables.walk(layer, to, s);
-        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
+        let mut route =
+            ChannelRoute { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
         for hop in walk.by_ref().take(self.on.switches().len()) {
             self.add_hop(&mut route, hop.channel.0);
         }
@@ -223,20 +234,20 @@ impl Routes {
         Err(self.no_path(s, t, &format!("layer {layer} of the tables does not lead")))
     }
 
-    fn add_hop(&self, route: &mut Route, channel: u32) {
+    fn add_hop(&self, route: &mut ChannelRoute, channel: u32) {
         route.parts.push(FlowPart { channel, share: 1.0 });
         let cable = &self.on.links()[channel as usize / 2].cable;
         route.latency += self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
     }
 
     /// Even parts over all layers.
-    fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<Route, Refusal> {
-        let MessagePaths::Tables(tables) = &self.paths else { return Ok(Route::default()) };
+    fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<ChannelRoute, Refusal> {
+        let MessagePaths::Tables(tables) = &self.paths else { return Ok(ChannelRoute::default()) };
         if tables.layers() == 1 {
             return self.of_layer(0, from, to);
         }
         let share = 1.0 / f64::from(tables.layers());
-        let mut all = Route::default();
+        let mut all = ChannelRoute::default();
         for layer in 0..tables.layers() {
             let route = self.of_layer(layer, from, to)?;
             all.latency = all.latency.max(route.latency);
@@ -251,7 +262,7 @@ impl Routes {
     }
 
     /// Even parts, at every switch, over all that is nearer.
-    fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<Route, Refusal> {
+    fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<ChannelRoute, Refusal> {
         let mut parts = Vec::new();
         // switches as far away as each other, with their part and the latency up to there
         let mut front = vec![(from, 1.0, picoseconds(self.how.switch.delay_ns))];
@@ -273,7 +284,7 @@ impl Routes {
             }
             front = ahead;
         }
-        Ok(Route { parts, latency: front.first().map_or(0, |f| f.2) })
+        Ok(ChannelRoute { parts, latency: front.first().map_or(0, |f| f.2) })
     }
 
     /// One path, whose hops `choose` takes one by one.
@@ -282,8 +293,9 @@ impl Routes {
         from: SwitchId,
         to: SwitchId,
         mut choose: impl FnMut(&[Candidate]) -> usize,
-    ) -> Result<Route, Refusal> {
-        let mut route = Route { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
+    ) -> Result<ChannelRoute, Refusal> {
+        let mut route =
+            ChannelRoute { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
         let mut at = from;
         while at != to {
             self.nearer(at, to)?;
@@ -294,11 +306,11 @@ impl Routes {
         Ok(route)
     }
 
-    /// Puts the hops from `at` towards `to` into [`Routes::next`]; at least one.
+    /// Puts the hops from `at` towards `to` into [`RouteFinder::next`]; at least one.
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
         if let MessagePaths::Minimal(minimal) = &self.paths {
-            minimal.next(at, Heading { goal: to.0, state: 0 }, &mut self.next);
+            minimal.next(at, PacketHeading { goal: to.0, state: 0 }, &mut self.next);
         }
         if self.next.is_empty() {
             return Err(self.no_path(at, to, "there is no path"));

@@ -1,15 +1,15 @@
 //! Critical paths: they add up to the run, and their amounts are its derivatives.
 
 use base::Quiet;
-use base::seed::Fast;
+use base::seed::FastStream;
 use fabric::network::parse_inline;
-use message::{Dialect, LogGops, NetworkCosts, NetworkSetup, PathAmounts, run, traced};
+use message::{LogGops, NetworkCosts, NetworkSetup, PathAmounts, ScheduleDialect, run, traced};
 use paths::PathSource;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
 use std::sync::Arc;
-use traffic::workload::{Builder, Op, Schedule, make};
+use traffic::workload::{Op, Schedule, ScheduleBuilder, make};
 
 const NAMES: [&str; 9] = [
     "allreduce_ring",
@@ -28,8 +28,8 @@ fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
     let given = json!({ "ranks": ranks, "bytes": bytes });
     let with: Map<_, _> = given.as_object().expect("a table").clone();
     let plain = make(name, &with, &Quiet).expect("a schedule");
-    let mut draw = Fast::new(seed, "computing", 0);
-    let mut made = Builder::new(ranks);
+    let mut draw = FastStream::new(seed, "computing", 0);
+    let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         let all = plain.of_rank(rank);
         let mut of = made.rank();
@@ -58,7 +58,7 @@ fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
 }
 
 fn costs(seed: u64) -> LogGops {
-    let mut draw = Fast::new(seed, "costs", 0);
+    let mut draw = FastStream::new(seed, "costs", 0);
     let mut some = |most: u32| f64::from(1 + draw.below(most * 1000)) / 1000.0;
     LogGops { L: some(3000), o: some(500), g: some(900), G: some(6), O: some(3), S: 4096 }
 }
@@ -99,7 +99,8 @@ proptest! {
             on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
         });
         let last = |c: &LogGops| {
-            let found = run(&schedule, Dialect::Causal, c, under.as_ref(), &Quiet).expect("a run");
+            let found = run(&schedule, ScheduleDialect::Causal, c, under.as_ref(), &Quiet);
+            let found = found.expect("a run");
             *found.finish.iter().max().expect("ranks")
         };
         let traced = traced(&schedule, &c, under.as_ref(), &Quiet).expect("a run");
@@ -147,7 +148,7 @@ proptest! {
 
 #[test]
 fn a_ping_pong_is_all_path() {
-    let mut made = Builder::new(2);
+    let mut made = ScheduleBuilder::new(2);
     let mut of = made.rank();
     let sends = of.add(Op::send(1001, 1, 0)).expect("room");
     let receives = of.add(Op::recv(1001, 1, 1)).expect("room");

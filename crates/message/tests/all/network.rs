@@ -1,19 +1,19 @@
 //! Messages over networks: alone as the formula says, together as closed forms say.
 
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{LinkId, Quiet, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use message::{
-    AdapterCosts, Dialect, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection,
-    RouteSelection, RunResult, SwitchCosts, run,
+    AdapterCosts, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
+    RunResult, ScheduleDialect, SwitchCosts, run,
 };
 use paths::PathSource;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::sync::Arc;
-use traffic::workload::{Builder, Op, Schedule};
+use traffic::workload::{Op, Schedule, ScheduleBuilder};
 
 const NETS: [&str; 7] = [
     "slim_fly:q=5,p=3",
@@ -53,7 +53,7 @@ fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
 
 /// A schedule of messages from rank to rank, with their bytes, that begin as they are listed.
 fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
-    let mut made = Builder::new(ranks);
+    let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         let mut of = made.rank();
         for (tag, &(from, to, bytes)) in (0..).zip(all) {
@@ -72,7 +72,7 @@ fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u6
     let ranks = on.topology().endpoints().len() as u32;
     let places: Vec<u32> = (0..ranks).collect();
     let under = NetworkSetup { on, how, places: &places, seed: 5 };
-    let found = run(&messages(ranks, all), Dialect::Causal, costs, Some(&under), &Quiet);
+    let found = run(&messages(ranks, all), ScheduleDialect::Causal, costs, Some(&under), &Quiet);
     let found = found.expect("a run");
     assert_eq!(found.left, None);
     // what went into the network at each endpoint is what its rank sent, and came to it out of it
@@ -148,7 +148,7 @@ proptest! {
         by_tables in any::<bool>(), asks in any::<bool>(),
     ) {
         let on = network(NETS[which]);
-        let mut draw = Fast::new(seed, "lengths", 0);
+        let mut draw = FastStream::new(seed, "lengths", 0);
         let mut lengths = |count: usize| -> Vec<f32> {
             (0..count).map(|_| draw.below(4000) as f32 / 100.0).collect()
         };
@@ -211,7 +211,7 @@ proptest! {
     ) {
         let on = Arc::new(network(NETS[which]));
         let ends = on.endpoints().len() as u32;
-        let mut draw = Fast::new(seed, "pattern", 0);
+        let mut draw = FastStream::new(seed, "pattern", 0);
         let bytes = 1_000_001;
         let mut all: Vec<(u32, u32, u64)> = Vec::new();
         match kind {
@@ -263,7 +263,8 @@ fn ranks_of_one_endpoint_do_not_use_the_network() {
     let schedule = messages(2, &[(0, 1, 10_001)]);
     let under = NetworkSetup { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
     let costs = LogGops { o: 20.0, ..free() };
-    let found = run(&schedule, Dialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
+    let found =
+        run(&schedule, ScheduleDialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
     assert_eq!(found.finish[1], (20 + 70 + 1000 + 20) * 1000);
     assert!(found.used.expect("a network").bytes.iter().all(|b| *b == 0.0));
 }
@@ -281,7 +282,7 @@ fn messages_take_the_path_that_has_room() {
             places: &[0, 1, 2, 3],
             seed,
         };
-        let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
+        let found = run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &Quiet);
         *found.expect("a run").finish.iter().max().expect("ranks") / (10_000 * BYTE_PS)
     };
     for seed in 0..20 {
@@ -308,7 +309,8 @@ fn several_rails_carry_a_message_together() {
             seed: 0,
         };
         let schedule = messages(2, &[(0, 1, 10_001)]);
-        let found = run(&schedule, Dialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
+        let found =
+            run(&schedule, ScheduleDialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
         found.finish[1]
     };
     assert_eq!(last(RailSelection::Spread), 5_000 * BYTE_PS);
@@ -326,7 +328,7 @@ fn without_a_path_a_run_is_refused() {
         seed: 0,
     };
     let all = [(0, 1, 9), (0, 2, 9), (0, 3, 9)];
-    let found = run(&messages(4, &all), Dialect::Causal, &free(), Some(&under), &Quiet);
+    let found = run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &Quiet);
     let said = found.expect_err("two halves").to_string();
     assert!(said.contains("there is no path from"), "{said}");
 }
@@ -335,7 +337,7 @@ fn without_a_path_a_run_is_refused() {
 fn rates_that_are_settled_seldom_are_near() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let ranks = on.endpoints().len() as u32;
-    let mut draw = Fast::new(11, "settled seldom", 0);
+    let mut draw = FastStream::new(11, "settled seldom", 0);
     let one = |_| (draw.below(ranks), draw.below(ranks), 20_000 + u64::from(draw.below(80_000)));
     let all: Vec<(u32, u32, u64)> = (0..1500).map(one).filter(|m| m.0 != m.1).collect();
     let costs = LogGops { o: 700.0, ..free() };

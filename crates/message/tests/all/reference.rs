@@ -1,7 +1,7 @@
 //! Schedules against LogGOPSim's semantics: the times of the reference data.
 
 use base::Quiet;
-use message::{Dialect, LogGops, run};
+use message::{LogGops, ScheduleDialect, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -38,7 +38,8 @@ fn check(file: &str, schedules: &str) -> usize {
         let path = folder().join(schedules).join(goal);
         let text = std::fs::read_to_string(path).expect("a schedule");
         let schedule = formats::trace::goal::parse(&text, &Quiet).expect("a schedule");
-        let found = run(&schedule, Dialect::LogGopsV1, &row.costs, None, &Quiet).expect("a run");
+        let found =
+            run(&schedule, ScheduleDialect::LogGopsV1, &row.costs, None, &Quiet).expect("a run");
         assert_eq!(found.finish, row.finish, "{goal} {set}");
         assert_eq!((found.events, found.left), (row.events, None), "{goal} {set}");
     }
@@ -66,7 +67,7 @@ fn a_broadcast_of_many_is_as_long_as_its_tree() {
     for rank in 0..ranks {
         let mut now = has[rank as usize];
         for op in schedule.of_rank(rank).map(|op| schedule.ops()[op as usize]) {
-            if op.kind == traffic::workload::Kind::Send {
+            if op.kind == traffic::workload::OperationKind::Send {
                 assert!(op.peer > rank);
                 now += o;
                 has[op.peer as usize] = now + latency + o;
@@ -74,7 +75,7 @@ fn a_broadcast_of_many_is_as_long_as_its_tree() {
         }
         finish[rank as usize] = now;
     }
-    for (dialect, unit) in [(Dialect::LogGopsV1, 1), (Dialect::Causal, 1000)] {
+    for (dialect, unit) in [(ScheduleDialect::LogGopsV1, 1), (ScheduleDialect::Causal, 1000)] {
         let found = run(&schedule, dialect, &costs, None, &Quiet).expect("a run");
         assert_eq!(found.left, None);
         let expected: Vec<u64> = finish.iter().map(|t| t * unit).collect();

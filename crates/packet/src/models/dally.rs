@@ -4,12 +4,12 @@
 //! router before has chosen a detour; 2 in the intermediate group; 3 in the destination's group
 //! where it differs from the source's; ejection uses the channel of its group.
 
-use super::groups::{DetourRule, Groups, any, better_of_two, lowest};
+use super::groups::{DetourRule, RouterGroups, any, better_of_two, lowest};
 use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest, RATE};
 use super::order::ChannelDirection::{Across, Near};
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::Packet;
-use crate::nic::Injection;
+use crate::event::PacketChunk;
+use crate::nic::MessageInjection;
 use crate::node::Node;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventContext;
@@ -37,7 +37,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
-    injection: Injection::Synchronised,
+    injection: MessageInjection::Synchronised,
     rates_gib_per_s: [RATE, 2.0 * RATE, RATE / 2.0],
     weighs_detours: true,
     draws_steps: true,
@@ -55,7 +55,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
 /// Paths over at most one intermediate group.
 #[derive(Debug, Clone)]
 pub struct Route {
-    groups: Groups,
+    groups: RouterGroups,
     selection: Selection,
     /// A minimal path is taken if its score, in chunks, is at most this.
     threshold: u32,
@@ -66,7 +66,7 @@ pub struct Route {
 impl PacketPaths for Route {
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
         let route = Self {
-            groups: Groups::new(request.on, request.plant),
+            groups: RouterGroups::new(request.on, request.plant),
             selection: request.selection,
             threshold: request.threshold_chunks(0),
             weight: request.weight(),
@@ -79,7 +79,7 @@ impl PacketPaths for Route {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> (u16, u8) {
@@ -171,7 +171,7 @@ impl Route {
         &self,
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> u16 {

@@ -3,12 +3,12 @@
 //! Packets use virtual channel 0 until they have turned towards their destination in an
 //! intermediate group, then 1.
 
-use super::groups::{DetourRule, Groups, any, lowest};
+use super::groups::{DetourRule, RouterGroups, any, lowest};
 use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::{Across, Down, Near};
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::{NONE, Packet};
-use crate::nic::Injection;
+use crate::event::{NONE, PacketChunk};
+use crate::nic::MessageInjection;
 use crate::node::Node;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventContext;
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     networks: &["megafly:leaves=3,spines=3,p=3,h=3,g=4"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
-    injection: Injection::Synchronised,
+    injection: MessageInjection::Synchronised,
     virtual_channels: 2,
     weighs_detours: true,
     draws_steps: true,
@@ -48,7 +48,7 @@ const THRESHOLD_BYTES: u32 = 131_072;
 /// Paths up to a spine, across, and down to a leaf, over at most one intermediate group.
 #[derive(Debug, Clone)]
 pub struct Route {
-    groups: Groups,
+    groups: RouterGroups,
     selection: Selection,
     /// A minimal path is taken if its score, in chunks, is at most this.
     threshold: u32,
@@ -59,7 +59,7 @@ pub struct Route {
 impl PacketPaths for Route {
     fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
         let route = Self {
-            groups: Groups::new(request.on, request.plant),
+            groups: RouterGroups::new(request.on, request.plant),
             selection: request.selection,
             threshold: request.threshold_chunks(THRESHOLD_BYTES),
             weight: request.weight(),
@@ -72,7 +72,7 @@ impl PacketPaths for Route {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> (u16, u8) {
@@ -179,7 +179,7 @@ impl Route {
         &self,
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> u16 {

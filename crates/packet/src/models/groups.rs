@@ -1,6 +1,6 @@
 //! Networks of groups: the ports of routers that lead to each group, and the load of ports.
 
-use crate::event::{NONE, Packet};
+use crate::event::{NONE, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventContext;
@@ -8,7 +8,7 @@ use fabric::Topology;
 
 /// The groups of a network, and the ports of each router that lead to them.
 #[derive(Debug, Clone)]
-pub(super) struct Groups {
+pub(super) struct RouterGroups {
     count: u32,
     /// The group of each router.
     group: Vec<u32>,
@@ -45,7 +45,7 @@ impl PortRows {
     }
 }
 
-impl Groups {
+impl RouterGroups {
     /// The groups of a network. O(routers x groups x radix).
     pub(super) fn new(on: &Topology, plant: &SimulatedNetwork) -> Self {
         let group: Vec<u32> = on.switches().iter().map(|switch| switch.group).collect();
@@ -157,7 +157,7 @@ impl Groups {
 /// The rule that decides between a minimal path and a detour.
 pub(super) struct DetourRule<'a> {
     /// The groups of the network.
-    pub(super) groups: &'a Groups,
+    pub(super) groups: &'a RouterGroups,
     /// A minimal path is taken if its score, in chunks, is at most this.
     pub(super) threshold: u32,
     /// Factor of a detour's score in comparisons.
@@ -171,7 +171,7 @@ impl DetourRule<'_> {
         &self,
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         (node, to): (&mut Node, &mut R),
         best: impl Fn(u32, &mut Node, &mut R) -> u16,
     ) -> u16 {

@@ -3,7 +3,7 @@
 
 use super::groups::score;
 use super::kind::ModelEntry;
-use crate::event::{Packet, Sender};
+use crate::event::{ChunkSender, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventContext;
@@ -17,7 +17,7 @@ pub(crate) const PHYSICAL: ModelEntry =
     ModelEntry::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
 
 /// A guide, and the layout of the words that it writes into packets.
-pub struct Guided {
+pub struct GuidedPaths {
     guide: Box<dyn Guide + Send>,
     layout: FlitLayout,
     /// Distances between any two routers; none where all paths are shortest ones and the choice of
@@ -38,7 +38,7 @@ impl QueueView for PortLoads<'_> {
     }
 }
 
-impl Guided {
+impl GuidedPaths {
     /// # Errors
     /// When the guide reads queues at other routers, which the packet level cannot offer.
     pub fn new(
@@ -62,7 +62,7 @@ impl Guided {
     pub(crate) fn enters(
         &self,
         plant: &SimulatedNetwork,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> u8 {
@@ -77,8 +77,8 @@ impl Guided {
     pub(crate) fn next_hop(
         &self,
         plant: &SimulatedNetwork,
-        packet: &mut Packet,
-        sender: Sender,
+        packet: &mut PacketChunk,
+        sender: ChunkSender,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> (u16, u8) {

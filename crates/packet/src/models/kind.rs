@@ -3,8 +3,8 @@
 #[cfg(test)]
 use super::order::ChannelDirection;
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::Packet;
-use crate::nic::Injection;
+use crate::event::PacketChunk;
+use crate::nic::MessageInjection;
 use crate::node::Node;
 #[cfg(test)]
 use crate::plant::LinkClass;
@@ -38,7 +38,7 @@ pub(crate) struct ModelEntry {
     /// none where paths are proved free of deadlock in another manner.
     pub(crate) order: Option<(&'static [ChannelKind], KindSuccessors)>,
     /// The injection process of messages.
-    pub(crate) injection: Injection,
+    pub(crate) injection: MessageInjection,
     /// Messages of an endpoint, after which a run ends that is measured from its beginning; none
     /// where generated traffic is measured in a steady state.
     pub(crate) messages: Option<u32>,
@@ -70,7 +70,7 @@ impl ModelEntry {
             networks: &[],
             selections: None,
             order: None,
-            injection: Injection::Exponential,
+            injection: MessageInjection::Exponential,
             messages: None,
             virtual_channels: 4,
             rates_gib_per_s: [RATE; 3],
@@ -124,7 +124,7 @@ pub(crate) trait PacketPaths: Sized {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> (u16, u8);

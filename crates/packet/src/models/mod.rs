@@ -16,7 +16,7 @@ mod order;
 #[allow(unreachable_pub, reason = "it is public where it is in the list")]
 mod page_ecube;
 
-pub use guided::Guided;
+pub use guided::GuidedPaths;
 pub(crate) use kind::{CODES_MESSAGES, PathRequest, RATE};
 
 // gen:begin

@@ -64,16 +64,16 @@ pub(crate) fn check_order(
 mod tests {
     use super::super::{Dialect, Route};
     use super::*;
-    use crate::case::{Case, GivenTraffic};
-    use crate::event::{NONE, Packet, Sender};
+    use crate::case::{GivenTraffic, PacketCase};
+    use crate::event::{ChunkSender, NONE, PacketChunk};
     use crate::model::Model;
     use crate::node::Node;
     use crate::plant::LinkClass;
     use crate::spec::Spec;
     use crate::tally::Arrival;
     use base::Quiet;
-    use base::seed::Fast;
-    use des::Context;
+    use base::seed::FastStream;
+    use des::HandlerContext;
     use fabric::network::parse_inline;
     use paths::PathSource;
     use paths::select::Selection;
@@ -98,7 +98,7 @@ mod tests {
         pub(crate) fn follows(
             &self,
             plant: &SimulatedNetwork,
-            sender: Sender,
+            sender: ChunkSender,
             at: u32,
             to: (u16, u8),
         ) -> bool {
@@ -115,7 +115,7 @@ mod tests {
     /// A context for a single router, without any engine.
     struct SingleRouter(u32);
 
-    impl Context<Model> for SingleRouter {
+    impl HandlerContext<Model> for SingleRouter {
         const KEEPS: bool = false;
 
         fn me(&self) -> u32 {
@@ -141,16 +141,16 @@ mod tests {
         let on =
             PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
         let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
-        let case = Case::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
+        let case = PacketCase::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
-        let mut dice = Fast::new(1, "walk", 0);
+        let mut dice = FastStream::new(1, "walk", 0);
         let mut found = 0;
         for _ in 0..4000 {
             let from = dice.below(plant.endpoints);
             let to = (from + 1 + dice.below(plant.endpoints - 1)) % plant.endpoints;
             let rail = dice.below(plant.rails) as u8;
-            let mut packet = Packet {
+            let mut packet = PacketChunk {
                 created_ps: 0,
                 began_ps: 0,
                 word: NONE.into(),
@@ -165,9 +165,9 @@ mod tests {
                 is_last: true,
             };
             let mut at = plant.at(from, rail).router;
-            let mut sender = Sender { lp: plant.lp(from), port: rail.into(), lane: 0 };
+            let mut sender = ChunkSender { lp: plant.lp(from), port: rail.into(), lane: 0 };
             loop {
-                let node_dice = Fast::new(dice.next_u64(), "node", 0);
+                let node_dice = FastStream::new(dice.next_u64(), "node", 0);
                 let mut node = Node::new(plant.ports(at), plant.lanes as usize, node_dice);
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);
@@ -183,7 +183,7 @@ mod tests {
                     break;
                 }
                 assert!(packet.hops < 8, "{inline} {given}: it does not arrive");
-                sender = Sender { lp: at, port: hop.0, lane: hop.1 };
+                sender = ChunkSender { lp: at, port: hop.0, lane: hop.1 };
                 at = behind.lp;
             }
             found += u32::from(packet.is_detour);

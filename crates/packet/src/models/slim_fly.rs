@@ -5,7 +5,7 @@
 use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
-use crate::event::{NONE, Packet};
+use crate::event::{NONE, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventContext;
@@ -83,7 +83,7 @@ impl PacketPaths for Route {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        packet: &mut Packet,
+        packet: &mut PacketChunk,
         node: &mut Node,
         to: &mut impl EventContext,
     ) -> (u16, u8) {

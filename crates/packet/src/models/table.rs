@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 use std::borrow::Cow;
 
 /// From a row for each model beside our own, its name in code and its file, [`Dialect`] and
-/// [`Route`](super::Route). Which one it is, is asked once at a call, not by a pointer to code:
-/// paths are the innermost loop.
+/// [`Route`](super::Route). Which one it is, is asked once at a call, not by a pointer to
+/// code: paths are the innermost loop.
 macro_rules! models {
     ($($name:ident: $file:ident;)*) => {
         /// The program whose model of switches and endpoints is simulated.
@@ -38,10 +38,10 @@ macro_rules! models {
             }
         }
 
-        /// How packets find their paths.
+        /// The method by which packets find their paths.
         pub enum Route {
             /// By proved candidates, as the flit level.
-            Guided(Guided),
+            Guided(GuidedPaths),
             $(#[doc = concat!("As the file `", stringify!($file), ".rs` has it.")]
             $name($file::Route),)*
         }
@@ -73,7 +73,7 @@ macro_rules! models {
             pub(crate) fn enters(
                 &self,
                 plant: &$crate::plant::SimulatedNetwork,
-                packet: &mut $crate::event::Packet,
+                packet: &mut $crate::event::PacketChunk,
                 node: &mut $crate::node::Node,
                 to: &mut impl $crate::runs::EventContext,
             ) -> u8 {
@@ -89,8 +89,8 @@ macro_rules! models {
             pub(crate) fn next_hop(
                 &self,
                 plant: &$crate::plant::SimulatedNetwork,
-                packet: &mut $crate::event::Packet,
-                sender: $crate::event::Sender,
+                packet: &mut $crate::event::PacketChunk,
+                sender: $crate::event::ChunkSender,
                 node: &mut $crate::node::Node,
                 to: &mut impl $crate::runs::EventContext,
             ) -> (u16, u8) {

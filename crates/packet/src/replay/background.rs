@@ -1,7 +1,7 @@
 //! Background jobs: their processes send to random others at a steady rate, as long as the other
 //! jobs run.
 
-use super::super::nic::Injection;
+use super::super::nic::MessageInjection;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -23,7 +23,7 @@ pub struct BackgroundSpec {
     /// Mean time between two messages of a process, ns.
     pub interval_ns: f64,
     /// The injection process of the messages; that of the dialect where it is not given.
-    pub injection: Option<Injection>,
+    pub injection: Option<MessageInjection>,
     /// The class of traffic of the job, where there are several: the first is 1.
     pub traffic_class: u32,
 }
@@ -152,7 +152,7 @@ impl BackgroundSpec {
 
 /// A background job whose processes have been placed on endpoints.
 #[derive(Debug, Clone)]
-pub struct Background {
+pub struct PlacedBackground {
     /// The endpoint of each process.
     pub homes: Vec<u32>,
     /// Length of a message.
@@ -160,7 +160,7 @@ pub struct Background {
     /// Mean time between two messages of a process, ps.
     pub interval_ps: f64,
     /// The injection process of its messages.
-    pub injection: Injection,
+    pub injection: MessageInjection,
     /// The class of traffic of its messages.
     pub class: u8,
 }

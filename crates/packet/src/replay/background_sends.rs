@@ -5,9 +5,9 @@ use super::super::event::Event;
 use super::super::model::Model;
 use super::super::runs::EventContext;
 use super::super::timing::TELL_PS;
-use super::{OF_BACKGROUND, Replay};
+use super::{JobReplay, OF_BACKGROUND};
 
-impl Replay {
+impl JobReplay {
     /// The background job that sends from an endpoint, and the rank of its process there.
     pub(super) fn background_at(&self, endpoint: u32) -> Option<(u16, u32)> {
         let at = self.senders.binary_search_by_key(&endpoint, |sender| sender.0).ok()?;
@@ -18,7 +18,7 @@ impl Replay {
 impl Model {
     /// Schedules the first message of the background job at this endpoint.
     pub(super) fn background_starts(
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         to: &mut impl EventContext,
     ) {
@@ -31,7 +31,7 @@ impl Model {
     /// A process of a background job creates a message.
     pub(crate) fn background_creates(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         to: &mut impl EventContext,
     ) {
@@ -56,7 +56,7 @@ impl Model {
     /// An endpoint reports that its processes are done; once all have, background jobs are stopped.
     pub(crate) fn one_is_done(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         to: &mut impl EventContext,
     ) {

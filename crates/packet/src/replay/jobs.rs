@@ -1,11 +1,12 @@
 //! Jobs on endpoints: schedules are generated or given, endpoints are chosen or given.
 
 use super::super::dialect::endpoint_rate;
-use super::super::nic::Injection;
+use super::super::nic::MessageInjection;
 use super::super::spec::Spec;
 use super::options::generate;
 use super::{
-    Background, BackgroundSpec, CollectiveTraffic, ComputeTime, PlacedJob, Replay, chunks_of,
+    BackgroundSpec, CollectiveTraffic, ComputeTime, JobReplay, PlacedBackground, PlacedJob,
+    chunks_of,
 };
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::Topology;
@@ -65,9 +66,9 @@ impl<'a> GivenJobs<'a> {
         self,
         spec: &Spec,
         on: &Topology,
-        (rate, injection): (f64, Injection),
+        (rate, injection): (f64, MessageInjection),
         watch: &dyn Watch,
-    ) -> Result<Replay, Stop> {
+    ) -> Result<JobReplay, Stop> {
         let schedules = self.schedules(spec, watch)?;
         if schedules.len() != spec.workload.0.len() {
             let why = format!("{} schedules for {}", schedules.len(), spec.workload.0.len());
@@ -78,7 +79,7 @@ impl<'a> GivenJobs<'a> {
         let places = placed(spec, on, self.places, (&sizes, schedules.len()))?;
         let mut background = Vec::new();
         for (one, homes) in spec.background.some().zip(&places[schedules.len()..]) {
-            background.push(Background {
+            background.push(PlacedBackground {
                 homes: homes.clone(),
                 bytes: one.message_bytes(rate)?,
                 interval_ps: one.interval_ns * 1e3,
@@ -100,7 +101,7 @@ impl<'a> GivenJobs<'a> {
         if !background.is_empty() {
             check_ends(&schedules, spec, watch)?;
         }
-        Replay::new(&jobs, background, on.endpoints().len() as u32, (mpi, computes), watch)
+        JobReplay::new(&jobs, background, on.endpoints().len() as u32, (mpi, computes), watch)
     }
 }
 
@@ -114,7 +115,7 @@ fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
         ComputeTime::On => Cow::Borrowed(schedule),
         ComputeTime::Off => Cow::Owned(schedule.without_calculations()),
     };
-    let dialect = message::Dialect::Causal;
+    let dialect = message::ScheduleDialect::Causal;
     let found = message::run(&played, dialect, &costs, None, &Quiet);
     let last = found.ok().and_then(|found| found.finish.into_iter().max());
     last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
@@ -133,7 +134,7 @@ fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -
             let why = format!("{name} has no ranks, and a background goes on until all are done");
             return Err(Refusal::new("workload", why, "a workload of 1 rank or more").into());
         }
-        let found = message::run(schedule, message::Dialect::Causal, &free, None, watch)?;
+        let found = message::run(schedule, message::ScheduleDialect::Causal, &free, None, watch)?;
         if let Some(left) = &found.left {
             return Err(left.refusal(schedule).into());
         }

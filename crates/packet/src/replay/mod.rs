@@ -16,7 +16,7 @@ mod play;
 mod process;
 mod rows;
 
-pub use background::{Background, BackgroundSpec, BackgroundSpecs};
+pub use background::{BackgroundSpec, BackgroundSpecs, PlacedBackground};
 pub use entry::{MatchEntry, ProcessChange};
 pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
 pub use jobs::GivenJobs;
@@ -28,7 +28,7 @@ use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use traffic::workload::{Kind, Schedule, merge};
+use traffic::workload::{OperationKind, Schedule, merge};
 
 /// The part that a message plays in the protocol of a send operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,7 +63,9 @@ const MOST_NS: u64 = (des::RANGE_PS - 1) / 1000;
 /// When a process computes for longer than the range of times.
 fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     let mut sums = vec![0_u64; schedule.ranks() as usize];
-    for (op, it) in (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == Kind::Calc) {
+    for (op, it) in
+        (0..).zip(schedule.ops()).filter(|(_, it)| computes && it.kind == OperationKind::Calc)
+    {
         let rank = schedule.rank_of(op);
         let sum = &mut sums[rank as usize];
         *sum = sum.saturating_add(it.size);
@@ -158,7 +160,7 @@ impl MpiCosts {
 
 /// The jobs of a run on their endpoints.
 #[derive(Debug)]
-pub struct Replay {
+pub struct JobReplay {
     /// The merged schedule of all jobs, job after job.
     schedule: Arc<Schedule>,
     /// The endpoint of every process.
@@ -175,7 +177,7 @@ pub struct Replay {
     /// The class of traffic of each workload.
     classes: Vec<u8>,
     /// The background jobs.
-    background: Vec<Background>,
+    background: Vec<PlacedBackground>,
     /// The senders of background jobs, sorted: endpoint, job, and rank in the job.
     senders: Vec<(u32, u16, u32)>,
     mpi: MpiCosts,
@@ -196,14 +198,14 @@ pub struct PlacedJob<'a> {
     pub class: u8,
 }
 
-impl Replay {
+impl JobReplay {
     /// Combines jobs on a network of `endpoints` endpoints.
     ///
     /// # Errors
     /// When there are too many operations or a message is too long, or `watch` says stop.
     pub fn new(
         placed: &[PlacedJob<'_>],
-        background: Vec<Background>,
+        background: Vec<PlacedBackground>,
         endpoints: u32,
         (mpi, computes): (MpiCosts, bool),
         watch: &dyn Watch,
@@ -220,7 +222,7 @@ impl Replay {
         }
         let is_long = |op: u32| {
             let it = &schedule.ops()[op as usize];
-            it.kind == Kind::Send && u32::try_from(it.size).is_err()
+            it.kind == OperationKind::Send && u32::try_from(it.size).is_err()
         };
         if let Some(op) = (0..schedule.ops().len() as u32).find(|op| is_long(*op)) {
             let why = format!("{}: too long", schedule.described(op));
@@ -310,7 +312,7 @@ impl Replay {
 
 /// The number of chunks of all messages of a schedule, with requests to send and answers.
 fn chunks_of(schedule: &Schedule, mpi: &MpiCosts, chunk_bytes: u32) -> u64 {
-    let sends = schedule.ops().iter().filter(|op| op.kind == Kind::Send);
+    let sends = schedule.ops().iter().filter(|op| op.kind == OperationKind::Send);
     let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());
     let each = |bytes: u64| {
         let control = 2 * of(mpi.control_bytes.into());

@@ -1,16 +1,16 @@
 //! Processes at their endpoints: operations begin and end, and messages are matched with receives.
 
 use super::super::endpoint::Endpoint;
-use super::super::event::{Event, Packet};
+use super::super::event::{Event, PacketChunk};
 use super::super::model::Model;
 use super::super::plant::LinkClass;
 use super::super::runs::EventContext;
 use super::super::timing::{TELL_PS, transmission_ps};
 use super::entry::{MatchEntry, MatchList};
 use super::process::{EndpointProcesses, Process};
-use super::{MessagePart, OF_BACKGROUND, Replay, number, operation, sends};
+use super::{JobReplay, MessagePart, OF_BACKGROUND, number, operation, sends};
 use std::collections::VecDeque;
-use traffic::workload::{ANY, Kind};
+use traffic::workload::{ANY, OperationKind};
 
 /// A step of an operation that a process still has to take.
 #[derive(Debug, Clone, Copy)]
@@ -19,7 +19,7 @@ enum OperationStep {
     Ends(u32),
 }
 
-impl Replay {
+impl JobReplay {
     /// The processes of an endpoint before anything happens; none where it has none.
     fn plays(&self, endpoint: u32) -> Option<Box<EndpointProcesses>> {
         let background = self.background_at(endpoint);
@@ -45,7 +45,7 @@ impl Replay {
 
 impl Model {
     /// Starts the operations that depend on nothing.
-    pub(crate) fn starts(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl EventContext) {
+    pub(crate) fn starts(&self, replay: &JobReplay, it: &mut Endpoint, to: &mut impl EventContext) {
         let Some(plays) = replay.plays(to.me() - self.plant.routers) else { return };
         let steps: Vec<VecDeque<OperationStep>> = plays
             .processes
@@ -72,7 +72,7 @@ impl Model {
     /// Takes the steps of a process until nothing else can happen at this time.
     fn goes_on(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         at: usize,
         mut steps: VecDeque<OperationStep>,
@@ -114,7 +114,7 @@ impl Model {
     /// Begins an operation; returns whether it ends at once.
     fn begins(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         at: usize,
         op: u32,
@@ -122,7 +122,7 @@ impl Model {
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
-            Kind::Calc => {
+            OperationKind::Calc => {
                 let takes = replay.computes && what.size > replay.mpi.least_compute_ns.unwrap_or(0);
                 let (true, Some(plays)) = (takes, &mut it.plays) else { return true };
                 // neither sum overflows, because the calculations of a process were checked to fit
@@ -134,18 +134,24 @@ impl Model {
                 to.send(to.me(), ends_ps - now, Event::Ends(op));
                 false
             }
-            Kind::Send => {
+            OperationKind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
                 let part = if is_short { MessagePart::Eager } else { MessagePart::Request };
                 self.posts(replay, it, number(op, part), to);
                 false
             }
-            Kind::Recv => self.receives(replay, it, at, op, to),
+            OperationKind::Recv => self.receives(replay, it, at, op, to),
         }
     }
 
     /// Sends a message to the network interface, which it reaches after the software's delay.
-    fn posts(&self, replay: &Replay, it: &mut Endpoint, message: u32, to: &mut impl EventContext) {
+    fn posts(
+        &self,
+        replay: &JobReplay,
+        it: &mut Endpoint,
+        message: u32,
+        to: &mut impl EventContext,
+    ) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
         // as in CODES, messages sent at the same time may therefore reach the interface in any
@@ -157,7 +163,7 @@ impl Model {
     /// Begins a receive; returns whether its message is there, all of it.
     fn receives(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         at: usize,
         op: u32,
@@ -181,7 +187,7 @@ impl Model {
     /// receive.
     fn meets(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         at: usize,
         (message, receive): (u32, u32),
@@ -202,7 +208,7 @@ impl Model {
     /// A message reaches the network interface, which takes one after another.
     pub(crate) fn enters(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventContext,
@@ -228,7 +234,7 @@ impl Model {
     /// endpoint.
     pub(crate) fn taken(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventContext,
@@ -259,14 +265,14 @@ impl Model {
         to: &mut impl EventContext,
     ) {
         let from = to.me() - self.plant.routers;
-        let packet = Packet { from, to: other, message, bytes, ..it.plain() };
+        let packet = PacketChunk { from, to: other, message, bytes, ..it.plain() };
         self.enqueues(it, class, packet, to);
     }
 
     /// Copies a message to a process of the same endpoint.
     fn copies(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
         bytes: u32,
@@ -288,7 +294,7 @@ impl Model {
     /// A message between processes of one endpoint has arrived.
     pub(crate) fn copied(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventContext,
@@ -302,7 +308,7 @@ impl Model {
     /// An operation is complete.
     pub(crate) fn ends(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         op: u32,
         to: &mut impl EventContext,
@@ -312,7 +318,7 @@ impl Model {
     }
 
     /// The process of this endpoint that a message is addressed to.
-    fn at_process(replay: &Replay, it: &Endpoint, message: u32) -> Option<usize> {
+    fn at_process(replay: &JobReplay, it: &Endpoint, message: u32) -> Option<usize> {
         let (op, part) = operation(message);
         let rank = match part {
             MessagePart::Answer => replay.schedule.rank_of(op),
@@ -324,7 +330,7 @@ impl Model {
     /// All of a message has arrived; no process waits for messages of background jobs.
     pub(crate) fn comes(
         &self,
-        replay: &Replay,
+        replay: &JobReplay,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventContext,
@@ -366,7 +372,7 @@ impl Model {
     }
 
     /// A process is done; once all of an endpoint are, the endpoint that counts is informed.
-    fn process_is_done(&self, replay: &Replay, it: &mut Endpoint, to: &mut impl EventContext) {
+    fn process_is_done(&self, replay: &JobReplay, it: &mut Endpoint, to: &mut impl EventContext) {
         let Some(plays) = &it.plays else { return };
         if replay.tells() && plays.processes.iter().all(|process| process.clock.left == 0) {
             to.send(self.plant.lp(replay.counts), TELL_PS, Event::Done);

@@ -5,9 +5,9 @@ use super::super::tally::ArrivalSums;
 use super::entry::MatchList;
 use super::job::{Job, JobRow, JobTimes, RankRow, RankTime};
 use super::process::EndpointProcesses;
-use super::{MessagePart, OF_BACKGROUND, Replay, operation};
-use message::LeftOver;
-use traffic::workload::Kind;
+use super::{JobReplay, MessagePart, OF_BACKGROUND, operation};
+use message::LeftOverOperations;
+use traffic::workload::OperationKind;
 
 impl EndpointProcesses {
     /// The times of the processes of an endpoint.
@@ -25,7 +25,7 @@ impl EndpointProcesses {
     }
 
     /// Adds the operations that the processes of an endpoint could not complete to `left`.
-    pub(crate) fn leaves(&self, left: &mut LeftOver) {
+    pub(crate) fn leaves(&self, left: &mut LeftOverOperations) {
         for process in self.processes.iter().filter(|process| process.clock.left > 0) {
             left.receives.extend(process.list(MatchList::Posted).iter().map(|entry| entry.what));
             left.receives.extend(process.list(MatchList::Agreed).iter().map(|entry| entry.what));
@@ -41,7 +41,7 @@ impl EndpointProcesses {
     }
 }
 
-impl Replay {
+impl JobReplay {
     /// The job of a message that arrives at an endpoint, and the length of the message in bytes.
     pub(crate) fn message_at(&self, plays: Option<&EndpointProcesses>, message: u32) -> (u16, u32) {
         let Some(plays) = plays else { return (0, 0) };
@@ -82,7 +82,7 @@ impl Replay {
             rows.comm_ns.push(in_ns(time.communication_ps));
             rows.compute_ns.push(in_ns(time.calculated_ps));
             let ops = self.schedule.of_rank(time.rank).map(|op| self.schedule.ops()[op as usize]);
-            let sends = ops.filter(|op| op.kind == Kind::Send);
+            let sends = ops.filter(|op| op.kind == OperationKind::Send);
             let (messages, bytes) = sends.fold((0, 0), |(n, sum), op| (n + 1, sum + op.size));
             rows.messages.push(messages);
             rows.bytes.push(bytes);

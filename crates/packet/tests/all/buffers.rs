@@ -8,7 +8,7 @@ use packet::spec::Spec;
 use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use traffic::workload::{Builder, Op, Schedule};
+use traffic::workload::{Op, Schedule, ScheduleBuilder};
 
 fn run(
     inline: &str,
@@ -99,7 +99,7 @@ fn short_packets_are_as_packets_of_that_length() {
 
 /// A message from one router to the other, beside a background job that sends without end.
 fn beside(background: &Value, more: &Value, threads: usize) -> (PointRow, f64) {
-    let mut all = Builder::new(2);
+    let mut all = ScheduleBuilder::new(2);
     all.rank().add(Op::send(400 * 4096, 1, 0)).expect("room");
     all.rank().add(Op::recv(400 * 4096, 0, 0)).expect("room");
     let message = all.finish().expect("both ranks");

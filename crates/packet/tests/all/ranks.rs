@@ -5,7 +5,7 @@ mod wired;
 
 use crate::common::built;
 use base::{Quiet, Stop};
-use des::Peers;
+use des::PeerExchange;
 use fabric::Topology;
 use packet::replay::GivenJobs;
 use packet::row::PointRow;

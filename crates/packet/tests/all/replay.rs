@@ -9,7 +9,7 @@ use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use traffic::workload::{ANY, Builder, Op, Schedule};
+use traffic::workload::{ANY, Op, Schedule, ScheduleBuilder};
 
 /// The result of a run of schedules, or why it is refused.
 fn tried(
@@ -39,7 +39,7 @@ fn run(
 
 /// A schedule in which each rank does its operations one after the other.
 fn in_turn(ranks: &[Vec<Op>]) -> Schedule {
-    let mut all = Builder::new(ranks.len() as u32);
+    let mut all = ScheduleBuilder::new(ranks.len() as u32);
     for ops in ranks {
         let mut rank = all.rank();
         for (at, op) in (0..).zip(ops) {
@@ -108,7 +108,7 @@ fn codes_found_the_same() {
 #[test]
 fn a_burst_comes_in_any_order() {
     let on = built("slim_fly:q=5,p=4");
-    let mut all = Builder::new(3);
+    let mut all = ScheduleBuilder::new(3);
     for ops in [
         [Op::send(4096, 1, 0), Op::send(4096, 2, 0)].as_slice(),
         &[Op::recv(4096, 0, 0)],
@@ -240,7 +240,7 @@ proptest! {
     ) {
         let on = built(net);
         // in each round every rank sends to the rank at this distance, at once or in turn
-        let mut all = Builder::new(ranks);
+        let mut all = ScheduleBuilder::new(ranks);
         for me in 0..ranks {
             let mut rank = all.rank();
             let mut last: Vec<u32> = Vec::new();

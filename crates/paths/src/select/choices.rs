@@ -4,9 +4,9 @@
 
 use super::lists::PortLists;
 use crate::wiring::{CableEnd, Wiring};
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Interrupted, Refusal, Stop, SwitchId, Watch};
-use fabric::tables::candidates::{Candidates, Heading};
+use fabric::tables::candidates::{CandidateScheme, PacketHeading};
 use rayon::prelude::*;
 
 /// The ports from each switch towards each destination switch. The table holds a single port
@@ -45,7 +45,7 @@ impl PortChoices {
     /// # Errors
     /// When there are more than 2^31 different lists, or `watch` says stop.
     pub fn of(
-        scheme: &impl Candidates,
+        scheme: &impl CandidateScheme,
         state: u32,
         wiring: &Wiring,
         watch: &dyn Watch,
@@ -58,7 +58,7 @@ impl PortChoices {
     /// Like [`Self::of`], with wide entries where there are more than `most_narrow` lists, or
     /// always with `None`.
     fn with(
-        scheme: &impl Candidates,
+        scheme: &impl CandidateScheme,
         state: u32,
         wiring: &Wiring,
         most_narrow: Option<usize>,
@@ -105,7 +105,7 @@ impl PortChoices {
 
     /// One of the ports from `at` towards `goal`, drawn at random; port 0 where there is none.
     #[inline(always)]
-    pub fn port(&self, at: u32, goal: u32, random: &mut Fast) -> u16 {
+    pub fn port(&self, at: u32, goal: u32, random: &mut FastStream) -> u16 {
         let place = at as usize * self.switches + goal as usize;
         // a failed bounds check means that entries are wide, so that narrow ones need no check of
         // their own
@@ -123,7 +123,7 @@ impl PortChoices {
 
     /// The port of a narrow entry, drawn at random where it names a list.
     #[inline(always)]
-    pub(super) fn draw(&self, entry: u16, random: &mut Fast) -> u16 {
+    pub(super) fn draw(&self, entry: u16, random: &mut FastStream) -> u16 {
         if entry & SEVERAL == 0 {
             return entry;
         }
@@ -134,7 +134,7 @@ impl PortChoices {
 
     /// The port of a wide entry, drawn at random where it names a list.
     #[inline(never)]
-    fn draw_wide(&self, place: usize, random: &mut Fast) -> u16 {
+    fn draw_wide(&self, place: usize, random: &mut FastStream) -> u16 {
         let (is_list, number) = self.wide_entry(place);
         if !is_list {
             return number as u16;
@@ -153,7 +153,7 @@ impl PortChoices {
     /// One of the ports of a list, drawn at random; port 0 where the list is empty. The stream is
     /// passed and returned by value, so that the caller's loop can keep it in a register.
     #[inline(never)]
-    fn one_of(&self, list: usize, mut random: Fast) -> (u16, Fast) {
+    fn one_of(&self, list: usize, mut random: FastStream) -> (u16, FastStream) {
         let (begin, length) = self.span(list);
         let drawn = begin + random.below(length) as usize;
         (if length == 0 { 0 } else { self.ports[drawn] }, random)
@@ -227,7 +227,7 @@ impl EntryTable {
 
 /// Computes the entries of the switches `rows`.
 fn fill(
-    scheme: &impl Candidates,
+    scheme: &impl CandidateScheme,
     state: u32,
     port_of: &[u16],
     rows: std::ops::Range<usize>,
@@ -239,7 +239,7 @@ fn fill(
         for (at, row) in rows.clone().zip(entries.chunks_exact_mut(switches)) {
             found.clear();
             if at != goal {
-                let heading = Heading { goal: goal as u32, state };
+                let heading = PacketHeading { goal: goal as u32, state };
                 scheme.next(SwitchId::from(at), heading, &mut found);
             }
             ports.clear();

@@ -3,9 +3,9 @@
 use super::{PortChoices, SEVERAL};
 use crate::wiring::Wiring;
 use base::Quiet;
-use base::seed::Fast;
+use base::seed::FastStream;
 use fabric::network::parse_inline;
-use fabric::tables::candidates::{LaneClasses, Minimal};
+use fabric::tables::candidates::{LaneClasses, MinimalAdaptive};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -18,7 +18,8 @@ fn entries_are_as_wide_as_their_lists_ask() {
         let family = families::family(&recipe.family).expect("there is one");
         let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
         let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
-        let scheme = Minimal::new(on.clone(), LaneClasses::any(1), &Quiet).expect("it is small");
+        let scheme =
+            MinimalAdaptive::new(on.clone(), LaneClasses::any(1), &Quiet).expect("it is small");
         let with =
             |most| PortChoices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
         let usual = PortChoices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");
@@ -33,7 +34,8 @@ fn entries_are_as_wide_as_their_lists_ask() {
             [(Some(lists.len()), false), (Some(lists.len() - 1), true), (None, true)]
         {
             let mut made = with(most);
-            let (mut left, mut right) = (Fast::new(1, "ports", 0), Fast::new(1, "ports", 0));
+            let (mut left, mut right) =
+                (FastStream::new(1, "ports", 0), FastStream::new(1, "ports", 0));
             for (at, goal) in pairs() {
                 assert_eq!(made.ports(at, goal), usual.ports(at, goal), "{inline}: {at} to {goal}");
                 let drawn = made.port(at, goal, &mut left);

@@ -1,6 +1,6 @@
 //! Selections of the user's own: which candidates are compared, where, and by which score.
 
-use super::expression::{QUANTITIES, Score};
+use super::expression::{CompiledScore, QUANTITIES};
 use super::{Selection, SelectionParams};
 use base::Refusal;
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ const MOST: u32 = 64;
 /// Where packets decide which path they take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Decide {
+pub enum DecisionPoint {
     /// At the switch of the source.
     #[default]
     Source,
@@ -32,7 +32,7 @@ pub enum Decide {
     Every,
 }
 
-impl Decide {
+impl DecisionPoint {
     /// The word that files and flags have for it.
     fn name(self) -> &'static str {
         match self {
@@ -58,7 +58,7 @@ pub struct CustomSelection {
     pub minimal: u32,
     /// Where packets decide.
     #[serde(default)]
-    pub decide: Decide,
+    pub decide: DecisionPoint,
 }
 
 fn usual_detours() -> u32 {
@@ -71,12 +71,12 @@ fn usual_minimal() -> u32 {
 
 /// A selection of the user's with its score compiled.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Scored {
+pub struct ScoredSelection {
     written: CustomSelection,
-    pub(super) score: Score,
+    pub(super) score: CompiledScore,
 }
 
-impl Scored {
+impl ScoredSelection {
     /// Checks and compiles a selection.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Scored {
         if written.detours + written.minimal == 0 {
             return of("detours", "no candidate is left: minimal is 0, too".to_owned(), "1 to 64");
         }
-        let score = Score::compile(&written.score)?;
+        let score = CompiledScore::compile(&written.score)?;
         Ok(Self { written, score })
     }
 
@@ -110,7 +110,7 @@ pub enum SelectionSpec {
     /// One by its name.
     Named(Selection),
     /// One of the user's own.
-    Custom(Arc<Scored>),
+    Custom(Arc<ScoredSelection>),
     /// One of the user's own that cannot be, which [`Self::check`] refuses: it is read as that so
     /// that its refusal is not mixed with those of other parameters.
     Invalid(Refusal),
@@ -124,7 +124,7 @@ impl From<Selection> for SelectionSpec {
 
 impl From<CustomSelection> for SelectionSpec {
     fn from(written: CustomSelection) -> Self {
-        match Scored::new(written) {
+        match ScoredSelection::new(written) {
             Ok(scored) => Self::Custom(Arc::new(scored)),
             Err(refused) => Self::Invalid(refused),
         }
@@ -138,7 +138,7 @@ impl SelectionSpec {
     /// When it is neither.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if let Some(fields) = of_text(text) {
-            return Ok(Self::Custom(Arc::new(Scored::new(fields?)?)));
+            return Ok(Self::Custom(Arc::new(ScoredSelection::new(fields?)?)));
         }
         let name = StrDeserializer::<serde::de::value::Error>::new(text.trim());
         let named = Selection::deserialize(name);
@@ -154,7 +154,7 @@ impl SelectionSpec {
     }
 
     /// The user's own, where it is that.
-    pub fn custom(&self) -> Option<&Arc<Scored>> {
+    pub fn custom(&self) -> Option<&Arc<ScoredSelection>> {
         match self {
             Self::Custom(custom) => Some(custom),
             Self::Named(_) | Self::Invalid(_) => None,
@@ -175,7 +175,7 @@ impl SelectionSpec {
         match self {
             Self::Named(selection) => *selection == Selection::Par,
             Self::Custom(custom) => {
-                custom.written.detours > 0 && custom.written.decide == Decide::Progressive
+                custom.written.detours > 0 && custom.written.decide == DecisionPoint::Progressive
             }
             Self::Invalid(_) => false,
         }
@@ -185,7 +185,7 @@ impl SelectionSpec {
     pub fn is_at_source(&self) -> bool {
         match self {
             Self::Named(selection) => *selection != Selection::Par,
-            Self::Custom(custom) => custom.written.decide == Decide::Source,
+            Self::Custom(custom) => custom.written.decide == DecisionPoint::Source,
             Self::Invalid(_) => true,
         }
     }
@@ -270,7 +270,7 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
     }
     let mut score = None;
     let (mut detours, mut minimal) = (usual_detours(), usual_minimal());
-    let mut decide = Decide::default();
+    let mut decide = DecisionPoint::default();
     let mut seen: Vec<&str> = Vec::new();
     for (number, &(_, name, from)) in all.iter().enumerate() {
         let to = all.get(number + 1).map_or(text.len(), |(begin, ..)| *begin);
@@ -288,10 +288,10 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
                 Err(_) => return bad(format!("{name}: '{value}' is no number")),
             },
             "decide" => {
-                let all = [Decide::Source, Decide::Progressive, Decide::Every];
+                let all = [DecisionPoint::Source, DecisionPoint::Progressive, DecisionPoint::Every];
                 let known = all.into_iter().find(|known| known.name() == value);
                 let Some(known) = known else {
-                    let names = all.map(Decide::name).join(", ");
+                    let names = all.map(DecisionPoint::name).join(", ");
                     return bad(format!("decide: '{value}' is none of {names}"));
                 };
                 decide = known;
@@ -309,9 +309,9 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
 
 impl<'de> Deserialize<'de> for SelectionSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct Written;
+        struct WrittenSelection;
 
-        impl<'de> Visitor<'de> for Written {
+        impl<'de> Visitor<'de> for WrittenSelection {
             type Value = SelectionSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -330,7 +330,7 @@ impl<'de> Deserialize<'de> for SelectionSpec {
             }
         }
 
-        from.deserialize_any(Written)
+        from.deserialize_any(WrittenSelection)
     }
 }
 

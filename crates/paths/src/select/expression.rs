@@ -8,7 +8,7 @@ use base::Refusal;
 
 /// A local quantity that a score may read: it is the register of the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Quantity {
+enum LocalQuantity {
     /// Links of the candidate path, from here to the switch of the destination.
     Hops,
     /// What waits at the first port of the candidate path.
@@ -44,9 +44,9 @@ const REGISTERS: usize = 64;
 const MOST_CHARACTERS: usize = 2000;
 const MOST_NESTED: usize = 40;
 
-/// What a step computes.
+/// An operation of a score's program: what a step computes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Operation {
+enum ScoreOperation {
     Add,
     Subtract,
     Multiply,
@@ -69,47 +69,47 @@ enum Operation {
 /// One operation, with the registers of its operands and of its result; what takes fewer than three
 /// operands ignores the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Step {
-    operation: Operation,
+struct ScoreStep {
+    operation: ScoreOperation,
     of: [u8; 3],
     into: u8,
 }
 
 /// The registers of a program: quantities first, then constants; results of steps from the end.
 #[derive(Debug, Clone)]
-pub(super) struct Registers([f64; REGISTERS]);
+pub(super) struct ScoreRegisters([f64; REGISTERS]);
 
-impl Registers {
+impl ScoreRegisters {
     /// Describes the first minimal path, which is the candidate now: its links, and what waits at
     /// its first port, for a packet that has `travelled` links behind it.
     #[inline]
     pub(super) fn begin(&mut self, hops: u32, queue: u32, travelled: u32) {
-        self.set(Quantity::Hops, hops);
-        self.set(Quantity::Queue, queue);
-        self.set(Quantity::IsMinimal, 1);
-        self.set(Quantity::MinimalHops, hops);
-        self.set(Quantity::MinimalQueue, queue);
-        self.set(Quantity::Travelled, travelled);
+        self.set(LocalQuantity::Hops, hops);
+        self.set(LocalQuantity::Queue, queue);
+        self.set(LocalQuantity::IsMinimal, 1);
+        self.set(LocalQuantity::MinimalHops, hops);
+        self.set(LocalQuantity::MinimalQueue, queue);
+        self.set(LocalQuantity::Travelled, travelled);
     }
 
     /// Makes another path of the same kind and length the candidate: what waits at its first port.
     #[inline]
     pub(super) fn another(&mut self, queue: u32) {
-        self.set(Quantity::Queue, queue);
+        self.set(LocalQuantity::Queue, queue);
     }
 
     /// Makes a detour the candidate: its links, those to its intermediate switch, and what waits at
     /// its first port.
     #[inline]
     pub(super) fn detour(&mut self, hops: u32, to_via: u32, queue: u32) {
-        self.set(Quantity::IsMinimal, 0);
-        self.set(Quantity::Hops, hops);
-        self.set(Quantity::ViaHops, to_via);
-        self.set(Quantity::Queue, queue);
+        self.set(LocalQuantity::IsMinimal, 0);
+        self.set(LocalQuantity::Hops, hops);
+        self.set(LocalQuantity::ViaHops, to_via);
+        self.set(LocalQuantity::Queue, queue);
     }
 
     #[inline]
-    fn set(&mut self, quantity: Quantity, value: u32) {
+    fn set(&mut self, quantity: LocalQuantity, value: u32) {
         self.0[quantity as usize] = f64::from(value);
     }
 
@@ -121,20 +121,20 @@ impl Registers {
 
 /// A compiled score: the lower, the better a candidate.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Score {
-    steps: Box<[Step]>,
+pub(super) struct CompiledScore {
+    steps: Box<[ScoreStep]>,
     constants: Box<[f64]>,
     /// The register of the result.
     result: u8,
 }
 
-impl Score {
+impl CompiledScore {
     /// Compiles an expression. O(length).
     ///
     /// # Errors
     /// When it is not one: the refusal names the column, and what is valid there.
     pub(super) fn compile(text: &str) -> Result<Self, Refusal> {
-        let mut compiler = Compiler::of(text);
+        let mut compiler = ScoreCompiler::of(text);
         if text.chars().count() > MOST_CHARACTERS {
             let help = format!("{MOST_CHARACTERS} characters at most");
             return Err(compiler.refusal(MOST_CHARACTERS, "the expression is too long", &help));
@@ -144,25 +144,25 @@ impl Score {
             return Err(compiler.unexpected("an operator, or the end"));
         }
         let result = compiler.register(value);
-        let Compiler { steps, constants, .. } = compiler;
+        let ScoreCompiler { steps, constants, .. } = compiler;
         Ok(Self { steps: steps.into(), constants: constants.into(), result })
     }
 
     /// Registers for [`Self::of`], with the constants in them.
     #[inline]
-    pub(super) fn registers(&self) -> Registers {
+    pub(super) fn registers(&self) -> ScoreRegisters {
         let mut all = [0.0; REGISTERS];
         for (register, constant) in all[QUANTITIES.len()..].iter_mut().zip(&self.constants) {
             *register = *constant;
         }
-        Registers(all)
+        ScoreRegisters(all)
     }
 
     /// The score of the candidate whose quantities are in the registers; infinite where it is not a
     /// number, so that such a candidate is never better than another.
     #[inline]
-    pub(super) fn of(&self, registers: &mut Registers) -> f64 {
-        for &Step { operation, of, into } in &self.steps {
+    pub(super) fn of(&self, registers: &mut ScoreRegisters) -> f64 {
+        for &ScoreStep { operation, of, into } in &self.steps {
             // `map` of an array is a call for each element here
             let (a, b, c) = (registers.get(of[0]), registers.get(of[1]), registers.get(of[2]));
             registers.0[usize::from(into) & (REGISTERS - 1)] = computed(operation, a, b, c);
@@ -174,37 +174,37 @@ impl Score {
 /// The result of an operation; what compares gives 1 or 0, and every number but 0 counts as true.
 #[inline]
 #[expect(clippy::float_cmp, reason = "users ask whether two numbers are equal")]
-fn computed(operation: Operation, a: f64, b: f64, c: f64) -> f64 {
+fn computed(operation: ScoreOperation, a: f64, b: f64, c: f64) -> f64 {
     let truth = |holds: bool| f64::from(u8::from(holds));
     match operation {
-        Operation::Add => a + b,
-        Operation::Subtract => a - b,
-        Operation::Multiply => a * b,
-        Operation::Divide => a / b,
-        Operation::Minimum => a.min(b),
-        Operation::Maximum => a.max(b),
-        Operation::Less => truth(a < b),
-        Operation::AtMost => truth(a <= b),
-        Operation::Equal => truth(a == b),
-        Operation::Different => truth(a != b),
-        Operation::And => truth(a != 0.0 && b != 0.0),
-        Operation::Or => truth(a != 0.0 || b != 0.0),
-        Operation::Choose => {
+        ScoreOperation::Add => a + b,
+        ScoreOperation::Subtract => a - b,
+        ScoreOperation::Multiply => a * b,
+        ScoreOperation::Divide => a / b,
+        ScoreOperation::Minimum => a.min(b),
+        ScoreOperation::Maximum => a.max(b),
+        ScoreOperation::Less => truth(a < b),
+        ScoreOperation::AtMost => truth(a <= b),
+        ScoreOperation::Equal => truth(a == b),
+        ScoreOperation::Different => truth(a != b),
+        ScoreOperation::And => truth(a != 0.0 && b != 0.0),
+        ScoreOperation::Or => truth(a != 0.0 || b != 0.0),
+        ScoreOperation::Choose => {
             if a == 0.0 {
                 c
             } else {
                 b
             }
         }
-        Operation::Absolute => a.abs(),
-        Operation::Negate => -a,
-        Operation::Not => truth(a == 0.0),
+        ScoreOperation::Absolute => a.abs(),
+        ScoreOperation::Negate => -a,
+        ScoreOperation::Not => truth(a == 0.0),
     }
 }
 
 /// A part of an expression that is compiled: a number that is known, or the register of its value.
 #[derive(Debug, Clone, Copy)]
-enum Value {
+enum ExpressionValue {
     Constant(f64),
     Quantity(u8),
     /// The number of a result that is not used yet.
@@ -212,17 +212,17 @@ enum Value {
 }
 
 /// The parser, which writes steps as it reads.
-struct Compiler {
+struct ScoreCompiler {
     text: Vec<char>,
     at: usize,
-    steps: Vec<Step>,
+    steps: Vec<ScoreStep>,
     constants: Vec<f64>,
     /// How many results are not used yet; the most recent ones are used first.
     results: usize,
     nested: usize,
 }
 
-impl Compiler {
+impl ScoreCompiler {
     fn of(text: &str) -> Self {
         let (steps, constants) = (Vec::new(), Vec::new());
         let mut it =
@@ -267,11 +267,11 @@ impl Compiler {
     }
 
     /// The register of a value; a constant gets one.
-    fn register(&mut self, value: Value) -> u8 {
+    fn register(&mut self, value: ExpressionValue) -> u8 {
         match value {
-            Value::Quantity(register) => register,
-            Value::Result(number) => (REGISTERS - 1) as u8 - number,
-            Value::Constant(number) => {
+            ExpressionValue::Quantity(register) => register,
+            ExpressionValue::Result(number) => (REGISTERS - 1) as u8 - number,
+            ExpressionValue::Constant(number) => {
                 let same = |known: &f64| known.to_bits() == number.to_bits();
                 let place = self.constants.iter().position(same).unwrap_or_else(|| {
                     self.constants.push(number);
@@ -283,33 +283,44 @@ impl Compiler {
     }
 
     /// Compiles an operation, whose operands were compiled in this order.
-    fn step(&mut self, operation: Operation, operands: &[Value]) -> Result<Value, Refusal> {
+    fn step(
+        &mut self,
+        operation: ScoreOperation,
+        operands: &[ExpressionValue],
+    ) -> Result<ExpressionValue, Refusal> {
         let known: Vec<f64> = operands
             .iter()
-            .filter_map(|v| if let Value::Constant(number) = v { Some(*number) } else { None })
+            .filter_map(|v| {
+                if let ExpressionValue::Constant(number) = v { Some(*number) } else { None }
+            })
             .collect();
         if known.len() == operands.len() {
             let operand = |place: usize| known.get(place).copied().unwrap_or(0.0);
-            return Ok(Value::Constant(computed(operation, operand(0), operand(1), operand(2))));
+            return Ok(ExpressionValue::Constant(computed(
+                operation,
+                operand(0),
+                operand(1),
+                operand(2),
+            )));
         }
         let mut of = [0; 3];
         for (register, operand) in of.iter_mut().zip(operands) {
             *register = self.register(*operand);
         }
-        self.results -= operands.iter().filter(|v| matches!(v, Value::Result(_))).count();
+        self.results -= operands.iter().filter(|v| matches!(v, ExpressionValue::Result(_))).count();
         let number = self.results as u8;
         self.results += 1;
         if QUANTITIES.len() + self.constants.len() + self.results > REGISTERS {
             let why = "the expression has too many numbers and parentheses";
             return Err(self.refusal(self.at, why, "a shorter one"));
         }
-        let into = self.register(Value::Result(number));
-        self.steps.push(Step { operation, of, into });
-        Ok(Value::Result(number))
+        let into = self.register(ExpressionValue::Result(number));
+        self.steps.push(ScoreStep { operation, of, into });
+        Ok(ExpressionValue::Result(number))
     }
 
     /// An expression: `or` binds least.
-    fn either(&mut self) -> Result<Value, Refusal> {
+    fn either(&mut self) -> Result<ExpressionValue, Refusal> {
         self.nested += 1;
         if self.nested > MOST_NESTED {
             let help = format!("{MOST_NESTED} parentheses at most");
@@ -318,22 +329,22 @@ impl Compiler {
         let mut left = self.both()?;
         while self.takes("or") {
             let right = self.both()?;
-            left = self.step(Operation::Or, &[left, right])?;
+            left = self.step(ScoreOperation::Or, &[left, right])?;
         }
         self.nested -= 1;
         Ok(left)
     }
 
-    fn both(&mut self) -> Result<Value, Refusal> {
+    fn both(&mut self) -> Result<ExpressionValue, Refusal> {
         let mut left = self.compared()?;
         while self.takes("and") {
             let right = self.compared()?;
-            left = self.step(Operation::And, &[left, right])?;
+            left = self.step(ScoreOperation::And, &[left, right])?;
         }
         Ok(left)
     }
 
-    fn compared(&mut self) -> Result<Value, Refusal> {
+    fn compared(&mut self) -> Result<ExpressionValue, Refusal> {
         let mut inverted = false;
         let mut is_inverted = false;
         while self.takes("not") {
@@ -341,12 +352,12 @@ impl Compiler {
         }
         let left = self.sum()?;
         let signs = [
-            ("<=", Operation::AtMost, false),
-            (">=", Operation::AtMost, true),
-            ("==", Operation::Equal, false),
-            ("!=", Operation::Different, false),
-            ("<", Operation::Less, false),
-            (">", Operation::Less, true),
+            ("<=", ScoreOperation::AtMost, false),
+            (">=", ScoreOperation::AtMost, true),
+            ("==", ScoreOperation::Equal, false),
+            ("!=", ScoreOperation::Different, false),
+            ("<", ScoreOperation::Less, false),
+            (">", ScoreOperation::Less, true),
         ];
         let mut found = left;
         for (sign, operation, swaps) in signs {
@@ -358,20 +369,20 @@ impl Compiler {
             }
         }
         if is_inverted {
-            found = self.step(Operation::Not, &[found])?;
+            found = self.step(ScoreOperation::Not, &[found])?;
             if !inverted {
-                found = self.step(Operation::Not, &[found])?;
+                found = self.step(ScoreOperation::Not, &[found])?;
             }
         }
         Ok(found)
     }
 
-    fn sum(&mut self) -> Result<Value, Refusal> {
+    fn sum(&mut self) -> Result<ExpressionValue, Refusal> {
         let mut left = self.product()?;
         loop {
             let operation = match self.text.get(self.at) {
-                Some('+') => Operation::Add,
-                Some('-') => Operation::Subtract,
+                Some('+') => ScoreOperation::Add,
+                Some('-') => ScoreOperation::Subtract,
                 _ => return Ok(left),
             };
             self.at += 1;
@@ -381,12 +392,12 @@ impl Compiler {
         }
     }
 
-    fn product(&mut self) -> Result<Value, Refusal> {
+    fn product(&mut self) -> Result<ExpressionValue, Refusal> {
         let mut left = self.signed()?;
         loop {
             let operation = match self.text.get(self.at) {
-                Some('*') => Operation::Multiply,
-                Some('/') => Operation::Divide,
+                Some('*') => ScoreOperation::Multiply,
+                Some('/') => ScoreOperation::Divide,
                 _ => return Ok(left),
             };
             self.at += 1;
@@ -396,17 +407,17 @@ impl Compiler {
         }
     }
 
-    fn signed(&mut self) -> Result<Value, Refusal> {
+    fn signed(&mut self) -> Result<ExpressionValue, Refusal> {
         let mut is_negative = false;
         while self.takes("-") {
             is_negative = !is_negative;
         }
         let value = self.atom()?;
-        if is_negative { self.step(Operation::Negate, &[value]) } else { Ok(value) }
+        if is_negative { self.step(ScoreOperation::Negate, &[value]) } else { Ok(value) }
     }
 
     /// A number, a quantity, a function with its arguments, or an expression in parentheses.
-    fn atom(&mut self) -> Result<Value, Refusal> {
+    fn atom(&mut self) -> Result<ExpressionValue, Refusal> {
         let begin = self.at;
         match self.text.get(begin) {
             Some('(') => {
@@ -422,7 +433,7 @@ impl Compiler {
                 let name: String = self.text[begin..self.at].iter().collect();
                 self.skip();
                 if let Some(register) = QUANTITIES.iter().position(|(known, _)| *known == name) {
-                    return Ok(Value::Quantity(register as u8));
+                    return Ok(ExpressionValue::Quantity(register as u8));
                 }
                 let function = FUNCTIONS.iter().find(|(known, ..)| *known == name);
                 if let Some(&(_, least, most)) = function {
@@ -437,7 +448,7 @@ impl Compiler {
         }
     }
 
-    fn number(&mut self) -> Result<Value, Refusal> {
+    fn number(&mut self) -> Result<ExpressionValue, Refusal> {
         let begin = self.at;
         let is_digit = |c: Option<&char>| c.is_some_and(|c| c.is_ascii_digit() || *c == '.');
         while is_digit(self.text.get(self.at)) {
@@ -455,7 +466,7 @@ impl Compiler {
         let text: String = self.text[begin..self.at].iter().collect();
         self.skip();
         match text.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(Value::Constant(number)),
+            Ok(number) if number.is_finite() => Ok(ExpressionValue::Constant(number)),
             _ => Err(self.refusal(begin, &format!("'{text}' is no number"), "3, 0.5 or 1e3")),
         }
     }
@@ -466,13 +477,13 @@ impl Compiler {
         name: &str,
         (least, most): (usize, usize),
         begin: usize,
-    ) -> Result<Value, Refusal> {
+    ) -> Result<ExpressionValue, Refusal> {
         if !self.takes("(") {
             return Err(self.unexpected(&format!("'(' behind {name}")));
         }
         let operation = match name {
-            "min" => Some(Operation::Minimum),
-            "max" => Some(Operation::Maximum),
+            "min" => Some(ScoreOperation::Minimum),
+            "max" => Some(ScoreOperation::Maximum),
             _ => None,
         };
         let mut found = vec![self.either()?];
@@ -499,8 +510,8 @@ impl Compiler {
         }
         self.takes(")");
         match name {
-            "abs" => self.step(Operation::Absolute, &found),
-            "if" => self.step(Operation::Choose, &found),
+            "abs" => self.step(ScoreOperation::Absolute, &found),
+            "if" => self.step(ScoreOperation::Choose, &found),
             _ => Ok(found[0]),
         }
     }
@@ -512,7 +523,7 @@ mod tests {
 
     /// The value of an expression where the quantities are 2, 3, 0, 5, 7, 1 and 0.
     fn value(text: &str) -> f64 {
-        let score = Score::compile(text).unwrap_or_else(|refused| panic!("{refused}"));
+        let score = CompiledScore::compile(text).unwrap_or_else(|refused| panic!("{refused}"));
         let mut registers = score.registers();
         for (register, number) in registers.0.iter_mut().zip([2.0, 3.0, 0.0, 5.0, 7.0, 1.0, 0.0]) {
             *register = number;
@@ -577,7 +588,7 @@ mod tests {
             ("hops = 3", 6, "'=' is not expected"),
             ("é", 1, "'é' is no quantity"),
         ] {
-            let refused = Score::compile(text).expect_err(text).to_string();
+            let refused = CompiledScore::compile(text).expect_err(text).to_string();
             let expected = format!("selection: score '{text}', column {column}: {why}");
             assert!(refused.starts_with(&expected), "{refused}\n{expected}");
         }
@@ -586,13 +597,16 @@ mod tests {
     #[test]
     fn expressions_have_bounds() {
         let nested = |depth: usize| "(".repeat(depth) + "hops" + &")".repeat(depth);
-        assert!(Score::compile(&nested(MOST_NESTED - 1)).is_ok());
-        assert!(Score::compile(&nested(MOST_NESTED)).is_err());
+        assert!(CompiledScore::compile(&nested(MOST_NESTED - 1)).is_ok());
+        assert!(CompiledScore::compile(&nested(MOST_NESTED)).is_err());
         let sum = |terms: usize| (0..terms).map(|i| format!("hops*{i}.5")).collect::<Vec<_>>();
-        assert!(Score::compile(&sum(50).join("+")).is_ok());
-        assert!(Score::compile(&sum(60).join("+")).is_err());
-        assert!(Score::compile(&vec!["hops"; 380].join("+ ")).is_err(), "too many characters");
+        assert!(CompiledScore::compile(&sum(50).join("+")).is_ok());
+        assert!(CompiledScore::compile(&sum(60).join("+")).is_err());
+        assert!(
+            CompiledScore::compile(&vec!["hops"; 380].join("+ ")).is_err(),
+            "too many characters"
+        );
         let right = |terms: usize| "hops-(queue*".repeat(terms) + "1" + &")".repeat(terms);
-        assert!(Score::compile(&right(30)).is_ok());
+        assert!(CompiledScore::compile(&right(30)).is_ok());
     }
 }

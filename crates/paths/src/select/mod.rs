@@ -15,7 +15,7 @@ mod updown;
 mod via;
 
 pub use choices::PortChoices;
-pub use custom::{CustomSelection, Decide, Scored, SelectionSpec};
+pub use custom::{CustomSelection, DecisionPoint, ScoredSelection, SelectionSpec};
 pub use expression::QUANTITIES;
 pub use lane_use::LaneUse;
 pub use rail::RailSelection;
@@ -24,7 +24,7 @@ pub use updown::AncestorGuide;
 pub use via::{DetourGuide, MOST_CLASSES};
 
 use base::Refusal;
-use fabric::size::Size;
+use fabric::size::NetworkSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -72,7 +72,7 @@ impl Selection {
     /// Upper bound of the memory of the selection's tables, in bytes: for each pair of switches the
     /// hops and a port or the number of a list, and the lists, which are few where all switches are
     /// alike.
-    pub fn table_bytes(self, size: &Size) -> f64 {
+    pub fn table_bytes(self, size: &NetworkSize) -> f64 {
         let are_alike = size.sources <= 1.0;
         let a_pair = if are_alike && self != Self::UgalL { 4.0 } else { 8.0 };
         a_pair * size.switches * size.switches

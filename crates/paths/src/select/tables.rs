@@ -1,10 +1,10 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
-use super::{Scored, Selection, SelectionParams, SelectionSpec};
+use super::{ScoredSelection, Selection, SelectionParams, SelectionSpec};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Wiring, numbered};
 use crate::word::PacketHeader;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ pub struct TableGuide {
     routing: Routing,
     selection: Selection,
     /// The selection of the user's, where it is that.
-    custom: Option<Arc<Scored>>,
+    custom: Option<Arc<ScoredSelection>>,
     choosing: SelectionParams,
     wiring: Arc<Wiring>,
     /// For each switch, the wiring's port of each port of the network; `port` is the inverse.
@@ -131,7 +131,7 @@ impl TableGuide {
 
     /// The layer with the lowest score of a selection of the user's: layer 0 stands for the minimal
     /// path; of other layers with the same score the lowest is taken.
-    fn scored(&self, custom: &Scored, here: &mut PacketPosition<'_>, to: u32) -> u32 {
+    fn scored(&self, custom: &ScoredSelection, here: &mut PacketPosition<'_>, to: u32) -> u32 {
         let (written, at) = (custom.written(), here.router);
         let mut values = custom.score.registers();
         let queue =
@@ -158,7 +158,7 @@ impl Guide for TableGuide {
         self.wiring.endpoints().len() as u32 * self.routing.layers()
     }
 
-    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut FastStream) -> u32 {
         packet.set_via(source);
         lanes(0, self.lanes - 1)
     }

@@ -5,9 +5,9 @@ use crate::guide::{Guide, OutputRequest, PacketPosition};
 use crate::wiring::{Attachment, Wiring};
 use crate::word::PacketHeader;
 use base::{Stop, Watch};
-use fabric::tables::candidates::{Candidates, UpDown};
+use fabric::tables::candidates::{CandidateScheme, UpDownAdaptive};
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
 /// The note that a packet carries once it goes down.
 const DOWN: u32 = 1;
@@ -34,7 +34,7 @@ impl AncestorGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn new(
-        scheme: &Verified<UpDown>,
+        scheme: &VerifiedRouting<UpDownAdaptive>,
         rank: Vec<u32>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,

@@ -2,16 +2,16 @@
 //! and selections of the user's.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::{Decide, PortChoices, Scored, Selection, SelectionParams};
+use super::{DecisionPoint, PortChoices, ScoredSelection, Selection, SelectionParams};
 use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use crate::wiring::{Attachment, Port, Wiring};
 use crate::word::PacketHeader;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Stop, SwitchId, Watch};
-use fabric::tables::candidates::{LaneClasses, Leg, Progressive, Via};
+use fabric::tables::candidates::{IntermediateDetour, LaneClasses, LegPaths, ProgressiveAdaptive};
 use std::any::Any;
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
 /// The number of hops that stands for "no path".
 const FAR: u8 = u8::MAX;
@@ -72,7 +72,7 @@ pub struct DetourGuide {
     /// PAR with `reach` 1: the neighbours of each switch that a packet may turn to.
     near: Vec<Vec<u32>>,
     /// The selection of the user's, where it is that.
-    custom: Option<Arc<Scored>>,
+    custom: Option<Arc<ScoredSelection>>,
 }
 
 impl DetourGuide {
@@ -80,8 +80,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn minimal<B: Leg>(
-        scheme: &Verified<B>,
+    pub fn minimal<B: LegPaths>(
+        scheme: &VerifiedRouting<B>,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -92,8 +92,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn via<B: Leg>(
-        scheme: &Verified<Via<B>>,
+    pub fn via<B: LegPaths>(
+        scheme: &VerifiedRouting<IntermediateDetour<B>>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -106,8 +106,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn progressive<B: Leg>(
-        scheme: &Verified<Progressive<B>>,
+    pub fn progressive<B: LegPaths>(
+        scheme: &VerifiedRouting<ProgressiveAdaptive<B>>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
@@ -119,8 +119,8 @@ impl DetourGuide {
     ///
     /// # Errors
     /// See [`PortChoices::of`].
-    pub fn unproved<B: Leg>(
-        scheme: &Progressive<B>,
+    pub fn unproved<B: LegPaths>(
+        scheme: &ProgressiveAdaptive<B>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -141,7 +141,7 @@ impl DetourGuide {
         Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..guide })
     }
 
-    fn of<B: Leg>(
+    fn of<B: LegPaths>(
         leg: &B,
         selection: Selection,
         choosing: SelectionParams,
@@ -211,7 +211,7 @@ impl DetourGuide {
 
     /// The same guide, but packets choose among its candidates by a selection of the user's.
     #[must_use]
-    pub fn scored(self, custom: &Arc<Scored>) -> Self {
+    pub fn scored(self, custom: &Arc<ScoredSelection>) -> Self {
         let custom = Some(custom.clone());
         let choices = self.choices.max(1);
         Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
@@ -224,7 +224,7 @@ impl DetourGuide {
 
     /// Draws an intermediate switch that is neither the first nor the last switch of the packet.
     #[inline]
-    fn draw(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+    fn draw(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
         let taken = [at, home].map(|s| self.place[s as usize] as usize);
         let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
@@ -237,7 +237,7 @@ impl DetourGuide {
     }
 
     /// Draws an intermediate switch that a packet of PAR may turn to.
-    fn draw_turn(&self, at: u32, home: u32, random: &mut Fast) -> Option<u32> {
+    fn draw_turn(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         if self.reach > 1 {
             return self.draw(at, home, random);
         }
@@ -350,7 +350,7 @@ impl DetourGuide {
     /// built-in selections, and takes the one with the lowest score.
     fn begin_scored(
         &self,
-        custom: &Scored,
+        custom: &ScoredSelection,
         here: &mut PacketPosition<'_>,
         home: u32,
         packet: &mut PacketHeader<'_>,
@@ -399,7 +399,7 @@ impl DetourGuide {
     /// shortest paths to `goal`, behind the first switch of a packet; `home` is where it ends.
     fn onward_scored(
         &self,
-        custom: &Scored,
+        custom: &ScoredSelection,
         here: &mut PacketPosition<'_>,
         (goal, home): (u32, u32),
         travelled: u32,
@@ -527,7 +527,7 @@ impl DetourGuide {
                 }
             }
             match &self.custom {
-                Some(custom) if custom.written().decide == Decide::Every => {
+                Some(custom) if custom.written().decide == DecisionPoint::Every => {
                     self.onward_scored(custom, here, (goal, home), hops)
                 }
                 _ => self.next.port(at, goal, here.random),

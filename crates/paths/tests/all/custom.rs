@@ -4,23 +4,27 @@
 use crate::common::built;
 use crate::select::{NETS, UnequalQueues, follow};
 use base::Quiet;
-use base::seed::Fast;
-use fabric::tables::candidates::{LaneClasses, Leg, Minimal, Progressive, Via};
+use base::seed::FastStream;
+use fabric::tables::candidates::{
+    IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
+};
 use paths::guide::{Guide, PacketPosition};
-use paths::select::{DetourGuide, QUANTITIES, Scored, Selection, SelectionParams, SelectionSpec};
+use paths::select::{
+    DetourGuide, QUANTITIES, ScoredSelection, Selection, SelectionParams, SelectionSpec,
+};
 use paths::wiring::Wiring;
 use paths::word::{FlitLayout, PacketHeader};
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
-fn scored(text: &str) -> Arc<Scored> {
+fn scored(text: &str) -> Arc<ScoredSelection> {
     let selection = SelectionSpec::parse(text).unwrap_or_else(|refused| panic!("{refused}"));
     selection.custom().unwrap_or_else(|| panic!("{text}")).clone()
 }
 
 /// A random expression of at most this depth.
-fn expression(random: &mut Fast, depth: u32) -> String {
-    let one_of = |random: &mut Fast, words: &[&str]| {
+fn expression(random: &mut FastStream, depth: u32) -> String {
+    let one_of = |random: &mut FastStream, words: &[&str]| {
         words[random.below(words.len() as u32) as usize].to_owned()
     };
     match random.below(if depth == 0 { 2 } else { 8 }) {
@@ -46,14 +50,14 @@ fn expression(random: &mut Fast, depth: u32) -> String {
 
 #[test]
 fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
-    let mut random = Fast::new(11, "expressions", 0);
+    let mut random = FastStream::new(11, "expressions", 0);
     let expressions: Vec<String> = (0..20).map(|_| expression(&mut random, 4)).collect();
     for (number, text) in expressions.iter().enumerate() {
         let net = NETS[number % NETS.len()];
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 13, width: 1 };
-        let leg = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
+        let leg = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
         let edge = on.edge_switches();
         let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
         let far = |(a, b): (u32, u32)| leg.hops(base::SwitchId(a), base::SwitchId(b));
@@ -63,20 +67,23 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
         let fields = format!("detours=3 minimal={minimal} decide={decide}");
         let custom = scored(&format!("custom score={text} {fields}"));
         let usual = SelectionParams::usual(Selection::Custom);
-        let via = Verified::scheme(Via::by_hop(leg.clone()), &Quiet).expect("no stop");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(leg.clone()), &Quiet)
+            .expect("no stop");
         let via = via.expect("lanes rise");
         let guide = DetourGuide::via(&via, Selection::Custom, usual, &wiring, &Quiet);
         let (most, _) = follow(&on, &*via, &guide.expect("few").scored(&custom), &UnequalQueues);
         assert!(most <= 2 * u32::from(reach), "{net}: {text}");
         for turns in [1, reach] {
-            let par = Progressive::new(Via::by_hop(leg.clone()), reach, turns);
-            let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
+            let par =
+                ProgressiveAdaptive::new(IntermediateDetour::by_hop(leg.clone()), reach, turns);
+            let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
             let guide = DetourGuide::progressive(&par, usual, &wiring, &Quiet).expect("few");
             let (most, _) = follow(&on, &*par, &guide.scored(&custom), &UnequalQueues);
             assert!(most <= 2 * u32::from(reach) + 1, "{net}: {text}");
         }
         let direct = scored(&format!("custom score={text} detours=0 minimal=2 decide={decide}"));
-        let minimal = Verified::scheme(leg.clone(), &Quiet).expect("no stop").expect("lanes rise");
+        let minimal =
+            VerifiedRouting::scheme(leg.clone(), &Quiet).expect("no stop").expect("lanes rise");
         let guide = DetourGuide::minimal(&minimal, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &leg, &guide.scored(&direct), &UnequalQueues);
         assert!(most <= reach.into(), "{net}: {text}");
@@ -84,10 +91,10 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
 }
 
 /// The ports and flits of packets that two guides are asked for in the same places.
-fn choices(guide: &impl Guide, wiring: &Wiring) -> Vec<(u16, u64, Fast)> {
+fn choices(guide: &impl Guide, wiring: &Wiring) -> Vec<(u16, u64, FastStream)> {
     let ends = wiring.endpoints();
     let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
-    let mut random = Fast::new(6, "choices", 0);
+    let mut random = FastStream::new(6, "choices", 0);
     let of = |(source, target): (usize, usize)| {
         let mut flit = layout.packet(target as u32, 0, 0);
         let (router, in_port) = (ends[source].router, ends[source].port);
@@ -106,8 +113,9 @@ fn the_score_of_ugal_l_chooses_as_ugal_l_does() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
-        let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via = Verified::scheme(Via::by_hop(minimal), &Quiet).expect("nobody stops");
+        let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal), &Quiet)
+            .expect("nobody stops");
         let via = via.expect("lanes rise");
         for (candidates, threshold) in [(1, 0), (4, 0), (4, 5), (64, -3)] {
             let choosing =

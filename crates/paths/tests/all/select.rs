@@ -1,12 +1,13 @@
 //! Tests of selections: packets take only hops that the proved scheme offers, and arrive.
 
 use crate::common::built;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{ChannelId, Quiet, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::geometry::Form;
+use fabric::geometry::PlaneForm;
 use fabric::tables::candidates::{
-    Candidate, Candidates, Grouped, Heading, LaneClasses, Leg, Minimal, Progressive, UpDown, Via,
+    Candidate, CandidateScheme, GroupedMinimal, IntermediateDetour, LaneClasses, LegPaths,
+    MinimalAdaptive, PacketHeading, ProgressiveAdaptive, UpDownAdaptive,
 };
 use paths::guide::{Guide, PacketPosition, QueueView};
 use paths::select::{AncestorGuide, DetourGuide, PortChoices, Selection, SelectionParams};
@@ -14,7 +15,7 @@ use paths::wiring::{CableEnd, Port, Wiring};
 use paths::word::{FlitLayout, HOP, PacketHeader};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use verify::Verified;
+use verify::VerifiedRouting;
 
 pub(crate) const NETS: [&str; 6] = [
     "slim_fly:q=5,p=2",
@@ -59,7 +60,7 @@ fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
 
 /// Follows packets from every endpoint to some others; returns the most hops of a packet, and the
 /// sum of all hops.
-pub(crate) fn follow<C: Candidates>(
+pub(crate) fn follow<C: CandidateScheme>(
     on: &Topology,
     scheme: &C,
     guide: &impl Guide,
@@ -68,7 +69,7 @@ pub(crate) fn follow<C: Candidates>(
     let wiring = Wiring::of(on, |_| 1).expect("one rail each");
     let ends = wiring.endpoints();
     let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("it is small");
-    let mut random = Fast::new(5, "walks", 0);
+    let mut random = FastStream::new(5, "walks", 0);
     let (mut most, mut total) = (0, 0);
     for (source, walk) in (0..ends.len()).flat_map(|s| (0..20).map(move |w| (s, w))) {
         let target = random.below(ends.len() as u32);
@@ -99,13 +100,13 @@ pub(crate) fn follow<C: Candidates>(
 }
 
 /// The states of the scheme after a hop, of which there must be at least one.
-fn taken<C: Candidates>(
+fn taken<C: CandidateScheme>(
     scheme: &C,
-    may: Option<Vec<Heading>>,
+    may: Option<Vec<PacketHeading>>,
     (at, home): (u32, u32),
     channel: ChannelId,
     lanes: u32,
-) -> Vec<Heading> {
+) -> Vec<PacketHeading> {
     let before = may.unwrap_or_else(|| {
         let (mut found, mut goals) = (Vec::new(), Vec::new());
         let terminals = scheme.topology().terminals().len();
@@ -114,7 +115,8 @@ fn taken<C: Candidates>(
             let mut states = Vec::new();
             scheme.starts(SwitchId(at), goal, &mut states);
             let fits = |state: &u32| goal == home || !scheme.ends(*state);
-            found.extend(states.into_iter().filter(fits).map(|state| Heading { goal, state }));
+            found
+                .extend(states.into_iter().filter(fits).map(|state| PacketHeading { goal, state }));
         }
         found
     });
@@ -126,7 +128,7 @@ fn taken<C: Candidates>(
             if !scheme.ends(heading.state) && home != at {
                 let mut states = Vec::new();
                 scheme.onward(SwitchId(at), heading.state, home, &mut states);
-                now.extend(states.into_iter().map(|state| Heading { goal: home, state }));
+                now.extend(states.into_iter().map(|state| PacketHeading { goal: home, state }));
             }
         }
         for heading in now {
@@ -134,7 +136,7 @@ fn taken<C: Candidates>(
             scheme.next(SwitchId(at), heading, &mut offered);
             let lanes_of = |c: &Candidate| c.lanes().fold(0_u32, |m, v| m | 1 << v);
             let fits = offered.iter().filter(|c| c.channel == channel && lanes_of(c) == lanes);
-            after.extend(fits.map(|c| Heading { goal: heading.goal, state: c.state }));
+            after.extend(fits.map(|c| PacketHeading { goal: heading.goal, state: c.state }));
         }
     }
     after.sort_unstable();
@@ -149,12 +151,13 @@ fn minimal_and_detours_follow_their_scheme() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
-        let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
-        let proved = Verified::scheme(minimal.clone(), &Quiet).expect("nobody stops");
+        let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
+        let proved = VerifiedRouting::scheme(minimal.clone(), &Quiet).expect("nobody stops");
         let proved = proved.expect("lanes rise");
         let guide = DetourGuide::minimal(&proved, &wiring, &Quiet).expect("few lists");
         let (least, _) = follow(&on, &minimal, &guide, &UnequalQueues);
-        let via = Verified::scheme(Via::by_hop(minimal.clone()), &Quiet).expect("nobody stops");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal.clone()), &Quiet)
+            .expect("nobody stops");
         let via = via.expect("lanes rise");
         for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
             let choosing = SelectionParams::usual(selection);
@@ -194,10 +197,10 @@ fn chosen(
     wiring: &Wiring,
     hops: &[Vec<u32>],
     (at, home, candidates, shortest): (u32, u32, u32, u32),
-    random: &mut Fast,
+    random: &mut FastStream,
 ) -> (u16, Option<u32>) {
     let far = |a: u32, b: u32| hops[a as usize][b as usize];
-    let port = |goal: u32, random: &mut Fast| -> u16 {
+    let port = |goal: u32, random: &mut FastStream| -> u16 {
         let ports = (0..).zip(wiring.ports(at));
         let nearer =
             ports.filter(|(_, p)| p.leads_to().is_some_and(|n| far(n, goal) < far(at, goal)));
@@ -236,7 +239,7 @@ const IRREGULAR: &str = "jellyfish:n=400,k=16,p=1,seed=1";
 fn any_number_of_choices_is_that_of_shortest_paths() {
     let on = built(IRREGULAR);
     let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
-    let minimal = Minimal::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
+    let minimal = MinimalAdaptive::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
     let choices = PortChoices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
     let (hops, mut different) = (hops_between(&wiring), BTreeSet::new());
     for (at, goal) in (0..400).flat_map(|at| (0..400).map(move |goal| (at, goal))) {
@@ -258,8 +261,9 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
-        let minimal = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via = Verified::scheme(Via::by_hop(minimal), &Quiet).expect("nobody stops");
+        let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
+        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal), &Quiet)
+            .expect("nobody stops");
         let via = via.expect("lanes rise");
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
@@ -270,7 +274,7 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
             let guide = guide.expect("few");
             let layout =
                 FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
-            let mut random = Fast::new(6, "choices", 0);
+            let mut random = FastStream::new(6, "choices", 0);
             for (source, target) in (0..2000).map(|k: usize| (k * 7 % ends.len(), k % ends.len())) {
                 let (at, home) = (ends[source].router, ends[target].router);
                 if at == home {
@@ -298,12 +302,13 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
 fn nearest_ancestors_follow_their_scheme() {
     for net in ["fat_tree:levels=3,k=4", "fat_tree:levels=2,k=6", "k_ary_n_tree:k=2,n=3"] {
         let on = built(net);
-        assert_eq!(on.geometry().form, Form::Levels);
+        assert_eq!(on.geometry().form, PlaneForm::Levels);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
-        let scheme = UpDown::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
-        let proved = Verified::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
+        let scheme = UpDownAdaptive::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
+        let proved =
+            VerifiedRouting::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
         let choosing = SelectionParams::usual(Selection::Anca);
         let guide = AncestorGuide::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
         let (most, _) = follow(&on, &*proved, &guide, &UnequalQueues);
@@ -312,7 +317,11 @@ fn nearest_ancestors_follow_their_scheme() {
 }
 
 /// Packets of every selection over these legs take hops that their schemes offer, and only those.
-fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>) {
+fn legs_are_followed<B: LegPaths + Clone>(
+    net: &str,
+    on: &Arc<Topology>,
+    via: IntermediateDetour<B>,
+) {
     let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
@@ -320,8 +329,8 @@ fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>)
     let choosing = SelectionParams::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
-        let par = Progressive::new(via.clone(), reach, far);
-        let par = Verified::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
+        let par = ProgressiveAdaptive::new(via.clone(), reach, far);
+        let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
         let guide = DetourGuide::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
         let (most, _) = follow(on, &*par, &guide, &UnequalQueues);
         assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
@@ -329,7 +338,7 @@ fn legs_are_followed<B: Leg + Clone>(net: &str, on: &Arc<Topology>, via: Via<B>)
         assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
         calm = least;
     }
-    let via = Verified::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
+    let via = VerifiedRouting::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
     let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
     let (most, detours) = follow(on, &*via, &guide, &UnequalQueues);
     assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");
@@ -340,13 +349,13 @@ fn packets_that_turn_follow_their_scheme() {
     for net in NETS {
         let on = built(net);
         let classes = LaneClasses { classes: 13, width: 1 };
-        let leg = Minimal::new(on.clone(), classes, &Quiet).expect("it is small");
-        legs_are_followed(net, &on, Via::by_hop(leg));
+        let leg = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
+        legs_are_followed(net, &on, IntermediateDetour::by_hop(leg));
     }
     for net in ["dragonfly:h=2", "dragonfly:h=2,g=4", "megafly:leaves=3"] {
         let on = built(net);
         let classes = LaneClasses { classes: 5, width: 2 };
-        let leg = Grouped::new(on.clone(), classes, &Quiet).expect("groups");
-        legs_are_followed(net, &on, Via::by_group(leg));
+        let leg = GroupedMinimal::new(on.clone(), classes, &Quiet).expect("groups");
+        legs_are_followed(net, &on, IntermediateDetour::by_group(leg));
     }
 }

@@ -1,6 +1,6 @@
 //! Communication graphs that are made: stencils on grids of processes, and training of networks.
 
-use super::{Communication, Sent, check_processes};
+use super::{CommunicationGraph, ProcessTraffic, check_processes};
 use base::Refusal;
 use base::fields::typed_by_path;
 use base::words::did_you_mean;
@@ -24,18 +24,20 @@ pub const KINDS: [(&str, &str, &str); 2] = [
 /// The most pairs that a made graph has.
 const MOST_PAIRS: u64 = 1 << 27;
 
+/// The bytes between neighbours: the same in every dimension, or for each.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum Amounts {
+enum ByteAmounts {
     Same(f64),
     Each(Vec<f64>),
 }
 
+/// The parameters of the communication graph of a stencil.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Stencil {
+struct StencilGraphParameters {
     shape: Vec<u32>,
-    bytes: Amounts,
+    bytes: ByteAmounts,
     #[serde(default)]
     edge_bytes: f64,
     #[serde(default)]
@@ -44,9 +46,10 @@ struct Stencil {
     periodic: bool,
 }
 
+/// The parameters of the communication graph of a training.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Training {
+struct TrainingGraphParameters {
     tensor: u32,
     pipeline: u32,
     data: u32,
@@ -59,7 +62,7 @@ struct Training {
 ///
 /// # Errors
 /// When there is no such kind, or a parameter is missing, unknown or out of range.
-pub fn made(kind: &str, given: &Map<String, Value>) -> Result<Communication, Refusal> {
+pub fn made(kind: &str, given: &Map<String, Value>) -> Result<CommunicationGraph, Refusal> {
     let mut given = given.clone();
     if let Some(side @ Value::Number(_)) = given.get("shape").cloned() {
         given.insert("shape".into(), Value::Array(vec![side]));
@@ -68,8 +71,12 @@ pub fn made(kind: &str, given: &Map<String, Value>) -> Result<Communication, Ref
     let help = || KINDS.iter().find(|k| k.0 == kind).map_or("", |k| k.2);
     let bad = |(field, why): (String, String)| Refusal::new(field, why, help());
     let graph = match kind {
-        "stencil" => typed_by_path::<Stencil>(&given).map_err(bad).and_then(|s| s.graph()),
-        "training" => typed_by_path::<Training>(&given).map_err(bad).and_then(|t| t.graph()),
+        "stencil" => {
+            typed_by_path::<StencilGraphParameters>(&given).map_err(bad).and_then(|s| s.graph())
+        }
+        "training" => {
+            typed_by_path::<TrainingGraphParameters>(&given).map_err(bad).and_then(|t| t.graph())
+        }
         _ => {
             let names = KINDS.map(|k| k.0);
             let near = did_you_mean(kind, names);
@@ -89,25 +96,25 @@ fn size(sides: &[u32], pairs: u64) -> Result<u32, Refusal> {
     if fits { check_processes(count) } else { Err(many()) }
 }
 
-impl Stencil {
+impl StencilGraphParameters {
     /// Bytes to a neighbour whose coordinates differ by this.
     fn amount(&self, step: &[i64]) -> f64 {
         let moved: Vec<usize> = (0..step.len()).filter(|&d| step[d] != 0).collect();
         match (moved.len(), &self.bytes) {
             (0, _) => 0.0,
-            (1, Amounts::Same(bytes)) => *bytes,
-            (1, Amounts::Each(bytes)) => bytes[moved[0]],
+            (1, ByteAmounts::Same(bytes)) => *bytes,
+            (1, ByteAmounts::Each(bytes)) => bytes[moved[0]],
             (2, _) if step.len() > 2 => self.edge_bytes,
             _ => self.corner_bytes,
         }
     }
 
-    fn graph(&self) -> Result<Communication, Refusal> {
+    fn graph(&self) -> Result<CommunicationGraph, Refusal> {
         let dimensions = self.shape.len();
         if !(1..=6).contains(&dimensions) || self.shape.contains(&0) {
             return Err(Refusal::new("shape", "no grid", "1 to 6 sides from 1, as 8x8x4"));
         }
-        if matches!(&self.bytes, Amounts::Each(each) if each.len() != dimensions) {
+        if matches!(&self.bytes, ByteAmounts::Each(each) if each.len() != dimensions) {
             let why = format!("another number of amounts than the {dimensions} dimensions");
             return Err(Refusal::new("bytes", why, "one amount, or one a dimension"));
         }
@@ -122,7 +129,7 @@ impl Stencil {
             let at = self.coordinates(from);
             for step in &steps {
                 let to = self.there(&at, step).filter(|&to| to != from);
-                sent.extend(to.map(|to| Sent {
+                sent.extend(to.map(|to| ProcessTraffic {
                     from,
                     to,
                     bytes: self.amount(step),
@@ -130,7 +137,7 @@ impl Stencil {
                 }));
             }
         }
-        Communication::new(processes, sent)
+        CommunicationGraph::new(processes, sent)
     }
 
     fn coordinates(&self, process: u32) -> Vec<u32> {
@@ -165,9 +172,9 @@ impl Stencil {
     }
 }
 
-impl Training {
+impl TrainingGraphParameters {
     /// Rank = tensor + T (pipeline + P data); rings go in one direction.
-    fn graph(&self) -> Result<Communication, Refusal> {
+    fn graph(&self) -> Result<CommunicationGraph, Refusal> {
         let [t, p, d] = [self.tensor, self.pipeline, self.data];
         let processes = size(&[t, p, d], 4)?;
         let mut sent = Vec::new();
@@ -175,7 +182,7 @@ impl Training {
             let (i, j, k) = (from % t, from / t % p, from / t / p);
             let rank = |i: u32, j: u32, k: u32| i + t * (j + p * k);
             let mut send = |to: u32, bytes: f64| {
-                sent.push(Sent { from, to, bytes, messages: 1.0 });
+                sent.push(ProcessTraffic { from, to, bytes, messages: 1.0 });
             };
             send(rank((i + 1) % t, j, k), self.tensor_bytes);
             send(rank(i, j, (k + 1) % d), self.data_bytes);
@@ -186,7 +193,7 @@ impl Training {
                 send(rank(i, j - 1, k), self.pipeline_bytes);
             }
         }
-        Communication::new(processes, sent)
+        CommunicationGraph::new(processes, sent)
     }
 }
 
@@ -195,7 +202,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn graph(kind: &str, given: &Value) -> Result<Communication, Refusal> {
+    fn graph(kind: &str, given: &Value) -> Result<CommunicationGraph, Refusal> {
         made(kind, given.as_object().expect("an object"))
     }
 

@@ -4,7 +4,7 @@ mod made;
 
 pub use made::{KINDS, made};
 
-use crate::workload::{Kind, Schedule};
+use crate::workload::{OperationKind, Schedule};
 use base::Refusal;
 
 /// The most processes of a communication graph.
@@ -13,9 +13,9 @@ pub const MOST_PROCESSES: u32 = 1 << 24;
 /// All bytes of a graph are fewer than these: what is reckoned of them is finite.
 pub const MOST_BYTES: f64 = 9_223_372_036_854_775_808.0;
 
-/// What one process sends to another.
+/// The traffic from one process to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Sent {
+pub struct ProcessTraffic {
     /// The sender.
     pub from: u32,
     /// The receiver.
@@ -29,21 +29,21 @@ pub struct Sent {
 /// A directed graph of processes as compressed rows: senders in order, receivers in order, each
 /// pair once, no process with itself.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Communication {
+pub struct CommunicationGraph {
     offsets: Vec<u32>,
     to: Vec<u32>,
     bytes: Vec<f64>,
     messages: Vec<f64>,
 }
 
-impl Communication {
+impl CommunicationGraph {
     /// The graph of this number of processes. Amounts that are given for one pair several times add
     /// up in that order, and what a process sends to itself is left out. O(sent log sent).
     ///
     /// # Errors
     /// When there are no processes or more than [`MOST_PROCESSES`], or a process is not below their
     /// number, an amount is negative or not finite, or all bytes are [`MOST_BYTES`] or more.
-    pub fn new(processes: u32, mut sent: Vec<Sent>) -> Result<Self, Refusal> {
+    pub fn new(processes: u32, mut sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
         check_processes(u64::from(processes))?;
         for one in &sent {
             check_rank("sender", u64::from(one.from), processes)?;
@@ -86,11 +86,8 @@ impl Communication {
         for rank in 0..schedule.ranks() {
             let own = schedule.of_rank(rank);
             let ops = &schedule.ops()[own.start as usize..own.end as usize];
-            sent.extend(ops.iter().filter(|op| op.kind == Kind::Send).map(|op| Sent {
-                from: rank,
-                to: op.peer,
-                bytes: op.size as f64,
-                messages: 1.0,
+            sent.extend(ops.iter().filter(|op| op.kind == OperationKind::Send).map(|op| {
+                ProcessTraffic { from: rank, to: op.peer, bytes: op.size as f64, messages: 1.0 }
             }));
         }
         Self::new(schedule.ranks(), sent)
@@ -114,9 +111,14 @@ impl Communication {
     }
 
     /// All that is sent, in order of senders and receivers.
-    pub fn sent(&self) -> impl Iterator<Item = Sent> + '_ {
+    pub fn sent(&self) -> impl Iterator<Item = ProcessTraffic> + '_ {
         (0..self.processes()).flat_map(move |from| {
-            self.of(from).map(move |(to, bytes, messages)| Sent { from, to, bytes, messages })
+            self.of(from).map(move |(to, bytes, messages)| ProcessTraffic {
+                from,
+                to,
+                bytes,
+                messages,
+            })
         })
     }
 
@@ -177,16 +179,16 @@ mod tests {
     use crate::workload::make;
     use base::Quiet;
 
-    fn sent(from: u32, to: u32, bytes: f64) -> Sent {
-        Sent { from, to, bytes, messages: 1.0 }
+    fn sent(from: u32, to: u32, bytes: f64) -> ProcessTraffic {
+        ProcessTraffic { from, to, bytes, messages: 1.0 }
     }
 
     #[test]
     fn pairs_add_up_and_nobody_sends_to_itself() {
         let all = vec![sent(2, 0, 4.0), sent(0, 1, 3.0), sent(1, 1, 9.0), sent(0, 1, 2.0)];
-        let graph = Communication::new(3, all).expect("a graph");
-        let rows: Vec<Sent> = graph.sent().collect();
-        assert_eq!(rows[0], Sent { from: 0, to: 1, bytes: 5.0, messages: 2.0 });
+        let graph = CommunicationGraph::new(3, all).expect("a graph");
+        let rows: Vec<ProcessTraffic> = graph.sent().collect();
+        assert_eq!(rows[0], ProcessTraffic { from: 0, to: 1, bytes: 5.0, messages: 2.0 });
         assert_eq!(rows[1], sent(2, 0, 4.0));
         assert_eq!((graph.pairs(), graph.total_bytes()), (2, 9.0));
     }
@@ -202,11 +204,11 @@ mod tests {
             (2, sent(0, 1, f64::NAN), "bytes"),
             (2, sent(0, 1, f64::INFINITY), "bytes"),
         ] {
-            let refused = Communication::new(processes, vec![one]).expect_err("no graph");
+            let refused = CommunicationGraph::new(processes, vec![one]).expect_err("no graph");
             assert_eq!(refused.param, named, "{refused}");
         }
         let most = sent(0, 1, f64::MAX);
-        assert!(Communication::new(2, vec![most, most]).is_err(), "a sum beyond all numbers");
+        assert!(CommunicationGraph::new(2, vec![most, most]).is_err(), "a sum beyond all numbers");
     }
 
     #[test]
@@ -214,7 +216,7 @@ mod tests {
         let given = serde_json::json!({ "ranks": 4, "bytes": 100 });
         let given = given.as_object().expect("an object").clone();
         let schedule = make("alltoall_linear", &given, &Quiet).expect("a schedule");
-        let graph = Communication::of_schedule(&schedule).expect("a graph");
+        let graph = CommunicationGraph::of_schedule(&schedule).expect("a graph");
         assert_eq!(graph.pairs(), 12);
         assert!(graph.sent().all(|one| (one.bytes, one.messages) == (100.0, 1.0)));
     }

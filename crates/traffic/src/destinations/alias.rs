@@ -4,23 +4,23 @@
 //! distributions", TOMS 1977; Vose, "A linear algorithm for generating random numbers with a given
 //! distribution", IEEE TSE 1991.
 
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// One of two values: the first with the chance that `cut` is a threshold of.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Slot {
+struct AliasSlot {
     cut: u64,
     first: u32,
     other: u32,
 }
 
-/// Values, each drawn in proportion to its weight.
+/// A table from which values are drawn, each in proportion to its weight.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Alias {
-    slots: Box<[Slot]>,
+pub(crate) struct AliasTable {
+    slots: Box<[AliasSlot]>,
 }
 
-impl Alias {
+impl AliasTable {
     /// A draw among values with weights above 0; there is one at least.
     pub(crate) fn new(weighted: &[(u32, f64)]) -> Self {
         Self { slots: slots(weighted).into() }
@@ -32,19 +32,19 @@ impl Alias {
     }
 
     #[inline]
-    pub(crate) fn draw(&self, random: &mut Fast) -> u32 {
+    pub(crate) fn draw(&self, random: &mut FastStream) -> u32 {
         drawn(&self.slots, random)
     }
 }
 
 /// A table of aliases for each source; none for those that send nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Rows {
+pub(super) struct SourceTables {
     starts: Box<[u32]>,
-    slots: Box<[Slot]>,
+    slots: Box<[AliasSlot]>,
 }
 
-impl Rows {
+impl SourceTables {
     /// The rows of sources 0, 1, ...
     pub(super) fn new<'a>(rows: impl IntoIterator<Item = &'a [(u32, f64)]>) -> Self {
         let (mut starts, mut all) = (vec![0], Vec::new());
@@ -57,7 +57,7 @@ impl Rows {
 
     /// A destination of `source`; itself where its row is empty.
     #[inline]
-    pub(super) fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+    pub(super) fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         let from = self.starts[source as usize] as usize;
         let row = &self.slots[from..self.starts[source as usize + 1] as usize];
         if row.is_empty() { source } else { drawn(row, random) }
@@ -65,7 +65,7 @@ impl Rows {
 }
 
 #[inline]
-fn drawn(slots: &[Slot], random: &mut Fast) -> u32 {
+fn drawn(slots: &[AliasSlot], random: &mut FastStream) -> u32 {
     let slot = slots[random.below(slots.len() as u32) as usize];
     // a choice without a branch: nothing could foretell it
     let first = random.next_u64() < slot.cut || slot.first == slot.other;
@@ -73,17 +73,21 @@ fn drawn(slots: &[Slot], random: &mut Fast) -> u32 {
 }
 
 /// As many slots as values, of equal chance; in each one value or two. O(values).
-fn slots(weighted: &[(u32, f64)]) -> Vec<Slot> {
+fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
     let sum: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     let count = weighted.len() as f64;
     let mut left: Vec<f64> = weighted.iter().map(|(_, weight)| weight * count / sum).collect();
-    let whole = |&(value, _): &(u32, f64)| Slot { cut: Fast::ALWAYS, first: value, other: value };
-    let mut slots: Vec<Slot> = weighted.iter().map(whole).collect();
+    let whole = |&(value, _): &(u32, f64)| AliasSlot {
+        cut: FastStream::ALWAYS,
+        first: value,
+        other: value,
+    };
+    let mut slots: Vec<AliasSlot> = weighted.iter().map(whole).collect();
     let (mut small, mut large): (Vec<usize>, Vec<usize>) =
         (0..weighted.len()).partition(|&i| left[i] < 1.0);
     while let (Some(&low), Some(&high)) = (small.last(), large.last()) {
         small.pop();
-        slots[low].cut = Fast::threshold(left[low]);
+        slots[low].cut = FastStream::threshold(left[low]);
         slots[low].other = slots[high].first;
         left[high] -= 1.0 - left[low];
         if left[high] < 1.0 {
@@ -99,10 +103,10 @@ mod tests {
     use super::*;
 
     /// What every value is drawn with, by the slots, in parts of 1.
-    fn chances(slots: &[Slot], values: u32) -> Vec<f64> {
+    fn chances(slots: &[AliasSlot], values: u32) -> Vec<f64> {
         let mut of = vec![0.0; values as usize];
         for slot in slots {
-            let cut = slot.cut as f64 / Fast::ALWAYS as f64;
+            let cut = slot.cut as f64 / FastStream::ALWAYS as f64;
             of[slot.first as usize] += cut / slots.len() as f64;
             of[slot.other as usize] += (1.0 - cut) / slots.len() as f64;
         }
@@ -127,8 +131,8 @@ mod tests {
     #[test]
     fn draws_are_of_the_row_of_their_source() {
         let rows: [&[(u32, f64)]; 3] = [&[(7, 2.0)], &[], &[(1, 1.0), (5, 3.0)]];
-        let rows = Rows::new(rows);
-        let mut random = Fast::new(1, "alias test", 0);
+        let rows = SourceTables::new(rows);
+        let mut random = FastStream::new(1, "alias test", 0);
         assert_eq!((rows.draw(0, &mut random), rows.draw(1, &mut random)), (7, 1));
         let fives = (0..4000).filter(|_| rows.draw(2, &mut random) == 5).count();
         assert!(fives.abs_diff(3000) < 137, "{fives}"); // five standard deviations

@@ -3,13 +3,13 @@
 mod alias;
 mod named;
 
-pub(crate) use alias::Alias;
-use alias::Rows;
-use base::seed::Fast;
+pub(crate) use alias::AliasTable;
+use alias::SourceTables;
+use base::seed::FastStream;
 use base::{EndpointId, Refusal};
 
 /// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
-pub type Weighted = (EndpointId, EndpointId, f64);
+pub type WeightedMessage = (EndpointId, EndpointId, f64);
 
 /// The destination of every packet, drawn source by source.
 ///
@@ -17,9 +17,9 @@ pub type Weighted = (EndpointId, EndpointId, f64);
 /// A source may draw itself wherever this says so: an endpoint that
 /// sends to itself sends over its switch.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Destinations {
+pub struct PacketDestinations {
     endpoints: u32,
-    law: Law,
+    law: DestinationLaw,
     /// Who sends; all where there is no list.
     active: Option<Box<[bool]>>,
     /// What each source sends, of what the busiest one does; all alike where there is no list.
@@ -29,9 +29,9 @@ pub struct Destinations {
     rails: u32,
 }
 
-/// How a destination comes about.
+/// The law by which the destination of a packet is found.
 #[derive(Debug, Clone, PartialEq)]
-enum Law {
+enum DestinationLaw {
     /// The same every time; of idle sources, themselves.
     Fixed(Box<[u32]>),
     /// Any of this number of endpoints, the source included.
@@ -41,37 +41,37 @@ enum Law {
     /// Any of these.
     Among(Box<[u32]>),
     /// Any of these, by weight.
-    Weighted(Alias),
+    Weighted(AliasTable),
     /// Any of the block after that of the source; `count` blocks of `size`, the first after
     /// the last.
     NextBlock { size: u32, count: u32 },
     /// The source and one of these more, around the end.
     Steps { steps: Box<[u32]>, around: u32 },
     /// The first with this threshold of a chance, else the second.
-    Mixture(Box<(u64, Law, Law)>),
+    Mixture(Box<(u64, DestinationLaw, DestinationLaw)>),
     /// By weights of the source's own.
-    Rows(Rows),
+    Rows(SourceTables),
     /// Among some of the endpoints.
-    Placed(Box<Placed>),
+    Placed(Box<RankLaw>),
     /// Among endpoints of this number of rails, which packets do not change.
-    Rails(Box<(u32, Law)>),
+    Rails(Box<(u32, DestinationLaw)>),
 }
 
 /// A law among ranks, which are some of the endpoints.
 #[derive(Debug, Clone, PartialEq)]
-struct Placed {
+struct RankLaw {
     /// The rank of each endpoint; [`NOBODY`] for those that are none.
     rank: Box<[u32]>,
     /// The endpoint of each rank.
     at: Box<[u32]>,
-    law: Law,
+    law: DestinationLaw,
 }
 
 /// No rank.
 const NOBODY: u32 = u32::MAX;
 
-impl Law {
-    fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+impl DestinationLaw {
+    fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         match self {
             Self::Fixed(to) => to[source as usize],
             Self::Uniform(n) => random.below(*n),
@@ -106,56 +106,56 @@ impl Law {
     }
 }
 
-impl Destinations {
-    fn of(endpoints: u32, law: Law) -> Self {
+impl PacketDestinations {
+    fn of(endpoints: u32, law: DestinationLaw) -> Self {
         Self { endpoints, law, active: None, rates: None, largest_load: None, rails: 1 }
     }
 
     /// Every source has the destination that `to` has for it, `None` being idle. O(endpoints).
     pub fn fixed_to(to: &[Option<u32>]) -> Self {
         let own = (0..).zip(to).map(|(source, to)| to.unwrap_or(source)).collect();
-        let mut all = Self::of(to.len() as u32, Law::Fixed(own));
+        let mut all = Self::of(to.len() as u32, DestinationLaw::Fixed(own));
         all.only(to.iter().map(Option::is_some));
         all
     }
 
     /// Any of `endpoints`, the source included, all as likely: `uniform` of BookSim.
     pub fn uniform(endpoints: u32) -> Self {
-        Self::of(endpoints, Law::Uniform(endpoints))
+        Self::of(endpoints, DestinationLaw::Uniform(endpoints))
     }
 
     /// Any of `endpoints` (2 or more) but the source, all as likely.
     pub fn others(endpoints: u32) -> Self {
-        Self::of(endpoints, Law::Others(endpoints))
+        Self::of(endpoints, DestinationLaw::Others(endpoints))
     }
 
     /// Any of `set` (one or more of `endpoints`), all as likely.
     pub fn among(endpoints: u32, set: &[u32]) -> Self {
-        Self::of(endpoints, Law::Among(set.into()))
+        Self::of(endpoints, DestinationLaw::Among(set.into()))
     }
 
     /// Any of these (one or more of `endpoints`), each in proportion to its weight above 0.
     pub fn weighted(endpoints: u32, weighted: &[(u32, f64)]) -> Self {
-        Self::of(endpoints, Law::Weighted(Alias::new(weighted)))
+        Self::of(endpoints, DestinationLaw::Weighted(AliasTable::new(weighted)))
     }
 
     /// Any of the block of `size` endpoints after that of the source, the first after the last;
     /// `endpoints` are whole blocks.
     pub(crate) fn next_block(endpoints: u32, size: u32) -> Self {
-        Self::of(endpoints, Law::NextBlock { size, count: endpoints / size })
+        Self::of(endpoints, DestinationLaw::NextBlock { size, count: endpoints / size })
     }
 
     /// The source plus one of `steps`, which are below `endpoints` (2^31 at most), around the end,
     /// all as likely.
     pub fn steps(endpoints: u32, steps: &[u32]) -> Self {
-        Self::of(endpoints, Law::Steps { steps: steps.into(), around: endpoints })
+        Self::of(endpoints, DestinationLaw::Steps { steps: steps.into(), around: endpoints })
     }
 
     /// `first` with this probability, else `second`, which is of as many endpoints; all send.
     #[must_use]
     pub fn mixture(probability: f64, first: Self, second: Self) -> Self {
-        let parts = (Fast::threshold(probability), first.law, second.law);
-        Self::of(first.endpoints, Law::Mixture(Box::new(parts)))
+        let parts = (FastStream::threshold(probability), first.law, second.law);
+        Self::of(first.endpoints, DestinationLaw::Mixture(Box::new(parts)))
     }
 
     /// What these messages amount to among `endpoints`: each source sends to its destinations in
@@ -164,12 +164,12 @@ impl Destinations {
     ///
     /// # Errors
     /// When nothing is sent, or more than 2^32 - 1 messages are.
-    pub fn of_messages(endpoints: u32, messages: &[Weighted]) -> Result<Self, Refusal> {
+    pub fn of_messages(endpoints: u32, messages: &[WeightedMessage]) -> Result<Self, Refusal> {
         if u32::try_from(messages.len()).is_err() {
             let why = format!("{} messages", messages.len());
             return Err(Refusal::new("traffic", why, format!("at most {}", u32::MAX)));
         }
-        let mut sorted: Vec<&Weighted> = messages.iter().filter(|m| m.2 > 0.0).collect();
+        let mut sorted: Vec<&WeightedMessage> = messages.iter().filter(|m| m.2 > 0.0).collect();
         sorted.sort_by_key(|m| (m.0, m.1));
         let mut rows: Vec<Vec<(u32, f64)>> = vec![Vec::new(); endpoints as usize];
         for of_source in sorted.chunk_by(|a, b| a.0 == b.0) {
@@ -188,7 +188,7 @@ impl Destinations {
             let to: Vec<_> = rows.iter().map(|row| row.first().map(|x| x.0)).collect();
             Self::fixed_to(&to)
         } else {
-            let law = Law::Rows(Rows::new(rows.iter().map(Vec::as_slice)));
+            let law = DestinationLaw::Rows(SourceTables::new(rows.iter().map(Vec::as_slice)));
             let mut all = Self::of(endpoints, law);
             all.only(rows.iter().map(|row| !row.is_empty()));
             all
@@ -218,11 +218,11 @@ impl Destinations {
             (0..rank.len()).map(|e| here(e).map_or(0.0, |i| rates[i as usize])).collect()
         });
         let law = match self.law {
-            Law::Fixed(to) => {
+            DestinationLaw::Fixed(to) => {
                 let of = |e: usize| here(e).map_or(e as u32, |i| at[to[i as usize] as usize]);
-                Law::Fixed((0..rank.len()).map(of).collect())
+                DestinationLaw::Fixed((0..rank.len()).map(of).collect())
             }
-            law => Law::Placed(Box::new(Placed { rank: rank.into(), at, law })),
+            law => DestinationLaw::Placed(Box::new(RankLaw { rank: rank.into(), at, law })),
         };
         let mut all = Self { endpoints, law, active: None, rates, ..self };
         all.only(active.into_iter());
@@ -249,7 +249,7 @@ impl Destinations {
         let active = self.active.is_some().then(|| all().map(|(e, _)| self.is_active(e)).collect());
         let rates = Some(all().map(|(e, r)| self.rate(e) * share(e, r)).collect());
         let endpoints = self.endpoints * rails;
-        let law = Law::Rails(Box::new((rails, self.law)));
+        let law = DestinationLaw::Rails(Box::new((rails, self.law)));
         Self { endpoints, law, active, rates, largest_load: self.largest_load, rails }
     }
 
@@ -265,9 +265,9 @@ impl Destinations {
     /// # Panics
     /// When there is no such source.
     #[inline]
-    pub fn draw(&self, source: u32, random: &mut Fast) -> u32 {
+    pub fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         match self.law {
-            Law::Uniform(n) => random.below(n), // where most packets are
+            DestinationLaw::Uniform(n) => random.below(n), // where most packets are
             _ => self.law.draw(source, random),
         }
     }
@@ -292,7 +292,7 @@ impl Destinations {
     /// The destination of every source, where it is always the same; of one that is idle, itself.
     pub fn fixed(&self) -> Option<&[u32]> {
         match &self.law {
-            Law::Fixed(to) => Some(to),
+            DestinationLaw::Fixed(to) => Some(to),
             _ => None,
         }
     }

@@ -1,18 +1,18 @@
 //! Destinations by the name of their traffic, on the working endpoints of a network.
 
-use super::Destinations;
+use super::PacketDestinations;
 use crate::pattern::Pattern;
-use crate::sending::{self, Sending, working};
+use crate::sending::{self, OfferedTraffic, working};
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 
-impl Destinations {
+impl PacketDestinations {
     /// What the traffic of a name is for a simulator of `t`: a [`Pattern`] with its argument, whose
     /// ranks are the working endpoints in their order; or one of the names of
-    /// [`Sending::named`]. `uniform` draws the source too, as BookSim does; `shift` without a
-    /// number is by half the endpoints. What is left to chance once is drawn by `seed`.
+    /// [`OfferedTraffic::named`]. `uniform` draws the source too, as BookSim does; `shift` without
+    /// a number is by half the endpoints. What is left to chance once is drawn by `seed`.
     ///
     /// # Errors
     /// When there is no such traffic, or not on this network, or `watch` says stop.
@@ -24,7 +24,7 @@ impl Destinations {
     /// network does not say what is the worst, and `worst_case:tables` in any case.
     ///
     /// # Errors
-    /// As [`Destinations::named`].
+    /// As [`PacketDestinations::named`].
     pub fn over(tables: &Routing, text: &str, seed: u64, watch: &dyn Watch) -> Result<Self, Stop> {
         Self::asked(tables.topology(), Some(tables), text, seed, watch)
     }
@@ -46,7 +46,7 @@ impl Destinations {
                 let help = did_you_mean(word, all.iter().copied()) + &all.join(", ");
                 return Err(Refusal::new("traffic", format!("there is no '{word}'"), help).into());
             }
-            let (sending, _) = Sending::named(t, text, sending::ELEPHANTS, seed, watch)?;
+            let (sending, _) = OfferedTraffic::named(t, text, sending::ELEPHANTS, seed, watch)?;
             return Ok(Self::of_sending(t, &sending)?);
         }
         let half = format!("shift:{}", ranks / 2);
@@ -59,10 +59,10 @@ impl Destinations {
     /// the busiest source is rate 1.
     ///
     /// # Errors
-    /// As [`Sending::messages`].
-    pub fn of_sending(t: &Topology, sending: &Sending) -> Result<Self, Refusal> {
+    /// As [`OfferedTraffic::messages`].
+    pub fn of_sending(t: &Topology, sending: &OfferedTraffic) -> Result<Self, Refusal> {
         let endpoints = t.endpoints().len() as u32;
-        if let Sending::Uniform = sending {
+        if let OfferedTraffic::Uniform = sending {
             let alive = working(t);
             if alive.len() < 2 {
                 let why = format!("{} working endpoints", alive.len());

@@ -14,8 +14,8 @@ fn network(family: &str, params: &serde_json::Value) -> Topology {
 }
 
 /// How often each destination of `source` is drawn.
-fn counts(all: &Destinations, source: u32, draws: u32) -> Vec<u32> {
-    let mut random = Fast::new(9, "test", u64::from(source));
+fn counts(all: &PacketDestinations, source: u32, draws: u32) -> Vec<u32> {
+    let mut random = FastStream::new(9, "test", u64::from(source));
     let mut seen = vec![0; all.endpoints() as usize];
     for _ in 0..draws {
         seen[all.draw(source, &mut random) as usize] += 1;
@@ -73,7 +73,7 @@ fn ranks_beyond_the_active_ones_are_idle() {
         assert_eq!(same.ok(), Some(true), "{name}");
         let all = all.and_then(|p| p.destinations(ranks, 0)).expect(name);
         assert_eq!((all.active(), all.endpoints()), (64, 100));
-        let mut random = Fast::new(1, "test", 0);
+        let mut random = FastStream::new(1, "test", 0);
         for rank in 0..ranks {
             let to = all.draw(rank, &mut random);
             assert_eq!(to, if rank < 64 { defined(name, rank, 6) } else { rank });
@@ -90,7 +90,7 @@ fn ranks_beyond_the_active_ones_are_idle() {
 }
 
 /// A table of destinations is a permutation of those that send.
-fn is_permutation(all: &Destinations) -> bool {
+fn is_permutation(all: &PacketDestinations) -> bool {
     let Some(to) = all.fixed() else { return false };
     let senders: Vec<u32> = (0..all.endpoints()).filter(|&e| all.is_active(e)).collect();
     let mut receivers: Vec<u32> = senders.iter().map(|&e| to[e as usize]).collect();
@@ -104,7 +104,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
     let place =
         |e: u32| t.switches()[t.terminals()[e as usize].plug.switch.ix()].coordinates.clone();
     for (name, by) in [("tornado", [2, 1, 1]), ("neighbour", [1, 1, 1])] {
-        let all = Destinations::named(&t, name, 0, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 0, &Quiet).expect(name);
         assert!(is_permutation(&all) && all.active() == 120);
         for e in 0..120 {
             let to = all.fixed().expect("a table")[e as usize];
@@ -117,7 +117,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
     // without a grid by the numbers of switches: 50 of them, 4 endpoints each
     let fly = network("slim_fly", &json!({ "q": 5, "p": 4 }));
     for (name, by) in [("tornado", 24 * 4), ("neighbour", 4)] {
-        let all = Destinations::named(&fly, name, 0, &Quiet).expect(name);
+        let all = PacketDestinations::named(&fly, name, 0, &Quiet).expect(name);
         let expected: Vec<u32> = (0..200).map(|e| (e + by) % 200).collect();
         assert_eq!(all.fixed(), Some(&expected[..]), "{name}");
     }
@@ -130,13 +130,14 @@ fn tornado_and_neighbour_move_every_coordinate() {
         ("tornado", &fit, &fly),
         ("worst_case", &fit, &fly),
     ] {
-        let [many, one] = [many, one].map(|t| Destinations::named(t, name, 0, &Quiet).expect(name));
+        let [many, one] =
+            [many, one].map(|t| PacketDestinations::named(t, name, 0, &Quiet).expect(name));
         assert_eq!(many, one, "{name}");
     }
     // on sides of two, the switch just short of halfway around is the switch itself
     let cube = network("hypercube", &json!({ "n": 4, "p": 1 }));
-    assert!(Destinations::named(&cube, "tornado", 0, &Quiet).is_err());
-    assert!(Destinations::named(&cube, "neighbour", 0, &Quiet).is_ok());
+    assert!(PacketDestinations::named(&cube, "tornado", 0, &Quiet).is_err());
+    assert!(PacketDestinations::named(&cube, "neighbour", 0, &Quiet).is_ok());
 }
 
 #[test]
@@ -158,14 +159,14 @@ fn what_is_drawn_has_the_chances_of_its_definition() {
         ("shift:3", 10, even(&[13])),
         ("scatter", 0, even(&without(0))),
     ] {
-        let all = Destinations::named(&t, name, 1, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 1, &Quiet).expect(name);
         assert!(fits(&counts(&all, source, 40_000), &chances), "{name}");
     }
-    let third = Destinations::named(&t, "hotspot:4=3,8=1,1=2", 1, &Quiet).expect("weights");
+    let third = PacketDestinations::named(&t, "hotspot:4=3,8=1,1=2", 1, &Quiet).expect("weights");
     let mut chances = vec![0.0; 16];
     (chances[4], chances[8], chances[1]) = (0.5, 1.0 / 6.0, 1.0 / 3.0);
     assert!(fits(&counts(&third, 0, 40_000), &chances));
-    let mixed = Destinations::mixture(0.3, Destinations::uniform(16), third);
+    let mixed = PacketDestinations::mixture(0.3, PacketDestinations::uniform(16), third);
     let chances: Vec<f64> = chances.iter().map(|p| 0.3 / 16.0 + 0.7 * p).collect();
     assert!(fits(&counts(&mixed, 0, 40_000), &chances));
 }
@@ -174,15 +175,15 @@ fn what_is_drawn_has_the_chances_of_its_definition() {
 fn who_has_no_receiver_is_idle() {
     let t = network("ring", &json!({ "n": 8, "p": 2 }));
     for (name, active) in [("bisect", 8), ("gather", 15), ("scatter", 1), ("permutation", 16)] {
-        let all = Destinations::named(&t, name, 1, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 1, &Quiet).expect(name);
         assert_eq!(all.active(), active, "{name}");
     }
     for bad in
         ["null", "unifrm", "hotspot:16", "hotspot:0=0", "hotspot:1,1", "shift:0", "uniform:2"]
     {
-        assert!(Destinations::named(&t, bad, 1, &Quiet).is_err(), "{bad}");
+        assert!(PacketDestinations::named(&t, bad, 1, &Quiet).is_err(), "{bad}");
     }
-    let Err(Stop::Refused(refused)) = Destinations::named(&t, "unifrm", 1, &Quiet) else {
+    let Err(Stop::Refused(refused)) = PacketDestinations::named(&t, "unifrm", 1, &Quiet) else {
         panic!("there is no such name");
     };
     assert!(refused.param == "traffic" && refused.help.starts_with("did you mean uniform? "));
@@ -202,7 +203,7 @@ fn failed_endpoints_neither_send_nor_receive() {
         "stencil:7x2",
         "longest_matching",
     ] {
-        let all = Destinations::named(&t, name, 1, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 1, &Quiet).expect(name);
         assert_eq!((all.endpoints(), all.active()), (16, 14), "{name}");
         for source in 0..16 {
             let seen = counts(&all, source, 300);
@@ -219,7 +220,7 @@ fn failed_endpoints_neither_send_nor_receive() {
 #[test]
 fn amounts_are_rates_and_shares() {
     let send = |from: u32, to: u32, x: f64| (EndpointId(from), EndpointId(to), x);
-    let all = Destinations::of_messages(
+    let all = PacketDestinations::of_messages(
         4,
         &[send(0, 1, 0.5), send(0, 2, 1.0), send(0, 1, 0.5), send(2, 3, 0.5), send(3, 0, 0.0)],
     );
@@ -228,9 +229,10 @@ fn amounts_are_rates_and_shares() {
     assert_eq!((rates, all.active()), (vec![1.0, 0.0, 0.25, 0.0], 2));
     assert!(fits(&counts(&all, 0, 20_000), &[0.0, 0.5, 0.5, 0.0]));
     assert!(fits(&counts(&all, 2, 20), &[0.0, 0.0, 0.0, 1.0]));
-    let one = Destinations::of_messages(3, &[send(2, 0, 9.0), send(0, 2, 9.0)]).expect("traffic");
+    let one =
+        PacketDestinations::of_messages(3, &[send(2, 0, 9.0), send(0, 2, 9.0)]).expect("traffic");
     assert_eq!((one.fixed(), one.active()), (Some(&[2, 1, 0][..]), 2));
-    assert!(Destinations::of_messages(3, &[send(2, 0, 0.0)]).is_err());
+    assert!(PacketDestinations::of_messages(3, &[send(2, 0, 0.0)]).is_err());
 }
 
 proptest! {
@@ -248,11 +250,11 @@ proptest! {
 
 #[test]
 fn rails_share_what_their_endpoint_sends_and_keep_to_their_number() {
-    let one = Destinations::fixed_to(&[Some(2), None, Some(0)]);
+    let one = PacketDestinations::fixed_to(&[Some(2), None, Some(0)]);
     let shares = [0.25, 0.75];
     let all = one.on_rails(2, |_, rail| shares[rail as usize]);
     assert_eq!((all.endpoints(), all.active()), (6, 2));
-    let mut random = Fast::new(1, "rails", 0);
+    let mut random = FastStream::new(1, "rails", 0);
     for source in 0..6 {
         let (endpoint, rail) = (source / 2, source % 2);
         let sends = endpoint != 1;
@@ -262,7 +264,7 @@ fn rails_share_what_their_endpoint_sends_and_keep_to_their_number() {
         let to = [2, 1, 0][endpoint as usize] * 2 + rail;
         assert_eq!(all.draw(source, &mut random), to, "{source}");
     }
-    let any = Destinations::uniform(3).on_rails(4, |_, _| 0.25);
+    let any = PacketDestinations::uniform(3).on_rails(4, |_, _| 0.25);
     assert_eq!((any.endpoints(), any.active()), (12, 3));
     let drawn: std::collections::BTreeSet<u32> =
         (0..200).map(|_| any.draw(6, &mut random)).collect();

@@ -1,45 +1,45 @@
 //! `all_to_all`: everybody sends to everybody else at once.
 
 use super::asked::PatternRequest;
-use super::kind::{Entry, Form, MAX_MESSAGES, Message};
-use crate::destinations::Destinations;
+use super::kind::{MAX_MESSAGES, MessagePattern, PatternEntry, RankMessage};
+use crate::destinations::PacketDestinations;
 use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop};
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("all_to_all", "everybody to everybody else at once"),
     orcs: "all_to_all",
     make,
     placed: false,
 };
 
-fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
     let ranks = asked.ranks;
     if !asked.drawn && u64::from(ranks) * u64::from(ranks - 1) > MAX_MESSAGES {
         let most = MAX_MESSAGES.isqrt();
         let why = format!("all_to_all among {ranks} endpoints");
         return Err(Refusal::new("endpoints", why, format!("at most {most}")).into());
     }
-    Ok(Box::new(AllToAll))
+    Ok(Box::new(AllToAllPattern))
 }
 
 /// Every ordered pair.
 #[derive(Debug)]
-struct AllToAll;
+struct AllToAllPattern;
 
-impl Form for AllToAll {
+impl MessagePattern for AllToAllPattern {
     fn most_messages(&self, ranks: u32) -> u64 {
         u64::from(ranks) * (u64::from(ranks) - 1)
     }
 
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         let to = |a| (0..ranks).filter(move |&b| b != a).map(move |b| (a, b));
         (0..ranks).flat_map(to).collect()
     }
 
-    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
-        Ok(Destinations::others(ranks))
+    fn destinations(&self, ranks: u32, _: u64) -> Result<PacketDestinations, Refusal> {
+        Ok(PacketDestinations::others(ranks))
     }
 }

@@ -1,32 +1,32 @@
 //! `bisect`: rank i of the first half sends to rank i of the second; an odd rank is left out.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "bisect",
         "i of the first half to i of the second, each pair once; an odd rank is left out",
     ),
     orcs: "bisect",
-    make: |_| Ok(Box::new(Bisect)),
+    make: |_| Ok(Box::new(BisectPattern)),
     placed: false,
 };
 
 /// Each of the first half sends.
 #[derive(Debug)]
-struct Bisect;
+struct BisectPattern;
 
-impl Form for Bisect {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+impl MessagePattern for BisectPattern {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         halves(ranks).collect()
     }
 }
 
 /// The pairs of the two halves.
-pub(super) fn halves(ranks: u32) -> impl Iterator<Item = Message> {
+pub(super) fn halves(ranks: u32) -> impl Iterator<Item = RankMessage> {
     let half = ranks / 2;
     (0..half).map(move |i| (i, i + half))
 }

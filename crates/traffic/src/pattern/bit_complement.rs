@@ -4,11 +4,11 @@
 //! 3.2.
 
 use super::bits::{BitParameters, complement, on_bits};
-use super::kind::Entry;
+use super::kind::PatternEntry;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("bit_complement", "to the rank that differs in all bits")
         .takes::<BitParameters>(),
     orcs: "",

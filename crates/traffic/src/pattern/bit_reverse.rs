@@ -4,11 +4,11 @@
 //! 3.2.
 
 use super::bits::{BitParameters, on_bits, reversed};
-use super::kind::Entry;
+use super::kind::PatternEntry;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("bit_reverse", "to the rank with the bits of its number in reverse order")
         .takes::<BitParameters>(),
     orcs: "",

@@ -1,8 +1,8 @@
 //! Patterns on the bits of a rank: what they have in common.
 
 use super::asked::PatternRequest;
-use super::fixed::Fixed;
-use super::kind::Form;
+use super::fixed::FixedDestinations;
+use super::kind::MessagePattern;
 use base::{Refusal, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -20,7 +20,7 @@ pub(super) fn on_bits(
     asked: &PatternRequest<'_>,
     even: bool,
     of: fn(u32, u32) -> u32,
-) -> Result<Box<dyn Form>, Stop> {
+) -> Result<Box<dyn MessagePattern>, Stop> {
     let kind = if even { "an even power of two" } else { "a power of two" };
     let fits = |n: u32| n > 1 && n.is_power_of_two() && (!even || n.ilog2().is_multiple_of(2));
     let most = (1..=asked.ranks.ilog2()).rev().map(|b| 1 << b).find(|&n| fits(n));
@@ -38,7 +38,7 @@ pub(super) fn on_bits(
             return Err(asked.bad(format!("{kind} up to {ranks}, such as {possible}")).into());
         }
     };
-    Ok(Box::new(Fixed::Bits { bits: active.ilog2(), of }))
+    Ok(Box::new(FixedDestinations::Bits { bits: active.ilog2(), of }))
 }
 
 /// The rank of `bits` bits with these in the opposite order.

@@ -1,28 +1,28 @@
 //! `bruck`: in level i every rank sends to the rank 2^i further, around the end.
 
-use super::kind::{Entry, Form, Message, powers};
+use super::kind::{MessagePattern, PatternEntry, RankMessage, powers};
 use super::shift::around;
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("bruck", "level l: i to i + 2^l, around the end"),
     orcs: "dissemination",
-    make: |_| Ok(Box::new(Bruck)),
+    make: |_| Ok(Box::new(BruckPattern)),
     placed: false,
 };
 
 /// As many levels as the ranks have bits.
 #[derive(Debug)]
-struct Bruck;
+struct BruckPattern;
 
-impl Form for Bruck {
+impl MessagePattern for BruckPattern {
     fn levels(&self, ranks: u32) -> u32 {
         powers(2, ranks)
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         around(ranks, 1 << level)
     }
 }

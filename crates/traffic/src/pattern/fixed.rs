@@ -1,13 +1,13 @@
 //! Patterns in which every rank sends to one and the same other, or to nobody.
 
-use super::kind::{Form, Message};
-use crate::destinations::Destinations;
+use super::kind::{MessagePattern, RankMessage};
+use crate::destinations::PacketDestinations;
 use base::Refusal;
 use base::seed::Stream;
 
 /// The destination of every rank, itself included.
 #[derive(Debug)]
-pub(super) enum Fixed {
+pub(super) enum FixedDestinations {
     /// What a rule makes of the bits of the ranks below 2^bits; the others are idle.
     Bits {
         /// How many bits.
@@ -21,7 +21,7 @@ pub(super) enum Fixed {
     Table(Vec<Option<u32>>),
 }
 
-impl Fixed {
+impl FixedDestinations {
     fn to(&self, rank: u32, ranks: u32) -> Option<u32> {
         match self {
             Self::Bits { bits, of } => (rank >> bits == 0).then(|| of(rank, *bits)),
@@ -33,14 +33,14 @@ impl Fixed {
     }
 }
 
-impl Form for Fixed {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+impl MessagePattern for FixedDestinations {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         let to = |from| self.to(from, ranks).filter(|&to| to != from).map(|to| (from, to));
         (0..ranks).filter_map(to).collect()
     }
 
-    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
+    fn destinations(&self, ranks: u32, _: u64) -> Result<PacketDestinations, Refusal> {
         let to: Vec<_> = (0..ranks).map(|rank| self.to(rank, ranks)).collect();
-        Ok(Destinations::fixed_to(&to))
+        Ok(PacketDestinations::fixed_to(&to))
     }
 }

@@ -1,23 +1,23 @@
 //! `gather`: everybody sends to rank 0.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("gather", "all to rank 0"),
     orcs: "gather",
-    make: |_| Ok(Box::new(Gather)),
+    make: |_| Ok(Box::new(GatherPattern)),
     placed: false,
 };
 
 /// All at once.
 #[derive(Debug)]
-struct Gather;
+struct GatherPattern;
 
-impl Form for Gather {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+impl MessagePattern for GatherPattern {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         (1..ranks).map(|i| (i, 0)).collect()
     }
 }

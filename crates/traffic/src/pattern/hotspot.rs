@@ -4,8 +4,8 @@
 //! networks", ISCA 1985; with weights, BookSim's `hotspot`.
 
 use super::asked::PatternRequest;
-use super::kind::{Entry, Form, MAX_MESSAGES, Message};
-use crate::destinations::Destinations;
+use super::kind::{MAX_MESSAGES, MessagePattern, PatternEntry, RankMessage};
+use crate::destinations::PacketDestinations;
 use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop};
@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "hotspot",
         "everybody to one of the ranks named, in proportion to their weights",
@@ -41,9 +41,9 @@ const MOST_HOT: usize = 1 << 12;
 
 /// Those who receive with their weights, each once.
 #[derive(Debug)]
-struct Hotspot(Vec<(u32, u32)>);
+struct HotspotPattern(Vec<(u32, u32)>);
 
-fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
     let parsed = |word: &str| -> Option<(u32, u32)> {
         let (rank, weight) = word.split_once('=').unwrap_or((word, "1"));
         Some((rank.parse().ok()?, weight.parse().ok()?))
@@ -65,11 +65,11 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
     if !asked.drawn && hot.len() as u64 * u64::from(asked.ranks) > MAX_MESSAGES {
         return Err(asked.bad(format!("at most {}", MAX_MESSAGES / u64::from(asked.ranks))).into());
     }
-    Ok(Box::new(Hotspot(hot)))
+    Ok(Box::new(HotspotPattern(hot)))
 }
 
-impl Form for Hotspot {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+impl MessagePattern for HotspotPattern {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         let sum: u64 = self.0.iter().map(|hot| u64::from(hot.1)).sum();
         let mut one = || {
             let mut left = draw.below(sum);
@@ -92,8 +92,8 @@ impl Form for Hotspot {
         Some((0..ranks).flat_map(from).filter(|(from, to, _)| from != to).collect())
     }
 
-    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
+    fn destinations(&self, ranks: u32, _: u64) -> Result<PacketDestinations, Refusal> {
         let weighted: Vec<_> = self.0.iter().map(|hot| (hot.0, f64::from(hot.1))).collect();
-        Ok(Destinations::weighted(ranks, &weighted))
+        Ok(PacketDestinations::weighted(ranks, &weighted))
     }
 }

@@ -1,20 +1,20 @@
 //! What a pattern of traffic is, and how it is asked for.
 
 use super::asked::PatternRequest;
-use crate::destinations::Destinations;
+use crate::destinations::PacketDestinations;
 use base::part::Part;
 use base::seed::Stream;
 use base::{EndpointId, Refusal, Stop};
 use std::fmt;
 
-/// One message: the rank that sends, and the rank that receives.
-pub type Message = (u32, u32);
+/// A message of a pattern: the rank that sends, and the rank that receives.
+pub type RankMessage = (u32, u32);
 
 /// Most messages that a pattern may send at once.
 pub(super) const MAX_MESSAGES: u64 = 1 << 24;
 
-/// What a number of ranks send: what a pattern must say, and what it may.
-pub(super) trait Form: fmt::Debug + Send + Sync {
+/// The messages of a pattern among a number of ranks: what a pattern must say, and what it may.
+pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
     /// How many levels it has: messages of one level are sent at once.
     fn levels(&self, _ranks: u32) -> u32 {
         1
@@ -26,7 +26,7 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
     }
 
     /// The messages of a level; a rank never sends to itself.
-    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<Message>;
+    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage>;
 
     /// How much each sends to whom, where that is not one of each message; at most one a pair.
     fn amounts(&self, _ranks: u32) -> Option<Vec<(u32, u32, f64)>> {
@@ -35,7 +35,7 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
 
     /// What a simulator draws from. Unless a pattern says otherwise, a rank sends to each of its
     /// receivers as often, and as much as it has messages in all levels.
-    fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
+    fn destinations(&self, ranks: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
         let mut draw = Stream::new(seed, "pattern", 0);
         let mut all = Vec::new();
         for level in 0..self.levels(ranks) {
@@ -47,18 +47,18 @@ pub(super) trait Form: fmt::Debug + Send + Sync {
         }
         let weighted: Vec<_> =
             all.iter().map(|&(a, b)| (EndpointId(a), EndpointId(b), 1.0)).collect();
-        Destinations::of_messages(ranks, &weighted)
+        PacketDestinations::of_messages(ranks, &weighted)
     }
 }
 
 /// A row of the table of patterns.
-pub(super) struct Entry {
+pub(super) struct PatternEntry {
     /// Its name, who sends to whom in a line, and its parameters in the order in which values may
     /// follow the name.
     pub(super) part: Part,
     /// The name that ORCS has for it; empty where it has none.
     pub(super) orcs: &'static str,
-    pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn Form>, Stop>,
+    pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop>,
     /// Whether it goes by where ranks are on their network.
     pub(super) placed: bool,
 }

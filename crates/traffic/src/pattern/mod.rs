@@ -20,9 +20,9 @@ mod page_pairwise;
 mod places;
 mod text;
 
-pub use kind::Message;
+pub use kind::RankMessage;
 
-use crate::destinations::Destinations;
+use crate::destinations::PacketDestinations;
 use asked::{PatternRequest, refused};
 use base::part::Part;
 use base::seed::Stream;
@@ -31,8 +31,8 @@ use base::words::did_you_mean;
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
-use kind::{Entry, Form};
-use null::Null;
+use kind::{MessagePattern, PatternEntry};
+use null::NullPattern;
 use serde_json::Map;
 
 // gen:begin
@@ -65,7 +65,7 @@ mod worst_case;
 
 /// All patterns, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-const ENTRIES: &[Entry] = &[
+const ENTRIES: &[PatternEntry] = &[
     all_to_all::ENTRY,
     binomial::ENTRY,
     bisect::ENTRY,
@@ -95,11 +95,11 @@ const ENTRIES: &[Entry] = &[
 ];
 // gen:end
 
-/// Who sends to whom.
+/// A communication pattern of ranks: who sends to whom.
 #[derive(Debug)]
 pub struct Pattern {
     name: &'static str,
-    form: Box<dyn Form>,
+    form: Box<dyn MessagePattern>,
 }
 
 impl Pattern {
@@ -172,9 +172,9 @@ impl Pattern {
         let (name, argument) = text::split(text);
         let argument = argument.as_deref();
         if name == "null" && argument.is_none() {
-            return Ok(Self { name: "null", form: Box::new(Null) });
+            return Ok(Self { name: "null", form: Box::new(NullPattern) });
         }
-        let known = |entry: &&Entry| name == entry.part.name || name == entry.orcs;
+        let known = |entry: &&PatternEntry| name == entry.part.name || name == entry.orcs;
         let Some(entry) = ENTRIES.iter().find(known).filter(|_| !name.is_empty()) else {
             let why = format!("there is no '{name}'");
             let help = did_you_mean(name, Self::names()) + &Self::names().join(", ");
@@ -223,7 +223,7 @@ impl Pattern {
 
     /// The messages of `level`, below [`Self::levels`]; a rank never sends to itself. `draw` gives
     /// the random choices. O(messages).
-    pub fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+    pub fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         self.form.messages(level, ranks, draw)
     }
 
@@ -238,7 +238,7 @@ impl Pattern {
     ///
     /// # Errors
     /// When nothing is sent, or too much to list.
-    pub fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
+    pub fn destinations(&self, ranks: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
         self.form.destinations(ranks, seed)
     }
 }

@@ -3,12 +3,12 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::kind::Entry;
+use super::kind::PatternEntry;
 use super::places::moved;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("neighbour", "to the next switch in every dimension of the grid"),
     orcs: "",
     make: |a| moved(a, |_| 1),

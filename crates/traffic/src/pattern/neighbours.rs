@@ -1,20 +1,20 @@
 //! `neighbours:COUNT`: everybody exchanges with COUNT others of the next ranks that have room.
 
-use super::kind::{Entry, Form, MAX_MESSAGES, Message};
+use super::kind::{MAX_MESSAGES, MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("neighbours", "each exchanges with this number of others")
         .takes::<NeighbourParameters>(),
     orcs: "neighbor",
     make: |a| {
         let few = (MAX_MESSAGES / u64::from(a.ranks)).min(u64::from(a.ranks - 1)).max(1) as u32;
         let count = a.read::<NeighbourParameters>()?.count;
-        Ok(Box::new(Neighbours(a.within("count", count, 1, few)?)))
+        Ok(Box::new(NeighbourPattern(a.within("count", count, 1, few)?)))
     },
     placed: false,
 };
@@ -29,20 +29,20 @@ struct NeighbourParameters {
 
 /// How many neighbours a rank sends to.
 #[derive(Debug)]
-struct Neighbours(u32);
+struct NeighbourPattern(u32);
 
-impl Form for Neighbours {
+impl MessagePattern for NeighbourPattern {
     fn most_messages(&self, ranks: u32) -> u64 {
         u64::from(ranks) * u64::from(self.0)
     }
 
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         neighbours(self.0, ranks)
     }
 }
 
 /// Each rank in turn is joined to the next ranks that still have room, until it has `k` partners.
-fn neighbours(k: u32, ranks: u32) -> Vec<Message> {
+fn neighbours(k: u32, ranks: u32) -> Vec<RankMessage> {
     let mut partners: Vec<Vec<u32>> = vec![Vec::new(); ranks as usize];
     for i in 0..ranks {
         for other in i + 1..ranks {

@@ -1,18 +1,18 @@
 //! `null`: nobody sends; a partner for another job.
 
-use super::kind::{Form, Message};
+use super::kind::{MessagePattern, RankMessage};
 use base::seed::Stream;
 
 /// Nobody sends; a partner for another job.
 #[derive(Debug)]
-pub(super) struct Null;
+pub(super) struct NullPattern;
 
-impl Form for Null {
+impl MessagePattern for NullPattern {
     fn levels(&self, _: u32) -> u32 {
         0
     }
 
-    fn messages(&self, _: u32, _: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, _: u32, _: u32, _: &mut Stream) -> Vec<RankMessage> {
         Vec::new()
     }
 }

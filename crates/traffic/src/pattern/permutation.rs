@@ -1,32 +1,32 @@
 //! `permutation`: everybody sends to one other and receives from one, at random.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "permutation",
         "everybody to one other, everybody receives from one; drawn, no rank to itself",
     ),
     orcs: "rand",
-    make: |_| Ok(Box::new(Permutation)),
+    make: |_| Ok(Box::new(RandomPermutation)),
     placed: false,
 };
 
 /// Drawn anew in every run.
 #[derive(Debug)]
-struct Permutation;
+struct RandomPermutation;
 
-impl Form for Permutation {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+impl MessagePattern for RandomPermutation {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         permutation(ranks, draw)
     }
 }
 
 /// A uniformly random permutation that leaves nobody in place: shuffled until one does.
-fn permutation(ranks: u32, draw: &mut Stream) -> Vec<Message> {
+fn permutation(ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
     let mut to: Vec<u32> = (0..ranks).collect();
     loop {
         draw.shuffle(&mut to);

@@ -2,23 +2,23 @@
 //! that switch stands in a grid.
 
 use super::asked::PatternRequest;
-use super::fixed::Fixed;
-use super::kind::Form;
+use super::fixed::FixedDestinations;
+use super::kind::MessagePattern;
 use crate::working::working;
 use base::{EndpointId, Refusal, Stop, SwitchId};
-use fabric::geometry::Form as Shape;
+use fabric::geometry::PlaneForm;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
-/// The switches that ranks are on, and who is on which.
-pub(super) struct Places {
+/// The places of ranks: the switches that ranks are on, and the ranks on each.
+pub(super) struct RankPlaces {
     /// In order of their numbers.
     pub(super) switches: Vec<SwitchId>,
     /// The ranks on each, in order.
     pub(super) ranks: Vec<Vec<u32>>,
 }
 
-impl Places {
+impl RankPlaces {
     /// The working endpoints of `t`, which are the ranks in their order, by the switch of their
     /// first working rail.
     pub(super) fn of(t: &Topology) -> Self {
@@ -40,7 +40,7 @@ impl Places {
 
     /// Each rank sends to that of the same number on the switch that `to` has for its own, both as
     /// places of the list; it is idle where there is no such switch, or too few on it.
-    pub(super) fn sent(&self, all: u32, to: &[Option<usize>]) -> Fixed {
+    pub(super) fn sent(&self, all: u32, to: &[Option<usize>]) -> FixedDestinations {
         let mut of = vec![None; all as usize];
         for (here, &there) in self.ranks.iter().zip(to) {
             let there = there.map_or(&[][..], |there| &self.ranks[there]);
@@ -48,13 +48,16 @@ impl Places {
                 of[from as usize] = Some(to);
             }
         }
-        Fixed::Table(of)
+        FixedDestinations::Table(of)
     }
 }
 
 /// Everybody sends to the same place on the switch that is `by(side)` further in every dimension of
 /// a grid, and where there is none, among the switches by number.
-pub(super) fn moved(asked: &PatternRequest<'_>, by: fn(u32) -> u32) -> Result<Box<dyn Form>, Stop> {
+pub(super) fn moved(
+    asked: &PatternRequest<'_>,
+    by: fn(u32) -> u32,
+) -> Result<Box<dyn MessagePattern>, Stop> {
     let nobody = |sides: &[u32]| -> Result<(), Refusal> {
         if sides.iter().any(|&side| !by(side).is_multiple_of(side)) {
             return Ok(());
@@ -66,9 +69,9 @@ pub(super) fn moved(asked: &PatternRequest<'_>, by: fn(u32) -> u32) -> Result<Bo
     let Some(t) = asked.network else {
         let n = asked.ranks;
         nobody(&[n])?;
-        return Ok(Box::new(Fixed::Around(by(n))));
+        return Ok(Box::new(FixedDestinations::Around(by(n))));
     };
-    let places = Places::of(t);
+    let places = RankPlaces::of(t);
     if let Some((sides, at)) = grid(t, &places) {
         nobody(&sides)?;
         let next = |place: &[u32]| -> Vec<u32> {
@@ -87,12 +90,12 @@ pub(super) fn moved(asked: &PatternRequest<'_>, by: fn(u32) -> u32) -> Result<Bo
 }
 
 /// The plane and the coordinates of a switch.
-type Spot = (Vec<u32>, Vec<u32>);
+type GridPosition = (Vec<u32>, Vec<u32>);
 
 /// The sides of the grid that the network is, if it is one, and which of its switches with
 /// endpoints is where.
-fn grid(t: &Topology, places: &Places) -> Option<(Vec<u32>, BTreeMap<Spot, usize>)> {
-    let Shape::Grid(_) = t.geometry().form else { return None };
+fn grid(t: &Topology, places: &RankPlaces) -> Option<(Vec<u32>, BTreeMap<GridPosition, usize>)> {
+    let PlaneForm::Grid(_) = t.geometry().form else { return None };
     let planes = t.geometry().planes;
     let mut sides: Vec<u32> = Vec::new();
     for switch in t.switches() {
@@ -108,6 +111,7 @@ fn grid(t: &Topology, places: &Places) -> Option<(Vec<u32>, BTreeMap<Spot, usize
         let place = plane.split_off(planes.min(plane.len()));
         (place.len() == sides.len()).then_some(((plane, place), i))
     };
-    let at: Option<BTreeMap<Spot, usize>> = places.switches.iter().enumerate().map(of).collect();
+    let at: Option<BTreeMap<GridPosition, usize>> =
+        places.switches.iter().enumerate().map(of).collect();
     at.filter(|at| at.len() == places.switches.len()).map(|at| (sides, at))
 }

@@ -2,7 +2,7 @@
 //! chance.
 
 use super::asked::PatternRequest;
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::Refusal;
 use base::part::Part;
 use base::seed::Stream;
@@ -10,14 +10,14 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "receivers",
         "the other ranks to the first `count` in turn, with a chance; those without in a ring",
     )
     .takes::<ReceiverParameters>(),
     orcs: "recvs_all_src",
-    make: |a| Ok(Box::new(Receivers::parse(a, false)?)),
+    make: |a| Ok(Box::new(ReceiverPattern::parse(a, false)?)),
     placed: false,
 };
 
@@ -58,7 +58,7 @@ enum SenderOrder {
 
 /// Ranks 0 to `count` - 1 receive, the others send to them in turn.
 #[derive(Debug)]
-pub(super) struct Receivers {
+pub(super) struct ReceiverPattern {
     /// How many receive.
     count: u32,
     /// One sender for each of them only.
@@ -72,13 +72,13 @@ pub(super) struct Receivers {
     linear: bool,
 }
 
-impl Form for Receivers {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+impl MessagePattern for ReceiverPattern {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         self.all(ranks, draw)
     }
 }
 
-impl Receivers {
+impl ReceiverPattern {
     /// From the parameters.
     pub(super) fn parse(asked: &PatternRequest<'_>, one_sender: bool) -> Result<Self, Refusal> {
         let ReceiverParameters { count, chance, idle, order } = asked.read()?;
@@ -86,7 +86,7 @@ impl Receivers {
         Ok(Self { count, one_sender, chance, idle, linear: order == SenderOrder::Linear })
     }
 
-    fn all(&self, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+    fn all(&self, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         let mut senders: Vec<u32> = (self.count..ranks).collect();
         if !self.linear {
             draw.shuffle(&mut senders);

@@ -1,14 +1,14 @@
 //! `receivers_one:COUNT`: ranks 0 to COUNT - 1 receive, from one of the others each.
 
-use super::kind::Entry;
-use super::receivers::{ReceiverParameters, Receivers};
+use super::kind::PatternEntry;
+use super::receivers::{ReceiverParameters, ReceiverPattern};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("receivers_one", "as receivers, with one sender for each receiver")
         .takes::<ReceiverParameters>(),
     orcs: "recvs_one_src",
-    make: |a| Ok(Box::new(Receivers::parse(a, true)?)),
+    make: |a| Ok(Box::new(ReceiverPattern::parse(a, true)?)),
     placed: false,
 };

@@ -1,33 +1,33 @@
 //! `recursive_doubling`: in level i the ranks that differ in bit i exchange; ranks beyond the last
 //! power of two receive in one level more.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("recursive_doubling", "level l: i and i xor 2^l exchange"),
     orcs: "recdbl",
-    make: |_| Ok(Box::new(Doubling)),
+    make: |_| Ok(Box::new(RecursiveDoubling)),
     placed: false,
 };
 
 /// A level for each bit, and one for those beyond.
 #[derive(Debug)]
-struct Doubling;
+struct RecursiveDoubling;
 
-impl Form for Doubling {
+impl MessagePattern for RecursiveDoubling {
     fn levels(&self, ranks: u32) -> u32 {
         ranks.ilog2() + u32::from(!ranks.is_power_of_two())
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         recursive_doubling(level, ranks)
     }
 }
 
-fn recursive_doubling(level: u32, ranks: u32) -> Vec<Message> {
+fn recursive_doubling(level: u32, ranks: u32) -> Vec<RankMessage> {
     let power = 1_u32 << ranks.ilog2();
     if level == ranks.ilog2() {
         return (0..ranks - power).map(|i| (i, i + power)).collect();

@@ -1,23 +1,23 @@
 //! `scatter`: rank 0 sends to everybody.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("scatter", "rank 0 to all"),
     orcs: "scatter",
-    make: |_| Ok(Box::new(Scatter)),
+    make: |_| Ok(Box::new(ScatterPattern)),
     placed: false,
 };
 
 /// All at once.
 #[derive(Debug)]
-struct Scatter;
+struct ScatterPattern;
 
-impl Form for Scatter {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+impl MessagePattern for ScatterPattern {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         (1..ranks).map(|i| (0, i)).collect()
     }
 }

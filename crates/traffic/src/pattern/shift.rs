@@ -1,13 +1,13 @@
 //! `shift:BY`: rank i sends to rank i + BY, around the end.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "shift",
         "i to i + by, around the end; in a simulator half of the ranks where that is not given",
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     orcs: "shift",
     make: |a| {
         let by = a.read::<ShiftParameters>()?.by;
-        Ok(Box::new(Shift(a.within("by", by, 1, a.ranks - 1)?)))
+        Ok(Box::new(ShiftPattern(a.within("by", by, 1, a.ranks - 1)?)))
     },
     placed: false,
 };
@@ -36,16 +36,16 @@ pub(super) const fn one() -> u32 {
 
 /// How far a rank's receiver is from it.
 #[derive(Debug)]
-pub(super) struct Shift(pub(super) u32);
+pub(super) struct ShiftPattern(pub(super) u32);
 
-impl Form for Shift {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+impl MessagePattern for ShiftPattern {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         around(ranks, u64::from(self.0))
     }
 }
 
 /// Everybody to the rank `step` further.
-pub(super) fn around(ranks: u32, step: u64) -> Vec<Message> {
+pub(super) fn around(ranks: u32, step: u64) -> Vec<RankMessage> {
     let to = |i: u32| ((u64::from(i) + step) % u64::from(ranks)) as u32;
     (0..ranks).map(|i| (i, to(i))).collect()
 }

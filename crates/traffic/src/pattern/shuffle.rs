@@ -4,11 +4,11 @@
 //! 3.2.
 
 use super::bits::{BitParameters, on_bits, rotated};
-use super::kind::Entry;
+use super::kind::PatternEntry;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("shuffle", "to the rank with the bits of its number rotated left by one")
         .takes::<BitParameters>(),
     orcs: "",

@@ -2,7 +2,7 @@
 //! with these sides.
 
 use super::asked::PatternRequest;
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::Refusal;
 use base::part::Part;
 use base::seed::Stream;
@@ -13,14 +13,14 @@ use serde::Deserialize;
 const MAX_DIMENSIONS: u32 = 16;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "stencil",
         "to the neighbours in a torus of this number of dimensions, or of these sides",
     )
     .takes::<StencilParameters>(),
     orcs: "neighbor2d",
-    make: |a| Ok(Box::new(Sides::parse(a)?)),
+    make: |a| Ok(Box::new(StencilGrid::parse(a)?)),
     placed: false,
 };
 
@@ -36,26 +36,26 @@ fn plane() -> String {
     "2".to_owned()
 }
 
-/// The sides of the grid of a stencil.
+/// The grid of a stencil, by its sides.
 #[derive(Debug, Clone)]
-enum Sides {
+enum StencilGrid {
     /// As near to a cube as may be, with this many dimensions; the last places can be empty.
     Dimensions(u32),
     /// These sides, first coordinate fastest; they have as many places as there are ranks.
     Given(Vec<u32>),
 }
 
-impl Form for Sides {
+impl MessagePattern for StencilGrid {
     fn most_messages(&self, ranks: u32) -> u64 {
         u64::from(ranks) * 2 * self.sides(ranks).len() as u64
     }
 
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         self.all(ranks)
     }
 }
 
-impl Sides {
+impl StencilGrid {
     fn parse(asked: &PatternRequest<'_>) -> Result<Self, Refusal> {
         let (text, ranks) = (asked.read::<StencilParameters>()?.sides, asked.ranks);
         let bad = |help| asked.bad(help);
@@ -104,7 +104,7 @@ impl Sides {
     }
 
     /// Every rank to its neighbours in each direction, past empty places, once and never to itself.
-    fn all(&self, ranks: u32) -> Vec<Message> {
+    fn all(&self, ranks: u32) -> Vec<RankMessage> {
         let sides = self.sides(ranks);
         let mut all = Vec::new();
         for rank in 0..ranks {

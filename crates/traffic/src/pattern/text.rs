@@ -87,34 +87,37 @@ mod tests {
     use schemars::JsonSchema;
     use serde_json::json;
 
+    /// The parameters of a pattern for the tests, with numbers and an order.
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct Chances {
+    struct ChanceParameters {
         count: u32,
         chance: Option<f64>,
-        order: Order,
+        order: SenderOrderWord,
     }
 
+    /// The order of senders, as a word of the test pattern's parameters.
     #[derive(JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[allow(dead_code)]
-    enum Order {
+    enum SenderOrderWord {
         /// One after the other.
         Linear,
         /// At random.
         Rand,
     }
 
+    /// The parameters of a pattern for the tests, with a list.
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct Spots {
+    struct SpotParameters {
         at: Vec<String>,
     }
 
     #[test]
     fn words_are_parameters_by_name_or_in_their_order() {
-        const CHANCES: Part = Part::new("chances", "").takes::<Chances>();
-        const SPOTS: Part = Part::new("spots", "").takes::<Spots>();
+        const CHANCES: Part = Part::new("chances", "").takes::<ChanceParameters>();
+        const SPOTS: Part = Part::new("spots", "").takes::<SpotParameters>();
         for (part, words, found) in [
             (&CHANCES, "3", json!({ "count": 3 })),
             (&CHANCES, "3,0.5,linear", json!({ "count": 3, "chance": 0.5, "order": "linear" })),

@@ -1,22 +1,22 @@
 //! `token_ring`: one message goes around; in level i rank i sends to the next.
 
-use super::kind::{Entry, Form, Message};
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("token_ring", "level i: i to i + 1, one after the other"),
     orcs: "token_ring",
-    make: |_| Ok(Box::new(TokenRing)),
+    make: |_| Ok(Box::new(TokenRingPattern)),
     placed: false,
 };
 
 /// One message a level.
 #[derive(Debug)]
-struct TokenRing;
+struct TokenRingPattern;
 
-impl Form for TokenRing {
+impl MessagePattern for TokenRingPattern {
     fn levels(&self, ranks: u32) -> u32 {
         ranks
     }
@@ -25,7 +25,7 @@ impl Form for TokenRing {
         1
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         vec![(level, (level + 1) % ranks)]
     }
 }

@@ -3,12 +3,12 @@
 //! Source: Singh, Dally, Gupta, Towles, "GOAL: a load-balanced adaptive routing algorithm for torus
 //! networks", ISCA 2003; ceil(side / 2) - 1 as BookSim has it.
 
-use super::kind::Entry;
+use super::kind::PatternEntry;
 use super::places::moved;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "tornado",
         "to the switch nearly half of the side further in every dimension of the grid",

@@ -4,11 +4,11 @@
 //! 3.2.
 
 use super::bits::{BitParameters, on_bits, transposed};
-use super::kind::Entry;
+use super::kind::PatternEntry;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "transpose",
         "to the rank with the upper and the lower half of the bits exchanged",

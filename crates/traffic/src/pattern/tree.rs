@@ -1,13 +1,13 @@
 //! `tree:ARITY`: who has the message sends it to ARITY - 1 more in each level.
 
-use super::kind::{Entry, Form, Message, powers};
+use super::kind::{MessagePattern, PatternEntry, RankMessage, powers};
 use base::part::Part;
 use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "tree",
         "level l: each of the first A^l ranks i to i + j A^l, j = 1 to A - 1, where A is the arity",
@@ -16,7 +16,7 @@ pub(super) const ENTRY: Entry = Entry {
     orcs: "ntree",
     make: |a| {
         let arity = a.read::<TreeParameters>()?.arity;
-        Ok(Box::new(Tree(a.within("arity", arity, 2, a.ranks)?)))
+        Ok(Box::new(TreePattern(a.within("arity", arity, 2, a.ranks)?)))
     },
     placed: false,
 };
@@ -35,19 +35,19 @@ const fn two() -> u32 {
 
 /// A tree of this arity.
 #[derive(Debug)]
-pub(super) struct Tree(pub(super) u32);
+pub(super) struct TreePattern(pub(super) u32);
 
-impl Form for Tree {
+impl MessagePattern for TreePattern {
     fn levels(&self, ranks: u32) -> u32 {
         powers(u64::from(self.0), ranks)
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<Message> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
         tree(u64::from(self.0), level, ranks)
     }
 }
 
-fn tree(arity: u64, level: u32, ranks: u32) -> Vec<Message> {
+fn tree(arity: u64, level: u32, ranks: u32) -> Vec<RankMessage> {
     let reach = arity.pow(level);
     let children = |i: u64| (1..arity).map(move |j| (i, i + j * reach));
     let within = |(_, to): &(u64, u64)| *to < u64::from(ranks);

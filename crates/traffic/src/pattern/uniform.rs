@@ -3,31 +3,31 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2; that the sender is one of them is BookSim's rule, so that 1 in N packets stays at home.
 
-use super::kind::{Entry, Form, Message};
-use crate::destinations::Destinations;
+use super::kind::{MessagePattern, PatternEntry, RankMessage};
+use crate::destinations::PacketDestinations;
 use base::Refusal;
 use base::part::Part;
 use base::seed::Stream;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("uniform", "everybody to any endpoint, all equally likely"),
     orcs: "",
-    make: |_| Ok(Box::new(Uniform)),
+    make: |_| Ok(Box::new(UniformPattern)),
     placed: false,
 };
 
 /// As messages, one of each rank to a rank drawn for it; those to itself are left out.
 #[derive(Debug)]
-struct Uniform;
+struct UniformPattern;
 
-impl Form for Uniform {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<Message> {
+impl MessagePattern for UniformPattern {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         let drawn = (0..ranks).map(|from| (from, draw.below(ranks.into()) as u32));
         drawn.filter(|(from, to)| from != to).collect()
     }
 
-    fn destinations(&self, ranks: u32, _: u64) -> Result<Destinations, Refusal> {
-        Ok(Destinations::uniform(ranks))
+    fn destinations(&self, ranks: u32, _: u64) -> Result<PacketDestinations, Refusal> {
+        Ok(PacketDestinations::uniform(ranks))
     }
 }

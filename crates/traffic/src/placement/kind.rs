@@ -5,8 +5,8 @@ use base::seed::Stream;
 use base::{Refusal, TerminalId};
 use fabric::Topology;
 
-/// The endpoints that work, with what placements go by.
-pub(super) struct Seats<'a> {
+/// The working endpoints of a network, with the switch and group of each, which placements go by.
+pub(super) struct WorkingEndpoints<'a> {
     /// The network.
     pub(super) on: &'a Topology,
     /// The switch of each endpoint.
@@ -15,7 +15,7 @@ pub(super) struct Seats<'a> {
     pub(super) endpoints: Vec<u32>,
 }
 
-impl<'a> Seats<'a> {
+impl<'a> WorkingEndpoints<'a> {
     fn of(on: &'a Topology) -> Self {
         let homes = homes(on);
         let endpoints = (0..).zip(&homes).filter(|h| h.1.is_some()).map(|h| h.0).collect();
@@ -53,14 +53,14 @@ pub(super) fn shuffled(count: usize, draw: &mut Stream) -> Vec<u32> {
 
 /// A row of the table of placements.
 #[derive(Debug)]
-pub struct Entry {
+pub struct PlacementEntry {
     /// Its name and which endpoints one after the other get a process.
     pub part: Part,
     /// The working endpoints in the order in which they get a process.
-    pub(super) order: fn(&Seats<'_>, &mut Stream) -> Vec<u32>,
+    pub(super) order: fn(&WorkingEndpoints<'_>, &mut Stream) -> Vec<u32>,
 }
 
-impl Entry {
+impl PlacementEntry {
     /// The endpoint of each of `processes` processes, `per_endpoint` after one another on each, on
     /// endpoints that work. O(endpoints).
     ///
@@ -73,7 +73,7 @@ impl Entry {
         per_endpoint: u32,
         seed: u64,
     ) -> Result<Vec<u32>, Refusal> {
-        let seats = Seats::of(on);
+        let seats = WorkingEndpoints::of(on);
         let order = (self.order)(&seats, &mut Stream::new(seed, "placement", 0));
         let places = order.len() as u64 * u64::from(per_endpoint);
         if u64::from(processes) > places {

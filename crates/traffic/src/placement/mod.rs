@@ -9,7 +9,7 @@ mod kind;
 #[path = "../../../../docs/parts/stripe_groups.rs"]
 mod page_stripe_groups;
 
-pub use kind::Entry;
+pub use kind::PlacementEntry;
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -24,7 +24,7 @@ mod stripe;
 
 /// All placements, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static PLACEMENTS: &[Entry] = &[
+pub static PLACEMENTS: &[PlacementEntry] = &[
     linear::ENTRY,
     random::ENTRY,
     random_groups::ENTRY,
@@ -37,7 +37,7 @@ pub static PLACEMENTS: &[Entry] = &[
 ///
 /// # Errors
 /// When there is none.
-pub fn placement(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn placement(name: &str) -> Result<&'static PlacementEntry, Refusal> {
     PLACEMENTS.iter().find(|entry| entry.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = PLACEMENTS.iter().map(|entry| entry.part.name).collect();
         let near = did_you_mean(name, names.iter().copied());

@@ -6,16 +6,16 @@
 
 mod sizes;
 
-pub use sizes::Sizes;
+pub use sizes::PacketSizes;
 
-use crate::destinations::Destinations;
+use crate::destinations::PacketDestinations;
 use base::Refusal;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::words::did_you_mean;
 
-/// How packets come one after the other.
+/// The injection process of a source: how its packets come one after the other.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Process {
+pub enum InjectionProcess {
     /// In every cycle with the same chance, whatever was before.
     Bernoulli,
     /// In bursts: a source is on or off. In each cycle one that is off turns on with the chance
@@ -35,9 +35,9 @@ pub enum Process {
 /// The names of all processes.
 pub const NAMES: [&str; 2] = ["bernoulli", "on_off"];
 
-/// How much every source sends, if it is a busiest one.
+/// The load that every source offers, if it is a busiest one.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Load {
+pub enum OfferedLoad {
     /// Packets a cycle.
     Packets(f64),
     /// Flits a cycle.
@@ -47,7 +47,7 @@ pub enum Load {
 /// The cycle of what never happens.
 pub const NEVER: u64 = u64::MAX;
 
-impl Process {
+impl InjectionProcess {
     /// `bernoulli`, `on_off` (chances 0.5 and 0.5, and what the load makes of `r1`) or
     /// `on_off:ALPHA,BETA[,R1]`, where one is -1.
     ///
@@ -105,7 +105,7 @@ impl Process {
     ///
     /// # Errors
     /// When it cannot have this load.
-    fn trials(&self, packets: f64) -> Result<Trials, Refusal> {
+    fn trials(&self, packets: f64) -> Result<InjectionThresholds, Refusal> {
         if packets != 0.0 {
             self.check()?; // who sends nothing needs no chances
         }
@@ -130,11 +130,11 @@ impl Process {
             let why = format!("{packets} packets a cycle make {name} {x}, which is no chance");
             return Err(Refusal::new("load", why, self.reach()));
         }
-        Ok(Trials {
-            on: Fast::threshold(alpha),
-            off: Fast::threshold(beta),
-            packet: Fast::threshold(r1),
-            first_on: Fast::threshold(alpha / (alpha + beta)),
+        Ok(InjectionThresholds {
+            on: FastStream::threshold(alpha),
+            off: FastStream::threshold(beta),
+            packet: FastStream::threshold(r1),
+            first_on: FastStream::threshold(alpha / (alpha + beta)),
             bursts: matches!(self, Self::OnOff { .. }),
         })
     }
@@ -153,9 +153,9 @@ impl Process {
     }
 }
 
-impl Load {
+impl OfferedLoad {
     /// The load in packets a cycle, where packets have these sizes.
-    pub fn packets(self, sizes: &Sizes) -> f64 {
+    pub fn packets(self, sizes: &PacketSizes) -> f64 {
         match self {
             Self::Packets(x) => x,
             Self::Flits(x) => x / sizes.mean(),
@@ -165,7 +165,7 @@ impl Load {
 
 /// Thresholds of the chances of a process at a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Trials {
+struct InjectionThresholds {
     on: u64,
     off: u64,
     packet: u64,
@@ -175,8 +175,8 @@ struct Trials {
 
 /// The clock of one source: when its packets are injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Source {
-    trials: Trials,
+pub struct SourceClock {
+    trials: InjectionThresholds,
     on: bool,
     /// The first cycle that was not tried yet.
     next: u64,
@@ -184,13 +184,17 @@ pub struct Source {
     latest: u64,
 }
 
-impl Source {
+impl SourceClock {
     /// A source of `process` at this number of packets a cycle, from cycle 0 on. Whether it is on
     /// at first is drawn, with the fraction of time that it will be.
     ///
     /// # Errors
     /// When the process cannot have this load.
-    pub fn new(process: &Process, packets: f64, random: &mut Fast) -> Result<Self, Refusal> {
+    pub fn new(
+        process: &InjectionProcess,
+        packets: f64,
+        random: &mut FastStream,
+    ) -> Result<Self, Refusal> {
         let trials = process.trials(packets)?;
         let on = !trials.bursts || random.chance(trials.first_on);
         Ok(Self { trials, on, next: 0, latest: NEVER })
@@ -200,7 +204,7 @@ impl Source {
     /// 64 random bits are at most this. `None` for sources that turn on and off, or never send.
     pub fn most(&self) -> Option<u64> {
         let chance = self.trials.packet;
-        let most = if chance == Fast::ALWAYS { chance } else { chance.checked_sub(1)? };
+        let most = if chance == FastStream::ALWAYS { chance } else { chance.checked_sub(1)? };
         (!self.trials.bursts).then_some(most)
     }
 
@@ -209,14 +213,14 @@ impl Source {
     /// often, this is called. O(cycles); injections before `cycle` that no call returned are passed
     /// over.
     #[inline]
-    pub fn next_from(&mut self, cycle: u64, random: &mut Fast) -> u64 {
+    pub fn next_from(&mut self, cycle: u64, random: &mut FastStream) -> u64 {
         self.next_before(cycle, NEVER, random).unwrap_or(NEVER)
     }
 
-    /// [`Source::next_from`] up to the cycle `end`, which is not tried yet. `None` where there is
-    /// no injection before it.
+    /// [`SourceClock::next_from`] up to the cycle `end`, which is not tried yet. `None` where there
+    /// is no injection before it.
     #[inline]
-    pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
+    pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
         if self.latest != NEVER && self.latest >= cycle {
             return (self.latest < end).then_some(self.latest);
         }
@@ -244,7 +248,7 @@ impl Source {
     }
 
     /// The next injection from `cycle` on and before `end`, for a source that turns on and off.
-    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut Fast) -> Option<u64> {
+    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
         while self.next < end {
             self.next += 1;
             if self.turn(random) && random.chance(self.trials.packet) && self.next > cycle {
@@ -256,8 +260,8 @@ impl Source {
     }
 
     /// Whether it is on in the next cycle, in which it may turn.
-    fn turn(&mut self, random: &mut Fast) -> bool {
-        let Trials { on, off, .. } = self.trials;
+    fn turn(&mut self, random: &mut FastStream) -> bool {
+        let InjectionThresholds { on, off, .. } = self.trials;
         self.on ^= random.chance(if self.on { off } else { on });
         self.on
     }
@@ -266,28 +270,32 @@ impl Source {
 /// One class of traffic: who sends to whom, when, and how much at a time. Several classes are
 /// independent of one another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Class {
+pub struct InjectionClass {
     /// Where packets go.
-    pub destinations: Destinations,
+    pub destinations: PacketDestinations,
     /// How they come one after the other.
-    pub process: Process,
+    pub process: InjectionProcess,
     /// How large they are.
-    pub sizes: Sizes,
+    pub sizes: PacketSizes,
     /// How much a busiest source sends; the others in proportion to their rates.
-    pub load: Load,
+    pub load: OfferedLoad,
 }
 
-impl Class {
+impl InjectionClass {
     /// The clock of an endpoint; `None` where it is idle.
     ///
     /// # Errors
     /// When the process cannot have this load.
-    pub fn source(&self, endpoint: u32, random: &mut Fast) -> Result<Option<Source>, Refusal> {
+    pub fn source(
+        &self,
+        endpoint: u32,
+        random: &mut FastStream,
+    ) -> Result<Option<SourceClock>, Refusal> {
         if !self.destinations.is_active(endpoint) {
             return Ok(None);
         }
         let packets = self.load.packets(&self.sizes) * self.destinations.rate(endpoint);
-        Source::new(&self.process, packets, random).map(Some)
+        SourceClock::new(&self.process, packets, random).map(Some)
     }
 }
 

@@ -1,13 +1,13 @@
 //! How large packets are: all alike, or drawn by weight.
 
-use crate::destinations::Alias;
+use crate::destinations::AliasTable;
 use base::Refusal;
-use base::seed::Fast;
+use base::seed::FastStream;
 
 /// Sizes of packets in flits, each drawn in proportion to its weight.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sizes {
-    drawn: Alias,
+pub struct PacketSizes {
+    drawn: AliasTable,
     mean: f64,
     most: u32,
 }
@@ -15,7 +15,7 @@ pub struct Sizes {
 /// The largest size, and the largest weight.
 const MOST: u32 = 1 << 20;
 
-impl Sizes {
+impl PacketSizes {
     /// These sizes with these weights, 1 to 2^20 all of them.
     ///
     /// # Errors
@@ -35,7 +35,7 @@ impl Sizes {
         let sum: f64 = floats.iter().map(|x| x.1).sum();
         let mean = floats.iter().map(|&(s, w)| f64::from(s) * w).sum::<f64>() / sum;
         let most = weighted.iter().map(|x| x.0).max().unwrap_or(1);
-        Ok(Self { drawn: Alias::new(&floats), mean, most })
+        Ok(Self { drawn: AliasTable::new(&floats), mean, most })
     }
 
     /// `SIZE` or `SIZE=WEIGHT,SIZE=WEIGHT`, a weight being 1 where it is left out.
@@ -57,7 +57,7 @@ impl Sizes {
 
     /// The size of the next packet; nothing is drawn where there is one size only.
     #[inline]
-    pub fn draw(&self, random: &mut Fast) -> u32 {
+    pub fn draw(&self, random: &mut FastStream) -> u32 {
         if self.drawn.is_one() { self.most } else { self.drawn.draw(random) }
     }
 

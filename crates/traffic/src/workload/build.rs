@@ -1,7 +1,9 @@
 //! Building a schedule, rank after rank.
 
-use super::{Kind, Op, Schedule};
+use super::named::CollectiveNames;
+use super::{Op, OperationKind, Schedule};
 use base::Refusal;
+use std::ops::Range;
 
 /// Most operations and dependencies of a schedule.
 const MOST: usize = u32::MAX as usize;
@@ -10,25 +12,25 @@ const MOST_BYTES: u64 = i64::MAX as u64;
 
 /// A schedule that is being built.
 #[derive(Debug)]
-pub struct Builder {
+pub struct ScheduleBuilder {
     made: Schedule,
     ranks: u32,
     /// Bytes of all messages so far.
     bytes: u64,
-    edges: Vec<Edge>,
+    edges: Vec<OperationEdge>,
     /// Where the lists of one rank go while they are sorted.
     places: Vec<u32>,
 }
 
-/// `after` waits for `before`, or for its start.
+/// A dependency of two operations: `after` waits for `before`, or for its start.
 #[derive(Debug, Clone, Copy)]
-struct Edge {
+struct OperationEdge {
     /// Twice the operation within its rank, and 1 where its start is meant.
     before: u32,
     after: u32,
 }
 
-impl Builder {
+impl ScheduleBuilder {
     /// A schedule of this number of ranks, to none of which operations were added yet.
     pub fn new(ranks: u32) -> Self {
         let made = Schedule {
@@ -38,6 +40,7 @@ impl Builder {
             waiting: Vec::new(),
             cpus: 0,
             nics: 0,
+            named: CollectiveNames::default(),
         };
         Self { made, ranks, bytes: 0, edges: Vec::new(), places: Vec::new() }
     }
@@ -46,11 +49,11 @@ impl Builder {
     ///
     /// # Panics
     /// When all ranks are there.
-    pub fn rank(&mut self) -> OfRank<'_> {
+    pub fn rank(&mut self) -> RankBuilder<'_> {
         let first = self.made.ops.len() as u32;
         assert!(self.made.starts.len() as u32 <= self.ranks, "all ranks are there");
         self.edges.clear();
-        OfRank { of: self, first }
+        RankBuilder { of: self, first }
     }
 
     /// How many operations there are so far.
@@ -98,14 +101,14 @@ impl Builder {
     }
 }
 
-/// A rank that is being filled; it is there when this is dropped.
+/// A rank that is being filled; its operations are in the schedule when this is dropped.
 #[derive(Debug)]
-pub struct OfRank<'a> {
-    of: &'a mut Builder,
+pub struct RankBuilder<'a> {
+    of: &'a mut ScheduleBuilder,
     first: u32,
 }
 
-impl OfRank<'_> {
+impl RankBuilder<'_> {
     /// Adds an operation; its number within the rank.
     ///
     /// # Errors
@@ -116,12 +119,12 @@ impl OfRank<'_> {
             let why = format!("more than {} operations", MOST / 2);
             return Err(Refusal::new("operations", why, "a smaller schedule"));
         }
-        let is_any = op.kind == Kind::Recv && op.peer == super::ANY;
-        if op.kind != Kind::Calc && op.peer >= self.of.ranks && !is_any {
+        let is_any = op.kind == OperationKind::Recv && op.peer == super::ANY;
+        if op.kind != OperationKind::Calc && op.peer >= self.of.ranks && !is_any {
             let why = format!("there is no rank {}", op.peer);
             return Err(Refusal::new("rank", why, format!("0 to {}", self.of.ranks - 1)));
         }
-        if op.kind == Kind::Send {
+        if op.kind == OperationKind::Send {
             let sum = self.of.bytes.checked_add(op.size).filter(|sum| *sum <= MOST_BYTES);
             self.of.bytes = sum.ok_or_else(|| {
                 let why = format!("with {} more all messages are too many", op.size);
@@ -145,7 +148,7 @@ impl OfRank<'_> {
     /// `after` starts when `before` has started.
     ///
     /// # Errors
-    /// As [`OfRank::require`].
+    /// As [`RankBuilder::require`].
     pub fn require_start(&mut self, after: u32, before: u32) -> Result<(), Refusal> {
         self.edge(after, 2 * before + 1)
     }
@@ -157,8 +160,20 @@ impl OfRank<'_> {
             let why = format!("more than {MOST}");
             return Err(Refusal::new("dependencies", why, "a smaller schedule"));
         }
-        self.of.edges.push(Edge { before, after });
+        self.of.edges.push(OperationEdge { before, after });
         Ok(())
+    }
+
+    /// The operations from number `first` of the rank up to the last so far are a collective
+    /// operation of this name. Nothing where there is none, or where they are named already.
+    pub fn name_from(&mut self, first: u32, name: &str) {
+        self.name(first..self.len(), name);
+    }
+
+    /// As [`OfRank::name_from`], for operations up to another than the last.
+    pub(super) fn name(&mut self, steps: Range<u32>, name: &str) {
+        let steps = self.first + steps.start..self.first + steps.end;
+        self.of.made.named.add(name, steps);
     }
 
     /// How many operations all ranks have so far.
@@ -177,7 +192,7 @@ impl OfRank<'_> {
     }
 }
 
-impl Drop for OfRank<'_> {
+impl Drop for RankBuilder<'_> {
     fn drop(&mut self) {
         self.of.close(self.first);
     }

@@ -1,14 +1,14 @@
 //! A collective operation of all ranks that a schedule has one operation for at each.
 
-use super::collective::Operation;
+use super::collective::CollectiveOperation;
 
-/// What all ranks do together, where a schedule has one operation for it at each.
+/// A collective operation of all ranks, where a schedule has one operation for it at each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Joined {
+pub struct JoinedOperation {
     /// The operation of the schedule, a calculation, which is in its place.
     pub op: u32,
     /// What it is.
-    pub operation: Operation,
+    pub operation: CollectiveOperation,
     /// The root, of those that have one.
     pub root: u32,
     /// Bytes of the vector, or of every block.

@@ -1,32 +1,34 @@
 //! Schedules by name: collective operations and applications with their parameters.
 
-use super::program::{Program, joined_schedule_of, schedule_of};
-use super::{Joined, Schedule, WorkloadRequest, application, collective};
+use super::program::{RankProgram, joined_schedule_of, schedule_of};
+use super::{JoinedOperation, Schedule, WorkloadRequest, application, collective};
 use base::part::Part;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value};
 
-/// What can be made.
+/// A generator of workloads.
 #[derive(Clone, Copy)]
-pub enum Generator {
+pub enum WorkloadGenerator {
     /// A collective operation alone.
-    Collective(&'static collective::Entry),
+    Collective(&'static collective::AlgorithmEntry),
     /// An application.
-    Application(&'static application::Entry),
+    Application(&'static application::ApplicationEntry),
 }
 
 /// All of them, collective operations first, by name.
-pub fn generators() -> Vec<Generator> {
-    let collectives = collective::ALGORITHMS.iter().map(Generator::Collective);
-    collectives.chain(application::APPLICATIONS.iter().map(Generator::Application)).collect()
+pub fn generators() -> Vec<WorkloadGenerator> {
+    let collectives = collective::ALGORITHMS.iter().map(WorkloadGenerator::Collective);
+    collectives
+        .chain(application::APPLICATIONS.iter().map(WorkloadGenerator::Application))
+        .collect()
 }
 
 /// The one of that name.
 ///
 /// # Errors
 /// When there is none.
-pub fn generator(name: &str) -> Result<Generator, Refusal> {
+pub fn generator(name: &str) -> Result<WorkloadGenerator, Refusal> {
     let all = generators();
     all.iter().copied().find(|one| one.part().name == name).ok_or_else(|| {
         let names: Vec<&str> = all.iter().map(|one| one.part().name).collect();
@@ -35,7 +37,7 @@ pub fn generator(name: &str) -> Result<Generator, Refusal> {
     })
 }
 
-impl Generator {
+impl WorkloadGenerator {
     /// Its name, what it does, and its parameters.
     pub fn part(&self) -> Part {
         match self {
@@ -57,7 +59,7 @@ impl Generator {
         &self,
         given: &Map<String, Value>,
         watch: &dyn Watch,
-    ) -> Result<Box<dyn Program>, Stop> {
+    ) -> Result<Box<dyn RankProgram>, Stop> {
         let request = WorkloadRequest::new(self.part(), given, watch)?;
         match self {
             Self::Collective(entry) => collective::alone(entry, &request),
@@ -85,7 +87,7 @@ pub fn make_joined(
     name: &str,
     given: &Map<String, Value>,
     watch: &dyn Watch,
-) -> Result<(Schedule, Vec<Joined>), Stop> {
+) -> Result<(Schedule, Vec<JoinedOperation>), Stop> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     let mut joined = Vec::new();
     let made = joined_schedule_of(&*program, Some(&mut joined), watch)

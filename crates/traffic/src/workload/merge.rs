@@ -1,6 +1,6 @@
 //! Schedules side by side, and copies of them with other operations.
 
-use super::{ANY, Builder, Kind, OfRank, Op, Schedule};
+use super::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 use base::{Refusal, Stop, Watch};
 
 /// All schedules as one, their ranks one after another: several jobs at the same time.
@@ -14,7 +14,7 @@ pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
         let why = format!("{} with {ranks} ranks", jobs.len());
         return Err(Refusal::new("schedules", why, "one or more, of 2^32 - 2 ranks at most").into());
     }
-    let mut all = Builder::new(ranks as u32);
+    let mut all = ScheduleBuilder::new(ranks as u32);
     let mut first = 0;
     for job in jobs {
         for rank in 0..job.ranks() {
@@ -22,7 +22,7 @@ pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
                 watch.tick("ranks", (first + rank).into(), ranks)?;
             }
             let moved = |op: Op| match op.kind {
-                Kind::Calc => (0, op),
+                OperationKind::Calc => (0, op),
                 _ if op.peer == ANY => (0, op),
                 _ => (0, Op { peer: op.peer + first, ..op }),
             };
@@ -41,7 +41,7 @@ pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
 pub(super) fn copy(
     of: &Schedule,
     rank: u32,
-    into: &mut OfRank<'_>,
+    into: &mut RankBuilder<'_>,
     mut change: impl FnMut(Op) -> (u64, Op),
 ) -> Result<(), Refusal> {
     let range = of.of_rank(rank);
@@ -56,6 +56,11 @@ pub(super) fn copy(
             into.require(at, begin)?;
         }
         places.push((begin.unwrap_or(at), at));
+    }
+    for steps in of.collectives_of(rank) {
+        let first = places[(steps.first - range.start) as usize].0;
+        let last = places[(steps.end - 1 - range.start) as usize].1;
+        into.name(first..last + 1, steps.name);
     }
     for op in range.clone() {
         let at = places[(op - range.start) as usize].1;

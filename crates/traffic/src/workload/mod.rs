@@ -12,6 +12,7 @@ pub mod collective;
 mod joined;
 mod make;
 mod merge;
+mod named;
 pub mod noise;
 pub mod parameters;
 mod program;
@@ -22,11 +23,12 @@ pub mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub use build::{Builder, OfRank};
-pub use joined::Joined;
-pub use make::{Generator, generator, generators, make, make_joined};
+pub use build::{RankBuilder, ScheduleBuilder};
+pub use joined::JoinedOperation;
+pub use make::{WorkloadGenerator, generator, generators, make, make_joined};
 pub use merge::merge;
-pub use program::{Program, schedule_of};
+pub use named::NamedSteps;
+pub use program::{RankProgram, schedule_of};
 pub use request::WorkloadRequest;
-pub use schedule::{ANY, Kind, Op, Schedule};
-pub use script::{Message, Script, tag};
+pub use schedule::{ANY, Op, OperationKind, Schedule};
+pub use script::{RankScript, ScriptMessage, tag};

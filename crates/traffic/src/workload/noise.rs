@@ -6,21 +6,21 @@
 
 use super::merge::copy;
 use super::parameters::{MOST_NS, RankList};
-use super::{Builder, Kind, Op, Schedule};
+use super::{Op, OperationKind, Schedule, ScheduleBuilder};
 use base::exp::ln;
 use base::fields::whole;
 use base::part::Part;
-use base::seed::Fast;
+use base::seed::FastStream;
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// What noise is asked for by.
-pub const PART: Part = Part::new("noise", "what disturbs processes").takes::<Noise>();
+pub const PART: Part = Part::new("noise", "what disturbs processes").takes::<NoiseParameters>();
 
 #[derive(Deserialize, JsonSchema)]
-struct Noise {
+struct NoiseParameters {
     /// What is added: a share of each calculation, drawn up to `percent`; times of an exponential
     /// or a normal distribution; or a detour in every period of calculation.
     #[serde(default)]
@@ -43,7 +43,7 @@ struct Noise {
     period_ns: u64,
     /// What it is added to: calculations, or sends and receives too.
     #[serde(default)]
-    on: Disturbed,
+    on: NoiseTarget,
     /// Seed of what is drawn.
     #[serde(default)]
     seed: u64,
@@ -76,7 +76,7 @@ enum NoiseKind {
 /// Which operations noise is added to.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Disturbed {
+enum NoiseTarget {
     /// Calculations.
     #[default]
     Calc,
@@ -84,10 +84,10 @@ enum Disturbed {
     All,
 }
 
-/// Draws of one rank.
-struct Draws<'a> {
-    of: &'a Noise,
-    fast: Fast,
+/// The random draws of one rank's noise.
+struct NoiseDraws<'a> {
+    of: &'a NoiseParameters,
+    fast: FastStream,
     /// Calculation since the beginning of a period.
     passed_ns: u64,
     /// The second of two normal draws.
@@ -109,12 +109,12 @@ pub fn noisy(
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let (noise, slow) = asked(of, given).map_err(|refused| refused.within(PART.name))?;
-    let mut all = Builder::new(of.ranks());
+    let mut all = ScheduleBuilder::new(of.ranks());
     for rank in 0..of.ranks() {
         if rank % 256 == 0 {
             watch.tick("ranks", rank.into(), of.ranks().into())?;
         }
-        let mut draws = Draws::new(&noise, rank);
+        let mut draws = NoiseDraws::new(&noise, rank);
         let percent = if slow[rank as usize] { noise.slowdown_percent } else { 100 };
         copy(of, rank, &mut all.rank(), |op| draws.disturbed(op, percent))?;
     }
@@ -122,9 +122,12 @@ pub fn noisy(
 }
 
 /// The noise that is asked for, and whether each rank of the schedule is a straggler.
-fn asked(of: &Schedule, given: &Map<String, Value>) -> Result<(Noise, Vec<bool>), Refusal> {
+fn asked(
+    of: &Schedule,
+    given: &Map<String, Value>,
+) -> Result<(NoiseParameters, Vec<bool>), Refusal> {
     PART.check(given)?;
-    let noise: Noise = PART.read(given)?;
+    let noise: NoiseParameters = PART.read(given)?;
     let mut slow = vec![false; of.ranks() as usize];
     if let Some(stragglers) = &noise.stragglers {
         for rank in stragglers.of("stragglers", of.ranks())? {
@@ -134,17 +137,17 @@ fn asked(of: &Schedule, given: &Map<String, Value>) -> Result<(Noise, Vec<bool>)
     Ok((noise, slow))
 }
 
-impl<'a> Draws<'a> {
-    fn new(of: &'a Noise, rank: u32) -> Self {
-        let mut fast = Fast::new(of.seed, "noise", rank.into());
+impl<'a> NoiseDraws<'a> {
+    fn new(of: &'a NoiseParameters, rank: u32) -> Self {
+        let mut fast = FastStream::new(of.seed, "noise", rank.into());
         let passed_ns = ((u128::from(fast.next_u64()) * u128::from(of.period_ns)) >> 64) as u64;
         Self { of, fast, passed_ns, spare: None }
     }
 
     /// The operation as it is now, and what comes before it.
     fn disturbed(&mut self, op: Op, percent: u64) -> (u64, Op) {
-        if op.kind != Kind::Calc {
-            let on_all = self.of.on == Disturbed::All;
+        if op.kind != OperationKind::Calc {
+            let on_all = self.of.on == NoiseTarget::All;
             let before = if on_all { self.added_ns(0) } else { 0 };
             return (before, op);
         }
@@ -209,7 +212,7 @@ mod tests {
 
     /// Ranks of many calculations, one after another, and a message around.
     fn ring(ranks: u32, calcs: u32, ns: u64) -> Schedule {
-        let mut all = Builder::new(ranks);
+        let mut all = ScheduleBuilder::new(ranks);
         for rank in 0..ranks {
             let mut of = all.rank();
             let mut last = of.add(Op::send(8, (rank + 1) % ranks, 7)).expect("room");
@@ -230,7 +233,7 @@ mod tests {
     fn calcs(of: &Schedule, rank: u32) -> Vec<f64> {
         let range = of.of_rank(rank);
         let ops = of.ops()[range.start as usize..range.end as usize].iter();
-        ops.filter(|op| op.kind == Kind::Calc).map(|op| op.size as f64).collect()
+        ops.filter(|op| op.kind == OperationKind::Calc).map(|op| op.size as f64).collect()
     }
 
     fn moments(all: &[f64]) -> (f64, f64) {
@@ -298,7 +301,7 @@ mod tests {
         assert_eq!(found.dependencies(), quiet.dependencies() + quiet.ops().len());
         let counts = found.counts();
         for (op, it) in (0..).zip(found.ops()) {
-            if it.kind != Kind::Calc {
+            if it.kind != OperationKind::Calc {
                 assert_eq!(counts[op as usize], 1);
                 assert!(found.require(op - 1).contains(&op));
             }
@@ -315,7 +318,7 @@ mod tests {
                 let (of, mine) = (both.of_rank(first + rank), job.of_rank(rank));
                 for (at, was) in of.zip(mine) {
                     let (now, then) = (both.ops()[at as usize], job.ops()[was as usize]);
-                    let shift = if then.kind == Kind::Calc { 0 } else { first };
+                    let shift = if then.kind == OperationKind::Calc { 0 } else { first };
                     assert_eq!(now, Op { peer: then.peer + shift, ..then });
                     let moved = |n: &u32| n + at - was;
                     let wanted: Vec<u32> = job.require(was).iter().map(moved).collect();

@@ -1,7 +1,7 @@
 //! Parameters that several workloads take, each a type with its range and its default.
 
 use base::Refusal;
-use base::shape::Shape;
+use base::shape::GridShape;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -19,15 +19,15 @@ pub const MOST_NS: u64 = 1 << 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Ranks(#[schemars(range(min = 1, max = MOST_RANKS))] pub u32);
+pub struct RankCount(#[schemars(range(min = 1, max = MOST_RANKS))] pub u32);
 
 /// How often everything is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Iterations(#[schemars(range(min = 1, max = 1 << 20))] pub u64);
+pub struct IterationCount(#[schemars(range(min = 1, max = 1 << 20))] pub u64);
 
-impl Default for Iterations {
+impl Default for IterationCount {
     fn default() -> Self {
         Self(1)
     }
@@ -37,9 +37,9 @@ impl Default for Iterations {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Gflops(#[schemars(range(max = 1_u64 << 40))] pub u64);
+pub struct ComputeRate(#[schemars(range(max = 1_u64 << 40))] pub u64);
 
-impl Gflops {
+impl ComputeRate {
     /// Nanoseconds that this number of floating-point operations takes, to the next whole one; 0 at
     /// a rate of 0.
     pub fn ns(self, flops: u128) -> u64 {
@@ -52,12 +52,12 @@ impl Gflops {
 
 /// Sides of a grid of ranks, as `4x4x2`; where none are given, as near to one another as can be.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Grid(Option<Shape>);
+pub struct RankGrid(Option<GridShape>);
 
 /// The word for sides that are not given.
 const AUTO: &str = "auto";
 
-impl Serialize for Grid {
+impl Serialize for RankGrid {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             None => AUTO.serialize(to),
@@ -66,37 +66,37 @@ impl Serialize for Grid {
     }
 }
 
-impl<'de> Deserialize<'de> for Grid {
+impl<'de> Deserialize<'de> for RankGrid {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         if given == AUTO {
             return Ok(Self(None));
         }
-        let sides = Shape::deserialize(&given).map_err(|_| {
+        let sides = GridShape::deserialize(&given).map_err(|_| {
             D::Error::custom(format!("{given} is no grid; write 4x4x2, [4, 4, 2] or {AUTO}"))
         });
         sides.map(|sides| Self(Some(sides)))
     }
 }
 
-impl JsonSchema for Grid {
+impl JsonSchema for RankGrid {
     fn schema_name() -> Cow<'static, str> {
         "Grid".into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "anyOf": [{ "const": AUTO }, generator.subschema_for::<Shape>()] })
+        json_schema!({ "anyOf": [{ "const": AUTO }, generator.subschema_for::<GridShape>()] })
     }
 }
 
-impl Grid {
+impl RankGrid {
     /// These sides, `count` of them, which hold all `ranks`: where none are given, as near to one
     /// another as the factors of the number of ranks allow, the largest first.
     ///
     /// # Errors
     /// When there is another number of sides, or they hold another number of ranks.
     pub fn sides(&self, count: usize, ranks: u32) -> Result<Vec<u32>, Refusal> {
-        let Some(Shape(sides)) = &self.0 else { return Ok(balanced(count, ranks)) };
+        let Some(GridShape(sides)) = &self.0 else { return Ok(balanced(count, ranks)) };
         let product = sides.iter().try_fold(1_u32, |product, &side| product.checked_mul(side));
         if sides.len() == count && product == Some(ranks) {
             return Ok(sides.clone());
@@ -139,9 +139,9 @@ fn balanced(sides: usize, ranks: u32) -> Vec<u32> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct Rows(pub Vec<Vec<u64>>);
+pub struct NumberRows(pub Vec<Vec<u64>>);
 
-impl<'de> Deserialize<'de> for Rows {
+impl<'de> Deserialize<'de> for NumberRows {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Vec::<Vec<Value>>::deserialize(from)?;
         let mut rows = Vec::with_capacity(given.len());
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for Rows {
     }
 }
 
-impl Rows {
+impl NumberRows {
     /// The numbers, row by row, of `ranks` rows with a column for each rank.
     ///
     /// # Errors

@@ -1,40 +1,40 @@
 //! What all ranks do, rank by rank, and the schedule that it makes.
 
-use super::script::{MOST_OPERATIONS, Script, too_many};
-use super::{Builder, Joined, Schedule};
+use super::script::{MOST_OPERATIONS, RankScript, too_many};
+use super::{JoinedOperation, Schedule, ScheduleBuilder};
 use base::{Stop, Watch};
 
-/// What all ranks do.
-pub trait Program: Sync {
+/// A program of all ranks: what each of them does.
+pub trait RankProgram: Sync {
     /// How many ranks there are.
     fn ranks(&self) -> u32;
 
     /// What one of them does.
-    fn tell(&self, rank: u32, to: &mut Script<'_>);
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>);
 }
 
 /// The schedule of a program. O(operations).
 ///
 /// # Errors
 /// When there would be too many operations, or `watch` says stop.
-pub fn schedule_of(program: &dyn Program, watch: &dyn Watch) -> Result<Schedule, Stop> {
+pub fn schedule_of(program: &dyn RankProgram, watch: &dyn Watch) -> Result<Schedule, Stop> {
     joined_schedule_of(program, None, watch)
 }
 
 /// [`schedule_of`]; with `joined`, collective operations of all ranks are one operation of each.
 pub(super) fn joined_schedule_of(
-    program: &dyn Program,
-    mut joined: Option<&mut Vec<Joined>>,
+    program: &dyn RankProgram,
+    mut joined: Option<&mut Vec<JoinedOperation>>,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let ranks = program.ranks();
     sampled(program, ranks, watch)?;
-    let mut all = Builder::new(ranks);
+    let mut all = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         if rank % 1024 == 0 {
             watch.tick("ranks", rank.into(), ranks.into())?;
         }
-        let mut script = Script::new(all.rank(), MOST_OPERATIONS, watch);
+        let mut script = RankScript::new(all.rank(), MOST_OPERATIONS, watch);
         if let Some(joined) = &mut joined {
             script = script.joining(ranks, joined);
         }
@@ -46,11 +46,11 @@ pub(super) fn joined_schedule_of(
 
 /// Refuses what is far too large before it is made: where each of three ranks has more operations
 /// than all could have. That all fit is sure only while they are made.
-fn sampled(program: &dyn Program, ranks: u32, watch: &dyn Watch) -> Result<(), Stop> {
+fn sampled(program: &dyn RankProgram, ranks: u32, watch: &dyn Watch) -> Result<(), Stop> {
     let share = MOST_OPERATIONS / u64::from(ranks) + 1;
     for rank in [0, ranks / 2, ranks - 1] {
-        let mut all = Builder::new(ranks);
-        let mut script = Script::new(all.rank(), share, watch);
+        let mut all = ScheduleBuilder::new(ranks);
+        let mut script = RankScript::new(all.rank(), share, watch);
         program.tell(rank, &mut script);
         if u64::from(script.len()) < share {
             return script.done();

@@ -1,14 +1,15 @@
 //! A schedule: what every rank does, and what waits for what.
 
+use super::named::{CollectiveNames, NamedSteps};
 use std::ops::Range;
 
 /// The source of a receive that takes messages of any rank, and the tag of one that takes any.
 pub const ANY: u32 = u32::MAX;
 
-/// What an operation does.
+/// The kind of an operation: what it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Kind {
+pub enum OperationKind {
     /// Sends `size` bytes to `peer`.
     Send = 1,
     /// Receives `size` bytes from `peer`, or from [`ANY`].
@@ -27,7 +28,7 @@ pub struct Op {
     /// A receive takes messages of this tag, or of [`ANY`]; 0 of a calculation.
     pub tag: u32,
     /// What it does.
-    pub kind: Kind,
+    pub kind: OperationKind,
     /// The processor of its rank that it runs on.
     pub cpu: u8,
     /// The network interface of its rank that it uses; 0 of a calculation.
@@ -37,17 +38,17 @@ pub struct Op {
 impl Op {
     /// A calculation on processor 0.
     pub fn calc(ns: u64) -> Self {
-        Self { size: ns, peer: 0, tag: 0, kind: Kind::Calc, cpu: 0, nic: 0 }
+        Self { size: ns, peer: 0, tag: 0, kind: OperationKind::Calc, cpu: 0, nic: 0 }
     }
 
     /// A send by processor 0 and interface 0.
     pub fn send(bytes: u64, to: u32, tag: u32) -> Self {
-        Self { size: bytes, peer: to, tag, kind: Kind::Send, cpu: 0, nic: 0 }
+        Self { size: bytes, peer: to, tag, kind: OperationKind::Send, cpu: 0, nic: 0 }
     }
 
     /// A receive by processor 0 and interface 0.
     pub fn recv(bytes: u64, from: u32, tag: u32) -> Self {
-        Self { size: bytes, peer: from, tag, kind: Kind::Recv, cpu: 0, nic: 0 }
+        Self { size: bytes, peer: from, tag, kind: OperationKind::Recv, cpu: 0, nic: 0 }
     }
 
     /// The same on another processor.
@@ -57,10 +58,12 @@ impl Op {
     }
 }
 
-/// Operations of all ranks. Those of a rank are numbered in order; all of them, rank after rank.
+/// A schedule: the operations of all ranks. Those of a rank are numbered in order; all of them,
+/// rank after rank.
 ///
-/// 32 bytes an operation and 4 a dependency.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// 32 bytes an operation and 4 a dependency. Two schedules are equal when their ranks do the same,
+/// whatever the names of their collective operations.
+#[derive(Debug, Clone)]
 pub struct Schedule {
     pub(super) ops: Vec<Op>,
     /// The first operation of each rank, and how many there are in all.
@@ -70,7 +73,18 @@ pub struct Schedule {
     pub(super) waiting: Vec<u32>,
     pub(super) cpus: u8,
     pub(super) nics: u8,
+    /// Which operations are which collective operation.
+    pub(super) named: CollectiveNames,
 }
+
+impl PartialEq for Schedule {
+    fn eq(&self, other: &Self) -> bool {
+        (&self.ops, &self.starts, &self.lists, &self.waiting, self.cpus, self.nics)
+            == (&other.ops, &other.starts, &other.lists, &other.waiting, other.cpus, other.nics)
+    }
+}
+
+impl Eq for Schedule {}
 
 impl Schedule {
     /// How many ranks there are.
@@ -108,6 +122,17 @@ impl Schedule {
         &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
     }
 
+    /// The collective operations that are named, rank after rank, those of a rank in the order of
+    /// their operations, none of which are in two of them.
+    pub fn collectives(&self) -> impl Iterator<Item = NamedSteps<'_>> {
+        self.named.among(0..self.ops.len() as u32)
+    }
+
+    /// As [`Schedule::collectives`], of one rank.
+    pub fn collectives_of(&self, rank: u32) -> impl Iterator<Item = NamedSteps<'_>> {
+        self.named.among(self.of_rank(rank))
+    }
+
     /// How many dependencies each operation has; the same one twice counts twice.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.ops.len()];
@@ -134,28 +159,28 @@ impl Schedule {
 
     /// How many operations send.
     pub fn messages(&self) -> u64 {
-        self.ops.iter().filter(|op| op.kind == Kind::Send).count() as u64
+        self.ops.iter().filter(|op| op.kind == OperationKind::Send).count() as u64
     }
 
     /// Bytes of all messages.
     pub fn sent_bytes(&self) -> f64 {
-        self.sum(Kind::Send)
+        self.sum(OperationKind::Send)
     }
 
     /// Nanoseconds of all calculations.
     pub fn calculated_ns(&self) -> f64 {
-        self.sum(Kind::Calc)
+        self.sum(OperationKind::Calc)
     }
 
     /// The same with calculations that take no time.
     #[must_use]
     pub fn without_calculations(&self) -> Self {
         let mut same = self.clone();
-        same.ops.iter_mut().filter(|op| op.kind == Kind::Calc).for_each(|op| op.size = 0);
+        same.ops.iter_mut().filter(|op| op.kind == OperationKind::Calc).for_each(|op| op.size = 0);
         same
     }
 
-    fn sum(&self, kind: Kind) -> f64 {
+    fn sum(&self, kind: OperationKind) -> f64 {
         let of = self.ops.iter().filter(|op| op.kind == kind);
         of.map(|op| u128::from(op.size)).sum::<u128>() as f64
     }
@@ -168,9 +193,9 @@ impl Schedule {
         let any = |n: u32| if n == ANY { "any".to_owned() } else { n.to_string() };
         let (peer, tag) = (any(it.peer), any(it.tag));
         let what = match it.kind {
-            Kind::Send => format!("send {}b to {peer} tag {tag}", it.size),
-            Kind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
-            Kind::Calc => format!("calc {}", it.size),
+            OperationKind::Send => format!("send {}b to {peer} tag {tag}", it.size),
+            OperationKind::Recv => format!("recv {}b from {peer} tag {tag}", it.size),
+            OperationKind::Calc => format!("calc {}", it.size),
         };
         format!("rank {rank}, operation {number}: {what}")
     }

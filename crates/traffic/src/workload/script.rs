@@ -1,6 +1,6 @@
 //! The operations of one rank, written phase by phase.
 
-use super::{Joined, OfRank, Op};
+use super::{JoinedOperation, Op, RankBuilder};
 use base::{Refusal, Stop, Watch};
 
 /// Most operations of a schedule that is made: 8 GiB of them.
@@ -20,14 +20,14 @@ pub fn tag(phase: u64) -> u32 {
 }
 
 /// A message to, or from: the other rank, bytes, tag.
-pub type Message = (u32, u64, u32);
+pub type ScriptMessage = (u32, u64, u32);
 
-/// What a rank does, while it is written. Every phase gets the operations that it begins `after`,
-/// and returns those that it ends with: what waits for the phase waits for them.
+/// The script of a rank: what it does, while it is written. Every phase gets the operations that it
+/// begins `after`, and returns those that it ends with: what waits for the phase waits for them.
 ///
 /// What cannot be is kept, and nothing more is added.
-pub struct Script<'a> {
-    into: OfRank<'a>,
+pub struct RankScript<'a> {
+    into: RankBuilder<'a>,
     cpu: u8,
     watch: &'a dyn Watch,
     /// Most operations of all ranks.
@@ -35,18 +35,18 @@ pub struct Script<'a> {
     stopped: Option<Stop>,
     /// How many ranks there are, and where collective operations of all of them go that are not
     /// written as messages.
-    joined: Option<(u32, &'a mut Vec<Joined>)>,
+    joined: Option<(u32, &'a mut Vec<JoinedOperation>)>,
 }
 
-impl<'a> Script<'a> {
+impl<'a> RankScript<'a> {
     /// For a rank of a schedule that has `most` operations at most.
-    pub(super) fn new(into: OfRank<'a>, most: u64, watch: &'a dyn Watch) -> Self {
+    pub(super) fn new(into: RankBuilder<'a>, most: u64, watch: &'a dyn Watch) -> Self {
         Self { into, cpu: 0, watch, most, stopped: None, joined: None }
     }
 
     /// Collective operations of all `ranks` become one operation of each, which is added
     /// to `all`.
-    pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<Joined>) -> Self {
+    pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<JoinedOperation>) -> Self {
         Self { joined: Some((ranks, all)), ..self }
     }
 
@@ -107,6 +107,14 @@ impl<'a> Script<'a> {
         Ok(number)
     }
 
+    /// The operations from number `first` up to the last so far are a collective operation of this
+    /// name.
+    pub fn name_from(&mut self, first: u32, name: &str) {
+        if !self.is_over() {
+            self.into.name_from(first, name);
+        }
+    }
+
     /// `step` begins when `before` has ended as well.
     pub fn wait(&mut self, step: u32, before: u32) {
         if !self.is_over()
@@ -137,7 +145,12 @@ impl<'a> Script<'a> {
     }
 
     /// All messages at once: those to others and those from others.
-    pub fn exchange(&mut self, to: &[Message], from: &[Message], after: &[u32]) -> Vec<u32> {
+    pub fn exchange(
+        &mut self,
+        to: &[ScriptMessage],
+        from: &[ScriptMessage],
+        after: &[u32],
+    ) -> Vec<u32> {
         if to.is_empty() && from.is_empty() {
             return after.to_vec();
         }
@@ -158,7 +171,7 @@ impl<'a> Script<'a> {
         &mut self,
         ranks: u32,
         after: &[u32],
-        what: impl FnOnce(u32) -> Joined,
+        what: impl FnOnce(u32) -> JoinedOperation,
     ) -> Option<u32> {
         self.joined.as_ref().filter(|(all, _)| *all == ranks)?;
         let op = self.add(Op::calc(0), after);

@@ -3,11 +3,12 @@
 use super::*;
 use base::Quiet;
 use proptest::prelude::*;
+use serde_json::json;
 
 /// Ranks of operations with edges `(after, before, start)`, as they are said.
-type Said = Vec<(u32, Vec<(u32, u32, bool)>)>;
+type RankEdges = Vec<(u32, Vec<(u32, u32, bool)>)>;
 
-fn said() -> impl Strategy<Value = Said> {
+fn said() -> impl Strategy<Value = RankEdges> {
     let rank = (1_u32..9).prop_flat_map(|ops| {
         let edge = (0..ops, 0..ops, any::<bool>());
         (Just(ops), proptest::collection::vec(edge, 0..14))
@@ -15,8 +16,8 @@ fn said() -> impl Strategy<Value = Said> {
     proptest::collection::vec(rank, 1..5)
 }
 
-fn built(said: &Said) -> Schedule {
-    let mut all = Builder::new(said.len() as u32);
+fn built(said: &RankEdges) -> Schedule {
+    let mut all = ScheduleBuilder::new(said.len() as u32);
     for (ops, edges) in said {
         let mut rank = all.rank();
         for i in 0..*ops {
@@ -100,7 +101,7 @@ proptest! {
 
 #[test]
 fn ranks_that_there_are_not_are_refused() {
-    let mut all = Builder::new(2);
+    let mut all = ScheduleBuilder::new(2);
     let mut rank = all.rank();
     assert_eq!(rank.add(Op::send(8, 1, 0)), Ok(0));
     assert!(rank.add(Op::send(8, 2, 0)).expect_err("2 ranks").help.contains("0 to 1"));
@@ -108,4 +109,23 @@ fn ranks_that_there_are_not_are_refused() {
     assert_eq!(rank.add(Op::recv(8, ANY, ANY).on(3)), Ok(1));
     drop(rank);
     assert!(all.finish().expect_err("1 rank is missing").why.contains("1 ranks"));
+}
+
+#[test]
+fn collective_operations_are_named_by_their_algorithms() {
+    let given = json!({ "ranks": 4, "nx": 8, "ny": 8, "nz": 8, "iterations": 1 });
+    let of = make("conjugate_gradient", given.as_object().expect("a table"), &Quiet).expect("made");
+    for rank in 0..4 {
+        let all: Vec<_> = of.collectives_of(rank).collect();
+        assert!(!all.is_empty());
+        for steps in all {
+            assert_eq!(steps.name, "allreduce_recursive_doubling");
+            let ops = &of.ops()[steps.first as usize..steps.end as usize];
+            // two rounds of four ranks, 8 bytes there and back in each
+            let sends = ops.iter().filter(|op| op.kind == Kind::Send);
+            assert_eq!(sends.map(|op| op.size).collect::<Vec<_>>(), [8, 8]);
+        }
+    }
+    let counted: usize = (0..4).map(|rank| of.collectives_of(rank).count()).sum();
+    assert_eq!(of.collectives().count(), counted);
 }

@@ -5,29 +5,29 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::Finding;
+use super::finding::RuleViolation;
 use super::graph;
-use super::names::{Names, Path};
+use super::names::{FileNames, NamePath};
 use crate::outside::{read, rust_files};
 use crate::source::parse;
 
-/// One crate: its files by the path of their module.
+/// The modules of one crate: its files by the path of their module.
 #[derive(Default)]
-struct Crate {
-    modules: BTreeMap<Path, Module>,
+struct CrateModules {
+    modules: BTreeMap<NamePath, SourceModule>,
 }
 
-/// One file: where it is, and what it says.
-struct Module {
+/// A module: the place of its file, and its source.
+struct SourceModule {
     file: String,
-    names: Names,
+    names: FileNames,
 }
 
 /// Checks every crate below `root`.
 ///
 /// # Errors
 /// When a file cannot be read or is not Rust.
-pub(super) fn check(root: &std::path::Path) -> Result<Vec<Finding>, String> {
+pub(super) fn check(root: &std::path::Path) -> Result<Vec<RuleViolation>, String> {
     let mut found = Vec::new();
     let folder = root.join("crates");
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -39,13 +39,13 @@ pub(super) fn check(root: &std::path::Path) -> Result<Vec<Finding>, String> {
                 let name = path.strip_prefix(root).unwrap_or(&path).display().to_string();
                 files.push((name, read(&path)?));
             }
-            found.extend(Crate::of(&files)?.cycles().iter().map(finding));
+            found.extend(CrateModules::of(&files)?.cycles().iter().map(finding));
         }
     }
     Ok(found)
 }
 
-fn finding((files, path): &(Vec<String>, Vec<String>)) -> Finding {
+fn finding((files, path): &(Vec<String>, Vec<String>)) -> RuleViolation {
     let what = format!(
         "{} files need one another: {} ({} > {}); let the shared part be a file of its own",
         files.len(),
@@ -53,29 +53,29 @@ fn finding((files, path): &(Vec<String>, Vec<String>)) -> Finding {
         path.join(" > "),
         path[0]
     );
-    Finding::new(&files[0], 0, what)
+    RuleViolation::new(&files[0], 0, what)
 }
 
-impl Crate {
+impl CrateModules {
     fn of(files: &[(String, String)]) -> Result<Self, String> {
         let mut all = Self::default();
         let (mut test_modules, mut test_files) = (Vec::new(), BTreeSet::new());
         for (file, text) in files {
             let (folder, inside) = file.split_once("/src/").unwrap_or(("", file));
-            let mut path: Path =
+            let mut path: NamePath =
                 inside.trim_end_matches(".rs").split('/').map(str::to_owned).collect();
             if path.last().is_some_and(|last| ["lib", "main", "mod"].contains(&last.as_str())) {
                 path.pop();
             }
-            let names = Names::of(&parse(text).map_err(|why| format!("{file}: {why}"))?);
+            let names = FileNames::of(&parse(text).map_err(|why| format!("{file}: {why}"))?);
             test_modules.extend(names.test_modules.iter().map(|name| join(&path, name)));
             let beside = inside.rsplit_once('/').map_or("", |(beside, _)| beside);
             let full = |name| format!("{folder}/src/{beside}/{name}").replace("//", "/");
             test_files.extend(names.test_files.iter().map(full));
-            all.modules.insert(path, Module { file: file.clone(), names });
+            all.modules.insert(path, SourceModule { file: file.clone(), names });
         }
         all.modules.retain(|path, module| {
-            let is_test = |test: &Path| path.starts_with(test);
+            let is_test = |test: &NamePath| path.starts_with(test);
             !test_modules.iter().any(is_test) && !test_files.contains(&module.file)
         });
         Ok(all)
@@ -85,14 +85,14 @@ impl Crate {
     /// that has the next name from. `None` where it has it from another crate.
     fn target(&self, path: &[String], depth: usize) -> Option<&[String]> {
         let length = (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n]))?;
-        let (here, Module { names, .. }) = self.modules.get_key_value(&path[..length])?;
+        let (here, SourceModule { names, .. }) = self.modules.get_key_value(&path[..length])?;
         let name = path.get(length).filter(|name| depth < 8 && !names.defined.contains(*name));
         let Some(name) = name else { return Some(here) };
         if let Some(from) = names.import(name) {
             if self.is_elsewhere(here, from) {
                 return None;
             }
-            let next: Path = absolute(here, from)
+            let next: NamePath = absolute(here, from)
                 .into_iter()
                 .chain(path[length + 1..].iter().cloned())
                 .collect();
@@ -104,9 +104,10 @@ impl Crate {
 
     /// The module that module `here` has the first name of a path from by a glob.
     fn by_glob(&self, here: &[String], path: &[String], depth: usize) -> Option<&[String]> {
-        let ours = |glob: &&Path| !self.is_elsewhere(here, glob);
+        let ours = |glob: &&NamePath| !self.is_elsewhere(here, glob);
         self.modules[here].names.globs().filter(ours).find_map(|glob| {
-            let next: Path = absolute(here, glob).into_iter().chain(path.iter().cloned()).collect();
+            let next: NamePath =
+                absolute(here, glob).into_iter().chain(path.iter().cloned()).collect();
             let found = self.target(&next, depth + 1)?;
             self.modules[found].names.defined.contains(&path[0]).then_some(found)
         })
@@ -123,7 +124,7 @@ impl Crate {
     }
 
     /// The module of a path that the code of module `here` names.
-    fn needed(&self, here: &Path, path: &[String]) -> Option<&[String]> {
+    fn needed(&self, here: &NamePath, path: &[String]) -> Option<&[String]> {
         let first = path.first()?;
         if ["crate", "self", "super"].contains(&first.as_str())
             || self.modules.contains_key(&join(here, first))
@@ -155,12 +156,12 @@ impl Crate {
     }
 }
 
-fn join(path: &[String], name: &str) -> Path {
+fn join(path: &[String], name: &str) -> NamePath {
     path.iter().cloned().chain([name.to_owned()]).collect()
 }
 
 /// A path as it is written in module `here`, from the root of the crate.
-fn absolute(here: &[String], path: &[String]) -> Path {
+fn absolute(here: &[String], path: &[String]) -> NamePath {
     let mut at = here.to_vec();
     let mut rest = path;
     match path.first().map(String::as_str) {
@@ -186,7 +187,12 @@ mod tests {
     fn cycles(files: &[(&str, &str)]) -> Vec<Vec<String>> {
         let files: Vec<_> =
             files.iter().map(|(f, text)| (format!("c/src/{f}"), (*text).to_owned())).collect();
-        Crate::of(&files).expect("Rust").cycles().into_iter().map(|(files, _)| files).collect()
+        CrateModules::of(&files)
+            .expect("Rust")
+            .cycles()
+            .into_iter()
+            .map(|(files, _)| files)
+            .collect()
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::finding::Finding;
+use super::finding::RuleViolation;
 
 /// Every crate with the crates that its arrows point to.
 const ARROWS: &[(&str, &[&str])] = &[
@@ -38,7 +38,7 @@ const TOPS: &[&str] = &["py", "xtask", "conformance"];
 ///
 /// # Errors
 /// Metadata that is not what cargo writes.
-pub(super) fn check(metadata: &str) -> Result<Vec<Finding>, String> {
+pub(super) fn check(metadata: &str) -> Result<Vec<RuleViolation>, String> {
     let bad = |what: &str| format!("cargo metadata: {what}");
     let value: Value = serde_json::from_str(metadata).map_err(|e| bad(&e.to_string()))?;
     let root = value["workspace_root"].as_str().ok_or_else(|| bad("no workspace_root"))?;
@@ -50,7 +50,7 @@ pub(super) fn check(metadata: &str) -> Result<Vec<Finding>, String> {
         let path = manifest.strip_prefix(root).unwrap_or(manifest).trim_start_matches('/');
         if arrows(short(name)).is_none() {
             let what = format!("crate `{name}` has no arrows; give it some in ARROWS of xtask");
-            findings.push(Finding::new(path, 0, what));
+            findings.push(RuleViolation::new(path, 0, what));
             continue;
         }
         let below = below(short(name));
@@ -62,7 +62,7 @@ pub(super) fn check(metadata: &str) -> Result<Vec<Finding>, String> {
             if ours && !free && !below.contains(&short(other)) {
                 let may = if below.is_empty() { "no crate".to_owned() } else { below.join(", ") };
                 let what = format!("`{name}` uses `{other}`; it may use {may} of the workspace");
-                findings.push(Finding::new(path, 0, what));
+                findings.push(RuleViolation::new(path, 0, what));
             }
         }
     }
@@ -108,7 +108,7 @@ mod tests {
 
     fn found(package: &str, uses: &[&str]) -> Vec<String> {
         let findings = check(&metadata(package, uses)).expect("good metadata");
-        findings.iter().map(Finding::to_string).collect()
+        findings.iter().map(RuleViolation::to_string).collect()
     }
 
     #[test]

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Files that need one another, each all others, by their numbers.
+/// A cycle of files that need one another, each all others, by their numbers.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Cycle {
+pub(super) struct FileCycle {
     /// All of them, in ascending order.
     pub(super) members: Vec<usize>,
     /// A shortest cycle through the first of them, which it begins with.
@@ -13,14 +13,14 @@ pub(super) struct Cycle {
 
 /// Every set of files that need one another, `needs` being what each file needs; also a file that
 /// needs itself. O(files * needs).
-pub(super) fn cycles(needs: &[BTreeSet<usize>]) -> Vec<Cycle> {
+pub(super) fn cycles(needs: &[BTreeSet<usize>]) -> Vec<FileCycle> {
     let reached: Vec<BTreeSet<usize>> = (0..needs.len()).map(|n| reach(needs, n)).collect();
     let mut found = Vec::new();
     for first in 0..needs.len() {
         let members: Vec<usize> =
             reached[first].iter().copied().filter(|&n| reached[n].contains(&first)).collect();
         if members.first() == Some(&first) {
-            found.push(Cycle { members, path: path_back(needs, first) });
+            found.push(FileCycle { members, path: path_back(needs, first) });
         }
     }
     found

@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::outside::{cargo, output};
-use crate::python::Package;
-use finding::Finding;
+use crate::python::PythonPackage;
+use finding::RuleViolation;
 
 /// A tracked file larger than this belongs somewhere else.
 const BYTES_MAX: u64 = 1 << 20;
@@ -44,7 +44,7 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
         if text::is_ours(name) {
             let bytes = std::fs::read(&path).map_err(|e| format!("{name}: {e}"))?;
             let Ok(body) = String::from_utf8(bytes) else {
-                findings.push(Finding::new(name, 0, "is not UTF-8"));
+                findings.push(RuleViolation::new(name, 0, "is not UTF-8"));
                 continue;
             };
             findings.extend(text::check(name, &body));
@@ -58,17 +58,21 @@ pub(crate) fn run(root: &Path) -> Result<String, String> {
     findings.extend(words::judged(&refused));
     findings.extend(floors::check(&output(root, &cargo(), &metadata)?)?);
     findings.extend(cycles::check(root)?);
-    findings.extend(rooms::check(&Package::read(root)?));
+    findings.extend(rooms::check(&PythonPackage::read(root)?));
     findings.sort();
     report(count, &findings, &above_aim)
 }
 
-fn size(name: &str, bytes: u64) -> Option<Finding> {
+fn size(name: &str, bytes: u64) -> Option<RuleViolation> {
     let what = format!("{bytes} bytes; a tracked file has at most {BYTES_MAX}");
-    (bytes > BYTES_MAX).then(|| Finding::new(name, 0, what))
+    (bytes > BYTES_MAX).then(|| RuleViolation::new(name, 0, what))
 }
 
-fn report(count: usize, findings: &[Finding], above_aim: &[String]) -> Result<String, String> {
+fn report(
+    count: usize,
+    findings: &[RuleViolation],
+    above_aim: &[String],
+) -> Result<String, String> {
     if findings.is_empty() {
         let mut line = format!("tidy: {count} files, nothing found");
         if !above_aim.is_empty() {
@@ -77,7 +81,7 @@ fn report(count: usize, findings: &[Finding], above_aim: &[String]) -> Result<St
         }
         return Ok(line);
     }
-    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    let lines: Vec<String> = findings.iter().map(RuleViolation::to_string).collect();
     Err(format!("{}\ntidy: {} found (the rules are in STYLE.md)", lines.join("\n"), lines.len()))
 }
 
@@ -94,7 +98,7 @@ mod tests {
     #[test]
     fn findings_fail_with_file_and_line() {
         assert!(report(3, &[], &[]).is_ok());
-        let why = report(3, &[Finding::new("a.rs", 7, "bad")], &[]).expect_err("one finding");
+        let why = report(3, &[RuleViolation::new("a.rs", 7, "bad")], &[]).expect_err("one finding");
         assert!(why.starts_with("a.rs:7: bad\n"), "{why}");
     }
 

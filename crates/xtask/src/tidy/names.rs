@@ -12,15 +12,15 @@ use syn::{Attribute, Expr, Item, Meta, UseTree};
 use crate::source::is_test;
 
 /// A path of names, as it is written in a file outside of its inline modules.
-pub(super) type Path = Vec<String>;
+pub(super) type NamePath = Vec<String>;
 
-/// What a file says, outside of tests.
+/// The names that a file uses and defines, outside of tests.
 #[derive(Default)]
-pub(super) struct Names {
+pub(super) struct FileNames {
     /// Paths that its code names.
-    pub(super) named: BTreeSet<Path>,
+    pub(super) named: BTreeSet<NamePath>,
     /// Every `use`: the name here, and the path of what it is; a glob has the name `*`.
-    pub(super) uses: Vec<(String, Path)>,
+    pub(super) uses: Vec<(String, NamePath)>,
     /// The items that it defines, those of its inline modules among them.
     pub(super) defined: BTreeSet<String>,
     /// Modules of other files that are compiled for tests alone.
@@ -31,7 +31,7 @@ pub(super) struct Names {
     inside: Vec<String>,
 }
 
-impl Names {
+impl FileNames {
     /// Those of a file.
     pub(super) fn of(file: &syn::File) -> Self {
         let mut names = Self::default();
@@ -40,17 +40,17 @@ impl Names {
     }
 
     /// The path of an import, `None` where the file imports nothing of that name.
-    pub(super) fn import(&self, name: &str) -> Option<&Path> {
+    pub(super) fn import(&self, name: &str) -> Option<&NamePath> {
         self.uses.iter().find(|(here, _)| here == name).map(|(_, path)| path)
     }
 
     /// The modules and enums that it imports whole.
-    pub(super) fn globs(&self) -> impl Iterator<Item = &Path> {
+    pub(super) fn globs(&self) -> impl Iterator<Item = &NamePath> {
         self.uses.iter().filter(|(here, _)| here == "*").map(|(_, path)| path)
     }
 
     /// A path that is written within inline modules, as it would be outside of them.
-    fn outside(&self, mut path: Path) -> Path {
+    fn outside(&self, mut path: NamePath) -> NamePath {
         if self.inside.is_empty() || path.first().is_some_and(|word| word == "crate") {
             return path;
         }
@@ -65,7 +65,7 @@ impl Names {
         within.into_iter().chain(path).collect()
     }
 
-    fn name(&mut self, path: Path) {
+    fn name(&mut self, path: NamePath) {
         let path = self.outside(path);
         self.named.insert(path);
     }
@@ -85,14 +85,14 @@ impl Names {
         }
     }
 
-    fn import_as(&mut self, name: String, path: Path) {
+    fn import_as(&mut self, name: String, path: NamePath) {
         let path = self.outside(path);
         self.uses.push((name, path));
     }
 
     /// Names every path among the tokens of a macro, or of an attribute.
     fn tokens(&mut self, tokens: TokenStream) {
-        let mut path = Path::new();
+        let mut path = NamePath::new();
         let (mut colons, mut after_dot) = (0, false);
         for token in tokens {
             match &token {
@@ -125,7 +125,7 @@ impl Names {
     }
 
     /// A word alone is an item if it is called or begins with a capital; else it may be anything.
-    fn token_path(&mut self, path: Path, is_called: bool) {
+    fn token_path(&mut self, path: NamePath, is_called: bool) {
         let is_item = |word: &String| is_called || word.starts_with(char::is_uppercase);
         if path.len() > 1 || path.first().is_some_and(is_item) {
             self.name(path);
@@ -152,11 +152,11 @@ fn file_of(attribute: &Attribute) -> Option<String> {
     }
 }
 
-fn join(path: &[String], name: &str) -> Path {
+fn join(path: &[String], name: &str) -> NamePath {
     path.iter().cloned().chain([name.to_owned()]).collect()
 }
 
-fn words(path: &syn::Path) -> Path {
+fn words(path: &syn::Path) -> NamePath {
     path.segments.iter().map(|segment| segment.ident.to_string()).collect()
 }
 
@@ -176,7 +176,7 @@ fn name_of(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-impl<'ast> Visit<'ast> for Names {
+impl<'ast> Visit<'ast> for FileNames {
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
             Item::Mod(module) if is_test(item) && module.content.is_none() => {
@@ -200,7 +200,7 @@ impl<'ast> Visit<'ast> for Names {
         self.used(&item.tree, &[]);
         if matches!(item.vis, syn::Visibility::Inherited) {
             // what is imported for this file is needed; what it passes on, where it is named
-            let needed: Vec<Path> =
+            let needed: Vec<NamePath> =
                 self.uses[before..].iter().map(|(_, path)| path.clone()).collect();
             self.named.extend(needed);
         }

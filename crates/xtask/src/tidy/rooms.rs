@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::finding::Finding;
-use super::graph::{self, Cycle};
-use crate::python::{FileImport, Package, room};
+use super::finding::RuleViolation;
+use super::graph::{self, FileCycle};
+use crate::python::{FileImport, PythonPackage, room};
 
 /// Every room, and every file beside the rooms, with those it may import: they stand above it here,
 /// so that there is no cycle. The compiled core is everyone's.
@@ -80,7 +80,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Checks every import of the package.
-pub(super) fn check(package: &Package) -> Vec<Finding> {
+pub(super) fn check(package: &PythonPackage) -> Vec<RuleViolation> {
     let mut findings = unknown(package);
     for import in &package.imports {
         let (from, to) = (room(&import.from), room(&import.to));
@@ -101,23 +101,23 @@ fn may(name: &str) -> Option<&'static [&'static str]> {
 }
 
 /// The first file of every room that the table does not have.
-fn unknown(package: &Package) -> Vec<Finding> {
+fn unknown(package: &PythonPackage) -> Vec<RuleViolation> {
     let mut first = BTreeMap::new();
     for (module, (path, _)) in &package.files {
         first.entry(room(module)).or_insert(path);
     }
     first.retain(|room, _| may(room).is_none());
     let what = |room: &str| format!("room `{room}` has no row; give it one in ROOMS of xtask");
-    first.into_iter().map(|(room, path)| Finding::new(path, 0, what(room))).collect()
+    first.into_iter().map(|(room, path)| RuleViolation::new(path, 0, what(room))).collect()
 }
 
-fn at(package: &Package, import: &FileImport, what: String) -> Finding {
+fn at(package: &PythonPackage, import: &FileImport, what: String) -> RuleViolation {
     let path = package.files.get(&import.from).map_or("", |(path, _)| path);
-    Finding::new(path, import.line, what)
+    RuleViolation::new(path, import.line, what)
 }
 
 /// One finding for each set of files that import one another, at an import that closes a cycle.
-fn cycles(package: &Package) -> Vec<Finding> {
+fn cycles(package: &PythonPackage) -> Vec<RuleViolation> {
     let names: Vec<&String> = package.files.keys().collect();
     let number = |name: &String| names.binary_search(&name).ok();
     let mut needs = vec![BTreeSet::new(); names.len()];
@@ -126,7 +126,7 @@ fn cycles(package: &Package) -> Vec<Finding> {
             needs[from].insert(to);
         }
     }
-    let finding = |cycle: Cycle| {
+    let finding = |cycle: FileCycle| {
         let path: Vec<&str> = cycle.path.iter().map(|&n| names[n].as_str()).collect();
         let closes = |i: &&FileImport| Some(&i.from.as_str()) == path.last() && i.to == path[0];
         let import = package.imports.iter().find(closes)?;
@@ -143,7 +143,7 @@ mod tests {
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let texts = files.iter().map(|(p, t)| (format!("{PACKAGE}/{p}"), (*t).to_owned()));
-        check(&Package::of(texts.collect())).iter().map(Finding::to_string).collect()
+        check(&PythonPackage::of(texts.collect())).iter().map(RuleViolation::to_string).collect()
     }
 
     #[test]

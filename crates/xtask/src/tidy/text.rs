@@ -1,6 +1,6 @@
 //! Rules about the text of one file.
 
-use super::finding::Finding;
+use super::finding::RuleViolation;
 use crate::source;
 
 /// More lines than this are noted.
@@ -39,7 +39,7 @@ fn has_extension(name: &str, extension: &str) -> bool {
 }
 
 /// Applies every rule to the file `name` (path from the root) with text `body`.
-pub(super) fn check(name: &str, body: &str) -> Vec<Finding> {
+pub(super) fn check(name: &str, body: &str) -> Vec<RuleViolation> {
     let mut findings = unfinished(name, body);
     if is_code(name) {
         findings.extend(limits(name, body));
@@ -62,17 +62,17 @@ const PYTHON_CHILD: &str = "python/flyloom/support/process.py";
 
 /// A child that is a Python gets its words from `process.python`, whose `-P` keeps modules of the
 /// working folder out of it.
-fn python_children(name: &str, body: &str) -> Vec<Finding> {
+fn python_children(name: &str, body: &str) -> Vec<RuleViolation> {
     let starts = |line: &str| line.contains("sys.executable");
     let safe = |line: &str| name == PYTHON_CHILD && line.contains("\"-P\"");
     let what = "a Python child is started by process.python(MODULE), which passes -P";
     (body.lines().enumerate())
         .filter(|(_, line)| starts(line) && !safe(line))
-        .map(|(n, _)| Finding::new(name, n + 1, what))
+        .map(|(n, _)| RuleViolation::new(name, n + 1, what))
         .collect()
 }
 
-fn unfinished(name: &str, body: &str) -> Vec<Finding> {
+fn unfinished(name: &str, body: &str) -> Vec<RuleViolation> {
     let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     let mut findings = Vec::new();
     for (n, line) in body.lines().enumerate() {
@@ -83,7 +83,7 @@ fn unfinished(name: &str, body: &str) -> Vec<Finding> {
             });
             if whole {
                 let what = format!("`{mark}`: finish it, or say what is true today");
-                findings.push(Finding::new(name, n + 1, what));
+                findings.push(RuleViolation::new(name, n + 1, what));
             }
         }
     }
@@ -94,26 +94,26 @@ fn unfinished(name: &str, body: &str) -> Vec<Finding> {
 const GENERATED: [&str; 4] =
     ["/_generated.py", "/_mappings.py", "/_measures.py", "/_simulators.py"];
 
-fn limits(name: &str, body: &str) -> Vec<Finding> {
+fn limits(name: &str, body: &str) -> Vec<RuleViolation> {
     let mut findings = Vec::new();
     let lines = body.lines().count();
     if lines > LINES_MAX && !GENERATED.iter().any(|end| name.ends_with(end)) {
         let what = format!("{lines} lines; a file has at most {LINES_MAX} (aim: {LINES_AIM})");
-        findings.push(Finding::new(name, 0, what));
+        findings.push(RuleViolation::new(name, 0, what));
     }
     for (n, line) in body.lines().enumerate() {
         let columns = line.chars().count();
         // An address cannot be broken.
         if columns > COLUMNS_MAX && !line.contains("://") {
             let what = format!("{columns} columns; a line has at most {COLUMNS_MAX}");
-            findings.push(Finding::new(name, n + 1, what));
+            findings.push(RuleViolation::new(name, n + 1, what));
         }
     }
     findings
 }
 
 /// Line one says what the file is: `//!`, a docstring, or a C comment.
-fn first_line(name: &str, body: &str) -> Option<Finding> {
+fn first_line(name: &str, body: &str) -> Option<RuleViolation> {
     let first = body.lines().find(|l| !l.starts_with("#!")).unwrap_or_default();
     let (starts, wanted): (&[&str], &str) = if has_extension(name, "rs") {
         (&["//! "], "`//! what this file is`")
@@ -123,16 +123,16 @@ fn first_line(name: &str, body: &str) -> Option<Finding> {
         (&["/*", "//"], "a comment saying what this file is")
     };
     let says = starts.iter().any(|s| first.strip_prefix(s).is_some_and(|r| !r.trim().is_empty()));
-    (!says).then(|| Finding::new(name, 1, format!("the first line must be {wanted}")))
+    (!says).then(|| RuleViolation::new(name, 1, format!("the first line must be {wanted}")))
 }
 
 /// Rules on Rust code, outside tests.
-fn rust(name: &str, body: &str) -> Vec<Finding> {
+fn rust(name: &str, body: &str) -> Vec<RuleViolation> {
     let file = match source::parse(body) {
         Ok(file) => file,
-        Err(why) => return vec![Finding::new(name, 0, format!("not Rust: {why}"))],
+        Err(why) => return vec![RuleViolation::new(name, 0, format!("not Rust: {why}"))],
     };
-    let mut findings: Vec<Finding> = cites(name, body, &file).into_iter().collect();
+    let mut findings: Vec<RuleViolation> = cites(name, body, &file).into_iter().collect();
     let test_file = ["/tests/", "/benches/", "/examples/"].iter().any(|f| name.contains(f));
     let impure = IMPURE.iter().any(|p| name.starts_with(p));
     if name.starts_with("crates/") && !test_file && !impure {
@@ -140,14 +140,14 @@ fn rust(name: &str, body: &str) -> Vec<Finding> {
         let found = named.into_iter().filter(|(_, m)| IMPURE_MODULES.contains(&m.as_str()));
         findings.extend(found.map(|(line, module)| {
             let what = format!("`std::{module}` below lab: no I/O and no clock on this floor");
-            Finding::new(name, line, what)
+            RuleViolation::new(name, line, what)
         }));
     }
     findings
 }
 
 /// Families and engines say where they come from.
-fn cites(name: &str, body: &str, file: &syn::File) -> Option<Finding> {
+fn cites(name: &str, body: &str, file: &syn::File) -> Option<RuleViolation> {
     let (_, implements) = SOURCED.iter().find(|(folder, _)| name.starts_with(folder))?;
     let member = !source::impls_of(file, implements).is_empty();
     let cited = body.lines().any(|line| {
@@ -158,11 +158,11 @@ fn cites(name: &str, body: &str, file: &syn::File) -> Option<Finding> {
         })
     });
     let what = format!("implements `{implements}` without a `Source:` line in its comments");
-    (member && !cited).then(|| Finding::new(name, 0, what))
+    (member && !cited).then(|| RuleViolation::new(name, 0, what))
 }
 
 /// A page of Markdown has one title, outside its code blocks.
-fn headings(name: &str, body: &str) -> Vec<Finding> {
+fn headings(name: &str, body: &str) -> Vec<RuleViolation> {
     let mut titles = 0;
     let mut fence: Option<&str> = None;
     let mut findings = Vec::new();
@@ -177,7 +177,7 @@ fn headings(name: &str, body: &str) -> Vec<Finding> {
         if fence.is_none() && line.starts_with("# ") {
             titles += 1;
             if titles > 1 {
-                findings.push(Finding::new(name, n + 1, "a second title (`# `) on one page"));
+                findings.push(RuleViolation::new(name, n + 1, "a second title (`# `) on one page"));
             }
         }
     }

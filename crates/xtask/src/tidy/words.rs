@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::finding::Finding;
+use super::finding::RuleViolation;
 
 /// What is refused, and what to say instead. The list may only grow.
 const REFUSED: &[(&[&str], &str)] = &[
@@ -143,15 +143,15 @@ fn room(name: &str) -> String {
 }
 
 /// The findings among the uses of all files: those of rooms that have more than is known.
-pub(super) fn judged(all: &[(String, Vec<RefusedWord>)]) -> Vec<Finding> {
+pub(super) fn judged(all: &[(String, Vec<RefusedWord>)]) -> Vec<RuleViolation> {
     by(all, KNOWN)
 }
 
-fn by(all: &[(String, Vec<RefusedWord>)], known: &[(&str, usize)]) -> Vec<Finding> {
-    let mut rooms: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+fn by(all: &[(String, Vec<RefusedWord>)], known: &[(&str, usize)]) -> Vec<RuleViolation> {
+    let mut rooms: BTreeMap<String, Vec<RuleViolation>> = BTreeMap::new();
     for (name, uses) in all {
         let of_room = rooms.entry(room(name)).or_default();
-        of_room.extend(uses.iter().map(|one| Finding::new(name, one.line, &one.what)));
+        of_room.extend(uses.iter().map(|one| RuleViolation::new(name, one.line, &one.what)));
     }
     let mut findings = Vec::new();
     for (room, uses) in &rooms {
@@ -163,11 +163,11 @@ fn by(all: &[(String, Vec<RefusedWord>)], known: &[(&str, usize)]) -> Vec<Findin
                 "{} refused words; KNOWN of tidy/words.rs has {allowed}, which may only shrink",
                 uses.len()
             );
-            findings.push(Finding::new(room, 0, what));
+            findings.push(RuleViolation::new(room, 0, what));
         }
     }
     for (name, _) in known.iter().filter(|(name, _)| !rooms.contains_key(*name)) {
-        findings.push(Finding::new(name, 0, "no refused words any more: change KNOWN"));
+        findings.push(RuleViolation::new(name, 0, "no refused words any more: change KNOWN"));
     }
     findings
 }

@@ -20,14 +20,14 @@ STEPS = ("endpoint cables", "inside a group", "inside a rack, between groups", "
 # --- shapes --------------------------------------------------------------------------------------
 
 
-class Step(TypedDict):
+class WiringStep(TypedDict):
     """The cables of one step of the wiring."""
 
     step: Annotated[Simple, "its name or number"]
     count: Annotated[Count, "cables"]
 
 
-class Class(TypedDict):
+class CableClass(TypedDict):
     """Cables of one kind and length."""
 
     kind: Annotated[str, "`copper`, `optical` or another"]
@@ -36,25 +36,25 @@ class Class(TypedDict):
     cost_usd: NotRequired[Annotated[float, "their price"]]
 
 
-class Cables(TypedDict):
+class CableLengths(TypedDict):
     """All cables of a network."""
 
     total: Annotated[Count, "cables"]
     length_m: NotRequired[Annotated[float, "the length of all"]]
-    by_step: NotRequired[Annotated[list[Step], "cables by step of the wiring"]]
-    classes: Annotated[list[Class], "cables by kind and length"]
+    by_step: NotRequired[Annotated[list[WiringStep], "cables by step of the wiring"]]
+    classes: Annotated[list[CableClass], "cables by kind and length"]
     cost_usd: NotRequired[Annotated[float, "the price of all"]]
     cost_note: NotRequired[Annotated[str, "what the price is by"]]
 
 
-class OfNetwork(TypedDict):
+class NetworkCables(TypedDict):
     """The cables of a network of the page."""
 
-    cables: NotRequired[Annotated[Cables, "its cables"]]
+    cables: NotRequired[Annotated[CableLengths, "its cables"]]
 
 
 @also(Any)
-class Stock(TypedDict):
+class StockCables(TypedDict):
     """Cables of one kind, length and use."""
 
     kind: Annotated[str, "`copper`, `optical` or another"]
@@ -64,12 +64,12 @@ class Stock(TypedDict):
 
 
 @also(Any)
-class Purchase(TypedDict):
+class CablePurchase(TypedDict):
     """The cables to buy, as `flyloom plan` lists them."""
 
     by_step: Annotated[list[Count], "cables of endpoints, inside a group, between groups of a "
                                     "rack, and between racks"]
-    classes: Annotated[list[Stock], "cables by kind, length and use"]
+    classes: Annotated[list[StockCables], "cables by kind, length and use"]
     cables: Annotated[Count, "all cables"]
     length_m: NotRequired[Annotated[float, "the length of all"]]
     cost_usd: Annotated[float, "the price of all"]
@@ -204,7 +204,7 @@ SECTION = Section(
     name="cables", title="Cables", place=20,
     doc="How many cables of each length and kind a network needs, and their price.",
     when="a network has cables",
-    saved={("networks", "*", "plan"): Purchase}, border=border,
-    of_network=Facts(shape=OfNetwork, of=of_network),
+    saved={("networks", "*", "plan"): CablePurchase}, border=border,
+    of_network=Facts(shape=NetworkCables, of=of_network),
     view=view, figures={30: figures},
 )

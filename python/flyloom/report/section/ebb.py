@@ -15,7 +15,7 @@ from flyloom.report.words import some
 BINS = 24
 
 
-class Bin(TypedDict):
+class EbbBin(TypedDict):
     """A bin of the histogram: how many patterns have values between its ends."""
 
     bin_low: Annotated[float, "the lower end"]
@@ -23,24 +23,24 @@ class Bin(TypedDict):
     count: Annotated[Count, "patterns"]
 
 
-class Bandwidth(TypedDict):
+class BisectionBandwidth(TypedDict):
     """Fractions of the injection bandwidth that random patterns have."""
 
     mean: Annotated[float, "the mean over the patterns"]
     ci_low: Annotated[float, "the lower end of its confidence interval"]
     ci_high: Annotated[float, "the upper end"]
     patterns: Annotated[Count, "patterns"]
-    histogram: Annotated[list[Bin], "patterns by their values"]
+    histogram: Annotated[list[EbbBin], "patterns by their values"]
 
 
-class OfRouting(TypedDict):
+class RoutingBandwidth(TypedDict):
     """The bandwidth measured for a routing."""
 
-    ebb: NotRequired[Annotated[Bandwidth, "its effective bisection bandwidth"]]
+    ebb: NotRequired[Annotated[BisectionBandwidth, "its effective bisection bandwidth"]]
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedBandwidth(TypedDict):
     """Effective bisection bandwidth, as `flyloom ebb` has it, where it was measured."""
 
     pattern_means: Annotated[list[float], "the value of each pattern"]
@@ -221,7 +221,7 @@ SECTION = Section(
     name="ebb", title="Bisection bandwidth", place=80,
     doc="Effective bisection bandwidth of each routing, over random patterns.",
     when="it was measured of a routing",
-    saved={("records", "[]", "ebb"): Saved}, border=border,
-    of_routing=Facts(shape=OfRouting, of=of_routing, check=check),
+    saved={("records", "[]", "ebb"): SavedBandwidth}, border=border,
+    of_routing=Facts(shape=RoutingBandwidth, of=of_routing, check=check),
     view=view, tiles={30: tiles}, figures={50: figures},
 )

@@ -11,7 +11,7 @@ from flyloom.report.shape import Count, Simple, also
 
 
 @also(Simple)
-class Deploy(TypedDict):
+class DeployResult(TypedDict):
     """The result of `flyloom deploy`, if it was asked for."""
 
     skipped: NotRequired[Annotated[str, "why it was not done"]]
@@ -27,10 +27,10 @@ class Deploy(TypedDict):
     seconds: NotRequired[Annotated[float, "how long it took"]]
 
 
-class OfRouting(TypedDict):
+class RoutingDeployment(TypedDict):
     """The result of deploying a routing."""
 
-    deploy: NotRequired[Annotated[Deploy, "what was loaded and read back"]]
+    deploy: NotRequired[Annotated[DeployResult, "what was loaded and read back"]]
 
 
 def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,6 +65,6 @@ SECTION = Section(
     name="fabric", title="Loaded and read back", place=100,
     doc="What OpenSM made of the tables of each routing, entry by entry.",
     when="tables were to be loaded into OpenSM",
-    saved={("records", "[]", "deploy"): Deploy},
-    of_routing=Facts(shape=OfRouting, of=of_routing), view=view, tiles={40: tiles},
+    saved={("records", "[]", "deploy"): DeployResult},
+    of_routing=Facts(shape=RoutingDeployment, of=of_routing), view=view, tiles={40: tiles},
 )

@@ -11,22 +11,22 @@ from flyloom.report.shape import Count, also
 from flyloom.report.words import some
 
 
-class Bin(TypedDict):
+class LoadBin(TypedDict):
     """A bin of the histogram: how many channels have this load."""
 
     load: Annotated[Count, "routes over each"]
     channels: Annotated[Count, "channels"]
 
 
-class Loads(TypedDict):
+class LoadDistribution(TypedDict):
     """The loads of a routing."""
 
     edge_forwarding_index: NotRequired[Annotated[float, "most routes over a channel"]]
-    load_histogram: NotRequired[Annotated[list[Bin], "channels by the routes over them"]]
+    load_histogram: NotRequired[Annotated[list[LoadBin], "channels by the routes over them"]]
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedLoads(TypedDict):
     """The load of channels as saved, if the point has tables."""
 
     histogram: Annotated[list[list[Count]], "numbers of routes, each with its channels"]
@@ -142,6 +142,6 @@ SECTION = Section(
     name="load", title="Load", place=70,
     doc="How evenly the routes of each routing are spread over the channels.",
     when="a routing has loads",
-    saved={("records", "[]", "load"): Saved}, border=border,
-    of_routing=Facts(shape=Loads, of=of_routing), view=view,
+    saved={("records", "[]", "load"): SavedLoads}, border=border,
+    of_routing=Facts(shape=LoadDistribution, of=of_routing), view=view,
 )

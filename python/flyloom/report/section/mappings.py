@@ -22,7 +22,7 @@ BARS = 60
 """Up to this number of mappings of one size are drawn as bars."""
 
 
-class Method(TypedDict):
+class MappingMethod(TypedDict):
     """The figures of a mapping found by one method."""
 
     method: Annotated[str, "its name"]
@@ -34,7 +34,7 @@ class Method(TypedDict):
                                             "was simulated"]]
 
 
-class Mapped(Method):
+class NetworkMapping(MappingMethod):
     """A mapping on the page, found by `map` at a point."""
 
     network: Annotated[str, "the label of the network"]
@@ -42,7 +42,7 @@ class Mapped(Method):
 
 
 @also(Any)
-class Saved(Method):
+class SavedMapping(MappingMethod):
     """A mapping in the results of a run, found by `map` at a point."""
 
 
@@ -51,7 +51,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for record, found in found_by("map", saved):
         if isinstance(found, dict):
             label = record.get("called") or record["label"]
-            yield {key: found.get(key) for key in Method.__annotations__} | {
+            yield {key: found.get(key) for key in MappingMethod.__annotations__} | {
                 "network": record["network"], "label": label}
 
 
@@ -172,7 +172,7 @@ SECTION = Section(
     name="mappings", title="Mappings", place=60,
     doc="How far messages go, and how long they take, by several methods of mapping.",
     when="`map` ran at several points",
-    saved={("records", "[]", "measures", "map"): Saved},
-    entries=Entries(key="mappings", shape=Mapped, of=entries),
+    saved={("records", "[]", "measures", "map"): SavedMapping},
+    entries=Entries(key="mappings", shape=NetworkMapping, of=entries),
     view=view, figures={100: figures},
 )

@@ -15,7 +15,7 @@ from flyloom.support.amounts import figure, heading
 WIDE = 8
 
 
-class Column(TypedDict):
+class MeasureColumn(TypedDict):
     """A figure of a measure."""
 
     name: Annotated[str, "its name"]
@@ -24,7 +24,7 @@ class Column(TypedDict):
     better: NotRequired[Annotated[str, "`lower`, `higher` or nothing"]]
 
 
-class Figures(TypedDict):
+class MeasureFigures(TypedDict):
     """The columns that a measure found at a point."""
 
     network: Annotated[str, "the label of the network"]
@@ -32,43 +32,43 @@ class Figures(TypedDict):
     cells: Annotated[list[Simple], "the figures, in the order of the columns"]
 
 
-class About(TypedDict):
+class MeasureDescription(TypedDict):
     """A measure."""
 
     name: Annotated[str, "its name"]
     doc: Annotated[str, "what it is, in a sentence"]
-    columns: Annotated[list[Column], "its figures"]
+    columns: Annotated[list[MeasureColumn], "its figures"]
 
 
-class Row(Figures):
+class MeasureRow(MeasureFigures):
     """A row of a table on the page: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
 
 
-class Measure(About):
+class Measure(MeasureDescription):
     """The table of a measure."""
 
-    rows: Annotated[list[Row], "what was found at each point"]
+    rows: Annotated[list[MeasureRow], "what was found at each point"]
 
 
-class SavedRow(Figures):
+class SavedMeasureRow(MeasureFigures):
     """A row in the results of a run: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Any], "what was asked, by tables"]]
 
 
-class Saved(About):
+class SavedMeasure(MeasureDescription):
     """The table of a measure, of a run."""
 
-    rows: Annotated[list[SavedRow], "what was found at each point"]
+    rows: Annotated[list[SavedMeasureRow], "what was found at each point"]
 
 
 @also(Any)
-class Tables(TypedDict):
+class MeasureTables(TypedDict):
     """The tables of all measures."""
 
-    measures: NotRequired[Annotated[list[Saved], "a table for each measure asked for"]]
+    measures: NotRequired[Annotated[list[SavedMeasure], "a table for each measure asked for"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -159,6 +159,6 @@ SECTION = Section(
     name="measures", title="Measures", place=110,
     doc="A table for each measure, with a row for each point.",
     when="a measure was asked for",
-    saved={(): Tables}, entries=Entries(key="measures", shape=Measure, of=entries),
+    saved={(): MeasureTables}, entries=Entries(key="measures", shape=Measure, of=entries),
     view=view, figures={20: prices, 110: figures},
 )

@@ -11,9 +11,10 @@ from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along
 from flyloom.report.shape import Count, also
 from flyloom.report.words import some
+from flyloom.verbs.runs import preset_said
 
 
-class Figures(TypedDict):
+class MessageFigures(TypedDict):
     """The times of the ranks, and the messages they sent."""
 
     ranks: Annotated[Count, "ranks"]
@@ -23,15 +24,16 @@ class Figures(TypedDict):
     sent_bytes: Annotated[float, "what they held"]
 
 
-class MessageRun(Run, Figures):
+class MessageRun(Run, MessageFigures):
     """A run of `sim.message` on the page."""
 
+    costs: NotRequired[Annotated[str, "what messages cost, and where that is from"]]
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
                                               "carried"]]
 
 
 @also(Any)
-class Channels(TypedDict):
+class ChannelTotals(TypedDict):
     """The load of the network's channels."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
@@ -39,18 +41,31 @@ class Channels(TypedDict):
 
 
 @also(Any)
-class Saved(Figures):
+class CostsOrigin(TypedDict):
+    """Where the costs of messages are from."""
+
+    preset: Annotated[str, "the preset"]
+    source: Annotated[str, "where its figures are from"]
+    given: Annotated[list[str], "the parameters that were given in place of the preset's"]
+
+
+@also(Any)
+class SavedMessageRun(MessageFigures):
     """A run of `sim.message` in the results."""
 
-    network: NotRequired[Annotated[Channels, "what the network carried"]]
+    network: NotRequired[Annotated[ChannelTotals, "what the network carried"]]
+    costs: NotRequired[Annotated[CostsOrigin, "where what messages cost is from"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """What was found at the points of a run, with what was asked."""
     for record, found in found_by("sim.message", saved):
         busiest = (found.get("network") or {}).get("busiest_link_use")
-        figures = {key: found[key] for key in Figures.__annotations__}
-        yield {**figures, "busiest_link_use": busiest, **asked_of(record, "message")}
+        figures = {key: found[key] for key in MessageFigures.__annotations__}
+        costs = {}
+        if of := found.get("costs"):
+            costs = {"costs": f"{preset_said(of)} ({of['source']})"}
+        yield {**figures, **costs, "busiest_link_use": busiest, **asked_of(record, "message")}
 
 
 def view(page: View) -> dict[str, Any] | None:
@@ -59,7 +74,8 @@ def view(page: View) -> dict[str, Any] | None:
     if not played:
         return None
     curves = len({row["curve"] for row in played})
-    return {"played": played, "chart": page.chart("messages", spec(played)),
+    costs = sorted({row["costs"] for row in played if "costs" in row})
+    return {"played": played, "costs": costs, "chart": page.chart("messages", spec(played)),
             "left_out": some("curves", curves, "the first", axis.MOST)}
 
 
@@ -106,7 +122,7 @@ SECTION = Section(
     name="messages", title="Messages", place=50,
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
-    saved={("records", "[]", "measures", "sim.message"): Saved},
+    saved={("records", "[]", "measures", "sim.message"): SavedMessageRun},
     entries=Entries(key="messages", shape=MessageRun, of=entries),
     view=view, figures={90: figures},
 )

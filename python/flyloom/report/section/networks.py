@@ -34,7 +34,7 @@ MATRIX_LINKS = 60_000
 # --- shapes --------------------------------------------------------------------------------------
 
 
-class Switch(TypedDict):
+class RackSwitch(TypedDict):
     """A switch in a rack."""
 
     id: Annotated[Count, "its number in the network"]
@@ -42,7 +42,7 @@ class Switch(TypedDict):
     unit: NotRequired[Annotated[Count, "its rack unit, from 1 at the floor"]]
 
 
-class Servers(TypedDict):
+class RackServers(TypedDict):
     """The servers at one place in a rack."""
 
     unit: Annotated[Count, "their lowest rack unit"]
@@ -50,18 +50,18 @@ class Servers(TypedDict):
     endpoints: Annotated[Count, "endpoints there"]
 
 
-class Rack(TypedDict):
+class FloorRack(TypedDict):
     """A rack of the floor."""
 
     name: Annotated[str, "its name, which no other has"]
     row: Annotated[float, "its row on the floor"]
     column: Annotated[float, "its place in the row"]
-    switches: Annotated[list[Switch], "its switches"]
+    switches: Annotated[list[RackSwitch], "its switches"]
     endpoints: Annotated[Count, "endpoints in it"]
-    servers: NotRequired[Annotated[list[Servers], "where they are"]]
+    servers: NotRequired[Annotated[list[RackServers], "where they are"]]
 
 
-class Pair(TypedDict):
+class RackPair(TypedDict):
     """A pair of racks with cables between them."""
 
     a: Annotated[str, "the name of one"]
@@ -69,25 +69,25 @@ class Pair(TypedDict):
     cables: Annotated[Count, "cables between them"]
 
 
-class Floor(TypedDict):
+class RackFloor(TypedDict):
     """The floor: the places of racks and their contents."""
 
-    racks: Annotated[list[Rack], "the racks"]
+    racks: Annotated[list[FloorRack], "the racks"]
     switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
-    rack_pairs: Annotated[list[Pair], "racks that have cables between them"]
+    rack_pairs: Annotated[list[RackPair], "racks that have cables between them"]
 
 
-class Drawings(TypedDict):
+class NetworkDrawings(TypedDict):
     """The drawings of a network."""
 
     edges: NotRequired[Annotated[list[list[Count]], "links, as pairs of switches"]]
     switch_names: NotRequired[Annotated[list[str], "the name of each switch"]]
     switch_groups: NotRequired[Annotated[list[Simple], "the group of each switch"]]
-    floor: NotRequired[Annotated[Floor, "its racks"]]
+    floor: NotRequired[Annotated[RackFloor, "its racks"]]
 
 
 @also(Any)
-class Seat(TypedDict):
+class SwitchSeat(TypedDict):
     """The place of a switch or an endpoint."""
 
     rack: Annotated[Count, "the number of the rack, from 0"]
@@ -95,7 +95,7 @@ class Seat(TypedDict):
 
 
 @also(Any)
-class Place(TypedDict):
+class PlannedRack(TypedDict):
     """A rack."""
 
     name: Annotated[str, "its name"]
@@ -104,7 +104,7 @@ class Place(TypedDict):
 
 
 @also(Any)
-class Rules(TypedDict):
+class FloorRules(TypedDict):
     """The rules by which racks are filled."""
 
     switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
@@ -112,32 +112,32 @@ class Rules(TypedDict):
 
 
 @also(Any)
-class Plan(TypedDict):
+class FloorPlan(TypedDict):
     """The racks, as `flyloom plan` describes them."""
 
-    racks: Annotated[list[Place], "the racks"]
-    switches: Annotated[list[Seat], "where each switch is"]
-    rack_pairs: Annotated[list[Pair], "racks that have cables between them"]
-    rules: Annotated[Rules, "what racks are filled by"]
+    racks: Annotated[list[PlannedRack], "the racks"]
+    switches: Annotated[list[SwitchSeat], "where each switch is"]
+    rack_pairs: Annotated[list[RackPair], "racks that have cables between them"]
+    rules: Annotated[FloorRules, "what racks are filled by"]
 
 
 @also(Any)
-class Counts(Structure):
+class NetworkCounts(Structure):
     """The counts of a network, as `flyloom structure` has them."""
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedNetwork(TypedDict):
     """A network in the results of a run."""
 
     label: Annotated[str, "its name in the report"]
     recipe: Annotated[str, "how it is built again"]
-    structure: Annotated[Counts, "its counts and distances"]
-    plan: Annotated[Plan, "its racks and cables"]
+    structure: Annotated[NetworkCounts, "its counts and distances"]
+    plan: Annotated[FloorPlan, "its racks and cables"]
 
 
 @also(Any)
-class OtherFacts(TypedDict):
+class NetworkFacts(TypedDict):
     """Further facts about each network, by its key."""
 
     edges: Annotated[dict[str, Any], "the links of each network by its key, as pairs of switches"]
@@ -172,7 +172,7 @@ def _seats(plan: Mapping[str, Any], switches: int, where: str) -> None:
     expect(isinstance(seats, list), f"{where}.endpoints", "a list")
     for i, seat in enumerate(seats or ()):
         if seat is not None:
-            walk(seat, shape(Seat), f"{where}.endpoints[{i}]")
+            walk(seat, shape(SwitchSeat), f"{where}.endpoints[{i}]")
     racks = len(plan["racks"])
     for seat in [*plan["switches"], *filter(None, seats or ())]:
         expect(seat["rack"] < racks, f"{where}: rack {seat['rack']}", f"racks below {racks}")
@@ -346,7 +346,7 @@ SECTION = Section(
     name="networks", title="Networks", place=10,
     doc="Counts and distances of each network, its floor, racks and links.",
     when="",
-    saved={("networks", "*"): Saved, (): OtherFacts}, border=border,
-    of_network=Facts(shape=Drawings, of=of_network, check=check),
+    saved={("networks", "*"): SavedNetwork, (): NetworkFacts}, border=border,
+    of_network=Facts(shape=NetworkDrawings, of=of_network, check=check),
     view=view, tiles={10: tiles}, figures={10: sizes, 40: distances},
 )

@@ -35,7 +35,7 @@ class PacketLinks(ChannelEnds):
 
 
 @also(Any)
-class OverSeeds(TypedDict):
+class PacketOverSeeds(TypedDict):
     """What runs of a point with different seeds say of its means."""
 
     seeds: Annotated[Count, "runs"]
@@ -45,7 +45,7 @@ class OverSeeds(TypedDict):
 
 
 @also(Any)
-class Point(TypedDict):
+class PacketPoint(TypedDict):
     """The results at one load, or for all jobs."""
 
     offered_load: NotRequired[Annotated[
@@ -64,12 +64,12 @@ class Point(TypedDict):
     nonminimal_packets: Annotated[Count, "packets that took a path that is not minimal"]
     end_ns: Annotated[float, "when the last packet arrived"]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
-    over_seeds: NotRequired[Annotated[OverSeeds, "intervals of means, of several seeds"]]
+    over_seeds: NotRequired[Annotated[PacketOverSeeds, "intervals of means, of several seeds"]]
     links: NotRequired[Annotated[PacketLinks, "use of each channel, where it was asked for"]]
 
 
 @also(Any)
-class Job(TypedDict):
+class PacketJob(TypedDict):
     """The results of a job."""
 
     name: Annotated[str, "its trace"]
@@ -83,11 +83,12 @@ class Job(TypedDict):
     bytes: Annotated[Count, "what its messages hold"]
 
 
-class Packets(Run):
+class PacketRun(Run):
     """A run of `sim.packet` at a point."""
 
-    points: Annotated[list[Point], "what was found at each load; of jobs the one of their run"]
-    jobs: NotRequired[Annotated[list[Job], "what was found of each job"]]
+    points: Annotated[
+        list[PacketPoint], "what was found at each load; of jobs the one of their run"]
+    jobs: NotRequired[Annotated[list[PacketJob], "what was found of each job"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -171,6 +172,6 @@ SECTION = Section(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    entries=Entries(key="packets", shape=Packets, of=entries, measure="sim.packet", check=check),
+    entries=Entries(key="packets", shape=PacketRun, of=entries, measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

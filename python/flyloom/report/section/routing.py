@@ -17,7 +17,7 @@ SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
 # --- shapes --------------------------------------------------------------------------------------
 
 
-class Verdict(TypedDict):
+class RoutingVerdict(TypedDict):
     """A verdict: whether a property was proved, and the witness."""
 
     name: Annotated[str, "what was to be proved"]
@@ -25,18 +25,18 @@ class Verdict(TypedDict):
     witness: NotRequired[Annotated[str, "what proves it, or the contrary"]]
 
 
-class Proof(TypedDict):
+class RoutingProof(TypedDict):
     """The proof about a set of tables."""
 
     lanes: NotRequired[Annotated[Count, "virtual lanes that they take"]]
     max_hops: NotRequired[Annotated[Count, "links of the longest route"]]
     mean_hops: NotRequired[Annotated[float, "links of a route, in the mean"]]
-    verdicts: NotRequired[Annotated[list[Verdict], "what was proved"]]
+    verdicts: NotRequired[Annotated[list[RoutingVerdict], "what was proved"]]
     counterexample: NotRequired[Annotated[list[str], "the cycle of channels, a line for each"]]
 
 
 @also(Any)
-class Complete(TypedDict):
+class CompletenessVerdict(TypedDict):
     """Whether every route arrives."""
 
     holds: Annotated[bool, "whether every route arrives"]
@@ -47,7 +47,7 @@ class Complete(TypedDict):
 
 
 @also(Any)
-class Deadlock(TypedDict):
+class DeadlockVerdict(TypedDict):
     """Whether packets can wait for each other in a cycle."""
 
     holds: Annotated[bool, "whether they cannot"]
@@ -58,12 +58,12 @@ class Deadlock(TypedDict):
 
 
 @also(Any)
-class Saved(TypedDict):
+class SavedRouting(TypedDict):
     """The proof in the results, as `flyloom verify` has it, if the point has tables."""
 
     holds: Annotated[bool, "whether every verdict holds"]
-    complete: Annotated[Complete, "whether every route arrives"]
-    deadlock: NotRequired[Annotated[Deadlock, "whether packets can wait in a cycle"]]
+    complete: Annotated[CompletenessVerdict, "whether every route arrives"]
+    deadlock: NotRequired[Annotated[DeadlockVerdict, "whether packets can wait in a cycle"]]
 
 
 # --- what a run has of them ----------------------------------------------------------------------
@@ -168,7 +168,7 @@ SECTION = Section(
     name="routing", title="Routing and proof", place=90,
     doc="The tables of each routing, and what was proved of them.",
     when="a point has tables",
-    saved={("records", "[]", "verify"): Saved}, border=border,
-    of_routing=Facts(shape=Proof, of=of_routing),
+    saved={("records", "[]", "verify"): SavedRouting}, border=border,
+    of_routing=Facts(shape=RoutingProof, of=of_routing),
     view=view, tiles={20: tiles}, figures={51: figures},
 )

@@ -33,7 +33,7 @@ class FlitLinks(ChannelEnds):
 
 
 @also(Any)
-class OverSeeds(TypedDict):
+class FlitOverSeeds(TypedDict):
     """What runs of a point with different seeds say of its means."""
 
     seeds: Annotated[Count, "runs"]
@@ -42,7 +42,7 @@ class OverSeeds(TypedDict):
 
 
 @also(Any)
-class Point(TypedDict):
+class FlitPoint(TypedDict):
     """The results at one load."""
 
     offered_load: Annotated[float, "flits that an endpoint offers a cycle"]
@@ -58,15 +58,15 @@ class Point(TypedDict):
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
     hop_histogram: Annotated[list[Count], "packets by the switches that they visited, from 0"]
-    over_seeds: NotRequired[Annotated[OverSeeds, "intervals of means, of several seeds"]]
+    over_seeds: NotRequired[Annotated[FlitOverSeeds, "intervals of means, of several seeds"]]
     links: NotRequired[Annotated[FlitLinks, "use of each channel, where it was asked for"]]
 
 
 @also(Any)
-class Simulation(Run):
+class FlitRun(Run):
     """A run of `sim.flit` at a point."""
 
-    points: Annotated[list[Point], "what was found at each load"]
+    points: Annotated[list[FlitPoint], "what was found at each load"]
     saturation_throughput: NotRequired[Annotated[
         float, "the load above which less arrives, where it was asked for"]]
 
@@ -125,7 +125,7 @@ SECTION = Section(
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
     entries=Entries(
-        key="simulations", shape=Simulation, of=entries, measure="sim.flit", check=check,
+        key="simulations", shape=FlitRun, of=entries, measure="sim.flit", check=check,
     ),
     view=view, figures={60: figures},
 )

@@ -1,22 +1,23 @@
 //! The routes of tables: one in each layer.
 
-use super::{Candidate, Candidates, Heading};
+use super::{Candidate, CandidateScheme, PacketHeading};
 use crate::Topology;
 use crate::tables::{Routing, Sl2Vl};
 use base::{SwitchId, TerminalId};
 
-/// Forwarding tables: a packet chooses its layer when it sets off, and follows the table.
+/// The scheme of forwarding tables: a packet chooses its layer when it sets off, and follows the
+/// table.
 ///
 /// A goal is `layer * terminals + terminal`; a state the service level and, where lanes depend on
 /// it, the in-port.
 #[derive(Debug, Clone)]
-pub struct FromTables {
+pub struct TableCandidates {
     routing: Routing,
     /// One more than the highest in-port that states tell.
     ports: u32,
 }
 
-impl FromTables {
+impl TableCandidates {
     /// Those of `routing`, on its lanes. That the last switch delivers to the terminal is not asked
     /// here: it is a part of the proof of tables.
     pub fn new(routing: Routing) -> Self {
@@ -41,7 +42,7 @@ impl FromTables {
     }
 }
 
-impl Candidates for FromTables {
+impl CandidateScheme for TableCandidates {
     fn topology(&self) -> &Topology {
         self.routing.topology()
     }
@@ -70,7 +71,7 @@ impl Candidates for FromTables {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         let (layer, to) = self.of(heading.goal);
         let (sl, in_port) = ((heading.state % 16) as u8, (heading.state / 16) as u16);
         let walk = self.routing.walk(layer, to, at);

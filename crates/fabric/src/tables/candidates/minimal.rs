@@ -1,7 +1,7 @@
 //! All shortest paths: each next hop that is nearer to the destination.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, Candidates, Heading, LaneClasses, Leg};
+use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketHeading};
 use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// no such; one class lets any packet take any lane. A goal is a switch, a state the class of the
 /// next hop. O(switches^2) bytes.
 #[derive(Debug, Clone)]
-pub struct Minimal {
+pub struct MinimalAdaptive {
     on: Arc<Topology>,
     lanes: LaneClasses,
     /// Hops to each switch from every other: a row a destination.
     hops: Vec<u8>,
 }
 
-impl Minimal {
+impl MinimalAdaptive {
     /// All shortest paths of `on`. O(switches * arcs), in parallel.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl Minimal {
     }
 }
 
-impl Candidates for Minimal {
+impl CandidateScheme for MinimalAdaptive {
     fn topology(&self) -> &Topology {
         &self.on
     }
@@ -81,7 +81,7 @@ impl Candidates for Minimal {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         let (graph, row) = (self.on.graph(), self.row(heading.goal));
         let here = row[at.ix()];
         let state = (heading.state + 1).min(self.states() - 1);
@@ -95,7 +95,7 @@ impl Candidates for Minimal {
     }
 }
 
-impl Leg for Minimal {
+impl LegPaths for MinimalAdaptive {
     fn classes(&self) -> LaneClasses {
         self.lanes
     }

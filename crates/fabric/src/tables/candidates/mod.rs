@@ -11,23 +11,23 @@ mod rows;
 mod up_down;
 mod via;
 
-pub use from_tables::FromTables;
-pub use grouped::{Grouped, groups};
-pub use minimal::Minimal;
-pub use progressive::Progressive;
-pub use up_down::UpDown;
-pub use via::Via;
+pub use from_tables::TableCandidates;
+pub use grouped::{GroupedMinimal, groups};
+pub use minimal::MinimalAdaptive;
+pub use progressive::ProgressiveAdaptive;
+pub use up_down::UpDownAdaptive;
+pub use via::IntermediateDetour;
 
 use crate::Topology;
 use base::{ChannelId, SwitchId, TerminalId};
 use std::ops::Range;
 
-/// What a packet carries of its route.
+/// The heading of a packet: its goal, and the state in which it goes there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Heading {
+pub struct PacketHeading {
     /// What it goes to now, a number of the scheme's: its destination, or an intermediate switch.
     pub goal: u32,
-    /// What it did so far, a number that the scheme gives, below [`Candidates::states`].
+    /// What it did so far, a number that the scheme gives, below [`CandidateScheme::states`].
     pub state: u32,
 }
 
@@ -79,7 +79,7 @@ impl LaneClasses {
 }
 
 /// The paths of one leg. Their states are classes of lanes, from 0 on, that rise along every path.
-pub trait Leg: Candidates {
+pub trait LegPaths: CandidateScheme {
     /// The classes.
     fn classes(&self) -> LaneClasses;
 
@@ -93,13 +93,13 @@ pub trait Leg: Candidates {
 
 /// A scheme of routing: where each packet may go next, and on which lanes.
 ///
-/// A packet sets off from its switch towards a goal in one of [`Candidates::starts`], and takes one
-/// of the hops of [`Candidates::next`] after the other until it is at the goal's home. There it
-/// leaves the network if its state [`Candidates::ends`]; else it goes on to one of its
-/// destination's goals, once, in one of the states of [`Candidates::onward`].
+/// A packet sets off from its switch towards a goal in one of [`CandidateScheme::starts`], and
+/// takes one of the hops of [`CandidateScheme::next`] after the other until it is at the goal's
+/// home. There it leaves the network if its state [`CandidateScheme::ends`]; else it goes on to one
+/// of its destination's goals, once, in one of the states of [`CandidateScheme::onward`].
 ///
 /// What is asked for each hop appends to a buffer that the caller keeps: nothing is allocated.
-pub trait Candidates: Sync {
+pub trait CandidateScheme: Sync {
     /// The network.
     fn topology(&self) -> &Topology;
 
@@ -129,7 +129,7 @@ pub trait Candidates: Sync {
 
     /// Appends the hops that a packet at `at`, which is not its goal's home, may take next, in port
     /// order.
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>);
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>);
 
     /// Whether a packet that has come to its goal in this state is at its destination: always,
     /// where paths have one leg.

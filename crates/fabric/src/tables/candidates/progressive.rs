@@ -1,6 +1,8 @@
 //! Directly, or over an intermediate switch that is chosen at the source or one hop later.
 
-use super::{Candidate, Candidates, Heading, LaneClasses, Leg, Via, groups};
+use super::{
+    Candidate, CandidateScheme, IntermediateDetour, LaneClasses, LegPaths, PacketHeading, groups,
+};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
@@ -8,26 +10,27 @@ use base::{SwitchId, TerminalId};
 /// when it has taken one hop; in networks of groups only if that hop stayed in its group.
 ///
 /// Source: Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks",
-/// ISCA 2009. The lanes of both legs are those of [`Via`]; a packet that turns goes on one class
-/// above the hop that it has taken, so that there is one class more. Where it turns to neighbours
-/// alone its paths are shorter, and need no more classes than those of [`Via`]; where lanes rise
-/// between groups these are neighbours in other groups, to which it goes on the class of its first
-/// hop. States are those of [`Via`], and one of the packets that will turn: their first hop may be
-/// any, since a packet that takes this hop directly may turn behind it.
+/// ISCA 2009. The lanes of both legs are those of [`IntermediateDetour`]; a packet that turns goes
+/// on one class above the hop that it has taken, so that there is one class more. Where it turns to
+/// neighbours alone its paths are shorter, and need no more classes than those of
+/// [`IntermediateDetour`]; where lanes rise between groups these are neighbours in other groups, to
+/// which it goes on the class of its first hop. States are those of [`IntermediateDetour`], and one
+/// of the packets that will turn: their first hop may be any, since a packet that takes this hop
+/// directly may turn behind it.
 #[derive(Debug, Clone)]
-pub struct Progressive<B> {
-    via: Via<B>,
+pub struct ProgressiveAdaptive<B> {
+    via: IntermediateDetour<B>,
     reach: u8,
     group: Option<Vec<u32>>,
 }
 
-impl<B: Leg> Progressive<B> {
+impl<B: LegPaths> ProgressiveAdaptive<B> {
     /// Both legs those of `via`, of at most `longest` hops between switches with endpoints; packets
     /// turn to switches that are at most `reach` hops away: `longest`, 1, or none where it is 0.
     ///
     /// Groups count where lanes rise between them, or paths have three hops and more: in a network
     /// of diameter 2 no part of a path is inside a group.
-    pub fn new(via: Via<B>, longest: u8, reach: u8) -> Self {
+    pub fn new(via: IntermediateDetour<B>, longest: u8, reach: u8) -> Self {
         let rising = via.beneath().class_groups().map(<[u32]>::to_vec);
         let group = rising.or_else(|| groups(via.topology()).filter(|_| longest > 2));
         Self { via, reach, group }
@@ -64,7 +67,7 @@ impl<B: Leg> Progressive<B> {
     }
 
     /// The scheme without changes of mind.
-    pub fn via(&self) -> &Via<B> {
+    pub fn via(&self) -> &IntermediateDetour<B> {
         &self.via
     }
 
@@ -74,7 +77,7 @@ impl<B: Leg> Progressive<B> {
     }
 }
 
-impl<B: Leg> Candidates for Progressive<B> {
+impl<B: LegPaths> CandidateScheme for ProgressiveAdaptive<B> {
     fn topology(&self) -> &Topology {
         self.via.topology()
     }
@@ -98,14 +101,14 @@ impl<B: Leg> Candidates for Progressive<B> {
     fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
         self.via.starts(source, goal, found);
         let mut hops = Vec::new();
-        self.next(source, Heading { goal, state: self.wavers() }, &mut hops);
+        self.next(source, PacketHeading { goal, state: self.wavers() }, &mut hops);
         if !hops.is_empty() {
             found.push(self.wavers());
         }
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         if heading.state != self.wavers() {
             return self.via.next(at, heading, found);
         }

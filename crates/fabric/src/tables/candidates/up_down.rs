@@ -1,7 +1,7 @@
 //! Up towards a root, then down: the shortest of these paths, on any lane.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, Candidates, Heading};
+use super::{Candidate, CandidateScheme, PacketHeading};
 use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// nearest common ancestor. A goal is a switch; state 0 may still go up, 1 goes down.
 /// O(switches^2) bytes.
 #[derive(Debug, Clone)]
-pub struct UpDown {
+pub struct UpDownAdaptive {
     on: Arc<Topology>,
     rank: Vec<u32>,
     lanes: u8,
@@ -28,7 +28,7 @@ const UP: u32 = 0;
 /// Goes down.
 const DOWN: u32 = 1;
 
-impl UpDown {
+impl UpDownAdaptive {
     /// Those of `on` where `rank[switch]` is lower farther up: distances from a root, or from the
     /// top level of a tree. O(switches * arcs), in parallel.
     ///
@@ -91,7 +91,7 @@ impl UpDown {
     }
 }
 
-impl Candidates for UpDown {
+impl CandidateScheme for UpDownAdaptive {
     fn topology(&self) -> &Topology {
         &self.on
     }
@@ -109,7 +109,7 @@ impl Candidates for UpDown {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         let (graph, switches) = (self.on.graph(), self.rank.len());
         let row = &self.hops[heading.goal as usize * switches * 2..][..switches * 2];
         let (legal, down) = row.split_at(switches);

@@ -1,6 +1,6 @@
 //! Over a switch in between: two legs, each by another scheme.
 
-use super::{Candidate, Candidates, Grouped, Heading, Minimal};
+use super::{Candidate, CandidateScheme, GroupedMinimal, MinimalAdaptive, PacketHeading};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
@@ -13,14 +13,14 @@ use base::{SwitchId, TerminalId};
 /// A state on the first leg is that of the scheme beneath, on the second that plus its number of
 /// states; who goes directly is on the second leg from the start.
 #[derive(Debug, Clone)]
-pub struct Via<B> {
+pub struct IntermediateDetour<B> {
     beneath: B,
-    lanes: Legs,
+    lanes: SecondLegLanes,
 }
 
-/// What the lanes of the second leg are.
+/// The lanes of the second leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Legs {
+enum SecondLegLanes {
     /// Others than those of the first.
     Apart,
     /// Counted on from those of the first: at the intermediate switch a packet goes up by this
@@ -28,14 +28,14 @@ enum Legs {
     Counted(u32),
 }
 
-impl<B: Candidates> Via<B> {
+impl<B: CandidateScheme> IntermediateDetour<B> {
     /// Both legs by `beneath`, the second on as many lanes above those of the first.
     ///
     /// # Panics
     /// When that makes more than 255 lanes.
     pub fn by_leg(beneath: B) -> Self {
         assert!(beneath.lanes() <= 127, "at most 127 lanes a leg");
-        Self { beneath, lanes: Legs::Apart }
+        Self { beneath, lanes: SecondLegLanes::Apart }
     }
 
     /// The scheme of each leg.
@@ -48,34 +48,34 @@ impl<B: Candidates> Via<B> {
     }
 }
 
-impl Via<Minimal> {
+impl IntermediateDetour<MinimalAdaptive> {
     /// Both legs by shortest paths, lanes by the hops taken since the source: the classes of
     /// `beneath` must count the hops of both.
-    pub fn by_hop(beneath: Minimal) -> Self {
-        Self { beneath, lanes: Legs::Counted(0) }
+    pub fn by_hop(beneath: MinimalAdaptive) -> Self {
+        Self { beneath, lanes: SecondLegLanes::Counted(0) }
     }
 }
 
-impl Via<Grouped> {
+impl IntermediateDetour<GroupedMinimal> {
     /// Both legs by paths of the fewest links between groups, lanes by the links between groups
     /// crossed since the source, and one class higher from the intermediate switch on.
     ///
     /// Source: Kim, Dally, Scott & Abts, ISCA 2008, section 4, who go over a group and need three
     /// classes; over a switch of it there is one local hop more, and a fourth.
-    pub fn by_group(beneath: Grouped) -> Self {
-        Self { beneath, lanes: Legs::Counted(1) }
+    pub fn by_group(beneath: GroupedMinimal) -> Self {
+        Self { beneath, lanes: SecondLegLanes::Counted(1) }
     }
 }
 
-impl<B: Candidates> Candidates for Via<B> {
+impl<B: CandidateScheme> CandidateScheme for IntermediateDetour<B> {
     fn topology(&self) -> &Topology {
         self.beneath.topology()
     }
 
     fn lanes(&self) -> u8 {
         match self.lanes {
-            Legs::Apart => self.beneath.lanes() * 2,
-            Legs::Counted(_) => self.beneath.lanes(),
+            SecondLegLanes::Apart => self.beneath.lanes() * 2,
+            SecondLegLanes::Counted(_) => self.beneath.lanes(),
         }
     }
 
@@ -100,13 +100,13 @@ impl<B: Candidates> Candidates for Via<B> {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: Heading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
         let Some(state) = heading.state.checked_sub(self.second()) else {
             return self.beneath.next(at, heading, found);
         };
         let first = found.len();
-        self.beneath.next(at, Heading { state, ..heading }, found);
-        let above = if self.lanes == Legs::Apart { self.beneath.lanes() } else { 0 };
+        self.beneath.next(at, PacketHeading { state, ..heading }, found);
+        let above = if self.lanes == SecondLegLanes::Apart { self.beneath.lanes() } else { 0 };
         for candidate in &mut found[first..] {
             candidate.state += self.second();
             candidate.lane += above;
@@ -118,7 +118,7 @@ impl<B: Candidates> Candidates for Via<B> {
     }
 
     fn onward(&self, at: SwitchId, state: u32, goal: u32, found: &mut Vec<u32>) {
-        if let Legs::Counted(step) = self.lanes {
+        if let SecondLegLanes::Counted(step) = self.lanes {
             return found.push(self.second() + (state + step).min(self.second() - 1));
         }
         let first = found.len();

@@ -5,7 +5,7 @@ use super::kind::{
     ChannelHalves, ExploredGuide, ExploredPosition, PossibleStep, few, unknown, want,
 };
 use base::Refusal;
-use base::seed::Fast;
+use base::seed::FastStream;
 use paths::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use paths::word::PacketHeader;
 use std::cmp::Ordering;
@@ -146,7 +146,7 @@ impl Guide for Mesh {
         matches!(self.rule, MeshRule::MinAdapt)
     }
 
-    fn inject(&self, _: u32, packet: &mut PacketHeader<'_>, _: &mut Fast) -> u32 {
+    fn inject(&self, _: u32, packet: &mut PacketHeader<'_>, _: &mut FastStream) -> u32 {
         match self.rule {
             MeshRule::PerEndpoint(each) => own(each, packet.target()),
             _ => self.vcs.all,

@@ -2,7 +2,7 @@
 
 use super::kind::{ExploredGuide, ExploredPosition, PossibleStep, few, unknown, want};
 use base::Refusal;
-use base::seed::Fast;
+use base::seed::FastStream;
 use paths::guide::{Guide, OutputRequest, PacketPosition, lanes};
 use paths::word::PacketHeader;
 
@@ -104,7 +104,7 @@ impl Guide for Dragonfly {
         if self.ugal { self.routers } else { 1 }
     }
 
-    fn inject(&self, _: u32, _: &mut PacketHeader<'_>, random: &mut Fast) -> u32 {
+    fn inject(&self, _: u32, _: &mut PacketHeader<'_>, random: &mut FastStream) -> u32 {
         1 << random.below(u32::from(self.vcs))
     }
 

@@ -39,7 +39,7 @@ const MOST_PARTS: usize = 1 << 16;
 /// Words of a board that is not there.
 const REMOVED: [&str; 3] = ["R", "X", "Removed"];
 
-/// What is said of a cable.
+/// The width and the speed that are said of a cable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CableRate {
     pub(super) width: Option<u8>,
@@ -101,7 +101,7 @@ pub(super) fn arrow(line: &str) -> Option<Result<CableLine<'_>, String>> {
 
 /// All definitions that were given.
 #[derive(Default)]
-pub(super) struct Definitions {
+pub(super) struct IbnlDefinitions {
     files: Vec<IbnlFile>,
     /// The file and number of each system that can be cabled, by its names.
     tops: HashMap<String, (usize, usize)>,
@@ -147,7 +147,7 @@ pub(super) struct FlatSystem {
     pub(super) joints: BTreeMap<(IbnlPort, IbnlPort), CableRate>,
 }
 
-impl Definitions {
+impl IbnlDefinitions {
     /// Adds those of a file.
     ///
     /// # Errors
@@ -205,7 +205,7 @@ impl Definitions {
     }
 }
 
-/// What is wrong, and what would be right.
+/// A fault of a file: what is wrong, and what would be right.
 type IbnlFault = (String, &'static str);
 
 impl IbnlFile {
@@ -290,7 +290,7 @@ struct SystemBuilder<'a> {
 }
 
 /// The connectors of a system.
-type Connectors = BTreeMap<String, (IbnlPort, CableRate)>;
+type SystemConnectors = BTreeMap<String, (IbnlPort, CableRate)>;
 
 impl SystemBuilder<'_> {
     /// The connectors of `system`, whose parts' names begin with `place`.
@@ -299,14 +299,15 @@ impl SystemBuilder<'_> {
         system: &IbnlSystem,
         place: &str,
         depth: usize,
-    ) -> Result<Connectors, IbnlFault> {
+    ) -> Result<SystemConnectors, IbnlFault> {
         self.parts += system.parts.len();
         if depth > MOST_DEPTH || self.parts > MOST_PARTS {
             let why = "boards within boards, too deep or too many".to_owned();
             return Err((why, "16 deep and 2^16 parts at most; no board within itself"));
         }
         // of each part where its ports are: a device's number, or a board's connectors
-        let mut inside: Vec<Result<usize, Connectors>> = Vec::with_capacity(system.parts.len());
+        let mut inside: Vec<Result<usize, SystemConnectors>> =
+            Vec::with_capacity(system.parts.len());
         for part in &system.parts {
             let name = format!("{place}{}", part.name);
             inside.push(match &part.what {
@@ -339,7 +340,7 @@ impl SystemBuilder<'_> {
                 *known = known.or(first).or(second).or(*rate);
             }
         }
-        let mut connectors = Connectors::new();
+        let mut connectors = SystemConnectors::new();
         for (name, part, port, rate) in &system.connectors {
             if let Some((port, lower)) = port_of(&self.flat, *part, port)? {
                 connectors.insert(name.clone(), (port, lower.or(*rate)));
@@ -349,11 +350,16 @@ impl SystemBuilder<'_> {
     }
 
     /// The connectors of the board at this place; none where it is removed.
-    fn board(&mut self, board: &str, place: &str, depth: usize) -> Result<Connectors, IbnlFault> {
+    fn board(
+        &mut self,
+        board: &str,
+        place: &str,
+        depth: usize,
+    ) -> Result<SystemConnectors, IbnlFault> {
         let file = self.file;
         let variant = self.boards.get(place).map(String::as_str);
         let name = match variant {
-            Some(word) if REMOVED.contains(&word) => return Ok(Connectors::new()),
+            Some(word) if REMOVED.contains(&word) => return Ok(SystemConnectors::new()),
             Some(word) => format!("{board}:{word}"),
             None => board.to_owned(),
         };

@@ -17,17 +17,17 @@ mod said;
 mod types;
 
 use super::given::with_endpoints;
-use super::kind::{Format, MAX_ENDPOINTS, recipe};
+use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
 use base::part::Part;
 use base::{Refusal, SwitchId};
-use fabric::network::{Aside, Builder, Cable, Plug, Speed, Switch, Topology};
+use fabric::network::{Builder, Cable, FileRemainder, Plug, Speed, Switch, Topology};
 pub(crate) use ibnl::nominal_gbps;
-use ibnl::{CableRate, Definitions, FlatSystem, arrow};
+use ibnl::{CableRate, FlatSystem, IbnlDefinitions, arrow};
 use said::TopologyText;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
-pub(super) const ENTRY: Format = Format {
+pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("ibutils", ".topo of ibutils"),
     rank: 80,
     looks: |seen| looks(seen.first, seen.body),
@@ -87,7 +87,7 @@ pub fn read_with(
         said.line(line, number, &mut open)
             .map_err(|(why, help)| Refusal::new(format!("{name}: line {number}"), why, help))?;
     }
-    let mut known = Definitions::default();
+    let mut known = IbnlDefinitions::default();
     for (file, text) in definitions {
         known.add(file, text)?;
     }
@@ -99,7 +99,7 @@ pub fn read_with(
 /// What is in each system.
 fn flats(
     said: &TopologyText,
-    known: &Definitions,
+    known: &IbnlDefinitions,
     taken: &types::SystemsByType,
     name: &str,
 ) -> Result<Vec<Rc<FlatSystem>>, Refusal> {
@@ -208,7 +208,7 @@ fn build(
         return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));
     }
     b.number_planes();
-    b.set_aside(Aside { remarks, loops: left.loops, ..Aside::default() });
+    b.set_aside(FileRemainder { remarks, loops: left.loops, ..FileRemainder::default() });
     b.finish(recipe(name, "ibutils")).map_err(|refused| refused.within(name))
 }
 
@@ -241,7 +241,7 @@ fn says_rates(said: &TopologyText, flats: &[Rc<FlatSystem>]) -> bool {
         })
 }
 
-/// What has no place in a network.
+/// The parts of a file that have no place in a network.
 #[derive(Default)]
 struct LeftOutParts {
     loops: Vec<[Plug; 2]>,

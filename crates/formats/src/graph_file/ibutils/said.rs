@@ -16,7 +16,7 @@ pub(super) struct TopologySystem<'a> {
 /// A connector: number of the system, and name.
 pub(super) type Connector<'a> = (usize, &'a str);
 
-/// What a file says.
+/// The contents of a topology file.
 #[derive(Default)]
 pub(super) struct TopologyText<'a> {
     pub(super) systems: Vec<TopologySystem<'a>>,
@@ -126,7 +126,7 @@ impl<'a> TopologyText<'a> {
     }
 }
 
-/// What is wrong, and what would be right.
+/// A fault of a topology file: what is wrong, and what would be right.
 pub(super) type TopologyFault = (String, &'static str);
 
 const CABLE: &str = "as P1 -4x-10G-> TYPE NAME P1";

@@ -1,6 +1,6 @@
 //! What systems are whose type has no definition: a switch or an adapter, by their connectors.
 
-use super::ibnl::{CableRate, Definitions, FlatSystem};
+use super::ibnl::{CableRate, FlatSystem, IbnlDefinitions};
 use super::said::TopologyText;
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -30,7 +30,10 @@ fn port(connector: &str) -> Option<(&str, u16)> {
 }
 
 /// What is known of each type without definition.
-fn types<'a>(said: &TopologyText<'a>, known: &Definitions) -> BTreeMap<&'a str, SystemType<'a>> {
+fn types<'a>(
+    said: &TopologyText<'a>,
+    known: &IbnlDefinitions,
+) -> BTreeMap<&'a str, SystemType<'a>> {
     let mut types: BTreeMap<&str, SystemType> = BTreeMap::new();
     for system in said.systems.iter().filter(|system| !known.has(system.kind)) {
         let kind = types.entry(system.kind).or_default();
@@ -55,7 +58,7 @@ fn types<'a>(said: &TopologyText<'a>, known: &Definitions) -> BTreeMap<&'a str, 
     types
 }
 
-/// What systems of a type are, by the type.
+/// The systems of each type, by the type.
 pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
 
 /// The types without definition, each as one device, and the remark that says so.
@@ -67,7 +70,7 @@ pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
 /// When a type could be either, or its connectors are those of several devices.
 pub(super) fn without_definition<'a>(
     said: &TopologyText<'a>,
-    known: &Definitions,
+    known: &IbnlDefinitions,
     name: &str,
 ) -> Result<(SystemsByType<'a>, Vec<String>), Refusal> {
     let types = types(said, known);

@@ -5,7 +5,7 @@ use super::line::{LinkRate, NodeLine, PortLine};
 use super::said::{DeviceForm, LineFault};
 use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
-use fabric::network::{Aside, Builder, Cable, Plug, Recipe, Switch, Topology};
+use fabric::network::{Builder, Cable, FileRemainder, Plug, Recipe, Switch, Topology};
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -54,7 +54,7 @@ pub(super) struct FabricNodes<'a> {
     pub(super) notes: Vec<String>,
 }
 
-/// What the port at the end of a cable leads to.
+/// The device that the port at the end of a cable leads to.
 enum FarPort<'n, 'a> {
     /// A port of another node.
     Port(usize, &'n PortLine<'a>),
@@ -62,7 +62,7 @@ enum FarPort<'n, 'a> {
     Absent(DeviceKind),
 }
 
-/// What is gathered for remarks as a network is built.
+/// The facts that are gathered for remarks as a network is built.
 #[derive(Default)]
 struct FabricRemarks {
     left_out: BTreeMap<DeviceKind, usize>,
@@ -299,7 +299,7 @@ impl<'a> FabricNodes<'a> {
             remarks
                 .push(format!("{planes} parts with hosts in common and no cable: {planes} planes"));
         }
-        b.set_aside(Aside { remarks, loops: gathered.loops, left_out });
+        b.set_aside(FileRemainder { remarks, loops: gathered.loops, left_out });
         b.finish(Recipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
     }
 

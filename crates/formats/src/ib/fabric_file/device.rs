@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 
-/// What a node of a fabric is for.
+/// The kind of a node of a fabric: what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
     /// The adapter of a host: an endpoint.
@@ -223,12 +223,12 @@ pub struct DeviceChoice {
     only: Vec<DevicePattern>,
     adapters: AdapterChoice,
     /// As it was given, for the recipe.
-    given: GivenChoice,
+    given: WrittenChoice,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct GivenChoice {
+struct WrittenChoice {
     keep: Vec<String>,
     only: Vec<String>,
     adapters: Option<String>,
@@ -244,7 +244,7 @@ impl DeviceChoice {
     /// When it is none.
     pub fn new(value: &Value) -> Result<Self, Refusal> {
         let help = "keep and only: kinds and patterns; adapters: each, joined, first or a name";
-        let given: GivenChoice = serde_json::from_value(value.clone())
+        let given: WrittenChoice = serde_json::from_value(value.clone())
             .map_err(|e| Refusal::new("devices", e.to_string(), help))?;
         let adapters = match given.adapters.as_deref() {
             None | Some("each") => AdapterChoice::Each,

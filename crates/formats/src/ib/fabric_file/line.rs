@@ -38,7 +38,7 @@ fn keys() -> impl Iterator<Item = &'static str> {
     IDS.into_iter().chain(GUIDS.into_iter().map(|(key, _)| key)).chain(SETTINGS)
 }
 
-/// What is left of a line.
+/// A scanner of a line, at what is left of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineScanner<'a>(pub &'a str);
 

@@ -292,7 +292,7 @@ fn link_line<'a>(
     Ok(())
 }
 
-/// What tells one node from the others.
+/// The key that distinguishes a node from the others.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum NodeKey<'a> {
     Switch(u64),

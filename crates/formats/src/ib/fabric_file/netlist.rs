@@ -4,7 +4,7 @@ use super::said::MAX_PORT;
 use crate::names::unique_names;
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
-use fabric::network::{Cable, Peer, Plug, Speed, Topology};
+use fabric::network::{Cable, Plug, PortPeer, Speed, Topology};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -202,7 +202,7 @@ impl Netlist<'_> {
         let (t, a) = (self.t, self.a);
         let port = plug.port;
         match t.peer(plug.switch, port) {
-            Peer::Terminal(id) if t.terminal_is_up(id) => {
+            PortPeer::Terminal(id) if t.terminal_is_up(id) => {
                 let x = &t.terminals()[id.ix()];
                 let name = self.endpoint_name(x.endpoint);
                 let _ = writeln!(
@@ -215,7 +215,7 @@ impl Netlist<'_> {
                     rate(&x.cable, name)?,
                 );
             }
-            Peer::Switch(channel) if t.link_is_up(channel.link()) => {
+            PortPeer::Switch(channel) if t.link_is_up(channel.link()) => {
                 let (to, name) = (t.head(channel), self.switch_name(t.head(channel).switch));
                 if t.switches()[to.switch.ix()].plane != self.plane {
                     let from = self.switch_name(plug.switch);

@@ -5,7 +5,7 @@ use base::Refusal;
 /// Highest port number of a switch or an adapter.
 pub(super) const MAX_PORT: u16 = 254;
 
-/// What kind of device a line describes, by its first word.
+/// The kind of device that a line describes, by its first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DeviceForm {
     Switch,
@@ -13,7 +13,7 @@ pub(super) enum DeviceForm {
     Router,
 }
 
-/// What is wrong with a line, before it is known which line of which file that is.
+/// A fault of a line, before it is known which line of which file that is.
 pub(super) struct LineFault {
     why: String,
     help: String,

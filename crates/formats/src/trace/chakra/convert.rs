@@ -1,21 +1,21 @@
 //! Traces of all ranks as one schedule.
 
-use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
+use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use base::fields::whole;
 use base::{Refusal, Stop, Watch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
-use traffic::workload::collective::{Call, Choice, Operation};
-use traffic::workload::parameters::Gflops;
-use traffic::workload::{Op, Program, Schedule, Script, schedule_of, tag};
+use traffic::workload::collective::{AlgorithmChoice, CollectiveCall, CollectiveOperation};
+use traffic::workload::parameters::ComputeRate;
+use traffic::workload::{Op, RankProgram, RankScript, Schedule, schedule_of, tag};
 
 /// How traces become a schedule.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ChakraParameters {
     #[serde(default)]
-    gflops: Gflops,
+    gflops: ComputeRate,
     /// Time of what is no communication, percent.
     #[serde(default = "whole::<100>")]
     #[schemars(range(max = 100_000))]
@@ -25,64 +25,64 @@ pub(super) struct ChakraParameters {
     #[schemars(range(max = 1))]
     overlap: u64,
     #[serde(default = "ring")]
-    allreduce: Choice<{ Operation::Allreduce as u8 }>,
+    allreduce: AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>,
     #[serde(default)]
-    reduce: Choice<{ Operation::Reduce as u8 }>,
+    reduce: AlgorithmChoice<{ CollectiveOperation::Reduce as u8 }>,
     #[serde(default = "ring_allgather")]
-    allgather: Choice<{ Operation::Allgather as u8 }>,
+    allgather: AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>,
     #[serde(default)]
-    gather: Choice<{ Operation::Gather as u8 }>,
+    gather: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
     #[serde(default)]
-    scatter: Choice<{ Operation::Scatter as u8 }>,
+    scatter: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
     #[serde(default)]
-    broadcast: Choice<{ Operation::Broadcast as u8 }>,
+    broadcast: AlgorithmChoice<{ CollectiveOperation::Broadcast as u8 }>,
     #[serde(default = "pairwise")]
-    alltoall: Choice<{ Operation::Alltoall as u8 }>,
+    alltoall: AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }>,
     #[serde(default)]
-    reduce_scatter: Choice<{ Operation::ReduceScatter as u8 }>,
+    reduce_scatter: AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>,
     #[serde(default)]
-    barrier: Choice<{ Operation::Barrier as u8 }>,
+    barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
 }
 
-fn ring() -> Choice<{ Operation::Allreduce as u8 }> {
-    Choice::new("allreduce_ring")
+fn ring() -> AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }> {
+    AlgorithmChoice::new("allreduce_ring")
 }
 
-fn ring_allgather() -> Choice<{ Operation::Allgather as u8 }> {
-    Choice::new("allgather_ring")
+fn ring_allgather() -> AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }> {
+    AlgorithmChoice::new("allgather_ring")
 }
 
-fn pairwise() -> Choice<{ Operation::Alltoall as u8 }> {
-    Choice::new("alltoall_pairwise")
+fn pairwise() -> AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }> {
+    AlgorithmChoice::new("alltoall_pairwise")
 }
 
 /// The operations of the schema by their numbers.
-const OPERATIONS: [Operation; 10] = [
-    Operation::Allreduce,
-    Operation::Reduce,
-    Operation::Allgather,
-    Operation::Gather,
-    Operation::Scatter,
-    Operation::Broadcast,
-    Operation::Alltoall,
-    Operation::ReduceScatter,
-    Operation::ReduceScatter,
-    Operation::Barrier,
+const OPERATIONS: [CollectiveOperation; 10] = [
+    CollectiveOperation::Allreduce,
+    CollectiveOperation::Reduce,
+    CollectiveOperation::Allgather,
+    CollectiveOperation::Gather,
+    CollectiveOperation::Scatter,
+    CollectiveOperation::Broadcast,
+    CollectiveOperation::Alltoall,
+    CollectiveOperation::ReduceScatter,
+    CollectiveOperation::ReduceScatter,
+    CollectiveOperation::Barrier,
 ];
 
 impl ChakraParameters {
     /// The algorithm of an operation by its name in the table, and whether the bytes that a rank
     /// puts in are divided among all ranks.
-    fn algorithm(&self, operation: Operation) -> (&'static str, bool) {
+    fn algorithm(&self, operation: CollectiveOperation) -> (&'static str, bool) {
         match operation {
-            Operation::Allreduce => (self.allreduce.name(), false),
-            Operation::Reduce => (self.reduce.name(), false),
-            Operation::Allgather => (self.allgather.name(), false),
-            Operation::Gather => (self.gather.name(), false),
-            Operation::Scatter => (self.scatter.name(), true),
-            Operation::Broadcast => (self.broadcast.name(), false),
-            Operation::Alltoall => (self.alltoall.name(), true),
-            Operation::ReduceScatter => (self.reduce_scatter.name(), true),
+            CollectiveOperation::Allreduce => (self.allreduce.name(), false),
+            CollectiveOperation::Reduce => (self.reduce.name(), false),
+            CollectiveOperation::Allgather => (self.allgather.name(), false),
+            CollectiveOperation::Gather => (self.gather.name(), false),
+            CollectiveOperation::Scatter => (self.scatter.name(), true),
+            CollectiveOperation::Broadcast => (self.broadcast.name(), false),
+            CollectiveOperation::Alltoall => (self.alltoall.name(), true),
+            CollectiveOperation::ReduceScatter => (self.reduce_scatter.name(), true),
             _ => (self.barrier.name(), false),
         }
     }
@@ -211,7 +211,7 @@ type ProcessGroups<'a> = BTreeMap<&'a str, ProcessGroup>;
 fn meetings<'a>(
     traces: &'a [(String, ChakraTrace)],
     with: &ChakraParameters,
-) -> Result<(ProcessGroups<'a>, Vec<Call>), Stop> {
+) -> Result<(ProcessGroups<'a>, Vec<CollectiveCall>), Stop> {
     // of every group the operations of each of its ranks
     let mut all: BTreeMap<&str, Vec<(u32, Vec<&ChakraNode>)>> = BTreeMap::new();
     for (rank, (_, trace)) in (0..).zip(traces) {
@@ -263,12 +263,12 @@ fn agree(
 ) -> Result<(), Refusal> {
     let said = |node: &ChakraNode| match &node.kind {
         // the two kinds of reduce-scatter differ in their calls alone
-        NodeKind::Together(t) if t.operation == 8 => CollectiveCall { operation: 7, ..t.clone() },
+        NodeKind::Together(t) if t.operation == 8 => ChakraCollective { operation: 7, ..t.clone() },
         NodeKind::Together(t) => t.clone(),
         _ => unreachable!("these are collective operations"),
     };
     let wanted = said(first);
-    let words = |t: &CollectiveCall| {
+    let words = |t: &ChakraCollective| {
         let root = t.root.map(|root| format!(", root {root}")).unwrap_or_default();
         format!("{} of {} bytes{root}", OPERATIONS[t.operation as usize].name(), t.bytes)
     };
@@ -285,12 +285,16 @@ fn agree(
 }
 
 /// The operation of a node, for these ranks.
-fn meeting(node: &ChakraNode, ranks: &[u32], with: &ChakraParameters) -> Result<Call, Stop> {
+fn meeting(
+    node: &ChakraNode,
+    ranks: &[u32],
+    with: &ChakraParameters,
+) -> Result<CollectiveCall, Stop> {
     let NodeKind::Together(together) = &node.kind else { unreachable!("it is one") };
     let operation = OPERATIONS[together.operation as usize];
     let (algorithm, is_divided) = with.algorithm(operation);
     let bytes = match operation {
-        Operation::Barrier => 1,
+        CollectiveOperation::Barrier => 1,
         _ if is_divided => together.bytes.div_ceil(ranks.len() as u64),
         _ => together.bytes,
     };
@@ -300,7 +304,7 @@ fn meeting(node: &ChakraNode, ranks: &[u32], with: &ChakraParameters) -> Result<
             refuse_node(node, &format!("its root {root} is not of its group"), "a rank of it")
         })? as u32,
     };
-    Call::rooted(algorithm, ranks.len() as u32, root, bytes)
+    CollectiveCall::rooted(algorithm, ranks.len() as u32, root, bytes)
 }
 
 struct ChakraTraces<'a> {
@@ -308,7 +312,7 @@ struct ChakraTraces<'a> {
     orders: Vec<Vec<u32>>,
     tags: BTreeMap<u32, u32>,
     groups: ProcessGroups<'a>,
-    calls: Vec<Call>,
+    calls: Vec<CollectiveCall>,
     gflops: u64,
     percent: u64,
     cpu: u8,
@@ -328,7 +332,7 @@ impl ChakraTraces<'_> {
         rank: u32,
         number: u64,
         group: &ProcessGroup,
-        to: &mut Script<'_>,
+        to: &mut RankScript<'_>,
         after: &[u32],
     ) -> Vec<u32> {
         let (call, members) = (&self.calls[number as usize], &group.ranks);
@@ -340,12 +344,12 @@ impl ChakraTraces<'_> {
     }
 }
 
-impl Program for ChakraTraces<'_> {
+impl RankProgram for ChakraTraces<'_> {
     fn ranks(&self) -> u32 {
         self.all.len() as u32
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let nodes = &self.all[rank as usize].1.nodes;
         // collective operations have their numbers by the order of the file
         let mut seen: HashMap<&str, u64> = HashMap::new();

@@ -11,12 +11,12 @@ mod parse;
 mod tests;
 mod wire;
 
-use super::kind::{Example, File, FileNaming, Format};
+use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
 use base::Stop;
 use base::part::Part;
 use traffic::workload::{Schedule, WorkloadRequest};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("chakra", "execution traces of Chakra: what each rank does, node by node")
         .takes::<convert::ChakraParameters>(),
     FileNaming::PerRank { before: ".", ends: &[".et"], shared: &[] },
@@ -25,7 +25,7 @@ pub(super) const ENTRY: Format = Format::new(
 );
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
-fn schedule(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+fn schedule(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
     let mut traces = Vec::with_capacity(files.len());
     for (name, content) in files {
         let trace = parse::parse(content, request.watch).map_err(|stop| stop.within(name))?;
@@ -56,7 +56,7 @@ const RANK_1: &[u8] = &[
 ];
 
 /// A run of four ranks, each with its own peers and tags.
-fn example() -> Example {
+fn example() -> ExampleFiles {
     let rank = |rank: u8| {
         let (next, last) = ((rank + 1) % 4, (rank + 3) % 4);
         let mut content = RANK_1.to_vec();

@@ -1,6 +1,6 @@
 //! What one rank does, node by node.
 
-/// What one rank does.
+/// The trace of one rank: the nodes that it does.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ChakraTrace {
     /// The version of the schema; empty where the file does not say it.
@@ -24,7 +24,7 @@ pub(super) struct ChakraNode {
     pub kind: NodeKind,
 }
 
-/// What a node does.
+/// The kind of a node: what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NodeKind {
     /// Takes its time: computation, memory, storage, or nothing. With the operations that it
@@ -35,7 +35,7 @@ pub(super) enum NodeKind {
     /// Receives from a rank.
     Receive(MessagePeer),
     /// What several ranks do together.
-    Together(CollectiveCall),
+    Together(ChakraCollective),
 }
 
 /// A message to a rank, or from one.
@@ -51,7 +51,7 @@ pub(super) struct MessagePeer {
 
 /// A collective operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CollectiveCall {
+pub(super) struct ChakraCollective {
     /// The operation, by its number in the schema.
     pub operation: u64,
     /// Bytes that a rank puts in; that the root does, of a broadcast and a scatter.

@@ -1,6 +1,6 @@
 //! The file of a rank, read: messages of the schema, each behind its length.
 
-use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
+use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use super::wire::{FieldValue, WireMessage};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
@@ -60,7 +60,7 @@ fn version(mut message: WireMessage<'_>) -> Result<Option<String>, Refusal> {
 
 /// The value of an attribute.
 #[derive(Clone, Copy)]
-enum Attribute<'a> {
+enum AttributeValue<'a> {
     Number(i128),
     Text(&'a str),
     Other,
@@ -114,7 +114,7 @@ fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<NodeKind, Refusa
         4 => NodeKind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
         5 => NodeKind::Send(asks.peer("comm_dst")?),
         6 => NodeKind::Receive(asks.peer("comm_src")?),
-        7 => NodeKind::Together(CollectiveCall {
+        7 => NodeKind::Together(ChakraCollective {
             operation: asks.needed("comm_type", 9)?,
             bytes: asks.number("comm_size", MOST_BYTES)?.unwrap_or(0),
             group: asks.group()?,
@@ -133,17 +133,17 @@ const MOST_BYTES: u64 = 1 << 40;
 /// The attributes of a node.
 struct NodeAttributes<'a> {
     node: u64,
-    attributes: HashMap<&'a str, Attribute<'a>>,
+    attributes: HashMap<&'a str, AttributeValue<'a>>,
 }
 
 impl NodeAttributes<'_> {
     fn number(&self, name: &str, most: u64) -> Result<Option<u64>, Refusal> {
         let number = match self.attributes.get(name) {
             None => return Ok(None),
-            Some(Attribute::Number(number)) => *number,
+            Some(AttributeValue::Number(number)) => *number,
             // some writers have numbers as text
-            Some(Attribute::Text(text)) => text.trim().parse().unwrap_or(-1),
-            Some(Attribute::Other) => -1,
+            Some(AttributeValue::Text(text)) => text.trim().parse().unwrap_or(-1),
+            Some(AttributeValue::Other) => -1,
         };
         let fits = u64::try_from(number).ok().filter(|n| *n <= most);
         fits.map(Some).ok_or_else(|| {
@@ -160,7 +160,7 @@ impl NodeAttributes<'_> {
 
     fn peer(&self, name: &str) -> Result<MessagePeer, Refusal> {
         let tag = match self.attributes.get("comm_tag") {
-            Some(Attribute::Number(tag)) => *tag as u32,
+            Some(AttributeValue::Number(tag)) => *tag as u32,
             _ => self.number("comm_tag", u32::MAX.into())?.unwrap_or(0) as u32,
         };
         Ok(MessagePeer {
@@ -174,9 +174,9 @@ impl NodeAttributes<'_> {
     fn is_of_host(&self) -> Result<bool, Refusal> {
         match self.attributes.get("is_cpu_op") {
             None => Ok(false),
-            Some(Attribute::Number(number)) => Ok(*number != 0),
-            Some(Attribute::Text(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
-            Some(Attribute::Text(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
+            Some(AttributeValue::Number(number)) => Ok(*number != 0),
+            Some(AttributeValue::Text(text)) if text.eq_ignore_ascii_case("true") => Ok(true),
+            Some(AttributeValue::Text(text)) if text.eq_ignore_ascii_case("false") => Ok(false),
             Some(_) => Ok(self.number("is_cpu_op", 1)? == Some(1)),
         }
     }
@@ -186,9 +186,9 @@ impl NodeAttributes<'_> {
         let found = ["comm_group", "pg_name"].iter().find_map(|name| self.attributes.get(name));
         match found {
             None => Ok(String::new()),
-            Some(Attribute::Number(number)) => Ok(number.to_string()),
-            Some(Attribute::Text(text)) => Ok((*text).to_owned()),
-            Some(Attribute::Other) => {
+            Some(AttributeValue::Number(number)) => Ok(number.to_string()),
+            Some(AttributeValue::Text(text)) => Ok((*text).to_owned()),
+            Some(AttributeValue::Other) => {
                 let why = format!("that of node {} is no name", self.node);
                 Err(Refusal::new("comm_group", why, "a number or text"))
             }
@@ -206,26 +206,26 @@ impl NodeAttributes<'_> {
 }
 
 /// The name of an attribute, and its value.
-fn attribute(message: WireMessage<'_>) -> Result<(&str, Attribute<'_>), Refusal> {
-    let (mut name, mut value) = ("", Attribute::Other);
+fn attribute(message: WireMessage<'_>) -> Result<(&str, AttributeValue<'_>), Refusal> {
+    let (mut name, mut value) = ("", AttributeValue::Other);
     let mut rest = message;
     while let Some((number, found)) = rest.field()? {
         match (number, found) {
             (1, FieldValue::Bytes(text)) => name = text.text()?,
             // int32, int64, sfixed64: negative numbers have all 64 bits
             (7 | 9, FieldValue::Varint(n)) | (25, FieldValue::Fixed64(n)) => {
-                value = Attribute::Number((n as i64).into());
+                value = AttributeValue::Number((n as i64).into());
             }
             (11 | 13 | 27, FieldValue::Varint(n)) | (21, FieldValue::Fixed64(n)) => {
-                value = Attribute::Number(n.into());
+                value = AttributeValue::Number(n.into());
             }
             // sint32, sint64: the sign is the lowest bit
             (15 | 17, FieldValue::Varint(n)) => {
-                value = Attribute::Number((((n >> 1) as i64) ^ -((n & 1) as i64)).into());
+                value = AttributeValue::Number((((n >> 1) as i64) ^ -((n & 1) as i64)).into());
             }
-            (19, FieldValue::Fixed32(n)) => value = Attribute::Number(n.into()),
-            (23, FieldValue::Fixed32(n)) => value = Attribute::Number((n as i32).into()),
-            (29, FieldValue::Bytes(text)) => value = Attribute::Text(text.text()?),
+            (19, FieldValue::Fixed32(n)) => value = AttributeValue::Number(n.into()),
+            (23, FieldValue::Fixed32(n)) => value = AttributeValue::Number((n as i32).into()),
+            (29, FieldValue::Bytes(text)) => value = AttributeValue::Text(text.text()?),
             _ => {}
         }
     }

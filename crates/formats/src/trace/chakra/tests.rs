@@ -1,15 +1,15 @@
 //! Traces written byte by byte, read and converted; bytes that are none.
 
-use super::node::{ChakraNode, ChakraTrace, CollectiveCall, MessagePeer, NodeKind};
+use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use super::parse::parse;
 use super::{ENTRY, convert};
-use crate::trace::kind::Given;
+use crate::trace::kind::GivenParameters;
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
-use traffic::workload::{Kind as Does, Schedule, WorkloadRequest};
+use traffic::workload::{OperationKind as Does, Schedule, WorkloadRequest};
 
 fn varint(mut number: u64, to: &mut Vec<u8>) {
     while number >= 0x80 {
@@ -133,7 +133,7 @@ fn local(id: u64, after: &[u64], micros: u64) -> ChakraNode {
 }
 
 fn together(operation: u64, bytes: u64, group: &str, root: Option<u32>) -> NodeKind {
-    NodeKind::Together(CollectiveCall { operation, bytes, group: group.to_owned(), root })
+    NodeKind::Together(ChakraCollective { operation, bytes, group: group.to_owned(), root })
 }
 
 fn traces(all: Vec<Vec<ChakraNode>>) -> Vec<(String, ChakraTrace)> {
@@ -142,7 +142,7 @@ fn traces(all: Vec<Vec<ChakraNode>>) -> Vec<(String, ChakraTrace)> {
     (0..).zip(all).map(one).collect()
 }
 
-fn schedule(traces: &[(String, ChakraTrace)], given: &Given) -> Result<Schedule, Stop> {
+fn schedule(traces: &[(String, ChakraTrace)], given: &GivenParameters) -> Result<Schedule, Stop> {
     let request = WorkloadRequest::new(ENTRY.part, given, &Quiet)?;
     convert::schedule(traces, &request.read()?, &Quiet)
 }

@@ -4,7 +4,7 @@
 
 use base::Refusal;
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) enum FieldValue<'a> {
     /// A number in 7 bits a byte.

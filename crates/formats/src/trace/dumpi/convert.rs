@@ -7,13 +7,13 @@ use super::numbers::{NO_COMM, WORLD, comm, whole};
 use super::parse::parse;
 use super::record::{CallRecord, DumpiTrace};
 use super::types::DataTypes;
-use crate::trace::kind::File;
+use crate::trace::kind::NamedFile;
 use crate::trace::mpi::{UNDEFINED, UnknownRequests, is_local};
 use base::{Refusal, Stop};
 use std::collections::HashSet;
 use traffic::workload::calls::{
-    self, CallRules, Called, Make, Message, Mode, Named, Peer, Process, ReplayParameters, What,
-    Which,
+    self, CallAction, CallMessage, CallPeer, CallRules, CommunicatorCreation, CompletedRequests,
+    ProcessCalls, ReplayParameters, RequestList, TracedCall, TransferMode,
 };
 use traffic::workload::{Schedule, WorkloadRequest};
 
@@ -32,7 +32,7 @@ const ANY: i64 = -1;
 /// With file, call and byte, where it is no trace, where MPI would not run it, and for calls that
 /// cannot be turned into messages; or when the user stops it.
 pub(super) fn schedule(
-    files: &[File<'_>],
+    files: &[NamedFile<'_>],
     request: &WorkloadRequest<'_>,
 ) -> Result<Schedule, Stop> {
     let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);
@@ -45,13 +45,13 @@ pub(super) fn schedule(
             let why = format!("rank {rank} called nothing");
             return Err(Refusal::new(name, why, "a trace of DUMPI with calls").into());
         }
-        processes.push(Process { file: name.clone(), counts: "byte", calls });
+        processes.push(ProcessCalls { file: name.clone(), counts: "byte", calls });
     }
-    calls::expand(&calls::Trace { processes }, unknown.is_null(), &replay, request.watch)
+    calls::expand(&calls::CallTrace { processes }, unknown.is_null(), &replay, request.watch)
 }
 
 /// What a process called, in a run of `ranks` processes.
-fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<Called>, Refusal> {
+fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>, Refusal> {
     let mut reader = RecordReader {
         types: DataTypes::new(&trace.sizes),
         groups: DumpiGroups::new(WORLD, ranks),
@@ -68,12 +68,12 @@ fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<Called>, Re
             _ => start_ns,
         };
         let end_ns = if record.name() == "Finalize" { start_ns } else { end_ns };
-        all.push(Called { line: record.at, start_ns, end_ns, what });
+        all.push(TracedCall { line: record.at, start_ns, end_ns, what });
     }
     Ok(all)
 }
 
-/// What is known of a process while its records are gone through.
+/// A reader of a process's records, with what is known of the process so far.
 struct RecordReader<'a> {
     types: DataTypes<'a>,
     groups: DumpiGroups,
@@ -96,7 +96,7 @@ const MAKE: [&str; 8] = [
 ];
 
 impl RecordReader<'_> {
-    fn what(&mut self, record: &CallRecord) -> Result<What, Refusal> {
+    fn what(&mut self, record: &CallRecord) -> Result<CallAction, Refusal> {
         self.types.learn(record);
         self.groups.learn(record);
         let name = record.name();
@@ -112,35 +112,41 @@ impl RecordReader<'_> {
             }
         }
         if is_local(name) || name.starts_with("File_") {
-            return Ok(What::Local);
+            return Ok(CallAction::Local);
         }
         if self.codes && MAKE.contains(&name) {
-            return Ok(What::Waits);
+            return Ok(CallAction::Waits);
         }
         if let Some(joint) = joint(record, &self.types)? {
-            return Ok(What::Joint(Box::new(joint), None));
+            return Ok(CallAction::Joint(Box::new(joint), None));
         }
         Ok(match name {
-            "Send" | "Ssend" | "Rsend" => What::Send(self.sent(record)?, Mode::Blocking),
-            "Bsend" => What::Send(self.sent(record)?, Mode::Buffered),
-            "Isend" | "Issend" | "Irsend" | "Ibsend" => {
-                What::Send(self.sent(record)?, Mode::Nonblocking(whole(record, "request")?))
+            "Send" | "Ssend" | "Rsend" => {
+                CallAction::Send(self.sent(record)?, TransferMode::Blocking)
             }
-            "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init" => {
-                What::Send(self.sent(record)?, Mode::Prepared(whole(record, "request")?))
-            }
-            "Recv" => What::Recv(self.received(record)?, Mode::Blocking),
-            "Irecv" => {
-                What::Recv(self.received(record)?, Mode::Nonblocking(whole(record, "request")?))
-            }
-            "Recv_init" => {
-                What::Recv(self.received(record)?, Mode::Prepared(whole(record, "request")?))
-            }
+            "Bsend" => CallAction::Send(self.sent(record)?, TransferMode::Buffered),
+            "Isend" | "Issend" | "Irsend" | "Ibsend" => CallAction::Send(
+                self.sent(record)?,
+                TransferMode::Nonblocking(whole(record, "request")?),
+            ),
+            "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init" => CallAction::Send(
+                self.sent(record)?,
+                TransferMode::Prepared(whole(record, "request")?),
+            ),
+            "Recv" => CallAction::Recv(self.received(record)?, TransferMode::Blocking),
+            "Irecv" => CallAction::Recv(
+                self.received(record)?,
+                TransferMode::Nonblocking(whole(record, "request")?),
+            ),
+            "Recv_init" => CallAction::Recv(
+                self.received(record)?,
+                TransferMode::Prepared(whole(record, "request")?),
+            ),
             "Sendrecv" | "Sendrecv_replace" => self.both(record)?,
-            "Start" => What::Start(Named::Each(vec![whole(record, "request")?])),
-            "Startall" => What::Start(Named::Each(requests(record)?)),
+            "Start" => CallAction::Start(RequestList::Each(vec![whole(record, "request")?])),
+            "Startall" => CallAction::Start(RequestList::Each(requests(record)?)),
             "Request_free" if self.is_message(whole(record, "request")?) => {
-                What::Free(whole(record, "request")?)
+                CallAction::Free(whole(record, "request")?)
             }
             "Request_free"
             | "Request_get_status"
@@ -148,10 +154,10 @@ impl RecordReader<'_> {
             | "Grequest_complete"
             | "Status_set_cancelled"
             | "Status_set_elements"
-            | "Register_datarep" => What::Local,
-            "Probe" | "Init" | "Init_thread" | "Finalize" => What::Waits,
-            "Comm_rank" | "Comm_size" => What::Asks(comm(record, "comm")?),
-            "Comm_free" | "Comm_disconnect" => What::FreeComm(comm(record, "comm")?),
+            | "Register_datarep" => CallAction::Local,
+            "Probe" | "Init" | "Init_thread" | "Finalize" => CallAction::Waits,
+            "Comm_rank" | "Comm_size" => CallAction::Asks(comm(record, "comm")?),
+            "Comm_free" | "Comm_disconnect" => CallAction::FreeComm(comm(record, "comm")?),
             _ => match self.complete(record)? {
                 Some(what) => what,
                 None => self.make(record)?,
@@ -167,53 +173,58 @@ impl RecordReader<'_> {
         &self,
         record: &CallRecord,
         [count, datatype, peer, tag]: [&str; 4],
-        to: Option<Peer>,
-    ) -> Result<Message, Refusal> {
+        to: Option<CallPeer>,
+    ) -> Result<CallMessage, Refusal> {
         let number = |name: &str| {
             record.number(name).ok_or_else(|| Refusal::new(name, "it is not there", "a number"))
         };
         let rank = number(peer)?;
         let peer = match (u32::try_from(rank), to) {
-            (Ok(rank), _) => Peer::Rank(rank),
+            (Ok(rank), _) => CallPeer::Rank(rank),
             (Err(_), Some(peer)) => peer,
-            (Err(_), None) if rank == ANY => Peer::Any,
-            (Err(_), None) => Peer::Null,
+            (Err(_), None) if rank == ANY => CallPeer::Any,
+            (Err(_), None) => CallPeer::Null,
         };
         let bytes = match peer {
-            Peer::Null => 0,
+            CallPeer::Null => 0,
             _ => self.types.bytes(number(count)?, number(datatype)?)?,
         };
         let tag = u32::try_from(number(tag)?).ok();
-        Ok(Message { peer, bytes, tag, comm: comm(record, "comm")? })
+        Ok(CallMessage { peer, bytes, tag, comm: comm(record, "comm")? })
     }
 
-    fn sent(&self, record: &CallRecord) -> Result<Message, Refusal> {
+    fn sent(&self, record: &CallRecord) -> Result<CallMessage, Refusal> {
         // a receiver below 0 is MPI_PROC_NULL
-        self.message(record, ["count", "datatype", "dest", "tag"], Some(Peer::Null))
+        self.message(record, ["count", "datatype", "dest", "tag"], Some(CallPeer::Null))
     }
 
-    fn received(&self, record: &CallRecord) -> Result<Message, Refusal> {
+    fn received(&self, record: &CallRecord) -> Result<CallMessage, Refusal> {
         self.message(record, ["count", "datatype", "source", "tag"], nobody(record))
     }
 
-    fn both(&self, record: &CallRecord) -> Result<What, Refusal> {
+    fn both(&self, record: &CallRecord) -> Result<CallAction, Refusal> {
         let [out, back] = match record.name() {
             "Sendrecv" => [["sendcount", "sendtype"], ["recvcount", "recvtype"]],
             _ => [["count", "datatype"]; 2],
         };
         let [count, datatype] = out;
-        let sent = self.message(record, [count, datatype, "dest", "sendtag"], Some(Peer::Null))?;
+        let sent =
+            self.message(record, [count, datatype, "dest", "sendtag"], Some(CallPeer::Null))?;
         let [count, datatype] = back;
         let names = [count, datatype, "source", "recvtag"];
-        Ok(What::Both(sent, self.message(record, names, nobody(record))?))
+        Ok(CallAction::Both(sent, self.message(record, names, nobody(record))?))
     }
 
     /// What completes requests: those that the trace says were found complete.
-    fn complete(&self, record: &CallRecord) -> Result<Option<What>, Refusal> {
+    fn complete(&self, record: &CallRecord) -> Result<Option<CallAction>, Refusal> {
         let name = record.name();
         let plain = name.strip_prefix("MPIO_").unwrap_or(name);
         let is_done = record.number("flag").is_none_or(|flag| flag != 0);
-        let which = if matches!(plain, "Wait" | "Waitall") { Which::All } else { Which::Found };
+        let which = if matches!(plain, "Wait" | "Waitall") {
+            CompletedRequests::All
+        } else {
+            CompletedRequests::Found
+        };
         let done = match plain {
             "Wait" | "Test" => vec![whole(record, "request")?],
             "Waitall" | "Testall" => requests(record)?,
@@ -234,13 +245,13 @@ impl RecordReader<'_> {
         let done: Vec<u64> = done.into_iter().filter(|&request| self.is_message(request)).collect();
         // a test that found nothing took time that is not computing
         Ok(Some(if is_done && !done.is_empty() {
-            What::Complete(Named::Each(done), which)
+            CallAction::Complete(RequestList::Each(done), which)
         } else {
-            What::Waits
+            CallAction::Waits
         }))
     }
 
-    fn make(&self, record: &CallRecord) -> Result<What, Refusal> {
+    fn make(&self, record: &CallRecord) -> Result<CallAction, Refusal> {
         let new = || whole(record, "newcomm");
         let sizes = |name| {
             let all = record.numbers(name).unwrap_or_default().iter();
@@ -250,7 +261,7 @@ impl RecordReader<'_> {
             })
         };
         let make = match record.name() {
-            "Comm_dup" => Make::Copy,
+            "Comm_dup" => CommunicatorCreation::Copy,
             "Comm_split" => {
                 let colour = record.number("color").unwrap_or(UNDEFINED);
                 let colour = match colour {
@@ -260,17 +271,19 @@ impl RecordReader<'_> {
                         Refusal::new("color", format!("{colour}"), help)
                     })?),
                 };
-                Make::Split(colour, record.number("key").unwrap_or(0))
+                CommunicatorCreation::Split(colour, record.number("key").unwrap_or(0))
             }
             "Comm_create" => {
                 let of = record.number("oldcomm").unwrap_or(NO_COMM);
-                Make::Group(self.groups.ranks(record.number("group").unwrap_or(0), of)?)
+                CommunicatorCreation::Group(
+                    self.groups.ranks(record.number("group").unwrap_or(0), of)?,
+                )
             }
-            "Cart_create" => Make::Grid(sizes("dims")?),
-            "Graph_create" => Make::Grid(vec![whole(record, "nodes")? as u32]),
+            "Cart_create" => CommunicatorCreation::Grid(sizes("dims")?),
+            "Graph_create" => CommunicatorCreation::Grid(vec![whole(record, "nodes")? as u32]),
             "Cart_sub" => {
                 let stays = record.numbers("remain_dims").unwrap_or_default();
-                Make::Slice(stays.iter().map(|&stays| stays != 0).collect())
+                CommunicatorCreation::Slice(stays.iter().map(|&stays| stays != 0).collect())
             }
             _ => {
                 let help = "messages between two, collective operations, requests, \
@@ -278,15 +291,15 @@ impl RecordReader<'_> {
                 return Err(Refusal::new("", "it cannot be turned into messages", help));
             }
         };
-        Ok(What::Make(comm(record, "oldcomm")?, make, new()?))
+        Ok(CallAction::Make(comm(record, "oldcomm")?, make, new()?))
     }
 }
 
 /// That a blocking receive was from nobody, where its status says so: in MPICH that rank has the
 /// number that any source has here.
-fn nobody(record: &CallRecord) -> Option<Peer> {
+fn nobody(record: &CallRecord) -> Option<CallPeer> {
     record.arguments.iter().find_map(|(_, value)| match value {
-        ArgumentValue::Statuses(all) if all.first()?.source < 0 => Some(Peer::Null),
+        ArgumentValue::Statuses(all) if all.first()?.source < 0 => Some(CallPeer::Null),
         _ => None,
     })
 }

@@ -6,7 +6,7 @@ use super::types::DataTypes;
 use base::{Refusal, Stop, Watch};
 use std::collections::{BTreeMap, HashMap};
 
-/// What the trace of one process holds.
+/// The counts of what the trace of one process holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct TraceCounts {
     /// How often each call was made, by its name without `MPI_`.
@@ -17,7 +17,7 @@ pub(super) struct TraceCounts {
     pub bytes: u64,
 }
 
-/// What the traces of all processes of a run hold.
+/// The counts of what the traces of all processes of a run hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct RunCounts {
     /// The version of the format.

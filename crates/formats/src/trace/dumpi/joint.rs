@@ -4,32 +4,35 @@ use super::numbers::{comm, whole};
 use super::record::CallRecord;
 use super::types::DataTypes;
 use base::Refusal;
-use traffic::workload::calls::{Joint, Sizes};
-use traffic::workload::collective::Operation;
+use traffic::workload::calls::{CollectiveBytes, JointCall};
+use traffic::workload::collective::CollectiveOperation;
 
 /// The operation that a call is; none where it is none.
 ///
 /// # Errors
 /// When its size is unknown.
-pub(super) fn joint(record: &CallRecord, types: &DataTypes<'_>) -> Result<Option<Joint>, Refusal> {
-    use Operation::{
+pub(super) fn joint(
+    record: &CallRecord,
+    types: &DataTypes<'_>,
+) -> Result<Option<JointCall>, Refusal> {
+    use CollectiveOperation::{
         Allgather, Allreduce, Alltoall, Alltoallv, Barrier, Broadcast, Exscan, Gather, Reduce,
         ReduceScatter, Scan, Scatter,
     };
     let block = |count: &str, datatype: &str| {
-        types.bytes(need(record, count)?, need(record, datatype)?).map(Sizes::Same)
+        types.bytes(need(record, count)?, need(record, datatype)?).map(CollectiveBytes::Same)
     };
     let own = |count: &str, datatype: &str| {
-        types.bytes(need(record, count)?, need(record, datatype)?).map(Sizes::Own)
+        types.bytes(need(record, count)?, need(record, datatype)?).map(CollectiveBytes::Own)
     };
     let each = |counts: &str, datatype: &str| {
         let (of, all) = (need(record, datatype)?, list(record, counts)?);
         let bytes = all.iter().map(|&count| types.bytes(count, of)).collect::<Result<_, _>>();
-        bytes.map(Sizes::Each)
+        bytes.map(CollectiveBytes::Each)
     };
     let at_root = record.number("commrank").is_some_and(|me| record.number("root") == Some(me));
     let (operation, sizes) = match record.name() {
-        "Barrier" => (Barrier, Sizes::Same(0)),
+        "Barrier" => (Barrier, CollectiveBytes::Same(0)),
         "Bcast" => (Broadcast, block("count", "datatype")?),
         "Reduce" => (Reduce, block("count", "datatype")?),
         "Allreduce" => (Allreduce, block("count", "datatype")?),
@@ -52,7 +55,7 @@ pub(super) fn joint(record: &CallRecord, types: &DataTypes<'_>) -> Result<Option
         "Alltoallw" => {
             let all = list(record, "sendcounts")?.iter().zip(list(record, "sendtypes")?);
             let bytes = all.map(|(&count, &of)| types.bytes(count, of)).collect::<Result<_, _>>();
-            (Alltoallv, Sizes::Each(bytes?))
+            (Alltoallv, CollectiveBytes::Each(bytes?))
         }
         _ => return Ok(None),
     };
@@ -60,7 +63,7 @@ pub(super) fn joint(record: &CallRecord, types: &DataTypes<'_>) -> Result<Option
         Broadcast | Reduce | Gather | Scatter => Some(whole(record, "root")? as u32),
         _ => None,
     };
-    Ok(Some(Joint { comm: comm(record, "comm")?, operation, root, sizes }))
+    Ok(Some(JointCall { comm: comm(record, "comm")?, operation, root, sizes }))
 }
 
 fn need(record: &CallRecord, name: &str) -> Result<i64, Refusal> {

@@ -80,7 +80,7 @@ pub(super) enum ArgumentValue {
     Statuses(Vec<ReceiveStatus>),
 }
 
-/// What a receive found.
+/// The status of a receive: the message that it found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ReceiveStatus {
     /// Bytes received.

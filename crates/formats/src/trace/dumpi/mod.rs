@@ -23,7 +23,8 @@ mod write;
 mod write_tests;
 
 use super::kind::{
-    Example, File, FileNaming, Format, FormatWriter, WrittenWorkload, example_schedule,
+    ExampleFiles, FileNaming, FormatWriter, NamedFile, TraceFormat, WrittenWorkload,
+    example_schedule,
 };
 use super::mpi::UnknownRequests;
 use base::part::Part;
@@ -31,7 +32,7 @@ use base::{Quiet, Refusal, Stop, Watch};
 use serde_json::{Value, json};
 use traffic::workload::calls::ReplayParameters;
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("dumpi", "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary")
         .takes::<ReplayParameters>()
         .takes::<UnknownRequests>(),
@@ -77,7 +78,7 @@ fn written(files: programs::WrittenFiles, prefix: &str) -> WrittenWorkload {
 }
 
 /// What the files of a run hold: calls by name, messages between two processes and their bytes.
-fn counts(files: &[File<'_>], watch: &dyn Watch) -> Result<Value, Stop> {
+fn counts(files: &[NamedFile<'_>], watch: &dyn Watch) -> Result<Value, Stop> {
     let each = files.iter().map(|(name, content)| (name.as_str(), *content));
     let found = count::run_counts(each, watch)?;
     Ok(json!({
@@ -87,7 +88,7 @@ fn counts(files: &[File<'_>], watch: &dyn Watch) -> Result<Value, Stop> {
     }))
 }
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     let files = programs::files(&example_schedule(), &Quiet).expect("it comes to its end");
     written(files, "run").files
 }

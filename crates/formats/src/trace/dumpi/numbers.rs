@@ -2,7 +2,7 @@
 
 use super::record::CallRecord;
 use base::Refusal;
-use traffic::workload::calls::{Comm, Shape};
+use traffic::workload::calls::{CommunicatorShape, NamedCommunicator};
 
 /// Numbers of communicators that are always there.
 pub(super) const NO_COMM: i64 = 1;
@@ -19,15 +19,15 @@ pub(super) fn whole(record: &CallRecord, name: &str) -> Result<u64, Refusal> {
 }
 
 /// A communicator by its number.
-pub(super) fn comm(record: &CallRecord, name: &str) -> Result<Comm, Refusal> {
+pub(super) fn comm(record: &CallRecord, name: &str) -> Result<NamedCommunicator, Refusal> {
     let said = record.number(name).unwrap_or(NO_COMM);
     let shape = match said {
-        WORLD => Shape::All,
-        ALONE => Shape::Alone,
-        _ => Shape::Unsaid,
+        WORLD => CommunicatorShape::All,
+        ALONE => CommunicatorShape::Alone,
+        _ => CommunicatorShape::Unsaid,
     };
     match u64::try_from(said) {
-        Ok(handle) if said > NO_COMM => Ok(Comm { handle, shape }),
+        Ok(handle) if said > NO_COMM => Ok(NamedCommunicator { handle, shape }),
         _ => {
             Err(Refusal::new(name, format!("communicator {said}"), "one that there is, from 2 on"))
         }

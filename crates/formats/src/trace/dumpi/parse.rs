@@ -8,7 +8,7 @@ use base::{Refusal, Stop, Watch};
 /// The number of the type `MPI_LONG_LONG_INT`, whose size real files give as 0.
 const LONG_LONG_INT: usize = 16;
 
-/// Where the sections of a file begin; 0 for those that it lacks.
+/// The index of a file: where its sections begin; 0 for those that it lacks.
 struct SectionIndex {
     sizes: usize,
     header: usize,

@@ -6,11 +6,11 @@ use super::write::write;
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
-use traffic::workload::Joined;
-use traffic::workload::collective::Operation;
+use traffic::workload::JoinedOperation;
+use traffic::workload::collective::CollectiveOperation;
 use traffic::workload::parameters::MOST_BYTES;
-use traffic::workload::sequence::{Sequence, Step, sequence};
-use traffic::workload::{ANY, Kind, Schedule, make, make_joined};
+use traffic::workload::sequence::{OperationSequence, ProgramStep, sequence};
+use traffic::workload::{ANY, OperationKind, Schedule, make, make_joined};
 
 /// `MPI_COMM_WORLD`, `MPI_SUM`, `MPI_ANY_SOURCE` and `MPI_ANY_TAG`.
 const WORLD: i64 = 2;
@@ -73,7 +73,7 @@ pub(super) fn made(
 
 fn joined_files(
     schedule: &Schedule,
-    joined: &[Joined],
+    joined: &[JoinedOperation],
     watch: &dyn Watch,
 ) -> Result<WrittenFiles, Stop> {
     let sequence = sequence(schedule, joined, watch)?;
@@ -95,7 +95,7 @@ struct MpiTags(Option<Vec<u32>>);
 
 impl MpiTags {
     fn new(schedule: &Schedule) -> Result<Self, Refusal> {
-        let of = |op: &&traffic::workload::Op| op.kind != Kind::Calc && op.tag != ANY;
+        let of = |op: &&traffic::workload::Op| op.kind != OperationKind::Calc && op.tag != ANY;
         let tags = schedule.ops().iter().filter(of).map(|op| op.tag);
         if tags.clone().all(|tag| i32::try_from(tag).is_ok()) {
             return Ok(Self(None));
@@ -120,7 +120,7 @@ impl MpiTags {
 
 /// A process whose calls are put down.
 struct ProcessWriter<'a> {
-    of: &'a Sequence<'a>,
+    of: &'a OperationSequence<'a>,
     tags: &'a MpiTags,
     rank: u32,
     now_ns: u64,
@@ -133,7 +133,7 @@ struct ProcessWriter<'a> {
 }
 
 /// What a rank calls.
-fn program(of: &Sequence<'_>, rank: u32, tags: &MpiTags) -> Result<DumpiTrace, Refusal> {
+fn program(of: &OperationSequence<'_>, rank: u32, tags: &MpiTags) -> Result<DumpiTrace, Refusal> {
     let (requests, types) = (HashMap::new(), HashMap::new());
     let next = FIRST_REQUEST;
     let mut process =
@@ -147,19 +147,19 @@ fn program(of: &Sequence<'_>, rank: u32, tags: &MpiTags) -> Result<DumpiTrace, R
     while let Some(step) = steps.get(at) {
         at += 1;
         match step {
-            Step::Compute(ns) => {
+            ProgramStep::Compute(ns) => {
                 process.now_ns = process.now_ns.checked_add(*ns).ok_or_else(|| {
                     Refusal::new("time", "more than 2^64 ns of computing", "less")
                 })?;
             }
             // what is waited for at once blocks
-            Step::Begin(op) if steps.get(at) == Some(&Step::Wait(vec![*op])) => {
+            ProgramStep::Begin(op) if steps.get(at) == Some(&ProgramStep::Wait(vec![*op])) => {
                 process.message(*op, true)?;
                 at += 1;
             }
-            Step::Begin(op) => process.message(*op, false)?,
-            Step::Wait(ops) => process.wait(ops),
-            Step::Join(joined) => process.join(joined)?,
+            ProgramStep::Begin(op) => process.message(*op, false)?,
+            ProgramStep::Wait(ops) => process.wait(ops),
+            ProgramStep::Join(joined) => process.join(joined)?,
         }
     }
     process.call("Finalize", Vec::new());
@@ -216,7 +216,7 @@ impl ProcessWriter<'_> {
     fn message(&mut self, op: u32, blocks: bool) -> Result<(), Refusal> {
         let it = self.of.schedule().ops()[op as usize];
         let (count, datatype) = self.elements(it.size)?;
-        let is_send = it.kind == Kind::Send;
+        let is_send = it.kind == OperationKind::Send;
         let peer = if it.peer == ANY { ANY_OF } else { it.peer.into() };
         let mut arguments = vec![
             number("count", count),
@@ -254,8 +254,8 @@ impl ProcessWriter<'_> {
         self.call("Waitall", vec![count, requests, ("statuses", statuses)]);
     }
 
-    fn join(&mut self, joined: &Joined) -> Result<(), Refusal> {
-        use Operation as Is;
+    fn join(&mut self, joined: &JoinedOperation) -> Result<(), Refusal> {
+        use CollectiveOperation as Is;
         let (mut count, mut datatype) = self.elements(joined.bytes)?;
         if joined.operation.adds() && datatype == BYTE && count % 8 == 0 {
             (count, datatype) = (count / 8, DOUBLE);

@@ -20,7 +20,7 @@ pub(super) const STRIDE: usize = 1 << 14;
 /// Sizes of the types from number 2 on, of files without their section.
 pub(super) const SIZES: [u32; 18] = [1, 1, 1, 1, 4, 2, 2, 4, 4, 8, 8, 4, 8, 16, 8, 8, 8, 1];
 
-/// What one process called.
+/// The trace of one process: its calls.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct DumpiTrace {
     /// The version of the format.

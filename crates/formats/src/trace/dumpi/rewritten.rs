@@ -5,7 +5,7 @@ use super::parse::parse;
 use super::programs::WrittenFiles;
 use super::record::CallRecord;
 use super::write::write;
-use crate::trace::kind::File;
+use crate::trace::kind::NamedFile;
 use base::{Stop, Watch};
 
 /// The files of a run as [`write()`] writes them: those of old versions, too. Functions that the
@@ -13,7 +13,7 @@ use base::{Stop, Watch};
 ///
 /// # Errors
 /// With the file, as [`parse`] and [`write()`].
-pub(super) fn rewritten(files: &[File<'_>], watch: &dyn Watch) -> Result<WrittenFiles, Stop> {
+pub(super) fn rewritten(files: &[NamedFile<'_>], watch: &dyn Watch) -> Result<WrittenFiles, Stop> {
     let mut all = WrittenFiles::default();
     for (name, content) in files {
         let mut trace = parse(content, watch).map_err(|stop| stop.within(name))?;

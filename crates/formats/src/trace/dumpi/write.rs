@@ -101,7 +101,7 @@ pub(super) fn meta(prefix: &str, ranks: u32) -> String {
     text
 }
 
-/// What is written so far.
+/// A writer of records, with what is written so far.
 struct RecordWriter {
     bytes: Vec<u8>,
     bias_s: u64,

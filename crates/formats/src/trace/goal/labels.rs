@@ -1,16 +1,16 @@
 //! What the operations of one rank are called.
 
-use base::quick::QuickHash;
+use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
 
 /// Operations by their labels.
 #[derive(Default)]
-pub(super) struct Labels<'a>(HashMap<&'a [u8], u32, QuickHash>);
+pub(super) struct OperationLabels<'a>(HashMap<&'a [u8], u32, QuickHashBuilder>);
 
 /// Emptying a table takes as long as it is large: one that was for a large rank is given back.
 const KEPT: usize = 1 << 12;
 
-impl<'a> Labels<'a> {
+impl<'a> OperationLabels<'a> {
     /// Forgets all.
     pub(super) fn clear(&mut self) {
         if self.0.capacity() > KEPT {

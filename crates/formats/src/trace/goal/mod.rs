@@ -10,7 +10,8 @@
 //! ```
 //!
 //! A line each; `-1` is any rank or any tag; comments are `//` and `/* */`. What is not said is 0.
-//! A label that names two operations of a rank means the first.
+//! A label that names two operations of a rank means the first. Between the comments
+//! `// collective NAME` and `// end of collective` are the operations of a collective operation.
 //! Source: the grammar of LogGOPSim's txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
 mod labels;
@@ -19,16 +20,17 @@ mod scan;
 mod tests;
 
 use super::kind::{
-    self, Example, FileNaming, Format, FormatWriter, MOST_RANKS, WrittenWorkload, example_schedule,
+    self, ExampleFiles, FileNaming, FormatWriter, MOST_RANKS, TraceFormat, WrittenWorkload,
+    example_schedule,
 };
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
-use labels::Labels;
-use scan::GoalScanner;
+use labels::OperationLabels;
+use scan::{COLLECTIVE, CollectiveBound, END, GoalScanner};
 use std::fmt;
-use traffic::workload::{ANY, Builder, Kind, OfRank, Op, Schedule};
+use traffic::workload::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("goal", "GOAL as text: the operations of each rank, and what waits for what"),
     FileNaming::One(&[".goal"]),
     |files, request| parse(kind::text(files[0].1)?, request.watch),
@@ -49,7 +51,7 @@ fn looks(content: &[u8]) -> bool {
     ["num_ranks", "//", "/*"].iter().any(|start| head.starts_with(start.as_bytes()))
 }
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     vec![("run.goal".to_owned(), text(&example_schedule()).into_bytes())]
 }
 
@@ -68,16 +70,19 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     }
     let ranks = scan.number("the number of ranks", MOST_RANKS)?;
     scan.end_of_line()?;
-    let mut all = Builder::new(ranks as u32);
-    let mut labels = Labels::default();
+    let mut all = ScheduleBuilder::new(ranks as u32);
+    let mut labels = OperationLabels::default();
     let mut looked = 0;
     for rank in 0..ranks {
         scan.lines()?;
         head(&mut scan, rank, ranks)?;
         labels.clear();
         let mut into = all.rank();
+        let mut open = None;
+        scan.bounds();
         loop {
             scan.lines()?;
+            named(&mut scan, &mut into, &mut open);
             if scan.sign(b'}') {
                 break;
             }
@@ -95,6 +100,23 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
         return Err(scan.refuse(format!("'{what}' after the last rank"), help).into());
     }
     Ok(all.finish()?)
+}
+
+/// Names the operations that comments put between the bounds of a collective operation; `open` is
+/// where the last begins, and its name. One that the rank ends in has no end, and no name.
+fn named<'a>(
+    scan: &mut GoalScanner<'a>,
+    into: &mut RankBuilder<'_>,
+    open: &mut Option<(u32, &'a str)>,
+) {
+    for bound in scan.bounds() {
+        if let Some((first, name)) = open.take() {
+            into.name_from(first, name);
+        }
+        if let CollectiveBound::Begin(name) = bound {
+            *open = Some((into.len(), name));
+        }
+    }
 }
 
 fn head(scan: &mut GoalScanner<'_>, rank: u64, ranks: u64) -> Result<(), Refusal> {
@@ -116,8 +138,8 @@ fn head(scan: &mut GoalScanner<'_>, rank: u64, ranks: u64) -> Result<(), Refusal
 
 fn line<'a>(
     scan: &mut GoalScanner<'a>,
-    into: &mut OfRank<'_>,
-    labels: &mut Labels<'a>,
+    into: &mut RankBuilder<'_>,
+    labels: &mut OperationLabels<'a>,
 ) -> Result<(), Refusal> {
     if scan.is_end() {
         return Err(scan.refuse("the text ends within a rank", "} after its last line"));
@@ -140,16 +162,20 @@ fn line<'a>(
     scan.end_of_line()
 }
 
-fn second<'a>(scan: &mut GoalScanner<'a>, labels: &Labels<'a>) -> Result<u32, Refusal> {
+fn second<'a>(scan: &mut GoalScanner<'a>, labels: &OperationLabels<'a>) -> Result<u32, Refusal> {
     let label = scan.word();
     known(scan, labels, label)
 }
 
-fn added(scan: &GoalScanner<'_>, into: &mut OfRank<'_>, op: Op) -> Result<u32, Refusal> {
+fn added(scan: &GoalScanner<'_>, into: &mut RankBuilder<'_>, op: Op) -> Result<u32, Refusal> {
     into.add(op).map_err(|r| scan.refuse(r.why, r.help))
 }
 
-fn known(scan: &GoalScanner<'_>, labels: &Labels<'_>, label: &[u8]) -> Result<u32, Refusal> {
+fn known(
+    scan: &GoalScanner<'_>,
+    labels: &OperationLabels<'_>,
+    label: &[u8],
+) -> Result<u32, Refusal> {
     labels.get(label).ok_or_else(|| {
         let label = String::from_utf8_lossy(label);
         let help = "a label that stands before an operation of this rank, in a line above";
@@ -159,9 +185,9 @@ fn known(scan: &GoalScanner<'_>, labels: &Labels<'_>, label: &[u8]) -> Result<u3
 
 fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
     let (kind, towards) = match name {
-        b"calc" => (Kind::Calc, ""),
-        b"send" => (Kind::Send, "to"),
-        b"recv" => (Kind::Recv, "from"),
+        b"calc" => (OperationKind::Calc, ""),
+        b"send" => (OperationKind::Send, "to"),
+        b"recv" => (OperationKind::Recv, "from"),
         _ => {
             let said = String::from_utf8_lossy(name);
             let what = if name.is_empty() { scan.rest_of_word() } else { said.into_owned() };
@@ -171,7 +197,7 @@ fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
     };
     let size = scan.number("the size", u64::MAX)?;
     let mut op = Op { kind, ..Op::calc(size) };
-    if kind != Kind::Calc {
+    if kind != OperationKind::Calc {
         for word in ["b", towards] {
             if !scan.keyword(word) {
                 let what = scan.rest_of_word();
@@ -179,7 +205,7 @@ fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
                 return Err(scan.refuse(format!("'{what}' where {word} should be"), help));
             }
         }
-        op.peer = if kind == Kind::Recv {
+        op.peer = if kind == OperationKind::Recv {
             scan.number_or_any("the rank")?
         } else {
             scan.number("the rank", u64::from(u32::MAX) - 1)? as u32
@@ -191,7 +217,7 @@ fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
     if scan.keyword("cpu") {
         op.cpu = scan.number("the cpu", 255)? as u8;
     }
-    if kind != Kind::Calc && scan.keyword("nic") {
+    if kind != OperationKind::Calc && scan.keyword("nic") {
         op.nic = scan.number("the nic", 255)? as u8;
     }
     Ok(op)
@@ -210,9 +236,16 @@ fn write(schedule: &Schedule, out: &mut impl fmt::Write) -> fmt::Result {
         writeln!(out, "\nrank {rank} {{")?;
         let ops = schedule.of_rank(rank);
         let label = |op: u32| op - ops.start + 1;
+        let mut named = schedule.collectives_of(rank).peekable();
         for op in ops.clone() {
+            if let Some(steps) = named.peek().filter(|steps| steps.first == op) {
+                writeln!(out, "{COLLECTIVE}{}", steps.name)?;
+            }
             write!(out, "l{}: ", label(op))?;
             written(&schedule.ops()[op as usize], out)?;
+            if named.next_if(|steps| steps.end == op + 1).is_some() {
+                writeln!(out, "{END}")?;
+            }
         }
         for op in ops.clone() {
             for &after in schedule.require(op) {
@@ -229,12 +262,12 @@ fn write(schedule: &Schedule, out: &mut impl fmt::Write) -> fmt::Result {
 
 fn written(op: &Op, out: &mut impl fmt::Write) -> fmt::Result {
     match op.kind {
-        Kind::Calc => write!(out, "calc {}", op.size)?,
-        Kind::Send => write!(out, "send {}b to {}", op.size, op.peer)?,
-        Kind::Recv if op.peer == ANY => write!(out, "recv {}b from -1", op.size)?,
-        Kind::Recv => write!(out, "recv {}b from {}", op.size, op.peer)?,
+        OperationKind::Calc => write!(out, "calc {}", op.size)?,
+        OperationKind::Send => write!(out, "send {}b to {}", op.size, op.peer)?,
+        OperationKind::Recv if op.peer == ANY => write!(out, "recv {}b from -1", op.size)?,
+        OperationKind::Recv => write!(out, "recv {}b from {}", op.size, op.peer)?,
     }
-    let is_message = op.kind != Kind::Calc;
+    let is_message = op.kind != OperationKind::Calc;
     if is_message && op.tag == ANY {
         write!(out, " tag -1")?;
     } else if is_message {

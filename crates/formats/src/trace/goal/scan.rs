@@ -2,16 +2,32 @@
 
 use base::Refusal;
 
-/// Where a reader is in a text.
+/// A scanner of a text, at the place where the reader is.
 pub(super) struct GoalScanner<'a> {
     bytes: &'a [u8],
     at: usize,
     line: u64,
+    /// What comments said of collective operations since [`GoalScanner::bounds`] was called.
+    bounds: Vec<CollectiveBound<'a>>,
 }
+
+/// A comment that says where the operations of a collective operation begin or end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum CollectiveBound<'a> {
+    /// They begin; its name.
+    Begin(&'a str),
+    /// They end.
+    End,
+}
+
+/// How a comment begins that gives the operations after it the name of a collective operation.
+pub(super) const COLLECTIVE: &str = "// collective ";
+/// The comment after the last operation of one.
+pub(super) const END: &str = "// end of collective";
 
 impl<'a> GoalScanner<'a> {
     pub(super) fn new(text: &'a str) -> Self {
-        Self { bytes: text.as_bytes(), at: 0, line: 1 }
+        Self { bytes: text.as_bytes(), at: 0, line: 1, bounds: Vec::new() }
     }
 
     /// A refusal that names the line.
@@ -63,6 +79,7 @@ impl<'a> GoalScanner<'a> {
                 Some(b"//") => {
                     let rest = &self.bytes[self.at..];
                     let end = rest.iter().position(|&b| b == b'\n').unwrap_or(rest.len());
+                    self.bounds.extend(bound(&rest[..end]));
                     self.at += end;
                 }
                 Some(b"/*") => self.block()?,
@@ -79,6 +96,11 @@ impl<'a> GoalScanner<'a> {
         self.line += rest[..end + 4].iter().map(|&b| u64::from(b == b'\n')).sum::<u64>();
         self.at += end + 4;
         Ok(())
+    }
+
+    /// What comments said of collective operations since this was called last.
+    pub(super) fn bounds(&mut self) -> Vec<CollectiveBound<'a>> {
+        std::mem::take(&mut self.bounds)
     }
 
     /// The end of a line, after blanks and comments.
@@ -178,4 +200,16 @@ impl<'a> GoalScanner<'a> {
     pub(super) fn is_end(&self) -> bool {
         self.at == self.bytes.len()
     }
+}
+
+/// What a comment says of collective operations; nothing where it is any other comment.
+fn bound(comment: &[u8]) -> Option<CollectiveBound<'_>> {
+    let comment = std::str::from_utf8(comment).ok()?.trim_end();
+    if comment == END {
+        return Some(CollectiveBound::End);
+    }
+    let name = comment.strip_prefix(COLLECTIVE)?;
+    let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    let is_name = !name.is_empty() && name.bytes().all(is_word);
+    is_name.then_some(CollectiveBound::Begin(name))
 }

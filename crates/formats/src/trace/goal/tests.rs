@@ -3,7 +3,7 @@
 use crate::trace::{goal as text, goal_binary as binary};
 use base::Quiet;
 use proptest::prelude::*;
-use traffic::workload::{ANY, Builder, Kind, Op, Schedule};
+use traffic::workload::{ANY, Op, OperationKind, Schedule, ScheduleBuilder};
 
 fn op(ranks: u32) -> impl Strategy<Value = Op> {
     let any_or = |n: u32| prop_oneof![4 => 0..n, 1 => Just(ANY)];
@@ -25,7 +25,7 @@ prop_compose! {
             ranks as usize,
         )
     ) -> Schedule {
-        let mut all = Builder::new(ranks.len() as u32);
+        let mut all = ScheduleBuilder::new(ranks.len() as u32);
         for (ops, edges) in ranks {
             let mut rank = all.rank();
             for op in &ops {
@@ -107,7 +107,7 @@ fn what_may_be_left_out_is_zero() {
     // the second a_1 names nothing
     assert_eq!((schedule.require(0), schedule.require_start(0)), (&[2][..], &[2][..]));
     assert_eq!((schedule.cpus(), schedule.nics(), schedule.ranks()), (3, 2, 2));
-    assert_eq!(schedule.ops()[1].kind, Kind::Recv);
+    assert_eq!(schedule.ops()[1].kind, OperationKind::Recv);
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn what_is_no_schedule_is_refused_with_its_line() {
 
 #[test]
 fn bytes_that_are_none_are_refused() {
-    let mut schedule = Builder::new(1);
+    let mut schedule = ScheduleBuilder::new(1);
     let mut first = schedule.rank();
     first.add(Op::calc(1)).expect("room");
     first.add(Op::calc(2)).expect("room");
@@ -241,7 +241,7 @@ impl base::Watch for StopsInside {
 
 #[test]
 fn the_user_can_stop_it_within_a_rank() {
-    let mut schedule = Builder::new(1);
+    let mut schedule = ScheduleBuilder::new(1);
     let mut rank = schedule.rank();
     (0..10_000).for_each(|ns| _ = rank.add(Op::calc(ns)).expect("room"));
     drop(rank);
@@ -259,4 +259,25 @@ fn messages_add_up_to_less_than_2_to_the_63() {
         let read = text::parse(&said, &Quiet);
         assert_eq!(read.is_ok(), fits, "{more}: {read:?}");
     }
+}
+
+/// First and last operation of each named collective operation, and its name.
+fn named(schedule: &Schedule) -> Vec<(u32, u32, String)> {
+    let all = schedule.collectives();
+    all.map(|steps| (steps.first, steps.end - 1, steps.name.to_owned())).collect()
+}
+
+#[test]
+fn names_of_collective_operations_are_comments() {
+    let said = "num_ranks 2\nrank 0 {\n// collective sum\nl1: send 8b to 1\n\
+                l2: recv 8b from 1\n  // end of collective\nl3: calc 5 // collective 7 of them\n\
+                // collective spread\n// collective sum\nl4: calc 1\n// end of collective\n}\n\
+                rank 1 {\n// collective sum\nl1: recv 8b from 0\nl2: send 8b to 0\n}\n";
+    let read = text::parse(said, &Quiet).expect("text");
+    let expected = [(0, 1, "sum".to_owned()), (3, 3, "sum".to_owned())];
+    assert_eq!(named(&read), expected, "a comment with more words, and one without end, is none");
+    let again = text::parse(&text::text(&read), &Quiet).expect("text");
+    assert_eq!((named(&again), &again), (named(&read), &read));
+    let binary = binary::parse(&binary::write(&read), &Quiet).expect("binary");
+    assert_eq!((named(&binary).len(), &binary), (0, &read), "the binary form has no names");
 }

@@ -5,12 +5,18 @@ use super::fields::{ArgumentFields, bytes, time_ns};
 use crate::trace::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
-    Called, Comm, Joint, Make, Message, Mode, Named, Shape, Sizes, What, Which, Within,
+    CallAction, CallMessage, CollectiveBytes, CommunicatorCreation, CommunicatorPlace,
+    CommunicatorShape, CompletedRequests, JointCall, NamedCommunicator, RequestList, TracedCall,
+    TransferMode,
 };
-use traffic::workload::collective::Operation;
+use traffic::workload::collective::CollectiveOperation;
 
 /// Reads a line.
-pub(super) fn called(said: &str, line: u64, constants: MpiConstants) -> Result<Called, Refusal> {
+pub(super) fn called(
+    said: &str,
+    line: u64,
+    constants: MpiConstants,
+) -> Result<TracedCall, Refusal> {
     let parts: Vec<&str> = said.split(':').collect();
     let (name, rest) = (parts[0], &parts[1..]);
     let Some(name) = name.strip_prefix("MPI_").filter(|_| rest.len() >= 2) else {
@@ -20,54 +26,63 @@ pub(super) fn called(said: &str, line: u64, constants: MpiConstants) -> Result<C
     let (first, last) = (rest[0], rest[rest.len() - 1]);
     if matches!(name, "Init" | "Init_thread") {
         let end_ns = time_ns(last)?;
-        return Ok(Called { line, start_ns: end_ns, end_ns, what: What::Waits });
+        return Ok(TracedCall { line, start_ns: end_ns, end_ns, what: CallAction::Waits });
     }
     let start_ns = time_ns(first)?;
     if name == "Finalize" {
-        return Ok(Called { line, start_ns, end_ns: start_ns, what: What::Waits });
+        return Ok(TracedCall { line, start_ns, end_ns: start_ns, what: CallAction::Waits });
     }
     let end_ns = time_ns(last)?;
     let mut fields = ArgumentFields::new(&rest[1..rest.len() - 1], constants);
     let is_local = is_local(name);
-    let what = if is_local { What::Local } else { what(name, &mut fields)? };
-    if !is_local && !matches!(what, What::Local | What::Waits) && fields.len() > 0 {
+    let what = if is_local { CallAction::Local } else { what(name, &mut fields)? };
+    if !is_local && !matches!(what, CallAction::Local | CallAction::Waits) && fields.len() > 0 {
         let why = format!("{} arguments too many", fields.len());
         return Err(Refusal::new(format!("MPI_{name}"), why, "those of the call"));
     }
-    Ok(Called { line, start_ns, end_ns, what })
+    Ok(TracedCall { line, start_ns, end_ns, what })
 }
 
-fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
+fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
     Ok(match name {
-        "Send" | "Ssend" | "Rsend" => What::Send(message(from, "dest")?, Mode::Blocking),
-        "Bsend" => What::Send(message(from, "dest")?, Mode::Buffered),
-        "Isend" | "Issend" | "Irsend" | "Ibsend" => {
-            What::Send(message(from, "dest")?, Mode::Nonblocking(from.whole("request")?))
+        "Send" | "Ssend" | "Rsend" => {
+            CallAction::Send(message(from, "dest")?, TransferMode::Blocking)
         }
+        "Bsend" => CallAction::Send(message(from, "dest")?, TransferMode::Buffered),
+        "Isend" | "Issend" | "Irsend" | "Ibsend" => CallAction::Send(
+            message(from, "dest")?,
+            TransferMode::Nonblocking(from.whole("request")?),
+        ),
         "Send_init" | "Ssend_init" | "Rsend_init" | "Bsend_init" => {
-            What::Send(message(from, "dest")?, Mode::Prepared(from.whole("request")?))
+            CallAction::Send(message(from, "dest")?, TransferMode::Prepared(from.whole("request")?))
         }
         "Recv" => {
             let message = message(from, "source")?;
             from.skip(&["status"])?;
-            What::Recv(message, Mode::Blocking)
+            CallAction::Recv(message, TransferMode::Blocking)
         }
-        "Irecv" => What::Recv(message(from, "source")?, Mode::Nonblocking(from.whole("request")?)),
-        "Recv_init" => What::Recv(message(from, "source")?, Mode::Prepared(from.whole("request")?)),
+        "Irecv" => CallAction::Recv(
+            message(from, "source")?,
+            TransferMode::Nonblocking(from.whole("request")?),
+        ),
+        "Recv_init" => CallAction::Recv(
+            message(from, "source")?,
+            TransferMode::Prepared(from.whole("request")?),
+        ),
         "Sendrecv" | "Sendrecv_replace" => both(name, from)?,
-        "Start" => What::Start(Named::Each(vec![from.whole("request")?])),
-        "Startall" => What::Start(from.requests()?),
+        "Start" => CallAction::Start(RequestList::Each(vec![from.whole("request")?])),
+        "Startall" => CallAction::Start(from.requests()?),
         "Wait" | "Test" | "Waitall" | "Waitany" | "Waitsome" | "Testall" | "Testany"
         | "Testsome" => complete(name, from)?,
-        "Request_free" => What::Free(from.whole("request")?),
-        "Probe" => What::Waits,
+        "Request_free" => CallAction::Free(from.whole("request")?),
+        "Probe" => CallAction::Waits,
         "Comm_rank" | "Comm_size" => {
             let comm = from.comm()?;
             from.skip(&["result"])?;
-            What::Asks(comm)
+            CallAction::Asks(comm)
         }
         // the address of the variable, which the call has emptied
-        "Comm_free" => What::Local,
+        "Comm_free" => CallAction::Local,
         "Comm_dup" | "Comm_split" | "Comm_create" | "Cart_create" | "Cart_sub" | "Graph_create" => {
             make(name, from)?
         }
@@ -75,14 +90,14 @@ fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     })
 }
 
-fn message(from: &mut ArgumentFields<'_>, peer: &str) -> Result<Message, Refusal> {
+fn message(from: &mut ArgumentFields<'_>, peer: &str) -> Result<CallMessage, Refusal> {
     from.skip(&["buffer"])?;
     let bytes = from.bytes()?;
     let (peer, tag, comm) = (from.peer(peer)?, from.tag()?, from.comm()?);
-    Ok(Message { peer, bytes, tag, comm })
+    Ok(CallMessage { peer, bytes, tag, comm })
 }
 
-fn both(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
+fn both(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
     from.skip(&["buffer"])?;
     let out = from.bytes()?;
     let (to, out_tag) = (from.peer("dest")?, from.tag()?);
@@ -94,15 +109,15 @@ fn both(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     };
     let (source, back_tag, comm) = (from.peer("source")?, from.tag()?, from.comm()?);
     from.skip(&["status"])?;
-    Ok(What::Both(
-        Message { peer: to, bytes: out, tag: out_tag, comm },
-        Message { peer: source, bytes: back, tag: back_tag, comm },
+    Ok(CallAction::Both(
+        CallMessage { peer: to, bytes: out, tag: out_tag, comm },
+        CallMessage { peer: source, bytes: back, tag: back_tag, comm },
     ))
 }
 
-fn complete(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
+fn complete(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
     let requests = match name {
-        "Wait" | "Test" => Named::Each(vec![from.whole("request")?]),
+        "Wait" | "Test" => RequestList::Each(vec![from.whole("request")?]),
         _ => from.requests()?,
     };
     from.skip(match name {
@@ -113,15 +128,15 @@ fn complete(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> 
         _ => &["count", "indices", "statuses"],
     })?;
     let which = match name {
-        "Wait" | "Waitall" => Which::All,
-        "Waitany" => Which::One,
-        "Waitsome" => Which::Some,
-        _ => Which::Perhaps,
+        "Wait" | "Waitall" => CompletedRequests::All,
+        "Waitany" => CompletedRequests::One,
+        "Waitsome" => CompletedRequests::Some,
+        _ => CompletedRequests::Perhaps,
     };
-    Ok(What::Complete(requests, which))
+    Ok(CallAction::Complete(requests, which))
 }
 
-fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
+fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
     let comm = from.comm()?;
     let mut make = match name {
         "Comm_split" => {
@@ -132,29 +147,29 @@ fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
                     Refusal::new("color", format!("{colour}"), help)
                 })?),
             };
-            Make::Split(colour, from.signed("key")?)
+            CommunicatorCreation::Split(colour, from.signed("key")?)
         }
-        "Comm_dup" => Make::Copy,
+        "Comm_dup" => CommunicatorCreation::Copy,
         "Comm_create" => {
             from.skip(&["group"])?;
-            Make::Placed(None)
+            CommunicatorCreation::Placed(None)
         }
         "Cart_sub" => {
             from.skip(&["remain_dims"])?;
-            Make::SlicePlaced(None)
+            CommunicatorCreation::SlicePlaced(None)
         }
         "Graph_create" => {
             let ranks = from.whole("nnodes")?;
             from.skip(&["index", "edges", "reorder"])?;
             let ranks = u32::try_from(ranks).ok().filter(|&ranks| ranks > 0);
-            Make::Grid(vec![ranks.ok_or_else(|| {
+            CommunicatorCreation::Grid(vec![ranks.ok_or_else(|| {
                 Refusal::new("nnodes", "it is no number of ranks", "1 to the ranks there are")
             })?])
         }
         // all processes are taken to be in the grid, in their order
         _ => {
             from.skip(&["ndims", "dims", "periods", "reorder"])?;
-            Make::Copy
+            CommunicatorCreation::Copy
         }
     };
     let said = from.next("newcomm")?;
@@ -165,14 +180,16 @@ fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     })?;
     if let (Some(Some(me)), Some(Some(size))) = (parts.next(), parts.next()) {
         let small = |n: i64| u32::try_from(n).ok();
-        let within = small(me).zip(small(size)).map(|(me, size)| Within { me, size });
+        let within = small(me).zip(small(size)).map(|(me, size)| CommunicatorPlace { me, size });
         let within = within.filter(|within| within.me < within.size);
         match &mut make {
-            Make::Placed(place) | Make::SlicePlaced(place) => *place = within,
+            CommunicatorCreation::Placed(place) | CommunicatorCreation::SlicePlaced(place) => {
+                *place = within
+            }
             _ => {}
         }
     }
-    Ok(What::Make(comm, make, handle))
+    Ok(CallAction::Make(comm, make, handle))
 }
 
 /// Arguments of a collective operation, arrays of counts as one, and how many arrays there are.
@@ -211,7 +228,7 @@ fn lacking(name: &str) -> &'static str {
     }
 }
 
-fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
+fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
     // I and a small letter: the nonblocking one
     let mut name = full.to_owned();
     let later = full.strip_prefix('I').filter(|rest| rest.starts_with(char::is_lowercase));
@@ -234,25 +251,25 @@ fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<What, Refusal> {
     }
     let joint = operation(&name, from)?;
     let request = if later.is_some() { Some(from.whole("request")?) } else { None };
-    Ok(What::Joint(Box::new(joint), request))
+    Ok(CallAction::Joint(Box::new(joint), request))
 }
 
-fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
-    use Operation::{
+fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal> {
+    use CollectiveOperation::{
         Allgather, Allreduce, Alltoall, Barrier, Broadcast, Exscan, Gather, Reduce, ReduceScatter,
         Scan, Scatter,
     };
-    let one = |from: &mut ArgumentFields<'_>| -> Result<Sizes, Refusal> {
+    let one = |from: &mut ArgumentFields<'_>| -> Result<CollectiveBytes, Refusal> {
         from.skip(&["sendbuf", "recvbuf"])?;
         let bytes = from.bytes()?;
         from.skip(&["op"])?;
-        Ok(Sizes::Same(bytes))
+        Ok(CollectiveBytes::Same(bytes))
     };
     let (operation, sizes, root) = match name {
-        "Barrier" => (Barrier, Sizes::Same(0), None),
+        "Barrier" => (Barrier, CollectiveBytes::Same(0), None),
         "Bcast" => {
             from.skip(&["buffer"])?;
-            (Broadcast, Sizes::Same(from.bytes()?), from.root()?)
+            (Broadcast, CollectiveBytes::Same(from.bytes()?), from.root()?)
         }
         "Reduce" => (Reduce, one(from)?, from.root()?),
         "Allreduce" => (Allreduce, one(from)?, None),
@@ -266,8 +283,8 @@ fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal
             let received = from.bytes()?;
             match name {
                 // what is received counts also where the data is in place
-                "Allgather" => (Allgather, Sizes::Same(received), None),
-                "Alltoall" => (Alltoall, Sizes::Same(received), None),
+                "Allgather" => (Allgather, CollectiveBytes::Same(received), None),
+                "Alltoall" => (Alltoall, CollectiveBytes::Same(received), None),
                 _ => {
                     let root = from.root()?;
                     let comm = from.comm()?;
@@ -275,28 +292,33 @@ fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal
                     let at_root = is_root(root, comm);
                     let bytes = if gathers == at_root { received } else { sent };
                     let operation = if gathers { Gather } else { Scatter };
-                    return Ok(Joint { comm, operation, root, sizes: Sizes::Same(bytes) });
+                    return Ok(JointCall {
+                        comm,
+                        operation,
+                        root,
+                        sizes: CollectiveBytes::Same(bytes),
+                    });
                 }
             }
         }
         _ => return lists(name, from),
     };
-    Ok(Joint { comm: from.comm()?, operation, root, sizes })
+    Ok(JointCall { comm: from.comm()?, operation, root, sizes })
 }
 
 /// Whether the process that calls is the root.
-fn is_root(root: Option<u32>, comm: Comm) -> bool {
-    matches!(comm.shape, Shape::Of(rank, _) if root == Some(rank))
+fn is_root(root: Option<u32>, comm: NamedCommunicator) -> bool {
+    matches!(comm.shape, CommunicatorShape::Of(rank, _) if root == Some(rank))
 }
 
-fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<Sizes>, Refusal> {
+fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<CollectiveBytes>, Refusal> {
     let Some(counts) = counts else { return Ok(None) };
     let all: Result<Vec<u64>, Refusal> = counts.into_iter().map(|n| bytes(n, size)).collect();
-    all.map(|all| Some(Sizes::Each(all)))
+    all.map(|all| Some(CollectiveBytes::Each(all)))
 }
 
 /// Operations whose blocks have sizes of their own.
-fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
+fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal> {
     let unlisted = || {
         let help = "a trace with the counts listed behind their address";
         Refusal::new(format!("MPI_{name}"), "the counts of the ranks are not in the trace", help)
@@ -307,8 +329,8 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
         let counts = from.counts("recvcounts")?;
         let sizes = each(counts, from.datatype()?)?.ok_or_else(unlisted)?;
         from.skip(&["op"])?;
-        let operation = Operation::ReduceScatter;
-        return Ok(Joint { comm: from.comm()?, operation, root: None, sizes });
+        let operation = CollectiveOperation::ReduceScatter;
+        return Ok(JointCall { comm: from.comm()?, operation, root: None, sizes });
     }
     if matches!(name, "Alltoallv" | "Scatterv") {
         let counts = from.counts("sendcounts")?;
@@ -320,14 +342,14 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
             from.displacements()?;
             from.datatype()?;
             let sizes = listed?.ok_or_else(unlisted)?;
-            let operation = Operation::Alltoallv;
-            return Ok(Joint { comm: from.comm()?, operation, root: None, sizes });
+            let operation = CollectiveOperation::Alltoallv;
+            return Ok(JointCall { comm: from.comm()?, operation, root: None, sizes });
         }
         let own = from.bytes()?;
         let (root, comm) = (from.root()?, from.comm()?);
         let mine = if is_root(root, comm) { listed? } else { None };
-        let sizes = mine.unwrap_or(Sizes::Own(own));
-        return Ok(Joint { comm, operation: Operation::Scatter, root, sizes });
+        let sizes = mine.unwrap_or(CollectiveBytes::Own(own));
+        return Ok(JointCall { comm, operation: CollectiveOperation::Scatter, root, sizes });
     }
     let own = from.bytes()?;
     from.skip(&["recvbuf"])?;
@@ -335,16 +357,16 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<Joint, Refusal> {
     from.displacements()?;
     let listed = each(counts, from.datatype()?);
     if name == "Allgatherv" {
-        let sizes = listed?.unwrap_or(Sizes::Own(own));
-        return Ok(Joint {
+        let sizes = listed?.unwrap_or(CollectiveBytes::Own(own));
+        return Ok(JointCall {
             comm: from.comm()?,
-            operation: Operation::Allgather,
+            operation: CollectiveOperation::Allgather,
             root: None,
             sizes,
         });
     }
     let (root, comm) = (from.root()?, from.comm()?);
     let mine = if is_root(root, comm) { listed? } else { None };
-    let sizes = mine.unwrap_or(Sizes::Own(own));
-    Ok(Joint { comm, operation: Operation::Gather, root, sizes })
+    let sizes = mine.unwrap_or(CollectiveBytes::Own(own));
+    Ok(JointCall { comm, operation: CollectiveOperation::Gather, root, sizes })
 }

@@ -1,6 +1,6 @@
 //! Numbers that stand for something else than a rank or a request.
 
-/// What numbers mean in a trace.
+/// The meanings of numbers in a trace.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct MpiConstants {
     pub(super) null: i64,

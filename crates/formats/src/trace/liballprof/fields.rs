@@ -3,7 +3,7 @@
 use super::constants::MpiConstants;
 use base::Refusal;
 use std::collections::VecDeque;
-use traffic::workload::calls::{Comm, Named, Peer, Shape};
+use traffic::workload::calls::{CallPeer, CommunicatorShape, NamedCommunicator, RequestList};
 
 /// Most bytes of a message, and most requests of an array.
 const MOST: u64 = 1 << 40;
@@ -82,14 +82,14 @@ impl<'a> ArgumentFields<'a> {
         Err(refuse("datatype", &bytes.to_string(), "a size of 2^40 bytes at most"))
     }
 
-    pub(super) fn comm(&mut self) -> Result<Comm, Refusal> {
+    pub(super) fn comm(&mut self) -> Result<NamedCommunicator, Refusal> {
         let parts = "handle,rank,size of a communicator";
         let [handle, rank, size] = self.triple("comm", parts)?;
         let most = u64::from(u32::MAX) - 1;
         if rank >= size || size > most {
             return Err(refuse("comm", &format!("{handle},{rank},{size}"), parts));
         }
-        Ok(Comm { handle, shape: Shape::Of(rank as u32, size as u32) })
+        Ok(NamedCommunicator { handle, shape: CommunicatorShape::Of(rank as u32, size as u32) })
     }
 
     /// A count and its datatype, in bytes.
@@ -99,17 +99,17 @@ impl<'a> ArgumentFields<'a> {
         bytes(count, size)
     }
 
-    pub(super) fn peer(&mut self, what: &str) -> Result<Peer, Refusal> {
+    pub(super) fn peer(&mut self, what: &str) -> Result<CallPeer, Refusal> {
         let rank = self.signed(what)?;
         if rank == self.constants.null {
-            return Ok(Peer::Null);
+            return Ok(CallPeer::Null);
         }
         if rank == self.constants.any {
-            return Ok(Peer::Any);
+            return Ok(CallPeer::Any);
         }
         let help = "a rank; -1 and -2 are any and none, by mpi=openmpi or mpi=mpich";
         let rank = u32::try_from(rank).map_err(|_| refuse(what, &rank.to_string(), help))?;
-        Ok(Peer::Rank(rank))
+        Ok(CallPeer::Rank(rank))
     }
 
     pub(super) fn tag(&mut self) -> Result<Option<u32>, Refusal> {
@@ -128,12 +128,12 @@ impl<'a> ArgumentFields<'a> {
     }
 
     /// The variables of requests: how many, and the address of the first.
-    pub(super) fn requests(&mut self) -> Result<Named, Refusal> {
+    pub(super) fn requests(&mut self) -> Result<RequestList, Refusal> {
         let (count, first) = (self.whole("count")?, self.whole("requests")?);
         if count > 1 << 24 {
             return Err(refuse("count", &count.to_string(), "2^24 requests at most"));
         }
-        Ok(Named::Row(first, self.constants.request_bytes, count))
+        Ok(RequestList::Row(first, self.constants.request_bytes, count))
     }
 
     /// The numbers of an array, where they are listed.

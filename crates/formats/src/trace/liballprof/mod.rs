@@ -14,7 +14,7 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{Example, File, FileNaming, Format};
+use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
 use super::mpi::UnknownRequests;
 use base::Stop;
 use base::part::Part;
@@ -22,7 +22,7 @@ use parameters::LiballprofParameters;
 use traffic::workload::calls::{self, ReplayParameters};
 use traffic::workload::{Schedule, WorkloadRequest};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("liballprof", "liballprof of LogGOPSim: what each rank called, a line a call")
         .takes::<ReplayParameters>()
         .takes::<LiballprofParameters>()
@@ -45,7 +45,7 @@ fn says_calls(content: &[u8]) -> bool {
 ///
 /// # Errors
 /// As [`parse::parse`] and [`calls::expand`].
-fn schedule(files: &[File<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+fn schedule(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
     let trace = parse::parse(files, &request.read()?, request.watch)?;
     let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);
     calls::expand(&trace, unknown.is_null(), &replay, request.watch)
@@ -63,7 +63,7 @@ const SECOND: &str = "MPI_Init:-:1:2:1000\n\
     MPI_Barrier:15000:0,1,2:16000\nMPI_Allreduce:17000:9:9:3:11,8,8:3:0,1,2:18000\n\
     MPI_Finalize:20000:-\n";
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     [("run-0.txt", FIRST), ("run-1.txt", SECOND)]
         .map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()))
         .to_vec()

@@ -2,20 +2,23 @@
 //! is said by the calls that name them later.
 
 use std::collections::HashMap;
-use traffic::workload::calls::{Called, Comm, Make, Shape, What, Within};
+use traffic::workload::calls::{
+    CallAction, CommunicatorCreation, CommunicatorPlace, CommunicatorShape, NamedCommunicator,
+    TracedCall,
+};
 
 /// A communicator that was made, and no call has named so far.
 struct NewCommunicator {
     /// The call that made it.
     call: usize,
     /// Where the process is in it, where that is known.
-    within: Option<Within>,
+    within: Option<CommunicatorPlace>,
 }
 
 /// Where the process is in what `MPI_Comm_create` and `MPI_Cart_sub` make: the first handle that is
 /// new after the call names it, if that is none of which the place is known, and none older.
-pub(super) fn place(calls: &mut [Called]) {
-    let mut known: HashMap<u64, Within> = HashMap::new();
+pub(super) fn place(calls: &mut [TracedCall]) {
+    let mut known: HashMap<u64, CommunicatorPlace> = HashMap::new();
     let mut fresh: Vec<NewCommunicator> = Vec::new();
     for at in 0..calls.len() {
         if let Some((handle, within)) = named(&calls[at].what)
@@ -27,44 +30,55 @@ pub(super) fn place(calls: &mut [Called]) {
                 settle(&mut calls[fresh.remove(found).call].what, within);
             }
         }
-        if let What::Make(parent, make, _) = &calls[at].what {
+        if let CallAction::Make(parent, make, _) = &calls[at].what {
             let there = within(parent);
             let within = match make {
-                Make::Placed(place) | Make::SlicePlaced(place) => *place,
-                Make::Copy => there,
-                Make::Grid(sizes) => {
+                CommunicatorCreation::Placed(place) | CommunicatorCreation::SlicePlaced(place) => {
+                    *place
+                }
+                CommunicatorCreation::Copy => there,
+                CommunicatorCreation::Grid(sizes) => {
                     let size = sizes.iter().product();
                     let Some(place) = there.filter(|place| place.me < size) else { continue };
-                    Some(Within { size, ..place })
+                    Some(CommunicatorPlace { size, ..place })
                 }
                 // the process is in none
-                Make::Split(None, _) => continue,
-                Make::Split(..) | Make::Group(_) | Make::Slice(_) => None,
+                CommunicatorCreation::Split(None, _) => continue,
+                CommunicatorCreation::Split(..)
+                | CommunicatorCreation::Group(_)
+                | CommunicatorCreation::Slice(_) => None,
             };
             fresh.push(NewCommunicator { call: at, within });
         }
     }
 }
 
-fn settle(what: &mut What, within: Within) {
-    if let What::Make(_, Make::Placed(place) | Make::SlicePlaced(place), _) = what {
+fn settle(what: &mut CallAction, within: CommunicatorPlace) {
+    if let CallAction::Make(
+        _,
+        CommunicatorCreation::Placed(place) | CommunicatorCreation::SlicePlaced(place),
+        _,
+    ) = what
+    {
         *place = Some(within);
     }
 }
 
-fn within(comm: &Comm) -> Option<Within> {
+fn within(comm: &NamedCommunicator) -> Option<CommunicatorPlace> {
     match comm.shape {
-        Shape::Of(me, size) => Some(Within { me, size }),
+        CommunicatorShape::Of(me, size) => Some(CommunicatorPlace { me, size }),
         _ => None,
     }
 }
 
 /// The communicator that a call names: its handle, and where the process is in it.
-fn named(what: &What) -> Option<(u64, Within)> {
+fn named(what: &CallAction) -> Option<(u64, CommunicatorPlace)> {
     let comm = match what {
-        What::Send(message, _) | What::Recv(message, _) | What::Both(message, _) => message.comm,
-        What::Asks(comm) | What::Make(comm, ..) => *comm,
-        What::Joint(joint, _) => joint.comm,
+        CallAction::Send(message, _)
+        | CallAction::Recv(message, _)
+        | CallAction::Both(message, _) => message.comm,
+        CallAction::Asks(comm) | CallAction::Make(comm, ..) => *comm,
+        CallAction::Joint(joint, _) => joint.comm,
         _ => return None,
     };
     Some((comm.handle, within(&comm)?))

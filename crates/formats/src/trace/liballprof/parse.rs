@@ -4,9 +4,9 @@ use super::call;
 use super::constants::MpiConstants;
 use super::named;
 use super::parameters::{LiballprofParameters, MpiLibrary, RequestBytes};
-use crate::trace::kind::{File, text};
+use crate::trace::kind::{NamedFile, text};
 use base::{Refusal, Stop, Watch};
-use traffic::workload::calls::{Called, Process, Trace};
+use traffic::workload::calls::{CallTrace, ProcessCalls, TracedCall};
 
 /// Lines between two looks at whether the user wants to stop.
 const STRIDE: usize = 1 << 14;
@@ -16,10 +16,10 @@ const STRIDE: usize = 1 << 14;
 /// # Errors
 /// With file and line, where it is none; or when the user stops it.
 pub(super) fn parse(
-    files: &[File<'_>],
+    files: &[NamedFile<'_>],
     with: &LiballprofParameters,
     watch: &dyn Watch,
-) -> Result<Trace, Stop> {
+) -> Result<CallTrace, Stop> {
     let openmpi = with.mpi == MpiLibrary::OpenMpi;
     let constants = MpiConstants {
         null: if openmpi { -2 } else { -1 },
@@ -31,7 +31,7 @@ pub(super) fn parse(
         let text = text(content).map_err(|refused| refused.within(name))?;
         processes.push(process(name, text, constants, watch)?);
     }
-    Ok(Trace { processes })
+    Ok(CallTrace { processes })
 }
 
 fn process(
@@ -39,8 +39,8 @@ fn process(
     text: &str,
     constants: MpiConstants,
     watch: &dyn Watch,
-) -> Result<Process, Stop> {
-    let mut calls: Vec<Called> = Vec::new();
+) -> Result<ProcessCalls, Stop> {
+    let mut calls: Vec<TracedCall> = Vec::new();
     let mut is_over = false;
     for (number, line) in (1_u64..).zip(text.lines()) {
         if (number as usize).is_multiple_of(STRIDE) {
@@ -70,5 +70,5 @@ fn process(
         return Err(Refusal::new(name, "there is no call in it", "a trace of liballprof").into());
     }
     named::place(&mut calls);
-    Ok(Process { file: name.to_owned(), counts: "line", calls })
+    Ok(ProcessCalls { file: name.to_owned(), counts: "line", calls })
 }

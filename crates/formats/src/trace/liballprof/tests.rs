@@ -3,12 +3,12 @@
 use super::ENTRY;
 use super::parameters::LiballprofParameters;
 use super::parse::parse;
-use crate::trace::kind::Given;
+use crate::trace::kind::GivenParameters;
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::BTreeMap;
-use traffic::workload::calls::{Peer, What};
+use traffic::workload::calls::{CallAction, CallPeer};
 
 const FIRST: &str = "# a comment
 MPI_Init:-:1:2:1.000000
@@ -32,7 +32,10 @@ MPI_Wait:15:808:0:16
 MPI_Finalize:20:-
 ";
 
-fn schedule(files: &[(String, &str)], given: &Given) -> Result<traffic::workload::Schedule, Stop> {
+fn schedule(
+    files: &[(String, &str)],
+    given: &GivenParameters,
+) -> Result<traffic::workload::Schedule, Stop> {
     let files: Vec<_> = files.iter().map(|(name, text)| (name.clone(), text.as_bytes())).collect();
     ENTRY.read(&files, given, &Quiet)
 }
@@ -50,8 +53,10 @@ fn calls_are_read_with_their_times() {
     let send = &trace.processes[0].calls[2];
     assert_eq!((send.line, send.start_ns, send.end_ns), (4, 5000, 6000));
     assert_eq!(trace.processes[0].calls[1].start_ns, 2500);
-    let What::Recv(message, _) = &trace.processes[1].calls[1].what else { panic!("a receive") };
-    assert_eq!((message.peer, message.tag, message.bytes), (Peer::Any, None, 16));
+    let CallAction::Recv(message, _) = &trace.processes[1].calls[1].what else {
+        panic!("a receive")
+    };
+    assert_eq!((message.peer, message.tag, message.bytes), (CallPeer::Any, None, 16));
 }
 
 #[test]
@@ -93,12 +98,16 @@ proptest! {
 }
 
 /// A sender and a receiver.
-type Edge = (u32, u32);
+type ProcessEdge = (u32, u32);
 
 /// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names
 /// after these: handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes
 /// by rank 0.
-fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<Vec<Edge>, Stop> {
+fn named(
+    ranks: u32,
+    makes: &str,
+    of: impl Fn(u32) -> Vec<[u32; 3]>,
+) -> Result<Vec<ProcessEdge>, Stop> {
     let files: Vec<(String, String)> = (0..ranks)
         .map(|rank| {
             let mut text = "MPI_Init:-:1:2:1\n".to_owned();
@@ -117,19 +126,20 @@ fn named(ranks: u32, makes: &str, of: impl Fn(u32) -> Vec<[u32; 3]>) -> Result<V
     let made = schedule(&files, given.as_object().expect("a map"))?;
     let sends = (0..ranks).flat_map(|rank| made.of_rank(rank).map(move |op| (rank, op)));
     let ops = made.ops();
-    let sends = sends.filter(|&(_, op)| ops[op as usize].kind == traffic::workload::Kind::Send);
-    let mut all: Vec<Edge> = sends.map(|(rank, op)| (rank, ops[op as usize].peer)).collect();
+    let sends =
+        sends.filter(|&(_, op)| ops[op as usize].kind == traffic::workload::OperationKind::Send);
+    let mut all: Vec<ProcessEdge> = sends.map(|(rank, op)| (rank, ops[op as usize].peer)).collect();
     all.sort_unstable();
     Ok(all)
 }
 
 /// From the first to every other rank of groups.
-fn stars(groups: &[Vec<u32>]) -> Vec<Edge> {
+fn stars(groups: &[Vec<u32>]) -> Vec<ProcessEdge> {
     let edges = |group: &Vec<u32>| {
         let root = group[0];
         group[1..].iter().map(|&other| (root, other)).collect::<Vec<_>>()
     };
-    let mut all: Vec<Edge> = groups.iter().flat_map(edges).collect();
+    let mut all: Vec<ProcessEdge> = groups.iter().flat_map(edges).collect();
     all.sort_unstable();
     all
 }

@@ -6,14 +6,14 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{Example, File, FileNaming, Format};
+use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
 use base::part::Part;
 use base::{Refusal, Stop};
 use traffic::workload::calls::RecordedParameters;
-use traffic::workload::calls::recorded::{Recording, Remarks, replayed};
+use traffic::workload::calls::recorded::{CallRecording, RecordingRemarks, replayed};
 use traffic::workload::{Schedule, WorkloadRequest};
 
-pub(super) const ENTRY: Format = Format::new(
+pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("recorded", "calls of MPI as flyloom record keeps them: a file a rank, in binary")
         .takes::<RecordedParameters>(),
     FileNaming::PerRank { before: "-", ends: &[".calls"], shared: &[] },
@@ -28,16 +28,16 @@ pub(super) const ENTRY: Format = Format::new(
 /// # Errors
 /// With the file and the byte, where it is none; as [`replayed`].
 pub fn schedule(
-    files: &[File<'_>],
+    files: &[NamedFile<'_>],
     request: &WorkloadRequest<'_>,
-) -> Result<(Schedule, Remarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), Stop> {
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
         request.watch.tick("files", rank, files.len() as u64)?;
         let process = parse::process(name, content, rank, files.len() as u64);
         processes.push(process.map_err(|refused: Refusal| refused.within(name))?);
     }
-    replayed(&Recording { processes }, request.read()?, request.watch)
+    replayed(&CallRecording { processes }, request.read()?, request.watch)
 }
 
 /// As [`schedule`], with parameters that are checked.
@@ -45,25 +45,25 @@ pub fn schedule(
 /// # Errors
 /// As [`schedule`], and for a parameter that there is not or that is out of range.
 pub fn schedule_with(
-    files: &[File<'_>],
-    given: &super::Given,
+    files: &[NamedFile<'_>],
+    given: &super::GivenParameters,
     watch: &dyn base::Watch,
-) -> Result<(Schedule, Remarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), Stop> {
     schedule(files, &WorkloadRequest::new(ENTRY.part, given, watch)?)
 }
 
 /// An event of the example: kind, flags, and its own words.
-type Word = (u64, u64, &'static [u64]);
+type EventWords = (u64, u64, &'static [u64]);
 
 /// A rank sends 100 bytes, which the other receives from any; both add up 8 bytes.
-const FIRST: [Word; 5] = [
+const FIRST: [EventWords; 5] = [
     (1, 0, &[]),
     (4, 0, &[0, 2, 0, 0, 1]),
     (5, 4, &[0, 0, 1, 7, 100]),
     (7, 0, &[1, 0, 3, u64::MAX, 8]),
     (2, 0, &[]),
 ];
-const SECOND: [Word; 6] = [
+const SECOND: [EventWords; 6] = [
     (1, 0, &[]),
     (4, 0, &[0, 2, 0, 0, 1]),
     (6, 4, &[0, 0, u64::MAX, u64::MAX, 4096]),
@@ -72,7 +72,7 @@ const SECOND: [Word; 6] = [
     (2, 0, &[]),
 ];
 
-fn file(rank: u64, events: &[Word]) -> Vec<u8> {
+fn file(rank: u64, events: &[EventWords]) -> Vec<u8> {
     let mut words = vec![parse::MAGIC, rank, 2];
     for (at, (kind, flags, own)) in (0..).zip(events) {
         words.push(kind | flags << 16 | (own.len() as u64) << 32);
@@ -82,7 +82,7 @@ fn file(rank: u64, events: &[Word]) -> Vec<u8> {
     words.into_iter().flat_map(u64::to_le_bytes).collect()
 }
 
-fn example() -> Example {
+fn example() -> ExampleFiles {
     [("run-0.calls", file(0, &FIRST)), ("run-1.calls", file(1, &SECOND))]
         .map(|(name, content)| (name.to_owned(), content))
         .to_vec()

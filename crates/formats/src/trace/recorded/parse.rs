@@ -1,11 +1,12 @@
 //! The file of a rank, event by event.
 
 use base::Refusal;
-use traffic::workload::calls::Sizes;
+use traffic::workload::calls::CollectiveBytes;
 use traffic::workload::calls::recorded::{
-    Begun, Completed, GroupMembers, Happening, RecordedEvent, RecordedMessage, RecordedProcess,
+    CallEvent, CompletedOperation, GroupMembers, OperationStart, RecordedEvent, RecordedMessage,
+    RecordedProcess,
 };
-use traffic::workload::collective::Operation;
+use traffic::workload::collective::CollectiveOperation;
 
 /// What a file begins with.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"FLCALLS1");
@@ -17,23 +18,23 @@ const HEAD: usize = 3;
 const HELP: &str = "the file of a rank as flyloom record keeps it";
 
 /// The operations by the numbers that the recorder gives them.
-const OPERATIONS: [Operation; 12] = [
-    Operation::Barrier,
-    Operation::Broadcast,
-    Operation::Reduce,
-    Operation::Allreduce,
-    Operation::Allgather,
-    Operation::ReduceScatter,
-    Operation::Alltoall,
-    Operation::Alltoallv,
-    Operation::Scan,
-    Operation::Exscan,
-    Operation::Gather,
-    Operation::Scatter,
+const OPERATIONS: [CollectiveOperation; 12] = [
+    CollectiveOperation::Barrier,
+    CollectiveOperation::Broadcast,
+    CollectiveOperation::Reduce,
+    CollectiveOperation::Allreduce,
+    CollectiveOperation::Allgather,
+    CollectiveOperation::ReduceScatter,
+    CollectiveOperation::Alltoall,
+    CollectiveOperation::Alltoallv,
+    CollectiveOperation::Scan,
+    CollectiveOperation::Exscan,
+    CollectiveOperation::Gather,
+    CollectiveOperation::Scatter,
 ];
 
-/// The own words of an event, taken one by one.
-struct Words<'a> {
+/// A reader of the own words of an event, one by one.
+struct EventWordReader<'a> {
     left: &'a [u64],
     ranks: u64,
 }
@@ -77,7 +78,7 @@ pub(super) fn process(
         let count = (head >> 32) as usize;
         let Some(event) = words.get(at..at.saturating_add(HEAD + count)) else { break };
         let byte = 8 * at as u64;
-        let mut own = Words { left: &event[HEAD..], ranks };
+        let mut own = EventWordReader { left: &event[HEAD..], ranks };
         let what = own.happening(head as u8, (head >> 16) as u16);
         let what = what.map_err(|refused| refused.within(&format!("byte {byte}")))?;
         let (start_ns, end_ns) = (event[1], event[2]);
@@ -87,7 +88,7 @@ pub(super) fn process(
     Ok(RecordedProcess { file: name.to_owned(), events })
 }
 
-impl Words<'_> {
+impl EventWordReader<'_> {
     fn next(&mut self) -> Result<u64, Refusal> {
         let [first, left @ ..] = self.left else {
             return Err(refuse("an event has too few words"));
@@ -134,8 +135,8 @@ impl Words<'_> {
         self.bytes()?.ok_or_else(|| refuse("a size is missing"))
     }
 
-    fn begun(&mut self, later: bool) -> Result<Begun, Refusal> {
-        Ok(Begun { number: self.next()?, group: self.next()?, later })
+    fn begun(&mut self, later: bool) -> Result<OperationStart, Refusal> {
+        Ok(OperationStart { number: self.next()?, group: self.next()?, later })
     }
 
     fn message(&mut self) -> Result<RecordedMessage, Refusal> {
@@ -158,7 +159,7 @@ impl Words<'_> {
         Ok(GroupMembers { own: known(own), other: known(other), is_window })
     }
 
-    fn joint(&mut self, flags: u16) -> Result<Happening, Refusal> {
+    fn joint(&mut self, flags: u16) -> Result<CallEvent, Refusal> {
         let begun = self.begun(flags & 4 != 0)?;
         let what = self.next()?;
         let operation = usize::try_from(what).ok().and_then(|what| OPERATIONS.get(what));
@@ -167,28 +168,32 @@ impl Words<'_> {
         };
         let root = self.optional()?;
         let sizes = match flags & 3 {
-            _ if operation == Operation::Barrier => Sizes::Same(0),
-            0 => Sizes::Same(self.size()?),
+            _ if operation == CollectiveOperation::Barrier => CollectiveBytes::Same(0),
+            0 => CollectiveBytes::Same(self.size()?),
             1 => {
                 let count = self.left.len();
-                Sizes::Each((0..count).map(|_| self.size()).collect::<Result<_, _>>()?)
+                CollectiveBytes::Each((0..count).map(|_| self.size()).collect::<Result<_, _>>()?)
             }
-            _ => Sizes::Own(self.size()?),
+            _ => CollectiveBytes::Own(self.size()?),
         };
-        Ok(Happening::Joint(begun, operation, root, sizes))
+        Ok(CallEvent::Joint(begun, operation, root, sizes))
     }
 
-    fn completed(&mut self) -> Result<Vec<Completed>, Refusal> {
+    fn completed(&mut self) -> Result<Vec<CompletedOperation>, Refusal> {
         let mut all = Vec::with_capacity(self.left.len() / 3);
         while !self.left.is_empty() {
             let number = self.next()?;
             all.push(match (self.left.first(), self.left.get(1)) {
-                (Some(&CANCELLED), _) => Completed::Cancelled(number),
-                (Some(&ANY), _) => Completed::AsBegun(number),
+                (Some(&CANCELLED), _) => CompletedOperation::Cancelled(number),
+                (Some(&ANY), _) => CompletedOperation::AsBegun(number),
                 _ => {
-                    let mut said = Words { left: self.left, ranks: self.ranks };
+                    let mut said = EventWordReader { left: self.left, ranks: self.ranks };
                     let (source, tag) = (said.rank()?, said.optional()?);
-                    Completed::From(number, source, tag.ok_or_else(|| refuse("a tag is missing"))?)
+                    CompletedOperation::From(
+                        number,
+                        source,
+                        tag.ok_or_else(|| refuse("a tag is missing"))?,
+                    )
                 }
             });
             self.left = self.left.get(2..).ok_or_else(|| refuse("an event has too few words"))?;
@@ -196,37 +201,37 @@ impl Words<'_> {
         Ok(all)
     }
 
-    fn happening(&mut self, kind: u8, flags: u16) -> Result<Happening, Refusal> {
+    fn happening(&mut self, kind: u8, flags: u16) -> Result<CallEvent, Refusal> {
         let later = flags & 4 != 0;
         Ok(match kind {
-            1 => Happening::Begins,
-            2 => Happening::Ends,
-            3 => Happening::Aborts(self.next()? as i64),
-            4 => Happening::Group(self.next()?, self.members(flags & 1 != 0)?),
-            5 => Happening::Send(self.message()?, later),
-            6 => Happening::Recv(self.message()?, later),
+            1 => CallEvent::Begins,
+            2 => CallEvent::Ends,
+            3 => CallEvent::Aborts(self.next()? as i64),
+            4 => CallEvent::Group(self.next()?, self.members(flags & 1 != 0)?),
+            5 => CallEvent::Send(self.message()?, later),
+            6 => CallEvent::Recv(self.message()?, later),
             7 => self.joint(flags)?,
             8 => {
                 let begun = self.begun(later)?;
                 let pairs = self.left.len() / 2;
                 let pair = |words: &mut Self| Ok((words.rank()?, words.size()?));
-                Happening::Exchange(
+                CallEvent::Exchange(
                     begun,
                     (0..pairs).map(|_| pair(self)).collect::<Result<_, _>>()?,
                 )
             }
             9 => {
-                Happening::Transfer(self.begun(later)?, self.rank()?, self.bytes()?, self.bytes()?)
+                CallEvent::Transfer(self.begun(later)?, self.rank()?, self.bytes()?, self.bytes()?)
             }
-            10 => Happening::Awaits(self.completed()?),
-            11 => Happening::Polls,
+            10 => CallEvent::Awaits(self.completed()?),
+            11 => CallEvent::Polls,
             12 => {
                 let (group, source, tag) = (self.next()?, self.rank()?, self.optional()?);
-                Happening::Probes(group, source, tag.ok_or_else(|| refuse("a tag is missing"))?)
+                CallEvent::Probes(group, source, tag.ok_or_else(|| refuse("a tag is missing"))?)
             }
-            13 => Happening::Syncs(self.next()?, self.peer()?, flags & 1 != 0),
-            14 => Happening::Waits,
-            15 => Happening::ThreadEnds,
+            13 => CallEvent::Syncs(self.next()?, self.peer()?, flags & 1 != 0),
+            14 => CallEvent::Waits,
+            15 => CallEvent::ThreadEnds,
             _ => return Err(refuse(format!("there is no event of kind {kind}"))),
         })
     }

@@ -3,16 +3,19 @@
 use super::*;
 use base::Quiet;
 use serde_json::json;
-use traffic::workload::{Kind, Op};
+use traffic::workload::{Op, OperationKind};
 
-fn read(files: &[Vec<u8>], given: &serde_json::Value) -> Result<(Schedule, Remarks), Stop> {
-    let names: Vec<File<'_>> =
+fn read(
+    files: &[Vec<u8>],
+    given: &serde_json::Value,
+) -> Result<(Schedule, RecordingRemarks), Stop> {
+    let names: Vec<NamedFile<'_>> =
         (0..).zip(files).map(|(i, file)| (format!("run-{i}.calls"), file.as_slice())).collect();
     schedule_with(&names, given.as_object().expect("a table"), &Quiet)
 }
 
 /// Operations of a rank: kind, size, peer.
-fn of(schedule: &Schedule, rank: u32) -> Vec<(Kind, u64, u32)> {
+fn of(schedule: &Schedule, rank: u32) -> Vec<(OperationKind, u64, u32)> {
     let it = |op: u32| schedule.ops()[op as usize];
     schedule.of_rank(rank).map(it).map(|Op { kind, size, peer, .. }| (kind, size, peer)).collect()
 }
@@ -22,20 +25,27 @@ fn calls_become_messages_and_computing() {
     let (found, remarks) =
         read(&[file(0, &FIRST), file(1, &SECOND)], &json!({})).expect("it is whole");
     // 600 ns between two calls; an event that describes a communicator is a call of its own here
-    let calc = |n: u64| (Kind::Calc, 600 * n, 0);
+    let calc = |n: u64| (OperationKind::Calc, 600 * n, 0);
     assert_eq!(
         of(&found, 0),
-        [calc(2), (Kind::Send, 100, 1), calc(1), (Kind::Send, 8, 1), (Kind::Recv, 8, 1), calc(1)]
+        [
+            calc(2),
+            (OperationKind::Send, 100, 1),
+            calc(1),
+            (OperationKind::Send, 8, 1),
+            (OperationKind::Recv, 8, 1),
+            calc(1)
+        ]
     );
     assert_eq!(
         of(&found, 1),
         [
             calc(2),
-            (Kind::Recv, 100, 0),
+            (OperationKind::Recv, 100, 0),
             calc(1),
             calc(1),
-            (Kind::Send, 8, 0),
-            (Kind::Recv, 8, 0),
+            (OperationKind::Send, 8, 0),
+            (OperationKind::Recv, 8, 0),
             calc(1)
         ]
     );

@@ -13,7 +13,7 @@ pub(crate) enum AllocatorKind {
 
 /// A request of an input for an output, with its purpose and its rank at both.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Request {
+pub(crate) struct AllocatorRequest {
     pub(crate) label: usize,
     pub(crate) at_input: i64,
     pub(crate) at_output: i64,
@@ -25,7 +25,7 @@ pub(crate) struct Allocator {
     kind: AllocatorKind,
     inputs: usize,
     outputs: usize,
-    requests: BTreeMap<(usize, usize), Request>,
+    requests: BTreeMap<(usize, usize), AllocatorRequest>,
     input_turn: Vec<usize>,
     output_turn: Vec<usize>,
     given: BTreeMap<usize, usize>,
@@ -43,12 +43,12 @@ impl Allocator {
         self.given.clear();
     }
 
-    pub(crate) fn read(&self, from: usize, to: usize) -> Option<Request> {
+    pub(crate) fn read(&self, from: usize, to: usize) -> Option<AllocatorRequest> {
         self.requests.get(&(from, to)).copied()
     }
 
     /// Adds a request, which replaces one of the same input and output.
-    pub(crate) fn set(&mut self, from: usize, to: usize, request: Request) {
+    pub(crate) fn set(&mut self, from: usize, to: usize, request: AllocatorRequest) {
         self.requests.insert((from, to), request);
     }
 
@@ -73,14 +73,14 @@ impl Allocator {
         let mut chosen = Vec::new();
         for input in 0..self.inputs {
             let own = self.requests.range((input, 0)..(input + 1, 0));
-            let key = |to: usize, r: &Request| {
+            let key = |to: usize, r: &AllocatorRequest| {
                 (-r.at_input, Self::far(to, self.input_turn[input], self.outputs))
             };
             chosen.extend(own.min_by_key(|&(&(_, to), r)| key(to, r)).map(|(pair, r)| (*pair, *r)));
         }
         for output in 0..self.outputs {
             let own = chosen.iter().filter(|((_, to), _)| *to == output);
-            let key = |from: usize, r: &Request| {
+            let key = |from: usize, r: &AllocatorRequest| {
                 (-r.at_output, Self::far(from, self.output_turn[output], self.inputs))
             };
             if let Some(&((from, to), _)) = own.min_by_key(|((from, _), r)| key(*from, r)) {

@@ -90,10 +90,11 @@ pub(crate) type RouteRequest = (usize, Range<usize>, i64);
 
 /// The routing function: it gets router, input port, head flit, and the flits in the buffers behind
 /// each output.
-pub(crate) type Route<'a> = &'a dyn Fn((usize, usize), &mut Flit, &[u32]) -> Vec<RouteRequest>;
+pub(crate) type RoutingFunction<'a> =
+    &'a dyn Fn((usize, usize), &mut Flit, &[u32]) -> Vec<RouteRequest>;
 
 /// The virtual channels on which an endpoint may send a packet to another one.
-pub(crate) type Inject<'a> = &'a dyn Fn(usize, u32) -> Range<usize>;
+pub(crate) type InjectionChannels<'a> = &'a dyn Fn(usize, u32) -> Range<usize>;
 
 /// The far end of a port's cable.
 #[derive(Debug, Clone, Copy)]
@@ -159,7 +160,7 @@ enum Event {
 /// because two packets took one virtual channel; none where packets have not arrived by `cycles`.
 pub(crate) fn run(
     ports: &[Vec<Port>],
-    (route, inject): (Route<'_>, Inject<'_>),
+    (route, inject): (RoutingFunction<'_>, InjectionChannels<'_>),
     keys: &RouterKeys,
     packets: &[Vec<Packet>],
     cycles: u64,

@@ -1,7 +1,7 @@
 //! BookSim's input-queued router, list by list: each stage has a list of its flits in the order in
 //! which they came, and looks at no more of it than BookSim does.
 
-use super::allocator::{Allocator, Request};
+use super::allocator::{Allocator, AllocatorRequest};
 use super::{Flit, RouteRequest, RouterKeys};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -306,7 +306,7 @@ impl Router {
                     }
                     let later = keys.vc_prioritize_empty && ahead.flits[vc] > 0;
                     let at_input = rank + if later { BELOW } else { 0 };
-                    let request = Request { label: 0, at_input, at_output: channel.rank };
+                    let request = AllocatorRequest { label: 0, at_input, at_output: channel.rank };
                     self.lanes.set(row(*lane), port * vcs + vc, request);
                 }
             }
@@ -410,7 +410,7 @@ impl Router {
             rank > old.at_input || rank == old.at_input && far(lane.1) < far(old.label)
         });
         if wins {
-            let request = Request { label: lane.1, at_input: rank, at_output: rank };
+            let request = AllocatorRequest { label: lane.1, at_input: rank, at_output: rank };
             self.switch.set(input, output, request);
         }
     }

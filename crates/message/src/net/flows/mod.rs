@@ -83,7 +83,7 @@ impl Flow {
     }
 }
 
-/// Where a flow or a channel stands while rates are sought.
+/// The state of a flow or a channel while rates are sought.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum RateState {
     /// Not looked at: its rate stays.
@@ -361,7 +361,7 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::seed::Fast;
+    use base::seed::FastStream;
     use proptest::prelude::*;
 
     /// Flows with their parts and bytes, when they begin, and the rates of channels. A flow may
@@ -372,10 +372,10 @@ mod tests {
     }
 
     fn case(seed: u64, most: u32) -> FlowCase {
-        let mut draw = Fast::new(seed, "test flows", 0);
+        let mut draw = FastStream::new(seed, "test flows", 0);
         let channels = 2 + draw.below(6);
         let rates = (0..channels).map(|_| f64::from(1 + draw.below(4)) / 1000.0).collect();
-        let some = |draw: &mut Fast| {
+        let some = |draw: &mut FastStream| {
             let mut parts: Vec<FlowPart> = Vec::new();
             for channel in 0..channels {
                 if draw.below(3) == 0 {

@@ -12,7 +12,7 @@ const QUALITY: usize = 1009;
 
 /// The generator: a lagged Fibonacci sequence with subtraction, modulo 2^30.
 #[derive(Debug, Clone)]
-pub(super) struct Knuth {
+pub(super) struct KnuthGenerator {
     state: [i64; LONG],
     given: Vec<i64>,
     used: usize,
@@ -22,7 +22,7 @@ fn difference(x: i64, y: i64) -> i64 {
     (x - y) & (MODULUS - 1)
 }
 
-impl Knuth {
+impl KnuthGenerator {
     /// As after `ran_start(seed)`.
     pub(super) fn new(seed: i64) -> Self {
         let mut x = [0_i64; 2 * LONG - 1];
@@ -98,7 +98,7 @@ mod tests {
         // the test of the published program: a[0] of array 2010 of 1009 numbers, and of array 1010
         // of 2009 numbers, are both 995235265
         for (count, arrays) in [(1009, 2010), (2009, 1010)] {
-            let mut knuth = Knuth::new(310_952);
+            let mut knuth = KnuthGenerator::new(310_952);
             let first = (0..arrays).map(|_| knuth.array(count)[0]).last();
             assert_eq!(first, Some(995_235_265));
         }

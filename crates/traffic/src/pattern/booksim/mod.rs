@@ -6,14 +6,15 @@
 mod knuth;
 
 use super::bits::{complement, reversed, rotated, transposed};
-use crate::destinations::Destinations;
+use crate::destinations::PacketDestinations;
 use base::Refusal;
 use base::seed::Stream;
-use knuth::Knuth;
+use knuth::KnuthGenerator;
 
-/// Who sends to whom, as a configuration says; endpoints count from 0, and may send to themselves.
+/// A traffic pattern of BookSim, which says who sends to whom; endpoints count from 0, and may send
+/// to themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Rule {
+pub enum BookSimPattern {
     /// To any endpoint.
     Uniform,
     /// To any endpoint but these.
@@ -69,13 +70,13 @@ pub enum Rule {
     },
 }
 
-impl Rule {
+impl BookSimPattern {
     /// What this number of endpoints draws from. The seed is for hot endpoints that are left to
     /// chance. O(endpoints * log(endpoints)).
     ///
     /// # Errors
     /// When the number of endpoints does not fit the rule.
-    pub fn destinations(&self, endpoints: u32, seed: u64) -> Result<Destinations, Refusal> {
+    pub fn destinations(&self, endpoints: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
         let n = endpoints;
         if n < 2 {
             let why = format!("{n} endpoints");
@@ -83,7 +84,7 @@ impl Rule {
         }
         let half = n / 2;
         Ok(match self {
-            Self::Uniform => Destinations::uniform(n),
+            Self::Uniform => PacketDestinations::uniform(n),
             Self::Background { without } => background(n, without)?,
             Self::Hotspot { at, weights } => hotspot(n, at, weights, seed)?,
             Self::RandomPermutation { seed } => fixed(&randperm(n, (*seed).into())),
@@ -98,19 +99,23 @@ impl Rule {
                 moved("tornado", n, *base, *digits, |b| (b + 1) / 2 - 1)?
             }
             Self::Neighbor { base, digits } => moved("neighbor", n, *base, *digits, |_| 1)?,
-            Self::Diagonal => Destinations::steps(n, &[1, 0, 0]),
+            Self::Diagonal => PacketDestinations::steps(n, &[1, 0, 0]),
             Self::Asymmetric => {
                 let lower: Vec<u32> = (0..n).map(|source| source % half).collect();
                 let upper: Vec<u32> = lower.iter().map(|low| low + half).collect();
-                Destinations::mixture(0.5, fixed(&lower), fixed(&upper))
+                PacketDestinations::mixture(0.5, fixed(&lower), fixed(&upper))
             }
             Self::Taper64 if n == 64 => {
                 let near = [-9, -8, -7, -1, 0, 1, 7, 8, 9].map(|step: i32| (64 + step) as u32 % 64);
-                Destinations::mixture(0.5, Destinations::steps(n, &near), Destinations::uniform(n))
+                PacketDestinations::mixture(
+                    0.5,
+                    PacketDestinations::steps(n, &near),
+                    PacketDestinations::uniform(n),
+                )
             }
             Self::Taper64 => return Err(unfit("taper64", n, "64 endpoints")),
             Self::BadDragon { group } if *group > 0 && n.is_multiple_of(*group) => {
-                Destinations::next_block(n, *group)
+                PacketDestinations::next_block(n, *group)
             }
             Self::BadDragon { group } => {
                 return Err(unfit("bad_dragon", n, &format!("groups of {group} endpoints")));
@@ -124,7 +129,7 @@ fn unfit(name: &str, endpoints: u32, help: &str) -> Refusal {
     Refusal::new("traffic", format!("{name} among {endpoints} endpoints"), help)
 }
 
-fn bits(name: &str, n: u32, of: fn(u32, u32) -> u32) -> Result<Destinations, Refusal> {
+fn bits(name: &str, n: u32, of: fn(u32, u32) -> u32) -> Result<PacketDestinations, Refusal> {
     if !n.is_power_of_two() {
         let even = if name == "transpose" { "an even power of two" } else { "a power of two" };
         return Err(unfit(name, n, even));
@@ -139,7 +144,7 @@ fn moved(
     base: u32,
     digits: u32,
     by: fn(i64) -> i64,
-) -> Result<Destinations, Refusal> {
+) -> Result<PacketDestinations, Refusal> {
     if base == 0 || digits == 0 {
         return Err(unfit(name, endpoints, "a base and digits of 1 or more"));
     }
@@ -170,7 +175,7 @@ fn moved(
     Ok(fixed(&all))
 }
 
-fn background(n: u32, without: &[u32]) -> Result<Destinations, Refusal> {
+fn background(n: u32, without: &[u32]) -> Result<PacketDestinations, Refusal> {
     let mut among = vec![true; n as usize];
     for &e in without {
         let help = format!("background({{e,...}}), endpoints 0 to {}", n - 1);
@@ -181,7 +186,7 @@ fn background(n: u32, without: &[u32]) -> Result<Destinations, Refusal> {
     if set.is_empty() {
         return Err(unfit("background without all", n, "one endpoint at least that is left"));
     }
-    Ok(Destinations::among(n, &set))
+    Ok(PacketDestinations::among(n, &set))
 }
 
 fn hotspot(
@@ -189,7 +194,7 @@ fn hotspot(
     at: &[Option<u32>],
     weights: &[u32],
     seed: u64,
-) -> Result<Destinations, Refusal> {
+) -> Result<PacketDestinations, Refusal> {
     let mut draw = Stream::new(seed, "hotspot", 0);
     let mut weighted = Vec::new();
     for (e, &weight) in at.iter().zip(weights) {
@@ -205,16 +210,16 @@ fn hotspot(
     if weighted.is_empty() {
         return Err(unfit("hotspot without weights", n, "a weight above 0"));
     }
-    Ok(Destinations::weighted(n, &weighted))
+    Ok(PacketDestinations::weighted(n, &weighted))
 }
 
-fn fixed(to: &[u32]) -> Destinations {
-    Destinations::fixed_to(&to.iter().copied().map(Some).collect::<Vec<_>>())
+fn fixed(to: &[u32]) -> PacketDestinations {
+    PacketDestinations::fixed_to(&to.iter().copied().map(Some).collect::<Vec<_>>())
 }
 
-/// The destination of every source of [`Rule::RandomPermutation`]. O(N log N).
+/// The destination of every source of [`BookSimPattern::RandomPermutation`]. O(N log N).
 fn randperm(endpoints: u32, seed: i64) -> Vec<u32> {
-    let mut knuth = Knuth::new(seed);
+    let mut knuth = KnuthGenerator::new(seed);
     let mut to = vec![0; endpoints as usize];
     // how many are free among the 2^b sources that end at each place (a binary indexed tree)
     let mut free: Vec<u32> = (0..=endpoints).map(|i| i & i.wrapping_neg()).collect();

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::chances::fits;
-use base::seed::Fast;
+use base::seed::FastStream;
 
-fn table(rule: &Rule, endpoints: u32) -> Vec<u32> {
+fn table(rule: &BookSimPattern, endpoints: u32) -> Vec<u32> {
     let all = rule.destinations(endpoints, 1).expect("a pattern");
     all.fixed().expect("one destination a source").to_vec()
 }
@@ -13,7 +13,7 @@ fn table(rule: &Rule, endpoints: u32) -> Vec<u32> {
 #[test]
 fn randperm_gives_the_free_source_that_the_number_counts_to() {
     for (n, seed) in [(64_u32, 7_i64), (200, 0), (1, 3), (2, 5), (100, 123_456)] {
-        let mut knuth = Knuth::new(seed);
+        let mut knuth = KnuthGenerator::new(seed);
         let mut to: Vec<Option<u32>> = vec![None; n as usize];
         for i in 0..n {
             let count = knuth.next() % (n - i);
@@ -23,7 +23,7 @@ fn randperm_gives_the_free_source_that_the_number_counts_to() {
         let own: Vec<Option<u32>> = randperm(n, seed).into_iter().map(Some).collect();
         assert_eq!(own, to, "{n} {seed}");
     }
-    assert_eq!(table(&Rule::RandomPermutation { seed: 7 }, 64), randperm(64, 7));
+    assert_eq!(table(&BookSimPattern::RandomPermutation { seed: 7 }, 64), randperm(64, 7));
 }
 
 #[test]
@@ -31,26 +31,28 @@ fn digits_move_one_by_one() {
     // an 8 x 8 torus: x and y by ceil(8 / 2) - 1 = 3, or by 1
     let at = |x: u32, y: u32| y % 8 * 8 + x % 8;
     let moved = |by: u32| (0..64).map(|s| at(s % 8 + by, s / 8 + by)).collect::<Vec<_>>();
-    assert_eq!(table(&Rule::Tornado { base: 8, digits: 2 }, 64), moved(3));
-    assert_eq!(table(&Rule::Neighbor { base: 8, digits: 2 }, 64), moved(1));
+    assert_eq!(table(&BookSimPattern::Tornado { base: 8, digits: 2 }, 64), moved(3));
+    assert_eq!(table(&BookSimPattern::Neighbor { base: 8, digits: 2 }, 64), moved(1));
     // one digit of base 200 is a shift by 99; of base 9, by 4
     let shift = |n: u32, by| (0..n).map(|s| (s + by) % n).collect::<Vec<u32>>();
-    assert_eq!(table(&Rule::Tornado { base: 200, digits: 1 }, 200), shift(200, 99));
-    assert_eq!(table(&Rule::Tornado { base: 9, digits: 1 }, 9), shift(9, 4));
+    assert_eq!(table(&BookSimPattern::Tornado { base: 200, digits: 1 }, 200), shift(200, 99));
+    assert_eq!(table(&BookSimPattern::Tornado { base: 9, digits: 1 }, 9), shift(9, 4));
     // fewer digits than endpoints have: the higher ones are dropped
     let low: Vec<u32> = (0..64).map(|s| (s + 1) % 8).collect();
-    assert_eq!(table(&Rule::Neighbor { base: 8, digits: 1 }, 64), low);
-    assert!(Rule::Neighbor { base: 8, digits: 3 }.destinations(64, 1).is_err());
-    assert!(Rule::Neighbor { base: 1 << 30, digits: 1 << 30 }.destinations(64, 1).is_err());
+    assert_eq!(table(&BookSimPattern::Neighbor { base: 8, digits: 1 }, 64), low);
+    assert!(BookSimPattern::Neighbor { base: 8, digits: 3 }.destinations(64, 1).is_err());
+    assert!(
+        BookSimPattern::Neighbor { base: 1 << 30, digits: 1 << 30 }.destinations(64, 1).is_err()
+    );
     // digits of base 2 move nowhere, however many there are
-    assert_eq!(table(&Rule::Tornado { base: 2, digits: 1000 }, 64), shift(64, 0));
+    assert_eq!(table(&BookSimPattern::Tornado { base: 2, digits: 1000 }, 64), shift(64, 0));
 }
 
 /// How often each destination is drawn, for the source.
-fn counts(rule: &Rule, source: u32, draws: u32) -> Vec<u32> {
+fn counts(rule: &BookSimPattern, source: u32, draws: u32) -> Vec<u32> {
     let all = rule.destinations(64, 1).expect("a pattern");
     assert_eq!(all.active(), 64);
-    let mut random = Fast::new(3, "test", 0);
+    let mut random = FastStream::new(3, "test", 0);
     let mut seen = vec![0; 64];
     for _ in 0..draws {
         seen[all.draw(source, &mut random) as usize] += 1;
@@ -62,7 +64,7 @@ fn counts(rule: &Rule, source: u32, draws: u32) -> Vec<u32> {
 fn destinations_have_the_chances_of_their_rules() {
     let of = |chance: &dyn Fn(u32) -> f64| (0..64).map(chance).collect::<Vec<_>>();
     let either = |is: bool, chance: f64| if is { chance } else { 0.0 };
-    let hot = |at: &[u32], weights: &[u32]| Rule::Hotspot {
+    let hot = |at: &[u32], weights: &[u32]| BookSimPattern::Hotspot {
         at: at.iter().copied().map(Some).collect(),
         weights: weights.to_vec(),
     };
@@ -71,38 +73,42 @@ fn destinations_have_the_chances_of_their_rules() {
         let rows = [-8_i32, 0, 8].into_iter().flat_map(|row| [row - 1, row, row + 1]);
         rows.map(|step| (64 + 62 + step) % 64).any(|near| near as u32 == e)
     };
-    let cases: [(Rule, Vec<f64>); 8] = [
-        (Rule::Uniform, of(&|_| 1.0 / 64.0)),
+    let cases: [(BookSimPattern, Vec<f64>); 8] = [
+        (BookSimPattern::Uniform, of(&|_| 1.0 / 64.0)),
         (
-            Rule::Background { without: vec![0, 5, 5] },
+            BookSimPattern::Background { without: vec![0, 5, 5] },
             of(&|e| either(e != 0 && e != 5, 1.0 / 62.0)),
         ),
-        (Rule::Diagonal, of(&|e| either(e == 62, 2.0 / 3.0) + either(e == 63, 1.0 / 3.0))),
-        (Rule::Asymmetric, of(&|e| either(e % 32 == 30, 0.5))),
+        (
+            BookSimPattern::Diagonal,
+            of(&|e| either(e == 62, 2.0 / 3.0) + either(e == 63, 1.0 / 3.0)),
+        ),
+        (BookSimPattern::Asymmetric, of(&|e| either(e % 32 == 30, 0.5))),
         (
             hot(&[0, 9, 27, 63, 8], &[4, 2, 1, 1, 0]),
             of(&|e| either(e == 0, 0.5) + either(e == 9, 0.25) + either(e == 27 || e == 63, 0.125)),
         ),
         (hot(&[3, 4], &[1, 1]), of(&|e| either(e == 3 || e == 4, 0.5))),
-        (Rule::BadDragon { group: 8 }, of(&|e| either(e < 8, 0.125))), // 62 is in the last one
-        (Rule::Taper64, of(&|e| 0.5 / 64.0 + either(beside(e), 0.5 / 9.0))),
+        // 62 is in the last one
+        (BookSimPattern::BadDragon { group: 8 }, of(&|e| either(e < 8, 0.125))),
+        (BookSimPattern::Taper64, of(&|e| 0.5 / 64.0 + either(beside(e), 0.5 / 9.0))),
     ];
     for (rule, chances) in cases {
         assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{rule:?}");
         assert!(fits(&counts(&rule, 62, 100_000), &chances), "{rule:?}");
     }
     // a hot endpoint that is left to chance is one and the same
-    let drawn = counts(&Rule::Hotspot { at: vec![None], weights: vec![1] }, 5, 100);
+    let drawn = counts(&BookSimPattern::Hotspot { at: vec![None], weights: vec![1] }, 5, 100);
     assert_eq!(drawn.iter().filter(|&&n| n > 0).count(), 1);
 }
 
 #[test]
 fn bits_move_as_they_are_written() {
     for (rule, of) in [
-        (Rule::BitComplement, [1, 0, 1, 0, 0, 1]),
-        (Rule::BitReverse, [0, 1, 1, 0, 1, 0]),
-        (Rule::Shuffle, [1, 0, 1, 1, 0, 0]),
-        (Rule::Transpose, [1, 1, 0, 0, 1, 0]),
+        (BookSimPattern::BitComplement, [1, 0, 1, 0, 0, 1]),
+        (BookSimPattern::BitReverse, [0, 1, 1, 0, 1, 0]),
+        (BookSimPattern::Shuffle, [1, 0, 1, 1, 0, 0]),
+        (BookSimPattern::Transpose, [1, 1, 0, 0, 1, 0]),
     ] {
         let number = of.iter().fold(0, |sum, bit| 2 * sum + bit);
         assert_eq!(table(&rule, 64)[0b01_0110], number, "{rule:?}");
@@ -113,16 +119,16 @@ fn bits_move_as_they_are_written() {
 #[test]
 fn rules_that_do_not_fit_are_refused() {
     for (rule, n) in [
-        (Rule::Uniform, 1),
-        (Rule::Transpose, 32), // an odd power
-        (Rule::Taper64, 32),
-        (Rule::BadDragon { group: 50 }, 64),
-        (Rule::BadDragon { group: 0 }, 64),
-        (Rule::Background { without: vec![64] }, 64),
-        (Rule::Background { without: vec![0, 1] }, 2),
-        (Rule::Hotspot { at: vec![Some(64)], weights: vec![1] }, 64),
-        (Rule::Hotspot { at: vec![Some(6)], weights: vec![0] }, 64),
-        (Rule::Tornado { base: 0, digits: 1 }, 64),
+        (BookSimPattern::Uniform, 1),
+        (BookSimPattern::Transpose, 32), // an odd power
+        (BookSimPattern::Taper64, 32),
+        (BookSimPattern::BadDragon { group: 50 }, 64),
+        (BookSimPattern::BadDragon { group: 0 }, 64),
+        (BookSimPattern::Background { without: vec![64] }, 64),
+        (BookSimPattern::Background { without: vec![0, 1] }, 2),
+        (BookSimPattern::Hotspot { at: vec![Some(64)], weights: vec![1] }, 64),
+        (BookSimPattern::Hotspot { at: vec![Some(6)], weights: vec![0] }, 64),
+        (BookSimPattern::Tornado { base: 0, digits: 1 }, 64),
     ] {
         let refused = rule.destinations(n, 0).expect_err("it does not fit");
         assert!(!refused.help.is_empty(), "{refused}");

@@ -3,7 +3,7 @@
 //! Source: Towles, Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002: for each
 //! channel, an assignment of sources to destinations by the load that a pair puts on it.
 
-use super::path_loads::{Crossing, PathLoads};
+use super::path_loads::{ChannelUser, PathLoads};
 use crate::assignment::{assign, assign_greedily};
 use base::{Interrupted, Refusal, Stop, Watch};
 use fabric::network::Topology;
@@ -73,22 +73,23 @@ fn completed(ranks: u32, pairs: &[(u32, u32)]) -> Vec<Option<u32>> {
     to
 }
 
-/// A load, the pairs that make it, and what was to be done for it.
-type Assigned = (f64, Vec<(u32, u32)>, u64);
+/// The heaviest assignment for a channel: its load, the pairs that make it, and the work of the
+/// search.
+type HeaviestAssignment = (f64, Vec<(u32, u32)>, u64);
 
 /// The permutation that puts most on a channel: its load, the pairs of ranks that make it, and what
 /// was to be done for it.
 fn assigned(
     paths: &PathLoads<'_>,
-    across: &[Crossing],
+    across: &[ChannelUser],
     watch: &dyn Watch,
-) -> Result<Assigned, Interrupted> {
+) -> Result<HeaviestAssignment, Interrupted> {
     let (sources, receivers) = (&paths.sources, &paths.receivers);
     // places of one size are assigned as wholes, others endpoint by endpoint
     let first = sources[0].ranks.len();
     let whole = sources.iter().chain(receivers).all(|place| place.ranks.len() == first);
     let room = |ranks: &[u32]| if whole { 1 } else { ranks.len() };
-    let (mut rows, mut columns) = (Slots::default(), Slots::default());
+    let (mut rows, mut columns) = (AssignmentSlots::default(), AssignmentSlots::default());
     for &(s, r, _) in across {
         rows.add(s, room(&sources[s].ranks));
         columns.add(r, room(&receivers[r].ranks));
@@ -99,7 +100,7 @@ fn assigned(
         Equal => across.to_vec(),
         Greater => best_of(across, many, |c| c.1, |c| room(&sources[c.0].ranks)),
     };
-    (rows, columns) = (Slots::default(), Slots::default());
+    (rows, columns) = (AssignmentSlots::default(), AssignmentSlots::default());
     for &(s, r, _) in &kept {
         rows.add(s, room(&sources[s].ranks));
         columns.add(r, room(&receivers[r].ranks));
@@ -139,11 +140,11 @@ fn assigned(
 /// more than `wanted` slots. An assignment of `wanted` parties needs no more of any party, where
 /// one slot may be its own.
 fn best_of(
-    across: &[Crossing],
+    across: &[ChannelUser],
     wanted: usize,
-    of: fn(&Crossing) -> usize,
-    room: impl Fn(&Crossing) -> usize,
-) -> Vec<Crossing> {
+    of: fn(&ChannelUser) -> usize,
+    room: impl Fn(&ChannelUser) -> usize,
+) -> Vec<ChannelUser> {
     let mut sorted = across.to_vec();
     sorted.sort_by(|a, b| of(a).cmp(&of(b)).then(b.2.total_cmp(&a.2)));
     let mut kept = Vec::new();
@@ -162,13 +163,13 @@ fn best_of(
 
 /// Rows or columns of an assignment: as many for each place as it has endpoints.
 #[derive(Default)]
-struct Slots {
+struct AssignmentSlots {
     /// Place, and which of its endpoints.
     all: Vec<(usize, usize)>,
     of: BTreeMap<usize, Range<usize>>,
 }
 
-impl Slots {
+impl AssignmentSlots {
     fn add(&mut self, place: usize, room: usize) {
         let from = self.all.len();
         if let Entry::Vacant(new) = self.of.entry(place) {

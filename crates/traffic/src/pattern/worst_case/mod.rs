@@ -9,23 +9,23 @@ mod pairs;
 mod path_loads;
 
 use super::asked::PatternRequest;
-use super::fixed::Fixed;
-use super::kind::{Entry, Form};
-use super::places::Places;
-use crate::destinations::Destinations;
+use super::fixed::FixedDestinations;
+use super::kind::{MessagePattern, PatternEntry};
+use super::places::RankPlaces;
+use crate::destinations::PacketDestinations;
 use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop, SwitchId};
-use fabric::geometry::Form as Shape;
+use fabric::geometry::PlaneForm;
 use fabric::network::{Topology, parse_inline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("worst_case", "the permutation that loads one channel most")
-        .takes::<WorstParameters>(),
+        .takes::<WorstCaseParameters>(),
     orcs: "",
     make,
     placed: true,
@@ -33,16 +33,16 @@ pub(super) const ENTRY: Entry = Entry {
 
 /// The parameter of the worst case.
 #[derive(Deserialize, JsonSchema)]
-struct WorstParameters {
+struct WorstCaseParameters {
     /// What the permutation is the worst case of.
     #[serde(default)]
-    by: WorstBy,
+    by: WorstCaseBasis,
 }
 
 /// What a permutation is the worst case of.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum WorstBy {
+enum WorstCaseBasis {
     /// The network's family, where that is published; else of the routes that there are.
     #[default]
     Family,
@@ -50,53 +50,54 @@ enum WorstBy {
     Tables,
 }
 
-/// Everybody's receiver, and the load of the busiest channel where that was sought.
+/// The worst case: the receiver of every rank, and the load of the busiest channel where that was
+/// sought.
 #[derive(Debug)]
-struct Worst {
-    to: Fixed,
+struct WorstCasePattern {
+    to: FixedDestinations,
     load: Option<f64>,
 }
 
-impl Form for Worst {
-    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<super::Message> {
+impl MessagePattern for WorstCasePattern {
+    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<super::RankMessage> {
         self.to.messages(level, ranks, draw)
     }
 
-    fn destinations(&self, ranks: u32, seed: u64) -> Result<Destinations, Refusal> {
+    fn destinations(&self, ranks: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
         Ok(self.to.destinations(ranks, seed)?.with_largest_load(self.load))
     }
 }
 
-fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn Form>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
     let Some(t) = asked.network else {
         let why = "worst_case of ranks that are on no network";
         return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order").into());
     };
-    let places = Places::of(t);
-    let own = match asked.read::<WorstParameters>()?.by {
-        WorstBy::Family => known(t, &places, asked.ranks),
-        WorstBy::Tables if asked.tables.is_some() => None,
-        WorstBy::Tables => {
+    let places = RankPlaces::of(t);
+    let own = match asked.read::<WorstCaseParameters>()?.by {
+        WorstCaseBasis::Family => known(t, &places, asked.ranks),
+        WorstCaseBasis::Tables if asked.tables.is_some() => None,
+        WorstCaseBasis::Tables => {
             let help = "worst_case alone, or tables of routes to look at";
             return Err(asked.bad(help.to_owned()).into());
         }
     };
     if let Some(to) = own {
-        return Ok(Box::new(Worst { to, load: None }));
+        return Ok(Box::new(WorstCasePattern { to, load: None }));
     }
     let (to, load) = heaviest::sought(t, asked.tables, asked.ranks, asked.watch)?;
-    Ok(Box::new(Worst { to: Fixed::Table(to), load: Some(load) }))
+    Ok(Box::new(WorstCasePattern { to: FixedDestinations::Table(to), load: Some(load) }))
 }
 
 /// The permutation that is known to be the worst of a network's family under minimal routes.
-fn known(t: &Topology, places: &Places, ranks: u32) -> Option<Fixed> {
+fn known(t: &Topology, places: &RankPlaces, ranks: u32) -> Option<FixedDestinations> {
     let groups = || by_key(places, |s| t.switches()[s.ix()].group);
     match t.geometry().form {
-        Shape::Columns => {
+        PlaneForm::Columns => {
             let to = pairs::paired(t, places);
             Some(places.sent(ranks, &to))
         }
-        Shape::Levels => {
+        PlaneForm::Levels => {
             let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
             let pods = groups();
             let leaves = || places.ranks.clone();
@@ -116,7 +117,7 @@ fn family(t: &Topology) -> String {
 }
 
 /// The ranks by a number of their switches, in the order of these numbers.
-fn by_key(places: &Places, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
+fn by_key(places: &RankPlaces, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
     let mut all: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (&switch, ranks) in places.switches.iter().zip(&places.ranks) {
         all.entry(key(switch)).or_default().extend(ranks);
@@ -126,14 +127,14 @@ fn by_key(places: &Places, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
 
 /// Rank k of every block sends to rank k of the next one, around the end; `None` where there is
 /// one block only.
-fn to_next(ranks: u32, blocks: &[Vec<u32>]) -> Option<Fixed> {
+fn to_next(ranks: u32, blocks: &[Vec<u32>]) -> Option<FixedDestinations> {
     let mut to = vec![None; ranks as usize];
     for (here, next) in blocks.iter().zip(blocks.iter().cycle().skip(1)) {
         for (&from, &there) in here.iter().zip(next) {
             to[from as usize] = Some(there);
         }
     }
-    (blocks.len() > 1).then_some(Fixed::Table(to))
+    (blocks.len() > 1).then_some(FixedDestinations::Table(to))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! Source: Besta, Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014,
 //! section V (adversarial traffic); the order in which pairs are sought is that of CODES.
 
-use super::super::places::Places;
+use super::super::places::RankPlaces;
 use base::SwitchId;
 use fabric::network::Topology;
 
@@ -13,8 +13,8 @@ use fabric::network::Topology;
 /// that the two share, c from halfway around of m: where m and c share a or b, a and b are
 /// partners, and m and c are. So the paths a - m - b and, say, m - a - c share the channels
 /// between m and a. O(switches^2 * degree^2) at most.
-pub(super) fn paired(t: &Topology, places: &Places) -> Vec<Option<usize>> {
-    let all = Sought::new(t, places);
+pub(super) fn paired(t: &Topology, places: &RankPlaces) -> Vec<Option<usize>> {
+    let all = SwitchNeighbours::new(t, places);
     let count = places.switches.len();
     let mut partner = vec![None; count];
     for a in 0..count {
@@ -30,12 +30,12 @@ pub(super) fn paired(t: &Topology, places: &Places) -> Vec<Option<usize>> {
 }
 
 /// The neighbours of every switch with endpoints, and whether these are of its own column.
-struct Sought {
+struct SwitchNeighbours {
     near: Vec<Vec<(usize, bool)>>,
 }
 
-impl Sought {
-    fn new(t: &Topology, places: &Places) -> Self {
+impl SwitchNeighbours {
+    fn new(t: &Topology, places: &RankPlaces) -> Self {
         let place_of = |s: u32| places.switches.binary_search(&SwitchId(s)).ok();
         let column = |i: usize| t.switches()[places.switches[i].ix()].group;
         let near = (0..places.switches.len()).map(|i| {

@@ -12,19 +12,20 @@ const MOST_PAIRS: u64 = 1 << 22;
 /// Most places times channels for which bounds of both kinds are kept.
 const MOST_BOUNDS: usize = 1 << 26;
 
-/// A source and a receiver, and the load that one endpoint's full rate puts on a channel.
-pub(super) type Crossing = (usize, usize, f64);
+/// A source and a receiver that use a channel, and the load that one endpoint's full rate puts on
+/// it.
+pub(super) type ChannelUser = (usize, usize, f64);
 
 /// Endpoints that are plugged into the same switches.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct EndpointGroup {
     rails: Vec<TerminalId>,
     /// The ranks of these endpoints.
     pub(super) ranks: Vec<u32>,
 }
 
-/// What permutations can put on channels at most.
-struct Bounds {
+/// Upper bounds of the loads that permutations put on channels.
+struct LoadBounds {
     /// Into all receivers that were looked at.
     into: Vec<f64>,
     /// Into the receiver that is looked at, from any one source.
@@ -35,7 +36,7 @@ struct Bounds {
     most_out: Vec<f32>,
 }
 
-impl Bounds {
+impl LoadBounds {
     fn count(&mut self, channel: usize, load: f64) {
         let most = &mut self.most_into[channel];
         if *most == 0.0 {
@@ -53,17 +54,17 @@ impl Bounds {
     }
 }
 
-/// What is done with a source, a receiver, and the loads of channels between them.
-type Each<'a> = dyn FnMut(usize, usize, &[(usize, f64)]) + 'a;
+/// A function that gets a source, a receiver, and the loads of channels between them.
+type PairVisitor<'a> = dyn FnMut(usize, usize, &[(usize, f64)]) + 'a;
 
-/// What the paths between endpoints put on channels.
+/// The loads that the paths between endpoints put on channels.
 pub(super) struct PathLoads<'a> {
     t: &'a Topology,
     tables: Option<&'a Routing>,
     /// The working rails of those who are plugged into the same switches, and who they are.
-    pub(super) sources: Vec<Place>,
+    pub(super) sources: Vec<EndpointGroup>,
     /// Receivers, likewise; with tables each endpoint is one.
-    pub(super) receivers: Vec<Place>,
+    pub(super) receivers: Vec<EndpointGroup>,
     /// Time each channel takes for an endpoint's worth of traffic.
     relative: Vec<f64>,
 }
@@ -76,14 +77,14 @@ impl<'a> PathLoads<'a> {
                 rails.entry(terminal.endpoint).or_default().push(i.into());
             }
         }
-        let mut sources: BTreeMap<Vec<SwitchId>, Place> = BTreeMap::new();
+        let mut sources: BTreeMap<Vec<SwitchId>, EndpointGroup> = BTreeMap::new();
         let mut each = Vec::new();
         for (rank, e) in (0..).zip(working(t)) {
             let own = &rails[&e];
             let switches = own.iter().map(|&i| t.terminals()[i.ix()].plug.switch).collect();
-            let new = || Place { rails: own.clone(), ranks: Vec::new() };
+            let new = || EndpointGroup { rails: own.clone(), ranks: Vec::new() };
             sources.entry(switches).or_insert_with(new).ranks.push(rank);
-            each.push(Place { rails: own.clone(), ranks: vec![rank] });
+            each.push(EndpointGroup { rails: own.clone(), ranks: vec![rank] });
         }
         let sources: Vec<_> = sources.into_values().collect();
         let receivers = if tables.is_some() { each } else { sources.clone() };
@@ -98,11 +99,12 @@ impl<'a> PathLoads<'a> {
 
     /// Calls `each(source, receiver, loads)` for every pair of places, receivers outermost, the
     /// loads being of channels in order, each once.
-    fn every(&self, each: &mut Each<'_>, watch: &dyn Watch) -> Result<(), Stop> {
+    fn every(&self, each: &mut PairVisitor<'_>, watch: &dyn Watch) -> Result<(), Stop> {
         let mut sum = vec![0.0; self.relative.len()];
-        let (mut loads, mut room) = (Vec::new(), Spreading::default());
+        let (mut loads, mut room) = (Vec::new(), SplitScratch::default());
         for (r, to) in self.receivers.iter().map(|place| &place.rails).enumerate() {
-            let spread = if self.tables.is_none() { Spread::all(self.t, to) } else { Vec::new() };
+            let spread =
+                if self.tables.is_none() { EvenSplit::all(self.t, to) } else { Vec::new() };
             for (s, from) in self.sources.iter().map(|place| &place.rails).enumerate() {
                 watch.tick("receivers", r as u64, self.receivers.len() as u64)?;
                 let mut touched: Vec<usize> = Vec::new();
@@ -130,7 +132,7 @@ impl<'a> PathLoads<'a> {
         &self,
         from: &[TerminalId],
         to: &[TerminalId],
-        (spread, room): (&[Spread], &mut Spreading),
+        (spread, room): (&[EvenSplit], &mut SplitScratch),
         add: &mut dyn FnMut(usize, f64),
     ) -> Result<(), Refusal> {
         let switch = |i: TerminalId| self.t.terminals()[i.ix()].plug.switch;
@@ -176,7 +178,7 @@ impl<'a> PathLoads<'a> {
     /// sources could send to all.
     pub(super) fn bounds(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
         let channels = self.relative.len();
-        let mut all = Bounds {
+        let mut all = LoadBounds {
             into: vec![0.0; channels],
             most_into: vec![0.0; channels],
             touched: Vec::new(),
@@ -222,7 +224,7 @@ impl<'a> PathLoads<'a> {
         &self,
         wanted: &BTreeMap<usize, usize>,
         watch: &dyn Watch,
-    ) -> Result<Vec<Vec<Crossing>>, Stop> {
+    ) -> Result<Vec<Vec<ChannelUser>>, Stop> {
         let mut all = vec![Vec::new(); wanted.len()];
         self.every(
             &mut |s, r, loads| {
@@ -240,22 +242,23 @@ impl<'a> PathLoads<'a> {
 
 /// The links that lead nearer to a switch, for paths that are split evenly over them at every
 /// switch.
-struct Spread {
+struct EvenSplit {
     distance: Vec<u32>,
     starts: Vec<usize>,
     /// Channel and the switch behind it; those of switch v from `starts[v]` on.
     nearer: Vec<(usize, usize)>,
 }
 
-/// Room to follow what spreads: what comes to each switch, and the switches that it came to.
+/// The memory with which split traffic is followed: the amount at each switch, and the switches
+/// that it came to.
 #[derive(Default)]
-struct Spreading {
+struct SplitScratch {
     amount: Vec<f64>,
     now: Vec<usize>,
     next: Vec<usize>,
 }
 
-impl Spread {
+impl EvenSplit {
     /// Those of each of these rails' switches. O(rails * links).
     fn all(t: &Topology, to: &[TerminalId]) -> Vec<Self> {
         to.iter().map(|i| Self::new(t, t.terminals()[i.ix()].plug.switch)).collect()
@@ -278,7 +281,7 @@ impl Spread {
         &self,
         t: &Topology,
         (from, amount): (SwitchId, f64),
-        room: &mut Spreading,
+        room: &mut SplitScratch,
         add: &mut dyn FnMut(usize, f64),
     ) -> Result<(), Refusal> {
         if self.distance[from.ix()] == u32::MAX {

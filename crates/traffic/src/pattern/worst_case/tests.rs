@@ -1,7 +1,7 @@
 //! Tests of the worst case, against definitions and against all permutations one by one.
 
 use super::*;
-use crate::destinations::Destinations;
+use crate::destinations::PacketDestinations;
 use base::{ChannelId, LinkId, Quiet};
 use fabric::network::{Builder, Switch};
 use serde_json::json;
@@ -11,8 +11,8 @@ fn network(family: &str, params: &serde_json::Value) -> Topology {
     families::family(family).and_then(|f| f.build(given)).expect("a network")
 }
 
-fn worst(t: &Topology) -> Destinations {
-    Destinations::named(t, "worst_case", 1, &Quiet).expect("a permutation")
+fn worst(t: &Topology) -> PacketDestinations {
+    PacketDestinations::named(t, "worst_case", 1, &Quiet).expect("a permutation")
 }
 
 fn shifted(n: u32, by: u32) -> Vec<u32> {
@@ -185,9 +185,9 @@ fn slow_links_count_as_much_more() {
     let load = worst(&t).largest_load().expect("a load");
     assert!((load - 2.0).abs() < 1e-12);
     let cut = t.with_failures(&[LinkId(0)], &[]).expect("a failure");
-    assert!(Destinations::named(&cut, "worst_case", 1, &Quiet).is_err());
-    assert!(Destinations::named(&row(&[4]), "worst_case", 1, &Quiet).is_err());
-    assert!(Destinations::named(&t, "worst_case:tables", 1, &Quiet).is_err());
-    assert!(Destinations::named(&t, "worst_case:x", 1, &Quiet).is_err());
+    assert!(PacketDestinations::named(&cut, "worst_case", 1, &Quiet).is_err());
+    assert!(PacketDestinations::named(&row(&[4]), "worst_case", 1, &Quiet).is_err());
+    assert!(PacketDestinations::named(&t, "worst_case:tables", 1, &Quiet).is_err());
+    assert!(PacketDestinations::named(&t, "worst_case:x", 1, &Quiet).is_err());
     assert!(super::super::Pattern::parse("worst_case", 8).is_err());
 }

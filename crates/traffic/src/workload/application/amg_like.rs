@@ -3,21 +3,21 @@
 //! Bytes to a face are the base bytes, to an edge a sixteenth, to a corner a hundred and
 //! twenty-eighth; on level l a 4^l-th; 8 at least. A stand-in for a trace, no run of AMG.
 
-use super::kind::Entry;
-use super::multigrid::{Direction, Halos, MultigridParameters, made};
+use super::kind::ApplicationEntry;
+use super::multigrid::{HaloNeighbours, MultigridParameters, NeighbourDirection, made};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "amg_like",
         "multigrid cycles with halos to 26 neighbours, fewer ranks on each coarser grid",
     )
     .takes::<MultigridParameters>(),
-    make: |request| made(Halos { directions: directions(), bytes }, request),
+    make: |request| made(HaloNeighbours { directions: directions(), bytes }, request),
 };
 
-fn directions() -> Vec<Direction> {
+fn directions() -> Vec<NeighbourDirection> {
     let mut all = Vec::new();
     for x in -1..=1 {
         for y in -1..=1 {
@@ -31,7 +31,7 @@ fn directions() -> Vec<Direction> {
     all
 }
 
-fn bytes(base: u64, direction: Direction, level: u32) -> u64 {
+fn bytes(base: u64, direction: NeighbourDirection, level: u32) -> u64 {
     let of_kind = match direction.iter().filter(|&&step| step != 0).count() {
         1 => base,
         2 => base / 16,

@@ -10,15 +10,15 @@
 //! Source: the trace of AMG on 27 ranks in the DUMPI collection of Sandia's SST project and the
 //! Design Forward characterisation of DOE mini-apps (2014).
 
-use super::kind::Entry;
-use crate::workload::{Message, Program, Script, tag};
+use super::kind::ApplicationEntry;
+use crate::workload::{RankProgram, RankScript, ScriptMessage, tag};
 use base::fields::whole;
 use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "amg_trace_like",
         "exchanges of an iteration of AMG, fitted to a trace of 27 processes",
@@ -26,7 +26,7 @@ pub(super) const ENTRY: Entry = Entry {
     .takes::<AmgParameters>(),
     make: |request| {
         let AmgParameters { p, cycles } = request.read()?;
-        Ok(Box::new(Amg { p: p as i32, cycles }))
+        Ok(Box::new(AmgProgram { p: p as i32, cycles }))
     },
 };
 
@@ -76,15 +76,16 @@ const EXCHANGES: [[u64; 4]; 26] = [
 /// Bytes of an element.
 const ELEMENT: u64 = 8;
 
-struct Amg {
+/// The program of an algebraic multigrid solver.
+struct AmgProgram {
     p: i32,
     cycles: u64,
 }
 
 /// Another rank, and which column of the table it is.
-type Neighbour = (u32, usize);
+type ColumnNeighbour = (u32, usize);
 
-impl Amg {
+impl AmgProgram {
     fn at(&self, rank: u32) -> [i32; 3] {
         let (p, rank) = (self.p, rank as i32);
         [rank / p / p, rank / p % p, rank % p]
@@ -109,7 +110,7 @@ impl Amg {
     }
 
     /// Whom a rank sends to, and whom it hears from; ascending.
-    fn neighbours(&self, rank: u32) -> [Vec<Neighbour>; 2] {
+    fn neighbours(&self, rank: u32) -> [Vec<ColumnNeighbour>; 2] {
         let me = self.at(rank);
         let mut found = [Vec::new(), Vec::new()];
         let side = |x: i32| (x - 2).max(0)..(x + 3).min(self.p);
@@ -128,12 +129,12 @@ impl Amg {
     }
 }
 
-impl Program for Amg {
+impl RankProgram for AmgProgram {
     fn ranks(&self) -> u32 {
         (self.p as u32).pow(3)
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let neighbours = self.neighbours(rank);
         let mut ends = Vec::new();
         for cycle in 0..self.cycles {
@@ -143,8 +144,11 @@ impl Program for Amg {
                 }
                 let tag = tag(cycle * EXCHANGES.len() as u64 + number);
                 let [leaving, coming] = neighbours.each_ref().map(|list| {
-                    let of = |&(other, kind): &Neighbour| (other, sizes[kind] * ELEMENT, tag);
-                    list.iter().map(of).filter(|message| message.1 > 0).collect::<Vec<Message>>()
+                    let of = |&(other, kind): &ColumnNeighbour| (other, sizes[kind] * ELEMENT, tag);
+                    list.iter()
+                        .map(of)
+                        .filter(|message| message.1 > 0)
+                        .collect::<Vec<ScriptMessage>>()
                 });
                 if !leaving.is_empty() || !coming.is_empty() {
                     ends = to.exchange(&leaving, &coming, &ends);
@@ -156,7 +160,7 @@ impl Program for Amg {
 
 #[cfg(test)]
 mod tests {
-    use crate::workload::{Kind, Schedule, make};
+    use crate::workload::{OperationKind, Schedule, make};
     use base::Quiet;
     use serde_json::json;
     use std::collections::{BTreeMap, BTreeSet};
@@ -172,7 +176,7 @@ mod tests {
         for rank in 0..of.ranks() {
             let range = of.of_rank(rank);
             let ops = &of.ops()[range.start as usize..range.end as usize];
-            let sends: Vec<_> = ops.iter().filter(|op| op.kind == Kind::Send).collect();
+            let sends: Vec<_> = ops.iter().filter(|op| op.kind == OperationKind::Send).collect();
             let bytes = sends.iter().map(|op| op.size).sum();
             let peers: BTreeSet<u32> = sends.iter().map(|op| op.peer).collect();
             let inside = |x: &u32| *x > 0 && *x < p - 1;
@@ -205,7 +209,7 @@ mod tests {
     #[test]
     fn sizes_are_spread_as_in_the_trace() {
         let of = made(3);
-        let sends = of.ops().iter().filter(|op| op.kind == Kind::Send);
+        let sends = of.ops().iter().filter(|op| op.kind == OperationKind::Send);
         let mut sizes: Vec<u64> = sends.map(|op| op.size).collect();
         sizes.sort_unstable();
         let at = |percent: usize| sizes[sizes.len() * percent / 100] as f64;
@@ -220,7 +224,7 @@ mod tests {
         let of = made(12);
         assert!((of.messages() as f64 / 1.58e6 - 1.0).abs() < 0.01, "{}", of.messages());
         assert!((of.sent_bytes() / 1.2e9 - 1.0).abs() < 0.02, "{}", of.sent_bytes());
-        let receives = of.ops().iter().filter(|op| op.kind == Kind::Recv).count();
+        let receives = of.ops().iter().filter(|op| op.kind == OperationKind::Recv).count();
         assert_eq!(receives as u64, of.messages());
     }
 }

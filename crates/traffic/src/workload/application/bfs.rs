@@ -8,12 +8,12 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.1 (vertices in one dimension).
 
-use super::kind::{Entry, ProgramResult, Sums};
-use super::rmat::Graph;
-use crate::workload::collective::Call;
-use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::parameters::Ranks;
-use crate::workload::{Program, Script, WorkloadRequest, tag};
+use super::kind::{ApplicationEntry, ProgramResult, SumAlgorithm};
+use super::rmat::RmatGraph;
+use crate::workload::collective::CollectiveCall;
+use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
+use crate::workload::parameters::RankCount;
+use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
 use base::fields::whole;
 use base::part::Part;
 use base::seed::Stream;
@@ -25,7 +25,7 @@ use serde::{Deserialize, Serialize};
 const MOST_EDGES: u64 = 1 << 26;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("bfs", "breadth-first search of an R-MAT graph, level by level")
         .takes::<BfsParameters>(),
     make: made,
@@ -33,9 +33,9 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Deserialize, JsonSchema)]
 struct BfsParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     #[serde(default)]
-    scale: Scale,
+    scale: GraphScale,
     #[serde(default)]
     edge_factor: EdgeFactor,
     #[serde(default)]
@@ -45,18 +45,18 @@ struct BfsParameters {
     #[schemars(range(min = 1, max = 1 << 10))]
     pair_bytes: u64,
     #[serde(default)]
-    edge_ns: EdgeNs,
+    edge_ns: EdgeTime,
     #[serde(default)]
-    allreduce: Sums,
+    allreduce: SumAlgorithm,
 }
 
 /// Number of vertices: 2^scale.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct Scale(#[schemars(range(min = 1, max = 26))] u32);
+pub(super) struct GraphScale(#[schemars(range(min = 1, max = 26))] u32);
 
-impl Default for Scale {
+impl Default for GraphScale {
     fn default() -> Self {
         Self(14)
     }
@@ -84,18 +84,19 @@ pub(super) struct GraphSeed(pub(super) u64);
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct EdgeNs(#[schemars(range(max = 1 << 20))] pub(super) u64);
+pub(super) struct EdgeTime(#[schemars(range(max = 1 << 20))] pub(super) u64);
 
-struct Search {
+/// The program of a breadth-first search with vertices divided among ranks.
+struct BfsProgram {
     ranks: u32,
-    levels: Vec<Level>,
-    sum: Call,
+    levels: Vec<BfsLevel>,
+    sum: CollectiveCall,
     edge_ns: u64,
 }
 
-/// What happens in one level.
-struct Level {
-    exchange: Call,
+/// One level of the search.
+struct BfsLevel {
+    exchange: CollectiveCall,
     /// Edges that each rank looks through, and those that are reported to it.
     looked: Vec<u64>,
     heard: Vec<u64>,
@@ -106,7 +107,7 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let (ranks, watch) = (with.ranks.0, request.watch);
     let graph = graph(with.scale, with.edge_factor, with.seed, watch)?;
     let first = first(&graph, with.seed.0);
-    Ok(Box::new(Search {
+    Ok(Box::new(BfsProgram {
         ranks,
         levels: levels(&graph, first, &with, watch)?,
         sum: with.allreduce.call(ranks, 8)?,
@@ -119,21 +120,21 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
 /// # Errors
 /// When it is too large, or the user stops it.
 pub(super) fn graph(
-    scale: Scale,
+    scale: GraphScale,
     edge_factor: EdgeFactor,
     seed: GraphSeed,
     watch: &dyn Watch,
-) -> Result<Graph, Stop> {
+) -> Result<RmatGraph, Stop> {
     let edges = edge_factor.0 << scale.0;
     if edges > MOST_EDGES {
         let help = format!("at most {MOST_EDGES}: edge_factor times 2^scale");
         return Err(Refusal::new("scale", format!("{edges} edges"), help).into());
     }
-    Graph::draw(scale.0, edge_factor.0, seed.0, watch)
+    RmatGraph::draw(scale.0, edge_factor.0, seed.0, watch)
 }
 
 /// Where the search begins: a vertex drawn among those with neighbours; vertex 0 if none has any.
-pub(super) fn first(graph: &Graph, seed: u64) -> u32 {
+pub(super) fn first(graph: &RmatGraph, seed: u64) -> u32 {
     let all: Vec<u32> = (0..graph.vertices()).filter(|&v| !graph.of(v).is_empty()).collect();
     let mut stream = Stream::new(seed, "bfs", 0);
     if all.is_empty() { 0 } else { all[stream.below(all.len() as u64) as usize] }
@@ -145,11 +146,11 @@ pub(super) fn owner(vertex: u32, vertices: u32, ranks: u32) -> u32 {
 }
 
 fn levels(
-    graph: &Graph,
+    graph: &RmatGraph,
     first: u32,
     with: &BfsParameters,
     watch: &dyn Watch,
-) -> Result<Vec<Level>, Stop> {
+) -> Result<Vec<BfsLevel>, Stop> {
     let (ranks, pair) = (with.ranks.0, with.pair_bytes);
     let rank = |v: u32| owner(v, graph.vertices(), ranks);
     let mut seen = vec![false; graph.vertices() as usize];
@@ -158,7 +159,7 @@ fn levels(
     let mut counts = vec![0_u64; ranks as usize];
     while !now.is_empty() {
         let (mut looked, mut heard) = (vec![0; ranks as usize], vec![0; ranks as usize]);
-        let (mut all, mut next): (Vec<Edge>, Vec<u32>) = (Vec::new(), Vec::new());
+        let (mut all, mut next): (Vec<ExchangeMessage>, Vec<u32>) = (Vec::new(), Vec::new());
         // ascending, so that the vertices of a rank come together
         now.sort_unstable();
         for (i, of_rank) in now.chunk_by(|a, b| rank(*a) == rank(*b)).enumerate() {
@@ -185,20 +186,20 @@ fn levels(
                 all.push((from, to, pair * std::mem::take(&mut counts[to as usize])));
             }
         }
-        let messages = Some(Messages::new(ranks, &all, |_| 0));
-        let exchange = Call::of(Exchange { messages, rounds: false }, ranks);
-        found.push(Level { exchange, looked, heard });
+        let messages = Some(ExchangeMessages::new(ranks, &all, |_| 0));
+        let exchange = CollectiveCall::of(BlockExchange { messages, rounds: false }, ranks);
+        found.push(BfsLevel { exchange, looked, heard });
         now = next;
     }
     Ok(found)
 }
 
-impl Program for Search {
+impl RankProgram for BfsProgram {
     fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let mut ends = Vec::new();
         for (phase, level) in (0..).step_by(2).zip(&self.levels) {
             let at = rank as usize;

@@ -15,13 +15,13 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.2 and algorithm 3 (edges in two dimensions).
 
-use super::bfs::{self, EdgeFactor, EdgeNs, GraphSeed, Scale};
-use super::kind::{Entry, ProgramResult, Sums};
-use super::rmat::Graph;
-use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::collective::{AllgatherChoice, Call};
-use crate::workload::parameters::{Grid, Ranks};
-use crate::workload::{Program, Script, WorkloadRequest, tag};
+use super::bfs::{self, EdgeFactor, EdgeTime, GraphScale, GraphSeed};
+use super::kind::{ApplicationEntry, ProgramResult, SumAlgorithm};
+use super::rmat::RmatGraph;
+use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
+use crate::workload::collective::{AllgatherChoice, CollectiveCall};
+use crate::workload::parameters::{RankCount, RankGrid};
+use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
 use base::fields::whole;
 use base::part::Part;
 use base::{Stop, Watch};
@@ -29,7 +29,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "bfs_2d",
         "the same search with edges over a grid: expand along columns, fold along rows",
@@ -40,12 +40,12 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Deserialize, JsonSchema)]
 struct Bfs2dParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Grid of ranks, R x C.
     #[serde(default)]
-    grid: Grid,
+    grid: RankGrid,
     #[serde(default)]
-    scale: Scale,
+    scale: GraphScale,
     #[serde(default)]
     edge_factor: EdgeFactor,
     #[serde(default)]
@@ -59,34 +59,35 @@ struct Bfs2dParameters {
     #[schemars(range(min = 1, max = 1 << 10))]
     pair_bytes: u64,
     #[serde(default)]
-    edge_ns: EdgeNs,
+    edge_ns: EdgeTime,
     /// Algorithm of expand, `allgather_...`.
     #[serde(default = "ring")]
     allgather: AllgatherChoice,
     #[serde(default)]
-    allreduce: Sums,
+    allreduce: SumAlgorithm,
 }
 
 fn ring() -> AllgatherChoice {
     AllgatherChoice::new("allgather_ring")
 }
 
-struct Search {
+/// The program of a breadth-first search with the matrix divided among ranks.
+struct Bfs2dProgram {
     /// Rows and columns.
     grid: [u32; 2],
-    levels: Vec<Level>,
-    sum: Call,
+    levels: Vec<Bfs2dLevel>,
+    sum: CollectiveCall,
     edge_ns: u64,
 }
 
-/// What happens in one level.
-struct Level {
+/// One level of the search.
+struct Bfs2dLevel {
     /// Bytes of the vertices of each rank.
     own: Vec<u64>,
     /// The allgather of each column.
-    expand: Vec<Call>,
+    expand: Vec<CollectiveCall>,
     /// The exchange of each row.
-    fold: Vec<Call>,
+    fold: Vec<CollectiveCall>,
     /// Edges that each rank looks through, and vertices found that are reported to it.
     looked: Vec<u64>,
     heard: Vec<u64>,
@@ -98,7 +99,7 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let grid = with.grid.sides(2, ranks)?;
     let grid = [grid[0], grid[1]];
     let graph = bfs::graph(with.scale, with.edge_factor, with.seed, watch)?;
-    Ok(Box::new(Search {
+    Ok(Box::new(Bfs2dProgram {
         grid,
         levels: levels(&graph, grid, &with, watch)?,
         sum: with.allreduce.call(ranks, 8)?,
@@ -107,11 +108,11 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
 }
 
 fn levels(
-    graph: &Graph,
+    graph: &RmatGraph,
     grid: [u32; 2],
     with: &Bfs2dParameters,
     watch: &dyn Watch,
-) -> Result<Vec<Level>, Stop> {
+) -> Result<Vec<Bfs2dLevel>, Stop> {
     let [rows, columns] = grid;
     let part = |v: u32| bfs::owner(v, graph.vertices(), rows * columns);
     let first = bfs::first(graph, with.seed.0);
@@ -121,7 +122,7 @@ fn levels(
     let mut reported = vec![u64::MAX; graph.vertices() as usize];
     let (mut found, mut now, mut turn) = (Vec::new(), vec![first], 0);
     while !now.is_empty() {
-        let mut level = Sizes::new(grid);
+        let mut level = LevelSizes::new(grid);
         let mut next = Vec::new();
         // ascending, so that the vertices of a column come together
         now.sort_unstable();
@@ -150,8 +151,8 @@ fn levels(
     Ok(found)
 }
 
-/// Sizes of a level while it is searched.
-struct Sizes {
+/// The sizes of a level while it is searched.
+struct LevelSizes {
     grid: [u32; 2],
     /// Vertices of each rank.
     own: Vec<u64>,
@@ -160,10 +161,10 @@ struct Sizes {
     /// Vertices of each rank that a column has found.
     counts: Vec<u64>,
     /// Messages along each row, by columns.
-    fold: Vec<Vec<Edge>>,
+    fold: Vec<Vec<ExchangeMessage>>,
 }
 
-impl Sizes {
+impl LevelSizes {
     fn new(grid: [u32; 2]) -> Self {
         let none = vec![0; (grid[0] * grid[1]) as usize];
         Self {
@@ -188,20 +189,20 @@ impl Sizes {
         }
     }
 
-    fn calls(self, with: &Bfs2dParameters) -> Result<Level, Stop> {
+    fn calls(self, with: &Bfs2dParameters) -> Result<Bfs2dLevel, Stop> {
         let (vertex, pair) = (with.vertex_bytes, with.pair_bytes);
         let [rows, columns] = self.grid;
         let own: Vec<u64> = self.own.into_iter().map(|count| vertex * count).collect();
-        let gather = Call::new(with.allgather.name(), rows, 0)?;
+        let gather = CollectiveCall::new(with.allgather.name(), rows, 0)?;
         let of_column = |sizes: &[u64]| gather.clone().with_sizes(sizes.to_vec());
-        let of_row = |mut all: Vec<Edge>| {
+        let of_row = |mut all: Vec<ExchangeMessage>| {
             for edge in &mut all {
                 edge.2 *= pair;
             }
-            let messages = Some(Messages::new(columns, &all, |_| 0));
-            Call::of(Exchange { messages, rounds: false }, columns)
+            let messages = Some(ExchangeMessages::new(columns, &all, |_| 0));
+            CollectiveCall::of(BlockExchange { messages, rounds: false }, columns)
         };
-        Ok(Level {
+        Ok(Bfs2dLevel {
             expand: own.chunks(rows as usize).map(of_column).collect(),
             own,
             fold: self.fold.into_iter().map(of_row).collect(),
@@ -211,14 +212,14 @@ impl Sizes {
     }
 }
 
-impl Search {
+impl Bfs2dProgram {
     /// Each rank's vertices go to the rank that has their turn in the column.
     fn transpose(
         &self,
         own: &[u64],
         (rank, tag): (u32, u32),
         after: &[u32],
-        to: &mut Script<'_>,
+        to: &mut RankScript<'_>,
     ) -> Vec<u32> {
         let [rows, columns] = self.grid;
         let there = rank % rows * columns + rank / rows;
@@ -231,12 +232,12 @@ impl Search {
     }
 }
 
-impl Program for Search {
+impl RankProgram for Bfs2dProgram {
     fn ranks(&self) -> u32 {
         self.grid[0] * self.grid[1]
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let columns = self.grid[1];
         let (row, column) = (rank / columns, rank % columns);
         let at = rank as usize;

@@ -11,11 +11,11 @@
 //! NBS 49 (1952), section 3; Dongarra, Heroux, Luszczek: High-performance conjugate-gradient
 //! benchmark, IJHPCA 30 (2016), section 3.
 
-use super::halo::Halo;
-use super::kind::{Entry, Sums};
-use crate::workload::collective::Call;
-use crate::workload::parameters::{Gflops, Grid, Iterations, Ranks};
-use crate::workload::{Program, Script, tag};
+use super::halo::HaloGrid;
+use super::kind::{ApplicationEntry, SumAlgorithm};
+use crate::workload::collective::CollectiveCall;
+use crate::workload::parameters::{ComputeRate, IterationCount, RankCount, RankGrid};
+use crate::workload::{RankProgram, RankScript, tag};
 use base::Refusal;
 use base::fields::whole;
 use base::part::Part;
@@ -26,21 +26,21 @@ use serde::{Deserialize, Serialize};
 const MOST_CELLS: u64 = 1 << 16;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "conjugate_gradient",
         "conjugate gradients of 27 points, as HPCG or without its multigrid",
     )
     .takes::<GradientParameters>(),
-    make: |request| Ok(Box::new(Gradients::new(&request.read()?)?)),
+    make: |request| Ok(Box::new(ConjugateGradientProgram::new(&request.read()?)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct GradientParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Sides of the grid of ranks.
     #[serde(default)]
-    grid: Grid,
+    grid: RankGrid,
     /// Cells of a rank along x.
     #[serde(default = "whole::<104>")]
     #[schemars(range(min = 1, max = MOST_CELLS))]
@@ -61,11 +61,11 @@ struct GradientParameters {
     #[schemars(range(min = 1, max = 16))]
     levels: u64,
     #[serde(default)]
-    allreduce: Sums,
+    allreduce: SumAlgorithm,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
     #[serde(default)]
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
 /// What an iteration begins with.
@@ -79,22 +79,23 @@ enum Preconditioner {
     Multigrid,
 }
 
-struct Gradients {
-    halo: Halo,
+/// The program of the conjugate gradient method.
+struct ConjugateGradientProgram {
+    halo: HaloGrid,
     ranks: u32,
     /// Cells of a rank along each side.
     cells: [u64; 3],
     /// Grids of the multigrid; none without.
     levels: Option<u32>,
-    sum: Call,
+    sum: CollectiveCall,
     iterations: u64,
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
-impl Gradients {
+impl ConjugateGradientProgram {
     fn new(with: &GradientParameters) -> Result<Self, base::Stop> {
         let ranks = with.ranks.0;
-        let halo = Halo { sides: with.grid.sides(3, ranks)?, periodic: false, diagonal: true };
+        let halo = HaloGrid { sides: with.grid.sides(3, ranks)?, periodic: false, diagonal: true };
         let cells = [with.nx, with.ny, with.nz];
         let has_levels = with.preconditioner == Preconditioner::Multigrid;
         let levels = has_levels.then_some(with.levels as u32);
@@ -111,16 +112,16 @@ impl Gradients {
     }
 }
 
-/// What a rank does, phase after phase.
-struct Rank<'g, 't, 's> {
-    of: &'g Gradients,
+/// The phases of a rank, one after the other.
+struct RankPhases<'g, 't, 's> {
+    of: &'g ConjugateGradientProgram,
     me: u32,
-    to: &'t mut Script<'s>,
+    to: &'t mut RankScript<'s>,
     ends: Vec<u32>,
     phase: u64,
 }
 
-impl Rank<'_, '_, '_> {
+impl RankPhases<'_, '_, '_> {
     fn rows(&self, level: u32) -> u128 {
         self.of.cells.iter().map(|&n| u128::from(n >> level)).product()
     }
@@ -159,13 +160,13 @@ impl Rank<'_, '_, '_> {
     }
 }
 
-impl Program for Gradients {
+impl RankProgram for ConjugateGradientProgram {
     fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
-        let mut script = Rank { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+        let mut script = RankPhases { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
         let update = 2 * script.rows(0);
         for _ in 0..self.iterations {
             if script.to.is_over() {

@@ -9,25 +9,25 @@
 //! MLHPC 2021, and its reference, github.com/mlcommons/hpc, cosmoflow/configs/cosmo.yaml; Mathuriya
 //! et al.: CosmoFlow: using deep learning to learn the universe at scale, SC 2018.
 
-use super::kind::Entry;
-use super::training::{Layer, PartParameters, TrainingParameters, made};
+use super::kind::ApplicationEntry;
+use super::training::{NetworkLayer, OperatorPartParameters, TrainingParameters, made};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("cosmoflow", "training of CosmoFlow, data parallel, operators in parts")
         .takes::<TrainingParameters>()
-        .takes::<PartParameters>(),
+        .takes::<OperatorPartParameters>(),
     make: |request| made(layers(), request),
 };
 
-pub(super) fn layers() -> Vec<Layer> {
+pub(super) fn layers() -> Vec<NetworkLayer> {
     let mut all = Vec::new();
     let (mut side, mut from) = (128_u64, 4);
     for to in [32, 64, 128, 256, 512] {
         let weights = 8 * from * to;
         let points = side.pow(3);
-        all.push(Layer {
+        all.push(NetworkLayer {
             parameters: weights + to,
             flops: 2 * weights * points,
             inputs: from * points,
@@ -39,7 +39,7 @@ pub(super) fn layers() -> Vec<Layer> {
     for to in [128, 64, 4] {
         let weights = from * to;
         let parameters = weights + to;
-        all.push(Layer { parameters, flops: 2 * weights, inputs: from, outputs: to });
+        all.push(NetworkLayer { parameters, flops: 2 * weights, inputs: from, outputs: to });
         from = to;
     }
     all

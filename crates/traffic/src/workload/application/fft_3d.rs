@@ -9,11 +9,11 @@
 //! Source: Pippig: PFFT: an extension of FFTW to massively parallel architectures, SIAM J. Sci.
 //! Comput. 35 (2013), sections 2 and 3.
 
-use super::kind::{Entry, ProgramResult};
-use crate::workload::collective::Call;
-use crate::workload::collective::exchange::{Edge, Exchange, Messages};
-use crate::workload::parameters::{Gflops, Grid, Iterations, Ranks};
-use crate::workload::{Program, Script, WorkloadRequest, tag};
+use super::kind::{ApplicationEntry, ProgramResult};
+use crate::workload::collective::CollectiveCall;
+use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
+use crate::workload::parameters::{ComputeRate, IterationCount, RankCount, RankGrid};
+use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
 use base::Refusal;
 use base::exp::ln;
 use base::fields::whole;
@@ -26,7 +26,7 @@ use std::collections::BTreeMap;
 const MOST_PARTNERS: u32 = 4096;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("fft_3d", "a Fourier transform of a cube, in slabs or in pencils")
         .takes::<FftParameters>(),
     make: made,
@@ -34,7 +34,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Deserialize, JsonSchema)]
 struct FftParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Points along each side.
     #[schemars(range(min = 1, max = 1 << 20))]
     n: u64,
@@ -43,22 +43,22 @@ struct FftParameters {
     decomposition: Decomposition,
     /// Grid of ranks, P x Q, of pencils.
     #[serde(default)]
-    grid: Grid,
+    grid: RankGrid,
     /// Bytes of a point.
     #[serde(default = "whole::<16>")]
     #[schemars(range(min = 1, max = 1 << 10))]
     element_bytes: u64,
     /// How all-to-alls are done.
     #[serde(default)]
-    exchange: Rounds,
+    exchange: AllToAllRounds,
     /// 1: the data is turned back at the end.
     #[serde(default)]
     #[schemars(range(max = 1))]
     back: u8,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
     #[serde(default)]
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
 /// What a rank has of the cube.
@@ -75,7 +75,7 @@ enum Decomposition {
 /// How the messages of an all-to-all follow one another.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Rounds {
+enum AllToAllRounds {
     /// All at once.
     #[default]
     Linear,
@@ -83,17 +83,18 @@ enum Rounds {
     Pairwise,
 }
 
-struct Transform {
+/// The program of a three-dimensional Fourier transform.
+struct FftProgram {
     ranks: u32,
     n: u64,
     /// P and Q: the ranks of each of both all-to-alls; slabs have P of 1.
     grid: [u32; 2],
     /// The all-to-all within columns and within rows, by how many lines each rank holds
     /// in the direction that stays.
-    calls: [BTreeMap<u64, Call>; 2],
+    calls: [BTreeMap<u64, CollectiveCall>; 2],
     back: bool,
     iterations: u64,
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
 /// Points of part `i` of `parts`.
@@ -112,14 +113,14 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
         let why = format!("{many} ranks exchange among themselves");
         return Err(Refusal::new("ranks", why, format!("at most {MOST_PARTNERS}")).into());
     }
-    let (element, rounds) = (with.element_bytes, with.exchange == Rounds::Pairwise);
+    let (element, rounds) = (with.element_bytes, with.exchange == AllToAllRounds::Pairwise);
     let call = |side: u32, lines: u64| {
         let pairs = (0..side).flat_map(|a| (0..side).map(move |b| (a, b)));
         let bytes = |a, b| element * part(n, a, side) * part(n, b, side) * lines;
-        let all: Vec<Edge> = pairs.map(|(a, b)| (a, b, bytes(a, b))).collect();
-        let all: Vec<Edge> = all.into_iter().filter(|e| e.0 != e.1 && e.2 > 0).collect();
-        let messages = Messages::new(side, &all, |i| (all[i].1 + side - all[i].0) % side);
-        Call::of(Exchange { messages: Some(messages), rounds }, side)
+        let all: Vec<ExchangeMessage> = pairs.map(|(a, b)| (a, b, bytes(a, b))).collect();
+        let all: Vec<ExchangeMessage> = all.into_iter().filter(|e| e.0 != e.1 && e.2 > 0).collect();
+        let messages = ExchangeMessages::new(side, &all, |i| (all[i].1 + side - all[i].0) % side);
+        CollectiveCall::of(BlockExchange { messages: Some(messages), rounds }, side)
     };
     let calls = [0, 1].map(|at: usize| {
         let other = grid[1 - at];
@@ -130,7 +131,7 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
         }
         found
     });
-    Ok(Box::new(Transform {
+    Ok(Box::new(FftProgram {
         ranks,
         n,
         grid,
@@ -141,10 +142,10 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     }))
 }
 
-/// An all-to-all: with which number a rank takes part, and the ranks by their numbers.
-type Turn<'a> = (&'a Call, u32, &'a dyn Fn(u32) -> u32);
+/// The group of an all-to-all: the number of a rank in it, and the ranks by their numbers.
+type AllToAllGroup<'a> = (&'a CollectiveCall, u32, &'a dyn Fn(u32) -> u32);
 
-impl Transform {
+impl FftProgram {
     /// Nanoseconds of transforms along `sides` sides of the points that a rank has.
     fn compute_ns(&self, points: u64, sides: u64) -> u64 {
         let flops = 5.0 * (points * sides) as f64 * (ln(self.n as f64) / ln(2.0));
@@ -152,12 +153,12 @@ impl Transform {
     }
 }
 
-impl Program for Transform {
+impl RankProgram for FftProgram {
     fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let [p, q] = self.grid;
         let (i, j) = (rank / q, rank % q);
         // a column: the P ranks of one j; a row: the Q ranks of one i
@@ -165,11 +166,11 @@ impl Program for Transform {
         let row = |other: u32| i * q + other;
         let (of_i, of_j) = (part(self.n, i, p), part(self.n, j, q));
         let points = of_i * of_j * self.n;
-        let turns: [Turn<'_>; 2] =
+        let turns: [AllToAllGroup<'_>; 2] =
             [(&self.calls[0][&of_j], i, &column), (&self.calls[1][&of_i], j, &row)];
         let mut phase = 0;
         let mut ends = Vec::new();
-        let mut turn = |at: usize, to: &mut Script<'_>, ends: &[u32]| {
+        let mut turn = |at: usize, to: &mut RankScript<'_>, ends: &[u32]| {
             let (call, me, named) = turns[at];
             phase += 1;
             to.collective(call, me, named, tag(phase), ends)

@@ -21,10 +21,10 @@
 //! clusters using Megatron-LM, SC 2021, sections 2 and 5.1 and the appendix (schedule and
 //! formulas); V = 51200 as there.
 
-use super::kind::{Entry, ProgramResult, Sums, ring};
-use crate::workload::collective::Call;
-use crate::workload::parameters::{Gflops, Iterations, Ranks};
-use crate::workload::{Program, Script, WorkloadRequest, tag};
+use super::kind::{ApplicationEntry, ProgramResult, SumAlgorithm, ring};
+use crate::workload::collective::CollectiveCall;
+use crate::workload::parameters::{ComputeRate, IterationCount, RankCount};
+use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
 use base::Refusal;
 use base::fields::whole;
 use base::part::Part;
@@ -32,7 +32,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "gpt_3",
         "training of GPT-3: a pipeline of layers, operators in parts, data parallel",
@@ -43,7 +43,7 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Deserialize, JsonSchema)]
 struct GptParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Stages of layers.
     #[serde(default = "whole::<1>")]
     #[schemars(range(min = 1, max = 1 << 10))]
@@ -85,14 +85,15 @@ struct GptParameters {
     #[schemars(range(max = 1))]
     recompute: u64,
     #[serde(default = "ring")]
-    allreduce: Sums,
+    allreduce: SumAlgorithm,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
     #[serde(default)]
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
-struct Gpt {
+/// The program of the training of a transformer.
+struct GptProgram {
     parts: u32,
     groups: u32,
     stages: u32,
@@ -106,10 +107,10 @@ struct Gpt {
     /// Bytes from one stage to the next.
     between: u64,
     /// The sum of a layer's parts, and that of the gradients of each stage.
-    part_sum: Call,
-    gradients: Vec<Call>,
+    part_sum: CollectiveCall,
+    gradients: Vec<CollectiveCall>,
     iterations: u64,
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
 fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
@@ -137,7 +138,7 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
         all += if stage > 0 && stage + 1 == stages { v * h } else { 0 };
         with.allreduce.call(groups, all.div_ceil(parts.into()) * element)
     };
-    Ok(Box::new(Gpt {
+    Ok(Box::new(GptProgram {
         parts,
         groups,
         stages,
@@ -155,17 +156,17 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
 }
 
 /// A rank whose operations are written, with those that the next ones wait for.
-struct Rank<'g, 't, 's> {
-    of: &'g Gpt,
+struct RankWriter<'g, 't, 's> {
+    of: &'g GptProgram,
     place: [u32; 3],
-    to: &'t mut Script<'s>,
+    to: &'t mut RankScript<'s>,
     ends: Vec<u32>,
     /// Sends that nothing waits for but the end of the iteration.
     sent: Vec<u32>,
     phase: u64,
 }
 
-impl Rank<'_, '_, '_> {
+impl RankWriter<'_, '_, '_> {
     /// The rank of the same part and group in another stage.
     fn at(&self, stage: u32) -> u32 {
         let [part, group, _] = self.place;
@@ -238,16 +239,17 @@ impl Rank<'_, '_, '_> {
     }
 }
 
-impl Program for Gpt {
+impl RankProgram for GptProgram {
     fn ranks(&self) -> u32 {
         self.parts * self.groups * self.stages
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let (t, d) = (self.parts, self.groups);
         let place = [rank % t, rank / t % d, rank / (t * d)];
         let [_, group, stage] = place;
-        let mut script = Rank { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
+        let mut script =
+            RankWriter { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
         let m = self.micro_batches;
         let ahead = m.min((self.stages - 1 - stage).into());
         for iteration in 0..self.iterations {

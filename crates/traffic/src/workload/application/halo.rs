@@ -1,10 +1,10 @@
 //! Neighbours in a grid of ranks, and the exchange of what lies at the borders.
 
-use crate::workload::{Message, Script};
+use crate::workload::{RankScript, ScriptMessage};
 
 /// A grid of ranks, the last side the fastest.
 #[derive(Debug)]
-pub(super) struct Halo {
+pub(super) struct HaloGrid {
     pub(super) sides: Vec<u32>,
     /// Whether the last is a neighbour of the first.
     pub(super) periodic: bool,
@@ -13,22 +13,22 @@ pub(super) struct Halo {
 }
 
 /// A step of -1, 0 or 1 in each direction.
-type Offset = Vec<i32>;
+type GridOffset = Vec<i32>;
 
-impl Halo {
+impl HaloGrid {
     /// Steps to all neighbours. The opposite of the first is the last, and so on.
-    fn steps(&self) -> Vec<Offset> {
+    fn steps(&self) -> Vec<GridOffset> {
         let sides = self.sides.len() as u32;
-        let numbered = |n: usize| -> Offset {
+        let numbered = |n: usize| -> GridOffset {
             (0..sides).rev().map(|i| (n as i32 / 3_i32.pow(i)) % 3 - 1).collect()
         };
-        let turns = |step: &Offset| step.iter().filter(|&&along| along != 0).count();
+        let turns = |step: &GridOffset| step.iter().filter(|&&along| along != 0).count();
         let all = (0..3_usize.pow(sides)).map(numbered);
         all.filter(|step| turns(step) == 1 || (self.diagonal && turns(step) > 1)).collect()
     }
 
     /// The rank that a step leads to; none beyond the border, and none where it is the same rank.
-    fn neighbour(&self, rank: u32, step: &Offset) -> Option<u32> {
+    fn neighbour(&self, rank: u32, step: &GridOffset) -> Option<u32> {
         let (mut stride, mut found) = (1, 0);
         let mut left = rank;
         for (&side, &along) in self.sides.iter().zip(step).rev() {
@@ -49,7 +49,7 @@ impl Halo {
         rank: u32,
         tag: u32,
         bytes: &dyn Fn(&[i32]) -> u64,
-    ) -> (Vec<Message>, Vec<Message>) {
+    ) -> (Vec<ScriptMessage>, Vec<ScriptMessage>) {
         let steps = self.steps();
         let (mut to, mut from) = (Vec::new(), Vec::new());
         for (i, step) in steps.iter().enumerate() {
@@ -68,7 +68,7 @@ impl Halo {
         rank: u32,
         tag: u32,
         bytes: &dyn Fn(&[i32]) -> u64,
-        to: &mut Script<'_>,
+        to: &mut RankScript<'_>,
         after: &[u32],
     ) -> Vec<u32> {
         let (leaving, coming) = self.messages(rank, tag, bytes);

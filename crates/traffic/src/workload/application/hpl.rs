@@ -15,17 +15,17 @@
 //! Source: Petitet, Whaley, Dongarra, Cleary: HPL, a portable implementation of the
 //! high-performance Linpack benchmark, netlib.org/benchmark/hpl, "Algorithm" and "Scalability".
 
-use super::kind::{Entry, ProgramResult};
-use crate::workload::collective::Call;
-use crate::workload::parameters::{Gflops, Grid, Ranks};
-use crate::workload::{Program, Script, WorkloadRequest, tag};
+use super::kind::{ApplicationEntry, ProgramResult};
+use crate::workload::collective::CollectiveCall;
+use crate::workload::parameters::{ComputeRate, RankCount, RankGrid};
+use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
 use base::fields::whole;
 use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("hpl", "LU factorisation of a matrix over a grid of ranks, as HPL")
         .takes::<HplParameters>(),
     make: made,
@@ -33,10 +33,10 @@ pub(super) const ENTRY: Entry = Entry {
 
 #[derive(Deserialize, JsonSchema)]
 struct HplParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Grid of ranks, P x Q.
     #[serde(default)]
-    grid: Grid,
+    grid: RankGrid,
     /// Rows and columns of the matrix.
     #[schemars(range(min = 1, max = 1 << 24))]
     n: u64,
@@ -45,35 +45,36 @@ struct HplParameters {
     #[schemars(range(min = 1, max = 1 << 12))]
     nb: u64,
     #[serde(default)]
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
-struct Linpack {
+/// The program of LINPACK.
+struct LinpackProgram {
     grid: [u32; 2],
     n: u64,
     nb: u64,
-    pivot: Call,
-    gather: Call,
-    spread: Call,
-    gflops: Gflops,
+    pivot: CollectiveCall,
+    gather: CollectiveCall,
+    spread: CollectiveCall,
+    gflops: ComputeRate,
 }
 
 fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let HplParameters { ranks, grid, n, nb, gflops } = request.read()?;
     let grid = grid.sides(2, ranks.0)?;
     let p = grid[0];
-    Ok(Box::new(Linpack {
+    Ok(Box::new(LinpackProgram {
         grid: [p, grid[1]],
         n,
         nb,
-        pivot: Call::new("allreduce_recursive_doubling", p, 8 * (2 * nb + 4))?,
-        gather: Call::new("gather_binomial", p, 0)?,
-        spread: Call::new("broadcast_scatter_allgather", p, 0)?,
+        pivot: CollectiveCall::new("allreduce_recursive_doubling", p, 8 * (2 * nb + 4))?,
+        gather: CollectiveCall::new("gather_binomial", p, 0)?,
+        spread: CollectiveCall::new("broadcast_scatter_allgather", p, 0)?,
         gflops,
     }))
 }
 
-impl Linpack {
+impl LinpackProgram {
     /// Of the rows, or columns, from `first` on those that number `at` of `side` has.
     fn local(&self, first: u64, at: u32, side: u32) -> u64 {
         let cycle = self.nb * u64::from(side);
@@ -89,12 +90,12 @@ impl Linpack {
     }
 }
 
-impl Program for Linpack {
+impl RankProgram for LinpackProgram {
     fn ranks(&self) -> u32 {
         self.grid[0] * self.grid[1]
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let [p, q] = self.grid;
         let (i, j) = (rank / q, rank % q);
         let mut ends: Vec<u32> = Vec::new();

@@ -1,7 +1,7 @@
 //! What an application is, how it is asked for, and how its sums are made.
 
-use crate::workload::collective::{AllreduceChoice, Call};
-use crate::workload::{Program, WorkloadRequest};
+use crate::workload::collective::{AllreduceChoice, CollectiveCall};
+use crate::workload::{RankProgram, WorkloadRequest};
 use base::Stop;
 use base::part::Part;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -11,10 +11,10 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// A program, or why there is none.
-pub(super) type ProgramResult = Result<Box<dyn Program>, Stop>;
+pub(super) type ProgramResult = Result<Box<dyn RankProgram>, Stop>;
 
 /// A row of the table of applications.
-pub struct Entry {
+pub struct ApplicationEntry {
     /// Its name, what it does, and its parameters.
     pub part: Part,
     /// The program with these parameters.
@@ -23,23 +23,23 @@ pub struct Entry {
 
 /// Algorithm of sums, `allreduce_...`; none: they are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Sums(Option<AllreduceChoice>);
+pub(super) struct SumAlgorithm(Option<AllreduceChoice>);
 
 /// The word for sums that are left out.
 const NONE: &str = "none";
 
-impl Default for Sums {
+impl Default for SumAlgorithm {
     fn default() -> Self {
         Self(Some(AllreduceChoice::default()))
     }
 }
 
 /// The usual algorithm of sums of large vectors.
-pub(super) fn ring() -> Sums {
-    Sums(Some(AllreduceChoice::new("allreduce_ring")))
+pub(super) fn ring() -> SumAlgorithm {
+    SumAlgorithm(Some(AllreduceChoice::new("allreduce_ring")))
 }
 
-impl Serialize for Sums {
+impl Serialize for SumAlgorithm {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             None => NONE.serialize(to),
@@ -48,7 +48,7 @@ impl Serialize for Sums {
     }
 }
 
-impl<'de> Deserialize<'de> for Sums {
+impl<'de> Deserialize<'de> for SumAlgorithm {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         if given == NONE {
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for Sums {
     }
 }
 
-impl JsonSchema for Sums {
+impl JsonSchema for SumAlgorithm {
     fn inline_schema() -> bool {
         true
     }
@@ -81,12 +81,12 @@ impl JsonSchema for Sums {
     }
 }
 
-impl Sums {
+impl SumAlgorithm {
     /// The sum over this number of ranks; nothing where sums are left out.
-    pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<Call, Stop> {
+    pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<CollectiveCall, Stop> {
         match self.0 {
-            None => Ok(Call::nothing(ranks)),
-            Some(algorithm) => Call::new(algorithm.name(), ranks, bytes),
+            None => Ok(CollectiveCall::nothing(ranks)),
+            Some(algorithm) => CollectiveCall::new(algorithm.name(), ranks, bytes),
         }
     }
 }

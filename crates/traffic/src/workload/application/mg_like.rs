@@ -3,24 +3,24 @@
 //! Bytes are the base bytes, on level l a 4^l-th; 8 at least. A stand-in for a trace of
 //! `MultiGrid`.
 
-use super::kind::Entry;
-use super::multigrid::{Direction, Halos, MultigridParameters, made};
+use super::kind::ApplicationEntry;
+use super::multigrid::{HaloNeighbours, MultigridParameters, NeighbourDirection, made};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "mg_like",
         "multigrid cycles with halos to 6 neighbours, fewer ranks on each coarser grid",
     )
     .takes::<MultigridParameters>(),
-    make: |request| made(Halos { directions: DIRECTIONS.to_vec(), bytes }, request),
+    make: |request| made(HaloNeighbours { directions: DIRECTIONS.to_vec(), bytes }, request),
 };
 
 /// Forth and back in each direction.
-const DIRECTIONS: [Direction; 6] =
+const DIRECTIONS: [NeighbourDirection; 6] =
     [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
 
-fn bytes(base: u64, _: Direction, level: u32) -> u64 {
+fn bytes(base: u64, _: NeighbourDirection, level: u32) -> u64 {
     (base >> (2 * level)).max(8)
 }

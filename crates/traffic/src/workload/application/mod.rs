@@ -19,7 +19,7 @@ mod stencil;
 mod tests;
 mod training;
 
-pub use kind::Entry;
+pub use kind::ApplicationEntry;
 
 // gen:begin
 mod amg_like;
@@ -39,7 +39,7 @@ mod stencil_3d;
 
 /// All applications, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub const APPLICATIONS: &[Entry] = &[
+pub const APPLICATIONS: &[ApplicationEntry] = &[
     amg_like::ENTRY,
     amg_trace_like::ENTRY,
     bfs::ENTRY,

@@ -5,10 +5,10 @@
 //! away in the box. A level receives and sends all its halos at once and waits for all of them. A
 //! cycle ends with a sum of one double over all ranks.
 
-use super::kind::{ProgramResult, Sums};
-use crate::workload::collective::Call;
+use super::kind::{ProgramResult, SumAlgorithm};
+use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
-use crate::workload::{Message, Program, Script, WorkloadRequest, tag};
+use crate::workload::{RankProgram, RankScript, ScriptMessage, WorkloadRequest, tag};
 use base::Refusal;
 use base::fields::whole;
 use schemars::JsonSchema;
@@ -37,31 +37,32 @@ pub(super) struct MultigridParameters {
     #[schemars(range(max = MOST_BYTES))]
     base_bytes: u64,
     #[serde(default)]
-    allreduce: Sums,
+    allreduce: SumAlgorithm,
 }
 
 /// The direction of a neighbour, a step of -1, 0 or 1 along each side.
-pub(super) type Direction = [i32; 3];
+pub(super) type NeighbourDirection = [i32; 3];
 
-/// Who the neighbours are, in the order of their messages, and what they get.
-pub(super) struct Halos {
+/// The neighbours of a rank, in the order of their messages, and what they get.
+pub(super) struct HaloNeighbours {
     /// Directions of all neighbours.
-    pub(super) directions: Vec<Direction>,
+    pub(super) directions: Vec<NeighbourDirection>,
     /// Bytes in a direction on a level, where a face has the base bytes on the finest one.
-    pub(super) bytes: fn(base: u64, direction: Direction, level: u32) -> u64,
+    pub(super) bytes: fn(base: u64, direction: NeighbourDirection, level: u32) -> u64,
 }
 
-struct Multigrid {
-    halos: Halos,
+/// The program of a geometric multigrid solver.
+struct MultigridProgram {
+    halos: HaloNeighbours,
     p: u32,
     levels: u32,
     cycles: u64,
     base_bytes: u64,
-    sum: Call,
+    sum: CollectiveCall,
 }
 
 /// The solver with these halos.
-pub(super) fn made(halos: Halos, request: &WorkloadRequest<'_>) -> ProgramResult {
+pub(super) fn made(halos: HaloNeighbours, request: &WorkloadRequest<'_>) -> ProgramResult {
     let MultigridParameters { p, levels, cycles, base_bytes, allreduce } = request.read()?;
     let ranks = p.pow(3);
     if u64::from(ranks) > MOST_RANKS {
@@ -69,12 +70,17 @@ pub(super) fn made(halos: Halos, request: &WorkloadRequest<'_>) -> ProgramResult
         return Err(Refusal::new("p", format!("{ranks} ranks"), help).into());
     }
     let sum = allreduce.call(ranks, 8)?;
-    Ok(Box::new(Multigrid { halos, p, levels, cycles, base_bytes, sum }))
+    Ok(Box::new(MultigridProgram { halos, p, levels, cycles, base_bytes, sum }))
 }
 
-impl Multigrid {
+impl MultigridProgram {
     /// The messages of a rank on a level, to and from its neighbours.
-    fn messages(&self, rank: u32, level: u32, first: u32) -> (Vec<Message>, Vec<Message>) {
+    fn messages(
+        &self,
+        rank: u32,
+        level: u32,
+        first: u32,
+    ) -> (Vec<ScriptMessage>, Vec<ScriptMessage>) {
         let p = self.p;
         let at = [rank / p / p, rank / p % p, rank % p];
         let distance = 1_i64 << level;
@@ -101,12 +107,12 @@ impl Multigrid {
     }
 }
 
-impl Program for Multigrid {
+impl RankProgram for MultigridProgram {
     fn ranks(&self) -> u32 {
         self.p.pow(3)
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let everybody = |rank: u32| rank;
         let (mut ends, mut phase) = (Vec::new(), 0);
         for _ in 0..self.cycles {

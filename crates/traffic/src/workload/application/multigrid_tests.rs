@@ -1,6 +1,6 @@
 //! Multigrid cycles against counts in closed form, and those of the reference runs.
 
-use crate::workload::{Kind, Schedule, make};
+use crate::workload::{OperationKind, Schedule, make};
 use base::Quiet;
 use proptest::prelude::*;
 use serde_json::json;
@@ -18,7 +18,7 @@ fn halos(of: &Schedule, cycles: u64) -> BTreeMap<u64, u64> {
     let full = 1_u64 << ranks.ilog2();
     let sums = full * u64::from(full.ilog2()) + 2 * (ranks - full);
     let mut found = BTreeMap::new();
-    for op in of.ops().iter().filter(|op| op.kind == Kind::Send) {
+    for op in of.ops().iter().filter(|op| op.kind == OperationKind::Send) {
         *found.entry(op.size).or_insert(0) += 1;
     }
     let small = found.entry(8).or_insert(0);
@@ -85,8 +85,8 @@ fn sums_can_be_left_out() {
     let of = make("amg_like", given.as_object().expect("a table"), &Quiet).expect("it is made");
     let due: u64 = due("amg_like", 5, 3, 2, 9000).values().sum();
     let ops = of.ops().iter();
-    assert_eq!(ops.clone().filter(|op| op.kind == Kind::Send).count() as u64, due);
-    assert_eq!(ops.filter(|op| op.kind == Kind::Recv).count() as u64, due);
+    assert_eq!(ops.clone().filter(|op| op.kind == OperationKind::Send).count() as u64, due);
+    assert_eq!(ops.filter(|op| op.kind == OperationKind::Recv).count() as u64, due);
 }
 
 /// Two neighbours on a coarse level: their distance, and nobody between them takes part.
@@ -98,7 +98,7 @@ fn coarse_levels_leave_ranks_out() {
     let ops = &of.ops()[range.start as usize..range.end as usize];
     let mut to: Vec<(u32, u64)> = ops
         .iter()
-        .filter(|op| op.kind == Kind::Send && op.size > 8)
+        .filter(|op| op.kind == OperationKind::Send && op.size > 8)
         .map(|op| (op.peer, op.size))
         .collect();
     to.sort_unstable();

@@ -7,10 +7,10 @@
 //! Source: Hoefler, Schneider, Lumsdaine: Multistage switches are not crossbars: effects of static
 //! routing in high-performance networks, IEEE Cluster 2008, section III.
 
-use super::kind::Entry;
-use crate::workload::parameters::{Iterations, MOST_BYTES, Ranks};
+use super::kind::ApplicationEntry;
+use crate::workload::parameters::{IterationCount, MOST_BYTES, RankCount};
 use crate::workload::script::{MOST_OPERATIONS, too_many};
-use crate::workload::{Program, Script, tag};
+use crate::workload::{RankProgram, RankScript, tag};
 use base::part::Part;
 use base::seed::Stream;
 use base::{Stop, Watch};
@@ -18,36 +18,37 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "random_pairs",
         "rounds of pairs at random, who exchange a message: effective bisection",
     )
     .takes::<PairParameters>(),
-    make: |request| Ok(Box::new(Pairs::new(&request.read()?, request.watch)?)),
+    make: |request| Ok(Box::new(RandomPairs::new(&request.read()?, request.watch)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct PairParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Bytes of a message.
     #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
     /// Seed of the pairs.
     #[serde(default)]
     seed: u64,
 }
 
-struct Pairs {
+/// The program of messages between random pairs of ranks.
+struct RandomPairs {
     bytes: u64,
     ranks: u32,
     /// The partner of every rank, round after round: itself where it has none.
     partners: Vec<u32>,
 }
 
-impl Pairs {
+impl RandomPairs {
     fn new(with: &PairParameters, watch: &dyn Watch) -> Result<Self, Stop> {
         let (ranks, rounds) = (with.ranks.0, with.iterations.0);
         if rounds * u64::from(ranks) > MOST_OPERATIONS / 2 {
@@ -70,12 +71,12 @@ impl Pairs {
     }
 }
 
-impl Program for Pairs {
+impl RankProgram for RandomPairs {
     fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let mut ends = Vec::new();
         for (round, partners) in (0..).zip(self.partners.chunks(self.ranks as usize)) {
             if to.is_over() {

@@ -10,12 +10,12 @@
 //! (where the first 1 x 1 of a stage halves the picture; the 3 x 3 does as in torchvision's
 //! resnet152, whose count of parameters is the same).
 
-use super::kind::Entry;
-use super::training::{Layer, TrainingParameters, made};
+use super::kind::ApplicationEntry;
+use super::training::{NetworkLayer, TrainingParameters, made};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "resnet_152",
         "training of ResNet-152, data parallel, gradients summed up in buckets",
@@ -28,9 +28,9 @@ pub(super) const ENTRY: Entry = Entry {
 const STAGES: [u64; 4] = [3, 8, 36, 3];
 
 /// A convolution of `kernel` x `kernel` that makes pictures of `side` x `side`.
-fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> Layer {
+fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> NetworkLayer {
     let weights = kernel * kernel * from * to;
-    Layer {
+    NetworkLayer {
         parameters: weights + 2 * to,
         flops: 2 * weights * side * side,
         inputs: from * input_side * input_side,
@@ -38,7 +38,7 @@ fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> L
     }
 }
 
-pub(super) fn layers() -> Vec<Layer> {
+pub(super) fn layers() -> Vec<NetworkLayer> {
     let mut all = vec![convolution(7, 3, 64, 224, 112)];
     let (mut from, mut input) = (64, 56);
     for (stage, blocks) in (0..).zip(STAGES) {
@@ -54,6 +54,11 @@ pub(super) fn layers() -> Vec<Layer> {
         }
     }
     let weights = from * 1000;
-    all.push(Layer { parameters: weights + 1000, flops: 2 * weights, inputs: from, outputs: 1000 });
+    all.push(NetworkLayer {
+        parameters: weights + 1000,
+        flops: 2 * weights,
+        inputs: from,
+        outputs: 1000,
+    });
     all
 }

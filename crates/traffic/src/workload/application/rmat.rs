@@ -3,7 +3,7 @@
 //! Source: Chakrabarti, Zhan, Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004; the
 //! chances are those of Graph500 (Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500, 2010).
 
-use base::seed::{Fast, Stream};
+use base::seed::{FastStream, Stream};
 use base::{Stop, Watch};
 
 /// Chances of a quarter of the matrix, of 100: both ends in the first half, the second end in the
@@ -12,7 +12,7 @@ const CHANCES: [u32; 3] = [57, 19, 19];
 
 /// An undirected graph as rows of neighbours, each ascending, without loops and double edges.
 #[derive(Debug)]
-pub(super) struct Graph {
+pub(super) struct RmatGraph {
     starts: Vec<usize>,
     all: Vec<u32>,
 }
@@ -20,7 +20,7 @@ pub(super) struct Graph {
 /// Steps between two looks at whether the user wants to stop.
 const STRIDE: usize = 1 << 16;
 
-impl Graph {
+impl RmatGraph {
     /// `2^scale` vertices and `edge_factor` times as many drawn edges; vertices are numbered at
     /// random. O(edges * scale).
     pub(super) fn draw(
@@ -33,7 +33,7 @@ impl Graph {
         let edges = vertices * edge_factor as usize;
         let mut names: Vec<u32> = (0..vertices as u32).collect();
         Stream::new(seed, "rmat names", 0).shuffle(&mut names);
-        let mut draws = Fast::new(seed, "rmat edges", 0);
+        let mut draws = FastStream::new(seed, "rmat edges", 0);
         let mut drawn = Vec::with_capacity(edges);
         for i in 0..edges {
             if i % STRIDE == 0 {
@@ -96,7 +96,7 @@ impl Graph {
 }
 
 /// The ends of an edge: a quarter of the matrix, of it a quarter, and so on.
-pub(super) fn pair(scale: u32, draws: &mut Fast) -> (u32, u32) {
+pub(super) fn pair(scale: u32, draws: &mut FastStream) -> (u32, u32) {
     let (mut a, mut b) = (0, 0);
     for _ in 0..scale {
         let draw = draws.below(100);

@@ -1,9 +1,9 @@
 //! Stencils on a grid: halos go to the neighbours, and every cell is computed, again and again.
 
-use super::halo::Halo;
+use super::halo::HaloGrid;
 use super::kind::ProgramResult;
-use crate::workload::parameters::{Grid, Iterations, MOST_BYTES, MOST_NS, Ranks};
-use crate::workload::{Program, Script, tag};
+use crate::workload::parameters::{IterationCount, MOST_BYTES, MOST_NS, RankCount, RankGrid};
+use crate::workload::{RankProgram, RankScript, tag};
 use base::fields::whole;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -11,10 +11,10 @@ use serde::Deserialize;
 /// The parameters of every stencil.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct StencilParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Sides of the grid of ranks.
     #[serde(default)]
-    grid: Grid,
+    grid: RankGrid,
     /// Bytes of the halo of a side, or of a face.
     #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
@@ -27,7 +27,7 @@ pub(super) struct StencilParameters {
     #[schemars(range(max = 1))]
     periodic: u8,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
     /// Computation of an iteration, ns.
     #[serde(default)]
     #[schemars(range(max = MOST_NS))]
@@ -38,8 +38,9 @@ pub(super) struct StencilParameters {
     overlap_percent: u64,
 }
 
-struct Stencil {
-    halo: Halo,
+/// The program of a stencil.
+struct StencilProgram {
+    halo: HaloGrid,
     ranks: u32,
     /// Bytes to a neighbour by how many coordinates are others, from one on.
     bytes: [u64; 3],
@@ -58,9 +59,12 @@ pub(super) fn made(
     let ranks = with.ranks.0;
     let dimensions = if edge_bytes.is_some() { 3 } else { 2 };
     let inner_ns = with.compute_ns * with.overlap_percent / 100;
-    let halo =
-        Halo { sides: with.grid.sides(dimensions, ranks)?, periodic: with.periodic == 1, diagonal };
-    Ok(Box::new(Stencil {
+    let halo = HaloGrid {
+        sides: with.grid.sides(dimensions, ranks)?,
+        periodic: with.periodic == 1,
+        diagonal,
+    };
+    Ok(Box::new(StencilProgram {
         halo,
         ranks,
         bytes: [with.bytes, edge_bytes.unwrap_or(with.corner_bytes), with.corner_bytes],
@@ -70,12 +74,12 @@ pub(super) fn made(
     }))
 }
 
-impl Program for Stencil {
+impl RankProgram for StencilProgram {
     fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let bytes =
             |direction: &[i32]| self.bytes[direction.iter().filter(|&&step| step != 0).count() - 1];
         let mut ends = Vec::new();

@@ -3,7 +3,7 @@
 //! An iteration: a message to every neighbour and one from each, the part of the computation that
 //! needs no halo meanwhile, then the rest of it.
 
-use super::kind::Entry;
+use super::kind::ApplicationEntry;
 use super::stencil::{StencilParameters, made};
 use crate::workload::parameters::MOST_BYTES;
 use base::fields::{whole, word};
@@ -12,7 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry {
+pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "stencil_3d",
         "halos to the neighbours on a grid, 7 or 27 points, and computation",

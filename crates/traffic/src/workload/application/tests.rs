@@ -1,7 +1,7 @@
 //! Applications against closed forms, and whether they come to their end.
 
 use super::*;
-use crate::workload::{Kind, Op, Schedule, make};
+use crate::workload::{Op, OperationKind, Schedule, make};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ fn ops(of: &Schedule, rank: u32) -> &[Op] {
 
 /// Messages and bytes that a rank sends.
 fn sent(of: &Schedule, rank: u32) -> (u64, u64) {
-    let sizes = ops(of, rank).iter().filter(|op| op.kind == Kind::Send).map(|op| op.size);
+    let sizes = ops(of, rank).iter().filter(|op| op.kind == OperationKind::Send).map(|op| op.size);
     (sizes.clone().count() as u64, sizes.sum())
 }
 
@@ -29,7 +29,7 @@ fn sent_by_all(of: &Schedule) -> (u64, u64) {
 
 /// Nanoseconds that a rank computes.
 fn computed(of: &Schedule, rank: u32) -> u64 {
-    ops(of, rank).iter().filter(|op| op.kind == Kind::Calc).map(|op| op.size).sum()
+    ops(of, rank).iter().filter(|op| op.kind == OperationKind::Calc).map(|op| op.size).sum()
 }
 
 /// Runs it where a send ends when its receive has begun, step by step: whether all is done. Every
@@ -43,8 +43,8 @@ fn comes_to_its_end(of: &Schedule) -> bool {
     while let Some(op) = ready.pop() {
         let it = &of.ops()[op as usize];
         let mut ended = vec![op];
-        if it.kind != Kind::Calc {
-            let (me, sends) = (of.rank_of(op), it.kind == Kind::Send);
+        if it.kind != OperationKind::Calc {
+            let (me, sends) = (of.rank_of(op), it.kind == OperationKind::Send);
             let pair = if sends { (me, it.peer, it.tag) } else { (it.peer, me, it.tag) };
             let others = waiting.entry((pair.0, pair.1, pair.2, !sends)).or_default();
             if others.is_empty() {
@@ -115,7 +115,7 @@ fn all_come_to_their_end() {
 }
 
 /// Small values for all numbers that an application takes.
-fn least(of: &Entry, ranks: u32) -> Value {
+fn least(of: &ApplicationEntry, ranks: u32) -> Value {
     let schema = of.part.schema();
     let fields = schema["properties"].as_object().expect("a table").iter();
     let numbers = fields.filter(|(_, field)| field["type"] == "integer").map(|(name, field)| {
@@ -257,7 +257,7 @@ proptest! {
     /// takes as many levels as the farthest vertex is away, and one.
     #[test]
     fn searches_tell_every_edge_once(scale in 1_u32..9, ranks in 1_u32..12, seed in 0_u64..50) {
-        let graph = rmat::Graph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
+        let graph = rmat::RmatGraph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
         let vertices = graph.vertices();
         let mut far = vec![u32::MAX; vertices as usize];
         far[bfs::first(&graph, seed) as usize] = 0;
@@ -298,7 +298,7 @@ proptest! {
         seed in 0_u64..50,
         bruck in any::<bool>(),
     ) {
-        let graph = rmat::Graph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
+        let graph = rmat::RmatGraph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
         let (vertices, ranks) = (graph.vertices(), rows * columns);
         let owner = |v: u32| bfs::owner(v, vertices, ranks);
         let column = |v: u32| owner(v) / rows;
@@ -329,7 +329,7 @@ proptest! {
         for rank in 0..ranks {
             let (row, at) = (rank / columns, rank % columns);
             let turned = rank % rows * columns + rank / rows;
-            for op in ops(&found, rank).iter().filter(|op| op.kind == Kind::Send) {
+            for op in ops(&found, rank).iter().filter(|op| op.kind == OperationKind::Send) {
                 let (to_row, to) = (op.peer / columns, op.peer % columns);
                 prop_assert!(op.peer == turned || to_row == row || to == at);
             }
@@ -344,7 +344,7 @@ proptest! {
 
 #[test]
 fn drawn_edges_have_the_chances_of_graph500() {
-    let mut draws = base::seed::Fast::new(5, "test", 0);
+    let mut draws = base::seed::FastStream::new(5, "test", 0);
     let mut seen = [0_u32; 4];
     for _ in 0..20_000 {
         let (a, b) = rmat::pair(6, &mut draws);
@@ -527,12 +527,14 @@ fn pairs_are_drawn_evenly() {
         );
         let mut met = BTreeMap::new();
         for rank in 0..ranks {
-            let sends = ops(&found, rank).iter().filter(|op| op.kind == Kind::Send);
+            let sends = ops(&found, rank).iter().filter(|op| op.kind == OperationKind::Send);
             for (op, back) in sends.clone().zip(sends.map(|op| (op.peer, op.tag))) {
                 assert_eq!((op.size, op.peer != rank), (77, true));
                 *met.entry((rank, op.peer)).or_insert(0_u32) += 1;
                 // the other sends one of the same tag, the number of the round
-                let to_me = |op: &&Op| op.kind == Kind::Send && (op.peer, op.tag) == (rank, back.1);
+                let to_me = |op: &&Op| {
+                    op.kind == OperationKind::Send && (op.peer, op.tag) == (rank, back.1)
+                };
                 assert_eq!(ops(&found, back.0).iter().filter(to_me).count(), 1);
             }
         }

@@ -13,18 +13,18 @@
 //! Surveys 52 (2019), section 6; buckets: Li et al.: PyTorch distributed, VLDB 13 (2020),
 //! section 3.2.
 
-use super::kind::{ProgramResult, Sums, ring};
-use crate::workload::collective::Call;
-use crate::workload::parameters::{Gflops, Iterations, MOST_BYTES, Ranks};
-use crate::workload::{Program, Script, WorkloadRequest, tag};
+use super::kind::{ProgramResult, SumAlgorithm, ring};
+use crate::workload::collective::CollectiveCall;
+use crate::workload::parameters::{ComputeRate, IterationCount, MOST_BYTES, RankCount};
+use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
 use base::Refusal;
 use base::fields::whole;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A layer.
+/// A layer of a neural network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layer {
+pub(super) struct NetworkLayer {
     pub(super) parameters: u64,
     /// Floating-point operations of a sample forward.
     pub(super) flops: u64,
@@ -36,7 +36,7 @@ pub(super) struct Layer {
 /// The parameters of every training.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct TrainingParameters {
-    ranks: Ranks,
+    ranks: RankCount,
     /// Samples of a group.
     #[serde(default = "whole::<32>")]
     #[schemars(range(min = 1, max = 1 << 20))]
@@ -50,46 +50,48 @@ pub(super) struct TrainingParameters {
     #[schemars(range(min = 1, max = 8))]
     element_bytes: u64,
     #[serde(default = "ring")]
-    allreduce: Sums,
+    allreduce: SumAlgorithm,
     #[serde(default)]
-    iterations: Iterations,
+    iterations: IterationCount,
     #[serde(default)]
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
 /// The parameter of training with operators in parts.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct PartParameters {
+pub(super) struct OperatorPartParameters {
     /// Parts of each operator.
     #[serde(default = "whole::<1>")]
     #[schemars(range(min = 1, max = 1 << 16))]
     operator: u64,
 }
 
-struct Training {
-    layers: Vec<Layer>,
+/// The program of the training of a neural network.
+struct TrainingProgram {
+    layers: Vec<NetworkLayer>,
     ranks: u32,
     parts: u32,
     batch: u64,
     bucket: u64,
     element: u64,
-    sum: Call,
-    gather: Call,
-    divide: Call,
+    sum: CollectiveCall,
+    gather: CollectiveCall,
+    divide: CollectiveCall,
     iterations: u64,
-    gflops: Gflops,
+    gflops: ComputeRate,
 }
 
 /// The training of these layers, each in the parts that are asked for: one where the application
 /// has no such parameter.
-pub(super) fn made(layers: Vec<Layer>, request: &WorkloadRequest<'_>) -> ProgramResult {
-    let (with, of): (TrainingParameters, PartParameters) = (request.read()?, request.read()?);
+pub(super) fn made(layers: Vec<NetworkLayer>, request: &WorkloadRequest<'_>) -> ProgramResult {
+    let (with, of): (TrainingParameters, OperatorPartParameters) =
+        (request.read()?, request.read()?);
     let (ranks, parts) = (with.ranks.0, of.operator as u32);
     if !ranks.is_multiple_of(parts) {
         let help = format!("a divisor of {ranks}, the ranks");
         return Err(Refusal::new("operator", parts.to_string(), help).into());
     }
-    Ok(Box::new(Training {
+    Ok(Box::new(TrainingProgram {
         layers,
         ranks,
         parts,
@@ -97,14 +99,14 @@ pub(super) fn made(layers: Vec<Layer>, request: &WorkloadRequest<'_>) -> Program
         bucket: with.bucket_bytes,
         element: with.element_bytes,
         sum: with.allreduce.call(ranks / parts, 0)?,
-        gather: Call::new("allgather_ring", parts, 0)?,
-        divide: Call::new("reduce_scatter_ring", parts, 0)?,
+        gather: CollectiveCall::new("allgather_ring", parts, 0)?,
+        divide: CollectiveCall::new("reduce_scatter_ring", parts, 0)?,
         iterations: with.iterations.0,
         gflops: with.gflops,
     }))
 }
 
-impl Training {
+impl TrainingProgram {
     fn ns(&self, flops: u64) -> u64 {
         self.gflops.ns(u128::from(flops) * u128::from(self.batch) / u128::from(self.parts))
     }
@@ -115,12 +117,12 @@ impl Training {
     }
 }
 
-impl Program for Training {
+impl RankProgram for TrainingProgram {
     fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let (group, part) = (rank / self.parts, rank % self.parts);
         let together = |other: u32| group * self.parts + other;
         let across = |other: u32| other * self.parts + part;

@@ -1,10 +1,13 @@
 //! What processes do together, found out: every call becomes an act that names ranks among all, and
 //! collective operations are met by all ranks of their communicator.
 
-use super::communicators::{Communicators, Known, Place};
-use super::meeting::{Differ, Kind, Meeting, Who};
-use super::requests::{Requests, Wire};
-use super::{Called, Comm, Joint, Make, Message, Mode, Peer, Request, Trace, What, Which};
+use super::communicators::{CommunicatorRank, Communicators, KnownCommunicators};
+use super::meeting::{CallMismatch, MeetingCaller, MeetingKind, RankMeeting};
+use super::requests::{ProcessRequests, WireMessage};
+use super::{
+    CallAction, CallMessage, CallPeer, CallTrace, CommunicatorCreation, CompletedRequests,
+    JointCall, NamedCommunicator, RequestHandle, TracedCall, TransferMode,
+};
 use crate::workload::ANY;
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
@@ -12,45 +15,45 @@ use std::collections::HashMap;
 /// Calls between two looks at whether the user wants to stop.
 const STRIDE: u64 = 1 << 16;
 
-/// What a process does in a call.
+/// The kind of an act: what a process does in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Does {
+pub(super) enum ActKind {
     /// Nothing: a message to nobody.
     Nothing,
     /// Sends or receives.
-    Message(Wire),
+    Message(WireMessage),
     /// Takes part in a meeting as this rank.
     Meets(u32, u32),
     /// Waits for the end of these acts.
     Awaits(Vec<u32>),
 }
 
-/// One of a process, in order.
+/// An act of a process, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Act {
+pub(super) struct ProcessAct {
     /// Computing since the last one, ns.
     pub(super) gap_ns: u64,
-    pub(super) does: Does,
+    pub(super) does: ActKind,
     /// Whether the next waits for its end.
     pub(super) waits: bool,
     /// The call it is of.
     pub(super) call: u32,
 }
 
-/// All acts, and what they refer to.
-pub(super) struct Agreed {
-    pub(super) acts: Vec<Vec<Act>>,
-    pub(super) meetings: Vec<Meeting>,
+/// The acts of all processes, and what they refer to.
+pub(super) struct ActLists {
+    pub(super) acts: Vec<Vec<ProcessAct>>,
+    pub(super) meetings: Vec<RankMeeting>,
     pub(super) communicators: Communicators,
 }
 
-/// One process while its calls are gone through.
-struct Walker {
-    known: Known,
-    requests: Requests,
+/// A process while its calls are gone through.
+struct CallWalker {
+    known: KnownCommunicators,
+    requests: ProcessRequests,
     /// How many collective operations it has come to on each communicator.
     counts: HashMap<u32, u32>,
-    acts: Vec<Act>,
+    acts: Vec<ProcessAct>,
     /// The next call.
     at: usize,
     /// The meeting at which it waits for the others, and the name of what will be made.
@@ -62,19 +65,20 @@ struct Walker {
     last_ns: u64,
 }
 
-struct Agreeing<'a> {
-    trace: &'a Trace,
+/// The matching of all processes' calls to meetings and communicators.
+struct CallMatching<'a> {
+    trace: &'a CallTrace,
     communicators: Communicators,
-    meetings: Vec<Meeting>,
+    meetings: Vec<RankMeeting>,
     /// By communicator and count.
     found: HashMap<(u32, u32), u32>,
     /// As CODES replays traces.
     codes: bool,
 }
 
-/// How calls are taken.
+/// The meanings that calls have.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Rules {
+pub(super) struct CallMeanings {
     /// Requests that nobody began are `MPI_REQUEST_NULL`.
     pub(super) null: bool,
     /// As CODES replays them: collective operations and the making of communicators are nothing,
@@ -84,7 +88,7 @@ pub(super) struct Rules {
 }
 
 /// A place in the files: of a rank's call.
-pub(super) fn place(trace: &Trace, rank: u32, call: usize) -> String {
+pub(super) fn place(trace: &CallTrace, rank: u32, call: usize) -> String {
     let process = &trace.processes[rank as usize];
     let line = process.calls.get(call).map_or(0, |call| call.line);
     format!("{}: {} {line}", process.file, process.counts)
@@ -94,18 +98,22 @@ pub(super) fn place(trace: &Trace, rank: u32, call: usize) -> String {
 ///
 /// # Errors
 /// With files and lines, where MPI would not run this; or when `watch` says stop.
-pub(super) fn agree(trace: &Trace, rules: Rules, watch: &dyn Watch) -> Result<Agreed, Stop> {
+pub(super) fn agree(
+    trace: &CallTrace,
+    rules: CallMeanings,
+    watch: &dyn Watch,
+) -> Result<ActLists, Stop> {
     let ranks = trace.processes.len() as u32;
-    let mut all = Agreeing {
+    let mut all = CallMatching {
         trace,
         communicators: Communicators::new(ranks),
         meetings: Vec::new(),
         found: HashMap::new(),
         codes: rules.codes,
     };
-    let walker = |process: &super::Process| Walker {
-        known: Known::default(),
-        requests: Requests::new(&process.calls, rules.null),
+    let walker = |process: &super::ProcessCalls| CallWalker {
+        known: KnownCommunicators::default(),
+        requests: ProcessRequests::new(&process.calls, rules.null),
         counts: HashMap::new(),
         acts: Vec::new(),
         at: 0,
@@ -114,7 +122,7 @@ pub(super) fn agree(trace: &Trace, rules: Rules, watch: &dyn Watch) -> Result<Ag
         over_ns: None,
         last_ns: 0,
     };
-    let mut walkers: Vec<Walker> = trace.processes.iter().map(walker).collect();
+    let mut walkers: Vec<CallWalker> = trace.processes.iter().map(walker).collect();
     let mut done = 0_u64;
     loop {
         let before = done;
@@ -131,14 +139,14 @@ pub(super) fn agree(trace: &Trace, rules: Rules, watch: &dyn Watch) -> Result<Ag
         }
     }
     all.check_ends(&walkers)?;
-    let Agreeing { communicators, meetings, .. } = all;
+    let CallMatching { communicators, meetings, .. } = all;
     let acts = walkers.into_iter().map(|walker| walker.acts).collect();
-    Ok(Agreed { acts, meetings, communicators })
+    Ok(ActLists { acts, meetings, communicators })
 }
 
-impl Agreeing<'_> {
+impl CallMatching<'_> {
     /// Goes through the next call of a rank; false where there is none, or others must come first.
-    fn step(&mut self, rank: u32, walker: &mut Walker) -> Result<bool, Refusal> {
+    fn step(&mut self, rank: u32, walker: &mut CallWalker) -> Result<bool, Refusal> {
         if let Some((meeting, me, said)) = walker.waits {
             let Some(made) = &self.meetings[meeting as usize].made else { return Ok(false) };
             if let Some(place) = made[me as usize] {
@@ -161,66 +169,77 @@ impl Agreeing<'_> {
         Ok(true)
     }
 
-    fn call(&mut self, rank: u32, walker: &mut Walker, call: &Called) -> Result<(), Refusal> {
+    fn call(
+        &mut self,
+        rank: u32,
+        walker: &mut CallWalker,
+        call: &TracedCall,
+    ) -> Result<(), Refusal> {
         let since = walker.clock(call)?;
-        let computes = matches!(call.what, What::Local | What::Asks(_) | What::FreeComm(_));
+        let computes =
+            matches!(call.what, CallAction::Local | CallAction::Asks(_) | CallAction::FreeComm(_));
         if !computes {
             walker.gap_ns += since;
             walker.over_ns = Some(call.end_ns);
         }
         match &call.what {
-            What::Local => {}
-            What::Waits => walker.act(Does::Nothing, true),
-            What::Asks(comm) => drop(self.meant(rank, walker, comm)?),
-            What::FreeComm(comm) => walker.known.freed(comm.handle),
-            What::Send(message, mode) => {
+            CallAction::Local => {}
+            CallAction::Waits => walker.act(ActKind::Nothing, true),
+            CallAction::Asks(comm) => drop(self.meant(rank, walker, comm)?),
+            CallAction::FreeComm(comm) => walker.known.freed(comm.handle),
+            CallAction::Send(message, mode) => {
                 let wire = self.wire(rank, walker, message, true)?;
                 walker.message(wire, *mode)?;
             }
-            What::Recv(message, mode) => {
+            CallAction::Recv(message, mode) => {
                 let wire = self.wire(rank, walker, message, false)?;
                 walker.message(wire, *mode)?;
             }
-            What::Both(out, back) => {
+            CallAction::Both(out, back) => {
                 let wires =
                     [self.wire(rank, walker, out, true)?, self.wire(rank, walker, back, false)?];
                 let first = walker.acts.len() as u32;
                 for wire in wires {
-                    walker.message(wire, Mode::Buffered)?;
+                    walker.message(wire, TransferMode::Buffered)?;
                 }
-                walker.act(Does::Awaits(vec![first, first + 1]), true);
+                walker.act(ActKind::Awaits(vec![first, first + 1]), true);
             }
-            What::Start(requests) => {
+            CallAction::Start(requests) => {
                 for &request in walker.requests.named(requests, true)?.iter() {
                     let act = walker.acts.len() as u32;
                     let wire = walker.requests.start(request, act)?;
-                    walker.act(wire.map_or(Does::Nothing, Does::Message), false);
+                    walker.act(wire.map_or(ActKind::Nothing, ActKind::Message), false);
                 }
             }
-            What::Complete(requests, which) => {
+            CallAction::Complete(requests, which) => {
                 let number = walker.at as u32;
                 let requests = walker.requests.named(requests, false)?;
                 let done = walker.requests.complete(number, &requests, *which)?;
-                let waits = !self.codes || *which == Which::All;
-                walker.act(if waits { Does::Awaits(done) } else { Does::Nothing }, true);
+                let waits = !self.codes || *which == CompletedRequests::All;
+                walker.act(if waits { ActKind::Awaits(done) } else { ActKind::Nothing }, true);
             }
-            What::Free(request) => walker.requests.give_back(*request)?,
-            What::Joint(_, request) if self.codes => {
+            CallAction::Free(request) => walker.requests.give_back(*request)?,
+            CallAction::Joint(_, request) if self.codes => {
                 if let Some(request) = request {
                     walker.requests.begin(*request, walker.acts.len() as u32)?;
                 }
-                walker.act(Does::Nothing, request.is_none());
+                walker.act(ActKind::Nothing, request.is_none());
             }
-            What::Joint(joint, request) => self.join(rank, walker, joint, *request)?,
-            What::Make(..) if self.codes => walker.act(Does::Nothing, true),
-            What::Make(comm, make, said) => self.make(rank, walker, comm, make, *said)?,
+            CallAction::Joint(joint, request) => self.join(rank, walker, joint, *request)?,
+            CallAction::Make(..) if self.codes => walker.act(ActKind::Nothing, true),
+            CallAction::Make(comm, make, said) => self.make(rank, walker, comm, make, *said)?,
         }
         Ok(())
     }
 
-    fn meant(&mut self, rank: u32, walker: &mut Walker, comm: &Comm) -> Result<Place, Refusal> {
+    fn meant(
+        &mut self,
+        rank: u32,
+        walker: &mut CallWalker,
+        comm: &NamedCommunicator,
+    ) -> Result<CommunicatorRank, Refusal> {
         if self.codes {
-            return Ok(Place { comm: 0, me: rank });
+            return Ok(CommunicatorRank { comm: 0, me: rank });
         }
         self.communicators.meant(&mut walker.known, rank, comm)
     }
@@ -229,37 +248,43 @@ impl Agreeing<'_> {
     fn wire(
         &mut self,
         rank: u32,
-        walker: &mut Walker,
-        message: &Message,
+        walker: &mut CallWalker,
+        message: &CallMessage,
         is_send: bool,
-    ) -> Result<Option<Wire>, Refusal> {
+    ) -> Result<Option<WireMessage>, Refusal> {
         let place = self.meant(rank, walker, &message.comm)?;
         let members = &self.communicators.members[place.comm as usize];
         let peer = match message.peer {
-            Peer::Null => return Ok(None),
-            Peer::Any if !is_send => ANY,
-            Peer::Rank(other) if (other as usize) < members.len() => members[other as usize],
-            Peer::Rank(other) => {
+            CallPeer::Null => return Ok(None),
+            CallPeer::Any if !is_send => ANY,
+            CallPeer::Rank(other) if (other as usize) < members.len() => members[other as usize],
+            CallPeer::Rank(other) => {
                 let why = format!("there is no rank {other} in the communicator");
                 return Err(Refusal::new("", why, format!("0 to {}", members.len() - 1)));
             }
-            Peer::Any => return Err(Refusal::new("", "it is sent to any rank", "a rank")),
+            CallPeer::Any => return Err(Refusal::new("", "it is sent to any rank", "a rank")),
         };
         if is_send && message.tag.is_none() {
             return Err(Refusal::new("", "it is sent with any tag", "a tag"));
         }
         let bytes = message.bytes;
-        Ok(Some(Wire { is_send, peer, bytes, comm: place.comm, tag: message.tag }))
+        Ok(Some(WireMessage { is_send, peer, bytes, comm: place.comm, tag: message.tag }))
     }
 
     /// The meeting that a rank comes to next on a communicator.
-    fn meeting(&mut self, walker: &mut Walker, at: Place, kind: Kind, who: Who) -> u32 {
+    fn meeting(
+        &mut self,
+        walker: &mut CallWalker,
+        at: CommunicatorRank,
+        kind: MeetingKind,
+        who: MeetingCaller,
+    ) -> u32 {
         let count = walker.counts.entry(at.comm).or_insert(0);
         let key = (at.comm, *count);
         *count += 1;
         let (meetings, size) = (&mut self.meetings, self.communicators.size(at.comm));
         *self.found.entry(key).or_insert_with(|| {
-            meetings.push(Meeting::new(at.comm, size, kind, who));
+            meetings.push(RankMeeting::new(at.comm, size, kind, who));
             meetings.len() as u32 - 1
         })
     }
@@ -267,9 +292,9 @@ impl Agreeing<'_> {
     fn join(
         &mut self,
         rank: u32,
-        walker: &mut Walker,
-        joint: &Joint,
-        request: Option<Request>,
+        walker: &mut CallWalker,
+        joint: &JointCall,
+        request: Option<RequestHandle>,
     ) -> Result<(), Refusal> {
         let at = self.meant(rank, walker, &joint.comm)?;
         let size = self.communicators.size(at.comm);
@@ -277,8 +302,8 @@ impl Agreeing<'_> {
             let why = format!("there is no rank {root} in the communicator");
             return Err(Refusal::new("", why, format!("a root, 0 to {}", size - 1)));
         }
-        let who = Who { rank, call: walker.at };
-        let kind = Kind::Operation(joint.operation, joint.root, request.is_some());
+        let who = MeetingCaller { rank, call: walker.at };
+        let kind = MeetingKind::Operation(joint.operation, joint.root, request.is_some());
         let meeting = self.meeting(walker, at, kind, who);
         let it = &mut self.meetings[meeting as usize];
         let joined = it.join(at.me, joint, request.is_some());
@@ -287,25 +312,25 @@ impl Agreeing<'_> {
         if let Some(request) = request {
             walker.requests.begin(request, walker.acts.len() as u32)?;
         }
-        walker.act(Does::Meets(meeting, at.me), request.is_none());
+        walker.act(ActKind::Meets(meeting, at.me), request.is_none());
         Ok(())
     }
 
     fn make(
         &mut self,
         rank: u32,
-        walker: &mut Walker,
-        comm: &Comm,
-        make: &Make,
+        walker: &mut CallWalker,
+        comm: &NamedCommunicator,
+        make: &CommunicatorCreation,
         said: u64,
     ) -> Result<(), Refusal> {
         let at = self.meant(rank, walker, comm)?;
-        let who = Who { rank, call: walker.at };
-        let meeting = self.meeting(walker, at, Kind::of(make), who);
+        let who = MeetingCaller { rank, call: walker.at };
+        let meeting = self.meeting(walker, at, MeetingKind::of(make), who);
         let it = &mut self.meetings[meeting as usize];
         let (came, first) = (it.make(at.me, make), it.first);
         came.map_err(|differ| self.differ(who, first, &differ))?;
-        walker.act(Does::Nothing, true);
+        walker.act(ActKind::Nothing, true);
         walker.waits = Some((meeting, at.me, said));
         let it = &mut self.meetings[meeting as usize];
         if it.is_full() {
@@ -314,7 +339,7 @@ impl Agreeing<'_> {
         Ok(())
     }
 
-    fn differ(&self, who: Who, first: Who, differ: &Differ) -> Refusal {
+    fn differ(&self, who: MeetingCaller, first: MeetingCaller, differ: &CallMismatch) -> Refusal {
         let here = place(self.trace, who.rank, who.call);
         let there = place(self.trace, first.rank, first.call);
         let why = format!("it has {}, where {there} has {}", differ.here, differ.there);
@@ -322,7 +347,7 @@ impl Agreeing<'_> {
     }
 
     /// Whether everybody has come to every meeting.
-    fn check_ends(&self, walkers: &[Walker]) -> Result<(), Refusal> {
+    fn check_ends(&self, walkers: &[CallWalker]) -> Result<(), Refusal> {
         let Some(open) = self.meetings.iter().find(|meeting| !meeting.is_full()) else {
             return Ok(());
         };
@@ -346,9 +371,9 @@ impl Agreeing<'_> {
     }
 }
 
-impl Walker {
+impl CallWalker {
     /// Looks at the times of a call; the computing before it, ns.
-    fn clock(&mut self, call: &Called) -> Result<u64, Refusal> {
+    fn clock(&mut self, call: &TracedCall) -> Result<u64, Refusal> {
         let (start, end) = (call.start_ns, call.end_ns);
         let over = *self.over_ns.get_or_insert(start);
         if end < start || start < self.last_ns {
@@ -360,22 +385,22 @@ impl Walker {
         Ok(start - over)
     }
 
-    fn act(&mut self, does: Does, waits: bool) {
-        if does == Does::Nothing && self.gap_ns == 0 && waits {
+    fn act(&mut self, does: ActKind, waits: bool) {
+        if does == ActKind::Nothing && self.gap_ns == 0 && waits {
             return;
         }
         let gap_ns = std::mem::take(&mut self.gap_ns);
-        self.acts.push(Act { gap_ns, does, waits, call: self.at as u32 });
+        self.acts.push(ProcessAct { gap_ns, does, waits, call: self.at as u32 });
     }
 
-    fn message(&mut self, wire: Option<Wire>, mode: Mode) -> Result<(), Refusal> {
+    fn message(&mut self, wire: Option<WireMessage>, mode: TransferMode) -> Result<(), Refusal> {
         let act = self.acts.len() as u32;
         match mode {
-            Mode::Prepared(request) => return self.requests.prepare(request, wire),
-            Mode::Nonblocking(request) => self.requests.begin(request, act)?,
-            Mode::Blocking | Mode::Buffered => {}
+            TransferMode::Prepared(request) => return self.requests.prepare(request, wire),
+            TransferMode::Nonblocking(request) => self.requests.begin(request, act)?,
+            TransferMode::Blocking | TransferMode::Buffered => {}
         }
-        self.act(wire.map_or(Does::Nothing, Does::Message), mode == Mode::Blocking);
+        self.act(wire.map_or(ActKind::Nothing, ActKind::Message), mode == TransferMode::Blocking);
         Ok(())
     }
 }

@@ -1,15 +1,15 @@
 //! The communicators of a trace, and which of them each process means by a handle.
 
-use super::{Comm, Make, Shape, placed};
+use super::{CommunicatorCreation, CommunicatorShape, NamedCommunicator, placed};
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap};
 
 /// Ranks of a communicator by their ranks among all, in its order.
-pub(super) type Members = Vec<u32>;
+pub(super) type CommunicatorMembers = Vec<u32>;
 
 /// A communicator by its number, and the rank that a process has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct CommunicatorRank {
     pub(super) comm: u32,
     pub(super) me: u32,
 }
@@ -17,17 +17,17 @@ pub(super) struct Place {
 /// All communicators; number 0 has everybody.
 #[derive(Debug)]
 pub(super) struct Communicators {
-    pub(super) members: Vec<Members>,
+    pub(super) members: Vec<CommunicatorMembers>,
     /// Sizes of those that are grids.
     grids: HashMap<u32, Vec<u32>>,
 }
 
-/// What one process knows of them.
+/// The communicators that one process knows.
 #[derive(Debug, Default)]
-pub(super) struct Known {
-    named: HashMap<u64, Place>,
+pub(super) struct KnownCommunicators {
+    named: HashMap<u64, CommunicatorRank>,
     /// Made, and not named by a call so far: what its maker said, which.
-    fresh: Vec<(u64, Place)>,
+    fresh: Vec<(u64, CommunicatorRank)>,
 }
 
 impl Communicators {
@@ -51,15 +51,15 @@ impl Communicators {
     /// When it can be none, or another of that handle has another shape.
     pub(super) fn meant(
         &mut self,
-        known: &mut Known,
+        known: &mut KnownCommunicators,
         of: u32,
-        said: &Comm,
-    ) -> Result<Place, Refusal> {
+        said: &NamedCommunicator,
+    ) -> Result<CommunicatorRank, Refusal> {
         let (me, size) = match said.shape {
-            Shape::Of(me, size) => (me, size),
-            Shape::All => return Ok(Place { comm: 0, me: of }),
-            Shape::Alone => return Ok(self.alone(known, of, said.handle)),
-            Shape::Unsaid => return known.by_handle(said.handle),
+            CommunicatorShape::Of(me, size) => (me, size),
+            CommunicatorShape::All => return Ok(CommunicatorRank { comm: 0, me: of }),
+            CommunicatorShape::Alone => return Ok(self.alone(known, of, said.handle)),
+            CommunicatorShape::Unsaid => return known.by_handle(said.handle),
         };
         if let Some(&place) = known.named.get(&said.handle) {
             if place.me == me && self.size(place.comm) == size {
@@ -76,15 +76,15 @@ impl Communicators {
                 return Err(Refusal::new("", why, "the same throughout, unless it is made anew"));
             }
         }
-        let fits = |place: &Place| place.me == me && self.size(place.comm) == size;
+        let fits = |place: &CommunicatorRank| place.me == me && self.size(place.comm) == size;
         let by_handle = known.fresh.iter().position(|(h, p)| *h == said.handle && fits(p));
         let found = by_handle.or_else(|| known.fresh.iter().position(|(_, p)| fits(p)));
         let place = match found {
             Some(at) => known.fresh.remove(at).1,
-            None if me == of && size == self.size(0) => Place { comm: 0, me },
+            None if me == of && size == self.size(0) => CommunicatorRank { comm: 0, me },
             None if (me, size) == (0, 1) => {
                 self.members.push(vec![of]);
-                Place { comm: self.members.len() as u32 - 1, me: 0 }
+                CommunicatorRank { comm: self.members.len() as u32 - 1, me: 0 }
             }
             None => {
                 let why = format!("communicator {}, rank {me} of {size}, is unknown", said.handle);
@@ -97,10 +97,10 @@ impl Communicators {
     }
 
     /// That of rank `of` alone.
-    fn alone(&mut self, known: &mut Known, of: u32, handle: u64) -> Place {
+    fn alone(&mut self, known: &mut KnownCommunicators, of: u32, handle: u64) -> CommunicatorRank {
         *known.named.entry(handle).or_insert_with(|| {
             self.members.push(vec![of]);
-            Place { comm: self.members.len() as u32 - 1, me: 0 }
+            CommunicatorRank { comm: self.members.len() as u32 - 1, me: 0 }
         })
     }
 
@@ -111,15 +111,15 @@ impl Communicators {
     pub(super) fn make(
         &mut self,
         parent: u32,
-        asked: &[Make],
-    ) -> Result<Vec<Option<Place>>, Refusal> {
+        asked: &[CommunicatorCreation],
+    ) -> Result<Vec<Option<CommunicatorRank>>, Refusal> {
         let (groups, grid) = self.groups(parent, asked)?;
         let old = self.members[parent as usize].clone();
         let mut places = vec![None; old.len()];
         for group in groups.iter().filter(|group| !group.is_empty()) {
             let comm = self.members.len() as u32;
             for (me, &rank) in (0..).zip(group) {
-                places[rank as usize] = Some(Place { comm, me });
+                places[rank as usize] = Some(CommunicatorRank { comm, me });
             }
             self.members.push(group.iter().map(|&rank| old[rank as usize]).collect());
             if let Some(sizes) = &grid {
@@ -137,8 +137,8 @@ impl Communicators {
     fn groups(
         &self,
         parent: u32,
-        asked: &[Make],
-    ) -> Result<(Vec<Members>, Option<Vec<u32>>), Refusal> {
+        asked: &[CommunicatorCreation],
+    ) -> Result<(Vec<CommunicatorMembers>, Option<Vec<u32>>), Refusal> {
         let old = &self.members[parent as usize];
         let mut groups: Vec<Vec<u32>> = Vec::new();
         let mut grid = None;
@@ -149,11 +149,11 @@ impl Communicators {
             Err(Refusal::new("", format!("its ranks name different {what}"), "the same"))
         };
         match &asked[0] {
-            Make::Copy => {
+            CommunicatorCreation::Copy => {
                 groups.push((0..old.len() as u32).collect());
                 grid = self.grids.get(&parent).cloned();
             }
-            Make::Grid(sizes) => {
+            CommunicatorCreation::Grid(sizes) => {
                 agreed("grids")?;
                 let ranks = sizes.iter().try_fold(1_u32, |ranks, &size| ranks.checked_mul(size));
                 let Some(ranks) = ranks.filter(|&ranks| ranks as usize <= old.len()) else {
@@ -163,7 +163,7 @@ impl Communicators {
                 groups.push((0..ranks).collect());
                 grid = Some(sizes.clone());
             }
-            Make::Slice(stays) => {
+            CommunicatorCreation::Slice(stays) => {
                 agreed("slices")?;
                 let sizes = self.grids.get(&parent).filter(|sizes| sizes.len() == stays.len());
                 let Some(sizes) = sizes else {
@@ -178,7 +178,7 @@ impl Communicators {
                 let kept = sizes.iter().zip(stays).filter(|(_, stays)| **stays);
                 grid = Some(kept.map(|(&size, _)| size).collect());
             }
-            Make::Group(ranks) => {
+            CommunicatorCreation::Group(ranks) => {
                 let mut sorted = ranks.clone();
                 sorted.sort_unstable();
                 let twice = sorted.windows(2).any(|pair| pair[0] == pair[1]);
@@ -189,11 +189,13 @@ impl Communicators {
                 agreed("groups")?;
                 groups.push(ranks.clone());
             }
-            Make::Placed(_) | Make::SlicePlaced(_) => groups = placed::groups(asked)?,
-            Make::Split(..) => {
+            CommunicatorCreation::Placed(_) | CommunicatorCreation::SlicePlaced(_) => {
+                groups = placed::groups(asked)?;
+            }
+            CommunicatorCreation::Split(..) => {
                 let mut colours: BTreeMap<u32, Vec<(i64, u32)>> = BTreeMap::new();
                 for (rank, one) in (0..).zip(asked) {
-                    if let Make::Split(Some(colour), key) = one {
+                    if let CommunicatorCreation::Split(Some(colour), key) = one {
                         colours.entry(*colour).or_default().push((*key, rank));
                     }
                 }
@@ -221,12 +223,12 @@ fn slice_of(rank: u32, sizes: &[u32], stays: &[bool]) -> u32 {
     slice
 }
 
-impl Known {
+impl KnownCommunicators {
     /// The one that has this handle.
     ///
     /// # Errors
     /// When none was made.
-    fn by_handle(&mut self, handle: u64) -> Result<Place, Refusal> {
+    fn by_handle(&mut self, handle: u64) -> Result<CommunicatorRank, Refusal> {
         if let Some(at) = self.fresh.iter().position(|(known, _)| *known == handle) {
             let (_, place) = self.fresh.remove(at);
             self.named.insert(handle, place);
@@ -242,7 +244,7 @@ impl Known {
     }
 
     /// A communicator was made whose handle, or its variable, is `said`.
-    pub(super) fn made(&mut self, said: u64, place: Place) {
+    pub(super) fn made(&mut self, said: u64, place: CommunicatorRank) {
         self.named.remove(&said);
         self.fresh.push((said, place));
     }

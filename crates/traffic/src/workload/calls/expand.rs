@@ -1,14 +1,14 @@
 //! A trace as a schedule.
 
-use super::Trace;
-use super::agree::{Act, Agreed, Does, Rules, agree, place};
+use super::CallTrace;
+use super::agree::{ActKind, ActLists, CallMeanings, ProcessAct, agree, place};
 use super::parameters::{CallRules, ReplayParameters};
-use super::requests::Wire;
+use super::requests::WireMessage;
 use super::tags::number;
-use crate::workload::collective::Call;
+use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
-use crate::workload::script::{Script, TAGS};
-use crate::workload::{ANY, Op, Program, Schedule, schedule_of};
+use crate::workload::script::{RankScript, TAGS};
+use crate::workload::{ANY, Op, RankProgram, Schedule, schedule_of};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
@@ -27,7 +27,7 @@ use std::collections::HashMap;
 /// With file and line, where MPI would not run this; when a parameter cannot be; or when the user
 /// stops it.
 pub fn expand(
-    trace: &Trace,
+    trace: &CallTrace,
     null: bool,
     with: &ReplayParameters,
     watch: &dyn Watch,
@@ -37,7 +37,7 @@ pub fn expand(
         let why = format!("{copies} times {ranks} ranks");
         return Err(Refusal::new("copies", why, format!("1 to {MOST_RANKS} ranks in all")).into());
     }
-    let rules = Rules { null, codes: with.rules == CallRules::Codes };
+    let rules = CallMeanings { null, codes: with.rules == CallRules::Codes };
     let mut agreed = agree(trace, rules, watch)?;
     let tags = number(trace, &mut agreed)?;
     let mut calls = Vec::with_capacity(agreed.meetings.len());
@@ -56,13 +56,14 @@ pub fn expand(
     }
     let (scale, copies) = (with.scale_compute, copies as u32);
     let ranks = ranks as u32;
-    schedule_of(&Replay { agreed, calls, first_tag, ranks, copies, scale }, watch)
+    schedule_of(&CallReplay { agreed, calls, first_tag, ranks, copies, scale }, watch)
 }
 
-struct Replay {
-    agreed: Agreed,
+/// The replay of calls as a program.
+struct CallReplay {
+    agreed: ActLists,
     /// The call of each meeting; none where it is left out.
-    calls: Vec<Option<Call>>,
+    calls: Vec<Option<CollectiveCall>>,
     first_tag: u32,
     /// How many ranks the trace has.
     ranks: u32,
@@ -70,17 +71,17 @@ struct Replay {
     scale: f64,
 }
 
-/// What the next operation of a process waits for.
+/// The operations that the next operation of a process waits for.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Front {
+pub(super) struct OperationFront {
     /// The ends of these.
     pub(super) ends: Vec<u32>,
     /// The start of this.
     pub(super) start: Option<u32>,
 }
 
-impl Front {
-    pub(super) fn add(&self, op: Op, to: &mut Script<'_>) -> u32 {
+impl OperationFront {
+    pub(super) fn add(&self, op: Op, to: &mut RankScript<'_>) -> u32 {
         let number = to.add(op, &self.ends);
         if let Some(start) = self.start {
             to.wait_start(number, start);
@@ -89,19 +90,19 @@ impl Front {
     }
 
     /// The same as ends alone, of one operation at most.
-    pub(super) fn joined(&self, to: &mut Script<'_>) -> Vec<u32> {
+    pub(super) fn joined(&self, to: &mut RankScript<'_>) -> Vec<u32> {
         if self.start.is_some() { vec![self.add(Op::calc(0), to)] } else { to.join(&self.ends) }
     }
 }
 
-impl Program for Replay {
+impl RankProgram for CallReplay {
     fn ranks(&self) -> u32 {
         self.ranks * self.copies
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let copy = rank / self.ranks;
-        let mut front = Front::default();
+        let mut front = OperationFront::default();
         // where acts end that nobody has waited for yet
         let mut open: HashMap<u32, Vec<u32>> = HashMap::new();
         for (at, act) in (0..).zip(&self.agreed.acts[(rank % self.ranks) as usize]) {
@@ -111,25 +112,25 @@ impl Program for Replay {
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
                 let calc = front.add(Op::calc(ns), to);
-                front = Front { ends: vec![calc], start: None };
+                front = OperationFront { ends: vec![calc], start: None };
             }
             match &act.does {
-                Does::Nothing => {}
-                Does::Message(wire) => {
+                ActKind::Nothing => {}
+                ActKind::Message(wire) => {
                     let op = front.add(self.message(wire, copy), to);
                     if act.waits {
-                        front = Front { ends: vec![op], start: None };
+                        front = OperationFront { ends: vec![op], start: None };
                     } else {
-                        front = Front { ends: Vec::new(), start: Some(op) };
+                        front = OperationFront { ends: Vec::new(), start: Some(op) };
                         open.insert(at, vec![op]);
                     }
                 }
-                Does::Awaits(acts) => {
+                ActKind::Awaits(acts) => {
                     for act in acts {
                         front.ends.extend(open.remove(act).unwrap_or_default());
                     }
                 }
-                Does::Meets(meeting, me) => {
+                ActKind::Meets(meeting, me) => {
                     self.meet((*meeting, *me), (copy, at, act), &mut front, &mut open, to);
                 }
             }
@@ -137,8 +138,8 @@ impl Program for Replay {
     }
 }
 
-impl Replay {
-    fn message(&self, wire: &Wire, copy: u32) -> Op {
+impl CallReplay {
+    fn message(&self, wire: &WireMessage, copy: u32) -> Op {
         let peer = if wire.peer == ANY { ANY } else { wire.peer + copy * self.ranks };
         let tag = wire.tag.unwrap_or(ANY);
         if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
@@ -148,10 +149,10 @@ impl Replay {
     fn meet(
         &self,
         (meeting, me): (u32, u32),
-        (copy, at, act): (u32, u32, &Act),
-        front: &mut Front,
+        (copy, at, act): (u32, u32, &ProcessAct),
+        front: &mut OperationFront,
         open: &mut HashMap<u32, Vec<u32>>,
-        to: &mut Script<'_>,
+        to: &mut RankScript<'_>,
     ) {
         let Some(call) = &self.calls[meeting as usize] else { return };
         let comm = self.agreed.meetings[meeting as usize].comm;
@@ -166,9 +167,9 @@ impl Replay {
         let after = front.joined(to);
         let ends = to.collective(call, me, &named, self.first_tag + meeting * TAGS, &after);
         if act.waits {
-            *front = Front { ends, start: None };
+            *front = OperationFront { ends, start: None };
         } else {
-            *front = Front { ends: after, start: None };
+            *front = OperationFront { ends: after, start: None };
             open.insert(at, ends);
         }
     }

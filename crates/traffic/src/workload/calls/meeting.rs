@@ -1,43 +1,43 @@
 //! A collective operation that all ranks of a communicator come to, and what they must agree on.
 
-use super::communicators::Place;
+use super::communicators::CommunicatorRank;
 use super::parameters::ReplayParameters;
-use super::{Joint, Make, Sizes};
-use crate::workload::collective::{Call, Operation};
+use super::{CollectiveBytes, CommunicatorCreation, JointCall};
+use crate::workload::collective::{CollectiveCall, CollectiveOperation};
 use crate::workload::parameters::MOST_BYTES;
 use base::{Refusal, Stop};
 
-/// Who comes: the rank among all and its call.
+/// A process that comes to a meeting: the rank among all and its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Who {
+pub(super) struct MeetingCaller {
     pub(super) rank: u32,
     pub(super) call: usize,
 }
 
-/// Why two cannot meet: the first who came is at fault as well.
-pub(super) struct Differ {
+/// A mismatch of two calls, which cannot meet: the first that came is at fault as well.
+pub(super) struct CallMismatch {
     pub(super) here: String,
     pub(super) there: String,
 }
 
-/// What is done together.
+/// The kind of a meeting: what is done together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum MeetingKind {
     /// An operation with its root; whether it is nonblocking.
-    Operation(Operation, Option<u32>, bool),
+    Operation(CollectiveOperation, Option<u32>, bool),
     /// Communicators are made: copied, split, of a group.
     Make(u8),
 }
 
-impl Kind {
+impl MeetingKind {
     /// That of a call which makes communicators.
-    pub(super) fn of(make: &Make) -> Self {
+    pub(super) fn of(make: &CommunicatorCreation) -> Self {
         Self::Make(match make {
-            Make::Copy => 0,
-            Make::Split(..) => 1,
-            Make::Group(_) | Make::Placed(_) => 2,
-            Make::Grid(_) => 3,
-            Make::Slice(_) | Make::SlicePlaced(_) => 4,
+            CommunicatorCreation::Copy => 0,
+            CommunicatorCreation::Split(..) => 1,
+            CommunicatorCreation::Group(_) | CommunicatorCreation::Placed(_) => 2,
+            CommunicatorCreation::Grid(_) => 3,
+            CommunicatorCreation::Slice(_) | CommunicatorCreation::SlicePlaced(_) => 4,
         })
     }
 
@@ -57,12 +57,12 @@ impl Kind {
     }
 }
 
-/// One time that the ranks of a communicator meet.
+/// A meeting of the ranks of a communicator.
 #[derive(Debug)]
-pub(super) struct Meeting {
+pub(super) struct RankMeeting {
     pub(super) comm: u32,
-    pub(super) kind: Kind,
-    pub(super) first: Who,
+    pub(super) kind: MeetingKind,
+    pub(super) first: MeetingCaller,
     /// Who has come, by the rank in the communicator.
     came: Vec<bool>,
     missing: u32,
@@ -70,14 +70,14 @@ pub(super) struct Meeting {
     each: Option<Vec<u64>>,
     own: Vec<Option<u64>>,
     rows: Vec<Option<Vec<u64>>>,
-    asked: Vec<Make>,
+    asked: Vec<CommunicatorCreation>,
     /// Where each rank is once communicators are made.
-    pub(super) made: Option<Vec<Option<Place>>>,
+    pub(super) made: Option<Vec<Option<CommunicatorRank>>>,
 }
 
-impl Meeting {
+impl RankMeeting {
     /// One of `size` ranks, to which nobody has come.
-    pub(super) fn new(comm: u32, size: u32, kind: Kind, first: Who) -> Self {
+    pub(super) fn new(comm: u32, size: u32, kind: MeetingKind, first: MeetingCaller) -> Self {
         Self {
             comm,
             kind,
@@ -103,9 +103,9 @@ impl Meeting {
         self.missing == 0
     }
 
-    fn come(&mut self, me: u32, kind: Kind) -> Result<(), Differ> {
+    fn come(&mut self, me: u32, kind: MeetingKind) -> Result<(), CallMismatch> {
         if kind != self.kind {
-            return Err(Differ { here: kind.described(), there: self.kind.described() });
+            return Err(CallMismatch { here: kind.described(), there: self.kind.described() });
         }
         self.came[me as usize] = true;
         self.missing -= 1;
@@ -116,15 +116,19 @@ impl Meeting {
     ///
     /// # Errors
     /// When others do something else.
-    pub(super) fn make(&mut self, me: u32, make: &Make) -> Result<(), Differ> {
-        self.come(me, Kind::of(make))?;
-        self.asked.resize(self.came.len(), Make::Copy);
+    pub(super) fn make(
+        &mut self,
+        me: u32,
+        make: &CommunicatorCreation,
+    ) -> Result<(), CallMismatch> {
+        self.come(me, MeetingKind::of(make))?;
+        self.asked.resize(self.came.len(), CommunicatorCreation::Copy);
         self.asked[me as usize] = make.clone();
         Ok(())
     }
 
     /// What all asked for.
-    pub(super) fn asked(&self) -> &[Make] {
+    pub(super) fn asked(&self) -> &[CommunicatorCreation] {
         &self.asked
     }
 
@@ -132,33 +136,38 @@ impl Meeting {
     ///
     /// # Errors
     /// When others do something else, or with other sizes.
-    pub(super) fn join(&mut self, me: u32, joint: &Joint, later: bool) -> Result<(), Differ> {
-        self.come(me, Kind::Operation(joint.operation, joint.root, later))?;
+    pub(super) fn join(
+        &mut self,
+        me: u32,
+        joint: &JointCall,
+        later: bool,
+    ) -> Result<(), CallMismatch> {
+        self.come(me, MeetingKind::Operation(joint.operation, joint.root, later))?;
         let size = self.came.len();
         let bytes = |n: u64| format!("{n} bytes");
         match &joint.sizes {
-            Sizes::Same(bytes_here) => match self.same {
+            CollectiveBytes::Same(bytes_here) => match self.same {
                 Some(there) if there != *bytes_here => {
-                    return Err(Differ { here: bytes(*bytes_here), there: bytes(there) });
+                    return Err(CallMismatch { here: bytes(*bytes_here), there: bytes(there) });
                 }
                 _ => self.same = Some(*bytes_here),
             },
-            Sizes::Own(bytes) => {
+            CollectiveBytes::Own(bytes) => {
                 self.own.resize(size, None);
                 self.own[me as usize] = Some(*bytes);
             }
-            Sizes::Each(all) if all.len() != size => {
+            CollectiveBytes::Each(all) if all.len() != size => {
                 let there = format!("{size} ranks are in the communicator");
-                return Err(Differ { here: format!("{} blocks", all.len()), there });
+                return Err(CallMismatch { here: format!("{} blocks", all.len()), there });
             }
-            Sizes::Each(row) if joint.operation == Operation::Alltoallv => {
+            CollectiveBytes::Each(row) if joint.operation == CollectiveOperation::Alltoallv => {
                 self.rows.resize(size, None);
                 self.rows[me as usize] = Some(row.clone());
             }
-            Sizes::Each(all) => match &self.each {
+            CollectiveBytes::Each(all) => match &self.each {
                 Some(there) if there != all => {
                     let here = format!("blocks of {all:?} bytes");
-                    return Err(Differ { here, there: format!("blocks of {there:?}") });
+                    return Err(CallMismatch { here, there: format!("blocks of {there:?}") });
                 }
                 _ => self.each = Some(all.clone()),
             },
@@ -171,17 +180,22 @@ impl Meeting {
     ///
     /// # Errors
     /// When sizes do not agree, or the algorithm is not for this number of ranks.
-    pub(super) fn call(&self, with: &ReplayParameters, copies: u32) -> Result<Option<Call>, Stop> {
-        let Kind::Operation(operation, root, _) = self.kind else { return Ok(None) };
+    pub(super) fn call(
+        &self,
+        with: &ReplayParameters,
+        copies: u32,
+    ) -> Result<Option<CollectiveCall>, Stop> {
+        let MeetingKind::Operation(operation, root, _) = self.kind else { return Ok(None) };
         let size = self.came.len() as u32;
         let (ranks, root) = (size * copies, root.unwrap_or(0));
         if !self.rows.is_empty() {
-            let rounds = with.algorithm(Operation::Alltoallv, true) == "alltoallv_pairwise";
+            let rounds =
+                with.algorithm(CollectiveOperation::Alltoallv, true) == "alltoallv_pairwise";
             let bytes = |from: u32, to: u32| {
                 let row = self.rows[(from % size) as usize].as_ref();
                 row.map_or(0, |row| row[(to % size) as usize])
             };
-            return Ok(Some(Call::exchange(ranks, &bytes, rounds, with.keeps_empty())));
+            return Ok(Some(CollectiveCall::exchange(ranks, &bytes, rounds, with.keeps_empty())));
         }
         if self.each.is_none() && self.own.is_empty() {
             let bytes = small(self.same.unwrap_or(0))?;
@@ -213,7 +227,7 @@ impl Meeting {
     }
 
     fn kind_has_root(&self) -> bool {
-        matches!(self.kind, Kind::Operation(_, Some(_), _))
+        matches!(self.kind, MeetingKind::Operation(_, Some(_), _))
     }
 }
 

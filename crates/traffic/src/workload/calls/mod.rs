@@ -18,64 +18,64 @@ mod tests;
 pub use expand::expand;
 pub use parameters::{CallRules, RecordedParameters, ReplayParameters};
 
-use super::collective::Operation;
+use super::collective::CollectiveOperation;
 
-/// What all processes of a run called.
+/// The calls of all processes of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Trace {
+pub struct CallTrace {
     /// By their ranks in the communicator of all.
-    pub processes: Vec<Process>,
+    pub processes: Vec<ProcessCalls>,
 }
 
-/// What one process called.
+/// The calls of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Process {
+pub struct ProcessCalls {
     /// The file, as refusals name it.
     pub file: String,
-    /// What [`Called::line`] counts: `line` or `byte`.
+    /// What [`TracedCall::line`] counts: `line` or `byte`.
     pub counts: &'static str,
     /// All calls, in order.
-    pub calls: Vec<Called>,
+    pub calls: Vec<TracedCall>,
 }
 
-/// A call.
+/// A call of MPI, as a trace has it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Called {
-    /// Its line in the file, from 1; its byte, from 0, where [`Process::counts`] says so.
+pub struct TracedCall {
+    /// Its line in the file, from 1; its byte, from 0, where [`ProcessCalls::counts`] says so.
     pub line: u64,
     /// When it began, ns.
     pub start_ns: u64,
     /// When it was over, ns.
     pub end_ns: u64,
     /// What it does.
-    pub what: What,
+    pub what: CallAction,
 }
 
 /// The variable of a request, as one process names it.
-pub type Request = u64;
+pub type RequestHandle = u64;
 
 /// The requests that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Named {
+pub enum RequestList {
     /// These.
-    Each(Vec<Request>),
+    Each(Vec<RequestHandle>),
     /// The variables of an array: where the first lies, bytes from one to the next, how many.
     /// A line of a trace says any number of them, so that they are never listed.
-    Row(Request, u64, u64),
+    Row(RequestHandle, u64, u64),
 }
 
 /// A communicator, as one process names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Comm {
+pub struct NamedCommunicator {
     /// Its handle in this process.
     pub handle: u64,
     /// Who is in it.
-    pub shape: Shape,
+    pub shape: CommunicatorShape,
 }
 
-/// Who is in a communicator, as far as a call says it.
+/// The members of a communicator, as far as a call says them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Shape {
+pub enum CommunicatorShape {
     /// A number of processes, among which this one has a rank: `Of(rank, size)`.
     Of(u32, u32),
     /// Everybody: `MPI_COMM_WORLD`.
@@ -88,7 +88,7 @@ pub enum Shape {
 
 /// The other side of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Peer {
+pub enum CallPeer {
     /// A rank of the communicator.
     Rank(u32),
     /// Any: of receives.
@@ -99,33 +99,33 @@ pub enum Peer {
 
 /// A message as its sender or its receiver names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message {
+pub struct CallMessage {
     /// The other side.
-    pub peer: Peer,
+    pub peer: CallPeer,
     /// How long it is.
     pub bytes: u64,
     /// Its tag; none: any, of receives.
     pub tag: Option<u32>,
     /// Its communicator.
-    pub comm: Comm,
+    pub comm: NamedCommunicator,
 }
 
-/// When a call that sends or receives is over.
+/// The mode of a call that sends or receives: when it is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub enum TransferMode {
     /// When the message is.
     Blocking,
     /// At once, and nobody asks again: `MPI_Bsend`.
     Buffered,
     /// At once: the request says when the message is.
-    Nonblocking(Request),
+    Nonblocking(RequestHandle),
     /// At once: the request is prepared, and to be started.
-    Prepared(Request),
+    Prepared(RequestHandle),
 }
 
-/// Which of its requests a call completes.
+/// The requests among its own that a call completes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Which {
+pub enum CompletedRequests {
     /// All.
     All,
     /// All of these: of a longer list those that the trace says were found complete.
@@ -138,39 +138,39 @@ pub enum Which {
     Perhaps,
 }
 
-/// What a call does.
+/// The action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum What {
+pub enum CallAction {
     /// Talks to nobody: its time is computing.
     Local,
     /// The same with a communicator as its argument.
-    Asks(Comm),
+    Asks(NamedCommunicator),
     /// Waits for something that is not said: its time is not computing.
     Waits,
     /// Sends.
-    Send(Message, Mode),
+    Send(CallMessage, TransferMode),
     /// Receives.
-    Recv(Message, Mode),
+    Recv(CallMessage, TransferMode),
     /// Sends and receives, and is over when both are.
-    Both(Message, Message),
+    Both(CallMessage, CallMessage),
     /// Starts prepared requests.
-    Start(Named),
+    Start(RequestList),
     /// Completes requests.
-    Complete(Named, Which),
+    Complete(RequestList, CompletedRequests),
     /// Gives a request back; its message goes on.
-    Free(Request),
+    Free(RequestHandle),
     /// A collective operation; with a request when it is nonblocking.
-    Joint(Box<Joint>, Option<Request>),
+    Joint(Box<JointCall>, Option<RequestHandle>),
     /// Makes communicators, together with all of one; the number is the new one's handle, or the
     /// place of its variable, which then says nothing.
-    Make(Comm, Make, u64),
+    Make(NamedCommunicator, CommunicatorCreation, u64),
     /// Gives a communicator back.
-    FreeComm(Comm),
+    FreeComm(NamedCommunicator),
 }
 
-/// How communicators are made.
+/// The creation of communicators: by which rule they are made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Make {
+pub enum CommunicatorCreation {
     /// The same processes in the same order.
     Copy,
     /// One for each colour, in the order of the keys, then of the ranks; without a colour the
@@ -183,14 +183,14 @@ pub enum Make {
     /// The slices of a grid: its coordinates that stay.
     Slice(Vec<bool>),
     /// One of a group that is known by where each of its ranks is in it; the others are in none.
-    Placed(Option<Within>),
+    Placed(Option<CommunicatorPlace>),
     /// The slices of a grid, by where each rank is in its slice.
-    SlicePlaced(Option<Within>),
+    SlicePlaced(Option<CommunicatorPlace>),
 }
 
-/// Where a process is in a communicator.
+/// The place of a process in a communicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Within {
+pub struct CommunicatorPlace {
     /// Its rank there.
     pub me: u32,
     /// How many ranks there are.
@@ -199,23 +199,24 @@ pub struct Within {
 
 /// A collective operation as one process calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Joint {
+pub struct JointCall {
     /// Its communicator.
-    pub comm: Comm,
+    pub comm: NamedCommunicator,
     /// What all do.
-    pub operation: Operation,
+    pub operation: CollectiveOperation,
     /// The root, of those that have one.
     pub root: Option<u32>,
     /// How much.
-    pub sizes: Sizes,
+    pub sizes: CollectiveBytes,
 }
 
 /// Bytes of a collective operation as one process knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sizes {
+pub enum CollectiveBytes {
     /// Those of the vector, or of every block.
     Same(u64),
-    /// Those of the block of each rank; of [`Operation::Alltoallv`], of the block for each.
+    /// Those of the block of each rank; of [`CollectiveOperation::Alltoallv`], of the block for
+    /// each.
     Each(Vec<u64>),
     /// Those of its own block.
     Own(u64),

@@ -1,6 +1,6 @@
 //! How traces become schedules: the parameters that all of them take.
 
-use crate::workload::collective::{Call, Choice, Operation};
+use crate::workload::collective::{AlgorithmChoice, CollectiveCall, CollectiveOperation};
 use base::Stop;
 use base::fields::whole;
 use schemars::JsonSchema;
@@ -29,29 +29,29 @@ pub struct ReplayParameters {
     #[serde(default)]
     pub rules: CallRules,
     #[serde(default)]
-    barrier: Choice<{ Operation::Barrier as u8 }>,
+    barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
     #[serde(default)]
-    broadcast: Choice<{ Operation::Broadcast as u8 }>,
+    broadcast: AlgorithmChoice<{ CollectiveOperation::Broadcast as u8 }>,
     #[serde(default)]
-    reduce: Choice<{ Operation::Reduce as u8 }>,
+    reduce: AlgorithmChoice<{ CollectiveOperation::Reduce as u8 }>,
     #[serde(default)]
-    allreduce: Choice<{ Operation::Allreduce as u8 }>,
+    allreduce: AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>,
     #[serde(default)]
-    allgather: Choice<{ Operation::Allgather as u8 }>,
+    allgather: AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>,
     #[serde(default)]
-    reduce_scatter: Choice<{ Operation::ReduceScatter as u8 }>,
+    reduce_scatter: AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>,
     #[serde(default)]
-    alltoall: Choice<{ Operation::Alltoall as u8 }>,
+    alltoall: AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }>,
     #[serde(default)]
-    alltoallv: Choice<{ Operation::Alltoallv as u8 }>,
+    alltoallv: AlgorithmChoice<{ CollectiveOperation::Alltoallv as u8 }>,
     #[serde(default)]
-    scan: Choice<{ Operation::Scan as u8 }>,
+    scan: AlgorithmChoice<{ CollectiveOperation::Scan as u8 }>,
     #[serde(default)]
-    exscan: Choice<{ Operation::Exscan as u8 }>,
+    exscan: AlgorithmChoice<{ CollectiveOperation::Exscan as u8 }>,
     #[serde(default)]
-    gather: Choice<{ Operation::Gather as u8 }>,
+    gather: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
     #[serde(default)]
-    scatter: Choice<{ Operation::Scatter as u8 }>,
+    scatter: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
     /// What differs where a recording is replayed.
     #[serde(skip)]
     recorded: Option<RecordingDefaults>,
@@ -78,56 +78,57 @@ pub struct RecordedParameters {
     #[schemars(range(max = 1 << 30))]
     add_ns_per_kib: u64,
     #[serde(default)]
-    barrier: Choice<{ Operation::Barrier as u8 }>,
+    barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
     #[serde(default)]
-    broadcast: Choice<{ Operation::Broadcast as u8 }>,
+    broadcast: AlgorithmChoice<{ CollectiveOperation::Broadcast as u8 }>,
     #[serde(default)]
-    reduce: Choice<{ Operation::Reduce as u8 }>,
+    reduce: AlgorithmChoice<{ CollectiveOperation::Reduce as u8 }>,
     #[serde(default)]
-    allreduce: Choice<{ Operation::Allreduce as u8 }>,
+    allreduce: AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>,
     #[serde(default = "allgather_ring")]
-    allgather: Choice<{ Operation::Allgather as u8 }>,
+    allgather: AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>,
     #[serde(default = "reduce_scatter_pairwise")]
-    reduce_scatter: Choice<{ Operation::ReduceScatter as u8 }>,
+    reduce_scatter: AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>,
     #[serde(default)]
-    alltoall: Choice<{ Operation::Alltoall as u8 }>,
+    alltoall: AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }>,
     #[serde(default)]
-    alltoallv: Choice<{ Operation::Alltoallv as u8 }>,
+    alltoallv: AlgorithmChoice<{ CollectiveOperation::Alltoallv as u8 }>,
     #[serde(default = "scan_linear")]
-    scan: Choice<{ Operation::Scan as u8 }>,
+    scan: AlgorithmChoice<{ CollectiveOperation::Scan as u8 }>,
     /// Algorithm, `exscan_...`; where none is given, the messages of `scan_linear`.
     #[serde(default)]
-    exscan: Option<Choice<{ Operation::Exscan as u8 }>>,
+    exscan: Option<AlgorithmChoice<{ CollectiveOperation::Exscan as u8 }>>,
     #[serde(default)]
-    gather: Choice<{ Operation::Gather as u8 }>,
+    gather: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
     #[serde(default)]
-    scatter: Choice<{ Operation::Scatter as u8 }>,
+    scatter: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
     /// Algorithm, `gather_...`, of blocks of several sizes.
     #[serde(default = "gather_linear")]
-    gatherv: Choice<{ Operation::Gather as u8 }>,
+    gatherv: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
     /// Algorithm, `scatter_...`, of blocks of several sizes.
     #[serde(default = "scatter_linear")]
-    scatterv: Choice<{ Operation::Scatter as u8 }>,
+    scatterv: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
 }
 
-const fn allgather_ring() -> Choice<{ Operation::Allgather as u8 }> {
-    Choice::new("allgather_ring")
+const fn allgather_ring() -> AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }> {
+    AlgorithmChoice::new("allgather_ring")
 }
 
-const fn reduce_scatter_pairwise() -> Choice<{ Operation::ReduceScatter as u8 }> {
-    Choice::new("reduce_scatter_pairwise")
+const fn reduce_scatter_pairwise() -> AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>
+{
+    AlgorithmChoice::new("reduce_scatter_pairwise")
 }
 
-const fn scan_linear() -> Choice<{ Operation::Scan as u8 }> {
-    Choice::new("scan_linear")
+const fn scan_linear() -> AlgorithmChoice<{ CollectiveOperation::Scan as u8 }> {
+    AlgorithmChoice::new("scan_linear")
 }
 
-const fn gather_linear() -> Choice<{ Operation::Gather as u8 }> {
-    Choice::new("gather_linear")
+const fn gather_linear() -> AlgorithmChoice<{ CollectiveOperation::Gather as u8 }> {
+    AlgorithmChoice::new("gather_linear")
 }
 
-const fn scatter_linear() -> Choice<{ Operation::Scatter as u8 }> {
-    Choice::new("scatter_linear")
+const fn scatter_linear() -> AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }> {
+    AlgorithmChoice::new("scatter_linear")
 }
 
 impl From<RecordedParameters> for ReplayParameters {
@@ -150,7 +151,7 @@ impl From<RecordedParameters> for ReplayParameters {
             gather: with.gather,
             scatter: with.scatter,
             recorded: Some(RecordingDefaults {
-                exscan: with.exscan.map_or("scan_linear", Choice::name),
+                exscan: with.exscan.map_or("scan_linear", AlgorithmChoice::name),
                 gatherv: with.gatherv.name(),
                 scatterv: with.scatterv.name(),
             }),
@@ -181,28 +182,28 @@ impl ReplayParameters {
 
     /// The algorithm of an operation by its name in the table; `listed` where blocks have sizes of
     /// their own.
-    pub(super) fn algorithm(&self, operation: Operation, listed: bool) -> &'static str {
+    pub(super) fn algorithm(&self, operation: CollectiveOperation, listed: bool) -> &'static str {
         match (operation, &self.recorded) {
-            (Operation::Exscan, Some(recorded)) => return recorded.exscan,
-            (Operation::Gather, Some(recorded)) if listed => return recorded.gatherv,
-            (Operation::Scatter, Some(recorded)) if listed => return recorded.scatterv,
+            (CollectiveOperation::Exscan, Some(recorded)) => return recorded.exscan,
+            (CollectiveOperation::Gather, Some(recorded)) if listed => return recorded.gatherv,
+            (CollectiveOperation::Scatter, Some(recorded)) if listed => return recorded.scatterv,
             _ => {}
         }
         match operation {
-            Operation::Barrier => self.barrier.name(),
-            Operation::Broadcast => self.broadcast.name(),
-            Operation::Reduce => self.reduce.name(),
-            Operation::Allreduce => self.allreduce.name(),
-            Operation::Allgather => self.allgather.name(),
-            Operation::ReduceScatter => self.reduce_scatter.name(),
-            Operation::Alltoall => self.alltoall.name(),
-            Operation::Alltoallv => self.alltoallv.name(),
-            Operation::Scan => self.scan.name(),
-            Operation::Exscan => self.exscan.name(),
-            Operation::Gather => self.gather.name(),
-            Operation::Scatter => self.scatter.name(),
+            CollectiveOperation::Barrier => self.barrier.name(),
+            CollectiveOperation::Broadcast => self.broadcast.name(),
+            CollectiveOperation::Reduce => self.reduce.name(),
+            CollectiveOperation::Allreduce => self.allreduce.name(),
+            CollectiveOperation::Allgather => self.allgather.name(),
+            CollectiveOperation::ReduceScatter => self.reduce_scatter.name(),
+            CollectiveOperation::Alltoall => self.alltoall.name(),
+            CollectiveOperation::Alltoallv => self.alltoallv.name(),
+            CollectiveOperation::Scan => self.scan.name(),
+            CollectiveOperation::Exscan => self.exscan.name(),
+            CollectiveOperation::Gather => self.gather.name(),
+            CollectiveOperation::Scatter => self.scatter.name(),
             // no call that is read is one
-            Operation::Neighbours => operation.usual(),
+            CollectiveOperation::Neighbours => operation.usual(),
         }
     }
 
@@ -213,13 +214,13 @@ impl ReplayParameters {
     /// When the algorithm is not for this number of ranks.
     pub(super) fn call(
         &self,
-        operation: Operation,
+        operation: CollectiveOperation,
         ranks: u32,
         root: u32,
         bytes: Option<u64>,
-    ) -> Result<Call, Stop> {
+    ) -> Result<CollectiveCall, Stop> {
         let name = self.algorithm(operation, bytes.is_none());
-        let mut call = Call::rooted(name, ranks, root, bytes.unwrap_or(0))?;
+        let mut call = CollectiveCall::rooted(name, ranks, root, bytes.unwrap_or(0))?;
         call.add_ns_per_kib = self.add_ns_per_kib;
         Ok(call)
     }

@@ -1,6 +1,6 @@
 //! Who is together in communicators of which the trace says only where each rank is in its own.
 
-use super::{Make, Within};
+use super::{CommunicatorCreation, CommunicatorPlace};
 use base::Refusal;
 
 /// The groups of the ranks that ask for this, each in its order. Nobody is in a communicator that
@@ -8,13 +8,13 @@ use base::Refusal;
 ///
 /// # Errors
 /// When that cannot be, or more than one division would do.
-pub(super) fn groups(asked: &[Make]) -> Result<Vec<Vec<u32>>, Refusal> {
+pub(super) fn groups(asked: &[CommunicatorCreation]) -> Result<Vec<Vec<u32>>, Refusal> {
     let mut places = Vec::with_capacity(asked.len());
     let mut is_grid = false;
     for make in asked {
         places.push(match make {
-            Make::Placed(place) => *place,
-            Make::SlicePlaced(place) => {
+            CommunicatorCreation::Placed(place) => *place,
+            CommunicatorCreation::SlicePlaced(place) => {
                 is_grid = true;
                 *place
             }
@@ -28,7 +28,7 @@ pub(super) fn groups(asked: &[Make]) -> Result<Vec<Vec<u32>>, Refusal> {
 }
 
 /// One group, in the order of the ranks in it.
-fn group(places: &[Option<Within>]) -> Result<Vec<Vec<u32>>, Refusal> {
+fn group(places: &[Option<CommunicatorPlace>]) -> Result<Vec<Vec<u32>>, Refusal> {
     let named = || (0..).zip(places).filter_map(|(rank, place)| Some((rank, (*place)?)));
     let size = named().map(|(_, place)| place.size).max().unwrap_or(0);
     if size as usize > places.len() {
@@ -53,9 +53,9 @@ fn group(places: &[Option<Within>]) -> Result<Vec<Vec<u32>>, Refusal> {
 
 /// The slices of a grid. The coordinates that stay and those that do not take turns, as far as can
 /// be seen: each is the number of steps after which the rank in the slice does something else.
-fn slices(places: &[Option<Within>]) -> Result<Vec<Vec<u32>>, Refusal> {
+fn slices(places: &[Option<CommunicatorPlace>]) -> Result<Vec<Vec<u32>>, Refusal> {
     let help = "a trace in which all ranks use their slice, or none";
-    let all: Option<Vec<Within>> = places.iter().copied().collect();
+    let all: Option<Vec<CommunicatorPlace>> = places.iter().copied().collect();
     let Some(all) = all else {
         let rank = places.iter().position(Option::is_none).unwrap_or(0);
         let why = format!("rank {rank} of the grid names its slice in no call");

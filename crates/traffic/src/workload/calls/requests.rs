@@ -1,13 +1,13 @@
 //! The requests of one process: which are in flight, and which a call completes.
 
-use super::{Called, Mode, Named, Request, What, Which};
+use super::{CallAction, CompletedRequests, RequestHandle, RequestList, TracedCall, TransferMode};
 use base::Refusal;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A message that a process sends or receives, its ranks and communicator those of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Wire {
+pub(super) struct WireMessage {
     pub(super) is_send: bool,
     /// The rank among all, or [`crate::workload::ANY`].
     pub(super) peer: u32,
@@ -17,32 +17,32 @@ pub(super) struct Wire {
     pub(super) tag: Option<u32>,
 }
 
-/// What the variable of a request has.
+/// The state of the variable of a request.
 #[derive(Debug)]
-enum State {
+enum RequestState {
     /// Nothing: it is complete.
     Null,
     /// What the act of that number began.
     Flying(u32),
     /// A message to be started, and the act that has; no message to `MPI_PROC_NULL`.
-    Prepared(Option<Wire>, Option<u32>),
+    Prepared(Option<WireMessage>, Option<u32>),
 }
 
 /// All requests of a process.
 #[derive(Debug, Default)]
-pub(super) struct Requests {
-    all: HashMap<Request, State>,
+pub(super) struct ProcessRequests {
+    all: HashMap<RequestHandle, RequestState>,
     /// Those that some call of the process begins.
-    begun: BTreeSet<Request>,
+    begun: BTreeSet<RequestHandle>,
     /// Those that no later call completes, by the number of the call that might.
-    last: HashMap<u32, Vec<Request>>,
+    last: HashMap<u32, Vec<RequestHandle>>,
     /// Whether a request that nobody began is none.
     null: bool,
 }
 
-impl Requests {
+impl ProcessRequests {
     /// Those of a process that makes these calls; `null`: unknown ones are `MPI_REQUEST_NULL`.
-    pub(super) fn new(calls: &[Called], null: bool) -> Self {
+    pub(super) fn new(calls: &[TracedCall], null: bool) -> Self {
         let begun = begun(calls);
         Self { all: HashMap::new(), last: last_calls(calls, &begun), begun, null }
     }
@@ -54,11 +54,11 @@ impl Requests {
     /// are to be started never are.
     pub(super) fn named<'a>(
         &self,
-        named: &'a Named,
+        named: &'a RequestList,
         starts: bool,
-    ) -> Result<Cow<'a, [Request]>, Refusal> {
+    ) -> Result<Cow<'a, [RequestHandle]>, Refusal> {
         let found = within(named, &self.begun);
-        let Named::Row(first, step, count) = *named else { return Ok(found) };
+        let RequestList::Row(first, step, count) = *named else { return Ok(found) };
         if (self.null && !starts) || found.len() as u64 == count {
             return Ok(found);
         }
@@ -71,25 +71,29 @@ impl Requests {
     ///
     /// # Errors
     /// When it stands for something in flight.
-    pub(super) fn begin(&mut self, request: Request, act: u32) -> Result<(), Refusal> {
+    pub(super) fn begin(&mut self, request: RequestHandle, act: u32) -> Result<(), Refusal> {
         self.free(request)?;
-        self.all.insert(request, State::Flying(act));
+        self.all.insert(request, RequestState::Flying(act));
         Ok(())
     }
 
     /// `request` is prepared.
     ///
     /// # Errors
-    /// As [`Requests::begin`].
-    pub(super) fn prepare(&mut self, request: Request, wire: Option<Wire>) -> Result<(), Refusal> {
+    /// As [`ProcessRequests::begin`].
+    pub(super) fn prepare(
+        &mut self,
+        request: RequestHandle,
+        wire: Option<WireMessage>,
+    ) -> Result<(), Refusal> {
         self.free(request)?;
-        self.all.insert(request, State::Prepared(wire, None));
+        self.all.insert(request, RequestState::Prepared(wire, None));
         Ok(())
     }
 
-    fn free(&self, request: Request) -> Result<(), Refusal> {
+    fn free(&self, request: RequestHandle) -> Result<(), Refusal> {
         match self.all.get(&request) {
-            Some(State::Flying(_) | State::Prepared(_, Some(_))) => {
+            Some(RequestState::Flying(_) | RequestState::Prepared(_, Some(_))) => {
                 let why = format!("request {request} is in flight");
                 Err(Refusal::new("", why, "one that is complete, or was given back"))
             }
@@ -101,10 +105,14 @@ impl Requests {
     ///
     /// # Errors
     /// When it was not prepared, or is in flight.
-    pub(super) fn start(&mut self, request: Request, act: u32) -> Result<Option<Wire>, Refusal> {
+    pub(super) fn start(
+        &mut self,
+        request: RequestHandle,
+        act: u32,
+    ) -> Result<Option<WireMessage>, Refusal> {
         match self.all.get_mut(&request) {
-            Some(State::Prepared(_, Some(_))) => self.free(request).map(|()| None),
-            Some(State::Prepared(wire, flying)) => {
+            Some(RequestState::Prepared(_, Some(_))) => self.free(request).map(|()| None),
+            Some(RequestState::Prepared(wire, flying)) => {
                 *flying = Some(act);
                 Ok(*wire)
             }
@@ -122,10 +130,10 @@ impl Requests {
     pub(super) fn complete(
         &mut self,
         number: u32,
-        requests: &[Request],
-        which: Which,
+        requests: &[RequestHandle],
+        which: CompletedRequests,
     ) -> Result<Vec<u32>, Refusal> {
-        let unknown = |request: &&Request| !self.all.contains_key(*request);
+        let unknown = |request: &&RequestHandle| !self.all.contains_key(*request);
         if !self.null
             && let Some(request) = requests.iter().find(unknown)
         {
@@ -134,11 +142,13 @@ impl Requests {
         let last = self.last.remove(&number).unwrap_or_default();
         let mut done = Vec::new();
         match which {
-            Which::All | Which::Found => done.extend(requests.iter().filter_map(|r| self.take(*r))),
-            Which::One => done.extend(requests.iter().find_map(|r| self.take(*r))),
-            Which::Some | Which::Perhaps => {
+            CompletedRequests::All | CompletedRequests::Found => {
+                done.extend(requests.iter().filter_map(|r| self.take(*r)));
+            }
+            CompletedRequests::One => done.extend(requests.iter().find_map(|r| self.take(*r))),
+            CompletedRequests::Some | CompletedRequests::Perhaps => {
                 done.extend(last.iter().filter_map(|r| self.take(*r)));
-                if done.is_empty() && which == Which::Some {
+                if done.is_empty() && which == CompletedRequests::Some {
                     done.extend(requests.iter().find_map(|r| self.take(*r)));
                 }
             }
@@ -147,12 +157,12 @@ impl Requests {
     }
 
     /// The act that is in flight; it is not any more.
-    fn take(&mut self, request: Request) -> Option<u32> {
+    fn take(&mut self, request: RequestHandle) -> Option<u32> {
         match self.all.get_mut(&request)? {
-            State::Null => None,
-            State::Prepared(_, flying) => flying.take(),
-            state @ State::Flying(_) => match std::mem::replace(state, State::Null) {
-                State::Flying(act) => Some(act),
+            RequestState::Null => None,
+            RequestState::Prepared(_, flying) => flying.take(),
+            state @ RequestState::Flying(_) => match std::mem::replace(state, RequestState::Null) {
+                RequestState::Flying(act) => Some(act),
                 _ => None,
             },
         }
@@ -162,8 +172,8 @@ impl Requests {
     ///
     /// # Errors
     /// When it was never begun.
-    pub(super) fn give_back(&mut self, request: Request) -> Result<(), Refusal> {
-        if self.all.insert(request, State::Null).is_none() && !self.null {
+    pub(super) fn give_back(&mut self, request: RequestHandle) -> Result<(), Refusal> {
+        if self.all.insert(request, RequestState::Null).is_none() && !self.null {
             let why = format!("request {request} is given back and was never begun");
             return Err(Refusal::new("", why, "one that was begun"));
         }
@@ -171,7 +181,7 @@ impl Requests {
     }
 }
 
-fn never_begun(request: Request) -> Refusal {
+fn never_begun(request: RequestHandle) -> Refusal {
     let why = format!("request {request} was never begun");
     let help = "request_bytes=4 or 8, the size of a request in memory; \
                 unknown_requests=null, if they are MPI_REQUEST_NULL";
@@ -179,21 +189,27 @@ fn never_begun(request: Request) -> Refusal {
 }
 
 /// All requests that calls begin.
-fn begun(calls: &[Called]) -> BTreeSet<Request> {
-    let of = |call: &Called| match &call.what {
-        What::Send(_, Mode::Nonblocking(request) | Mode::Prepared(request))
-        | What::Recv(_, Mode::Nonblocking(request) | Mode::Prepared(request))
-        | What::Joint(_, Some(request)) => Some(*request),
+fn begun(calls: &[TracedCall]) -> BTreeSet<RequestHandle> {
+    let of = |call: &TracedCall| match &call.what {
+        CallAction::Send(
+            _,
+            TransferMode::Nonblocking(request) | TransferMode::Prepared(request),
+        )
+        | CallAction::Recv(
+            _,
+            TransferMode::Nonblocking(request) | TransferMode::Prepared(request),
+        )
+        | CallAction::Joint(_, Some(request)) => Some(*request),
         _ => None,
     };
     calls.iter().filter_map(of).collect()
 }
 
 /// The requests that a call names, of an array those that are `begun` somewhere.
-fn within<'a>(named: &'a Named, begun: &BTreeSet<Request>) -> Cow<'a, [Request]> {
+fn within<'a>(named: &'a RequestList, begun: &BTreeSet<RequestHandle>) -> Cow<'a, [RequestHandle]> {
     match *named {
-        Named::Each(ref all) => Cow::Borrowed(all),
-        Named::Row(first, step, count) => {
+        RequestList::Each(ref all) => Cow::Borrowed(all),
+        RequestList::Row(first, step, count) => {
             let end = first.saturating_add(step.saturating_mul(count));
             let all = begun.range(first..end).copied();
             Cow::Owned(
@@ -205,34 +221,44 @@ fn within<'a>(named: &'a Named, begun: &BTreeSet<Request>) -> Cow<'a, [Request]>
 
 /// The requests of every call that completes some where the trace does not say which: those that no
 /// later call completes before they are begun again. O(requests named).
-fn last_calls(calls: &[Called], begun: &BTreeSet<Request>) -> HashMap<u32, Vec<Request>> {
-    let unsure = |c: &Called| matches!(c.what, What::Complete(_, Which::Some | Which::Perhaps));
+fn last_calls(
+    calls: &[TracedCall],
+    begun: &BTreeSet<RequestHandle>,
+) -> HashMap<u32, Vec<RequestHandle>> {
+    let unsure = |c: &TracedCall| {
+        matches!(
+            c.what,
+            CallAction::Complete(_, CompletedRequests::Some | CompletedRequests::Perhaps)
+        )
+    };
     let mut last = HashMap::new();
     if !calls.iter().any(unsure) {
         return last;
     }
-    let mut later: HashSet<Request> = HashSet::new();
+    let mut later: HashSet<RequestHandle> = HashSet::new();
     for (number, call) in calls.iter().enumerate().rev() {
         let number = number as u32;
         match &call.what {
-            What::Complete(requests, which) => {
+            CallAction::Complete(requests, which) => {
                 let requests = within(requests, begun);
-                let mut found: Vec<Request> =
+                let mut found: Vec<RequestHandle> =
                     requests.iter().copied().filter(|r| !later.contains(r)).collect();
                 found.dedup();
                 later.extend(requests.iter());
-                if matches!(which, Which::Some | Which::Perhaps) && !found.is_empty() {
+                if matches!(which, CompletedRequests::Some | CompletedRequests::Perhaps)
+                    && !found.is_empty()
+                {
                     last.insert(number, found);
                 }
             }
-            What::Start(requests) => within(requests, begun).iter().for_each(|r| {
+            CallAction::Start(requests) => within(requests, begun).iter().for_each(|r| {
                 later.remove(r);
             }),
-            What::Send(_, Mode::Nonblocking(r) | Mode::Prepared(r))
-            | What::Recv(_, Mode::Nonblocking(r) | Mode::Prepared(r))
-            | What::Joint(_, Some(r)) => _ = later.remove(r),
+            CallAction::Send(_, TransferMode::Nonblocking(r) | TransferMode::Prepared(r))
+            | CallAction::Recv(_, TransferMode::Nonblocking(r) | TransferMode::Prepared(r))
+            | CallAction::Joint(_, Some(r)) => _ = later.remove(r),
             // what is given back is completed by nobody
-            What::Free(r) => _ = later.insert(*r),
+            CallAction::Free(r) => _ = later.insert(*r),
             _ => {}
         }
     }

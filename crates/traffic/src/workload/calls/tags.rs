@@ -10,24 +10,24 @@
 //! - else a receive stays one of any tag where the rank receives nothing else;
 //! - else the trace is refused.
 
-use super::Trace;
-use super::agree::{Act, Agreed, Does, place};
-use super::requests::Wire;
+use super::CallTrace;
+use super::agree::{ActKind, ActLists, ProcessAct, place};
+use super::requests::WireMessage;
 use crate::workload::ANY;
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// Which kinds of receives a rank has in a communicator.
+/// The kinds of receives that a rank has in a communicator.
 #[derive(Debug, Default, Clone, Copy)]
-struct Has {
+struct ReceiveKinds {
     any_tag: bool,
     tags: bool,
     any_source: bool,
 }
 
-/// How the tags of messages for a rank in a communicator become numbers.
+/// The rule by which the tags of messages for a rank in a communicator become numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Numbering {
+enum TagNumbering {
     /// One for all.
     One,
     /// Receives of any tag take that of their message.
@@ -36,9 +36,9 @@ enum Numbering {
     Wild,
 }
 
-fn wires(acts: &[Act]) -> impl Iterator<Item = (&Act, &Wire)> {
+fn wires(acts: &[ProcessAct]) -> impl Iterator<Item = (&ProcessAct, &WireMessage)> {
     acts.iter().filter_map(|act| match &act.does {
-        Does::Message(wire) => Some((act, wire)),
+        ActKind::Message(wire) => Some((act, wire)),
         _ => None,
     })
 }
@@ -48,10 +48,10 @@ fn wires(acts: &[Act]) -> impl Iterator<Item = (&Act, &Wire)> {
 ///
 /// # Errors
 /// With the file and the line, where a receive of any tag cannot be said in a schedule.
-pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal> {
-    let mut numberings: HashMap<(u32, u32), Numbering> = HashMap::new();
+pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Refusal> {
+    let mut numberings: HashMap<(u32, u32), TagNumbering> = HashMap::new();
     for (rank, acts) in (0..).zip(&agreed.acts) {
-        let mut has: BTreeMap<u32, Has> = BTreeMap::new();
+        let mut has: BTreeMap<u32, ReceiveKinds> = BTreeMap::new();
         for (_, wire) in wires(acts).filter(|(_, wire)| !wire.is_send) {
             let has = has.entry(wire.comm).or_default();
             has.any_tag |= wire.tag.is_none();
@@ -60,12 +60,14 @@ pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal>
         }
         for (&comm, one) in has.iter().filter(|(_, one)| one.any_tag) {
             let numbering = match (one.tags, one.any_source) {
-                (false, _) => Numbering::One,
-                (true, false) => Numbering::Resolved,
-                (true, true) => Numbering::Wild,
+                (false, _) => TagNumbering::One,
+                (true, false) => TagNumbering::Resolved,
+                (true, true) => TagNumbering::Wild,
             };
-            if numbering == Numbering::Wild && (has.len() > 1 || meets(agreed, acts)) {
-                let of = |(_, w): &(&Act, &Wire)| !w.is_send && w.comm == comm && w.tag.is_none();
+            if numbering == TagNumbering::Wild && (has.len() > 1 || meets(agreed, acts)) {
+                let of = |(_, w): &(&ProcessAct, &WireMessage)| {
+                    !w.is_send && w.comm == comm && w.tag.is_none()
+                };
                 let call = wires(acts).find(of).map_or(0, |(act, _)| act.call as usize);
                 let why = "a receive of any tag, beside receives of a tag and of any source and \
                            other communication";
@@ -79,11 +81,11 @@ pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal>
     let mut numbers: HashMap<(u32, Option<u32>), u32> = HashMap::new();
     for (rank, acts) in (0..).zip(&mut agreed.acts) {
         for act in acts {
-            let Does::Message(wire) = &mut act.does else { continue };
+            let ActKind::Message(wire) = &mut act.does else { continue };
             let numbering =
                 numberings.get(&(if wire.is_send { wire.peer } else { rank }, wire.comm));
-            let said = if numbering == Some(&Numbering::One) { None } else { wire.tag };
-            if said.is_none() && numbering == Some(&Numbering::Wild) {
+            let said = if numbering == Some(&TagNumbering::One) { None } else { wire.tag };
+            if said.is_none() && numbering == Some(&TagNumbering::Wild) {
                 continue;
             }
             let next = numbers.len() as u32;
@@ -94,9 +96,9 @@ pub(super) fn number(trace: &Trace, agreed: &mut Agreed) -> Result<u32, Refusal>
 }
 
 /// Whether a process meets others.
-fn meets(agreed: &Agreed, acts: &[Act]) -> bool {
+fn meets(agreed: &ActLists, acts: &[ProcessAct]) -> bool {
     acts.iter().any(|act| match act.does {
-        Does::Meets(meeting, _) => {
+        ActKind::Meets(meeting, _) => {
             let comm = agreed.meetings[meeting as usize].comm;
             agreed.communicators.size(comm) > 1
         }
@@ -104,21 +106,21 @@ fn meets(agreed: &Agreed, acts: &[Act]) -> bool {
     })
 }
 
-/// From a sender to a receiver in a communicator.
-type Pair = (u32, u32, u32);
+/// A pair of ranks: from a sender to a receiver in a communicator.
+type CommunicatorPair = (u32, u32, u32);
 
 /// Receives of any tag take the tag of the message that they get.
 ///
 /// The messages from one sender to one receiver have an order, and so have the receives. The
 /// earliest that fits is taken on both sides: whether all receives are there first changes nothing.
-fn resolve(acts: &mut [Vec<Act>], numberings: &HashMap<(u32, u32), Numbering>) {
-    let mut sent: BTreeMap<Pair, Vec<u32>> = BTreeMap::new();
-    let mut waiting: BTreeMap<Pair, Vec<(u32, Option<u32>)>> = BTreeMap::new();
+fn resolve(acts: &mut [Vec<ProcessAct>], numberings: &HashMap<(u32, u32), TagNumbering>) {
+    let mut sent: BTreeMap<CommunicatorPair, Vec<u32>> = BTreeMap::new();
+    let mut waiting: BTreeMap<CommunicatorPair, Vec<(u32, Option<u32>)>> = BTreeMap::new();
     for (rank, of) in (0..).zip(acts.iter()) {
         for (at, act) in (0..).zip(of) {
-            let Does::Message(wire) = &act.does else { continue };
+            let ActKind::Message(wire) = &act.does else { continue };
             let to = if wire.is_send { wire.peer } else { rank };
-            if numberings.get(&(to, wire.comm)) != Some(&Numbering::Resolved) {
+            if numberings.get(&(to, wire.comm)) != Some(&TagNumbering::Resolved) {
                 continue;
             }
             match (wire.is_send, wire.tag) {
@@ -141,7 +143,7 @@ fn resolve(acts: &mut [Vec<Act>], numberings: &HashMap<(u32, u32), Numbering>) {
             match (any.front(), by_tag) {
                 (Some(&at), by_tag) if by_tag.as_ref().is_none_or(|list| at < list[0]) => {
                     any.pop_front();
-                    if let Does::Message(wire) = &mut acts[pair.1 as usize][at as usize].does {
+                    if let ActKind::Message(wire) = &mut acts[pair.1 as usize][at as usize].does {
                         wire.tag = Some(tag);
                     }
                 }

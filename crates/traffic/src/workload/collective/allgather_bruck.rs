@@ -3,22 +3,24 @@
 //! Source: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 4.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
-use super::trees::Chain;
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allgather_bruck", "twice as many blocks in every round"),
-    Operation::Allgather,
-    |_| Ok(Box::new(Bruck)),
+    CollectiveOperation::Allgather,
+    |_| Ok(Box::new(BruckAllgather)),
 );
 
-struct Bruck;
+struct BruckAllgather;
 
-impl Algorithm for Bruck {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let mut chain = Chain::new(to);
+impl CollectiveAlgorithm for BruckAllgather {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let mut chain = StepChain::new(to);
         let mut have = 1;
         while have < ranks {
             let count = have.min(ranks - have);
@@ -26,7 +28,7 @@ impl Algorithm for Bruck {
             let blocks = |from: u32| (0..count).map(move |i| u64::from((from + i) % ranks));
             chain.exchange(
                 Some((back, &mut blocks(rank))),
-                Some((ahead, &mut blocks(ahead), How::Store)),
+                Some((ahead, &mut blocks(ahead), BlockUpdate::Store)),
             );
             have += count;
         }

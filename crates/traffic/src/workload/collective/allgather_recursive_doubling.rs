@@ -3,43 +3,45 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.1.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
 use super::reduce_scatter_halving::power_of_two;
-use super::trees::Chain;
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new(
         "allgather_recursive_doubling",
         "all that is there to a partner in every round; powers of two",
     ),
-    Operation::Allgather,
-    |_| Ok(Box::new(Doubling)),
+    CollectiveOperation::Allgather,
+    |_| Ok(Box::new(DoublingAllgather)),
 );
 
-struct Doubling;
+struct DoublingAllgather;
 
-impl Algorithm for Doubling {
+impl CollectiveAlgorithm for DoublingAllgather {
     fn check(&self, ranks: u32) -> Result<(), String> {
         power_of_two(ranks)
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        double(rank, ranks, &mut Chain::new(to), |r| r);
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        double(rank, ranks, &mut StepChain::new(to), |r| r);
     }
 }
 
 /// Of `ranks`, a power of two, each has the block of its own number, and ends with all; `named` are
 /// the ranks by these numbers.
-pub(super) fn double(me: u32, ranks: u32, chain: &mut Chain<'_>, named: impl Fn(u32) -> u32) {
+pub(super) fn double(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl Fn(u32) -> u32) {
     let mut have = 1;
     while have < ranks {
         let partner = me ^ have;
         let blocks = |of: u32| (of / have * have..of / have * have + have).map(u64::from);
         chain.exchange(
             Some((named(partner), &mut blocks(me))),
-            Some((named(partner), &mut blocks(partner), How::Store)),
+            Some((named(partner), &mut blocks(partner), BlockUpdate::Store)),
         );
         have *= 2;
     }

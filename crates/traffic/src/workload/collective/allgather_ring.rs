@@ -3,33 +3,35 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.1.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
-use super::trees::Chain;
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allgather_ring", "a block in every round, to the next rank"),
-    Operation::Allgather,
-    |_| Ok(Box::new(Ring)),
+    CollectiveOperation::Allgather,
+    |_| Ok(Box::new(RingAllgather)),
 );
 
-struct Ring;
+struct RingAllgather;
 
-impl Algorithm for Ring {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        pass_on(rank, ranks, rank, &mut Chain::new(to));
+impl CollectiveAlgorithm for RingAllgather {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        pass_on(rank, ranks, rank, &mut StepChain::new(to));
     }
 }
 
 /// All blocks around the ring, from the one that is there on.
-pub(super) fn pass_on(rank: u32, ranks: u32, first: u32, chain: &mut Chain<'_>) {
+pub(super) fn pass_on(rank: u32, ranks: u32, first: u32, chain: &mut StepChain<'_>) {
     let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     for round in 0..ranks - 1 {
         let block = |back: u32| std::iter::once(u64::from((first + 2 * ranks - back) % ranks));
         chain.exchange(
             Some((next, &mut block(round))),
-            Some((before, &mut block(round + 1), How::Store)),
+            Some((before, &mut block(round + 1), BlockUpdate::Store)),
         );
     }
 }

@@ -6,34 +6,34 @@
 //! Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
 //! scan, Parallel Computing 35 (2009), section 3.
 
-use super::kind::{Algorithm, Entry, Operation, Steps};
-use super::trees::{Place, down, up};
+use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
+use super::trees::{TreePlace, down, up};
 use base::fields::whole;
 use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Trees>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<DoubleTreeAllreduce>(
     Part::new("allreduce_double_tree", "up and down two trees, half of the vector along each"),
-    Operation::Allreduce,
-    |request| Ok(Box::new(request.read::<Trees>()?)),
+    CollectiveOperation::Allreduce,
+    |request| Ok(Box::new(request.read::<DoubleTreeAllreduce>()?)),
 );
 
 #[derive(Deserialize, JsonSchema)]
-struct Trees {
+struct DoubleTreeAllreduce {
     /// Parts of each half of the vector that are passed on by themselves.
     #[serde(default = "whole::<4>")]
     #[schemars(range(min = 1, max = 1 << 20))]
     segments: u64,
 }
 
-impl Algorithm for Trees {
+impl CollectiveAlgorithm for DoubleTreeAllreduce {
     fn blocks(&self, _: u32) -> u64 {
         2 * self.segments
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         for tree in 0..2_u64 {
             let place = if tree == 0 { place(rank, ranks) } else { turned(rank, ranks) };
             for segment in 0..self.segments {
@@ -49,7 +49,7 @@ impl Algorithm for Trees {
 
 /// A rank of the tree in order: rank `i` with lowest set bit `b` has below it `i - b/2` and
 /// `i + b/2`, or the next lower power that there is.
-fn place(rank: u32, ranks: u32) -> Place {
+fn place(rank: u32, ranks: u32) -> TreePlace {
     let lowest = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     let above = |rank: u32| {
         let up = (rank ^ lowest) | (lowest << 1);
@@ -66,15 +66,15 @@ fn place(rank: u32, ranks: u32) -> Place {
     if apart > 0 {
         below.push(rank + apart);
     }
-    Place { above: (rank > 0).then(|| above(rank)), below }
+    TreePlace { above: (rank > 0).then(|| above(rank)), below }
 }
 
 /// The other tree: read from the other end where the number of ranks is even, else turned by one.
-fn turned(rank: u32, ranks: u32) -> Place {
+fn turned(rank: u32, ranks: u32) -> TreePlace {
     if ranks.is_multiple_of(2) {
         let other = |r: u32| ranks - 1 - r;
-        let Place { above, below } = place(other(rank), ranks);
-        Place { above: above.map(other), below: below.into_iter().map(other).collect() }
+        let TreePlace { above, below } = place(other(rank), ranks);
+        TreePlace { above: above.map(other), below: below.into_iter().map(other).collect() }
     } else {
         place((rank + ranks - 1) % ranks, ranks).turned(1, ranks)
     }

@@ -8,25 +8,25 @@
 
 use super::allgather_recursive_doubling::double;
 use super::allreduce_recursive_doubling::folded;
-use super::kind::{Algorithm, Entry, Operation, Steps};
+use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
 use super::reduce_scatter_halving::halve;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_rabenseifner", "reduce_scatter_halving, then an allgather by doubling"),
-    Operation::Allreduce,
-    |_| Ok(Box::new(Rabenseifner)),
+    CollectiveOperation::Allreduce,
+    |_| Ok(Box::new(RabenseifnerAllreduce)),
 );
 
-struct Rabenseifner;
+struct RabenseifnerAllreduce;
 
-impl Algorithm for Rabenseifner {
+impl CollectiveAlgorithm for RabenseifnerAllreduce {
     fn blocks(&self, ranks: u32) -> u64 {
         1 << ranks.ilog2()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         folded(rank, ranks, self.blocks(ranks), to, |me, power, chain, named| {
             halve(me, power, chain, named);
             double(me, power, chain, named);

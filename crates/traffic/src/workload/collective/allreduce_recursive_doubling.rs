@@ -6,28 +6,30 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.5.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
-use super::trees::Chain;
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_recursive_doubling", "the whole sum to a partner in every round"),
-    Operation::Allreduce,
-    |_| Ok(Box::new(Doubling)),
+    CollectiveOperation::Allreduce,
+    |_| Ok(Box::new(DoublingAllreduce)),
 );
 
-struct Doubling;
+struct DoublingAllreduce;
 
-impl Algorithm for Doubling {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+impl CollectiveAlgorithm for DoublingAllreduce {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         folded(rank, ranks, 1, to, |me, power, chain, named| {
             let mut apart = 1;
             while apart < power {
                 let partner = named(me ^ apart);
                 let mut blocks = [std::iter::once(0), std::iter::once(0)];
                 let [out, back] = &mut blocks;
-                chain.exchange(Some((partner, out)), Some((partner, back, How::Add)));
+                chain.exchange(Some((partner, out)), Some((partner, back, BlockUpdate::Add)));
                 apart *= 2;
             }
         });
@@ -44,20 +46,20 @@ pub(super) fn folded(
     rank: u32,
     ranks: u32,
     blocks: u64,
-    to: &mut dyn Steps,
-    among: impl FnOnce(u32, u32, &mut Chain<'_>, &dyn Fn(u32) -> u32),
+    to: &mut dyn StepReceiver,
+    among: impl FnOnce(u32, u32, &mut StepChain<'_>, &dyn Fn(u32) -> u32),
 ) {
     let power = 1 << ranks.ilog2();
     let extra = ranks - power;
-    let mut chain = Chain::new(to);
+    let mut chain = StepChain::new(to);
     if rank < 2 * extra && rank.is_multiple_of(2) {
         chain.exchange(Some((rank + 1, &mut (0..blocks))), None);
-        chain.exchange(None, Some((rank + 1, &mut (0..blocks), How::Store)));
+        chain.exchange(None, Some((rank + 1, &mut (0..blocks), BlockUpdate::Store)));
         return;
     }
     let is_paired = rank < 2 * extra;
     if is_paired {
-        chain.exchange(None, Some((rank - 1, &mut (0..blocks), How::Add)));
+        chain.exchange(None, Some((rank - 1, &mut (0..blocks), BlockUpdate::Add)));
     }
     let me = if is_paired { rank / 2 } else { rank - extra };
     let named = |number: u32| if number < extra { 2 * number + 1 } else { number + extra };

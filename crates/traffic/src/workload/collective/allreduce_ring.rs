@@ -4,27 +4,27 @@
 //! JPDC 69 (2009), section 4.
 
 use super::allgather_ring::pass_on;
-use super::kind::{Algorithm, Entry, Operation, Steps};
+use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
 use super::reduce_scatter_ring::add_up;
-use super::trees::Chain;
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_ring", "reduce_scatter_ring, then allgather_ring"),
-    Operation::Allreduce,
-    |_| Ok(Box::new(Ring)),
+    CollectiveOperation::Allreduce,
+    |_| Ok(Box::new(RingAllreduce)),
 );
 
-struct Ring;
+struct RingAllreduce;
 
-impl Algorithm for Ring {
+impl CollectiveAlgorithm for RingAllreduce {
     fn blocks(&self, ranks: u32) -> u64 {
         ranks.into()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let mut chain = Chain::new(to);
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let mut chain = StepChain::new(to);
         add_up(rank, ranks, &mut chain);
         pass_on(rank, ranks, rank, &mut chain);
     }

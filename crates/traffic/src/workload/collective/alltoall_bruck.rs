@@ -4,18 +4,20 @@
 //! Source: Bruck, Ho, Kipnis, Upfal, Weathersby: Efficient algorithms for all-to-all
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 3.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
-use super::trees::Chain;
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("alltoall_bruck", "in as many rounds as the ranks have bits, over others"),
-    Operation::Alltoall,
-    |_| Ok(Box::new(Bruck)),
+    CollectiveOperation::Alltoall,
+    |_| Ok(Box::new(BruckAlltoall)),
 );
 
-struct Bruck;
+struct BruckAlltoall;
 
 /// The blocks that `at` passes on in the round of `bit`: of every distance with that bit, the one
 /// that has come here by the lower bits.
@@ -27,15 +29,15 @@ fn leaving(at: u32, bit: u32, ranks: u32) -> impl Iterator<Item = u64> {
     })
 }
 
-impl Algorithm for Bruck {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let mut chain = Chain::new(to);
+impl CollectiveAlgorithm for BruckAlltoall {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let mut chain = StepChain::new(to);
         let mut bit = 1;
         while bit < ranks {
             let (ahead, behind) = ((rank + bit) % ranks, (rank + ranks - bit) % ranks);
             chain.exchange(
                 Some((ahead, &mut leaving(rank, bit, ranks))),
-                Some((behind, &mut leaving(behind, bit, ranks), How::Store)),
+                Some((behind, &mut leaving(behind, bit, ranks), BlockUpdate::Store)),
             );
             bit *= 2;
         }

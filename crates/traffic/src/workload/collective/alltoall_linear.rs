@@ -3,12 +3,13 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.6.
 
-use super::exchange::Exchange;
-use super::kind::{Entry, Operation};
+use super::exchange::BlockExchange;
+use super::kind::{AlgorithmEntry, CollectiveOperation};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry::new(Part::new("alltoall_linear", "everything at once"), Operation::Alltoall, |_| {
-        Ok(Box::new(Exchange { messages: None, rounds: false }))
-    });
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
+    Part::new("alltoall_linear", "everything at once"),
+    CollectiveOperation::Alltoall,
+    |_| Ok(Box::new(BlockExchange { messages: None, rounds: false })),
+);

@@ -3,13 +3,13 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.6.
 
-use super::exchange::Exchange;
-use super::kind::{Entry, Operation};
+use super::exchange::BlockExchange;
+use super::kind::{AlgorithmEntry, CollectiveOperation};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("alltoall_pairwise", "a partner in every round"),
-    Operation::Alltoall,
-    |_| Ok(Box::new(Exchange { messages: None, rounds: true })),
+    CollectiveOperation::Alltoall,
+    |_| Ok(Box::new(BlockExchange { messages: None, rounds: true })),
 );

@@ -1,10 +1,10 @@
 //! Who sends how much to whom, where sizes differ: drawn, or as a matrix says.
 
-use super::exchange::{Edge, Exchange, Messages};
+use super::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
 use super::kind::AlgorithmResult;
-use super::size::Size;
+use super::size::CollectiveSize;
 use crate::workload::WorkloadRequest;
-use crate::workload::parameters::{MOST_BYTES, Rows};
+use crate::workload::parameters::{MOST_BYTES, NumberRows};
 use base::Refusal;
 use base::seed::Stream;
 use schemars::JsonSchema;
@@ -12,31 +12,31 @@ use serde::{Deserialize, Serialize};
 
 /// What sizes are drawn from, or the sizes.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Sizes {
+pub(super) struct AlltoallvParameters {
     #[serde(default)]
-    seed: Seed,
+    seed: SizeSeed,
     #[serde(default)]
-    matrix: Option<Matrix>,
+    matrix: Option<ByteMatrix>,
 }
 
 /// Seed of what is drawn.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct Seed(pub(super) u64);
+pub(super) struct SizeSeed(pub(super) u64);
 
 /// Bytes from each rank (row) to each (column).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct Matrix(Rows);
+pub(super) struct ByteMatrix(NumberRows);
 
-impl Matrix {
+impl ByteMatrix {
     /// The messages that it says; what a rank has for itself is none.
     ///
     /// # Errors
     /// When it has no row or column for a rank, or too many bytes.
-    pub(super) fn messages(&self, ranks: u32) -> Result<Vec<Edge>, Refusal> {
+    pub(super) fn messages(&self, ranks: u32) -> Result<Vec<ExchangeMessage>, Refusal> {
         let rows = self.0.square("matrix", ranks, MOST_BYTES)?;
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let all = pairs.zip(rows).map(|((from, to), bytes)| (from, to, bytes));
@@ -50,7 +50,8 @@ const MOST_RANKS: u32 = 4096;
 /// An exchange of the sizes that are asked for: from 0 to twice `bytes` where there is no matrix.
 /// Empty messages are not sent. In round i each rank sends to the rank i further.
 pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
-    let (Size { ranks, bytes }, sizes): (Size, Sizes) = (request.read()?, request.read()?);
+    let (CollectiveSize { ranks, bytes }, sizes): (CollectiveSize, AlltoallvParameters) =
+        (request.read()?, request.read()?);
     let ranks = ranks.0;
     let all = match sizes.matrix {
         Some(matrix) => matrix.messages(ranks)?,
@@ -61,11 +62,11 @@ pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResu
         None => drawn(ranks, bytes, sizes.seed.0),
     };
     let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
-    let messages = Some(Messages::new(ranks, &all, round));
-    Ok(Box::new(Exchange { messages, rounds }))
+    let messages = Some(ExchangeMessages::new(ranks, &all, round));
+    Ok(Box::new(BlockExchange { messages, rounds }))
 }
 
-fn drawn(ranks: u32, bytes: u64, seed: u64) -> Vec<Edge> {
+fn drawn(ranks: u32, bytes: u64, seed: u64) -> Vec<ExchangeMessage> {
     let mut all = Vec::new();
     for from in 0..ranks {
         let mut stream = Stream::new(seed, "alltoallv", from.into());

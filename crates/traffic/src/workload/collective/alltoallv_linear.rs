@@ -3,13 +3,13 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.6.
 
-use super::alltoallv::{Sizes, made};
-use super::kind::{Entry, Operation};
+use super::alltoallv::{AlltoallvParameters, made};
+use super::kind::{AlgorithmEntry, CollectiveOperation};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Sizes>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<AlltoallvParameters>(
     Part::new("alltoallv_linear", "everything at once, each message of its own size"),
-    Operation::Alltoallv,
+    CollectiveOperation::Alltoallv,
     |request| made(request, false),
 );

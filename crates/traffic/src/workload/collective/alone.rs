@@ -1,33 +1,36 @@
 //! A collective operation as a program of its own.
 
-use super::call::Call;
-use super::kind::{Entry, Meanwhile};
-use crate::workload::script::Script;
-use crate::workload::{Program, WorkloadRequest};
+use super::call::CollectiveCall;
+use super::kind::{AlgorithmEntry, OverlapParameters};
+use crate::workload::script::RankScript;
+use crate::workload::{RankProgram, WorkloadRequest};
 use base::Stop;
 
-/// A collective operation alone, with computation meanwhile.
-struct Alone {
-    call: Call,
-    meanwhile: Meanwhile,
+/// The program of a collective operation alone, with computation meanwhile.
+struct CollectiveProgram {
+    call: CollectiveCall,
+    meanwhile: OverlapParameters,
 }
 
 /// The program of `entry` with its parameters.
 pub(in crate::workload) fn alone(
-    entry: &Entry,
+    entry: &AlgorithmEntry,
     request: &WorkloadRequest<'_>,
-) -> Result<Box<dyn Program>, Stop> {
-    Ok(Box::new(Alone { call: Call::asked(entry, request)?, meanwhile: request.read()? }))
+) -> Result<Box<dyn RankProgram>, Stop> {
+    Ok(Box::new(CollectiveProgram {
+        call: CollectiveCall::asked(entry, request)?,
+        meanwhile: request.read()?,
+    }))
 }
 
-impl Program for Alone {
+impl RankProgram for CollectiveProgram {
     fn ranks(&self) -> u32 {
         self.call.ranks()
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         to.collective(&self.call, rank, &|r| r, 0, &[]);
-        let Meanwhile { overlap_ns, chunks, overlap_cpu } = self.meanwhile;
+        let OverlapParameters { overlap_ns, chunks, overlap_cpu } = self.meanwhile;
         to.on(overlap_cpu);
         let until =
             |chunk: u64| (u128::from(overlap_ns) * u128::from(chunk) / u128::from(chunks)) as u64;

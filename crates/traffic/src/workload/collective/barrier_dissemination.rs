@@ -4,34 +4,36 @@
 //! Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
 //! section 3; n = 1: Hensgen, Finkel, Manber, IJPP 17 (1988).
 
-use super::kind::{Algorithm, Entry, How, Operation, Step, Steps};
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepNumber, StepReceiver,
+};
 use base::fields::whole;
 use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Dissemination>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<DisseminationBarrier>(
     Part::new(
         "barrier_dissemination",
         "in every round a rank hears from some others, ever further away",
     ),
-    Operation::Barrier,
-    |request| Ok(Box::new(request.read::<Dissemination>()?)),
+    CollectiveOperation::Barrier,
+    |request| Ok(Box::new(request.read::<DisseminationBarrier>()?)),
 );
 
 #[derive(Deserialize, JsonSchema)]
-struct Dissemination {
+struct DisseminationBarrier {
     /// Messages that a rank sends in a round.
     #[serde(default = "whole::<1>")]
     #[schemars(range(min = 1, max = 1024))]
     ways: u64,
 }
 
-impl Algorithm for Dissemination {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+impl CollectiveAlgorithm for DisseminationBarrier {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         let (mut reach, all) = (1_u64, u64::from(ranks));
-        let mut heard: Vec<Step> = Vec::new();
+        let mut heard: Vec<StepNumber> = Vec::new();
         while reach < all {
             let distances = (1..=self.ways).map(|j| j * reach).take_while(|&d| d < all);
             let mut now = Vec::new();
@@ -39,7 +41,7 @@ impl Algorithm for Dissemination {
                 let ahead = (u64::from(rank) + distance) % all;
                 let step = to.send(ahead as u32, 0, &mut std::iter::once(0));
                 let behind = (u64::from(rank) + all - distance) % all;
-                let wait = to.recv(behind as u32, 0, &mut std::iter::once(0), How::Add);
+                let wait = to.recv(behind as u32, 0, &mut std::iter::once(0), BlockUpdate::Add);
                 for &before in &heard {
                     to.after(step, before);
                     to.after(wait, before);

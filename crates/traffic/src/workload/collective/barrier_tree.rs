@@ -1,13 +1,13 @@
 //! Barrier along a binomial tree: up to rank 0 and down again.
 
-use super::allreduce_tree::UpAndDown;
-use super::kind::{Entry, Operation};
-use super::trees::Tree;
+use super::allreduce_tree::TreeAllreduce;
+use super::kind::{AlgorithmEntry, CollectiveOperation};
+use super::trees::RankTree;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("barrier_tree", "up a binomial tree, and down"),
-    Operation::Barrier,
-    |_| Ok(Box::new(UpAndDown(Tree::Binomial))),
+    CollectiveOperation::Barrier,
+    |_| Ok(Box::new(TreeAllreduce(RankTree::Binomial))),
 );

@@ -8,30 +8,32 @@
 //! Source: Hoefler, Siebert, Rehm: A practically constant-time MPI broadcast algorithm for
 //! large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007, section 3.
 
-use super::kind::{Algorithm, Entry, Operation, Rooted, Steps};
-use super::trees::{Tree, down};
+use super::kind::{
+    AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, RootParameters, StepReceiver,
+};
+use super::trees::{RankTree, down};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new(
         "broadcast_multicast",
         "from the root to every rank, and from each to the next to make sure",
     ),
-    Operation::Broadcast,
-    |request| Ok(Box::new(Multicast { root: Rooted::asked(request)? })),
+    CollectiveOperation::Broadcast,
+    |request| Ok(Box::new(MulticastBroadcast { root: RootParameters::asked(request)? })),
 );
 
-struct Multicast {
+struct MulticastBroadcast {
     root: u32,
 }
 
-impl Algorithm for Multicast {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let star = Tree::Star.rooted(self.root, rank, ranks);
+impl CollectiveAlgorithm for MulticastBroadcast {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let star = RankTree::Star.rooted(self.root, rank, ranks);
         let have = down(&star, 0, &[0], None, to);
         // what the chain brings comes again: a rank passes on what the multicast brought
-        let chain = Tree::Chain.rooted(self.root, rank, ranks);
+        let chain = RankTree::Chain.rooted(self.root, rank, ranks);
         if let Some(next) = chain.below.first() {
             let step = to.send(*next, 1, &mut std::iter::once(0));
             if let Some(have) = have {
@@ -39,7 +41,7 @@ impl Algorithm for Multicast {
             }
         }
         if let Some(above) = chain.above {
-            to.recv(above, 1, &mut std::iter::once(0), super::How::Store);
+            to.recv(above, 1, &mut std::iter::once(0), super::BlockUpdate::Store);
         }
     }
 }

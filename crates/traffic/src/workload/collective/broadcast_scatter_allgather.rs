@@ -4,37 +4,40 @@
 //! IJHPCA 19 (2005), section 4.2, after van de Geijn.
 
 use super::allgather_ring::pass_on;
-use super::kind::{Algorithm, Entry, How, Operation, Rooted, Steps};
-use super::trees::{Chain, Tree, seen_from};
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, RootParameters,
+    StepReceiver,
+};
+use super::trees::{RankTree, StepChain, seen_from};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new("broadcast_scatter_allgather", "scatter_binomial, then allgather_ring"),
-    Operation::Broadcast,
-    |request| Ok(Box::new(Scattered { root: Rooted::asked(request)? })),
+    CollectiveOperation::Broadcast,
+    |request| Ok(Box::new(ScatterAllgatherBroadcast { root: RootParameters::asked(request)? })),
 );
 
-struct Scattered {
+struct ScatterAllgatherBroadcast {
     root: u32,
 }
 
-impl Algorithm for Scattered {
+impl CollectiveAlgorithm for ScatterAllgatherBroadcast {
     fn blocks(&self, ranks: u32) -> u64 {
         ranks.into()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         let seen = seen_from(self.root, rank, ranks);
-        let place = Tree::Binomial.rooted(self.root, rank, ranks);
+        let place = RankTree::Binomial.rooted(self.root, rank, ranks);
         // block b is the part of the rank that is b after the root
         let blocks = |of: u32| {
-            let under = Tree::Binomial.under(seen_from(self.root, of, ranks), ranks);
+            let under = RankTree::Binomial.under(seen_from(self.root, of, ranks), ranks);
             under.into_iter().map(u64::from)
         };
-        let mut chain = Chain::new(to);
+        let mut chain = StepChain::new(to);
         if let Some(above) = place.above {
-            chain.exchange(None, Some((above, &mut blocks(rank), How::Store)));
+            chain.exchange(None, Some((above, &mut blocks(rank), BlockUpdate::Store)));
         }
         for child in place.below {
             chain.exchange(Some((child, &mut blocks(child))), None);

@@ -1,7 +1,10 @@
 //! A collective operation of a number of ranks with its parameters, ready to be written.
 
-use super::kind::{Adding, Algorithm, Blocks, Entry, Operation, Rooted, Steps};
-use super::size::Size;
+use super::kind::{
+    AdditionCost, AlgorithmEntry, BlockNumbers, CollectiveAlgorithm, CollectiveOperation,
+    RootParameters, StepReceiver,
+};
+use super::size::CollectiveSize;
 use super::{entry, exchange};
 use crate::workload::WorkloadRequest;
 use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
@@ -14,10 +17,11 @@ const MOST_LISTED: u32 = 4096;
 
 /// A collective operation of a number of ranks, ready to be written into a schedule.
 #[derive(Clone)]
-pub struct Call {
-    pub(super) algorithm: Arc<dyn Algorithm>,
+pub struct CollectiveCall {
+    pub(super) algorithm: Arc<dyn CollectiveAlgorithm>,
+    name: &'static str,
     /// What MPI has a call for, and its root.
-    known: Option<(Operation, u32)>,
+    known: Option<(CollectiveOperation, u32)>,
     is_whole: bool,
     ranks: u32,
     bytes: u64,
@@ -27,7 +31,7 @@ pub struct Call {
     pub add_ns_per_kib: u64,
 }
 
-impl Call {
+impl CollectiveCall {
     /// By name, with the defaults of the algorithm's own parameters. `bytes` are those of the
     /// vector that is broadcast or added; for operations with a block for every rank, those of a
     /// block.
@@ -41,7 +45,7 @@ impl Call {
     /// The same with a root, of those that have one.
     ///
     /// # Errors
-    /// As [`Call::new`], and when there is no such rank.
+    /// As [`CollectiveCall::new`], and when there is no such rank.
     pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, Stop> {
         let numbers = [
             ("ranks", u64::from(ranks), 1, MOST_RANKS),
@@ -73,38 +77,47 @@ impl Call {
     ) -> Self {
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
         let all = pairs.map(|(from, to)| (from, to, bytes(from, to)));
-        let all: Vec<exchange::Edge> =
+        let all: Vec<exchange::ExchangeMessage> =
             all.filter(|e| e.0 != e.1 && (keeps_empty || e.2 > 0)).collect();
         let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
-        let messages = Some(exchange::Messages::new(ranks, &all, round));
-        Self::of(exchange::Exchange { messages, rounds }, ranks)
+        let messages = Some(exchange::ExchangeMessages::new(ranks, &all, round));
+        let name = if rounds { "alltoallv_pairwise" } else { "alltoallv_linear" };
+        Self { name, ..Self::of(exchange::BlockExchange { messages, rounds }, ranks) }
     }
 
     /// As asked for.
-    pub(super) fn asked(entry: &Entry, request: &WorkloadRequest<'_>) -> Result<Self, Stop> {
-        let Size { ranks, bytes } = request.read()?;
+    pub(super) fn asked(
+        entry: &AlgorithmEntry,
+        request: &WorkloadRequest<'_>,
+    ) -> Result<Self, Stop> {
+        let CollectiveSize { ranks, bytes } = request.read()?;
         let ranks = ranks.0;
-        let algorithm: Arc<dyn Algorithm> = (entry.make)(request)?.into();
+        let algorithm: Arc<dyn CollectiveAlgorithm> = (entry.make)(request)?.into();
         algorithm.check(ranks).map_err(|help| {
             Refusal::new("ranks", format!("{} is not for {ranks}", entry.part.name), help)
         })?;
         // those that have no such parameter have its default, which changes nothing
-        let Adding { add_ns_per_kib } = request.read()?;
+        let AdditionCost { add_ns_per_kib } = request.read()?;
         let is_whole = entry.operation.is_whole();
-        let known = Some((entry.operation, Rooted::asked(request)?));
-        Ok(Self { algorithm, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
+        let known = Some((entry.operation, RootParameters::asked(request)?));
+        let name = entry.part.name;
+        Ok(Self { algorithm, name, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
     /// An operation of this number of ranks in which none does anything.
     pub(in crate::workload) fn nothing(ranks: u32) -> Self {
-        Self::of(Nothing, ranks)
+        Self::of(EmptyAlgorithm, ranks)
     }
 
-    /// An algorithm whose blocks have sizes of their own.
-    pub(in crate::workload) fn of(algorithm: impl Algorithm + 'static, ranks: u32) -> Self {
+    /// An algorithm whose blocks have sizes of their own, from ranks to others.
+    pub(in crate::workload) fn of(
+        algorithm: impl CollectiveAlgorithm + 'static,
+        ranks: u32,
+    ) -> Self {
         let algorithm = Arc::new(algorithm);
         Self {
             algorithm,
+            name: "alltoallv",
             known: None,
             is_whole: false,
             ranks,
@@ -127,6 +140,11 @@ impl Call {
         Self { sizes: Some(Arc::new(sizes)), ..self }
     }
 
+    /// What it is called: the algorithm, where it has a name.
+    pub(in crate::workload) fn name(&self) -> &'static str {
+        self.name
+    }
+
     /// How many ranks take part.
     pub fn ranks(&self) -> u32 {
         self.ranks
@@ -134,22 +152,22 @@ impl Call {
 
     /// The operation, its root, and the bytes of the vector or of every block; none where ranks
     /// have blocks of their own, or it is no one of MPI's.
-    pub(in crate::workload) fn uniform(&self) -> Option<(Operation, u32, u64)> {
+    pub(in crate::workload) fn uniform(&self) -> Option<(CollectiveOperation, u32, u64)> {
         let known = self.known.filter(|(it, _)| match it {
-            Operation::Alltoallv | Operation::Neighbours => false,
+            CollectiveOperation::Alltoallv | CollectiveOperation::Neighbours => false,
             // MPI's call has a list of all ranks
-            Operation::ReduceScatter => self.sizes.is_none() && self.ranks <= MOST_LISTED,
+            CollectiveOperation::ReduceScatter => self.sizes.is_none() && self.ranks <= MOST_LISTED,
             _ => self.sizes.is_none(),
         });
         known.map(|(operation, root)| (operation, root, self.bytes))
     }
 
-    pub(in crate::workload) fn tell(&self, rank: u32, to: &mut dyn Steps) {
+    pub(in crate::workload) fn tell(&self, rank: u32, to: &mut dyn StepReceiver) {
         self.algorithm.tell(rank, self.ranks, to);
     }
 
     /// Bytes of a message of these blocks.
-    pub(super) fn size(&self, blocks: Blocks<'_>) -> u64 {
+    pub(super) fn size(&self, blocks: BlockNumbers<'_>) -> u64 {
         if let Some(sizes) = &self.sizes {
             return blocks.map(|b| sizes[(b % sizes.len() as u64) as usize]).sum();
         }
@@ -162,9 +180,9 @@ impl Call {
     }
 }
 
-/// What is left out: no rank sends, receives, or waits.
-struct Nothing;
+/// The algorithm of what is left out: no rank sends, receives, or waits.
+struct EmptyAlgorithm;
 
-impl Algorithm for Nothing {
-    fn tell(&self, _: u32, _: u32, _: &mut dyn Steps) {}
+impl CollectiveAlgorithm for EmptyAlgorithm {
+    fn tell(&self, _: u32, _: u32, _: &mut dyn StepReceiver) {}
 }

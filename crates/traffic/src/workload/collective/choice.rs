@@ -1,7 +1,7 @@
 //! The algorithm of an operation, by what its name has behind the operation: `ring`.
 
 use super::ALGORITHMS;
-use super::kind::Operation;
+use super::kind::CollectiveOperation;
 use base::words::did_you_mean;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
@@ -10,16 +10,16 @@ use std::borrow::Cow;
 
 /// One of the algorithms of an operation, whose number `OPERATION` is: those of the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Choice<const OPERATION: u8> {
+pub struct AlgorithmChoice<const OPERATION: u8> {
     name: &'static str,
 }
 
 /// An algorithm of the operation allreduce.
-pub type AllreduceChoice = Choice<{ Operation::Allreduce as u8 }>;
+pub type AllreduceChoice = AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>;
 /// An algorithm of the operation allgather.
-pub type AllgatherChoice = Choice<{ Operation::Allgather as u8 }>;
+pub type AllgatherChoice = AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>;
 
-impl<const OPERATION: u8> Choice<OPERATION> {
+impl<const OPERATION: u8> AlgorithmChoice<OPERATION> {
     /// The algorithm of this name, which is in the table.
     pub const fn new(name: &'static str) -> Self {
         Self { name }
@@ -31,7 +31,7 @@ impl<const OPERATION: u8> Choice<OPERATION> {
     }
 
     /// The operation.
-    fn operation() -> Operation {
+    fn operation() -> CollectiveOperation {
         let own = ALGORITHMS.iter().find(|entry| entry.operation as u8 == OPERATION);
         own.expect("an operation has an algorithm").operation
     }
@@ -48,19 +48,19 @@ impl<const OPERATION: u8> Choice<OPERATION> {
     }
 }
 
-impl<const OPERATION: u8> Default for Choice<OPERATION> {
+impl<const OPERATION: u8> Default for AlgorithmChoice<OPERATION> {
     fn default() -> Self {
         Self { name: Self::operation().usual() }
     }
 }
 
-impl<const OPERATION: u8> Serialize for Choice<OPERATION> {
+impl<const OPERATION: u8> Serialize for AlgorithmChoice<OPERATION> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         Self::operation().without(self.name).serialize(to)
     }
 }
 
-impl<'de, const OPERATION: u8> Deserialize<'de> for Choice<OPERATION> {
+impl<'de, const OPERATION: u8> Deserialize<'de> for AlgorithmChoice<OPERATION> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = String::deserialize(from)?;
         let found = Self::all().find(|(word, _)| *word == given);
@@ -72,7 +72,7 @@ impl<'de, const OPERATION: u8> Deserialize<'de> for Choice<OPERATION> {
     }
 }
 
-impl<const OPERATION: u8> JsonSchema for Choice<OPERATION> {
+impl<const OPERATION: u8> JsonSchema for AlgorithmChoice<OPERATION> {
     fn inline_schema() -> bool {
         true
     }

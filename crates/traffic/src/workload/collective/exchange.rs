@@ -1,13 +1,13 @@
 //! Blocks from any rank to any other: everything at once, or in rounds in which a rank sends one at
 //! most and receives one at most.
 
-use super::kind::{Algorithm, How, Step, Steps};
-use super::trees::Chain;
+use super::kind::{BlockUpdate, CollectiveAlgorithm, StepNumber, StepReceiver};
+use super::trees::StepChain;
 use base::{Stop, Watch};
 
 /// A message as one of its ends has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Partner {
+struct ExchangePartner {
     round: u32,
     rank: u32,
     bytes: u64,
@@ -15,59 +15,63 @@ struct Partner {
 
 /// One list of partners for each rank.
 #[derive(Debug, Default)]
-struct Lists {
+struct PartnerLists {
     starts: Vec<usize>,
-    all: Vec<Partner>,
+    all: Vec<ExchangePartner>,
 }
 
-impl Lists {
+impl PartnerLists {
     /// From the partners of every rank, as `(rank, partner)`; each list in order of its rounds.
-    fn new(ranks: u32, mut of: Vec<(u32, Partner)>) -> Self {
+    fn new(ranks: u32, mut of: Vec<(u32, ExchangePartner)>) -> Self {
         of.sort_by_key(|(rank, partner)| (*rank, partner.round, partner.rank));
         let from = |rank: u32| of.partition_point(|(r, _)| *r < rank);
         let starts = (0..=ranks).map(from).collect();
         Self { starts, all: of.into_iter().map(|(_, partner)| partner).collect() }
     }
 
-    fn of(&self, rank: u32) -> &[Partner] {
+    fn of(&self, rank: u32) -> &[ExchangePartner] {
         &self.all[self.starts[rank as usize]..self.starts[rank as usize + 1]]
     }
 }
 
-/// Who sends how much to whom, and in which round.
+/// The messages of an exchange: who sends how much to whom, and in which round.
 #[derive(Debug, Default)]
-pub(in super::super) struct Messages {
-    sent: Lists,
-    received: Lists,
+pub(in super::super) struct ExchangeMessages {
+    sent: PartnerLists,
+    received: PartnerLists,
 }
 
 /// A message: from, to, bytes.
-pub(in super::super) type Edge = (u32, u32, u64);
+pub(in super::super) type ExchangeMessage = (u32, u32, u64);
 
-impl Messages {
+impl ExchangeMessages {
     /// Every message in the round that `round` gives it by its place in the list. None may be from
     /// a rank to itself, nor two from one rank to the same other. O(messages log).
-    pub(in super::super) fn new(ranks: u32, all: &[Edge], round: impl Fn(usize) -> u32) -> Self {
-        let side = |end: fn(&Edge) -> (u32, u32)| {
+    pub(in super::super) fn new(
+        ranks: u32,
+        all: &[ExchangeMessage],
+        round: impl Fn(usize) -> u32,
+    ) -> Self {
+        let side = |end: fn(&ExchangeMessage) -> (u32, u32)| {
             let of = all.iter().enumerate().map(|(i, edge)| {
                 let (rank, other) = end(edge);
-                (rank, Partner { round: round(i), rank: other, bytes: edge.2 })
+                (rank, ExchangePartner { round: round(i), rank: other, bytes: edge.2 })
             });
-            Lists::new(ranks, of.collect())
+            PartnerLists::new(ranks, of.collect())
         };
         Self { sent: side(|e| (e.0, e.1)), received: side(|e| (e.1, e.0)) }
     }
 }
 
 /// Each rank's own block for each other, or those messages that there are.
-pub(in super::super) struct Exchange {
+pub(in super::super) struct BlockExchange {
     /// All ranks to all others where there are none.
-    pub(in super::super) messages: Option<Messages>,
+    pub(in super::super) messages: Option<ExchangeMessages>,
     /// In rounds, not at once.
     pub(in super::super) rounds: bool,
 }
 
-impl Algorithm for Exchange {
+impl CollectiveAlgorithm for BlockExchange {
     fn bytes(&self, block: u64, ranks: u32, bytes: u64) -> u64 {
         let Some(messages) = &self.messages else { return bytes };
         let (from, to) = ((block / u64::from(ranks)) as u32, (block % u64::from(ranks)) as u32);
@@ -75,13 +79,13 @@ impl Algorithm for Exchange {
         found.map_or(0, |partner| partner.bytes)
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let dense: [Vec<Partner>; 2];
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let dense: [Vec<ExchangePartner>; 2];
         let (sent, received) = if let Some(messages) = &self.messages {
             (messages.sent.of(rank), messages.received.of(rank))
         } else {
             let side = |at: &dyn Fn(u32) -> u32| {
-                (1..ranks).map(|i| Partner { round: i, rank: at(i), bytes: 0 }).collect()
+                (1..ranks).map(|i| ExchangePartner { round: i, rank: at(i), bytes: 0 }).collect()
             };
             dense = [side(&|i| (rank + i) % ranks), side(&|i| (rank + ranks - i) % ranks)];
             (&dense[0][..], &dense[1][..])
@@ -91,7 +95,7 @@ impl Algorithm for Exchange {
         };
         if !self.rounds {
             for p in received {
-                to.recv(p.rank, 0, &mut block(p.rank, rank), How::Store);
+                to.recv(p.rank, 0, &mut block(p.rank, rank), BlockUpdate::Store);
             }
             for p in sent {
                 to.send(p.rank, 0, &mut block(rank, p.rank));
@@ -99,7 +103,7 @@ impl Algorithm for Exchange {
             return;
         }
         let (mut sent, mut received) = (sent.iter().peekable(), received.iter().peekable());
-        let mut chain = Chain::new(to);
+        let mut chain = StepChain::new(to);
         while let Some(round) =
             sent.peek().into_iter().chain(received.peek()).map(|p| p.round).min()
         {
@@ -110,7 +114,7 @@ impl Algorithm for Exchange {
             let [leaving, coming] = &mut blocks;
             chain.exchange(
                 out.map(|p| (p.rank, leaving as _)),
-                back.map(|p| (p.rank, coming as _, How::Store)),
+                back.map(|p| (p.rank, coming as _, BlockUpdate::Store)),
             );
         }
     }
@@ -135,9 +139,9 @@ const NONE: u32 = u32::MAX;
 /// When `watch` says stop.
 pub(in super::super) fn coloured(
     ranks: u32,
-    all: &[Edge],
+    all: &[ExchangeMessage],
     watch: &dyn Watch,
-) -> Result<Vec<Step>, Stop> {
+) -> Result<Vec<StepNumber>, Stop> {
     let n = ranks as usize;
     let mut degrees = vec![0_usize; 2 * n];
     for &(from, to, _) in all {

@@ -3,27 +3,29 @@
 //!
 //! Source: Sanders, Traeff: Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006, section 2.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
 use super::scan_doubling::add_before;
-use super::trees::Chain;
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("exscan_doubling", "a shift by one rank, then scan_doubling"),
-    Operation::Exscan,
-    |_| Ok(Box::new(Doubling)),
+    CollectiveOperation::Exscan,
+    |_| Ok(Box::new(DoublingExscan)),
 );
 
-struct Doubling;
+struct DoublingExscan;
 
-impl Algorithm for Doubling {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let mut chain = Chain::new(to);
+impl CollectiveAlgorithm for DoublingExscan {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let mut chain = StepChain::new(to);
         let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
         let [out, back] = &mut blocks;
         let next = (rank + 1 < ranks).then(|| (rank + 1, out as _));
-        chain.exchange(next, rank.checked_sub(1).map(|r| (r, back as _, How::Store)));
+        chain.exchange(next, rank.checked_sub(1).map(|r| (r, back as _, BlockUpdate::Store)));
         if let Some(me) = rank.checked_sub(1) {
             add_before(me, ranks - 1, &mut chain, 1);
         }

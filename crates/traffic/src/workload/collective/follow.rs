@@ -1,75 +1,84 @@
 //! Following an algorithm with symbols for data.
 
-use super::call::Call;
-use super::kind::{Blocks, How, Operation, Step, Steps};
+use super::call::CollectiveCall;
+use super::kind::{BlockNumbers, BlockUpdate, CollectiveOperation, StepNumber, StepReceiver};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a block holds: whose blocks were added up in it.
-type Held = BTreeSet<u32>;
+/// The contents of a block: whose blocks were added up in it.
+type BlockContents = BTreeSet<u32>;
 
+/// A step of a rank, recorded.
 #[derive(Debug, Clone)]
-struct Recorded {
+struct RecordedStep {
     peer: u32,
     tag: u32,
     blocks: Vec<u64>,
     /// None for a send.
-    how: Option<How>,
+    how: Option<BlockUpdate>,
     after: Vec<usize>,
 }
 
+/// A recorder of the steps of one rank.
 #[derive(Debug, Default)]
-struct Listener(Vec<Recorded>);
+struct StepRecorder(Vec<RecordedStep>);
 
-impl Steps for Listener {
-    fn send(&mut self, to: u32, tag: u32, blocks: Blocks<'_>) -> Step {
+impl StepReceiver for StepRecorder {
+    fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber {
         let (blocks, after) = (blocks.collect(), Vec::new());
-        self.0.push(Recorded { peer: to, tag, blocks, how: None, after });
-        self.0.len() as Step - 1
+        self.0.push(RecordedStep { peer: to, tag, blocks, how: None, after });
+        self.0.len() as StepNumber - 1
     }
 
-    fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, how: How) -> Step {
+    fn recv(
+        &mut self,
+        from: u32,
+        tag: u32,
+        blocks: BlockNumbers<'_>,
+        how: BlockUpdate,
+    ) -> StepNumber {
         let (blocks, after) = (blocks.collect(), Vec::new());
-        self.0.push(Recorded { peer: from, tag, blocks, how: Some(how), after });
-        self.0.len() as Step - 1
+        self.0.push(RecordedStep { peer: from, tag, blocks, how: Some(how), after });
+        self.0.len() as StepNumber - 1
     }
 
-    fn after(&mut self, step: Step, before: Step) {
+    fn after(&mut self, step: StepNumber, before: StepNumber) {
         assert!(before < step, "steps wait for earlier ones");
         self.0[step as usize].after.push(before as usize);
     }
 }
 
 /// A step: rank, number.
-type At = (u32, usize);
-/// Messages between two ranks with a tag.
-type Pair = (u32, u32, u32);
+type RankStep = (u32, usize);
+/// A pair of ranks with a tag, by which messages are matched.
+type TaggedPair = (u32, u32, u32);
 
-struct Following<'a> {
-    operation: Operation,
+/// The tracking of all blocks through an operation.
+struct BlockTracking<'a> {
+    operation: CollectiveOperation,
     root: u32,
     ranks: u32,
     blocks: u64,
-    call: &'a Call,
-    recorded: &'a [Vec<Recorded>],
+    call: &'a CollectiveCall,
+    recorded: &'a [Vec<RecordedStep>],
     /// The send that each receive gets: rank, step.
-    partner: BTreeMap<At, At>,
-    sent: BTreeMap<At, BTreeMap<u64, Held>>,
+    partner: BTreeMap<RankStep, RankStep>,
+    sent: BTreeMap<RankStep, BTreeMap<u64, BlockContents>>,
 }
 
 /// Follows a call: every rank ends with what the operation says.
 ///
 /// # Panics
 /// Where one does not.
-pub(super) fn follow(name: &str, call: &Call, operation: Operation, root: u32) {
+pub(super) fn follow(name: &str, call: &CollectiveCall, operation: CollectiveOperation, root: u32) {
     let ranks = call.ranks();
-    let recorded: Vec<Vec<Recorded>> = (0..ranks)
+    let recorded: Vec<Vec<RecordedStep>> = (0..ranks)
         .map(|rank| {
-            let mut listener = Listener::default();
+            let mut listener = StepRecorder::default();
             call.tell(rank, &mut listener);
             listener.0
         })
         .collect();
-    let mut all = Following {
+    let mut all = BlockTracking {
         operation,
         root,
         ranks,
@@ -90,8 +99,8 @@ pub(super) fn follow(name: &str, call: &Call, operation: Operation, root: u32) {
 }
 
 /// Which send each receive gets; of one pair and tag they must come in an order that is sure.
-fn matched(recorded: &[Vec<Recorded>]) -> BTreeMap<At, At> {
-    let mut sides: [BTreeMap<Pair, Vec<At>>; 2] = Default::default();
+fn matched(recorded: &[Vec<RecordedStep>]) -> BTreeMap<RankStep, RankStep> {
+    let mut sides: [BTreeMap<TaggedPair, Vec<RankStep>>; 2] = Default::default();
     for (rank, steps) in (0..).zip(recorded) {
         for (i, step) in steps.iter().enumerate() {
             assert!(step.peer < recorded.len() as u32 && step.peer != rank, "to another rank");
@@ -116,7 +125,7 @@ fn matched(recorded: &[Vec<Recorded>]) -> BTreeMap<At, At> {
             }
         }
         for (receive, send) in receives.iter().zip(sends) {
-            let blocks = |at: &At| &recorded[at.0 as usize][at.1].blocks;
+            let blocks = |at: &RankStep| &recorded[at.0 as usize][at.1].blocks;
             assert_eq!(blocks(receive), blocks(send), "{key:?}: both sides name the same blocks");
             partner.insert(*receive, *send);
         }
@@ -125,7 +134,7 @@ fn matched(recorded: &[Vec<Recorded>]) -> BTreeMap<At, At> {
 }
 
 /// All steps that `step` waits for, itself or through others.
-fn ancestors(steps: &[Recorded], step: usize) -> BTreeSet<usize> {
+fn ancestors(steps: &[RecordedStep], step: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = steps[step].after.clone();
     while let Some(next) = open.pop() {
@@ -136,20 +145,20 @@ fn ancestors(steps: &[Recorded], step: usize) -> BTreeSet<usize> {
     found
 }
 
-impl Following<'_> {
+impl BlockTracking<'_> {
     /// What a rank holds once these of its steps are done, ascending.
-    fn memory(&mut self, rank: u32, steps: &[usize]) -> BTreeMap<u64, Held> {
+    fn memory(&mut self, rank: u32, steps: &[usize]) -> BTreeMap<u64, BlockContents> {
         let mut held = self.initial(rank);
         for &step in steps {
             let Some(how) = self.recorded[rank as usize][step].how else { continue };
             let (sender, send) = self.partner[&(rank, step)];
             for (block, value) in self.content(sender, send) {
-                if how == How::Store {
+                if how == BlockUpdate::Store {
                     held.insert(block, value);
                     continue;
                 }
                 let into = held.entry(block).or_default();
-                let barrier = self.operation == Operation::Barrier;
+                let barrier = self.operation == CollectiveOperation::Barrier;
                 assert!(barrier || into.is_disjoint(&value), "block {block} is added twice");
                 into.extend(value);
             }
@@ -158,7 +167,7 @@ impl Following<'_> {
     }
 
     /// What a message carries.
-    fn content(&mut self, rank: u32, step: usize) -> BTreeMap<u64, Held> {
+    fn content(&mut self, rank: u32, step: usize) -> BTreeMap<u64, BlockContents> {
         if let Some(known) = self.sent.get(&(rank, step)) {
             return known.clone();
         }
@@ -168,52 +177,56 @@ impl Following<'_> {
         let blocks = &self.recorded[rank as usize][step].blocks;
         let value =
             |b: &u64| held.get(b).cloned().unwrap_or_else(|| panic!("no block {b} to send"));
-        let content: BTreeMap<u64, Held> = blocks.iter().map(|b| (*b, value(b))).collect();
+        let content: BTreeMap<u64, BlockContents> = blocks.iter().map(|b| (*b, value(b))).collect();
         self.sent.insert((rank, step), content.clone());
         content
     }
 
-    fn initial(&self, rank: u32) -> BTreeMap<u64, Held> {
+    fn initial(&self, rank: u32) -> BTreeMap<u64, BlockContents> {
         let (n, mine) = (u64::from(self.ranks), u64::from(rank));
         let blocks: Vec<u64> = match self.operation {
-            Operation::Broadcast | Operation::Scatter if rank != self.root => Vec::new(),
-            Operation::Allgather | Operation::Gather => vec![mine],
-            Operation::Scatter => (0..n).collect(),
-            Operation::Alltoall | Operation::Alltoallv | Operation::Neighbours => {
-                (0..n).map(|to| mine * n + to).collect()
+            CollectiveOperation::Broadcast | CollectiveOperation::Scatter if rank != self.root => {
+                Vec::new()
             }
+            CollectiveOperation::Allgather | CollectiveOperation::Gather => vec![mine],
+            CollectiveOperation::Scatter => (0..n).collect(),
+            CollectiveOperation::Alltoall
+            | CollectiveOperation::Alltoallv
+            | CollectiveOperation::Neighbours => (0..n).map(|to| mine * n + to).collect(),
             _ => (0..self.blocks).collect(),
         };
-        blocks.into_iter().map(|block| (block, Held::from([rank]))).collect()
+        blocks.into_iter().map(|block| (block, BlockContents::from([rank]))).collect()
     }
 
     /// What a rank must end with.
-    fn wanted(&self, rank: u32) -> BTreeMap<u64, Held> {
+    fn wanted(&self, rank: u32) -> BTreeMap<u64, BlockContents> {
         let (n, mine) = (u64::from(self.ranks), u64::from(rank));
-        let sum: Held = (0..self.ranks).collect();
-        let all = |held: Held| (0..self.blocks).map(|b| (b, held.clone())).collect();
-        let own = || (0..n).map(|b| (b, Held::from([b as u32]))).collect();
+        let sum: BlockContents = (0..self.ranks).collect();
+        let all = |held: BlockContents| (0..self.blocks).map(|b| (b, held.clone())).collect();
+        let own = || (0..n).map(|b| (b, BlockContents::from([b as u32]))).collect();
         match self.operation {
-            Operation::Barrier | Operation::Allreduce => all(sum),
-            Operation::Broadcast => all(Held::from([self.root])),
-            Operation::Reduce if rank == self.root => all(sum),
-            Operation::Gather if rank == self.root => own(),
-            Operation::Reduce | Operation::Gather => BTreeMap::new(),
-            Operation::Allgather => own(),
-            Operation::ReduceScatter => BTreeMap::from([(mine, sum)]),
-            Operation::Alltoall => {
-                (0..n).map(|from| (from * n + mine, Held::from([from as u32]))).collect()
+            CollectiveOperation::Barrier | CollectiveOperation::Allreduce => all(sum),
+            CollectiveOperation::Broadcast => all(BlockContents::from([self.root])),
+            CollectiveOperation::Reduce if rank == self.root => all(sum),
+            CollectiveOperation::Gather if rank == self.root => own(),
+            CollectiveOperation::Reduce | CollectiveOperation::Gather => BTreeMap::new(),
+            CollectiveOperation::Allgather => own(),
+            CollectiveOperation::ReduceScatter => BTreeMap::from([(mine, sum)]),
+            CollectiveOperation::Alltoall => {
+                (0..n).map(|from| (from * n + mine, BlockContents::from([from as u32]))).collect()
             }
-            Operation::Alltoallv | Operation::Neighbours => (0..n)
+            CollectiveOperation::Alltoallv | CollectiveOperation::Neighbours => (0..n)
                 .filter(|&from| {
                     from != mine && self.call.size(&mut [from * n + mine].into_iter()) > 0
                 })
-                .map(|from| (from * n + mine, Held::from([from as u32])))
+                .map(|from| (from * n + mine, BlockContents::from([from as u32])))
                 .collect(),
-            Operation::Scan => all((0..=rank).collect()),
-            Operation::Exscan if rank == 0 => BTreeMap::new(),
-            Operation::Exscan => all((0..rank).collect()),
-            Operation::Scatter => BTreeMap::from([(mine, Held::from([self.root]))]),
+            CollectiveOperation::Scan => all((0..=rank).collect()),
+            CollectiveOperation::Exscan if rank == 0 => BTreeMap::new(),
+            CollectiveOperation::Exscan => all((0..rank).collect()),
+            CollectiveOperation::Scatter => {
+                BTreeMap::from([(mine, BlockContents::from([self.root]))])
+            }
         }
     }
 }

@@ -1,6 +1,6 @@
 //! What an algorithm of a collective operation is, and how it is asked for.
 
-use super::size::{BlockBytes, GivenSize, MeanBytes, Size, VectorBytes};
+use super::size::{BlockBytes, CollectiveSize, MeanBytes, RequiredSize, VectorBytes};
 use crate::workload::WorkloadRequest;
 use crate::workload::parameters::{MOST_NS, MOST_RANKS, no_rank};
 use base::fields::whole;
@@ -10,9 +10,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
-/// What all ranks do together, as MPI defines it.
+/// A collective operation, as MPI defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Operation {
+pub enum CollectiveOperation {
     /// Nobody leaves before everybody has come.
     Barrier,
     /// All get the root's blocks.
@@ -41,9 +41,9 @@ pub enum Operation {
     Scatter,
 }
 
-/// What a received block does to the one that is there.
+/// The update by a received block of the one that is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum How {
+pub enum BlockUpdate {
     /// Takes its place.
     Store,
     /// Is added to it.
@@ -51,27 +51,34 @@ pub enum How {
 }
 
 /// The number of a step of a rank.
-pub type Step = u32;
+pub type StepNumber = u32;
 
-/// Blocks of a message. Those of a vector that is divided are numbered from 0; a block for a rank,
-/// or of one, has its number; one from `a` for `b` of `n` ranks is `a n + b`.
-pub type Blocks<'a> = &'a mut dyn Iterator<Item = u64>;
+/// The numbers of the blocks of a message. Those of a vector that is divided are numbered from 0; a
+/// block for a rank, or of one, has its number; one from `a` for `b` of `n` ranks is `a n + b`.
+pub type BlockNumbers<'a> = &'a mut dyn Iterator<Item = u64>;
 
-/// What takes the steps of a rank one by one.
-pub trait Steps {
+/// A receiver of the steps of a rank, one by one.
+pub trait StepReceiver {
     /// Sends blocks as the steps have made them that this one waits for, itself or through others;
     /// what others receive meanwhile stands beside.
-    fn send(&mut self, to: u32, tag: u32, blocks: Blocks<'_>) -> Step;
+    fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber;
 
     /// Receives the blocks that `from` sends with this tag; such messages come in order.
-    fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, how: How) -> Step;
+    fn recv(
+        &mut self,
+        from: u32,
+        tag: u32,
+        blocks: BlockNumbers<'_>,
+        how: BlockUpdate,
+    ) -> StepNumber;
 
     /// `step` waits for the end of `before`.
-    fn after(&mut self, step: Step, before: Step);
+    fn after(&mut self, step: StepNumber, before: StepNumber);
 }
 
-/// An algorithm with its parameters, for any number of ranks that `check` allows.
-pub trait Algorithm: Send + Sync {
+/// An algorithm of a collective operation with its parameters, for any number of ranks that `check`
+/// allows.
+pub trait CollectiveAlgorithm: Send + Sync {
     /// How many blocks the message of each rank is divided into.
     fn blocks(&self, ranks: u32) -> u64 {
         let _ = ranks;
@@ -94,18 +101,18 @@ pub trait Algorithm: Send + Sync {
     }
 
     /// What `rank` does.
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps);
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver);
 }
 
 /// An algorithm, or why there is none.
-pub(super) type AlgorithmResult = Result<Box<dyn Algorithm>, Stop>;
+pub(super) type AlgorithmResult = Result<Box<dyn CollectiveAlgorithm>, Stop>;
 
 /// A row of the table of algorithms.
-pub struct Entry {
+pub struct AlgorithmEntry {
     /// Its name, the operation and the algorithm; what it does; its parameters.
     pub part: Part,
     /// The operation.
-    pub operation: Operation,
+    pub operation: CollectiveOperation,
     /// The algorithm with the parameters that it has of its own.
     pub(super) make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
 }
@@ -116,7 +123,7 @@ struct NoParameters {}
 
 /// What adding up costs.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Adding {
+pub(super) struct AdditionCost {
     /// Time to add a KiB of blocks, ns.
     #[serde(default)]
     #[schemars(range(max = 1 << 30))]
@@ -125,7 +132,7 @@ pub(super) struct Adding {
 
 /// What is computed while an algorithm runs.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Meanwhile {
+pub(super) struct OverlapParameters {
     /// Computation of every rank meanwhile, ns.
     #[serde(default)]
     #[schemars(range(max = MOST_NS))]
@@ -144,9 +151,9 @@ pub(super) struct Meanwhile {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct Root(#[schemars(range(max = MOST_RANKS))] u32);
+pub(super) struct RootRank(#[schemars(range(max = MOST_RANKS))] u32);
 
-impl Root {
+impl RootRank {
     /// Its number.
     ///
     /// # Errors
@@ -158,27 +165,27 @@ impl Root {
 
 /// The root alone.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Rooted {
+pub(super) struct RootParameters {
     #[serde(default)]
-    pub(super) root: Root,
+    pub(super) root: RootRank,
 }
 
-impl Rooted {
+impl RootParameters {
     /// The root that is asked for.
     ///
     /// # Errors
     /// When there is no such rank.
     pub(super) fn asked(request: &WorkloadRequest<'_>) -> Result<u32, Refusal> {
-        let (Size { ranks, .. }, Self { root }) = (request.read()?, request.read()?);
+        let (CollectiveSize { ranks, .. }, Self { root }) = (request.read()?, request.read()?);
         root.of(ranks.0)
     }
 }
 
-impl Entry {
+impl AlgorithmEntry {
     /// A row whose parameters are those of all algorithms.
     pub(super) const fn new(
         part: Part,
-        operation: Operation,
+        operation: CollectiveOperation,
         make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
     ) -> Self {
         Self::with::<NoParameters>(part, operation, make)
@@ -187,18 +194,20 @@ impl Entry {
     /// A row with parameters of its own, the fields of `Own`.
     pub(super) const fn with<Own: JsonSchema>(
         part: Part,
-        operation: Operation,
+        operation: CollectiveOperation,
         make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
     ) -> Self {
         let part = match operation {
-            Operation::Barrier | Operation::Neighbours => part.takes::<Size>(),
-            Operation::Alltoallv => part.takes::<GivenSize<MeanBytes>>(),
-            _ if operation.is_whole() => part.takes::<GivenSize<VectorBytes>>(),
-            _ => part.takes::<GivenSize<BlockBytes>>(),
+            CollectiveOperation::Barrier | CollectiveOperation::Neighbours => {
+                part.takes::<CollectiveSize>()
+            }
+            CollectiveOperation::Alltoallv => part.takes::<RequiredSize<MeanBytes>>(),
+            _ if operation.is_whole() => part.takes::<RequiredSize<VectorBytes>>(),
+            _ => part.takes::<RequiredSize<BlockBytes>>(),
         };
         let part = part.takes::<Own>();
-        let part = if operation.adds() { part.takes::<Adding>() } else { part };
-        Self { part: part.takes::<Meanwhile>(), operation, make }
+        let part = if operation.adds() { part.takes::<AdditionCost>() } else { part };
+        Self { part: part.takes::<OverlapParameters>(), operation, make }
     }
 
     /// Whether it works for this number of ranks.
@@ -211,16 +220,16 @@ impl Entry {
     }
 }
 
-impl Operation {
+impl CollectiveOperation {
     /// Whether its blocks are the parts of one vector.
     pub(super) const fn is_whole(self) -> bool {
-        use Operation::{Allreduce, Barrier, Broadcast, Exscan, Reduce, Scan};
+        use CollectiveOperation::{Allreduce, Barrier, Broadcast, Exscan, Reduce, Scan};
         matches!(self, Barrier | Broadcast | Reduce | Allreduce | Scan | Exscan)
     }
 
     /// Whether blocks are added up.
     pub const fn adds(self) -> bool {
-        use Operation::{Allreduce, Exscan, Reduce, ReduceScatter, Scan};
+        use CollectiveOperation::{Allreduce, Exscan, Reduce, ReduceScatter, Scan};
         matches!(self, Reduce | Allreduce | ReduceScatter | Scan | Exscan)
     }
 

@@ -25,9 +25,12 @@ mod trees;
 mod written;
 
 pub(super) use alone::alone;
-pub use call::Call;
-pub use choice::{AllgatherChoice, AllreduceChoice, Choice};
-pub use kind::{Algorithm, Blocks, Entry, How, Operation, Step, Steps};
+pub use call::CollectiveCall;
+pub use choice::{AlgorithmChoice, AllgatherChoice, AllreduceChoice};
+pub use kind::{
+    AlgorithmEntry, BlockNumbers, BlockUpdate, CollectiveAlgorithm, CollectiveOperation,
+    StepNumber, StepReceiver,
+};
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -73,7 +76,7 @@ mod scatter_linear;
 
 /// All algorithms of collective operations, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub const ALGORITHMS: &[Entry] = &[
+pub const ALGORITHMS: &[AlgorithmEntry] = &[
     allgather_bruck::ENTRY,
     allgather_recursive_doubling::ENTRY,
     allgather_ring::ENTRY,
@@ -118,7 +121,7 @@ pub const ALGORITHMS: &[Entry] = &[
 ///
 /// # Errors
 /// When there is none of that name.
-pub fn entry(name: &str) -> Result<&'static Entry, Refusal> {
+pub fn entry(name: &str) -> Result<&'static AlgorithmEntry, Refusal> {
     ALGORITHMS.iter().find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.part.name).collect();
         let help = did_you_mean(name, names.iter().copied()) + &names.join(", ");

@@ -1,11 +1,11 @@
 //! Who exchanges with whom, where most do not: on a torus, at random, or as a matrix says.
 
-use super::alltoallv::{Matrix, Seed};
-use super::exchange::{Edge, Exchange, Messages, coloured};
+use super::alltoallv::{ByteMatrix, SizeSeed};
+use super::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages, coloured};
 use super::kind::AlgorithmResult;
-use super::size::Size;
+use super::size::CollectiveSize;
 use crate::workload::WorkloadRequest;
-use crate::workload::parameters::Grid;
+use crate::workload::parameters::RankGrid;
 use base::fields::whole;
 use base::seed::Stream;
 use base::{Refusal, Stop, Watch};
@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 
 /// The parameters of these exchanges.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Neighbours {
+pub(super) struct NeighbourExchangeParameters {
     /// Who sends to whom.
     #[serde(default)]
-    graph: Graph,
+    graph: NeighbourGraph,
     /// Sides of the torus.
     #[serde(default)]
-    grid: Grid,
+    grid: RankGrid,
     /// How many sides the torus has.
     #[serde(default = "whole::<3>")]
     #[schemars(range(min = 1, max = 8))]
@@ -30,15 +30,15 @@ pub(super) struct Neighbours {
     #[schemars(range(min = 1, max = 4096))]
     degree: u64,
     #[serde(default)]
-    seed: Seed,
+    seed: SizeSeed,
     #[serde(default)]
-    matrix: Option<Matrix>,
+    matrix: Option<ByteMatrix>,
 }
 
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Graph {
+enum NeighbourGraph {
     /// To the next and the one before in every dimension of a torus.
     #[default]
     Torus,
@@ -50,7 +50,8 @@ enum Graph {
 
 /// An exchange along the graph that is asked for, everything at once or in rounds by colours.
 pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
-    let (Size { ranks, bytes }, with): (Size, Neighbours) = (request.read()?, request.read()?);
+    let (CollectiveSize { ranks, bytes }, with): (CollectiveSize, NeighbourExchangeParameters) =
+        (request.read()?, request.read()?);
     let (ranks, watch) = (ranks.0, request.watch);
     let given = with.matrix.as_ref().map(|matrix| matrix.messages(ranks)).transpose()?;
     let refuse_matrix = |graph: &str| {
@@ -58,23 +59,25 @@ pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResu
         Err(Refusal::new("matrix", why, "graph=matrix"))
     };
     let all = match (with.graph, given) {
-        (Graph::Matrix, Some(all)) => all,
-        (Graph::Matrix, None) => {
+        (NeighbourGraph::Matrix, Some(all)) => all,
+        (NeighbourGraph::Matrix, None) => {
             let help = "the matrix, or graph=torus, graph=random";
             return Err(Refusal::new("matrix", "it is not given", help).into());
         }
-        (Graph::Torus, Some(_)) => refuse_matrix("torus")?,
-        (Graph::Random, Some(_)) => refuse_matrix("random")?,
-        (Graph::Torus, None) => torus(&with.grid.sides(with.dimensions as usize, ranks)?, bytes),
-        (Graph::Random, None) => random(&with, ranks, bytes, watch)?,
+        (NeighbourGraph::Torus, Some(_)) => refuse_matrix("torus")?,
+        (NeighbourGraph::Random, Some(_)) => refuse_matrix("random")?,
+        (NeighbourGraph::Torus, None) => {
+            torus(&with.grid.sides(with.dimensions as usize, ranks)?, bytes)
+        }
+        (NeighbourGraph::Random, None) => random(&with, ranks, bytes, watch)?,
     };
     let colours = if rounds { coloured(ranks, &all, watch)? } else { Vec::new() };
-    let messages = Messages::new(ranks, &all, |i| colours.get(i).copied().unwrap_or(0));
-    Ok(Box::new(Exchange { messages: Some(messages), rounds }))
+    let messages = ExchangeMessages::new(ranks, &all, |i| colours.get(i).copied().unwrap_or(0));
+    Ok(Box::new(BlockExchange { messages: Some(messages), rounds }))
 }
 
 /// Everybody to the next and the one before in every dimension, the first the slowest.
-fn torus(sides: &[u32], bytes: u64) -> Vec<Edge> {
+fn torus(sides: &[u32], bytes: u64) -> Vec<ExchangeMessage> {
     let ranks: u32 = sides.iter().product();
     let mut all = Vec::new();
     for rank in 0..ranks {
@@ -100,7 +103,12 @@ const MIXED: u64 = 10;
 
 /// Every rank sends to `degree` others and hears from as many: from a circulant graph by exchanges
 /// of the ends of two messages.
-fn random(with: &Neighbours, ranks: u32, bytes: u64, watch: &dyn Watch) -> Result<Vec<Edge>, Stop> {
+fn random(
+    with: &NeighbourExchangeParameters,
+    ranks: u32,
+    bytes: u64,
+    watch: &dyn Watch,
+) -> Result<Vec<ExchangeMessage>, Stop> {
     let degree = with.degree;
     if degree >= u64::from(ranks) {
         let help = if ranks > 1 { format!("1 to {}", ranks - 1) } else { "more ranks".to_owned() };

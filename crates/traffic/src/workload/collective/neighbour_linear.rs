@@ -2,13 +2,13 @@
 //!
 //! Source: Hoefler, Traeff: Sparse collective operations for MPI, HIPS workshop at IPDPS 2009.
 
-use super::kind::{Entry, Operation};
-use super::neighbour::{Neighbours, made};
+use super::kind::{AlgorithmEntry, CollectiveOperation};
+use super::neighbour::{NeighbourExchangeParameters, made};
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Neighbours>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<NeighbourExchangeParameters>(
     Part::new("neighbour_linear", "with neighbours, everything at once"),
-    Operation::Neighbours,
+    CollectiveOperation::Neighbours,
     |request| made(request, false),
 );

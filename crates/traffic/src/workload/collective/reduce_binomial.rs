@@ -3,14 +3,14 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.4.
 
-use super::kind::{Entry, Operation, Rooted};
-use super::rooted::{AlongTree, What};
-use super::trees::Tree;
+use super::kind::{AlgorithmEntry, CollectiveOperation, RootParameters};
+use super::rooted::{TreeAlgorithm, TreeOperation};
+use super::trees::RankTree;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new("reduce_binomial", "up a binomial tree"),
-    Operation::Reduce,
-    |request| AlongTree::made(What::Reduce, Tree::Binomial, request),
+    CollectiveOperation::Reduce,
+    |request| TreeAlgorithm::made(TreeOperation::Reduce, RankTree::Binomial, request),
 );

@@ -3,14 +3,14 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
-use super::kind::{Entry, Operation};
-use super::rooted::{AlongTree, Segmented, What};
-use super::trees::Tree;
+use super::kind::{AlgorithmEntry, CollectiveOperation};
+use super::rooted::{SegmentParameters, TreeAlgorithm, TreeOperation};
+use super::trees::RankTree;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Segmented>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<SegmentParameters>(
     Part::new("reduce_pipelined", "from rank to rank, in segments"),
-    Operation::Reduce,
-    |request| AlongTree::in_segments(What::Reduce, Tree::Chain, request),
+    CollectiveOperation::Reduce,
+    |request| TreeAlgorithm::in_segments(TreeOperation::Reduce, RankTree::Chain, request),
 );

@@ -3,23 +3,25 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.3.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
-use super::trees::Chain;
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::new(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new(
         "reduce_scatter_halving",
         "half of the blocks to a partner in every round; powers of two",
     ),
-    Operation::ReduceScatter,
-    |_| Ok(Box::new(Halving)),
+    CollectiveOperation::ReduceScatter,
+    |_| Ok(Box::new(HalvingReduceScatter)),
 );
 
-struct Halving;
+struct HalvingReduceScatter;
 
-impl Algorithm for Halving {
+impl CollectiveAlgorithm for HalvingReduceScatter {
     fn blocks(&self, ranks: u32) -> u64 {
         ranks.into()
     }
@@ -28,8 +30,8 @@ impl Algorithm for Halving {
         power_of_two(ranks)
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        halve(rank, ranks, &mut Chain::new(to), |r| r);
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        halve(rank, ranks, &mut StepChain::new(to), |r| r);
     }
 }
 
@@ -40,14 +42,14 @@ pub(super) fn power_of_two(ranks: u32) -> Result<(), String> {
 
 /// Of `ranks`, a power of two, each ends with the sum of the block of its own number; `named` are
 /// the ranks by these numbers.
-pub(super) fn halve(me: u32, ranks: u32, chain: &mut Chain<'_>, named: impl Fn(u32) -> u32) {
+pub(super) fn halve(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl Fn(u32) -> u32) {
     let mut half = ranks / 2;
     while half > 0 {
         let partner = me ^ half;
         let blocks = |of: u32| (of / half * half..of / half * half + half).map(u64::from);
         chain.exchange(
             Some((named(partner), &mut blocks(partner))),
-            Some((named(partner), &mut blocks(me), How::Add)),
+            Some((named(partner), &mut blocks(me), BlockUpdate::Add)),
         );
         half /= 2;
     }

@@ -2,24 +2,27 @@
 //!
 //! Source: Open MPI, `ompi/mca/coll/base/coll_base_scan.c`, the linear algorithm.
 
-use super::kind::{Algorithm, Entry, How, Operation, Steps};
-use super::trees::Chain;
+use super::kind::{
+    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+};
+use super::trees::StepChain;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry =
-    Entry::new(Part::new("scan_linear", "sums from rank to rank"), Operation::Scan, |_| {
-        Ok(Box::new(Linear))
-    });
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
+    Part::new("scan_linear", "sums from rank to rank"),
+    CollectiveOperation::Scan,
+    |_| Ok(Box::new(LinearScan)),
+);
 
-struct Linear;
+struct LinearScan;
 
-impl Algorithm for Linear {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn Steps) {
-        let mut chain = Chain::new(to);
+impl CollectiveAlgorithm for LinearScan {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+        let mut chain = StepChain::new(to);
         let block = || std::iter::once(0_u64);
         if let Some(before) = rank.checked_sub(1) {
-            chain.exchange(None, Some((before, &mut block(), How::Add)));
+            chain.exchange(None, Some((before, &mut block(), BlockUpdate::Add)));
         }
         if rank + 1 < ranks {
             chain.exchange(Some((rank + 1, &mut block())), None);

@@ -3,14 +3,14 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.2.
 
-use super::kind::{Entry, Operation, Rooted};
-use super::rooted::{AlongTree, What};
-use super::trees::Tree;
+use super::kind::{AlgorithmEntry, CollectiveOperation, RootParameters};
+use super::rooted::{TreeAlgorithm, TreeOperation};
+use super::trees::RankTree;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new("scatter_binomial", "down a binomial tree"),
-    Operation::Scatter,
-    |request| AlongTree::made(What::Scatter, Tree::Binomial, request),
+    CollectiveOperation::Scatter,
+    |request| TreeAlgorithm::made(TreeOperation::Scatter, RankTree::Binomial, request),
 );

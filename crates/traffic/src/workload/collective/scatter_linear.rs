@@ -3,14 +3,14 @@
 //! Source: Pjesivac-Grbovic et al.: Performance analysis of MPI collective operations, Cluster
 //! Computing 10 (2007), section 4.
 
-use super::kind::{Entry, Operation, Rooted};
-use super::rooted::{AlongTree, What};
-use super::trees::Tree;
+use super::kind::{AlgorithmEntry, CollectiveOperation, RootParameters};
+use super::rooted::{TreeAlgorithm, TreeOperation};
+use super::trees::RankTree;
 use base::part::Part;
 
 /// How it is asked for.
-pub(super) const ENTRY: Entry = Entry::with::<Rooted>(
+pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new("scatter_linear", "from the root to every rank"),
-    Operation::Scatter,
-    |request| AlongTree::made(What::Scatter, Tree::Star, request),
+    CollectiveOperation::Scatter,
+    |request| TreeAlgorithm::made(TreeOperation::Scatter, RankTree::Star, request),
 );

@@ -1,19 +1,19 @@
 //! What every algorithm takes: how many ranks there are, and the bytes of a message or its blocks.
 //!
 //! What the bytes are of depends on the operation, and so does whether they must be given. So there
-//! is a schema for each case, and [`Size`] reads them all.
+//! is a schema for each case, and [`CollectiveSize`] reads them all.
 
 #![expect(dead_code, reason = "of all but Size the schema is all that is needed")]
 
-use crate::workload::parameters::{MOST_BYTES, Ranks};
+use crate::workload::parameters::{MOST_BYTES, RankCount};
 use base::fields::whole;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Ranks and bytes, where these have a default.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct Size {
-    pub(super) ranks: Ranks,
+pub(super) struct CollectiveSize {
+    pub(super) ranks: RankCount,
     /// Bytes of a message.
     #[serde(default = "whole::<1>")]
     #[schemars(range(max = MOST_BYTES))]
@@ -22,8 +22,8 @@ pub(super) struct Size {
 
 /// Ranks and bytes, where these must be given.
 #[derive(JsonSchema)]
-pub(super) struct GivenSize<Bytes> {
-    ranks: Ranks,
+pub(super) struct RequiredSize<Bytes> {
+    ranks: RankCount,
     bytes: Bytes,
 }
 

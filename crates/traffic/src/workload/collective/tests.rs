@@ -2,7 +2,7 @@
 
 use super::follow::follow;
 use super::*;
-use crate::workload::{Kind, Schedule, WorkloadRequest, make};
+use crate::workload::{OperationKind, Schedule, WorkloadRequest, make};
 use base::{Quiet, Stop};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ const SHARED: [&str; 6] =
     ["ranks", "bytes", "add_ns_per_kib", "overlap_ns", "chunks", "overlap_cpu"];
 
 /// Parameters to try: the defaults, and others.
-fn tried(entry: &Entry, ranks: u32) -> Vec<Value> {
+fn tried(entry: &AlgorithmEntry, ranks: u32) -> Vec<Value> {
     let mut all = vec![json!({})];
     let schema = entry.part.schema();
     for (name, field) in schema["properties"].as_object().expect("a table") {
@@ -53,9 +53,9 @@ fn tried(entry: &Entry, ranks: u32) -> Vec<Value> {
     all
 }
 
-fn called(entry: &Entry, ranks: u32, own: &Value) -> Result<Call, Stop> {
+fn called(entry: &AlgorithmEntry, ranks: u32, own: &Value) -> Result<CollectiveCall, Stop> {
     let given = asked(ranks, own);
-    Call::asked(entry, &WorkloadRequest::new(entry.part, &given, &Quiet)?)
+    CollectiveCall::asked(entry, &WorkloadRequest::new(entry.part, &given, &Quiet)?)
 }
 
 #[test]
@@ -97,7 +97,8 @@ fn sent(of: &Schedule) -> (u64, u64, u64) {
     for rank in 0..of.ranks() {
         let ops = of.of_rank(rank);
         let sends = of.ops()[ops.start as usize..ops.end as usize].iter();
-        let sizes: Vec<u64> = sends.filter(|o| o.kind == Kind::Send).map(|o| o.size).collect();
+        let sizes: Vec<u64> =
+            sends.filter(|o| o.kind == OperationKind::Send).map(|o| o.size).collect();
         most = (most.0.max(sizes.len() as u64), most.1.max(sizes.iter().sum()));
         all += sizes.iter().sum::<u64>();
     }
@@ -170,7 +171,7 @@ fn neighbours_are_those_of_the_graph() {
             let ops = torus.of_rank(rank);
             let ops = &torus.ops()[ops.start as usize..ops.end as usize];
             let mut to: Vec<u32> =
-                ops.iter().filter(|op| op.kind == Kind::Send).map(|op| op.peer).collect();
+                ops.iter().filter(|op| op.kind == OperationKind::Send).map(|op| op.peer).collect();
             to.sort_unstable();
             let mut wanted = steps;
             wanted.sort_unstable();
@@ -194,13 +195,13 @@ proptest! {
         ranks in 2_u32..14,
         pairs in proptest::collection::btree_set((0_u32..14, 0_u32..14), 0..90),
     ) {
-        let all: Vec<exchange::Edge> = pairs
+        let all: Vec<exchange::ExchangeMessage> = pairs
             .into_iter()
             .filter(|(a, b)| a != b && a.max(b) < &ranks)
             .map(|(a, b)| (a, b, 1))
             .collect();
         let found = exchange::coloured(ranks, &all, &Quiet).expect("nobody stops it");
-        let degree = |end: fn(&exchange::Edge) -> u32| {
+        let degree = |end: fn(&exchange::ExchangeMessage) -> u32| {
             (0..ranks).map(|r| all.iter().filter(|e| end(e) == r).count()).max().unwrap_or(0)
         };
         let most = degree(|e| e.0).max(degree(|e| e.1));
@@ -221,7 +222,7 @@ proptest! {
         for rank in 0..ranks {
             let ops = found.of_rank(rank);
             let ops = &found.ops()[ops.start as usize..ops.end as usize];
-            for kind in [Kind::Send, Kind::Recv] {
+            for kind in [OperationKind::Send, OperationKind::Recv] {
                 let peers = ops.iter().filter(|op| op.kind == kind).map(|op| op.peer);
                 let mut peers: Vec<u32> = peers.collect();
                 peers.sort_unstable();
@@ -235,7 +236,7 @@ proptest! {
 /// Calculations: how many, and their nanoseconds.
 fn calculated(of: &Schedule) -> (usize, u64) {
     let all: Vec<u64> =
-        of.ops().iter().filter(|op| op.kind == Kind::Calc).map(|op| op.size).collect();
+        of.ops().iter().filter(|op| op.kind == OperationKind::Calc).map(|op| op.size).collect();
     (all.len(), all.iter().sum())
 }
 

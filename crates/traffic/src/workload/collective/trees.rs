@@ -1,20 +1,21 @@
 //! Trees over ranks, and what several algorithms do along them.
 
-use super::kind::{How, Step, Steps};
+use super::kind::{BlockUpdate, StepNumber, StepReceiver};
 
 /// A rank counted from the root on, around the end.
 pub(super) fn seen_from(root: u32, rank: u32, ranks: u32) -> u32 {
     (rank + ranks - root) % ranks
 }
 
-/// Who is above a rank, and who below, in the order in which they are sent to.
+/// The place of a rank in a tree: the rank above it, and those below in the order in which they are
+/// sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct TreePlace {
     pub(super) above: Option<u32>,
     pub(super) below: Vec<u32>,
 }
 
-impl Place {
+impl TreePlace {
     /// The same in a tree whose ranks are counted from `root` on.
     pub(super) fn turned(self, root: u32, ranks: u32) -> Self {
         let turn = |r: u32| (r + root) % ranks;
@@ -24,7 +25,7 @@ impl Place {
 
 /// A tree over ranks, whose root is rank 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Tree {
+pub(super) enum RankTree {
     /// Below `r` are `2 r + 1` and `2 r + 2`.
     Binary,
     /// Above a rank is its number without its lowest set bit; largest subtrees come first.
@@ -35,9 +36,9 @@ pub(super) enum Tree {
     Star,
 }
 
-impl Tree {
+impl RankTree {
     /// Who is above `rank`, and who below.
-    pub(super) fn place(self, rank: u32, ranks: u32) -> Place {
+    pub(super) fn place(self, rank: u32, ranks: u32) -> TreePlace {
         let inner = rank.checked_sub(1);
         let wide = |all: &[u64]| -> Vec<u32> {
             all.iter().filter(|&&c| c < ranks.into()).map(|&c| c as u32).collect()
@@ -45,25 +46,25 @@ impl Tree {
         let next = u64::from(rank) + 1;
         match self {
             Self::Binary => {
-                Place { above: inner.map(|r| r / 2), below: wide(&[2 * next - 1, 2 * next]) }
+                TreePlace { above: inner.map(|r| r / 2), below: wide(&[2 * next - 1, 2 * next]) }
             }
             Self::Binomial => {
                 let all = ranks.next_power_of_two();
                 let lowest = if rank == 0 { all } else { 1 << rank.trailing_zeros() };
                 let bits = (0..lowest.ilog2()).rev().map(|bit| u64::from(rank) + (1 << bit));
                 let below = wide(&bits.collect::<Vec<u64>>());
-                Place { above: inner.map(|less| rank & less), below }
+                TreePlace { above: inner.map(|less| rank & less), below }
             }
-            Self::Chain => Place { above: inner, below: wide(&[next]) },
+            Self::Chain => TreePlace { above: inner, below: wide(&[next]) },
             Self::Star => {
                 let below = if rank == 0 { (1..ranks).collect() } else { Vec::new() };
-                Place { above: inner.map(|_| 0), below }
+                TreePlace { above: inner.map(|_| 0), below }
             }
         }
     }
 
     /// The same in a tree with another root, from which ranks are counted on.
-    pub(super) fn rooted(self, root: u32, rank: u32, ranks: u32) -> Place {
+    pub(super) fn rooted(self, root: u32, rank: u32, ranks: u32) -> TreePlace {
         self.place(seen_from(root, rank, ranks), ranks).turned(root, ranks)
     }
 
@@ -83,15 +84,15 @@ impl Tree {
 /// Tells a rank to receive blocks from above and pass them on; the last step that has them, if it
 /// is not the root, and all that wait for `first`.
 pub(super) fn down(
-    place: &Place,
+    place: &TreePlace,
     tag: u32,
     blocks: &[u64],
-    first: Option<Step>,
-    to: &mut dyn Steps,
-) -> Option<Step> {
+    first: Option<StepNumber>,
+    to: &mut dyn StepReceiver,
+) -> Option<StepNumber> {
     let mut have = first;
     if let Some(above) = place.above {
-        let step = to.recv(above, tag, &mut blocks.iter().copied(), How::Store);
+        let step = to.recv(above, tag, &mut blocks.iter().copied(), BlockUpdate::Store);
         if let Some(first) = first {
             to.after(step, first);
         }
@@ -108,10 +109,15 @@ pub(super) fn down(
 
 /// Tells a rank to add what comes from below to its own blocks and send the sum up: the smallest
 /// subtree first. The last step.
-pub(super) fn up(place: &Place, tag: u32, blocks: &[u64], to: &mut dyn Steps) -> Option<Step> {
+pub(super) fn up(
+    place: &TreePlace,
+    tag: u32,
+    blocks: &[u64],
+    to: &mut dyn StepReceiver,
+) -> Option<StepNumber> {
     let mut last = None;
     for &child in place.below.iter().rev() {
-        let step = to.recv(child, tag, &mut blocks.iter().copied(), How::Add);
+        let step = to.recv(child, tag, &mut blocks.iter().copied(), BlockUpdate::Add);
         if let Some(last) = last {
             to.after(step, last);
         }
@@ -127,14 +133,14 @@ pub(super) fn up(place: &Place, tag: u32, blocks: &[u64], to: &mut dyn Steps) ->
     last
 }
 
-/// Steps one after another: each waits for the last of those before.
-pub(super) struct Chain<'a> {
-    pub(super) to: &'a mut dyn Steps,
-    pub(super) last: Vec<Step>,
+/// A chain of steps, one after another: each waits for the last of those before.
+pub(super) struct StepChain<'a> {
+    pub(super) to: &'a mut dyn StepReceiver,
+    pub(super) last: Vec<StepNumber>,
 }
 
-impl<'a> Chain<'a> {
-    pub(super) fn new(to: &'a mut dyn Steps) -> Self {
+impl<'a> StepChain<'a> {
+    pub(super) fn new(to: &'a mut dyn StepReceiver) -> Self {
         Self { to, last: Vec::new() }
     }
 
@@ -143,7 +149,7 @@ impl<'a> Chain<'a> {
     pub(super) fn exchange(
         &mut self,
         send: Option<(u32, &mut dyn Iterator<Item = u64>)>,
-        recv: Option<(u32, &mut dyn Iterator<Item = u64>, How)>,
+        recv: Option<(u32, &mut dyn Iterator<Item = u64>, BlockUpdate)>,
     ) {
         let mut now = Vec::new();
         if let Some((to, blocks)) = send {

@@ -1,16 +1,16 @@
 //! A collective operation written as operations of a rank.
 
-use super::call::Call;
-use super::kind::{Blocks, How, Step, Steps};
-use crate::workload::script::Script;
-use crate::workload::{Joined, Op};
+use super::call::CollectiveCall;
+use super::kind::{BlockNumbers, BlockUpdate, StepNumber, StepReceiver};
+use crate::workload::script::RankScript;
+use crate::workload::{JoinedOperation, Op};
 
-impl Script<'_> {
+impl RankScript<'_> {
     /// A collective operation of which this rank is number `me`; `named` are the ranks by their
     /// numbers in it.
     pub fn collective(
         &mut self,
-        call: &Call,
+        call: &CollectiveCall,
         me: u32,
         named: &dyn Fn(u32) -> u32,
         tag: u32,
@@ -18,15 +18,17 @@ impl Script<'_> {
     ) -> Vec<u32> {
         if let Some((operation, root, bytes)) = call.uniform() {
             let root = named(root);
-            let what = |op| Joined { op, operation, root, bytes, meeting: tag };
+            let what = |op| JoinedOperation { op, operation, root, bytes, meeting: tag };
             if let Some(op) = self.joined_as_one(call.ranks(), after, what) {
                 return vec![op];
             }
         }
         let after = self.join(after);
-        let mut writer = Writer::new(self, call, named, tag);
+        let first = self.len();
+        let mut writer = OperationWriter::new(self, call, named, tag);
         call.tell(me, &mut writer);
         let (roots, leaves) = writer.ends();
+        self.name_from(first, call.name());
         for root in roots {
             for &before in &after {
                 self.wait(root, before);
@@ -36,10 +38,10 @@ impl Script<'_> {
     }
 }
 
-/// Writes the steps of a rank as operations.
-struct Writer<'w, 's> {
-    into: &'w mut Script<'s>,
-    call: &'w Call,
+/// A writer of the steps of a rank as operations of a schedule.
+struct OperationWriter<'w, 's> {
+    into: &'w mut RankScript<'s>,
+    call: &'w CollectiveCall,
     named: &'w dyn Fn(u32) -> u32,
     tag: u32,
     first: u32,
@@ -47,10 +49,10 @@ struct Writer<'w, 's> {
     marks: Vec<(bool, bool)>,
 }
 
-impl<'w, 's> Writer<'w, 's> {
+impl<'w, 's> OperationWriter<'w, 's> {
     fn new(
-        into: &'w mut Script<'s>,
-        call: &'w Call,
+        into: &'w mut RankScript<'s>,
+        call: &'w CollectiveCall,
         named: &'w dyn Fn(u32) -> u32,
         tag: u32,
     ) -> Self {
@@ -67,7 +69,7 @@ impl<'w, 's> Writer<'w, 's> {
         (of(|mark| mark.0), of(|mark| mark.1))
     }
 
-    fn add(&mut self, op: Op) -> Step {
+    fn add(&mut self, op: Op) -> StepNumber {
         let step = self.into.add(op, &[]);
         // after a refusal there are no more, and no number means one
         if self.into.len() as usize > self.first as usize + self.marks.len() {
@@ -77,17 +79,23 @@ impl<'w, 's> Writer<'w, 's> {
     }
 }
 
-impl Steps for Writer<'_, '_> {
-    fn send(&mut self, to: u32, tag: u32, blocks: Blocks<'_>) -> Step {
+impl StepReceiver for OperationWriter<'_, '_> {
+    fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber {
         let size = self.call.size(blocks);
         self.add(Op::send(size, (self.named)(to), self.tag + tag))
     }
 
-    fn recv(&mut self, from: u32, tag: u32, blocks: Blocks<'_>, how: How) -> Step {
+    fn recv(
+        &mut self,
+        from: u32,
+        tag: u32,
+        blocks: BlockNumbers<'_>,
+        how: BlockUpdate,
+    ) -> StepNumber {
         let size = self.call.size(blocks);
         let step = self.add(Op::recv(size, (self.named)(from), self.tag + tag));
         let work = u128::from(size) * u128::from(self.call.add_ns_per_kib);
-        if how == How::Store || work == 0 {
+        if how == BlockUpdate::Store || work == 0 {
             return step;
         }
         let sum = self.add(Op::calc(work.div_ceil(1024) as u64));
@@ -95,7 +103,7 @@ impl Steps for Writer<'_, '_> {
         sum
     }
 
-    fn after(&mut self, step: Step, before: Step) {
+    fn after(&mut self, step: StepNumber, before: StepNumber) {
         self.into.wait(step, before);
         let marks = &mut self.marks;
         if let Some(mark) = marks.get_mut(step.wrapping_sub(self.first) as usize) {

@@ -3,23 +3,23 @@
 use crate::workload::ANY;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// From whom and with which tag, any among them, at a receiver.
-type Key = (u32, u32, u32);
+/// The sender, the tag (any among them) and the receiver of messages.
+type MatchKey = (u32, u32, u32);
 
 /// Messages and receives that wait for one another.
 #[derive(Debug, Default)]
-pub(super) struct Matching {
-    receives: HashMap<Key, VecDeque<(u64, u32)>>,
-    sends: HashMap<Key, VecDeque<(u64, u32)>>,
+pub(super) struct MessageMatching {
+    receives: HashMap<MatchKey, VecDeque<(u64, u32)>>,
+    sends: HashMap<MatchKey, VecDeque<(u64, u32)>>,
     /// Messages in their order, of receivers that take any.
-    ordered: HashMap<u32, BTreeMap<u64, Key>>,
+    ordered: HashMap<u32, BTreeMap<u64, MatchKey>>,
     /// How many receives and messages there were.
     next: u64,
     /// How many messages wait.
     waiting: u64,
 }
 
-impl Matching {
+impl MessageMatching {
     /// Makes known that a rank has receives from any rank or of any tag.
     pub(super) fn takes_any(&mut self, receiver: u32) {
         self.ordered.entry(receiver).or_default();
@@ -29,7 +29,7 @@ impl Matching {
     pub(super) fn send(&mut self, op: u32, receiver: u32, sender: u32, tag: u32) -> Option<u32> {
         let number = self.next;
         self.next += 1;
-        let mut oldest: Option<(u64, Key)> = None;
+        let mut oldest: Option<(u64, MatchKey)> = None;
         let wild = self.ordered.contains_key(&receiver);
         let kinds = [(sender, tag), (sender, ANY), (ANY, tag), (ANY, ANY)];
         for (from, tag) in kinds.into_iter().take(if wild { 4 } else { 1 }) {
@@ -58,7 +58,8 @@ impl Matching {
         let number = self.next;
         self.next += 1;
         let key = if from == ANY || tag == ANY {
-            let fits = |key: &Key| (from == ANY || from == key.1) && (tag == ANY || tag == key.2);
+            let fits =
+                |key: &MatchKey| (from == ANY || from == key.1) && (tag == ANY || tag == key.2);
             let ordered = self.ordered.get(&receiver);
             ordered.and_then(|all| all.values().find(|key| fits(key)).copied())
         } else {

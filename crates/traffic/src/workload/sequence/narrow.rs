@@ -1,9 +1,9 @@
 //! Where a program waits and its schedule would not.
 
-use super::Sequence;
-use crate::workload::Kind;
+use super::OperationSequence;
+use crate::workload::OperationKind;
 
-impl Sequence<'_> {
+impl OperationSequence<'_> {
     /// Whether the program of a rank does things one after another that the schedule has at the
     /// same time: it uses another processor or interface than the first, or something comes after a
     /// calculation or a wait without depending on it. It may say so of an operation that depends on
@@ -38,13 +38,14 @@ impl Sequence<'_> {
             if last.iter().all(|one| before.binary_search(one).is_ok()) {
                 known = stops;
             }
-            let is_calc = ops[at].kind == Kind::Calc;
+            let is_calc = ops[at].kind == OperationKind::Calc;
             let takes_time = ops[at].size > 0 || self.joined(op).is_some();
             let idle = is_calc && !takes_time;
             if idle && self.schedule.require(op).is_empty() {
                 continue;
             }
-            let is_open = |op: &&u32| ops[place(op)].kind != Kind::Calc && !over[place(op)];
+            let is_open =
+                |op: &&u32| ops[place(op)].kind != OperationKind::Calc && !over[place(op)];
             let due: Vec<u32> = before.iter().filter(is_open).copied().collect();
             if known < stops && !(idle && due.is_empty()) {
                 return true;

@@ -1,7 +1,7 @@
 //! The run that gives every rank its order.
 
-use super::matching::Matching;
-use crate::workload::{ANY, Joined, Kind, Schedule};
+use super::matching::MessageMatching;
+use crate::workload::{ANY, JoinedOperation, OperationKind, Schedule};
 use base::{Refusal, Stop, Watch};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -15,7 +15,7 @@ const STRIDE: u64 = 1 << 16;
 
 /// A rank while it runs.
 #[derive(Debug, Default)]
-struct Rank {
+struct RunningRank {
     /// What may begin: messages, calculations, and meetings by their number.
     messages: BinaryHeap<Reverse<u32>>,
     calculations: BinaryHeap<Reverse<u32>>,
@@ -26,15 +26,16 @@ struct Rank {
     begun: u32,
 }
 
-struct Run<'a> {
+/// A run of a schedule in which every operation is begun in its turn.
+struct SequenceRun<'a> {
     of: &'a Schedule,
-    joined: HashMap<u32, Joined>,
-    ranks: Vec<Rank>,
+    joined: HashMap<u32, JoinedOperation>,
+    ranks: Vec<RunningRank>,
     /// What each operation still waits for.
     left: Vec<u32>,
     ended: Vec<bool>,
     order: Vec<u32>,
-    matching: Matching,
+    matching: MessageMatching,
     /// Sends that have not ended and that nobody receives so far: size, number, operation.
     open: BTreeSet<(u64, u64, u32)>,
     /// Where each of them stands there.
@@ -48,15 +49,19 @@ struct Run<'a> {
 }
 
 /// The order in which each rank begins its operations.
-pub(super) fn order(of: &Schedule, joined: &[Joined], watch: &dyn Watch) -> Result<Vec<u32>, Stop> {
-    let mut run = Run {
+pub(super) fn order(
+    of: &Schedule,
+    joined: &[JoinedOperation],
+    watch: &dyn Watch,
+) -> Result<Vec<u32>, Stop> {
+    let mut run = SequenceRun {
         of,
         joined: joined.iter().map(|one| (one.op, *one)).collect(),
-        ranks: (0..of.ranks()).map(|_| Rank::default()).collect(),
+        ranks: (0..of.ranks()).map(|_| RunningRank::default()).collect(),
         left: of.counts(),
         ended: vec![false; of.ops().len()],
         order: vec![0; of.ops().len()],
-        matching: Matching::default(),
+        matching: MessageMatching::default(),
         open: BTreeSet::new(),
         numbers: HashMap::new(),
         came: HashMap::new(),
@@ -67,7 +72,7 @@ pub(super) fn order(of: &Schedule, joined: &[Joined], watch: &dyn Watch) -> Resu
     for rank in 0..of.ranks() {
         for op in of.of_rank(rank) {
             let it = &of.ops()[op as usize];
-            if it.kind == Kind::Recv && (it.peer == ANY || it.tag == ANY) {
+            if it.kind == OperationKind::Recv && (it.peer == ANY || it.tag == ANY) {
                 run.matching.takes_any(rank);
             }
             if run.left[op as usize] == 0 {
@@ -96,13 +101,13 @@ pub(super) fn order(of: &Schedule, joined: &[Joined], watch: &dyn Watch) -> Resu
     Ok(run.order)
 }
 
-impl Run<'_> {
+impl SequenceRun<'_> {
     /// An operation may begin.
     fn ready(&mut self, rank: u32, op: u32) {
         let to = &mut self.ranks[rank as usize];
         if let Some(joined) = self.joined.get(&op) {
             to.meetings.push(Reverse((joined.meeting, op)));
-        } else if self.of.ops()[op as usize].kind == Kind::Calc {
+        } else if self.of.ops()[op as usize].kind == OperationKind::Calc {
             to.calculations.push(Reverse(op));
         } else {
             to.messages.push(Reverse(op));
@@ -177,7 +182,7 @@ impl Run<'_> {
         while let Some(Reverse(op)) = self.ranks[rank as usize].messages.pop() {
             self.begin(rank, op);
             let it = &of.ops()[op as usize];
-            let other = if it.kind == Kind::Send {
+            let other = if it.kind == OperationKind::Send {
                 self.matching.send(op, it.peer, rank, it.tag)
             } else {
                 self.matching.receive(op, rank, it.peer, it.tag)
@@ -185,10 +190,10 @@ impl Run<'_> {
             match other {
                 Some(other) => {
                     let (send, recv) =
-                        if it.kind == Kind::Send { (op, other) } else { (other, op) };
+                        if it.kind == OperationKind::Send { (op, other) } else { (other, op) };
                     self.meet(send, recv);
                 }
-                None if it.kind == Kind::Send => {
+                None if it.kind == OperationKind::Send => {
                     self.open.insert((it.size, self.next, op));
                     self.numbers.insert(op, self.next);
                     self.next += 1;
@@ -215,7 +220,7 @@ impl Run<'_> {
     fn end(&mut self, op: u32) {
         let rank = self.of.rank_of(op);
         self.ended[op as usize] = true;
-        if self.of.ops()[op as usize].kind == Kind::Calc {
+        if self.of.ops()[op as usize].kind == OperationKind::Calc {
             self.ranks[rank as usize].busy = false;
         }
         self.less(rank, self.of.require(op));

@@ -1,8 +1,8 @@
 //! Programs against slow interpreters: what a schedule can do, its programs can.
 
-use super::{Step, sequence};
-use crate::workload::collective::Operation;
-use crate::workload::{ANY, Builder, Joined, Kind, Op, Schedule};
+use super::{ProgramStep, sequence};
+use crate::workload::collective::CollectiveOperation;
+use crate::workload::{ANY, JoinedOperation, Op, OperationKind, Schedule, ScheduleBuilder};
 use base::Quiet;
 use base::seed::Stream;
 use proptest::prelude::*;
@@ -26,7 +26,7 @@ fn drawn(seed: u64) -> Schedule {
         rank.extend((0..stream.below(4)).map(|_| Op::calc([0, 7, 5000][stream.below(3) as usize])));
         stream.shuffle(rank);
     }
-    let mut all = Builder::new(ranks);
+    let mut all = ScheduleBuilder::new(ranks);
     for rank in ops {
         let mut into = all.rank();
         for (number, op) in (0..).zip(rank) {
@@ -56,32 +56,32 @@ fn waits(of: &Schedule) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
 
 /// Messages begun on either side, by their tag.
 #[derive(Default)]
-struct Met {
+struct BegunMessages {
     sent: BTreeSet<u32>,
     received: BTreeSet<u32>,
 }
 
-impl Met {
+impl BegunMessages {
     fn begin(&mut self, op: &Op) {
-        let side = if op.kind == Kind::Send { &mut self.sent } else { &mut self.received };
+        let side = if op.kind == OperationKind::Send { &mut self.sent } else { &mut self.received };
         side.insert(op.tag);
     }
 
     fn is_over(&self, op: &Op, limit: u64) -> bool {
         let met = self.sent.contains(&op.tag) && self.received.contains(&op.tag);
-        met || (op.kind == Kind::Send && op.size <= limit && self.sent.contains(&op.tag))
+        met || (op.kind == OperationKind::Send && op.size <= limit && self.sent.contains(&op.tag))
     }
 }
 
 /// Whether the schedule comes to its end where messages above `limit` wait for their receivers.
 fn schedule_ends(of: &Schedule, limit: u64) -> bool {
     let (ends, starts) = waits(of);
-    let mut met = Met::default();
+    let mut met = BegunMessages::default();
     let mut begun: BTreeSet<u32> = BTreeSet::new();
     loop {
-        let over = |op: &u32, met: &Met, begun: &BTreeSet<u32>| {
+        let over = |op: &u32, met: &BegunMessages, begun: &BTreeSet<u32>| {
             let it = &of.ops()[*op as usize];
-            begun.contains(op) && (it.kind == Kind::Calc || met.is_over(it, limit))
+            begun.contains(op) && (it.kind == OperationKind::Calc || met.is_over(it, limit))
         };
         let before = begun.len();
         for op in 0..of.ops().len() as u32 {
@@ -90,7 +90,7 @@ fn schedule_ends(of: &Schedule, limit: u64) -> bool {
                 && starts[at].iter().all(|one| begun.contains(one))
             {
                 begun.insert(op);
-                if of.ops()[at].kind != Kind::Calc {
+                if of.ops()[at].kind != OperationKind::Calc {
                     met.begin(&of.ops()[at]);
                 }
             }
@@ -102,21 +102,21 @@ fn schedule_ends(of: &Schedule, limit: u64) -> bool {
 }
 
 /// Whether the programs come to their end.
-fn programs_end(of: &Schedule, programs: &[Vec<Step>], limit: u64) -> bool {
-    let mut met = Met::default();
+fn programs_end(of: &Schedule, programs: &[Vec<ProgramStep>], limit: u64) -> bool {
+    let mut met = BegunMessages::default();
     let mut at = vec![0; programs.len()];
     loop {
         let before = at.clone();
         for (at, program) in at.iter_mut().zip(programs) {
             while let Some(step) = program.get(*at) {
                 match step {
-                    Step::Begin(op) => met.begin(&of.ops()[*op as usize]),
-                    Step::Wait(all) => {
+                    ProgramStep::Begin(op) => met.begin(&of.ops()[*op as usize]),
+                    ProgramStep::Wait(all) => {
                         if !all.iter().all(|op| met.is_over(&of.ops()[*op as usize], limit)) {
                             break;
                         }
                     }
-                    Step::Compute(_) | Step::Join(_) => {}
+                    ProgramStep::Compute(_) | ProgramStep::Join(_) => {}
                 }
                 *at += 1;
             }
@@ -128,14 +128,14 @@ fn programs_end(of: &Schedule, programs: &[Vec<Step>], limit: u64) -> bool {
 }
 
 /// Whether a program keeps to what its operations wait for, and does all of them once.
-fn check_order(of: &Schedule, rank: u32, program: &[Step]) {
+fn check_order(of: &Schedule, rank: u32, program: &[ProgramStep]) {
     let (ends, starts) = waits(of);
     let (mut begun, mut over) = (BTreeSet::new(), BTreeSet::new());
     let mut computed = Vec::new();
     for step in program {
         match step {
-            Step::Begin(op) => {
-                let is_message = |op: &&u32| of.ops()[**op as usize].kind != Kind::Calc;
+            ProgramStep::Begin(op) => {
+                let is_message = |op: &&u32| of.ops()[**op as usize].kind != OperationKind::Calc;
                 for before in ends[*op as usize].iter().filter(is_message) {
                     assert!(over.contains(before), "{op} before the end of {before}");
                 }
@@ -144,19 +144,19 @@ fn check_order(of: &Schedule, rank: u32, program: &[Step]) {
                 }
                 assert!(begun.insert(*op), "{op} twice");
             }
-            Step::Wait(all) => {
+            ProgramStep::Wait(all) => {
                 for op in all {
                     assert!(begun.contains(op) && over.insert(*op), "{op} is waited for once");
                 }
             }
-            Step::Compute(ns) => computed.push(*ns),
-            Step::Join(_) => panic!("nothing is joined"),
+            ProgramStep::Compute(ns) => computed.push(*ns),
+            ProgramStep::Join(_) => panic!("nothing is joined"),
         }
     }
     let mut due = (BTreeSet::new(), Vec::new());
     for op in of.of_rank(rank) {
         let it = &of.ops()[op as usize];
-        if it.kind != Kind::Calc {
+        if it.kind != OperationKind::Calc {
             due.0.insert(op);
         } else if it.size > 0 {
             due.1.push(it.size);
@@ -167,7 +167,7 @@ fn check_order(of: &Schedule, rank: u32, program: &[Step]) {
     assert_eq!((&begun, &over, computed), (&due.0, &due.0, due.1));
 }
 
-fn programs(of: &Schedule) -> Option<Vec<Vec<Step>>> {
+fn programs(of: &Schedule) -> Option<Vec<Vec<ProgramStep>>> {
     let found = sequence(of, &[], &Quiet).ok()?;
     Some((0..of.ranks()).map(|rank| found.steps(rank)).collect())
 }
@@ -194,7 +194,7 @@ proptest! {
 }
 
 fn of_two(ranks: [&[Op]; 2]) -> Schedule {
-    let mut all = Builder::new(2);
+    let mut all = ScheduleBuilder::new(2);
     for ops in ranks {
         let mut into = all.rank();
         for &op in ops {
@@ -210,7 +210,7 @@ fn receives_from_anybody_are_matched() {
     let sends = [Op::send(8, 1, 3), Op::send(8, 1, 4), Op::send(8, 1, 5)];
     let any = Op::recv(8, ANY, ANY);
     let of = of_two([&sends, &[Op::recv(8, 0, 4), any, Op::recv(8, ANY, 5)]]);
-    assert_eq!(programs(&of).expect("all have partners")[1][3], Step::Wait(vec![3, 4, 5]));
+    assert_eq!(programs(&of).expect("all have partners")[1][3], ProgramStep::Wait(vec![3, 4, 5]));
     // the receive of any tag is the older one for the message of tag 5 as well
     let of = of_two([&sends, &[Op::recv(8, 0, 4), Op::recv(8, 0, 4), any]]);
     assert!(programs(&of).is_none());
@@ -229,7 +229,7 @@ fn what_never_ends_is_named() {
 /// Independent chains are written in the order in which their messages come.
 #[test]
 fn a_rank_does_not_wait_for_a_late_message_first() {
-    let mut all = Builder::new(2);
+    let mut all = ScheduleBuilder::new(2);
     {
         let mut zero = all.rank();
         let late = zero.add(Op::recv(8, 1, 0)).expect("it fits");
@@ -249,19 +249,19 @@ fn a_rank_does_not_wait_for_a_late_message_first() {
     let of = all.finish().expect("both ranks");
     let found = &programs(&of).expect("it ends")[0];
     let due = [
-        Step::Begin(0),
-        Step::Begin(1),
-        Step::Wait(vec![1]),
-        Step::Compute(4),
-        Step::Wait(vec![0]),
-        Step::Compute(3),
+        ProgramStep::Begin(0),
+        ProgramStep::Begin(1),
+        ProgramStep::Wait(vec![1]),
+        ProgramStep::Compute(4),
+        ProgramStep::Wait(vec![0]),
+        ProgramStep::Compute(3),
     ];
     assert_eq!(found, &due);
 }
 
 /// Rank 0 answers a message, and both meet; `late`: rank 1 meets when it has the answer.
-fn answered(late: bool) -> (Schedule, Vec<Joined>) {
-    let mut all = Builder::new(2);
+fn answered(late: bool) -> (Schedule, Vec<JoinedOperation>) {
+    let mut all = ScheduleBuilder::new(2);
     {
         let mut zero = all.rank();
         let asked = zero.add(Op::recv(8, 1, 0)).expect("it fits");
@@ -278,7 +278,13 @@ fn answered(late: bool) -> (Schedule, Vec<Joined>) {
             one.require(meets, answered).expect("it fits");
         }
     }
-    let joined = |op| Joined { op, operation: Operation::Barrier, root: 0, bytes: 0, meeting: 0 };
+    let joined = |op| JoinedOperation {
+        op,
+        operation: CollectiveOperation::Barrier,
+        root: 0,
+        bytes: 0,
+        meeting: 0,
+    };
     (all.finish().expect("both ranks"), vec![joined(2), joined(5)])
 }
 
@@ -287,14 +293,19 @@ fn ranks_meet_when_nothing_else_is_left() {
     let (of, joined) = answered(false);
     let found = sequence(&of, &joined, &Quiet).expect("it ends");
     let zero = [
-        Step::Begin(0),
-        Step::Join(joined[0]),
-        Step::Wait(vec![0]),
-        Step::Begin(1),
-        Step::Wait(vec![1]),
+        ProgramStep::Begin(0),
+        ProgramStep::Join(joined[0]),
+        ProgramStep::Wait(vec![0]),
+        ProgramStep::Begin(1),
+        ProgramStep::Wait(vec![1]),
     ];
     assert_eq!(found.steps(0), zero);
-    let one = [Step::Begin(3), Step::Begin(4), Step::Join(joined[1]), Step::Wait(vec![3, 4])];
+    let one = [
+        ProgramStep::Begin(3),
+        ProgramStep::Begin(4),
+        ProgramStep::Join(joined[1]),
+        ProgramStep::Wait(vec![3, 4]),
+    ];
     assert_eq!(found.steps(1), one);
     // a process that waits in a meeting answers nobody
     let (of, joined) = answered(true);
@@ -322,7 +333,7 @@ fn what_comes_after_what_it_does_not_need_is_seen() {
         (&[recv, Op::recv(8, 1, 2), send, Op::send(8, 1, 3)], &[(2, 0), (3, 1)], true),
     ];
     for (at, (ops, edges, is_lost)) in cases.into_iter().enumerate() {
-        let mut all = Builder::new(2);
+        let mut all = ScheduleBuilder::new(2);
         let mut rank = all.rank();
         for op in ops {
             rank.add(*op).expect("it fits");
@@ -332,8 +343,8 @@ fn what_comes_after_what_it_does_not_need_is_seen() {
         }
         drop(rank);
         let mut rank = all.rank();
-        for op in ops.iter().filter(|op| op.kind != Kind::Calc) {
-            let back = if op.kind == Kind::Send { Op::recv } else { Op::send };
+        for op in ops.iter().filter(|op| op.kind != OperationKind::Calc) {
+            let back = if op.kind == OperationKind::Send { Op::recv } else { Op::send };
             rank.add(back(op.size, 0, op.tag)).expect("it fits");
         }
         drop(rank);

@@ -1,18 +1,18 @@
 //! The events of every process as acts: groups are those of all, and operations are found by the
 //! calls that complete them.
 
-use super::super::meeting::{Differ, Kind, Meeting, Who};
-use super::super::{Comm, Joint, Shape};
+use super::super::meeting::{CallMismatch, MeetingCaller, MeetingKind, RankMeeting};
+use super::super::{CommunicatorShape, JointCall, NamedCommunicator};
 use super::{
-    Begun, Completed, GroupMembers, Happening, OperationNumber, RecordedEvent, RecordedMessage,
-    Recording,
+    CallEvent, CallRecording, CompletedOperation, GroupMembers, OperationNumber, OperationStart,
+    RecordedEvent, RecordedMessage,
 };
 use base::Refusal;
 use std::collections::HashMap;
 
-/// What a process does.
+/// The action of a recorded act: what a process does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Doing {
+pub(super) enum ActionKind {
     Nothing,
     Message(RecordedWire),
     /// A collective operation, as this rank of its communicator.
@@ -47,14 +47,14 @@ pub(super) struct RecordedAct {
     pub(super) thread: u8,
     /// Computing of the thread since its last one, ns.
     pub(super) gap_ns: u64,
-    pub(super) does: Doing,
+    pub(super) does: ActionKind,
     /// Whether the next of the thread waits for its end.
     pub(super) waits: bool,
 }
 
 /// A call of a window that moves bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Transfer {
+pub(super) struct WindowTransfer {
     pub(super) origin: u32,
     pub(super) target: u32,
     pub(super) out: Option<u64>,
@@ -63,7 +63,7 @@ pub(super) struct Transfer {
     pub(super) epoch: (u32, u32),
 }
 
-/// Who of a group sends how much to whom: by the place in the group.
+/// The rows of an exchange: who of a group sends how much to whom, by the place in the group.
 #[derive(Debug)]
 pub(super) struct ExchangeRows {
     pub(super) group: u32,
@@ -75,9 +75,9 @@ pub(super) struct ExchangeRows {
 pub(super) struct RecordedActs {
     pub(super) acts: Vec<Vec<RecordedAct>>,
     pub(super) groups: Vec<Vec<u32>>,
-    pub(super) meetings: Vec<Meeting>,
+    pub(super) meetings: Vec<RankMeeting>,
     pub(super) exchanges: Vec<ExchangeRows>,
-    pub(super) transfers: Vec<Transfer>,
+    pub(super) transfers: Vec<WindowTransfer>,
     /// Ranks whose record ends before `MPI_Finalize`.
     pub(super) cut: Vec<u32>,
     pub(super) aborted: Option<(u32, i64)>,
@@ -86,7 +86,7 @@ pub(super) struct RecordedActs {
     exchanged: HashMap<(u32, u32), u32>,
 }
 
-/// One process while its events are gone through.
+/// A process while its events are gone through.
 struct EventWalker<'a> {
     rank: u32,
     groups: HashMap<u64, u32>,
@@ -106,7 +106,7 @@ struct EventWalker<'a> {
 }
 
 /// A place in the files: of a rank's event.
-fn place(recording: &Recording, rank: u32, event: usize) -> String {
+fn place(recording: &CallRecording, rank: u32, event: usize) -> String {
     let process = &recording.processes[rank as usize];
     format!("{}: byte {}", process.file, process.events[event].byte)
 }
@@ -116,7 +116,7 @@ fn place(recording: &Recording, rank: u32, event: usize) -> String {
 /// # Errors
 /// With the files and their bytes, where not all of a communicator call the same, or an event
 /// refers to what is not there.
-pub(super) fn acts(recording: &Recording) -> Result<RecordedActs, Refusal> {
+pub(super) fn acts(recording: &CallRecording) -> Result<RecordedActs, Refusal> {
     let mut all = RecordedActs::default();
     for (rank, process) in (0..).zip(&recording.processes) {
         let Some(first) = process.events.first() else {
@@ -136,7 +136,7 @@ pub(super) fn acts(recording: &Recording) -> Result<RecordedActs, Refusal> {
                 }
             })?;
         }
-        if !matches!(process.events.last().map(|last| &last.what), Some(Happening::Ends)) {
+        if !matches!(process.events.last().map(|last| &last.what), Some(CallEvent::Ends)) {
             all.cut.push(rank);
         }
         all.acts.push(walker.acts);
@@ -147,29 +147,30 @@ pub(super) fn acts(recording: &Recording) -> Result<RecordedActs, Refusal> {
 impl RecordedActs {
     fn event(
         &mut self,
-        recording: &Recording,
+        recording: &CallRecording,
         walker: &mut EventWalker<'_>,
     ) -> Result<(), Refusal> {
         match &walker.event.what {
-            Happening::Begins | Happening::Waits | Happening::Ends | Happening::Polls => {
-                walker.act(Doing::Nothing, true);
+            CallEvent::Begins | CallEvent::Waits | CallEvent::Ends | CallEvent::Polls => {
+                walker.act(ActionKind::Nothing, true);
             }
-            Happening::Aborts(code) => {
+            CallEvent::Aborts(code) => {
                 self.aborted.get_or_insert((walker.rank, *code));
-                walker.act(Doing::Nothing, true);
+                walker.act(ActionKind::Nothing, true);
             }
-            Happening::ThreadEnds => walker.act(Doing::ThreadEnds, true),
-            Happening::Group(number, members) => self.group(walker, *number, members),
-            Happening::Send(message, later) => walker.message(message, true, *later)?,
-            Happening::Recv(message, later) => walker.message(message, false, *later)?,
-            Happening::Joint(begun, operation, root, sizes) => {
+            CallEvent::ThreadEnds => walker.act(ActionKind::ThreadEnds, true),
+            CallEvent::Group(number, members) => self.group(walker, *number, members),
+            CallEvent::Send(message, later) => walker.message(message, true, *later)?,
+            CallEvent::Recv(message, later) => walker.message(message, false, *later)?,
+            CallEvent::Joint(begun, operation, root, sizes) => {
                 let group = walker.group(begun.group)?;
-                let comm = Comm { handle: begun.group, shape: Shape::Unsaid };
+                let comm =
+                    NamedCommunicator { handle: begun.group, shape: CommunicatorShape::Unsaid };
                 let sizes = sizes.clone();
-                let joint = Joint { comm, operation: *operation, root: *root, sizes };
+                let joint = JointCall { comm, operation: *operation, root: *root, sizes };
                 self.join(recording, walker, group, *begun, &joint)?;
             }
-            Happening::Exchange(begun, sent) => {
+            CallEvent::Exchange(begun, sent) => {
                 let group = walker.group(begun.group)?;
                 let key = (group, walker.next_joined(group));
                 let exchanges = &mut self.exchanges;
@@ -178,23 +179,29 @@ impl RecordedActs {
                     exchanges.len() as u32 - 1
                 });
                 self.exchanges[number as usize].rows.insert(walker.rank, sent.clone());
-                walker.begin(*begun, Doing::Exchanges(number));
+                walker.begin(*begun, ActionKind::Exchanges(number));
             }
-            Happening::Transfer(begun, target, out, back) => {
+            CallEvent::Transfer(begun, target, out, back) => {
                 let window = walker.group(begun.group)?;
                 let epoch = (window, walker.fences.get(&window).copied().unwrap_or(0));
                 let (origin, target) = (walker.rank, *target);
-                self.transfers.push(Transfer { origin, target, out: *out, back: *back, epoch });
+                self.transfers.push(WindowTransfer {
+                    origin,
+                    target,
+                    out: *out,
+                    back: *back,
+                    epoch,
+                });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
-                walker.begin(*begun, Doing::Transfers(self.transfers.len() as u32 - 1));
+                walker.begin(*begun, ActionKind::Transfers(self.transfers.len() as u32 - 1));
             }
-            Happening::Awaits(completed) => walker.completed(completed),
-            Happening::Probes(group, source, tag) => {
+            CallEvent::Awaits(completed) => walker.completed(completed),
+            CallEvent::Probes(group, source, tag) => {
                 let group = walker.group(*group)?;
-                walker.act(Doing::Probes(group, *source, *tag), true);
+                walker.act(ActionKind::Probes(group, *source, *tag), true);
             }
-            Happening::Syncs(window, target, is_fence) => {
+            CallEvent::Syncs(window, target, is_fence) => {
                 walker.sync(*window, *target, *is_fence)?;
             }
         }
@@ -220,11 +227,11 @@ impl RecordedActs {
 
     fn join(
         &mut self,
-        recording: &Recording,
+        recording: &CallRecording,
         walker: &mut EventWalker<'_>,
         group: u32,
-        begun: Begun,
-        joint: &Joint,
+        begun: OperationStart,
+        joint: &JointCall,
     ) -> Result<(), Refusal> {
         let members = &self.groups[group as usize];
         let size = members.len() as u32;
@@ -232,22 +239,22 @@ impl RecordedActs {
         let Some(me) = me.filter(|_| joint.root.is_none_or(|root| root < size)) else {
             return Err(Refusal::new("", "a rank outside of the communicator", "a whole record"));
         };
-        let who = Who { rank: walker.rank, call: walker.at };
-        let kind = Kind::Operation(joint.operation, joint.root, begun.later);
+        let who = MeetingCaller { rank: walker.rank, call: walker.at };
+        let kind = MeetingKind::Operation(joint.operation, joint.root, begun.later);
         let key = (group, walker.next_joined(group));
         let meetings = &mut self.meetings;
         let number = *self.met.entry(key).or_insert_with(|| {
-            meetings.push(Meeting::new(group, size, kind, who));
+            meetings.push(RankMeeting::new(group, size, kind, who));
             meetings.len() as u32 - 1
         });
         let meeting = &mut self.meetings[number as usize];
         let first = meeting.first;
-        meeting.join(me as u32, joint, begun.later).map_err(|Differ { here, there }| {
-            let place = |who: Who| place(recording, who.rank, who.call);
+        meeting.join(me as u32, joint, begun.later).map_err(|CallMismatch { here, there }| {
+            let place = |who: MeetingCaller| place(recording, who.rank, who.call);
             let why = format!("it has {here}, where {} has {there}", place(first));
             Refusal::new(place(who), why, "the same at all ranks of the communicator")
         })?;
-        walker.begin(begun, Doing::Meets(number, me as u32));
+        walker.begin(begun, ActionKind::Meets(number, me as u32));
         Ok(())
     }
 }
@@ -276,23 +283,23 @@ impl<'a> EventWalker<'a> {
         let event = self.event;
         let main = self.left_ns.get(&0).copied().unwrap_or(event.start_ns);
         let left = self.left_ns.entry(event.thread).or_insert(main);
-        if !matches!(event.what, Happening::Begins | Happening::ThreadEnds) {
+        if !matches!(event.what, CallEvent::Begins | CallEvent::ThreadEnds) {
             let gap_ns = self.gaps_ns.entry(event.thread).or_insert(0);
             *gap_ns = gap_ns.saturating_add(event.start_ns.saturating_sub(*left));
         }
         *left = event.end_ns;
-        if event.what == Happening::ThreadEnds {
+        if event.what == CallEvent::ThreadEnds {
             self.left_ns.remove(&event.thread);
         }
     }
 
-    fn act(&mut self, does: Doing, waits: bool) {
+    fn act(&mut self, does: ActionKind, waits: bool) {
         let thread = self.event.thread;
         let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
         self.acts.push(RecordedAct { thread, gap_ns, does, waits });
     }
 
-    fn begin(&mut self, begun: Begun, does: Doing) {
+    fn begin(&mut self, begun: OperationStart, does: ActionKind) {
         self.operations.insert(begun.number, self.acts.len() as u32);
         self.act(does, !begun.later);
     }
@@ -313,28 +320,28 @@ impl<'a> EventWalker<'a> {
         let group = self.group(it.group)?;
         let RecordedMessage { number, peer, tag, bytes, .. } = *it;
         let wire = RecordedWire { is_send, group, peer, tag, bytes };
-        self.begin(Begun { number, group: it.group, later }, Doing::Message(wire));
+        self.begin(OperationStart { number, group: it.group, later }, ActionKind::Message(wire));
         Ok(())
     }
 
-    fn completed(&mut self, completed: &[Completed]) {
+    fn completed(&mut self, completed: &[CompletedOperation]) {
         let mut awaited = Vec::with_capacity(completed.len());
         for one in completed {
-            let (Completed::AsBegun(number)
-            | Completed::From(number, ..)
-            | Completed::Cancelled(number)) = *one;
+            let (CompletedOperation::AsBegun(number)
+            | CompletedOperation::From(number, ..)
+            | CompletedOperation::Cancelled(number)) = *one;
             let Some(&act) = self.operations.get(&number) else { continue };
             let does = &mut self.acts[act as usize].does;
             match (*one, does) {
-                (Completed::From(_, source, tag), Doing::Message(wire)) => {
+                (CompletedOperation::From(_, source, tag), ActionKind::Message(wire)) => {
                     (wire.peer, wire.tag) = (Some(source), Some(tag));
                 }
-                (Completed::Cancelled(_), does) => *does = Doing::Nothing,
+                (CompletedOperation::Cancelled(_), does) => *does = ActionKind::Nothing,
                 _ => {}
             }
             awaited.push(act);
         }
-        self.act(Doing::Awaits(awaited), true);
+        self.act(ActionKind::Awaits(awaited), true);
     }
 
     fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
@@ -343,12 +350,12 @@ impl<'a> EventWalker<'a> {
         let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
         *moving = left;
         let done: Vec<(u32, u32)> = done;
-        self.act(Doing::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
+        self.act(ActionKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
         if is_fence {
             let epoch = self.fences.entry(window).or_insert(0);
             *epoch += 1;
             let ended = *epoch - 1;
-            self.act(Doing::Fences(window, ended), true);
+            self.act(ActionKind::Fences(window, ended), true);
         }
         Ok(())
     }

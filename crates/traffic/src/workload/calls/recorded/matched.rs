@@ -1,19 +1,19 @@
 //! Which receive gets which message: those of one sender, receiver, communicator and tag in order.
 
-use super::acts::{Doing, RecordedAct, RecordedActs, RecordedWire};
+use super::acts::{ActionKind, RecordedAct, RecordedActs, RecordedWire};
 use std::collections::{BTreeMap, HashMap};
 
-/// What is left out, as nothing is at its other end.
+/// The messages that are left out, as nothing is at their other end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LostMessages {
     pub(super) sends: u64,
     pub(super) receives: u64,
 }
 
-/// From a sender to a receiver in a group with a tag.
-type Key = (u32, u32, u32, u32);
+/// The key of a queue of messages: from a sender to a receiver in a group with a tag.
+type ChannelKey = (u32, u32, u32, u32);
 
-fn key(rank: u32, wire: &RecordedWire) -> Option<Key> {
+fn key(rank: u32, wire: &RecordedWire) -> Option<ChannelKey> {
     let (peer, tag) = (wire.peer?, wire.tag?);
     let (from, to) = if wire.is_send { (rank, peer) } else { (peer, rank) };
     Some((from, to, wire.group, tag))
@@ -22,29 +22,31 @@ fn key(rank: u32, wire: &RecordedWire) -> Option<Key> {
 /// Gives every receive the bytes of its message, and leaves out what has no other end. A probe
 /// becomes the receive of the message that it found. O(acts log).
 pub(super) fn matched(all: &mut RecordedActs) -> LostMessages {
-    let mut sides: BTreeMap<Key, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
+    let mut sides: BTreeMap<ChannelKey, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
     let mut lost = LostMessages::default();
     for (rank, acts) in (0..).zip(&mut all.acts) {
         for (at, act) in (0..).zip(acts) {
-            let Doing::Message(wire) = &act.does else { continue };
+            let ActionKind::Message(wire) = &act.does else { continue };
             if let Some(key) = key(rank, wire) {
                 sides.entry(key).or_default()[usize::from(wire.is_send)].push((rank, at));
             } else {
                 lost.receives += 1;
-                act.does = Doing::Nothing;
+                act.does = ActionKind::Nothing;
             }
         }
     }
     for [receives, sends] in sides.into_values() {
         let both = receives.len().min(sends.len());
         for (receive, send) in receives.iter().zip(&sends) {
-            let Doing::Message(RecordedWire { bytes, .. }) = act(all, *send).does else { continue };
-            if let Doing::Message(wire) = &mut act(all, *receive).does {
+            let ActionKind::Message(RecordedWire { bytes, .. }) = act(all, *send).does else {
+                continue;
+            };
+            if let ActionKind::Message(wire) = &mut act(all, *receive).does {
                 wire.bytes = bytes;
             }
         }
         for &at in receives[both..].iter().chain(&sends[both..]) {
-            act(all, at).does = Doing::Nothing;
+            act(all, at).does = ActionKind::Nothing;
         }
         lost.receives += (receives.len() - both) as u64;
         lost.sends += (sends.len() - both) as u64;
@@ -61,23 +63,23 @@ fn act(all: &mut RecordedActs, (rank, at): (u32, u32)) -> &mut RecordedAct {
 
 /// Every probe of a process becomes the receive of its message, which waits.
 fn probed(rank: u32, acts: &mut [RecordedAct]) {
-    if !acts.iter().any(|act| matches!(act.does, Doing::Probes(..))) {
+    if !acts.iter().any(|act| matches!(act.does, ActionKind::Probes(..))) {
         return;
     }
     // the receives of each key from the last to the first, and up to where a probe has taken one
-    let mut receives: HashMap<Key, Vec<usize>> = HashMap::new();
+    let mut receives: HashMap<ChannelKey, Vec<usize>> = HashMap::new();
     for (at, act) in acts.iter().enumerate().rev() {
-        if let Doing::Message(wire) = &act.does
+        if let ActionKind::Message(wire) = &act.does
             && !wire.is_send
             && let Some(key) = key(rank, wire)
         {
             receives.entry(key).or_default().push(at);
         }
     }
-    let mut taken: HashMap<Key, usize> = HashMap::new();
+    let mut taken: HashMap<ChannelKey, usize> = HashMap::new();
     for at in 0..acts.len() {
-        let Doing::Probes(group, source, tag) = acts[at].does else { continue };
-        acts[at].does = Doing::Nothing;
+        let ActionKind::Probes(group, source, tag) = acts[at].does else { continue };
+        acts[at].does = ActionKind::Nothing;
         let key = (source, rank, group, tag);
         if taken.get(&key).is_some_and(|&until| at < until) {
             continue;
@@ -87,7 +89,7 @@ fn probed(rank: u32, acts: &mut [RecordedAct]) {
             left.pop();
         }
         if let Some(receive) = left.pop() {
-            acts[at].does = std::mem::replace(&mut acts[receive].does, Doing::Nothing);
+            acts[at].does = std::mem::replace(&mut acts[receive].does, ActionKind::Nothing);
             taken.insert(key, receive);
         }
     }

@@ -8,19 +8,19 @@ mod acts;
 mod matched;
 mod program;
 
-pub use program::{Remarks, replayed};
+pub use program::{RecordingRemarks, replayed};
 
-use super::Sizes;
-use crate::workload::collective::Operation;
+use super::CollectiveBytes;
+use crate::workload::collective::CollectiveOperation;
 
-/// What all processes of a run called.
+/// The recording of all processes of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Recording {
+pub struct CallRecording {
     /// By their ranks among all.
     pub processes: Vec<RecordedProcess>,
 }
 
-/// What one process called.
+/// The recorded calls of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedProcess {
     /// The file, as refusals name it.
@@ -41,15 +41,15 @@ pub struct RecordedEvent {
     /// When it was over, ns.
     pub end_ns: u64,
     /// What it did.
-    pub what: Happening,
+    pub what: CallEvent,
 }
 
 /// An operation of a process, by its number there.
 pub type OperationNumber = u64;
 
-/// What a call did.
+/// The event that a call caused.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Happening {
+pub enum CallEvent {
     /// `MPI_Init` was over.
     Begins,
     /// `MPI_Finalize` began.
@@ -65,13 +65,13 @@ pub enum Happening {
     /// Receives; `true`: the call did not wait for the end.
     Recv(RecordedMessage, bool),
     /// A collective operation with its root and sizes.
-    Joint(Begun, Operation, Option<u32>, Sizes),
+    Joint(OperationStart, CollectiveOperation, Option<u32>, CollectiveBytes),
     /// All of a communicator send to those that they name: ranks among all, bytes.
-    Exchange(Begun, Vec<(u32, u64)>),
+    Exchange(OperationStart, Vec<(u32, u64)>),
     /// A call of a window: the target, bytes to it, bytes back.
-    Transfer(Begun, u32, Option<u64>, Option<u64>),
+    Transfer(OperationStart, u32, Option<u64>, Option<u64>),
     /// These operations are complete.
-    Awaits(Vec<Completed>),
+    Awaits(Vec<CompletedOperation>),
     /// A test found nothing.
     Polls,
     /// A message is there: its group, source and tag.
@@ -85,7 +85,7 @@ pub enum Happening {
 
 /// An operation that begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Begun {
+pub struct OperationStart {
     /// Its number.
     pub number: OperationNumber,
     /// Its communicator or window.
@@ -94,7 +94,7 @@ pub struct Begun {
     pub later: bool,
 }
 
-/// Who is in a communicator or a window, by ranks among all.
+/// The members of a communicator or a window, by ranks among all.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GroupMembers {
     /// The own group.
@@ -122,7 +122,7 @@ pub struct RecordedMessage {
 
 /// An operation that is complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Completed {
+pub enum CompletedOperation {
     /// As it was begun.
     AsBegun(OperationNumber),
     /// A receive, with the source and the tag of its message.

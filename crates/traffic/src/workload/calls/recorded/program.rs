@@ -1,20 +1,20 @@
 //! The schedule of a recording.
 
-use super::super::expand::Front;
+use super::super::expand::OperationFront;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
-use super::Recording;
-use super::acts::{Doing, RecordedAct, RecordedActs, RecordedWire, Transfer, acts};
+use super::CallRecording;
+use super::acts::{ActionKind, RecordedAct, RecordedActs, RecordedWire, WindowTransfer, acts};
 use super::matched::matched;
-use crate::workload::collective::Call;
+use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
-use crate::workload::script::{Script, TAGS};
-use crate::workload::{ANY, Op, Program, Schedule, schedule_of};
+use crate::workload::script::{RankScript, TAGS};
+use crate::workload::{ANY, Op, RankProgram, Schedule, schedule_of};
 use base::{Refusal, Stop, Watch};
 use std::collections::{BTreeMap, HashMap};
 
-/// What users have to know of a schedule besides what is in it.
+/// Remarks on a schedule: what users have to know besides what is in it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remarks {
+pub struct RecordingRemarks {
     /// Ranks whose record ends before `MPI_Finalize`.
     pub cut: Vec<u32>,
     /// The rank that called `MPI_Abort`, and the code.
@@ -42,10 +42,10 @@ pub struct Remarks {
 /// With file and byte, where the ranks of a communicator do not call the same; when there would be
 /// too many operations; when the user stops it.
 pub fn replayed(
-    recording: &Recording,
+    recording: &CallRecording,
     with: RecordedParameters,
     watch: &dyn Watch,
-) -> Result<(Schedule, Remarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), Stop> {
     let ranks = recording.processes.len() as u64;
     if ranks == 0 || ranks > MOST_RANKS {
         let help = format!("1 to {MOST_RANKS}");
@@ -56,7 +56,7 @@ pub fn replayed(
     let lost = matched(&mut all);
     watch.tick("calls", 2, 3)?;
     let with = ReplayParameters::from(with);
-    let mut remarks = Remarks {
+    let mut remarks = RecordingRemarks {
         cut: std::mem::take(&mut all.cut),
         aborted: all.aborted,
         sends: lost.sends,
@@ -76,7 +76,7 @@ pub fn replayed(
         remarks.collectives += u64::from(call.is_none());
         calls.push(call);
     }
-    let replay = Replay::new(all, calls, &with, &mut remarks)?;
+    let replay = RecordingReplay::new(all, calls, &with, &mut remarks)?;
     Ok((schedule_of(&replay, watch)?, remarks))
 }
 
@@ -85,20 +85,21 @@ impl super::RecordedProcess {
     fn took_ns(&self) -> u64 {
         let first = self.events.first().map_or(0, |first| first.end_ns);
         let last = self.events.last().map_or(0, |last| match last.what {
-            super::Happening::Ends => last.start_ns,
+            super::CallEvent::Ends => last.start_ns,
             _ => last.end_ns,
         });
         last.saturating_sub(first)
     }
 }
 
-/// What every rank receives in an exchange: from whom, bytes.
+/// The messages that every rank receives in an exchange: from whom, bytes.
 type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
-struct Replay {
+/// The replay of a recording as a program.
+struct RecordingReplay {
     all: RecordedActs,
     /// The call of each meeting; none where it is left out.
-    calls: Vec<Option<Call>>,
+    calls: Vec<Option<CollectiveCall>>,
     /// What every rank receives in each exchange; none where that is left out.
     received: Vec<Option<InboundMessages>>,
     /// Numbers of groups and tags.
@@ -112,16 +113,16 @@ struct Replay {
     scale: f64,
 }
 
-impl Replay {
+impl RecordingReplay {
     fn new(
         all: RecordedActs,
-        calls: Vec<Option<Call>>,
+        calls: Vec<Option<CollectiveCall>>,
         with: &ReplayParameters,
-        remarks: &mut Remarks,
+        remarks: &mut RecordingRemarks,
     ) -> Result<Self, Refusal> {
         let mut tags = BTreeMap::new();
         for act in all.acts.iter().flatten() {
-            if let Doing::Message(RecordedWire { group, tag: Some(tag), .. }) = act.does {
+            if let ActionKind::Message(RecordedWire { group, tag: Some(tag), .. }) = act.does {
                 let next = tags.len() as u32;
                 tags.entry((group, tag)).or_insert(next);
             }
@@ -163,11 +164,11 @@ impl Replay {
     }
 
     /// What others do to the memory of a rank: where each of their transfers is there.
-    fn arrivals(&self, rank: u32, to: &mut Script<'_>) -> HashMap<u32, u32> {
+    fn arrivals(&self, rank: u32, to: &mut RankScript<'_>) -> HashMap<u32, u32> {
         to.on(self.beside);
         let mut there = HashMap::new();
         for &number in self.to.get(&rank).into_iter().flatten() {
-            let Transfer { origin, out, back, .. } = self.all.transfers[number as usize];
+            let WindowTransfer { origin, out, back, .. } = self.all.transfers[number as usize];
             let tag = self.transfer_tag(number);
             let came = to.add(Op::recv(out.unwrap_or(0), origin, tag), &[]);
             if let Some(bytes) = back {
@@ -179,23 +180,23 @@ impl Replay {
     }
 }
 
-/// What a rank is at while its acts are written.
+/// The state of a rank while its acts are written.
 struct RankState {
-    fronts: BTreeMap<u8, Front>,
+    fronts: BTreeMap<u8, OperationFront>,
     /// Where threads have ended that nobody waited for.
-    ended: Vec<Front>,
+    ended: Vec<OperationFront>,
     /// Where acts end that nobody has waited for yet.
     open: HashMap<u32, Vec<u32>>,
     /// The transfers that are there, by their numbers.
     there: HashMap<u32, u32>,
 }
 
-impl Program for Replay {
+impl RankProgram for RecordingReplay {
     fn ranks(&self) -> u32 {
         self.all.acts.len() as u32
     }
 
-    fn tell(&self, rank: u32, to: &mut Script<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let there = self.arrivals(rank, to);
         let (fronts, ended, open) = (BTreeMap::new(), Vec::new(), HashMap::new());
         let mut state = RankState { fronts, ended, open, there };
@@ -208,9 +209,9 @@ impl Program for Replay {
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
                 let calc = front.add(Op::calc(ns), to);
-                front = Front { ends: vec![calc], start: None };
+                front = OperationFront { ends: vec![calc], start: None };
             }
-            if act.does == Doing::ThreadEnds {
+            if act.does == ActionKind::ThreadEnds {
                 state.ended.push(front);
                 continue;
             }
@@ -223,7 +224,7 @@ impl Program for Replay {
 impl RankState {
     /// What the next operation of a thread waits for. A new thread goes on from where the first one
     /// is, and the first one from where threads have ended.
-    fn front(&mut self, thread: u8) -> Front {
+    fn front(&mut self, thread: u8) -> OperationFront {
         let mut front = match self.fronts.remove(&thread) {
             Some(front) => front,
             None => self.fronts.get(&0).cloned().unwrap_or_default(),
@@ -238,24 +239,24 @@ impl RankState {
     }
 }
 
-impl Replay {
+impl RecordingReplay {
     fn act(
         &self,
         rank: u32,
         (at, act): (u32, &RecordedAct),
-        front: &mut Front,
+        front: &mut OperationFront,
         state: &mut RankState,
-        to: &mut Script<'_>,
+        to: &mut RankScript<'_>,
     ) {
         let ends = match &act.does {
-            Doing::Nothing | Doing::Probes(..) | Doing::ThreadEnds => return,
-            Doing::Awaits(acts) => {
+            ActionKind::Nothing | ActionKind::Probes(..) | ActionKind::ThreadEnds => return,
+            ActionKind::Awaits(acts) => {
                 for act in acts {
                     front.ends.extend(state.open.remove(act).unwrap_or_default());
                 }
                 return;
             }
-            Doing::Fences(window, epoch) => {
+            ActionKind::Fences(window, epoch) => {
                 for number in self.to.get(&rank).into_iter().flatten() {
                     let transfer = &self.all.transfers[*number as usize];
                     if transfer.epoch == (*window, *epoch) {
@@ -264,19 +265,19 @@ impl Replay {
                 }
                 return;
             }
-            Doing::Message(wire) => {
+            ActionKind::Message(wire) => {
                 let op = front.add(self.message(wire), to);
                 if !act.waits {
-                    *front = Front { ends: Vec::new(), start: Some(op) };
+                    *front = OperationFront { ends: Vec::new(), start: Some(op) };
                 }
                 vec![op]
             }
-            Doing::Transfers(number) => {
+            ActionKind::Transfers(number) => {
                 let transfer = &self.all.transfers[*number as usize];
                 let (target, tag) = (transfer.target, self.transfer_tag(*number));
                 let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
                 let after = front.joined(to);
-                *front = Front { ends: Vec::new(), start: Some(op) };
+                *front = OperationFront { ends: Vec::new(), start: Some(op) };
                 match transfer.back {
                     Some(bytes) => {
                         to.on(self.beside);
@@ -287,35 +288,50 @@ impl Replay {
                     None => vec![op],
                 }
             }
-            Doing::Meets(meeting, me) => {
+            ActionKind::Meets(meeting, me) => {
                 let Some(call) = &self.calls[*meeting as usize] else { return };
                 let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
                 let named = |rank: u32| members[rank as usize];
                 let after = front.joined(to);
                 let tag = self.first[0] + meeting * TAGS;
                 let ends = to.collective(call, *me, &named, tag, &after);
-                *front = Front { ends: after, start: None };
+                *front = OperationFront { ends: after, start: None };
                 ends
             }
-            Doing::Exchanges(number) => {
+            ActionKind::Exchanges(number) => {
                 let Some(received) = &self.received[*number as usize] else { return };
-                let tag = self.first[1] + number;
-                let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
-                    all.iter().map(|&(peer, bytes)| (peer, bytes, tag)).collect()
-                };
-                let sent = &self.all.exchanges[*number as usize].rows[&rank];
-                let came = received.get(&rank).map(tagged).unwrap_or_default();
                 let after = front.joined(to);
-                let ends = to.exchange(&tagged(sent), &came, &after);
-                *front = Front { ends: after, start: None };
+                let ends = self.exchange(*number, rank, received, &after, to);
+                *front = OperationFront { ends: after, start: None };
                 ends
             }
         };
         if act.waits {
-            *front = Front { ends, start: None };
+            *front = OperationFront { ends, start: None };
         } else {
             state.open.insert(at, ends);
         }
+    }
+
+    /// What a rank sends and receives in an exchange with its neighbours.
+    fn exchange(
+        &self,
+        number: u32,
+        rank: u32,
+        received: &InboundMessages,
+        after: &[u32],
+        to: &mut RankScript<'_>,
+    ) -> Vec<u32> {
+        let tag = self.first[1] + number;
+        let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
+            all.iter().map(|&(peer, bytes)| (peer, bytes, tag)).collect()
+        };
+        let sent = &self.all.exchanges[number as usize].rows[&rank];
+        let came = received.get(&rank).map(tagged).unwrap_or_default();
+        let begin = to.len();
+        let ends = to.exchange(&tagged(sent), &came, after);
+        to.name_from(begin, "neighbour_linear");
+        ends
     }
 
     fn message(&self, wire: &RecordedWire) -> Op {

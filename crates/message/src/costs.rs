@@ -1,0 +1,157 @@
+//! What messages cost as users say it: a preset, and parameters in place of the preset's.
+
+use super::ScheduleDialect;
+use super::parameters::LogGops;
+use super::presets::{CostPreset, PRESETS, USUAL, USUAL_V1, preset};
+use base::Refusal;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::fmt;
+
+/// What messages cost: a preset, and parameters that are given in place of the preset's.
+///
+/// Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+#[allow(non_snake_case, reason = "the model's own letters")]
+pub struct CostSpec {
+    /// A name of `flyloom list costs`, whose parameters are taken where none is given; by default
+    /// `hdr`, in the dialect `loggops-v1` `loggopsim`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<String>,
+    /// Latency of the network, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub L: Option<f64>,
+    /// Time of a processor for a message, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub o: Option<f64>,
+    /// Time between two messages of an interface, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub g: Option<f64>,
+    /// Time of an interface for a byte, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub G: Option<f64>,
+    /// Time of a processor for a byte, ns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub O: Option<f64>,
+    /// Largest message, bytes, that is sent before its receive is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub S: Option<u64>,
+}
+
+/// Where the costs of a run are from.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct CostOrigin {
+    /// The preset.
+    pub preset: String,
+    /// Which systems it stands for.
+    pub about: String,
+    /// Where its figures are from.
+    pub source: String,
+    /// The parameters that were given in place of the preset's.
+    pub given: Vec<String>,
+}
+
+impl From<LogGops> for CostSpec {
+    /// All parameters given.
+    fn from(costs: LogGops) -> Self {
+        let LogGops { L, o, g, G, O, S } = costs;
+        Self {
+            preset: None,
+            L: Some(L),
+            o: Some(o),
+            g: Some(g),
+            G: Some(G),
+            O: Some(O),
+            S: Some(S),
+        }
+    }
+}
+
+impl CostSpec {
+    /// The preset of a run in this dialect.
+    ///
+    /// # Errors
+    /// When there is none of the name that is given.
+    pub fn preset(&self, dialect: ScheduleDialect) -> Result<&'static CostPreset, Refusal> {
+        preset(self.preset.as_deref().unwrap_or(match dialect {
+            ScheduleDialect::Causal => USUAL,
+            ScheduleDialect::LogGopsV1 => USUAL_V1,
+        }))
+    }
+
+    /// The parameters of a run in this dialect.
+    ///
+    /// # Errors
+    /// When there is no preset of the name that is given.
+    pub fn resolved(&self, dialect: ScheduleDialect) -> Result<LogGops, Refusal> {
+        let usual = self.preset(dialect)?.parameters;
+        Ok(LogGops {
+            L: self.L.unwrap_or(usual.L),
+            o: self.o.unwrap_or(usual.o),
+            g: self.g.unwrap_or(usual.g),
+            G: self.G.unwrap_or(usual.G),
+            O: self.O.unwrap_or(usual.O),
+            S: self.S.unwrap_or(usual.S),
+        })
+    }
+
+    /// Where the costs of a run in this dialect are from.
+    ///
+    /// # Errors
+    /// When there is no preset of the name that is given.
+    pub fn origin(&self, dialect: ScheduleDialect) -> Result<CostOrigin, Refusal> {
+        let preset = self.preset(dialect)?;
+        let given = [
+            ("L", self.L.is_some()),
+            ("o", self.o.is_some()),
+            ("g", self.g.is_some()),
+            ("G", self.G.is_some()),
+            ("O", self.O.is_some()),
+            ("S", self.S.is_some()),
+        ];
+        let given = given.iter().filter(|(_, is_given)| *is_given);
+        Ok(CostOrigin {
+            preset: preset.name.to_owned(),
+            about: preset.about.to_owned(),
+            source: preset.source.to_owned(),
+            given: given.map(|(letter, _)| (*letter).to_owned()).collect(),
+        })
+    }
+}
+
+/// Reads costs: the name of a preset, or a table.
+///
+/// # Errors
+/// When it is neither.
+pub(super) fn preset_or_table<'de, D: Deserializer<'de>>(from: D) -> Result<CostSpec, D::Error> {
+    struct Written;
+
+    impl<'de> Visitor<'de> for Written {
+        type Value = CostSpec;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("the name of a preset, or a table of preset, L, o, g, G, O and S")
+        }
+
+        fn visit_str<E: Error>(self, name: &str) -> Result<CostSpec, E> {
+            Ok(CostSpec { preset: Some(name.to_owned()), ..CostSpec::default() })
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CostSpec, A::Error> {
+            CostSpec::deserialize(MapAccessDeserializer::new(map))
+        }
+    }
+
+    from.deserialize_any(Written)
+}
+
+/// The schema of costs: the name of a preset, or a table.
+pub(super) fn preset_or_table_schema(generator: &mut SchemaGenerator) -> Schema {
+    let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
+    schemars::json_schema!({
+        "anyOf": [generator.subschema_for::<CostSpec>(), { "type": "string", "enum": names }]
+    })
+}

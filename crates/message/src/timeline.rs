@@ -1,0 +1,74 @@
+//! What a timeline shows of a run besides the work of processors: messages, collective operations.
+
+use super::path::{BusySpan, ProcessorWork};
+use super::trace::OperationTimes;
+use std::collections::BTreeMap;
+use traffic::workload::{OperationKind, Schedule};
+
+/// A message by the work that it begins and ends with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MessageSpans {
+    /// The place of its sending among all work, of a large message that after the answer.
+    pub send: u32,
+    /// The place of its receiving.
+    pub receive: u32,
+}
+
+/// A collective operation on a processor of a rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CollectiveSpan {
+    /// Which of [`Schedule::collectives`] it is.
+    pub number: u32,
+    /// The rank.
+    pub rank: u32,
+    /// The processor.
+    pub cpu: u8,
+    /// When the first of its operations on this processor begins, picoseconds.
+    pub begin: u64,
+    /// When the last one ends.
+    pub end: u64,
+}
+
+/// All messages, in the order of their sends. O(operations).
+pub(super) fn messages(
+    schedule: &Schedule,
+    trace: &OperationTimes,
+    spans: &[BusySpan],
+) -> Vec<MessageSpans> {
+    let mut place = vec![u32::MAX; schedule.ops().len()];
+    for (at, span) in (0..).zip(spans) {
+        // the question of a large message comes before its sending, whose place stays
+        if matches!(span.doing, ProcessorWork::Sends | ProcessorWork::Receives) {
+            place[span.op as usize] = at;
+        }
+    }
+    let sends = (0..).zip(schedule.ops()).filter(|(_, op)| op.kind == OperationKind::Send);
+    sends
+        .filter_map(|(sent, _)| {
+            let received = trace.partner(sent)?;
+            let (send, receive) = (place[sent as usize], place[received as usize]);
+            Some(MessageSpans { send, receive })
+        })
+        .collect()
+}
+
+/// The named collective operations, in their order, on each processor that does a part of them.
+/// O(spans log collectives).
+pub(super) fn collectives(schedule: &Schedule, spans: &[BusySpan]) -> Vec<CollectiveSpan> {
+    let bounds: Vec<(u32, u32)> = schedule.collectives().map(|s| (s.first, s.end)).collect();
+    if bounds.is_empty() {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<(u32, u8), CollectiveSpan> = BTreeMap::new();
+    for &BusySpan { rank, op, begin, end, .. } in spans {
+        let Some(number) = bounds.partition_point(|b| b.0 <= op).checked_sub(1) else { continue };
+        if bounds[number].1 <= op {
+            continue;
+        }
+        let (number, cpu) = (number as u32, schedule.ops()[op as usize].cpu);
+        let new = CollectiveSpan { number, rank, cpu, begin, end };
+        let all = found.entry((number, cpu)).or_insert(new);
+        (all.begin, all.end) = (all.begin.min(begin), all.end.max(end));
+    }
+    found.into_values().collect()
+}
