@@ -229,7 +229,7 @@ def test_the_command_writes_pictures_a_page_and_all_it_found(tmp_path):
     assert (tmp_path / "a.pdf").read_bytes().startswith(b"%PDF")
     page = (tmp_path / "a.html").read_text()
     for p in found["points"]:
-        assert f'<td class="n">{p["mean_packet_latency_cycles"]:.4g}</td>' in page
+        assert f'<td class="n">{p["mean_packet_latency_cycles"]:,.4g}</td>' in page
     assert "Use of links" not in page
 
 

@@ -6,7 +6,7 @@ import copy
 
 import pytest
 import report_data
-from flyloom.report import ReportError, check, page, simulated
+from flyloom.report import ReportError, check, flit, page, simulated
 from flyloom.report.section import simulation as section
 from test_flit_charts import point
 from test_report import Page
@@ -125,6 +125,20 @@ def test_of_many_curves_some_have_distributions_and_maps_and_the_page_says_so(da
     assert f"Shown are {simulated.DISTRIBUTIONS} of 14 curves: the first." in shown
     assert f"Shown are {simulated.MAPS} of 14 curves with links: the first." in shown
     assert shown.count("From switch to switch") == simulated.MAPS
+
+
+def test_intervals_over_seeds_come_to_the_chart_of_the_page(data):
+    ends = {"confidence_interval_95": [20.0, 40.0], "standard_deviation": 1.0}
+    spread = {"seeds": 3, "mean_packet_latency_cycles": ends, "accepted_load": ends, "more": ends}
+    given = {**data, "simulations": [
+        simulation(load, points=[point(load, load, 30.0, over_seeds=spread)])
+        for load in (0.2, 0.4)]}
+    kept = check.check(given)["simulations"]
+    spec = flit.curves_spec(simulated.curves(kept, ["Slim Fly"]))
+    band = next(layer["data"]["values"] for layer in spec["concat"][0]["layer"]
+                if layer["mark"]["type"] == "area")
+    assert [(value["low"], value["high"]) for value in band] == [(20.0, 40.0)] * 2
+    assert "95 % intervals over 3 seeds" in page.render(given)
 
 
 @pytest.mark.parametrize(("change", "says"), [

@@ -67,6 +67,14 @@ ChannelEnds = TypedDict("ChannelEnds", {
 })
 
 
+@also(Any)
+class Spread(TypedDict):
+    """How far a mean over runs with different seeds can be trusted."""
+
+    confidence_interval_95: NotRequired[Annotated[
+        list[float], "low and high end of its 95 % confidence interval"]]
+
+
 class Stage(TypedDict):
     """A stage of the run."""
 

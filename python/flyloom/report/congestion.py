@@ -10,6 +10,7 @@ from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart
 from flyloom.report.figures import round_width
 from flyloom.report.frame import framed
+from flyloom.support.amounts import figure
 
 #: What is counted, and what its axis is called, by metric.
 AXES = {
@@ -66,6 +67,6 @@ def page(found: Mapping[str, Any]) -> str:
         f"<section><figure>{svg(spec(found), prefix='congestion-')}</figure></section>",
         '<section><h2>Table</h2><div class="scroll"><table><tbody>',
         *(f'<tr><th>{key}</th><td class="n">'
-          f"{f'{v:.6g}' if isinstance(v, float) else escape(str(v))}</td></tr>" for key, v in rows),
+          f"{escape(figure(v, key))}</td></tr>" for key, v in rows),
         "</tbody></table></div></section>",
     ])

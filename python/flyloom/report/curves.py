@@ -152,9 +152,11 @@ def _limits(made: Sequence[Panel], rows: Sequence[Row]) -> dict[str, tuple[float
             continue
         known = [p for p in points if _fine(p, row)] or points
         values = [p[row.key] for p in known if p[row.key] > 0] or [1.0]
-        highs = [min(ends[1], 2 * p[row.key]) for p in known if (ends := _ends(p, row.key))]
-        low = 0.85 * min(values)
-        out[row.key] = low, max(1.25 * max([*values, *highs]), 3 * low)
+        for p in known:
+            if ends := _ends(p, row.key):  # what is wider is cut at the edge of the panel
+                values += [max(ends[0], p[row.key] / 2), min(ends[1], p[row.key] * 2)]
+        low = 0.85 * min(value for value in values if value > 0)
+        out[row.key] = low, max(1.25 * max(values), 3 * low)
     return out
 
 

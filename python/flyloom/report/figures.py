@@ -10,6 +10,7 @@ from typing import Any
 from flyloom.report.charts import svg
 from flyloom.report.comparison import PALETTE, chart, colour
 from flyloom.report.frame import framed
+from flyloom.support.amounts import figure
 from flyloom.support.results import Result
 
 #: What each figure is called.
@@ -159,7 +160,7 @@ def page(found: Result) -> str:
         *(f"<th>{head.replace('_', ' ')}</th>" for head in heads), "</tr></thead><tbody>",
     ]
     for row in found.summary:
-        cells = (f"{v:.6g}" if isinstance(v, float) else escape(str(v)) for v in row.values())
+        cells = (escape(figure(value, key)) for key, value in row.items())
         parts.append("<tr>" + "".join(f'<td class="n">{c}</td>' for c in cells) + "</tr>")
     parts.append("</tbody></table></div>")
     parts += [f'<p class="dim">{escape(left_out(row))}</p>' for row in found.skipped]

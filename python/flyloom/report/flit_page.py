@@ -13,6 +13,7 @@ from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
 from flyloom.report.simulated import DISTRIBUTIONS, heat_maps
+from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
 HEADS = (
@@ -70,7 +71,7 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
     ]
     for words, curve in zip(said, curves, strict=True):
         for point in curve["points"]:
-            cells = ("–" if point[key] is None else f"{point[key]:.4g}" for _, key in HEADS)
+            cells = ("–" if point[key] is None else number(point[key]) for _, key in HEADS)
             note = ", ".join(word for word in ("saturated", "deadlocked") if point[word])
             row = "".join([*(f"<td>{escape(word)}</td>" for word in words),
                            *(f'<td class="n">{cell}</td>' for cell in cells)])

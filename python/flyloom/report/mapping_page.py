@@ -8,6 +8,7 @@ from typing import Any
 from flyloom import draw
 from flyloom.draw.floor import floor_data, racks_of
 from flyloom.report.frame import framed
+from flyloom.support.amounts import number
 from flyloom.verbs.mapping_shown import MappingSide, MappingView, Marks
 
 FIGURES = (
@@ -60,9 +61,9 @@ def _table(sides: dict[str, MappingSide]) -> list[str]:
     linear: dict[str, Any] = sides["linear"]["figures"]
     rows = []
     for words, key, bound in FIGURES:
-        least = f"{found[bound]:,.10g}" if bound else ""
+        least = number(found[bound]) if bound else ""
         cells = "".join(f'<td class="n">{cell}</td>' for cell in
-                        (f"{linear[key]:,.10g}", f"{found[key]:,.10g}", least))
+                        (number(linear[key]), number(found[key]), least))
         rows.append(f"<tr><th>{words}</th>{cells}</tr>")
     heads = "".join(f'<th class="n">{words}</th>'
                     for words in (*(words for _, words in SIDES), "no mapping has less"))

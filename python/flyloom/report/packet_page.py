@@ -15,6 +15,7 @@ from flyloom.report.charts import svg
 from flyloom.report.comparison import chart, colour
 from flyloom.report.frame import framed
 from flyloom.report.packets import curves_spec, names_of, times_spec
+from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
 POINTS = (
@@ -225,7 +226,7 @@ def _note(point: Mapping[str, Any]) -> str:
 def _cell(value: float | None) -> str:
     if value is None:
         return "–"
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.5g}"
+    return number(value)
 
 
 def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

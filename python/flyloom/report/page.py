@@ -17,7 +17,7 @@ from flyloom.report.answer import answer
 from flyloom.report.base import PageData, Section
 from flyloom.report.check import check
 from flyloom.report.drawing import DrawingError
-from flyloom.report.words import cell, count, fixed, share, words
+from flyloom.report.words import count, fixed, share, words
 from flyloom.support import amounts
 from flyloom.support.files import write_whole
 
@@ -96,8 +96,8 @@ def _environment() -> Environment:
         loader=FileSystemLoader([HERE, *folder.__path__]), autoescape=True,
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
     )
-    environment.filters.update(count=count, fixed=fixed, share=share, words=words, cell=cell,
-                               heading=amounts.heading, amount=amounts.figure)
+    environment.filters.update(count=count, fixed=fixed, share=share, words=words,
+                               heading=amounts.heading, cell=amounts.figure)
     css = (HERE / "page.css").read_text(encoding="utf-8")
     environment.globals.update(css=Markup(css))
     return environment

@@ -27,20 +27,6 @@ def words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def cell(value: object) -> str:
-    """A figure of a measure: whole numbers in full, others to 6 digits, or as whole numbers;
-    ``–`` for ``None``."""
-    if value is None:
-        return "–"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.0f}" if 1e6 <= abs(value) < 1e15 else f"{value:,.6g}"
-    return str(value)
-
-
 def few(names: Iterable[str]) -> str:
     """The first five names, and how many more there are."""
     known = list(names)

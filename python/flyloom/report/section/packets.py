@@ -14,6 +14,7 @@ from flyloom.report.base import (
     PageData,
     Run,
     Section,
+    Spread,
     asked_of,
     check_links,
     dotted,
@@ -31,6 +32,16 @@ class PacketLinks(ChannelEnds):
 
     plane: Annotated[list[Count], "the plane that it is of"]
     use: Annotated[list[float], "the part of the time that it was busy"]
+
+
+@also(Any)
+class PacketOverSeeds(TypedDict):
+    """What runs of a point with different seeds say of its means."""
+
+    seeds: Annotated[Count, "runs"]
+    accepted_load: NotRequired[Annotated[Spread, "of the accepted load"]]
+    mean_latency_ns: NotRequired[Annotated[Spread, "of the mean latency"]]
+    p99_latency_ns: NotRequired[Annotated[Spread, "of the latency that 99 % do not exceed"]]
 
 
 @also(Any)
@@ -53,6 +64,7 @@ class PacketPoint(TypedDict):
     nonminimal_packets: Annotated[Count, "packets that took a path that is not minimal"]
     end_ns: Annotated[float, "when the last packet arrived"]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
+    over_seeds: NotRequired[Annotated[PacketOverSeeds, "intervals of means, of several seeds"]]
     links: NotRequired[Annotated[PacketLinks, "use of each channel, where it was asked for"]]
 
 

@@ -14,6 +14,7 @@ from flyloom.report.base import (
     PageData,
     Run,
     Section,
+    Spread,
     asked_of,
     check_links,
     found_by,
@@ -29,6 +30,15 @@ class FlitLinks(ChannelEnds):
     """The use of channels, as columns."""
 
     use: Annotated[list[float], "the share of the measured cycles in which it carried a flit"]
+
+
+@also(Any)
+class FlitOverSeeds(TypedDict):
+    """What runs of a point with different seeds say of its means."""
+
+    seeds: Annotated[Count, "runs"]
+    accepted_load: NotRequired[Annotated[Spread, "of the accepted load"]]
+    mean_packet_latency_cycles: NotRequired[Annotated[Spread, "of the mean latency"]]
 
 
 @also(Any)
@@ -48,6 +58,7 @@ class FlitPoint(TypedDict):
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
     hop_histogram: Annotated[list[Count], "packets by the switches that they visited, from 0"]
+    over_seeds: NotRequired[Annotated[FlitOverSeeds, "intervals of means, of several seeds"]]
     links: NotRequired[Annotated[FlitLinks, "use of each channel, where it was asked for"]]
 
 
