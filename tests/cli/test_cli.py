@@ -347,7 +347,7 @@ def test_an_error_is_a_document_under_json(words, code, kind):
     (["compare", "-n", "10x"], "--endpoints", None),
     (["design", "gone.toml"], "gone.toml", None), (["run", "bad.toml"], "bad.toml", None),
     (["cables", "ring:n=5", "-o", "w", "--labels", "0x0"], "labels", None),
-    (["congestion", "ring:n=5", "-o", "x.pdf"], "-o", "a name that ends in .svg"),
+    (["congestion", "ring:n=5", "-o", "x.gif"], "-o", "a name that ends in .svg"),
     (["route", "ring:n=5", "-O", "x"], "--option", ""), (["search"], "search", ""),
 ])
 def test_an_error_says_what_it_is_about_and_what_is_valid(words, param, help_, tmp_path):

@@ -120,7 +120,8 @@ def test_congestion_on_the_command_line(tmp_path):
         assert picture.read_bytes().startswith(starts[suffix])
     for words, message in [
         (["--ranks", "nowhere"], "--ranks: there is no 'nowhere'"),
-        (["-o", "x.pdf"], ".svg, .png, .html"), (["--levels", "-1"], "levels: there is no '-1'"),
+        (["-o", "x.gif"], ".svg, .png, .pdf, .html"),
+        (["--levels", "-1"], "levels: there is no '-1'"),
         (["--pattern-argument", "3"], "pattern_argument: '3' for bisect; bisect takes none"),
     ]:
         run = flyloom("congestion", "slim_fly:q=3,p=2", *words)

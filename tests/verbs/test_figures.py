@@ -197,7 +197,7 @@ def test_the_command_draws_prints_and_repeats(tmp_path):
 
 
 @pytest.mark.parametrize(("words", "message"), [
-    (["disjoint_paths", "-o", "a.pdf"], ".svg, .png, .html"),
+    (["disjoint_paths", "-o", "a.gif"], ".svg, .png, .pdf, .html"),
     (["disjoint_paths", "--layers", "many"], "'many' is no number of layers"),
     (["disjoint_paths", "--layers", "99999999999"], "no number of layers"),
     (["disjoint_paths", "--layers", "129"], "1 to 128"),
