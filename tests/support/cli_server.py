@@ -24,6 +24,8 @@ from pathlib import Path
 from typing import Any
 
 from checkout import PROGRAMS
+from flyloom.report import drawing
+from flyloom.support.errors import DeployError
 
 
 class Server:
@@ -75,6 +77,17 @@ class Server:
         return answer
 
 
+def draws() -> bool:
+    """Whether the process that draws pictures runs: it is started again where a command has ended
+    it. Most of what a command with a picture takes is starting it, so all commands share one."""
+    process = drawing._child.process
+    if process is None or process.poll() is not None:
+        drawing._child.process = None
+        with contextlib.suppress(ImportError, DeployError):
+            drawing.svg_text({"data": {"values": [{}]}, "mark": "point"})
+    return drawing._child.process is not None
+
+
 def serve() -> None:
     """Answers until there is no question."""
     with contextlib.suppress(ImportError):  # the packages that most commands wait for
@@ -89,15 +102,19 @@ def serve() -> None:
         importlib.import_module(f"flyloom.cli.{group}")
     for line in sys.stdin:
         question = json.loads(line)
+        is_drawing = "LD_PRELOAD" not in os.environ and draws()
         ends = [os.pipe() for _ in range(3)]
         child = os.fork()
         if child == 0:
+            if is_drawing:
+                drawing._child.of_pid = os.getpid()
             answer(question, *(into for _, into in ends))
         for _, into in ends:
             os.close(into)
         texts, in_time = read([end for end, _ in ends], question.get("limit_s"))
         if not in_time:
             os.kill(child, signal.SIGKILL)
+            drawing._child.end()  # it may be in the middle of a picture
         _, status, used = os.wait4(child, 0)
         print(json.dumps({
             "code": os.waitstatus_to_exitcode(status) if in_time else None, "out": texts[0],
@@ -148,6 +165,7 @@ def answer(question: dict[str, Any], out: int, err: int, changes: int) -> None:
     if faults:
         faults.faults_arm(question.get("k", -1), question.get("error", 0))
     code = 70
+    leave_out(question["words"])
     try:
         main()
     except SystemExit as why:
@@ -155,6 +173,21 @@ def answer(question: dict[str, Any], out: int, err: int, changes: int) -> None:
     if faults:
         os.write(changes, str(faults.faults_count()).encode())
     os._exit(code)
+
+
+def leave_out(words: list[str]) -> None:
+    """Leaves the commands alone that a process of its own would load: making the others ready takes
+    longer than most commands."""
+    from flyloom import cli
+    from flyloom.cli.common import app
+
+    word, _ = cli.without_plugins(cli.asked(words))
+    groups = [f"flyloom.cli.{group}" for group, names in cli.GROUPS.items() if word in names]
+    if groups and cli.COMPLETING not in os.environ:
+        app.registered_commands = [
+            command for command in app.registered_commands if command.callback.__module__ in groups
+        ]
+        app.registered_groups = [group for group in app.registered_groups if group.name == word]
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def schema() -> None:
 
     found = experiment_schema()
     for row in rows():
-        if row["kind"] == "measure" and ("measure", row["name"]) not in built_in():
+        if row["kind"] == "measure" and row["name"] not in built_in("measure"):
             found["properties"][row["name"]] = {
                 "type": "object", "description": row["doc"], "additionalProperties": False,
                 "properties": {param["name"]: {"description": param["doc"]}

@@ -88,7 +88,7 @@ def network(
         path, text = path / "network.json", str(path / "network.json")
     is_file = os.path.isfile(text)  # False, not an error, for names that no file can have
     own = None if is_file else part("topology", family)
-    known = {name for kind, name in built_in() if kind == "topology"}
+    known = built_in("topology")
     if not is_file and not own and text.startswith("file:"):
         return _from_inline_file(text, p, choice, names)
     if not is_file and (own or family in known or (":" in text and "/" not in family)):

@@ -27,7 +27,7 @@ GROUP = "flyloom"
 
 def part(kind: str, name: str) -> Part | None:
     """The user's part of that name; None for a built-in one, and where there is none."""
-    if (kind, name) in built_in():
+    if name in built_in(kind):
         return None
     if (kind, name) not in KNOWN and NAME.fullmatch(name):
         load_named([name])
@@ -50,7 +50,7 @@ def parameters_of(kind: str, names: Iterable[str] | None = None) -> dict[str, se
     """The names of the parameters of all parts of a kind, built in and users', by part; those with
     one of these names are looked for, or all."""
     new = None if names is None else [
-        name for name in names if not {(kind, name)} & (KNOWN.keys() | built_in())
+        name for name in names if (kind, name) not in KNOWN and name not in built_in(kind)
     ]
     load_named(new)
     known = [*registry(), *(known.row for known in KNOWN.values())]

@@ -24,7 +24,8 @@ KINDS = (
 )
 """Of parts that can be written in Python."""
 
-OF_USERS = {"traffic": "pattern", "workload": "application", "collective": "application"}
+OF_USERS = {"traffic": "pattern", "workload": "application", "collective": "application",
+            "opensm-engine": "engine"}
 """Kinds that users' parts call otherwise than the core."""
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -110,12 +111,10 @@ def loading(version: str = "", text: str = "") -> Iterator[None]:
 
 
 @functools.cache
-def built_in() -> frozenset[tuple[str, str]]:
-    """Kind and name of everything that is built in."""
-    return frozenset(
-        (OF_USERS.get(str(row["kind"]), str(row["kind"])), row["name"])
-        for word, _, _ in kinds() for row in parts(word)
-    )
+def built_in(kind: str) -> frozenset[str]:
+    """The names of everything of a kind that is built in."""
+    words = [word for word, one, _ in kinds() if OF_USERS.get(one, one) == kind]
+    return frozenset(row["name"] for word in words for row in parts(word))
 
 
 def add(
@@ -125,7 +124,7 @@ def add(
     name = function.__name__
     if not NAME.fullmatch(name):
         raise RefusalError(f"{name}: no name of a part; small letters, digits and _")
-    if (kind, name) in built_in():
+    if name in built_in(kind):
         raise RefusalError(f"{name}: there is a built-in {kind} of that name; another name")
     plain = inspect.unwrap(function)
     file, line = plain.__code__.co_filename, plain.__code__.co_firstlineno
