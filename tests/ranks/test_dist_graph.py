@@ -17,7 +17,7 @@ import networkx as nx
 import pytest
 from campaign import count
 from checkout import PROGRAMS
-from cli_helpers import command
+from cli_helpers import command, flyloom
 from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts, shared_cache
 
 LIMIT_S = 120
@@ -293,9 +293,8 @@ def test_the_command_knows_networks_of_all_kinds(run, tmp_path):
 
 
 def test_the_command_s_program_has_its_own_exit_code(mpi, env, tmp_path):
-    done = subprocess.run(
-        command("reorder", "--net", "ring:n=4", "--", f"mpiexec.{mpi}", "-n", "1", "sh", "-c",
-                "exit 6"), env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+    done = flyloom("reorder", "--net", "ring:n=4", "--", f"mpiexec.{mpi}", "-n", "1", "sh", "-c",
+                   "exit 6", env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 6
 
 
@@ -310,8 +309,7 @@ def test_the_command_s_program_has_its_own_exit_code(mpi, env, tmp_path):
      "--host-endpoints absent"),
 ])
 def test_refusals_come_before_the_program_runs(env, tmp_path, words, why):
-    done = subprocess.run(command("reorder", *words), env=env, cwd=tmp_path, text=True,
-                          capture_output=True, timeout=LIMIT_S)
+    done = flyloom("reorder", *words, env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 2 and why in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1
 

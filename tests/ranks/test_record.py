@@ -14,7 +14,7 @@ from collections import Counter
 
 import pytest
 from checkout import PROGRAMS
-from cli_helpers import command, document
+from cli_helpers import command, document, flyloom
 from mpi_helpers import MPIS, compiled, mpi_environment, needs, shared_cache
 
 LIMIT_S = 120
@@ -56,10 +56,8 @@ def record(mpi, place, env, tmp_path):
         if isinstance(ranks, str):  # several programs
             launcher = [part.replace("PROGRAM", str(built(mpi, place, name)))
                         for part in ranks.split()]
-        done = subprocess.run(
-            command("record", "-o", files[0], "--message-counts", files[1], *options, "--",
-                    f"mpiexec.{mpi}", *launcher),
-            env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+        done = flyloom("record", "-o", files[0], "--message-counts", files[1], *options, "--",
+                       f"mpiexec.{mpi}", *launcher, env=env, cwd=tmp_path, limit_s=LIMIT_S)
         assert done.returncode == code, done.stderr
         whole.said = done
         return [read(file) if file.exists() else None for file in files]
@@ -314,9 +312,8 @@ def test_the_exit_code_is_the_program_s(record):
 
 def test_the_words_of_the_program_are_its_own(mpi, env, tmp_path):
     words = ["--set", "a=1", "b=2", "--json", "--", "-o", "x"]
-    done = subprocess.run(
-        command("record", "-o", "a.mtx", "--", f"mpiexec.{mpi}", "-n", "1", "echo", *words),
-        env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+    done = flyloom("record", "-o", "a.mtx", "--", f"mpiexec.{mpi}", "-n", "1", "echo", *words,
+                   env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 0 and done.stdout.split() == words, done.stderr
     assert done.stderr.count("\n") == 1 and "nothing was recorded" in done.stderr
 
@@ -382,7 +379,6 @@ def test_a_library_that_another_user_may_have_built_is_not_run(tmp_path):
     (["-o", "a.mtx", "--", "no-such-program"], "no-such-program"),
 ])
 def test_refusals_come_before_the_program_runs(env, tmp_path, words, why):
-    done = subprocess.run(command("record", *words), env=env, cwd=tmp_path, text=True,
-                          capture_output=True, timeout=LIMIT_S)
+    done = flyloom("record", *words, env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 2 and why in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1 and not os.listdir(tmp_path)

@@ -11,7 +11,7 @@ from collections import Counter
 import pytest
 import test_runtime_mpi
 from checkout import PROGRAMS, ROOT
-from cli_helpers import command, document
+from cli_helpers import command, document, flyloom
 from mpi_helpers import MPIS, compiled, mpi_environment, needs, shared_cache
 from test_record import FLAGS, LIMIT_S, WINDOWS_MAY, read
 
@@ -46,11 +46,9 @@ def record(mpi, place, env, tmp_path):
     def whole(ranks, name, *words, options=(), code=0, program=None):
         program = program or compiled(mpi, PROGRAMS / f"{name}.c", place, FLAGS)
         launcher = [f"mpiexec.{mpi}", "-n", ranks, program, *words]
-        done = subprocess.run(
-            command("record", "-o", tmp_path / "bytes.mtx", "--message-counts",
-                    tmp_path / "messages.mtx", "--goal", tmp_path / "app.goal", *options, "--",
-                    *launcher),
-            env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+        done = flyloom("record", "-o", tmp_path / "bytes.mtx", "--message-counts",
+                       tmp_path / "messages.mtx", "--goal", tmp_path / "app.goal", *options, "--",
+                       *launcher, env=env, cwd=tmp_path, limit_s=LIMIT_S)
         assert done.returncode == code, done.stderr
         return done.stderr
 
@@ -186,9 +184,8 @@ def test_motifs(record, tmp_path, mpi, name, words, ranks, under):
 
 def test_the_end_of_the_name_asks_for_a_schedule(env, mpi, place, tmp_path):
     program = compiled(mpi, PROGRAMS / "record_calls.c", place, FLAGS)
-    done = subprocess.run(
-        command("record", "-o", "app.bin", "--", f"mpiexec.{mpi}", "-n", "3", program, "ring"),
-        env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+    done = flyloom("record", "-o", "app.bin", "--", f"mpiexec.{mpi}", "-n", "3", program, "ring",
+                   env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 0, done.stderr
     assert document("workload", "check", tmp_path / "app.bin")["sends"] == 9
     assert [file.name for file in tmp_path.iterdir()] == ["app.bin"]
@@ -225,8 +222,7 @@ def test_collectives_can_be_left_out(record, tmp_path):
     (["-o", "a.mtx", "--set", "allreduce=ring", "--", "true"], "--goal FILE"),
 ])
 def test_refusals_come_before_the_program_runs(env, tmp_path, words, why):
-    done = subprocess.run(command("record", *words), env=env, cwd=tmp_path, text=True,
-                          capture_output=True, timeout=LIMIT_S)
+    done = flyloom("record", *words, env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 2 and why in done.stderr, done.stderr
     assert done.stderr.count("\n") == 1 and not list(tmp_path.iterdir())
 

@@ -13,7 +13,7 @@ import subprocess
 import networkx as nx
 import pytest
 from checkout import PROGRAMS
-from cli_helpers import command
+from cli_helpers import flyloom
 from mpi_helpers import MPIS, compiled, mpi_environment, needs, on_hosts, shared_cache
 
 LIMIT_S = 120
@@ -45,10 +45,9 @@ def run(mpi, env, place, tmp_path):
     def whole(*words, net="ring:n=8,p=1", hosts=HOSTS, program=None, code=0):
         program = program or compiled(mpi, PROGRAMS / "cart_graph.c", place,
                                       ("-std=gnu11", "-O1", "-Wall"))
-        done = subprocess.run(
-            command("reorder", "--net", net, "--", f"mpiexec.{mpi}", "-n", len(hosts),
-                    on_hosts(hosts, tmp_path), program, *words),
-            env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+        done = flyloom("reorder", "--net", net, "--", f"mpiexec.{mpi}", "-n", len(hosts),
+                       on_hosts(hosts, tmp_path), program, *words,
+                       env=env, cwd=tmp_path, limit_s=LIMIT_S)
         assert done.returncode == code, done.stdout + done.stderr
         found = {}
         # MPICH's launcher puts the ends of lines of several ranks together
@@ -123,8 +122,7 @@ def test_a_line_says_why_no_rank_was_moved(run, words, hosts, why):
 
 
 def test_a_program_without_finalize_is_named(mpi, env, tmp_path):
-    done = subprocess.run(
-        command("reorder", "--net", "ring:n=4", "--", f"mpiexec.{mpi}", "-n", 1, "true"),
-        env=env, cwd=tmp_path, text=True, capture_output=True, timeout=LIMIT_S)
+    done = flyloom("reorder", "--net", "ring:n=4", "--", f"mpiexec.{mpi}", "-n", 1, "true",
+                   env=env, cwd=tmp_path, limit_s=LIMIT_S)
     assert done.returncode == 0 and done.stderr.count("\n") == 1
     assert "no rank was moved: the program did not come to MPI_Finalize" in done.stderr
