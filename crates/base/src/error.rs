@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 /// is wrong with its value, `help` what would be valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Refusal {
-    /// The parameter, field or place at fault.
+    /// The parameter, field or line at fault.
     pub param: String,
     /// What is wrong, with the value given.
     pub why: String,
@@ -74,7 +74,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The error that the user asked to stop (by Ctrl-C, or by a watch).
+/// The error that the user stopped a computation, by Ctrl-C or through a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
@@ -85,7 +85,7 @@ pub enum Stop {
     /// The input or a parameter cannot be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The user stopped it.
+    /// The user stopped the computation.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
 }

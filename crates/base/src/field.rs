@@ -17,7 +17,7 @@ pub struct FiniteField {
     p: u32,
     /// `exp[i]` is the generator to the power of `i`, for `i < 2 (q - 1)`.
     exp: Vec<u32>,
-    /// `log[x]` for `x > 0`.
+    /// `log[x]` is the exponent `i` with `exp[i] = x`, for `x > 0`.
     log: Vec<u32>,
 }
 

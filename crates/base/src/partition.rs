@@ -55,7 +55,7 @@ const ATTEMPTS: u64 = 8;
 /// passes each; `tick` is called before each pass.
 ///
 /// # Errors
-/// [`Interrupted`] when `tick` says so.
+/// [`Interrupted`] when `tick` returns it.
 pub fn halve(
     graph: &WeightedGraph,
     slack: u64,
@@ -69,7 +69,7 @@ pub fn halve(
 /// leaves.
 ///
 /// # Errors
-/// [`Interrupted`] when `tick` says so.
+/// [`Interrupted`] when `tick` returns it.
 pub fn halve_best_of(
     graph: &WeightedGraph,
     slack: u64,
@@ -192,7 +192,8 @@ impl WeightedGraph {
         Self { offsets, targets, weights, masses, held: self.held }
     }
 
-    /// Grows one half from a random vertex by the edges that bind most strongly to it.
+    /// Grows one half from a random vertex. The vertex that joins next is the one with the most
+    /// weight of edges into the half, minus its other edges.
     fn grown(&self, draw: &mut Stream) -> Vec<bool> {
         let n = self.size();
         let half = self.masses.iter().sum::<u64>().saturating_sub(self.held) / 2;

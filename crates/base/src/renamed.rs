@@ -1,4 +1,4 @@
-//! Renamed parameters: names of the version before are accepted, with a note.
+//! Renamed parameters: the names of the previous version are accepted, with a note.
 
 use crate::Refusal;
 use serde_json::{Map, Value};

@@ -123,7 +123,8 @@ impl FastStream {
     }
 }
 
-/// The quantiles of 4,096 exponential variates of mean 1: the entry `next_u64() >> 52` is a draw.
+/// A table of 4,096 quantiles of the exponential distribution with mean 1. Its entry number
+/// `next_u64() >> 52` is a random value of that distribution.
 pub fn exponentials() -> Vec<f32> {
     const COUNT: u32 = 1 << 12;
     (0..COUNT).map(|i| -((f64::from(i) + 0.5) / f64::from(COUNT)).ln() as f32).collect()

@@ -124,7 +124,8 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     const COLUMNS: &'static [RecordColumn];
     /// Parameters that had other names in the version before, see [`renew`].
     const RENAMED: &'static [RenamedParameter] = &[];
-    /// Parameters that may name files of the user: what these hold travels with a point.
+    /// Parameters that may name files of the user. Their files go with a point of an experiment to
+    /// the machine that runs it.
     const FILES: &'static [&'static str] = &[];
 
     /// The input of a run: a network, routing tables, or either.
@@ -151,7 +152,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// Runs the stage. The same parameters give the same record, whatever the number of threads.
     ///
     /// # Errors
-    /// When the parameters do not fit the input, or `watch` says stop.
+    /// When the parameters do not fit the input, or `watch` stops the run.
     fn run(&self, on: Self::Input<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
 }
 
