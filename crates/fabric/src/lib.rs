@@ -1,4 +1,5 @@
-//! The shared nouns: networks, addresses, tables, turns. Nothing here computes a result.
+//! The data that all other crates share: networks, addresses, tables, turns. Nothing here computes
+//! a result.
 
 pub mod addresses;
 pub mod geometry;
