@@ -79,7 +79,7 @@ impl EngineEntry {
         (self.check)(given.clone()).map_err(|r| r.within(self.part.name))
     }
 
-    /// The choice of lanes that the options contain.
+    /// The user's choice of lanes, from the options.
     ///
     /// # Errors
     /// When the options about lanes contradict each other or are out of range.
@@ -107,7 +107,7 @@ impl EngineEntry {
     }
 }
 
-/// Whether the engine has an option `seed` of its own.
+/// Whether the engine has an option `seed` of its own, so that it draws random numbers.
 fn draws<E: Engine>() -> bool {
     schemars::schema_for!(E).to_value().pointer("/properties/seed").is_some()
 }

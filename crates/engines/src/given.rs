@@ -33,9 +33,8 @@ pub struct GivenPath {
 /// number is no route. The entry at the terminal's own switch is ignored.
 ///
 /// Terminals use parallel links to a next switch in turn. Routes to a switch are those to its first
-/// terminal in the first layer, and shortest ones where the switch has no terminal. O(entries +
+/// terminal in the first layer, or shortest ones where the switch has no terminal. O(entries +
 /// switches * links).
-/// * links).
 ///
 /// # Errors
 /// When an entry is not a neighbour or not a port of a cable between switches, when the network
