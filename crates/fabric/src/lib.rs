@@ -1,5 +1,4 @@
-//! The data that all other crates share: networks, addresses, tables, turns. Nothing here computes
-//! a result.
+//! The shared nouns: networks, addresses, tables, turns. Nothing here computes a result.
 
 pub mod addresses;
 pub mod geometry;
