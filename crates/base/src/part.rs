@@ -44,7 +44,7 @@ impl Part {
     /// documentation and defaults.
     ///
     /// # Panics
-    /// When the part would have the parameters of more than [`MOST_STRUCTS`] structs.
+    /// When the part would have the parameters of more than `MOST_STRUCTS` structs.
     #[must_use]
     pub const fn takes<T: JsonSchema>(mut self) -> Self {
         let mut free = 0;

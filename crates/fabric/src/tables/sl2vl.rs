@@ -212,7 +212,7 @@ impl Sl2VlPortTables {
     }
 
     /// The first in-port of the switch with the same tables as `input`; `input` itself before
-    /// [`Sl2VlPortTables::find_alike`] was called.
+    /// `find_alike` was called.
     pub fn like(&self, switch: SwitchId, input: u16) -> u16 {
         let row = self.alike.get(switch.ix());
         row.and_then(|row| row.get(usize::from(input))).copied().unwrap_or(input)
