@@ -47,9 +47,9 @@ pub struct Verification {
     /// Whether every terminal is reached from every switch with endpoints, without loops and within
     /// the hop limit.
     pub complete: Verdict<complete::RouteStatistics, complete::BrokenRoute>,
-    /// Whether the same holds from every other switch and to every switch, which management packets
-    /// need. It does not count for [`Verification::holds`]: up*/down* routing leaves such routes
-    /// out by design.
+    /// Whether every route from the other switches, and to switches, arrives; management packets
+    /// need that. It does not count for [`Verification::holds`]: up*/down* routing leaves such
+    /// routes out by design.
     pub management: Verdict<u64, complete::BrokenRoute>,
     /// Whether the routes are free of deadlock: no cycle of packets can wait for each other. `None`
     /// when routes are incomplete.
