@@ -1,4 +1,4 @@
-//! Peers over MPI: the ranks of an MPI program simulate parts of a run and exchange the events.
+//! Peers over MPI: each rank of an MPI program simulates a part of a run; they exchange the events.
 //!
 //! MPI is not linked. A small library around it, which the user's mpicc builds from runtime/ranks,
 //! is loaded when a run needs it; one file holds all unsafe code.
@@ -10,7 +10,7 @@ use des::PeerExchange;
 use shim::MpiLibrary;
 use std::path::Path;
 
-/// The ranks of an MPI program, as one of them sees them.
+/// The ranks of an MPI program, from the view of one of them.
 pub struct MpiWorld {
     shim: MpiLibrary,
     me: usize,
@@ -18,12 +18,12 @@ pub struct MpiWorld {
 }
 
 impl MpiWorld {
-    /// Loads the library at a path and initialises MPI, unless that is done already. Works once in
-    /// a process.
+    /// Loads the library at a path and initialises MPI, unless MPI is initialised already. This
+    /// works once in a process.
     ///
     /// # Errors
-    /// When the library cannot be loaded or is not flyloom's, and when MPI is finalised already or
-    /// does not allow calls from different threads in turn.
+    /// When the library cannot be loaded or is not flyloom's, when MPI is finalised already, or
+    /// when MPI does not allow calls from different threads, one at a time.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let mut shim = MpiLibrary::load(path)?;
         let (me, count) = shim.open().map_err(|code| shim.refusal(code))?;
