@@ -418,7 +418,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
         self.longest(home)
     }
 
-    /// The largest number of hops to the goal; `before` of each state is computed on the way there.
+    /// The largest number of hops to the goal; `before` of each state is computed, too.
     /// Refuses packets that can move in a cycle.
     fn longest(&mut self, home: SwitchId) -> Result<u32, SchemeFlaw> {
         let mut ready: Vec<usize> =
