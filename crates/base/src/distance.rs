@@ -155,7 +155,7 @@ struct BreadthFirstSweep<'a> {
     next: Vec<SourceSet>,
     /// The switches whose `front` is not zero; `None` after a pull, which does not list them.
     active: Option<Vec<u32>>,
-    /// All sources of this sweep.
+    /// The set of all sources of this sweep.
     full: SourceSet,
 }
 
@@ -298,8 +298,8 @@ mod tests {
 
     #[test]
     fn agrees_with_one_search_a_source() {
-        // every third switch is left out, and in the last two graphs all but a few, so that levels
-        // are pushed, pulled and pushed again
+        // the set leaves out every third switch, and in the last two graphs nearly all, so that
+        // levels are pushed, pulled and pushed again
         for (n, m, keep) in [
             (2, 1, 3),
             (40, 30, 3),

@@ -10,9 +10,9 @@ use std::fmt::{self, Write as _};
 pub struct Refusal {
     /// The parameter, field or line at fault.
     pub param: String,
-    /// What is wrong, with the value given.
+    /// What is wrong with the value; the text names the value, too.
     pub why: String,
-    /// What would be valid; empty when the reason already says it.
+    /// The valid values; empty when `why` names them already.
     pub help: String,
 }
 

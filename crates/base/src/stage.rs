@@ -66,9 +66,9 @@ pub struct RecordColumn {
     pub at: &'static str,
     /// The type of its values.
     pub kind: ColumnType,
-    /// Its unit; empty for counts and words.
+    /// The unit of the values; empty for counts and words.
     pub unit: &'static str,
-    /// Its meaning, as a clause.
+    /// The meaning of the values, as a clause.
     pub meaning: &'static str,
     /// Which values are better.
     pub better: BetterValues,

@@ -39,7 +39,7 @@ struct GainLists {
     words: usize,
     /// The latest vertex of each list.
     heads: Vec<u32>,
-    /// Which lists have vertices, one bit per list.
+    /// A bit for each list: whether the list has vertices.
     filled: Vec<u64>,
     /// The last word of each side that may have a bit set.
     top: [usize; 2],
