@@ -15,10 +15,10 @@ type EngineOptions = Map<String, Value>;
 /// A function that computes tables with one engine.
 type RouteFn = fn(EngineOptions, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
 
-/// One row of the table of engines.
+/// A row of the table of engines: one engine with its functions.
 pub struct EngineEntry {
-    /// Its name, what it is, and its own options. The options about lanes, which all engines take,
-    /// are in [`lanes::schema`](crate::lanes::schema).
+    /// The engine's name, description and own options. The options about lanes, which all engines
+    /// take, are in [`lanes::schema`](crate::lanes::schema).
     pub part: Part,
     /// What the engine guarantees for all its tables.
     pub promise: EnginePromise,

@@ -255,7 +255,7 @@ mod tests {
         let next = clockwise(&on);
         let by_switch =
             from_hops(&on, 1, NextHopKind::Switches, &next, &Quiet).expect("neighbours");
-        // the first port behind the endpoints leads to the next switch
+        // port 3, the first one behind two endpoints, leads to the next switch
         let ports = vec![3; next.len()];
         let by_port = from_hops(&on, 1, NextHopKind::Ports, &ports, &Quiet).expect("ports");
         let paths: Vec<GivenPath> = (0..6)

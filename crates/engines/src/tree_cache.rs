@@ -9,7 +9,7 @@ use fabric::network::Topology;
 pub(super) struct SettledSwitch {
     /// The switch.
     pub(super) switch: u32,
-    /// Its only next hop.
+    /// The switch's only next hop.
     pub(super) channel: ChannelId,
     /// The port of that channel.
     pub(super) port: u16,

@@ -137,7 +137,7 @@ fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), I
             for &(s, _) in if i == 0 { bundle.sources } else { bundle.differing } {
                 let mut turns = routing.walk(bundle.layer, t, s).turns();
                 let (first, second) = (turns.next(), turns.next());
-                // the limit ends the walk along a route that is a cycle
+                // the limit ends the walk where the route is a loop
                 let rest = turns.take(on.switches().len()).count();
                 let hops = 1 + usize::from(first.is_some()) + usize::from(second.is_some()) + rest;
                 longest = longest.max(hops);

@@ -100,7 +100,7 @@ impl<'a> TurnOrder<'a> {
         }
     }
 
-    /// All virtual channels in order.
+    /// The numbers of all virtual channels, in the order.
     fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
         order.sort_unstable_by_key(|&v| self.position[v as usize]);

@@ -44,7 +44,7 @@ impl RepairState<'_> {
         home: SwitchId,
     ) -> Option<DestinationRepair> {
         let old = self.row(to);
-        // the search for exit paths has marked some parts as connected
+        // traced again, because the search for exit paths has marked some parts as connected
         self.cut_off.trace(old, home);
         let tree = self.tree.clone();
         let around = [Some(0), Some(1), Some(2), None].map(|radius| (radius, None));

@@ -532,7 +532,7 @@ impl<'a> RepairState<'a> {
             }
         };
         let (mut sources, mut turns) = (vec![s], Vec::new());
-        // at most all switches: old routes that never arrived may form a cycle
+        // at most once for each switch: old routes that never arrived may form a cycle
         for _ in 0..old.len() {
             let Some(source) = sources.pop() else { break };
             self.add_turns(to, source, None, &port, &mut turns);
