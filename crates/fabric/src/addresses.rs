@@ -25,7 +25,7 @@ const NODE_PREFIX: u64 = 0x02f2 << 48;
 /// A terminal answers to the `2^lmc` LIDs from its base LID; a switch to one LID.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Addresses {
-    /// Each terminal has `2^lmc` LIDs.
+    /// The LID mask control: each terminal has `2^lmc` LIDs.
     pub lmc: u8,
     /// GUID of each switch (of the node and of its port 0), by switch id.
     pub switch_guid: Vec<u64>,

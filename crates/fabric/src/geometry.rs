@@ -1,4 +1,4 @@
-//! What the coordinates, groups and levels of switches mean: declared by the family.
+//! The meaning of the coordinates, groups and levels of switches, as a family declares it.
 
 /// The links within one row of a grid; the switches of a row differ in a single coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

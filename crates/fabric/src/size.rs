@@ -187,7 +187,7 @@ impl NetworkSize {
             RouteTask::Proof | RouteTask::Certificate | RouteTask::Hops | RouteTask::Load
         );
         let walked = if shared { kept } else { entries };
-        // two bytes for every turn from one channel to the next, taken or not
+        // two bytes for every possible turn from one channel to the next
         let turns = 2.0 * arcs * self.radix;
         // the entries on all routes; in rings and tori the mean length is half of the longest
         let all = walked * (1.0 + self.depth / 2.0);

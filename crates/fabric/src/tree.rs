@@ -132,7 +132,7 @@ fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool],
         spoilt[s] += 1;
     }
     let mut order: Vec<usize> = (0..hosts.len()).filter(|&s| spoilt[s] > 0).collect();
-    // hosts[a] / spoilt[a] < hosts[b] / spoilt[b]
+    // ascending by hosts / spoilt, compared without a division
     order.sort_by(|&a, &b| {
         let (x, y) = (u64::from(hosts[a]) * spoilt[b], u64::from(hosts[b]) * spoilt[a]);
         x.cmp(&y).then(spoilt[b].cmp(&spoilt[a])).then(b.cmp(&a))

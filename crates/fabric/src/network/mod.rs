@@ -415,7 +415,7 @@ impl Topology {
         &self.aside
     }
 
-    /// The same network, with more remarks.
+    /// The same network with more remarks on its file.
     #[must_use]
     pub fn with_remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
         self.aside.remarks.extend(remarks);

@@ -12,7 +12,7 @@ use std::fmt;
 pub struct Recipe {
     /// The family's name, or `file`.
     pub family: String,
-    /// Its parameters as the user would write them.
+    /// The family's parameters as the user would write them.
     pub params: Map<String, Value>,
 }
 

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// The lane a packet takes, from its service level, at each switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sl2Vl {
-    /// The same table at every port of every switch.
+    /// One table, which is the same at every port of every switch.
     Uniform([u8; 16]),
     /// A table for each pair of ports.
     PerPort(Sl2VlPortTables),

@@ -1,4 +1,4 @@
-//! Where a packet may go next, and on which lanes: the hops that adaptive routing chooses from.
+//! The hops that adaptive routing chooses from: where a packet may go next, and on which lanes.
 //!
 //! A scheme lists every hop that a packet may ever take, whatever an adaptive switch chooses. So a
 //! proof that the scheme is free of deadlock holds for every choice.

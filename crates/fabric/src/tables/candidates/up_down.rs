@@ -6,7 +6,8 @@ use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
 
-/// Up*/down* routing, adaptive: every hop of every shortest path that goes up, then down.
+/// Adaptive up*/down* routing: a packet may take every hop of every shortest path that goes up,
+/// then down.
 ///
 /// Source: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
 /// point-to-point links", IEEE Journal on Selected Areas in Communications 9(8), 1991. A hop goes
