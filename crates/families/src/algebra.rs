@@ -145,7 +145,7 @@ impl ProjectivePlane {
         let (f, q) = (&self.field, self.field.order());
         let over = |x: u32, y: u32| f.inverse(y).map(|i| f.sub(0, f.mul(x, i)));
         let [a, b, c] = self.at(point);
-        // minus (a + b y) / c, where c is not 0
+        // the third coordinate, -(a + b y) / c, where c is not 0
         let third = |y: u32| over(f.add(a, f.mul(b, y)), c);
         match (third(0), over(a, b)) {
             (Some(_), _) => {

@@ -110,7 +110,7 @@ mod tests {
         for n in 2..=6 {
             let (promise, t) = (Benes { n }.promise().expect("a member"), built(n));
             assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
-            // 2 log2 N - 1 stages of N / 2
+            // 2 log2 N - 1 stages of N / 2 switches
             assert_eq!(promise.switches, u64::from(2 * n - 1) << (n - 1));
             let width = 1 << (n - 1);
             let mut found: Vec<[(u32, u32); 2]> = (t.links().iter())

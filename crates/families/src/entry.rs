@@ -9,7 +9,7 @@ use fabric::geometry::Geometry;
 use fabric::network::{Recipe, Topology};
 use serde_json::{Map, Value};
 
-/// One row of the table of families.
+/// A row of the table of families: one family with its functions.
 pub struct FamilyEntry {
     /// The family's name, description and parameters.
     pub part: Part,

@@ -494,7 +494,7 @@ mod tests {
             for &spine in t.graph().neighbours(core) {
                 pods[t.switches()[spine as usize].group as usize] += 1;
             }
-            // 324 up-links of a pod over 63 cores
+            // the 324 up-links of a pod are spread over 63 cores
             assert!(pods.iter().all(|&links| links == 5 || links == 6), "{pods:?}");
             assert_eq!(pods.iter().sum::<u32>(), 36);
         }

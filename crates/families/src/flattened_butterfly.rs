@@ -88,7 +88,8 @@ impl Family for FlattenedButterfly {
                 for to in digit + 1..k {
                     let plug = |switch, port| Plug { switch: SwitchId(switch), port: port as u16 };
                     let j = i + (to - digit) * stride;
-                    // a switch has no port to its own digit
+                    // a switch has no port to its own digit, so the ports to higher digits move
+                    // down by one
                     b.link_at(plug(i, first + to - 1), plug(j, first + digit), Cable::default());
                 }
             }

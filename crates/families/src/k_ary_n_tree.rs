@@ -66,7 +66,7 @@ impl Family for KAryNTree {
         let (width, p) = self.checked()?;
         let (k, n) = (u64::from(self.k), self.n);
         let up = if n > 1 { self.k } else { 0 };
-        // k^l - k^(l-1) of the k^(n-1) leaves are 2 l hops away
+        // k^l - k^(l-1) of the k^(n-1) leaves are 2 l hops away from a leaf
         let far = (1..n).map(|l| 2 * u64::from(l) * (k.pow(l) - k.pow(l - 1))).sum();
         Ok(FamilyPromise {
             switches: u64::from(n) * width,

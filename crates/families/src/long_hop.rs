@@ -299,7 +299,7 @@ mod tests {
             assert_eq!(promise.diameter, PromisedValue::Exact(diameter), "{code}");
         }
         // the Golay code corrects three errors: words of weight 1, 2 and 3 are leaders of their own
-        // cosets, all others have weight 4
+        // cosets, and the leaders of all other cosets have weight 4
         let golay = LongHop { n: 12, code: None, p: None }.promise().expect("Golay");
         let few = [24, 24 * 23 / 2, 24 * 23 * 22 / 6];
         let four = 4095 - few.iter().sum::<u64>();

@@ -421,7 +421,7 @@ mod tests {
             promises.filter(|promise| promise.radix <= 36).map(|p| p.endpoints).collect()
         };
         let found = sizes(wish);
-        // 18 * 18 * 18 * 3 = 17,496 and 23,328 with four levels
+        // four levels give 18 * 18 * 18 * 3 = 17,496 or 23,328 endpoints
         assert!(found.contains(&17_496) && found.contains(&23_328));
         let most = sizes(NetworkWish { endpoints: None, ..wish }).into_iter().max();
         assert_eq!(most, Some(18 * 18 * 18 * 36), "four levels of 36 ports");
