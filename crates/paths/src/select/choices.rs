@@ -17,7 +17,7 @@ pub struct PortChoices {
     /// For each switch, then destination: a port, or [`SEVERAL`] and the number of a list. Empty
     /// where there are too many lists for 15 bits; `wide` holds the entries then.
     narrow: Vec<u16>,
-    /// The same entries in 32 bits, with [`SEVERAL_WIDE`].
+    /// The same entries in 32 bits, with [`SEVERAL_WIDE`]; empty where `narrow` holds them.
     wide: Vec<u32>,
     /// The position of each list in `ports`: its begin, shifted left by 16 bits, and its length
     /// below.

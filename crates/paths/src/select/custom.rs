@@ -97,7 +97,7 @@ impl ScoredSelection {
         Ok(Self { written, score })
     }
 
-    /// What the user wrote.
+    /// The selection as the user wrote it.
     pub fn written(&self) -> &CustomSelection {
         &self.written
     }
@@ -107,9 +107,9 @@ impl ScoredSelection {
 /// `custom score=hops*queue detours=4 minimal=1 decide=source`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SelectionSpec {
-    /// One by its name.
+    /// A built-in selection, by its name.
     Named(Selection),
-    /// One of the user's own.
+    /// A selection of the user's own.
     Custom(Arc<ScoredSelection>),
     /// A selection of the user's that is not valid. Reading it does not fail, and [`Self::check`]
     /// refuses it, so that its refusal is not mixed with those of other parameters.
@@ -145,7 +145,7 @@ impl SelectionSpec {
         named.map(Self::Named).map_err(|e| Refusal::new("selection", e.to_string(), ""))
     }
 
-    /// Which selection it is.
+    /// The built-in selection, or [`Selection::Custom`] for one of the user's own.
     pub fn kind(&self) -> Selection {
         match self {
             Self::Named(selection) => *selection,

@@ -16,7 +16,7 @@ pub(super) struct PortLists {
 const FREE: u32 = u32::MAX;
 
 impl PortLists {
-    /// How many different lists there are.
+    /// The number of different lists.
     pub(super) fn len(&self) -> usize {
         self.spans.len()
     }
