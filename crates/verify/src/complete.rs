@@ -79,13 +79,13 @@ pub enum RouteFault {
 /// A route that does not arrive: the switches that it visits, and what goes wrong at the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRoute {
-    /// Its destination.
+    /// The destination of the route.
     pub to: Destination,
-    /// The names of the switches it visits, in order.
+    /// The names of the switches that the route visits, in order.
     pub path: Vec<String>,
     /// The destination's name.
     pub destination: String,
-    /// Why it does not arrive.
+    /// The reason why the route does not arrive.
     pub fault: RouteFault,
 }
 

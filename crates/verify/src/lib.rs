@@ -34,7 +34,7 @@ impl RouteLimits {
     /// No limit on hops, and all fifteen data lanes of InfiniBand.
     pub const NONE: Self = Self { hops: u32::MAX, lanes: 15 };
 
-    /// The same lanes, and at most `hops` hops.
+    /// The same limit on lanes, with at most `hops` hops.
     #[must_use]
     pub fn hops(self, hops: u32) -> Self {
         Self { hops, ..self }

@@ -326,7 +326,7 @@ fn plane_of(on: &Topology, s: SwitchId) -> usize {
 struct PacketState {
     at: SwitchId,
     state: u32,
-    /// Its next hops, as a range of the hops found.
+    /// The hops that a packet in this state may take next, as a range of `found` in the search.
     hops: std::ops::Range<usize>,
     /// The largest number of hops before this state, and the number of its predecessors whose hops
     /// are not counted yet.

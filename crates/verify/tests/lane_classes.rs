@@ -179,7 +179,7 @@ fn classes_and_single_lanes_have_the_same_verdict() {
         let rises = seed % 3 > 0;
         let run = move |goal: u32, state: u32, at: u32| {
             let goal = if goal < 16 { 0 } else { goal };
-            // lanes that rise with hops, in parts; or any
+            // either lanes that rise with hops, in parts, or any lanes
             let part = lanes / states as u8;
             let (first, room) =
                 if rises && part > 0 { (state as u8 * part, part) } else { (0, lanes) };
