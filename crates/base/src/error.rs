@@ -41,7 +41,8 @@ impl Refusal {
 /// The most consecutive digits that are shown unchanged.
 const DIGITS: usize = 40;
 
-/// Shortens numbers with very many digits in `text`, such as 1e300 in full, to their exponents.
+/// Shortens every number of more than [`DIGITS`] digits in `text`, such as 1e300 written in full,
+/// to its form with an exponent.
 fn short_numbers(text: String) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::new();
