@@ -34,12 +34,12 @@ impl ChosenPorts {
         self.first[r] + i * switches
     }
 
-    /// The `switches` ports from `place` on.
+    /// The ports from index `place` on, `switches` of them.
     pub(super) fn at(&mut self, place: usize, switches: usize) -> &mut [u16] {
         &mut self.ports[place..place + switches]
     }
 
-    /// The port at `place`.
+    /// The port at index `place`.
     #[inline]
     pub(super) fn port(&self, place: usize) -> u16 {
         self.ports[place]
