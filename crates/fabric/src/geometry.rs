@@ -19,7 +19,7 @@ pub enum PlaneForm {
     /// Switches of one group belong together.
     #[default]
     Groups,
-    /// Group numbers have no such meaning.
+    /// Group numbers have no meaning: switches of one group need not belong together.
     Free,
     /// The switches form a grid by their coordinates.
     Grid(RowLinks),
@@ -45,8 +45,8 @@ impl Geometry {
         Self { form, planes: 0 }
     }
 
-    /// The geometry of several such networks as planes: one more coordinate, before theirs, numbers
-    /// the planes.
+    /// The geometry of a network of several planes that each have this geometry: one more
+    /// coordinate, before the others, numbers the planes.
     #[must_use]
     pub const fn in_planes(self) -> Self {
         Self { planes: self.planes + 1, ..self }

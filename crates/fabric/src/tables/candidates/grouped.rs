@@ -33,7 +33,7 @@ pub fn groups(on: &Topology) -> Option<Vec<u32>> {
 }
 
 impl GroupedMinimal {
-    /// The scheme of all such paths of `on`. O(switches * arcs * log), in parallel.
+    /// The scheme of these paths on the network `on`. O(switches * arcs * log), in parallel.
     ///
     /// # Errors
     /// When the network has no groups, a path has more than 254 hops, or `watch` asks to stop.
