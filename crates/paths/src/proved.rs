@@ -198,7 +198,7 @@ impl GuideRequest<'_> {
         Ok(advised.join(", "))
     }
 
-    /// Whether the selection's paths over such legs are proved free of deadlock.
+    /// Whether the selection's paths over the legs of `via` are proved free of deadlock.
     fn proves<B: LegPaths + Clone>(
         &self,
         via: IntermediateDetour<B>,
@@ -216,7 +216,8 @@ impl GuideRequest<'_> {
         })
     }
 
-    /// The selection's guide over such legs, and whether its paths are proved free of deadlock.
+    /// The selection's guide over the legs of `via`, and whether its paths are proved free of
+    /// deadlock.
     fn over<B: LegPaths + Clone>(
         &self,
         via: IntermediateDetour<B>,

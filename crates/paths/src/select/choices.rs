@@ -34,8 +34,8 @@ const SEVERAL_WIDE: u32 = 1 << 31;
 /// The number of switches whose entries are computed together. What they read about a destination
 /// is then read once for all of them.
 const TOGETHER: usize = 16;
-/// The number of such groups of switches that each thread computes before equal lists are merged.
-/// It bounds the memory of lists that are not merged yet.
+/// The number of groups of `TOGETHER` switches that each thread computes before equal lists are
+/// merged. It bounds the memory of lists that are not merged yet.
 const AHEAD: usize = 4;
 
 impl PortChoices {
