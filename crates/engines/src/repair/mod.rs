@@ -191,8 +191,8 @@ fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> LaneAssignment 
 const MOST_ATTEMPTS: usize = 4;
 
 /// Repairs all destinations that lost entries, with as many old routes alive as possible. If
-/// nothing fits, it gives all destinations new routes, those that lost nothing first, around a
-/// spanning tree.
+/// nothing fits, it reserves the turns of a spanning tree and gives all destinations new routes
+/// beside them; destinations that lost nothing come first.
 fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
