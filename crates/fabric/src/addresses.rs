@@ -123,7 +123,8 @@ impl Addresses {
     }
 }
 
-/// Marks the LIDs of one port as taken: `taken` maps a range's first LID to its last and its owner.
+/// Marks the LIDs of one port as taken. `taken` has, for the first LID of each range, the last LID
+/// and the port that has the range.
 fn claim_lids(
     taken: &mut BTreeMap<u16, (u16, String)>,
     name: String,

@@ -29,11 +29,11 @@ impl<F: FnMut(SwitchId) -> u16> ForwardingEntries for F {
 pub struct Hop {
     /// The switch that the hop leaves.
     pub at: SwitchId,
-    /// The port that it leaves by.
+    /// The port by which the hop leaves.
     pub port: u16,
-    /// The channel that it takes.
+    /// The channel that the hop takes.
     pub channel: ChannelId,
-    /// The switch that it leads to.
+    /// The switch that the hop leads to.
     pub to: SwitchId,
 }
 
