@@ -182,7 +182,7 @@ pub(super) fn check(
 /// The check of all routes to one destination after the other.
 struct ArrivalChecker<'a> {
     routing: &'a Routing,
-    /// Hops from each switch to the current destination.
+    /// The number of hops from each switch to the current destination.
     hops: Vec<u32>,
     trail: Vec<u32>,
     hop_limit: u32,
