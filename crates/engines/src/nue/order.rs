@@ -114,7 +114,7 @@ impl<'a> ChannelOrder<'a> {
         }
     }
 
-    /// The rank of every channel in the order, from 0.
+    /// The rank of every channel's place, from 0; channels with equal places have equal ranks.
     pub(super) fn places(&self) -> Vec<u32> {
         let mut order: Vec<(u64, u32)> = self.places.iter().copied().zip(0..).collect();
         order.sort_unstable();
