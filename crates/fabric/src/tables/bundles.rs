@@ -10,7 +10,7 @@ pub struct DestinationBundle<'b> {
     pub layer: u32,
     /// The terminals, at least one.
     pub terminals: &'b [TerminalId],
-    /// The switches that traffic for them starts from, with the working terminals on each.
+    /// The switches at which traffic for the terminals starts, with the working terminals on each.
     pub sources: &'b [(SwitchId, u32)],
     /// The sources from which the routes to the terminals differ in some hop. From every other
     /// switch of the plane, the routes to all terminals take the same hops.
