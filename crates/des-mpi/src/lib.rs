@@ -1,4 +1,4 @@
-//! Peers over MPI: each rank of an MPI program simulates a part of a run; they exchange the events.
+//! Peers over MPI: the ranks of an MPI program simulate parts of a run and exchange the events.
 //!
 //! MPI is not linked. A small library around it, which the user's mpicc builds from runtime/ranks,
 //! is loaded when a run needs it; one file holds all unsafe code.
