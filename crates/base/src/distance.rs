@@ -7,7 +7,7 @@ use crate::graph::Graph;
 use crate::watch::Watch;
 use rayon::prelude::*;
 
-/// The number of 64-bit words of sources in one sweep.
+/// The number of 64-bit words of a source set: one sweep has 64 times as many sources.
 const WIDE: usize = 8;
 
 /// A set of the sources of a sweep. It fills one cache line and never spans two, since a sweep does
@@ -114,7 +114,7 @@ pub fn distances_among(
     let parts: Vec<Vec<u64>> = batches
         .par_iter()
         .map(|sources| {
-            // a level of a large network takes seconds, so the watch is asked at each
+            // a level of a large network takes seconds, so the sweep calls `tick` after every level
             let tick = |more: u64| {
                 let n = done.fetch_add(more, std::sync::atomic::Ordering::Relaxed) + more;
                 watch.tick("all-pairs distances", n, batches.len() as u64)
@@ -146,24 +146,26 @@ const STRIDE: usize = 64;
 struct BreadthFirstSweep<'a> {
     graph: &'a Graph,
     member: &'a [bool],
-    /// Sources that have reached a switch, at any distance.
+    /// For each switch, the sources that have reached it, at any distance.
     seen: Vec<SourceSet>,
-    /// Sources that reached a switch in the last level.
+    /// For each switch, the sources that reached it in the last level.
     front: Vec<SourceSet>,
-    /// The next level under construction; all zero while `active` is known.
+    /// For each switch, the sources that reach it in the level under construction; when a level
+    /// begins, all sets are empty where `active` is `Some`.
     next: Vec<SourceSet>,
     /// The switches whose `front` is not zero; `None` after a pull, which does not list them.
     active: Option<Vec<u32>>,
-    /// All sources of this sweep.
+    /// The set of all sources of this sweep.
     full: SourceSet,
 }
 
 /// The result of one level of a sweep.
 #[derive(Default)]
 struct SweepLevel {
-    /// Pairs of a source and a switch of the set.
+    /// The number of pairs of a source and a member of the set that the source reached.
     pairs: u64,
-    /// Arcs that leave the reached switches. Where `switches` is 0 the sweep is complete.
+    /// The number of arcs that leave the reached switches. The sweep is complete when `switches` is
+    /// 0.
     arcs: usize,
     /// The number of reached switches, in the set or not.
     switches: usize,
@@ -296,8 +298,8 @@ mod tests {
 
     #[test]
     fn agrees_with_one_search_a_source() {
-        // every third switch is left out, and in the last two graphs all but a few, so that levels
-        // are pushed, pulled and pushed again
+        // the set leaves out every third switch, and in the last two graphs nearly all, so that
+        // levels are pushed, pulled and pushed again
         for (n, m, keep) in [
             (2, 1, 3),
             (40, 30, 3),
@@ -334,7 +336,7 @@ mod tests {
 
     #[test]
     fn the_mean_of_a_ring_is_its_formula() {
-        // even ring: n^2 / (4 (n - 1))
+        // the mean distance in a ring of even n: n^2 / (4 (n - 1))
         let n = 600_u32;
         let g = Graph::new(600, (0..n).map(|v| Some((SwitchId(v), SwitchId((v + 1) % n)))));
         let all: Vec<u32> = (0..n).collect();

@@ -8,11 +8,11 @@ use std::fmt::{self, Write as _};
 /// is wrong with its value, `help` what would be valid.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Refusal {
-    /// The parameter, field or place at fault.
+    /// The parameter, field or line at fault.
     pub param: String,
-    /// What is wrong, with the value given.
+    /// What is wrong with the value; the text names the value, too.
     pub why: String,
-    /// What would be valid; empty when the reason already says it.
+    /// The valid values; empty when `why` names them already.
     pub help: String,
 }
 
@@ -41,7 +41,8 @@ impl Refusal {
 /// The most consecutive digits that are shown unchanged.
 const DIGITS: usize = 40;
 
-/// Shortens numbers with very many digits in `text`, such as 1e300 in full, to their exponents.
+/// Shortens every number of more than [`DIGITS`] digits in `text`, such as 1e300 written in full,
+/// to its form with an exponent.
 fn short_numbers(text: String) -> String {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let mut out = String::new();
@@ -74,7 +75,7 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// The error that the user asked to stop (by Ctrl-C, or by a watch).
+/// The error that the user stopped a computation, by Ctrl-C or through a watch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("interrupted")]
 pub struct Interrupted;
@@ -85,7 +86,7 @@ pub enum Stop {
     /// The input or a parameter cannot be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The user stopped it.
+    /// The user stopped the computation.
     #[error(transparent)]
     Interrupted(#[from] Interrupted),
 }

@@ -1,7 +1,8 @@
 //! The exponential function and the logarithm, the same to the last bit on every machine.
 
-/// The natural logarithm of a positive number, computed with the four basic operations alone. It is
-/// the same on every machine; its error is about 1e-15, relative, or absolute near 1.
+/// The natural logarithm of a positive number, computed with the four basic operations alone, so
+/// that it is the same on every machine. Its relative error is about 1e-15; near x = 1 that is its
+/// absolute error.
 ///
 /// # Panics
 /// When x is not positive and finite.

@@ -17,7 +17,7 @@ pub struct FiniteField {
     p: u32,
     /// `exp[i]` is the generator to the power of `i`, for `i < 2 (q - 1)`.
     exp: Vec<u32>,
-    /// `log[x]` for `x > 0`.
+    /// `log[x]` is the exponent `i` with `exp[i] = x`, for `x > 0`.
     log: Vec<u32>,
 }
 
@@ -209,7 +209,8 @@ mod tests {
 
     #[test]
     fn there_are_44_prime_powers_up_to_128() {
-        // pi(128) = 31 primes, and the 13 proper powers 4 8 16 32 64 128 9 27 81 25 125 49 121
+        // the prime powers: 31 primes, and the 13 proper powers 4 8 16 32 64 128 9 27 81 25 125 49
+        // 121
         assert_eq!(orders().count(), 44);
     }
 

@@ -9,10 +9,11 @@ pub const fn whole<const N: u64>() -> u64 {
     N
 }
 
-/// One of some words, for `#[serde(deserialize_with)]`: a word of digits may come as a number.
+/// Reads one of a fixed set of words, for `#[serde(deserialize_with)]`. A word that consists of
+/// digits may also be written as a number.
 ///
 /// # Errors
-/// When it is none of them.
+/// When the value is none of the words.
 pub fn word<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<T, D::Error> {
     let given = Value::deserialize(from)?;
     let given = if given.is_number() { Value::String(given.to_string()) } else { given };
@@ -22,7 +23,7 @@ pub fn word<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<T
 /// Reads `given` as a `T`.
 ///
 /// # Errors
-/// The field at fault (empty where it is no single field), and what is wrong.
+/// Returns the field at fault (empty where no single field is), and what is wrong.
 pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> {
     T::deserialize(given).map_err(|e: serde_json::Error| {
         let (why, all) = (e.to_string(), given.as_object());
@@ -40,7 +41,7 @@ pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> 
 }
 
 /// As [`typed`], for nested tables whose fields may all be left out: it names the field at fault by
-/// its dotted path, also a field that does not exist.
+/// its dotted path, even where the struct has no such field.
 ///
 /// # Errors
 /// As [`typed`].
@@ -199,7 +200,7 @@ mod tests {
         balance: Option<bool>,
     }
 
-    /// Parameters that hold others, for the tests.
+    /// Parameters with a nested table, for the tests.
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]
@@ -208,7 +209,7 @@ mod tests {
         inner: NestedTable,
     }
 
-    /// Parameters within others, for the tests.
+    /// The parameters of the nested table, for the tests.
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]

@@ -1,4 +1,4 @@
-//! Parameters as users give them, held against their schema and read as a struct.
+//! Parameters as users give them, checked against their schema and read as a struct.
 
 use crate::Refusal;
 use crate::fields::typed;
@@ -8,10 +8,10 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// `given` as a `T`, whose fields are the parameters of what is called `name`.
+/// Reads `given` as a `T`, a struct whose fields are the parameters of the part called `name`.
 ///
 /// # Errors
-/// When a parameter is unknown, missing or of the wrong type; the refusal lists what there is.
+/// When a parameter is unknown, missing or of the wrong type; the refusal lists the valid ones.
 pub fn read<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Result<T, Refusal> {
     typed(given).map_err(|(field, why)| {
         let help = taken::<T>(name, &field);
@@ -19,10 +19,11 @@ pub fn read<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Resu
     })
 }
 
-/// [`read`] for a struct that has some of the parameters, whose schema is that of all of them.
+/// As [`read`], for a struct that has only some of the parameters; `schema` is the schema of all of
+/// them.
 ///
 /// # Errors
-/// As [`read`]; unknown parameters are those of other structs.
+/// As [`read`], but a parameter without a field in `T` is accepted: it belongs to another struct.
 pub(crate) fn read_some<T: DeserializeOwned>(
     name: &str,
     schema: &dyn Fn() -> Value,
@@ -34,11 +35,11 @@ pub(crate) fn read_some<T: DeserializeOwned>(
     })
 }
 
-/// Checks what a schema says without regard to types: that it has all these parameters, that those
-/// which it requires are given, and that numbers are within their bounds.
+/// Checks `given` against a schema, except for the types: every parameter exists, all required
+/// parameters are given, and numbers are within their bounds.
 ///
 /// # Errors
-/// The refusal names the parameter, and says what it takes.
+/// The refusal names the parameter, and says what values it takes.
 pub(crate) fn check(name: &str, schema: &Value, given: &Map<String, Value>) -> Result<(), Refusal> {
     let none = Map::new();
     let known = schema["properties"].as_object().unwrap_or(&none);
@@ -72,7 +73,7 @@ fn is_below(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// One schema of the parameters of two, those of `first` before those of `second`.
+/// The union of two schemas of parameters; those of `first` come before those of `second`.
 pub(crate) fn joined(mut first: Value, second: Value) -> Value {
     let Value::Object(mut second) = second else { return first };
     for key in ["properties", "$defs"] {

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 
-/// Most structs that the parameters of a part are declared in.
+/// The most structs that can declare the parameters of one part.
 const MOST_STRUCTS: usize = 6;
 
 /// A part: the name that selects it, what it is, and the parameters that it takes.
@@ -18,12 +18,13 @@ const MOST_STRUCTS: usize = 6;
 pub struct Part {
     /// The name users type; unique among the parts of its kind.
     pub name: &'static str,
-    /// What it is, one plain sentence without its full stop; empty where the comment of its
-    /// parameters says it, see [`Part::about`].
+    /// What the part is, as one plain sentence without its full stop. It is empty where the doc
+    /// comment of the parameters says it, see [`Part::about`].
     pub doc: &'static str,
-    /// The publication that it is from; empty where there is none.
+    /// The publication that the part is from; empty where there is none.
     pub source: &'static str,
-    /// The parameters that name files. These files travel with a point of an experiment.
+    /// The parameters that name files. Their files go with a point of an experiment to the machine
+    /// that runs it.
     pub files: &'static [&'static str],
     schemas: [Option<fn() -> Value>; MOST_STRUCTS],
 }
@@ -39,11 +40,11 @@ impl Part {
         Self::new(name, "").takes::<T>()
     }
 
-    /// Adds the parameters of `T` to those that it has: the fields of `T` with their documentation
-    /// and defaults.
+    /// Adds the parameters of `T` to those that the part has: the fields of `T` with their
+    /// documentation and defaults.
     ///
     /// # Panics
-    /// When it has those of too many structs.
+    /// When the part would have the parameters of more than `MOST_STRUCTS` structs.
     #[must_use]
     pub const fn takes<T: JsonSchema>(mut self) -> Self {
         let mut free = 0;
@@ -68,7 +69,8 @@ impl Part {
         self
     }
 
-    /// What it is: its sentence, or the comment of its parameters with all its paragraphs.
+    /// The description of the part: its sentence, or the doc comment of its parameters with all its
+    /// paragraphs.
     pub fn about(&self) -> String {
         if self.doc.is_empty() {
             self.schema()["description"].as_str().unwrap_or_default().to_owned()
@@ -77,28 +79,28 @@ impl Part {
         }
     }
 
-    /// The JSON schema of its parameters, with their documentation; an empty object where it takes
-    /// none.
+    /// The JSON schema of the part's parameters, with their documentation; an empty object where it
+    /// has none.
     pub fn schema(&self) -> Value {
         let all = self.schemas.iter().flatten().map(|schema| schema());
         all.reduce(joined).unwrap_or_else(|| json!({}))
     }
 
-    /// Whether it takes a parameter of this name.
+    /// Whether the part has a parameter of this name.
     pub fn has(&self, parameter: &str) -> bool {
         self.schema()["properties"].get(parameter).is_some()
     }
 
-    /// Checks names and bounds of its parameters, and that those which have no default are given.
+    /// Checks the names and bounds of `given`, and that every parameter without a default is in it.
     ///
     /// # Errors
-    /// The refusal names the parameter, and says what it takes.
+    /// The refusal names the parameter, and says what values it takes.
     pub fn check(&self, given: &Map<String, Value>) -> Result<(), Refusal> {
         check(self.name, &self.schema(), given)
     }
 
-    /// What is given of the fields of `T`, one of the structs that its parameters are declared in.
-    /// What [`Part::check`] looks at is taken for granted.
+    /// Reads the fields of `T`, one of the structs that declare the part's parameters. `given` must
+    /// have passed [`Part::check`].
     ///
     /// # Errors
     /// When a parameter is of the wrong type.

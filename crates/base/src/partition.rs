@@ -55,7 +55,7 @@ const ATTEMPTS: u64 = 8;
 /// passes each; `tick` is called before each pass.
 ///
 /// # Errors
-/// [`Interrupted`] when `tick` says so.
+/// [`Interrupted`] when `tick` returns it.
 pub fn halve(
     graph: &WeightedGraph,
     slack: u64,
@@ -69,7 +69,7 @@ pub fn halve(
 /// leaves.
 ///
 /// # Errors
-/// [`Interrupted`] when `tick` says so.
+/// [`Interrupted`] when `tick` returns it.
 pub fn halve_best_of(
     graph: &WeightedGraph,
     slack: u64,
@@ -192,7 +192,8 @@ impl WeightedGraph {
         Self { offsets, targets, weights, masses, held: self.held }
     }
 
-    /// Grows one half from a random vertex by the edges that bind most strongly to it.
+    /// Grows one half from a random vertex. The vertex that joins next is the one with the most
+    /// weight of edges into the half, minus its other edges.
     fn grown(&self, draw: &mut Stream) -> Vec<bool> {
         let n = self.size();
         let half = self.masses.iter().sum::<u64>().saturating_sub(self.held) / 2;
@@ -241,13 +242,13 @@ struct HalvesRefinement<'a> {
     graph: &'a WeightedGraph,
     side: Vec<bool>,
     slack: u64,
-    /// How much the cut shrinks when a vertex changes sides.
+    /// For each vertex, how much the cut shrinks when the vertex changes sides.
     gain: Vec<i64>,
     cut: u64,
     /// The mass of the side `true` minus that of the side `false`.
     difference: i64,
     heaviest: u64,
-    /// Which vertices have not moved in this pass.
+    /// For each vertex, whether it has not moved in this pass.
     free: Vec<bool>,
     /// The vertices that have not moved in this pass, by side and gain.
     open: GainQueue,
@@ -323,7 +324,8 @@ impl<'a> HalvesRefinement<'a> {
             let after = self.difference_after(v).unsigned_abs();
             after <= near || after < self.difference.unsigned_abs()
         };
-        // from the heavier side when both are equally good, then the one entered last
+        // among equal gains the vertex whose move leaves the smaller difference, then the one
+        // entered last
         let key = |&(gain, entry, v): &(i64, u32, usize)| {
             (gain, -(self.difference_after(v).abs()), entry)
         };

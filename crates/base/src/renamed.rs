@@ -1,4 +1,4 @@
-//! Renamed parameters: names of the version before are accepted, with a note.
+//! Renamed parameters: the names of the previous version are accepted, with a note.
 
 use crate::Refusal;
 use serde_json::{Map, Value};
@@ -10,7 +10,7 @@ pub struct RenamedParameter {
     pub old: &'static str,
     /// The new name. It equals the old one where only the words of its values changed.
     pub new: &'static str,
-    /// How its value changes.
+    /// The change of the parameter's value.
     pub change: ValueChange,
 }
 

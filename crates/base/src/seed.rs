@@ -18,7 +18,7 @@ const MULTIPLIERS: [u64; 2] = [0xD2E7_470E_E14C_6C93, 0xCA5A_8263_9512_1157];
 const WEYL: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBB67_AE85_84CA_A73B];
 
 impl Stream {
-    /// The stream of `seed` for `purpose`, number `index` of its kind.
+    /// The stream with number `index` among those of `seed` for `purpose`.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
         Self {
             key: [seed, fnv1a64(purpose.as_bytes())],
@@ -85,7 +85,7 @@ impl Stream {
 pub struct FastStream(u64);
 
 impl FastStream {
-    /// The stream of `seed` for `purpose`, number `index` of its kind.
+    /// The stream with number `index` among those of `seed` for `purpose`.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
         Self(Stream::new(seed, purpose, index).next_u64())
     }
@@ -123,7 +123,8 @@ impl FastStream {
     }
 }
 
-/// The quantiles of 4,096 exponential variates of mean 1: the entry `next_u64() >> 52` is a draw.
+/// A table of 4,096 quantiles of the exponential distribution with mean 1. Its entry number
+/// `next_u64() >> 52` is a random value of that distribution.
 pub fn exponentials() -> Vec<f32> {
     const COUNT: u32 = 1 << 12;
     (0..COUNT).map(|i| -((f64::from(i) + 0.5) / f64::from(COUNT)).ln() as f32).collect()

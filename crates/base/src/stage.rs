@@ -66,9 +66,9 @@ pub struct RecordColumn {
     pub at: &'static str,
     /// The type of its values.
     pub kind: ColumnType,
-    /// Its unit; empty for counts and words.
+    /// The unit of the values; empty for counts and words.
     pub unit: &'static str,
-    /// Its meaning, as a clause.
+    /// The meaning of the values, as a clause.
     pub meaning: &'static str,
     /// Which values are better.
     pub better: BetterValues,
@@ -124,7 +124,8 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     const COLUMNS: &'static [RecordColumn];
     /// Parameters that had other names in the version before, see [`renew`].
     const RENAMED: &'static [RenamedParameter] = &[];
-    /// Parameters that may name files of the user: what these hold travels with a point.
+    /// Parameters that may name files of the user. Their files go with a point of an experiment to
+    /// the machine that runs it.
     const FILES: &'static [&'static str] = &[];
 
     /// The input of a run: a network, routing tables, or either.
@@ -151,7 +152,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
     /// Runs the stage. The same parameters give the same record, whatever the number of threads.
     ///
     /// # Errors
-    /// When the parameters do not fit the input, or `watch` says stop.
+    /// When the parameters do not fit the input, or `watch` stops the run.
     fn run(&self, on: Self::Input<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
 }
 

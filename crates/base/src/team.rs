@@ -88,7 +88,7 @@ impl ThreadBarrier {
 
     fn wake(&self) {
         if self.sleepers.load(Ordering::SeqCst) > 0 {
-            let _bed = self.bed(); // no thread is between its check and its sleep
+            let _bed = self.bed(); // with this lock, no thread is between its check and its sleep
             self.bell.notify_all();
         }
     }

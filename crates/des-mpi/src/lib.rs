@@ -10,7 +10,7 @@ use des::PeerExchange;
 use shim::MpiLibrary;
 use std::path::Path;
 
-/// The ranks of an MPI program, as one of them sees them.
+/// The ranks of an MPI program, from the view of one of them.
 pub struct MpiWorld {
     shim: MpiLibrary,
     me: usize,
@@ -18,12 +18,12 @@ pub struct MpiWorld {
 }
 
 impl MpiWorld {
-    /// Loads the library at a path and initialises MPI, unless that is done already. Works once in
-    /// a process.
+    /// Loads the library at a path and initialises MPI, unless MPI is initialised already. This
+    /// works once in a process.
     ///
     /// # Errors
-    /// When the library cannot be loaded or is not flyloom's, and when MPI is finalised already or
-    /// does not allow calls from different threads in turn.
+    /// When the library cannot be loaded or is not flyloom's, when MPI is finalised already, or
+    /// when MPI does not allow calls from different threads, one at a time.
     pub fn open(path: &Path) -> Result<Self, Refusal> {
         let mut shim = MpiLibrary::load(path)?;
         let (me, count) = shim.open().map_err(|code| shim.refusal(code))?;

@@ -11,7 +11,7 @@ const INTERFACE: c_int = 1;
 /// The longest text that is read from the library, in bytes.
 const TEXT: usize = 4096;
 
-/// A function of the library that writes a text into memory of a length.
+/// A function of the library that writes a text into memory of the given length.
 type TextFn = unsafe extern "C" fn(*mut c_char, usize) -> c_int;
 
 /// The functions of the library, and the memory that `exchange` passes to it, with an entry for
@@ -31,8 +31,8 @@ pub(crate) struct MpiLibrary {
     given_bytes: Vec<usize>,
 }
 
-// SAFETY: the pointers are used inside of `exchange` alone; the library's functions may be called
-// by any thread, one at a time, which `&mut self` sees to: MPI is asked for that.
+// SAFETY: the pointers are used only inside `exchange`. Any thread may call the library's
+// functions, one thread at a time: MPI is initialised for that, and `&mut self` ensures it.
 unsafe impl Send for MpiLibrary {}
 
 impl MpiLibrary {
@@ -43,8 +43,8 @@ impl MpiLibrary {
             let why = format!("{}: {why}", path.display());
             Refusal::new("", why, "`flyloom doctor` says what MPI there is, and builds it anew")
         };
-        // SAFETY: what runs when it is loaded is the initialisers of the MPI library, as in every
-        // program that is linked with it. Some find their parts by names that must be global.
+        // SAFETY: loading runs the initialisers of the MPI library, as in every program that is
+        // linked with it. Some MPI libraries find their parts by names that must be global.
         let library = unsafe { Library::open(Some(path), RTLD_NOW | RTLD_GLOBAL) };
         let library: &'static Library = Box::leak(Box::new(library.map_err(|why| refuse(&why))?));
         macro_rules! function {
@@ -54,7 +54,7 @@ impl MpiLibrary {
             };
         }
         let interface: unsafe extern "C" fn() -> c_int = function!(b"flyloom_ranks_interface\0");
-        // SAFETY: it takes nothing and returns a number.
+        // SAFETY: the function takes nothing and returns a number.
         let found = unsafe { interface() };
         if found != INTERFACE {
             return Err(refuse(&format!("has interface {found}, this flyloom needs {INTERFACE}")));
@@ -77,7 +77,7 @@ impl MpiLibrary {
     /// Initialises MPI; returns this rank and the number of ranks, or an error code.
     pub(crate) fn open(&mut self) -> Result<(usize, usize), c_int> {
         let (mut me, mut count) = (0, 0);
-        // SAFETY: both point to numbers that it fills in.
+        // SAFETY: both arguments point to numbers, which the function sets.
         match unsafe { (self.open)(&raw mut me, &raw mut count) } {
             0 => {
                 let (me, count) = (me as usize, count as usize);
@@ -92,8 +92,8 @@ impl MpiLibrary {
         }
     }
 
-    /// Sends `out[p]` to every other rank p and hands on what each rank sends; the caller has
-    /// checked that `out` has an entry for each rank.
+    /// Sends `out[p]` to every other rank p, and passes what each rank has sent to `take`. `out`
+    /// must have an entry for each rank.
     pub(crate) fn exchange(
         &mut self,
         out: &[Vec<u8>],
@@ -106,8 +106,8 @@ impl MpiLibrary {
         }
         let (to, lengths) = (self.out.as_ptr(), self.out_bytes.as_ptr());
         let (from, came) = (self.given.as_mut_ptr(), self.given_bytes.as_mut_ptr());
-        // SAFETY: all four arrays have an entry for each rank, and what `out` points to outlives
-        // the call, which has sent it when it returns.
+        // SAFETY: all four arrays have an entry for each rank. The memory that `out` points to
+        // stays valid until the call returns, and by then it is sent.
         match unsafe { (self.exchange)(to, lengths, from, came) } {
             0 => {}
             code => return Err(code),
@@ -117,7 +117,7 @@ impl MpiLibrary {
             let given = if length == 0 || bytes.is_null() {
                 &[]
             } else {
-                // SAFETY: the library keeps this number of bytes there until its next call, which
+                // SAFETY: the library keeps `length` bytes at `bytes` until its next call, which
                 // cannot come before this borrow of `self` ends.
                 unsafe { std::slice::from_raw_parts(bytes, length) }
             };
@@ -137,13 +137,14 @@ impl MpiLibrary {
 
     /// Ends all ranks with an exit code.
     pub(crate) fn abort(&mut self, code: c_int) {
-        // SAFETY: it takes a number, and does not return.
+        // SAFETY: the function takes a number, and does not return.
         unsafe { (self.abort)(code) }
     }
 
     /// Finalises MPI.
     pub(crate) fn close(&mut self) -> Result<(), c_int> {
-        // SAFETY: it takes nothing; whoever calls `exchange` afterwards would have no rank left.
+        // SAFETY: the function takes nothing. The rows are cleared below, so a later `exchange` has
+        // no ranks.
         let code = unsafe { (self.close)() };
         for row in [&mut self.out, &mut self.given] {
             row.clear();
@@ -171,7 +172,8 @@ fn text(write: impl FnOnce(*mut c_char, usize) -> c_int) -> String {
     if write(room.as_mut_ptr(), TEXT - 1) != 0 {
         return "without words".to_owned();
     }
-    // SAFETY: the last of the bytes is zero whatever was written, for one less was offered.
+    // SAFETY: the last byte is zero whatever was written, because the buffer was said to be one
+    // byte shorter.
     unsafe { CStr::from_ptr(room.as_ptr()) }.to_string_lossy().into_owned()
 }
 

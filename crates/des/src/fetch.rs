@@ -15,7 +15,7 @@ pub(crate) fn fetch<T>(at: &T) {
         let first = std::ptr::from_ref(at).cast::<i8>();
         for line in 0..size_of::<T>().div_ceil(LINE) {
             let line = first.wrapping_add(line * LINE);
-            // SAFETY: all these processors have the instruction, and it takes any address.
+            // SAFETY: all x86_64 processors have the instruction, and it accepts any address.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(line) };
         }
     }

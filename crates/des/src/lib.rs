@@ -8,8 +8,8 @@
 //!
 //! - [`sequential`]: one queue, one thread;
 //! - [`windows`]: LPs in parts, one thread for each part; all handle the events of a window of time
-//!   in which no part can affect another, then exchange the events that they sent (conservative);
-//!   with [`PeerTransport`] the same over several processes;
+//!   in which no part can affect another, then exchange the events that they sent (conservative).
+//!   With [`PeerTransport`], the parts are separate processes;
 //! - [`optimistic`]: parts run ahead speculatively, and undo events handled too early (Time Warp).
 //!
 //! Source: Fujimoto, "Parallel and distributed simulation systems", Wiley 2000, chapters 3 and 4.

@@ -34,8 +34,8 @@ impl PartialOrd for EventKey {
 }
 
 impl Ord for EventKey {
-    /// The derived order, but in one comparison of 128 bits, which saves 2 % of a packet
-    /// simulation.
+    /// Compares as the derived order would, but in one comparison of 128 bits, which saves 2 % of
+    /// the time of a packet simulation.
     #[inline]
     fn cmp(&self, other: &Self) -> Ordering {
         self.bits().cmp(&other.bits())
@@ -57,13 +57,13 @@ impl EventKey {
         self.time_ps
     }
 
-    /// The whole key as bits, for other processes.
+    /// The whole key as bits, to be sent to other processes.
     #[inline]
     pub(crate) fn bits(self) -> u128 {
         u128::from(self.time_ps) << 64 | u128::from(self.rest)
     }
 
-    /// The key that another process's [`Self::bits`] stands for.
+    /// The key with these bits, which [`Self::bits`] has returned, perhaps in another process.
     #[inline]
     pub(crate) fn of_bits(bits: u128) -> Self {
         Self { time_ps: (bits >> 64) as u64, rest: bits as u64 }
@@ -86,23 +86,25 @@ pub struct Event<E> {
     pub what: E,
 }
 
-/// A simulation model: logical processes, their events, and what is recorded of a run.
+/// A simulation model: logical processes, their events, and the records of a run.
 pub trait SimulationModel: Sync + Sized {
     /// The state of one logical process.
     type State: Send;
     /// The content of an event.
     type Event: Copy + Send;
-    /// A change that a handler made, as the value before it: enough to undo the change.
+    /// The value of a part of the state before a handler changed it, from which the change can be
+    /// undone.
     type Change: Copy + Send;
     /// An observation that a handler records.
     type Record: Copy + Send;
-    /// The statistics over all records, which must not depend on the order of these.
+    /// The statistics over all records; they must not depend on the order of the records.
     type Tally: Send;
 
     /// The number of logical processes, at most 2^24.
     fn lps(&self) -> u32;
 
-    /// The state of a logical process before the first event; this may send events.
+    /// Returns the state of a logical process before the first event; it may send events through
+    /// `to`.
     fn start(&self, to: &mut impl HandlerContext<Self>) -> Self::State;
 
     /// Handles an event at a logical process.
@@ -116,17 +118,18 @@ pub trait SimulationModel: Sync + Sized {
     /// Undoes a change. Engines undo the changes of an event from the last to the first.
     fn undo(&self, state: &mut Self::State, change: Self::Change);
 
-    /// Statistics without records.
+    /// Returns the statistics over no records.
     fn tally(&self) -> Self::Tally;
 
     /// Adds a record to the statistics.
     fn count(&self, tally: &mut Self::Tally, record: Self::Record);
 
-    /// Adds the statistics of another part.
+    /// Adds the statistics of another part to `into`.
     fn merge(&self, into: &mut Self::Tally, other: Self::Tally);
 
-    /// The progress of a run, estimated from the statistics of one of `parts` parts: what is
-    /// counted, how many are done, and how many there are; 0 of 0 where it is not known.
+    /// Estimates the progress of a run from the statistics of one of `parts` parts: what is
+    /// counted, how much of that is done, and how much there is in all. 0 of 0 where it is not
+    /// known.
     fn progress(&self, tally: &Self::Tally, parts: u64) -> (&'static str, u64, u64) {
         let _ = (tally, parts);
         ("events", 0, 0)
@@ -136,9 +139,9 @@ pub trait SimulationModel: Sync + Sized {
     fn lookahead_ps(&self, part_of: &[u16]) -> u64;
 }
 
-/// The context of a handler: what it may do besides changing its state.
+/// The context of a handler: sends events, and notes changes and records.
 pub trait HandlerContext<M: SimulationModel> {
-    /// Whether changes are kept for undoing; otherwise [`HandlerContext::note`] costs nothing.
+    /// Whether changes are stored for undoing; otherwise [`HandlerContext::note`] costs nothing.
     const KEEPS: bool;
 
     /// The logical process that handles the event.
@@ -157,8 +160,8 @@ pub trait HandlerContext<M: SimulationModel> {
     fn record(&mut self, record: M::Record);
 }
 
-/// The event that is being handled, and the number of the next event that its process sends: what
-/// all contexts share.
+/// The state that all contexts share: the event that is being handled, and the number of the next
+/// event that its process sends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CurrentEvent {
     pub(crate) me: LpNumber,
@@ -171,7 +174,8 @@ pub(crate) struct CurrentEvent {
 }
 
 impl CurrentEvent {
-    /// The event `key` at process `me`, whose next event gets the number `serial`.
+    /// The state while process `me` handles the event `key`; the next event that it sends gets
+    /// number `serial`.
     #[inline]
     pub(crate) fn new(me: LpNumber, key: EventKey, serial: u32) -> Self {
         Self { me, key, serial, too_deep: false, too_late: false }
@@ -190,7 +194,7 @@ impl CurrentEvent {
         }
         let mut time_ps = self.key.time_ps().saturating_add(delay_ps);
         if time_ps >= RANGE_PS {
-            // no engine reaches that time
+            // a time that no engine reaches
             time_ps = u64::MAX;
             self.too_late = true;
         }
@@ -199,7 +203,8 @@ impl CurrentEvent {
         key
     }
 
-    /// Checks whether the run until `end_ps` must stop here, and why.
+    /// Refuses to continue a run until `end_ps` where an event is too deep, or where times are out
+    /// of range.
     #[inline]
     pub(crate) fn check(&self, end_ps: u64) -> Result<(), Stop> {
         if self.too_deep | self.too_late { self.flaw(end_ps) } else { Ok(()) }
@@ -214,7 +219,7 @@ impl CurrentEvent {
     }
 }
 
-/// The refusal of times out of range, worded the same whichever part finds them.
+/// The refusal of times out of range, with the same words for all engines.
 pub(crate) fn out_of_range() -> Stop {
     let why = format!("the run comes to times of {RANGE_PS} ps (107 days) or more: out of range");
     Refusal::new("", why, "shorter calculations, fewer bytes, or higher rates").into()
@@ -242,13 +247,13 @@ pub struct RunOutcome<M: SimulationModel> {
     pub states: Vec<M::State>,
     /// The statistics over all records.
     pub tally: M::Tally,
-    /// Events that were handled and not undone.
+    /// The number of events that were handled and not undone.
     pub events: u64,
     /// The time of the last of these events, ps.
     pub last_ps: u64,
-    /// Windows or rounds of parallel engines.
+    /// The number of windows or rounds; 0 for the sequential engine.
     pub windows: u64,
-    /// Events that were undone.
+    /// The number of events that were undone.
     pub undone: u64,
 }
 

@@ -1,9 +1,10 @@
 //! Time Warp in rounds: parts run ahead speculatively, and undo events that were handled too early.
 //!
-//! In a round, every part handles its events of a bounded span of time; then all parts exchange
-//! what they sent and what they cancel. An event that reaches a logical process late undoes what
-//! this has handled after it: its changes are undone, and the events that it sent are cancelled
-//! wherever they are by then. Events earlier than all unhandled ones are final and get committed.
+//! In a round, every part handles its events of a bounded span of time; then all parts exchange the
+//! events that they sent and the cancellations of events. An event that arrives late at a logical
+//! process undoes the events that the process has handled after it: their changes are undone, and
+//! the events that they sent are cancelled wherever they are by then. Events earlier than all
+//! unhandled ones are final and get committed.
 //!
 //! Source: Jefferson, "Virtual time", TOPLAS 7(3), 1985; rounds as in Steinman, "Breathing time
 //! warp", PADS 1993.
@@ -21,16 +22,15 @@ use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// The options of the optimistic engine: how far parts run ahead, and in which order they handle
-/// events.
+/// The options of the optimistic engine: the length of rounds, and variants that test the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OptimisticOptions {
     /// The length of a round, ps: events later than its start plus this are not handled in it.
     pub span_ps: u64,
-    /// Whether every event is undone and handled again at once, to test the undoing.
+    /// Whether every event is handled, undone and handled again, to test the undoing.
     pub forced: bool,
     /// A seed for handling the events of a round in a random order, nearly all of them too early,
-    /// to test the engine. None: in the order of their keys.
+    /// to test the engine. `None`: in the order of their keys.
     pub hostile: Option<u64>,
 }
 
@@ -49,11 +49,11 @@ enum PartMessage<E> {
     Cancel(EventKey, LpNumber),
 }
 
-/// The length of rounds: that of the options, and less while more events are undone than kept.
+/// The length of rounds: that of the options, halved while many events are undone.
 struct RoundLength {
     span_ps: u64,
     options: OptimisticOptions,
-    /// The events of all parts that were handled and undone before the last round.
+    /// The numbers of events that all parts together had handled and undone before the last round.
     before: (u64, u64),
 }
 
@@ -62,7 +62,7 @@ impl RoundLength {
         Self { span_ps: options.span_ps.max(1), options, before: (0, 0) }
     }
 
-    /// The length of the next round, ps, from the numbers of events handled and undone until now.
+    /// The length of the next round in ps, from the numbers of events handled and undone so far.
     fn next_ps(&mut self, (handled, undone): (u64, u64)) -> u64 {
         let (new, lost) = (handled - self.before.0, undone - self.before.1);
         self.before = (handled, undone);
@@ -84,9 +84,9 @@ struct RoundExchange<E> {
     meeting: ThreadBarrier,
     sent: Vec<Mutex<Vec<PartMessage<E>>>>,
     firsts_ps: Vec<AtomicU64>,
-    /// The events that each part has handled and undone.
+    /// The numbers of events that each part has handled and undone.
     counts: Vec<[AtomicU64; 2]>,
-    /// Whether any part still has something to exchange; two flags, used in turn.
+    /// Whether any part has sent messages that the others must receive; two flags, used in turn.
     busy: [AtomicBool; 2],
     stop: AtomicBool,
 }
@@ -94,7 +94,7 @@ struct RoundExchange<E> {
 /// An event that was handled, with what is needed to undo it.
 struct HandledEvent<M: SimulationModel> {
     event: Event<M::Event>,
-    /// The numbers at which its changes, sent events and records begin.
+    /// The numbers in the logs at which its changes, sent events and records begin.
     changes: u64,
     sent: u64,
     records: u64,
@@ -102,7 +102,7 @@ struct HandledEvent<M: SimulationModel> {
     /// The number of the event that the same logical process handled before.
     before: Option<u64>,
     undone: bool,
-    /// Whether it sent an event for a time out of range.
+    /// Whether the event's handler sent an event for a time out of range.
     too_late: bool,
 }
 
@@ -187,17 +187,17 @@ struct OptimisticPart<'a, M: SimulationModel> {
     changes: NumberedLog<M::Change>,
     sent: NumberedLog<Event<M::Event>>,
     records: NumberedLog<M::Record>,
-    /// Events of this part that are to be cancelled.
+    /// Events for this part that are still to be cancelled.
     cancelled: Vec<(EventKey, LpNumber)>,
     tally: M::Tally,
     handled: u64,
     undone: u64,
     last_ps: u64,
     failed: Option<Stop>,
-    /// The time and process at which events seem to cause one another without end; they may still
-    /// be undone.
+    /// The time and process at which events seem to cause one another without end. These events may
+    /// still be undone. `None` where there are no such events.
     deep: Option<(u64, LpNumber)>,
-    /// Whether committed events sent others for times out of range.
+    /// Whether committed events have sent events for times out of range.
     too_late: bool,
 }
 
@@ -212,7 +212,7 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
             self.too_late |= to.turn.too_late;
             self.last.push(None);
         }
-        // what processes do at the start is never undone
+        // events that processes send at the start are never undone
         self.deliver(self.sent.first);
         self.sent.forget(self.sent.end());
         self.changes.forget(self.changes.end());
@@ -234,13 +234,14 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
         }
     }
 
-    /// Receives an event: whatever its process has handled after it is undone.
+    /// Receives an event, and undoes the events that its process has handled after it.
     fn arrive(&mut self, event: Event<M::Event>) {
         self.roll_back(event.to, event.key);
         self.queue.push(event);
     }
 
-    /// Undoes what a process has handled after `key`, and then all events that this cancels.
+    /// Undoes the events that a process has handled after `key`, and then all events that this
+    /// cancels.
     fn roll_back(&mut self, lp: LpNumber, key: EventKey) {
         let at = self.placed.local[lp as usize] as usize;
         while let Some(number) = self.last(at)
@@ -258,14 +259,15 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
         }
     }
 
-    /// The last event that a process has handled, where it can still be undone.
+    /// The number of the last event that a process has handled; `None` where it cannot be undone
+    /// any more.
     fn last(&self, at: usize) -> Option<u64> {
         self.last[at].filter(|&number| number >= self.done.first)
     }
 
     /// Cancels an event of this part.
     fn cancel(&mut self, key: EventKey, lp: LpNumber) {
-        // the event is in the queue, or it was handled and undoing it puts it back there
+        // the event is in the queue, or it was handled; then undoing it puts it back into the queue
         if self.queue.remove(key).is_none() {
             let at = self.placed.local[lp as usize] as usize;
             while let Some(number) = self.last(at)
@@ -345,8 +347,8 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
             for last in (1..all.len()).rev() {
                 all.swap(last, dice.below(last as u32 + 1) as usize);
             }
-            // the events go back into the queue, because some get cancelled meanwhile and come
-            // again changed
+            // the events go back into the queue, because some get cancelled before they are
+            // handled, and sent again with other contents
             for &event in &all {
                 self.queue.push(event);
             }
@@ -363,8 +365,8 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
             self.handle(event);
             if ahead.forced {
                 let at = self.placed.local[event.to as usize] as usize;
-                // its process has handled nothing else since, unless the event sent itself another
-                // one at this time
+                // the process has handled nothing after this event, unless the event sent another
+                // one to the same process for this time
                 if self.last(at).is_some_and(|last| self.done.get(last).event.key == event.key) {
                     self.undo_last(at);
                     self.cancel_all();
@@ -405,7 +407,8 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
     }
 }
 
-/// The result of a part and the number of events it has undone; none where another part stopped.
+/// The result of a part and the number of events it has undone; `None` where another part has
+/// failed.
 type PartOutcome<M> = Result<Option<(PartResult<M>, u64)>, Stop>;
 
 /// Runs all events before `end_ps` optimistically, with a thread for each part of the logical
@@ -529,7 +532,7 @@ fn rounds<M: SimulationModel>(
     Ok(Some((PartResult { states, tally, events, last_ps, windows }, undone)))
 }
 
-/// Exchanges messages until none is left: each may undo events and thereby cause new messages.
+/// Exchanges messages until there are none: each may undo events and thereby cause new messages.
 fn settle<M: SimulationModel>(
     worker: &mut OptimisticPart<'_, M>,
     boxes: &RoundExchange<M::Event>,

@@ -1,4 +1,4 @@
-//! Several processes as the parts of one run: they exchange bytes by any means of transport.
+//! Several processes as the parts of one run; a trait hides how they exchange bytes.
 
 use crate::model::{Event, EventKey};
 use crate::windows::EventTransport;
@@ -9,7 +9,8 @@ pub trait WireValue: Sized {
     /// Appends the encoding to `into`.
     fn put(&self, into: &mut Vec<u8>);
 
-    /// Decodes a value from the start of `from` and removes it there; none where it is incomplete.
+    /// Decodes a value from the start of `from` and removes it there; `None` where it is
+    /// incomplete.
     fn take(from: &mut &[u8]) -> Option<Self>;
 }
 
@@ -104,7 +105,7 @@ pub trait PeerExchange {
     /// order of their numbers. `out` has an entry for every process.
     ///
     /// # Errors
-    /// When another cannot be reached any more.
+    /// When another process cannot be reached any more.
     fn exchange(&mut self, out: &[Vec<u8>], take: &mut dyn FnMut(usize, &[u8]))
     -> Result<(), Stop>;
 }
@@ -182,8 +183,8 @@ fn no_message(from: usize) -> Stop {
     Refusal::new("", why, "the same flyloom for all ranks").into()
 }
 
-/// The values of all processes, by their numbers; all processes call this at the same point of
-/// their work.
+/// Returns the values `mine` of all processes, by their numbers. All processes must call this at
+/// the same point of their work.
 ///
 /// # Errors
 /// The errors of [`PeerExchange::exchange`], and when a message cannot be read.
@@ -200,8 +201,8 @@ pub fn all<T: WireValue>(peers: &mut dyn PeerExchange, mine: T) -> Result<Vec<T>
     given.into_iter().enumerate().map(read).collect()
 }
 
-/// The result of this process if all processes have one; otherwise the same refusal for all: the
-/// first process's, with its number where processes differ.
+/// Returns `mine` if no process has an error; otherwise the same refusal in all processes: that of
+/// the first process with an error, with its number unless all processes have the same refusal.
 ///
 /// # Errors
 /// When any process has an error, and the errors of [`all`].

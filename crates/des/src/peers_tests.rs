@@ -11,7 +11,7 @@ use proptest::prelude::*;
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// Several processes find what a sorted list finds, also where some have nothing to do.
+    /// Several processes give the same result as a sorted list, even where some have nothing to do.
     #[test]
     fn processes_are_equal(
         lps in 1_u32..12,
@@ -44,7 +44,7 @@ proptest! {
         }
     }
 
-    /// Encoded values are decoded, and no truncation of them is accepted.
+    /// Values that were encoded are decoded again, and no truncated encoding is accepted.
     #[test]
     fn bytes_are_read_as_they_were_written(seed in any::<u64>(), words in any::<Vec<String>>()) {
         let mut dice = FastStream::new(seed, "wire", 0);

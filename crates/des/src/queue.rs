@@ -3,7 +3,7 @@
 //! The fine wheel has a bucket for each span of 2^shift ps in the current block of time, the coarse
 //! wheel has a bucket for each of the next blocks, and a heap holds later events. The current
 //! bucket is sorted; all others are unordered lists. So an event is compared with a few others
-//! only, O(1) on average. Its content stays where it was put; only keys are moved.
+//! only, O(1) on average. The content of an event is not moved; only keys are.
 //!
 //! Source: Brown, "Calendar queues", CACM 31(10), 1988; Varghese and Lauck, "Hashed and
 //! hierarchical timing wheels", SOSP 1987.
@@ -14,7 +14,7 @@ use crate::wheel::{BUCKETS, BucketWheel, LOG, MASK, NONE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The largest bucket that is sorted by counting.
+/// The largest number of events in a bucket that is sorted by counting.
 const FEW: usize = 24;
 
 /// Events between two checks of the width of buckets.
@@ -50,7 +50,7 @@ fn sort(open: &mut Vec<OpenEntry>, room: &mut Vec<OpenEntry>) {
         return;
     }
     let count = open.len();
-    // the padding makes loops of exactly four, and is later than no event
+    // padding to a multiple of four, for loops of exactly four; it is later than no event
     open.resize(count.next_multiple_of(4), (EventKey::FIRST, NONE));
     room.clear();
     room.resize(count, (EventKey::FIRST, NONE));
@@ -78,7 +78,7 @@ pub struct EventQueue<E> {
     shift: u32,
     /// The number of the current bucket: its start time in units of the bucket width.
     now: u64,
-    /// The events of the current bucket and all earlier ones, the latest first.
+    /// The events of the current bucket and of all earlier ones, the latest event first.
     open: Vec<OpenEntry>,
     /// Working memory for sorting.
     sorted: Vec<OpenEntry>,
@@ -89,10 +89,10 @@ pub struct EventQueue<E> {
     entries: Vec<QueueEntry>,
     payloads: Vec<EventPayload<E>>,
     free: u32,
-    /// The entry of the next bucket to prefetch: [`Self::fetch_next`].
+    /// The entry of the next bucket that is prefetched next: [`Self::fetch_next`].
     cursor: u32,
     len: usize,
-    /// Events taken, and buckets opened, since the last check of the width.
+    /// The numbers of events taken and of buckets opened since the last check of the width.
     taken: u32,
     opened: u32,
 }
@@ -135,7 +135,7 @@ impl<E: Copy> EventQueue<E> {
         self.len == 0
     }
 
-    /// Adds an event, which may be earlier than events that were taken already.
+    /// Adds an event. It may be earlier than events that were taken before.
     #[inline(always)]
     pub fn push(&mut self, event: Event<E>) {
         let Event { key, to, what } = event;
@@ -209,9 +209,8 @@ impl<E: Copy> EventQueue<E> {
         Some(self.take(at))
     }
 
-    /// Prefetches one more event of the next bucket, if that is known, and the state of its
-    /// recipient. If this is called once for each event taken, both are in the cache when they are
-    /// needed.
+    /// Prefetches one more event of the next bucket, and the state of its recipient, if that bucket
+    /// is known. With one call for each event taken, both are in the cache when they are needed.
     #[inline(always)]
     pub(crate) fn fetch_next<'a, S: 'a>(&mut self, state: impl FnOnce(LpNumber) -> &'a S) {
         let at = self.cursor as usize;
@@ -224,7 +223,8 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Opens the next bucket that has events and starts before a time; false where there is none.
+    /// Opens the next bucket that has events, if it starts before `limit_ps`; returns false where
+    /// none does.
     #[inline(never)]
     fn open_next(&mut self, limit_ps: u64) -> bool {
         if self.len == 0 {
@@ -259,8 +259,8 @@ impl<E: Copy> EventQueue<E> {
         true
     }
 
-    /// Moves on to the next block of time that has events and starts before a time; false where
-    /// there is none.
+    /// Moves on to the next block of time that has events, if it starts before `limit_ps`; returns
+    /// false where none does.
     fn next_blocks(&mut self, limit_ps: u64) -> bool {
         let Some(block) = self.next_block() else { return false };
         if block << LOG << self.shift >= limit_ps {

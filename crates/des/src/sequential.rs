@@ -47,7 +47,7 @@ impl<M: SimulationModel> HandlerContext<M> for DirectContext<'_, M> {
 ///
 /// # Errors
 /// When there are more than 2^24 logical processes, events cause one another without end at one
-/// time or come to times out of range, or `watch` says stop.
+/// time or come to times out of range, or `watch` asks to stop.
 pub fn sequential<M: SimulationModel>(
     model: &M,
     end_ps: u64,

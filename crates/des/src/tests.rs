@@ -18,7 +18,7 @@ pub(crate) struct Phold {
     pub(crate) events: u32,
     /// Least delay to another process, ps.
     pub(crate) least_ps: u64,
-    /// The number of events in ten, of those that a process sends itself, that have no delay.
+    /// The number, out of ten events that a process sends to itself, of events without delay.
     pub(crate) zeros: u32,
 }
 
@@ -123,7 +123,8 @@ impl SimulationModel for Phold {
     }
 }
 
-/// The same simulation with a sorted list, in as few lines as possible.
+/// Runs the same simulation with a sorted list, in as few lines as possible. Returns the states,
+/// the tally and the number of events.
 pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<PholdState>, (u64, u64), u64) {
     /// A context with the sorted list of events to come; keys are (time, depth, source, serial).
     struct ListContext<'a> {
@@ -213,8 +214,8 @@ proptest! {
         }
     }
 
-    /// A queue gives events in the order of their keys, with near and far ones pushed and removed
-    /// in between.
+    /// A queue returns events in the order of their keys. Events near and far in time are pushed
+    /// and removed in between.
     #[test]
     fn a_queue_is_a_sorted_list(seed in any::<u64>(), shift in 0_u32..50) {
         let mut dice = FastStream::new(seed, "queue", 0);
@@ -253,7 +254,8 @@ proptest! {
     }
 }
 
-/// The test runs long enough for the width of buckets to be tuned, in both directions.
+/// Buckets keep the order of events while their width is tuned: the run is long enough for narrower
+/// and for wider buckets.
 #[test]
 fn buckets_of_any_width_keep_the_order() {
     for step_ps in [1_u64, 1 << 20] {
@@ -408,7 +410,7 @@ fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
     for run in each(&ChainModel { step_ps, steps, more_ps: rest_ps - 1 }, u64::MAX) {
         assert_eq!(run, Ok(crate::RANGE_PS - 1));
     }
-    // at the end of the range, and where a sum of 64 bits would wrap around
+    // at the end of the range, and where a sum of two times would overflow 64 bits
     for more_ps in [rest_ps, u64::MAX - step_ps, u64::MAX - last_ps + 2] {
         let found = each(&ChainModel { step_ps, steps, more_ps }, u64::MAX);
         for run in &found {
@@ -416,7 +418,7 @@ fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
             assert!(why.contains("out of range"), "{why}");
             assert_eq!(run, &found[0]);
         }
-        // what the run does not reach does not matter
+        // times out of range that the run does not reach do not matter
         for run in each(&ChainModel { step_ps, steps, more_ps }, last_ps) {
             assert_eq!(run, Ok(6 * step_ps));
         }
@@ -435,7 +437,7 @@ fn parts_without_lookahead_are_refused() {
     assert!(why.contains("2 places for 4"), "{why}");
 }
 
-/// A watch that says stop at once.
+/// A watch that asks to stop at once.
 struct StoppingWatch;
 
 impl Watch for StoppingWatch {

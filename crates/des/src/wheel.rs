@@ -8,8 +8,8 @@ pub(crate) const MASK: u64 = BUCKETS as u64 - 1;
 /// The index that stands for no entry.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Buckets with the index of their first entry; the entries link to each other outside of the
-/// wheel.
+/// A wheel of buckets, each with the index of its first entry; the entries, outside of the wheel,
+/// link to the next ones.
 pub(crate) struct BucketWheel {
     /// The first entry of each bucket.
     pub(crate) heads: Vec<u32>,
@@ -22,7 +22,8 @@ impl BucketWheel {
         Self { heads: vec![NONE; BUCKETS], full: [0; BUCKETS / 64] }
     }
 
-    /// The first bucket from `at` on that is not empty; none after the last one.
+    /// The first bucket from `at` on that is not empty; `None` where there is none up to the last
+    /// bucket.
     pub(crate) fn next(&self, at: usize) -> Option<usize> {
         if at >= BUCKETS {
             return None;
@@ -35,7 +36,7 @@ impl BucketWheel {
         Some(word * 64 + bits.trailing_zeros() as usize)
     }
 
-    /// Puts an entry in front of a bucket and returns the entry that was first before.
+    /// Puts an entry at the front of a bucket, and returns the entry that was the first before.
     pub(crate) fn add(&mut self, bucket: usize, entry: u32) -> u32 {
         self.full[bucket / 64] |= 1 << (bucket % 64);
         std::mem::replace(&mut self.heads[bucket], entry)

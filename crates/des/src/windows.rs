@@ -1,5 +1,5 @@
-//! Conservative windows: all parts handle their events of a span of time in which nothing that they
-//! send each other can happen yet; then they exchange what they sent.
+//! Conservative windows: all parts handle their events of a span of time that is too short for any
+//! event from another part to arrive in it; then they exchange the events that they sent.
 //!
 //! A window begins with the earliest event of all parts, and lasts as long as the least delay
 //! between two parts. One exchange for each window carries the events and the time at which the
@@ -22,8 +22,9 @@ pub trait EventTransport<E> {
     /// The number of this part.
     fn me(&self) -> usize;
 
-    /// Sends `out[p]` to part p, and takes what others send. Returns the least `first_ps` of all
-    /// parts, and whether any part wants to stop. All parts call this together.
+    /// Sends `out[p]` to part p, and takes the events that other parts send. Returns the least
+    /// `first_ps` of all parts, and whether any part wants to stop the run. All parts must call
+    /// this together.
     ///
     /// # Errors
     /// When another part cannot be reached any more.
@@ -36,8 +37,8 @@ pub trait EventTransport<E> {
     ) -> Result<(u64, bool), Stop>;
 }
 
-/// Memory through which threads hand each other events. There are two sets, used in turn, so that
-/// one barrier for each exchange is enough.
+/// Memory through which threads pass events to each other. There are two sets, used in turn, so
+/// that one barrier for each exchange is enough.
 struct Mailboxes<E> {
     parts: usize,
     meeting: ThreadBarrier,
@@ -186,11 +187,11 @@ impl<M: SimulationModel> HandlerContext<M> for WindowContext<'_, M> {
 
 /// The result of one part of a run.
 pub struct PartResult<M: SimulationModel> {
-    /// The final states of its logical processes, in their order.
+    /// The final states of the part's logical processes, in their order.
     pub states: Vec<M::State>,
-    /// The statistics over its records.
+    /// The statistics over the part's records.
     pub tally: M::Tally,
-    /// Events that the part handled.
+    /// The number of events that the part handled.
     pub events: u64,
     /// The time of the last of these events, ps.
     pub last_ps: u64,
@@ -198,8 +199,8 @@ pub struct PartResult<M: SimulationModel> {
     pub windows: u64,
 }
 
-/// Runs one part of a model and exchanges events with the others over a transport; none where
-/// another part stopped.
+/// Runs one part of a model and exchanges events with the others over a transport. Returns `None`
+/// where another part has stopped the run.
 ///
 /// # Errors
 /// The errors of [`windows`], and when the transport fails.

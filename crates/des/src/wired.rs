@@ -1,4 +1,4 @@
-//! Peers for tests: threads that exchange bytes over channels.
+//! Peers for tests: threads of one process that exchange bytes over channels.
 
 use super::PeerExchange;
 use base::Stop;

@@ -64,8 +64,9 @@ impl Engine for ApplicationEngine {
         vec![short, long]
     }
 
-    /// O((rounds + 2) * layers * terminals * arcs), and the lanes. Each layer is routed on top of
-    /// the load of the layers before; a terminal's traffic is split evenly over the layers.
+    /// O((rounds + 2) * layers * terminals * arcs), and the time of assigning lanes. Each layer is
+    /// routed on top of the load of the earlier layers; a terminal's traffic is split evenly over
+    /// the layers.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         if self.rounds > 100 {
             let why = format!("{} rounds", self.rounds);
@@ -104,18 +105,18 @@ impl ApplicationEngine {
     }
 }
 
-/// Temperatures of the search at its start and its end.
+/// The temperatures of the annealing search at its start and at its end.
 const HEAT: (f64, f64) = (3e-5, 3e-6);
 
 /// The traffic matrix, and the load of every channel under the current tables.
 struct TrafficState<'a> {
     on: &'a Topology,
     layers: usize,
-    /// The amount that each terminal receives, by source switch.
+    /// For each terminal, the amounts that it receives, by source switch.
     of: Vec<Vec<(u32, f64)>>,
-    /// Working terminals, those that receive most first.
+    /// The working terminals; those that receive most come first.
     order: Vec<TerminalId>,
-    /// The rate of each channel as a part of the highest rate.
+    /// The rate of each channel as a fraction of the highest rate.
     rate: Vec<f64>,
     load: Vec<f64>,
     length: Vec<f64>,
@@ -150,8 +151,8 @@ impl<'a> TrafficState<'a> {
         Ok(Self { on, layers: layers as usize, of, order, rate, load, length: vec![0.0; n] })
     }
 
-    /// The largest load of a channel over its rate under these tables. It leaves all loads in
-    /// `load`.
+    /// Returns the largest quotient of load and rate over all channels under these tables. Leaves
+    /// all loads in `load`.
     fn most_loaded(&mut self, next: &[u16]) -> f64 {
         self.load.fill(0.0);
         for layer in 0..self.layers {
@@ -174,8 +175,9 @@ impl<'a> TrafficState<'a> {
         }
     }
 
-    /// Chooses the routes to all terminals: from no load, or, if `again` is set, each in place of
-    /// its old route. `next` already has the ports of switches without a choice.
+    /// Chooses the routes to all terminals: from no load, or, if `again` is set, with each old
+    /// route removed before its new one is chosen. `next` already has the ports of switches with a
+    /// single next hop.
     fn lay_all<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
         trees: &mut TreeCache<'_, W>,

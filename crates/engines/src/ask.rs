@@ -1,5 +1,5 @@
-//! Checks of a routing request: engine, LMC, layers and options, in the words that command line,
-//! Python and experiments share.
+//! Checks of a routing request: engine, LMC, layers and options. The command line, Python and
+//! experiments share these checks and their messages.
 
 use crate::engine;
 use base::Refusal;
@@ -39,7 +39,7 @@ pub fn check(
     }
     let mut own = options.clone();
     if name == "application" && !own.contains_key("flows") {
-        // the flows are computed later, from the traffic and the network
+        // the flows are computed later, from the traffic pattern and the network
         own.remove("traffic");
         own.insert("flows".to_owned(), Value::Array(Vec::new()));
     }

@@ -13,32 +13,33 @@ pub(super) type TerminalRun = (SwitchId, Vec<usize>);
 /// The chosen ports towards the terminals of all runs.
 #[derive(Clone, Default)]
 pub(super) struct ChosenPorts {
-    /// Where the ports of each run begin in `ports`.
+    /// The index in `ports` at which the ports of each run begin.
     first: Vec<usize>,
-    /// For each terminal of a run, the ports of the switches with a choice, in the order of the
-    /// tree.
+    /// For each terminal of a run, the ports of the switches with several next hops, in the order
+    /// of the tree.
     ports: Vec<u16>,
 }
 
 impl ChosenPorts {
-    /// Makes room for the next run, with this number of terminals and of switches with a choice.
+    /// Makes room for the next run, with this number of terminals and of switches with several next
+    /// hops.
     pub(super) fn begin_run(&mut self, terminals: usize, switches: usize) {
         self.first.push(self.ports.len());
         self.ports.resize(self.ports.len() + terminals * switches, NO_ROUTE);
     }
 
-    /// The place in `ports` where those of the `i`-th terminal of run `r` begin, when the tree has
-    /// `switches` switches with a choice.
+    /// The index in `ports` at which the ports towards the `i`-th terminal of run `r` begin.
+    /// `switches` is the number of switches of the tree with several next hops.
     pub(super) fn place(&self, r: usize, i: usize, switches: usize) -> usize {
         self.first[r] + i * switches
     }
 
-    /// The `switches` ports from `place` on.
+    /// The ports from index `place` on, `switches` of them.
     pub(super) fn at(&mut self, place: usize, switches: usize) -> &mut [u16] {
         &mut self.ports[place..place + switches]
     }
 
-    /// The port at `place`.
+    /// The port at index `place`.
     #[inline]
     pub(super) fn port(&self, place: usize) -> u16 {
         self.ports[place]

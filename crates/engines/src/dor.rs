@@ -39,7 +39,7 @@ impl Engine for Dor {
         vec![Self {}]
     }
 
-    /// O(layers * terminals * switches * (dimensions + radix)), and the lanes.
+    /// O(layers * terminals * switches * (dimensions + radix)), and the time of assigning lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let grid = DimensionGrid::new(on)?;
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -170,7 +170,7 @@ impl DimensionGrid {
     }
 
     /// Writes the port of every other working switch towards `to`. Among parallel links it takes
-    /// the one with the fewest addresses so far.
+    /// the one over which the fewest addresses are routed so far.
     fn route(
         &self,
         on: &Topology,

@@ -38,7 +38,7 @@ impl Engine for Ecmp {
 
     /// Every switch assigns its minimal next hops to the layers of a terminal in a random order,
     /// and uses each of them once before it uses one again. O(layers * terminals * minimal arcs),
-    /// and the lanes.
+    /// and the time of assigning lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];

@@ -9,8 +9,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 
-/// The promise of an engine for all its tables, on any network. A network on which it cannot keep
-/// the promise is refused.
+/// The properties that an engine promises for all its tables, on any network. The engine refuses a
+/// network on which it cannot keep the promise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct EnginePromise {
     /// Every route of every layer is a shortest one.
@@ -24,8 +24,8 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// The name users type.
     const NAME: &'static str;
 
-    /// Options that may name files of the user. In an experiment the content of these files travels
-    /// with a point.
+    /// Options that may name files of the user. In an experiment, these files go with a point to
+    /// the machine that runs it.
     const FILES: &'static [&'static str] = &[];
 
     /// What the engine guarantees for all tables that it returns.
@@ -35,8 +35,8 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// needs no memory for a whole row for each terminal.
     const BY_ROWS: bool = false;
 
-    /// The virtual lanes of its routes where the user names no method. Where lanes are no part of
-    /// the algorithm, the tables that it returns have none and the table of engines adds them.
+    /// The virtual lanes of its routes where the user names no method. For engines whose algorithm
+    /// assigns no lanes, [`EngineEntry::route`](crate::EngineEntry::route) adds them.
     const LANES: DefaultLanes = DefaultLanes::One;
 
     /// The option sets that the conformance tests run.

@@ -15,10 +15,10 @@ type EngineOptions = Map<String, Value>;
 /// A function that computes tables with one engine.
 type RouteFn = fn(EngineOptions, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
 
-/// One row of the table of engines.
+/// A row of the table of engines: one engine with its functions.
 pub struct EngineEntry {
-    /// Its name, what it is, and its own options. The options about lanes, which all engines take,
-    /// are in [`lanes::schema`](crate::lanes::schema).
+    /// The engine's name, description and own options. The options about lanes, which all engines
+    /// take, are in [`lanes::schema`](crate::lanes::schema).
     pub part: Part,
     /// What the engine guarantees for all its tables.
     pub promise: EnginePromise,
@@ -79,7 +79,7 @@ impl EngineEntry {
         (self.check)(given.clone()).map_err(|r| r.within(self.part.name))
     }
 
-    /// The choice of lanes that the options contain.
+    /// The user's choice of lanes, from the options.
     ///
     /// # Errors
     /// When the options about lanes contradict each other or are out of range.
@@ -107,7 +107,7 @@ impl EngineEntry {
     }
 }
 
-/// Whether the engine has an option `seed` of its own.
+/// Whether the engine has an option `seed` of its own, so that it draws random numbers.
 fn draws<E: Engine>() -> bool {
     schemars::schema_for!(E).to_value().pointer("/properties/seed").is_some()
 }

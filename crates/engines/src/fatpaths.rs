@@ -2,10 +2,10 @@
 //!
 //! Source: Besta, Schneider, Konieczny, Cynk, Henriksson, Di Girolamo, Singla, Hoefler, "FatPaths:
 //! routing in supercomputers and data centers when shortest paths fall short", SC 2020, section 5
-//! (layers by random permutations): the first layer has all links. Every further layer draws an
-//! order of the switches and a part of the links, and uses each of these links only from the
-//! earlier switch to the later one. Pairs that a layer does not connect use the routes of the first
-//! layer.
+//! (layers by random permutations): the first layer has all links. For every further layer a random
+//! order of the switches and a random part of the links are drawn, and each of these links is used
+//! only from the switch that is earlier in the order to the later one. Pairs that a layer does not
+//! connect use the routes of the first layer.
 
 use super::rues::{routes_within, sample, usual_part};
 use super::{Engine, EnginePromise};

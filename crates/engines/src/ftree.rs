@@ -6,9 +6,9 @@
 //! Up-links are counted parent by parent and then link by link.
 //!
 //! Levels are distances from the nearest switch with terminals, so that trees read from a fabric
-//! can be routed too. Routes go up and then down, which needs one lane. Where the cable that the
-//! formula names is down or leads to a wrong switch, the one with the fewest addresses so far is
-//! taken.
+//! can be routed too. Routes go up and then down, which needs one lane. Where the up-link that the
+//! formula names has failed or leads to a switch from which the destination is not reached, the one
+//! with the fewest addresses so far is taken.
 
 use super::sssp::{minimal_switch_routes, ports_of_channels};
 use super::trees::{NextHopTree, UpDownRanks};
@@ -142,9 +142,9 @@ struct PortChooser<'a> {
     of_level: Vec<Vec<u32>>,
     /// The current terminal number divided by the divisor of each level.
     quotient: Vec<u64>,
-    /// The up-link of each switch for the current number.
+    /// The up-link of each switch that the formula names for the current terminal number.
     named: Vec<Option<ChannelId>>,
-    /// By channel: the number of addresses whose routes use it so far, and its port.
+    /// By channel: the number of addresses whose routes use it so far, and its port number.
     assigned: Vec<u32>,
     port: Vec<u16>,
     /// For each switch in the order of the tree: the channel taken, and a bit for each level whose
@@ -181,8 +181,8 @@ impl<'a> PortChooser<'a> {
         self.taken.resize(tree.order.len(), (ChannelId(0), u64::MAX));
     }
 
-    /// Finds the up-links for terminal `number`. Returns a bit for each level where some of them
-    /// differ from those of the number before.
+    /// Finds the up-links that the formula names for terminal `number`. Returns a mask with a bit
+    /// for each level at which some of them differ from those of the previous number.
     fn name(&mut self, number: u64) -> u64 {
         let mut changed = 0;
         for (l, switches) in self.of_level.iter().enumerate() {
@@ -214,12 +214,13 @@ impl<'a> PortChooser<'a> {
         }
     }
 
-    /// The hop that switch `v` takes, and the levels that decide it.
+    /// The hop that switch `v` takes, and a mask of the levels whose up-links decide it.
     fn choose(&self, v: u32, hops: &[(ChannelId, u32)]) -> (ChannelId, u64) {
         let level = &self.up_links.level;
         let mut decide = 0;
         for &(c, to) in hops {
-            // a route goes down over the link that the lower switch itself would take upwards
+            // a route goes down over the link that the formula names at the lower switch for its
+            // routes up
             let up = self.up_links.ranks.is_up(v, to);
             let (lower, own) = if up { (v, c) } else { (to, c.reverse()) };
             if self.named[lower as usize] == Some(own) {

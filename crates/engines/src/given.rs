@@ -33,9 +33,8 @@ pub struct GivenPath {
 /// number is no route. The entry at the terminal's own switch is ignored.
 ///
 /// Terminals use parallel links to a next switch in turn. Routes to a switch are those to its first
-/// terminal in the first layer, and shortest ones where the switch has no terminal. O(entries +
+/// terminal in the first layer, or shortest ones where the switch has no terminal. O(entries +
 /// switches * links).
-/// * links).
 ///
 /// # Errors
 /// When an entry is not a neighbour or not a port of a cable between switches, when the network
@@ -256,7 +255,7 @@ mod tests {
         let next = clockwise(&on);
         let by_switch =
             from_hops(&on, 1, NextHopKind::Switches, &next, &Quiet).expect("neighbours");
-        // the first port behind the endpoints leads to the next switch
+        // port 3, the first one behind two endpoints, leads to the next switch
         let ports = vec![3; next.len()];
         let by_port = from_hops(&on, 1, NextHopKind::Ports, &ports, &Quiet).expect("ports");
         let paths: Vec<GivenPath> = (0..6)

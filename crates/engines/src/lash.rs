@@ -33,7 +33,7 @@ impl Engine for Lash {
         vec![Self {}]
     }
 
-    /// O(layers * switches * (arcs + terminals)), and the lanes.
+    /// O(layers * switches * (arcs + terminals)), and the time of assigning lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let endpoints = endpoints_per_switch(on);
@@ -65,8 +65,8 @@ impl Engine for Lash {
 }
 
 /// Chooses ports towards every switch with endpoints: for every pair the lightest shortest route.
-/// If `again` is set, the load of each route of `table` is removed before the new one is chosen.
-/// `earlier` has the tables of the layers before. O(switches * arcs).
+/// If `again` is set, the load of each route in `table` is removed before the new one is chosen.
+/// `earlier` has the tables of the earlier layers. O(switches * arcs).
 fn between<W: Fn(&mut NextHopTree, SwitchId)>(
     balancer: &mut Balancer<'_>,
     trees: &mut TreeCache<'_, W>,

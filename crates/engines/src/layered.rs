@@ -3,11 +3,13 @@
 //! Source: Blach, Besta, De Sensi, Domke, Harake, Li, Iff, Konieczny, Lakhotia, Kubicek, Ferrari,
 //! Petrini, Hoefler, "A high-performance design, implementation, deployment, and evaluation of the
 //! Slim Fly network", NSDI 2024, algorithm 1 and appendix B: every layer gives as many switch pairs
-//! as it can a path one hop longer than the diameter, the least served pairs first, each time the
-//! path over the least used channels. Every other pair takes the lightest path that agrees with the
-//! hops already fixed. Two additions here: among the paths of a pair those come first that share
-//! the fewest links with its routes in the layers before, since different paths are the purpose;
-//! and where fixed hops would make a route longer than the limit, some of them are given up.
+//! Slim Fly network", NSDI 2024, algorithm 1 and appendix B: every layer gives as many switch pairs
+//! as it can a path one hop longer than the diameter. Pairs with such paths in the fewest layers
+//! come first, and each gets the path over the least used channels. Every other pair takes the
+//! lightest path that agrees with the hops already fixed. Two additions here: among the paths of a
+//! pair those come first that share the fewest links with its routes in the earlier layers, since
+//! different paths are the purpose; and where fixed hops would make a route longer than the limit,
+//! some of them become free again.
 
 use super::sssp::{Balancer, endpoints_per_switch};
 use super::tree_cache::TreeCache;
@@ -114,15 +116,15 @@ impl Engine for Layered {
 struct LayerPlanner<'a> {
     on: &'a Topology,
     rules: &'a Layered,
-    /// Fewest and most hops of an almost-minimal path.
+    /// The fewest and the most hops of an almost-minimal path.
     hops: RangeInclusive<u32>,
     endpoints: Vec<u32>,
     /// The load that the almost-minimal paths have put on each channel.
     weight: Vec<u64>,
-    /// The number of layers in which a pair has an almost-minimal path, by destination, then
-    /// source.
+    /// For each destination and source, the number of layers in which the pair has an
+    /// almost-minimal path.
     served: Vec<Vec<u32>>,
-    /// Hop distances, by destination, then switch; empty for destinations without endpoints.
+    /// Hop distances by destination, then switch; an empty list for destinations without endpoints.
     distance: Vec<Vec<u32>>,
 }
 
@@ -140,8 +142,8 @@ impl<'a> LayerPlanner<'a> {
         Self { on, rules, hops, endpoints, weight, served, distance }
     }
 
-    /// The almost-minimal paths of one more layer, by destination switch. `next` is the table of
-    /// the layers before.
+    /// The almost-minimal paths of the next layer, by destination switch. `next` is the table of
+    /// the earlier layers.
     fn layer(
         &mut self,
         random: &mut Stream,
@@ -182,10 +184,10 @@ impl<'a> LayerPlanner<'a> {
         Ok(fixed)
     }
 
-    /// Gives up fixed hops that make a route to `d` longer than the almost-minimal paths, then
+    /// Frees fixed hops that make a route to `d` longer than the almost-minimal paths, and then
     /// counts the almost-minimal paths that remain.
     ///
-    /// On a shortest path of every such route some switch is fixed to a longer one. Freeing that
+    /// On every such route some switch is fixed to a hop that is on no shortest path. Freeing that
     /// switch makes no route longer, and with nothing fixed all routes are shortest, so the loop
     /// ends.
     fn settle(&mut self, d: usize, fixed: &mut FixedHops, tree: &mut NextHopTree) {

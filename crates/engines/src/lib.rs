@@ -58,10 +58,10 @@ pub static ENGINES: &[EngineEntry] = &[
 ];
 // gen:end
 
-/// The row of the engine called `name`.
+/// The row of the table of engines for the engine called `name`.
 ///
 /// # Errors
-/// When there is none; the refusal lists those that exist.
+/// When there is no such engine; the refusal lists those that exist.
 pub fn engine(name: &str) -> Result<&'static EngineEntry, Refusal> {
     ENGINES.iter().find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = ENGINES.iter().map(|e| e.part.name).collect();

@@ -59,8 +59,8 @@ impl Engine for Nue {
         [8, 1, 2].map(|max_lanes| Self { max_lanes, seed: 0 }).to_vec()
     }
 
-    /// O(layers * terminals * switches + switches * arcs), and for each lane and each pass over its
-    /// channels O(turns * log(network radix)).
+    /// O(layers * terminals * switches + switches * arcs), and O(turns * log(network radix)) for
+    /// each lane and each pass over its channels.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         if !(1..=15).contains(&self.max_lanes) {
             let why = format!("{} lanes", self.max_lanes);

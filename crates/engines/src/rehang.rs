@@ -23,8 +23,8 @@ pub(super) struct AnnealingRules {
     pub(super) slack: u32,
     /// The number of moves that are tried.
     pub(super) moves: u64,
-    /// The temperatures at the start and the end, as parts of the potential divided by its
-    /// exponent.
+    /// The temperatures at the start and at the end, as fractions of the quotient of the potential
+    /// and its exponent.
     pub(super) heat: (f64, f64),
 }
 
@@ -40,10 +40,10 @@ pub(super) struct DemandTrees<'a> {
     row_at: Vec<usize>,
     /// The terminal that each tree leads to, and the switch of that terminal.
     terminals: Vec<(u32, u32)>,
-    /// The rate of each channel as a part of the highest rate.
+    /// The rate of each channel as a fraction of the highest rate.
     rate: Vec<f64>,
-    /// The shortest distances to the destination switch of each tree, in `far`; `far_at` has where
-    /// those of a tree begin.
+    /// For each tree, the shortest distance from every switch to the destination switch: they begin
+    /// at `far_at` in `far`.
     far_at: Vec<usize>,
     far: Vec<u32>,
     /// By tree and switch: the channel that the switch forwards to, its hops to the destination,
@@ -61,7 +61,8 @@ pub(super) struct DemandTrees<'a> {
     potential: f64,
     /// The working channels.
     channels: Vec<u32>,
-    /// The moves since the best state, to be undone: tree, switch, and the channel it had before.
+    /// The moves since the best state, to be undone: tree, switch, and the channel that it
+    /// forwarded to before.
     undo: Vec<(u32, u32, u32)>,
     /// Scratch: the channels whose load a proposed move lowers, and those whose load it raises.
     lighter: Vec<u32>,
@@ -186,7 +187,7 @@ impl<'a> DemandTrees<'a> {
         }
     }
 
-    /// The largest load over rate of a channel, and how many channels have it.
+    /// The largest quotient of load and rate of a channel, and the number of channels that have it.
     fn worst(&self) -> (f64, usize) {
         let over = |c: usize| self.load[c] / self.rate[c];
         let all = || self.channels.iter().map(|&c| over(c as usize));
@@ -213,8 +214,8 @@ impl<'a> DemandTrees<'a> {
         }
     }
 
-    /// Whether a switch, and every switch whose route passes through it, may become longer by `by`
-    /// hops.
+    /// Whether the route of a switch, and every route that passes through the switch, may become
+    /// longer by `by` hops.
     fn may_lengthen(&mut self, k: usize, v: usize, by: u32, slack: u32) -> bool {
         let (row, far) = (k * self.switches, self.far_at[k]);
         self.below.clear();
@@ -240,8 +241,8 @@ impl<'a> DemandTrees<'a> {
         }
     }
 
-    /// Prepares the move of `v` to channel `c`: fills `lighter` and `heavier`. Returns whether the
-    /// move is possible: it must close no cycle and make no route too long.
+    /// Prepares the move of `v` to channel `c`, and fills `lighter` and `heavier`. Returns whether
+    /// the move is possible: it must close no cycle and make no route too long.
     fn propose(&mut self, k: usize, v: usize, c: ChannelId, slack: u32) -> bool {
         let row = k * self.switches;
         let to = self.on.head(c).switch.ix();
@@ -318,7 +319,8 @@ impl<'a> DemandTrees<'a> {
         }
     }
 
-    /// Adds traffic to a channel, and to the switch before it unless that is `v`.
+    /// Adds traffic to the load of a channel, and to the traffic of the switch at its begin unless
+    /// that is `v`.
     fn carry(&mut self, k: usize, c: ChannelId, v: usize, amount: f64) {
         let ix = c.ix();
         self.load[ix] = (self.load[ix] + amount).max(0.0);
@@ -343,7 +345,7 @@ impl<'a> DemandTrees<'a> {
         }
     }
 
-    /// Draws a tree and a switch of it whose traffic uses a busy channel.
+    /// Draws a tree, and a switch of it that sends traffic over a busy channel.
     fn pick(&self, draw: &mut FastStream) -> Option<(usize, usize)> {
         let any =
             |draw: &mut FastStream| self.channels[draw.below(self.channels.len() as u32) as usize];
@@ -422,7 +424,7 @@ impl<'a> DemandTrees<'a> {
     /// O(moves * hops of a route), and for routes that become longer, the switches behind them.
     ///
     /// # Errors
-    /// When `watch` says stop. The trees then hold the best state so far and can be used.
+    /// When `watch` asks to stop. The trees then hold the best state so far and can be used.
     pub(super) fn search(
         &mut self,
         rules: AnnealingRules,

@@ -4,7 +4,7 @@ use crate::tree_cache;
 use base::Refusal;
 use fabric::Topology;
 
-/// The largest number of table entries (switches * terminals * layers) that is computed.
+/// The largest number of table entries (switches * terminals * layers) that engines compute.
 const MAX_ENTRIES: u64 = 1 << 31;
 
 /// Checks what every engine needs: tables of a possible size, and working switches that are
@@ -28,8 +28,8 @@ pub(crate) fn check_routable(on: &Topology, layers: u32, by_rows: bool) -> Resul
     check_connected(on)
 }
 
-/// Estimates the number of table entries where terminals of a switch share rows. The table between
-/// switches is included.
+/// Estimate of the number of stored entries where terminals of a switch share rows, with the table
+/// between switches.
 fn rows_entries(on: &Topology, layers: u32) -> f64 {
     let (switches, edge) = (on.switches().len() as f64, on.edge_switches().len() as f64);
     let own = on.terminals().len() as f64 * (1.0 + tree_cache::open_share(on) * switches);
@@ -39,7 +39,7 @@ fn rows_entries(on: &Topology, layers: u32) -> f64 {
 /// Refuses a network in which two working switches of one plane cannot reach each other.
 ///
 /// # Errors
-/// Names one switch of each part.
+/// The refusal names one switch of each of the two parts.
 pub fn check_connected(on: &Topology) -> Result<(), Refusal> {
     let (component, _) = on.graph().components();
     let mut first_of_plane: Vec<Option<usize>> = vec![None; usize::from(on.planes())];

@@ -58,15 +58,15 @@ impl Engine for Rues {
 }
 
 /// Balanced shortest paths: the first layer over all channels, each further layer over the channels
-/// that `channels` allows it (one flag per channel). A switch from which the allowed channels do
-/// not lead to the destination forwards as in the first layer.
+/// that `channels` marks for it (one flag per channel). A switch from which these channels do not
+/// lead to the destination forwards as in the first layer.
 ///
 /// A switch forwards by the destination alone. So a route that begins with hops of the first layer
-/// continues with those of its own layer from the first switch that has one. O(layers * terminals *
-/// links).
+/// continues over the channels of its own layer from the first switch that they lead on from.
+/// O(layers * terminals * links).
 ///
 /// # Errors
-/// When `keep` is not between 0 and 1, or `watch` says stop.
+/// When `keep` is not between 0 and 1, or `watch` asks to stop.
 pub(super) fn routes_within(
     on: &Arc<Topology>,
     layers: u32,

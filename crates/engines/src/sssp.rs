@@ -46,13 +46,14 @@ fn cost_of_channels(on: &Topology) -> Vec<u64> {
     rates.flat_map(|r| [(16.0 * fastest / r).round() as u64; 2]).collect()
 }
 
-/// How often the routes of a layer are chosen again at most.
+/// The most repetitions of choosing all routes of a layer again.
 const ROUNDS: usize = 4;
 
 /// Balanced routes to every terminal, then to every switch. Each route takes the lightest path in
-/// the tree that `build_tree` gives for its destination switch, and adds the endpoints behind every
-/// hop to the weight of its channel. Then each route of the layer is chosen again while that lowers
-/// the largest weight ([`Balancer::repeat`]). O(layers * terminals * arcs).
+/// the tree that `build_tree` gives for its destination switch. The weight of each channel of the
+/// path grows by the number of endpoints whose routes use that hop. Then each route of the layer is
+/// chosen again while that lowers the largest weight ([`Balancer::repeat`]). O(layers * terminals *
+/// arcs).
 ///
 /// # Errors
 /// [`Stop::Interrupted`] when `watch` asks to stop.
@@ -75,8 +76,8 @@ pub(super) fn balanced_routes(
     Ok(Routing::laid(on.clone(), layers, laying, to_switch))
 }
 
-/// Minimal routes to every switch over the lowest ports. Management packets follow them where an
-/// engine computes routes to terminals alone. O(switches * arcs).
+/// Minimal routes to every switch over the lowest ports. They are for management packets, where an
+/// engine computes only routes to terminals. O(switches * arcs).
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -146,17 +147,17 @@ enum EarlierLayers<'e> {
 /// Chooses lightest paths, and keeps the load of every channel.
 pub(super) struct Balancer<'a> {
     on: &'a Topology,
-    /// The load put on each channel so far, times the channel's cost.
+    /// For each channel, the number of routes over it so far, times the channel's cost.
     weight: Vec<u64>,
-    /// The part of `weight` that no choice can change: the loads of the layers before, and those
-    /// that the current layer puts on channels without alternative.
+    /// The part of `weight` that no choice can change: the loads of the earlier layers, and the
+    /// load that the current layer puts on channels without an alternative.
     least: Vec<u64>,
     cost: Vec<u64>,
     port: Vec<u16>,
     endpoints: Vec<u32>,
     runs: Rc<Vec<TerminalRun>>,
-    /// Scratch, by switch: the weight of the lightest path; the endpoints routed through the
-    /// switch.
+    /// Scratch, by switch: the weight of the lightest path from it, and the number of endpoints
+    /// whose routes pass through it.
     length: Vec<u64>,
     behind: Vec<u64>,
     /// Scratch, for each switch in the order of a tree: the hop taken.
@@ -201,10 +202,10 @@ impl<'a> Balancer<'a> {
         self.carry(tree, |weight, load| *weight += load);
     }
 
-    /// As [`Balancer::put`], for the switches with a choice alone. It writes their ports, in their
-    /// order. If `again` is set, `ports` hold an old route whose load is removed first. `earlier`
-    /// gets the place in that order and the switch, and returns the ports that earlier routes of
-    /// the switch used.
+    /// As [`Balancer::put`], but only for the switches with several next hops; it writes their
+    /// ports, in their order. If `again` is set, `ports` hold an old route whose load is removed
+    /// first. `earlier` gets the index in that order and the switch, and returns the ports that
+    /// earlier routes of the switch used.
     pub(super) fn put_open<I: Iterator<Item = u16>>(
         &mut self,
         choices: &HopChoices,
@@ -245,14 +246,14 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Starts a layer: the whole load so far counts as that of the layers before.
+    /// Starts a layer: the load so far becomes the load of the earlier layers.
     pub(super) fn begin_layer(&mut self) {
         self.least.clone_from(&self.weight);
     }
 
     /// Routes to every terminal, chosen once, one after the other. Returns the table of one layer.
-    /// `trees` has the next hops to choose from, `earlier` the tables of the layers before: among
-    /// paths of equal weight those that the terminal already uses come last.
+    /// `trees` has the next hops to choose from, `earlier` the tables of the earlier layers: among
+    /// paths of equal weight those come last that routes to the same terminal already use.
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop.
@@ -305,8 +306,8 @@ impl<'a> Balancer<'a> {
         self.repeat(first, |own, chosen| own.lay(trees, earlier, chosen, true, watch))
     }
 
-    /// Does the work of [`Balancer::chosen`] in `chosen`. If `again` is set, `chosen` holds routes
-    /// whose load is removed first.
+    /// Fills `chosen` for [`Balancer::chosen`]. If `again` is set, `chosen` already holds routes,
+    /// and the load of each is removed before the new one is chosen.
     fn lay<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
         trees: &mut TreeCache<'_, W>,
@@ -398,11 +399,11 @@ impl<'a> Balancer<'a> {
 
     /// Improves a table by repeated calls of `again`, which removes each route and chooses the path
     /// that is lightest then. It stops when a call no longer lowers the largest weight of a
-    /// channel, when that weight is the average or has no alternative, and after [`ROUNDS`] calls.
-    /// Returns the best table.
+    /// channel, when that weight is at the mean or is on a channel without an alternative, and
+    /// after [`ROUNDS`] calls. Returns the best table.
     ///
     /// # Errors
-    /// [`Interrupted`] when `again` was.
+    /// [`Interrupted`] when `again` returns it.
     pub(super) fn repeat<T: Clone>(
         &mut self,
         mut table: T,
@@ -491,7 +492,7 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Makes the route that `ports` holds, in the order of `tree`, the chosen one.
+    /// Makes the route in `ports`, which has the order of `tree`, the chosen one.
     fn read(&mut self, tree: &NextHopTree, ports: &[u16]) {
         self.chosen.clear();
         for (i, &port) in ports.iter().enumerate() {
@@ -500,8 +501,8 @@ impl<'a> Balancer<'a> {
         }
     }
 
-    /// Starts the load behind every switch with a choice with what it forwards for switches without
-    /// one.
+    /// Sets the load of every switch with several next hops to the load that it forwards for
+    /// switches with one.
     fn start_open(&mut self, choices: &HopChoices, times: u64) {
         for (&v, &carried) in choices.open.order.iter().zip(&choices.carried) {
             self.behind[v as usize] = u64::from(carried) * times;

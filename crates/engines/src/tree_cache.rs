@@ -1,5 +1,5 @@
-//! A cache of next-hop trees, with the switches that have a choice apart from those that have none.
-//! Engines use it again and again while they choose routes.
+//! A cache of next-hop trees, which keeps the switches with several next hops apart from the
+//! others. Engines use a tree again and again while they choose routes.
 
 use super::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
@@ -9,7 +9,7 @@ use fabric::network::Topology;
 pub(super) struct SettledSwitch {
     /// The switch.
     pub(super) switch: u32,
-    /// Its only next hop.
+    /// The switch's only next hop.
     pub(super) channel: ChannelId,
     /// The port of that channel.
     pub(super) port: u16,
@@ -21,8 +21,8 @@ pub(super) struct SettledSwitch {
 /// The next hops towards one destination switch, with the switches that have no choice apart.
 #[derive(Default)]
 pub(super) struct HopChoices {
-    /// Switches with one next hop to which no switch with several next hops can forward. No choice
-    /// changes their next hop or the routes that they forward.
+    /// The switches with one next hop to which no switch with several next hops can forward. So no
+    /// choice affects the routes that they forward.
     pub(super) settled: Vec<SettledSwitch>,
     /// The tree of all other switches.
     pub(super) open: NextHopTree,
@@ -32,7 +32,7 @@ pub(super) struct HopChoices {
 }
 
 impl HopChoices {
-    /// Splits a tree. O(hops of the tree).
+    /// Splits a tree into settled and open switches. O(hops of the tree).
     fn of(on: &Topology, tree: &NextHopTree, endpoints: &[u32]) -> Self {
         let mut behind = endpoints.to_vec();
         let mut open = vec![false; endpoints.len()];
@@ -64,7 +64,7 @@ impl HopChoices {
         }
     }
 
-    /// Writes one port for each switch with a choice, in their order.
+    /// Writes the ports of the switches of `open`, in their order.
     pub(super) fn write_open(&self, ports: &[u16], entries: &mut [u16]) {
         for (&v, &port) in self.open.order.iter().zip(ports) {
             entries[v as usize] = port;
@@ -77,8 +77,8 @@ impl HopChoices {
     }
 }
 
-/// The largest share of switches that have a choice of next hop towards one destination, over a
-/// sample of destinations and with all shortest paths allowed. O(arcs).
+/// The largest share of switches that have several next hops towards one destination, over a sample
+/// of destinations and with all shortest paths allowed. O(arcs).
 pub(crate) fn open_share(on: &Topology) -> f64 {
     let edge = on.edge_switches();
     let endpoints = vec![0; on.switches().len()];
@@ -102,7 +102,7 @@ pub(super) struct TreeCache<'a, W> {
     endpoints: Vec<u32>,
     kept: Vec<Option<HopChoices>>,
     bytes_left: usize,
-    /// Scratch, and the last tree for which there was no room in the cache.
+    /// Scratch, and the last tree that did not fit into the cache.
     tree: NextHopTree,
     last: HopChoices,
 }

@@ -36,7 +36,7 @@ pub struct NextHopTree {
 /// lower rank.
 #[derive(Debug)]
 pub struct UpDownRanks {
-    /// By switch.
+    /// The rank of each switch.
     rank: Vec<u32>,
     /// Switches by rank, lowest (topmost) first.
     from_top: Vec<u32>,
@@ -143,13 +143,14 @@ impl NextHopTree {
 
     /// Recomputes the tree for `to` with next hops that never go up after they went down, and
     /// returns how many switches of the order have such a route. The others come after them in the
-    /// order; their hops follow a shortest path to the switches before. O(arcs + n log n), n
+    /// order, and forward along a shortest path to the switches that have one. O(arcs + n log n), n
     /// switches.
     ///
     /// A switch to which a switch above may forward takes a shortest route among those that only go
-    /// down. Any other switch takes the shortest of its routes down and of its hops up, after which
-    /// the switch above decides. So the hops fit together, whichever of them an engine chooses: no
-    /// hop up follows a hop down, and every hop lowers the number of remaining hops.
+    /// down. Any other switch takes the shorter of such a route and a route that begins with a hop
+    /// up, after which the upper switch decides. So every combination of hops that an engine
+    /// chooses is valid: no hop up follows a hop down, and every hop lowers the number of remaining
+    /// hops.
     pub fn rebuild_up_down(&mut self, on: &Topology, to: SwitchId, ranks: &UpDownRanks) -> usize {
         self.start(on.switches().len(), to);
         self.measure_down(to, ranks);
@@ -186,7 +187,7 @@ impl NextHopTree {
     }
 
     /// Replaces the tree by these switches and their next hops. Each hop must lead to the
-    /// destination or to an earlier switch.
+    /// destination or to a switch earlier in the list.
     pub(super) fn replace<'h>(
         &mut self,
         next_hops: impl Iterator<Item = (u32, &'h [(ChannelId, u32)])>,
@@ -202,8 +203,8 @@ impl NextHopTree {
         }
     }
 
-    /// The part of the tree that consists of the switches for which `has` is true. It knows no
-    /// distances.
+    /// The part of the tree that consists of the switches for which `has` is true. Its distances
+    /// are not set.
     pub(super) fn part(&self, has: impl Fn(u32) -> bool) -> Self {
         let mut part = Self { starts: vec![0], ..Self::default() };
         let all = self.order.iter().enumerate().filter(|(_, v)| has(**v));

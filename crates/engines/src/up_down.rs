@@ -116,8 +116,8 @@ fn by_level(on: &Topology) -> Option<UpDownRanks> {
     (0..endpoints.len()).filter(edge).all(reached).then_some(ranks)
 }
 
-/// How central a switch is: hops to the farthest switch that it reaches, the sum of hops to all,
-/// and its number.
+/// The centrality of a switch: the hops to the farthest switch that it reaches, the sum of hops to
+/// all of them, and its number. Less is more central.
 fn standing(on: &Topology, v: usize) -> (u32, u64, u32) {
     let distance = on.graph().distances_from(v);
     let reached = || distance.iter().filter(|d| **d != u32::MAX);

@@ -41,7 +41,7 @@ impl Engine for ValiantStatic {
         vec![Self { seed: 0 }]
     }
 
-    /// O(layers * terminals * arcs), and the lanes.
+    /// O(layers * terminals * arcs), and the time of assigning lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
@@ -87,7 +87,7 @@ fn detour(
         }
     };
     write(home, entries);
-    // the route from the middle on is kept: it must replace the entries that are written next
+    // the route from `middle` on is stored: it must replace the entries that are written next
     let mut last_part = Vec::new();
     let mut at = middle;
     while at != home {

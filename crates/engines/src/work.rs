@@ -9,9 +9,7 @@ use fabric::size::NetworkSize;
 /// The need of engine `name` for tables with `layers` routes per terminal on a network of this
 /// size. `on` is the network itself, where it is already built.
 ///
-/// The factors were measured, as those of [`fabric::size`] were.
-///
-/// The figures were measured, as those of [`fabric::size`].
+/// The factors were measured, like those of [`fabric::size`].
 pub fn need(size: &NetworkSize, on: Option<&Topology>, name: &str, layers: u32) -> ResourceNeed {
     let pairs = size.switches * size.switches;
     let searches = size.switches * size.arcs() * f64::from(layers);
@@ -21,7 +19,7 @@ pub fn need(size: &NetworkSize, on: Option<&Topology>, name: &str, layers: u32) 
         let rows = f64::from(layers) * (size.edge * size.switches + size.terminals * own);
         let kept = rows.min(entries + pairs);
         let trees = (17.5 * pairs).min(MOST_BYTES as f64);
-        // sssp keeps its choices beside the tables, and two copies while it chooses again
+        // sssp stores its choices beside the tables, and two copies of them while it chooses again
         let (entry, arc) = if name == "sssp" { (6.6, 5.0) } else { (2.2, 3.0) };
         let seconds = 1e-9 * (arc * searches + 25.0 * kept);
         return ResourceNeed::new(entry * kept + 2.0 * pairs + trees, seconds);

@@ -3,9 +3,9 @@
 //! Source: `InfiniBand` Architecture Specification, volume 1, section 4.1 (unicast LIDs 0x0001 to
 //! 0xBFFF, LMC 0 to 7, EUI-64 GUIDs).
 //!
-//! Made GUIDs are EUI-64 with the locally-administered bit set (first octet 02), which no vendor
-//! may ship: `0x02f1_ssssssss_0000` for switch `s`, `0x02f2_eeeeeeee_0000` for the adapter of
-//! endpoint `e`, both counted from 1, and node GUID + rail + 1 for the adapter's ports.
+//! A GUID that flyloom makes is an EUI-64 with the locally-administered bit set (first octet 02),
+//! which no vendor may ship: `0x02f1_ssssssss_0000` for switch `s`, `0x02f2_eeeeeeee_0000` for the
+//! adapter of endpoint `e`, both counted from 1, and node GUID + rail + 1 for the adapter's ports.
 
 pub use crate::lids::{MAX_LID, MAX_LMC};
 use crate::lids::{check, check_lmc, lids};
@@ -25,7 +25,7 @@ const NODE_PREFIX: u64 = 0x02f2 << 48;
 /// A terminal answers to the `2^lmc` LIDs from its base LID; a switch to one LID.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Addresses {
-    /// Each terminal has `2^lmc` LIDs.
+    /// The LID mask control: each terminal has `2^lmc` LIDs.
     pub lmc: u8,
     /// GUID of each switch (of the node and of its port 0), by switch id.
     pub switch_guid: Vec<u64>,
@@ -40,16 +40,17 @@ pub struct Addresses {
 }
 
 impl Addresses {
-    /// Addresses for `t`: GUIDs and LIDs that it carries are kept, the others are made.
+    /// Addresses for `t`: the GUIDs and LIDs in `t` are kept, and the others are made.
     ///
-    /// Where `t` carries no LID, terminals come first, in order of their ids, from `2^lmc` upward,
-    /// so that the LIDs of hosts stay small; switches follow. Ports that have none beside others
-    /// that do get the lowest free ones. All planes share one numbering. O(ports * log ports).
+    /// If `t` has no LID at all, the terminals get LIDs from `2^lmc` upward in the order of their
+    /// ids, so that the LIDs of hosts stay small, and the switches get the next ones. If only some
+    /// ports lack a LID, these get the lowest free ones. All planes share one numbering. O(ports *
+    /// log ports).
     ///
     /// # Errors
-    /// When `lmc` is above 7, the LIDs do not fit below 0xC000, LIDs that `t` carries cannot stay
-    /// under `lmc` ([`Topology::with_new_lids`] gives others), an endpoint has more than 254 rails,
-    /// or two nodes or two ports of `t` carry the same GUID.
+    /// When `lmc` is above 7, the LIDs do not fit below 0xC000, a LID in `t` is not possible under
+    /// `lmc` ([`Topology::with_new_lids`] replaces such LIDs), an endpoint has more than 254 rails,
+    /// or two nodes or two ports of `t` have the same GUID.
     pub fn assign(t: &Topology, lmc: u8) -> Result<Self, Refusal> {
         check(t, lmc)?;
         let found = lids(t, lmc);
@@ -65,7 +66,7 @@ impl Addresses {
         Ok(Self { lmc, switch_guid, switch_lid, node_guid, port_guid, lid })
     }
 
-    /// The addresses that a network read from a fabric carries, its LMC included (the `lmc` of its
+    /// The addresses of a network that was read from a fabric, its LMC included (the `lmc` of its
     /// recipe, 0 where there is none). GUIDs that it lacks are made as in [`Self::assign`].
     ///
     /// # Errors
@@ -100,7 +101,8 @@ impl Addresses {
         Ok(Self { lmc, switch_guid, switch_lid, node_guid, port_guid, lid })
     }
 
-    /// The highest LID in use, offsets included; 0 in an empty network.
+    /// The highest LID in use, with the `2^lmc - 1` LIDs behind the base LID; 0 in an empty
+    /// network.
     pub fn highest_lid(&self) -> u16 {
         let offsets = (1_u16 << self.lmc) - 1;
         let terminals = self.lid.iter().map(|l| l + offsets);
@@ -121,7 +123,8 @@ impl Addresses {
     }
 }
 
-/// Marks the LIDs of one port as taken: `taken` maps a range's first LID to its last and its owner.
+/// Marks the LIDs of one port as taken. `taken` has, for the first LID of each range, the last LID
+/// and the port that has the range.
 fn claim_lids(
     taken: &mut BTreeMap<u16, (u16, String)>,
     name: String,
@@ -191,9 +194,9 @@ fn guids(t: &Topology) -> Result<GuidSet, Refusal> {
     Ok((switch_guid, node_guid, port_guid))
 }
 
-/// A GUID `prefix | serial << 16` that is free together with its sums with `ports`.
+/// A GUID `prefix | serial << 16` such that neither it nor its sum with any of `ports` is in use.
 ///
-/// The first serial tried is `index + 1`; the next ones are `count` apart.
+/// The first serial tried is `index + 1`; each next one is larger by `count`.
 fn make(used: &mut HashSet<u64>, prefix: u64, index: u64, count: u64, ports: &[u64]) -> u64 {
     let mut serial = index + 1;
     loop {
@@ -207,7 +210,7 @@ fn make(used: &mut HashSet<u64>, prefix: u64, index: u64, count: u64, ports: &[u
     }
 }
 
-/// All GUIDs that `t` carries, when no two nodes and no two ports share one.
+/// All GUIDs in `t`.
 fn kept_guids(t: &Topology) -> Result<HashSet<u64>, Refusal> {
     let switches = t.switches().iter().map(|s| (s.guid, format!("switch {}", s.name)));
     let nodes = t.endpoints().iter().map(|e| (e.guid, format!("endpoint {}", e.name)));
@@ -220,7 +223,7 @@ fn kept_guids(t: &Topology) -> Result<HashSet<u64>, Refusal> {
     Ok(used)
 }
 
-/// The GUIDs of `owners`, which must all differ.
+/// The GUIDs of `owners`, with the name of each owner for the refusal.
 fn unique(owners: impl Iterator<Item = (Option<u64>, String)>) -> Result<HashSet<u64>, Refusal> {
     let mut seen = HashSet::new();
     for (guid, owner) in owners {
@@ -233,7 +236,7 @@ fn unique(owners: impl Iterator<Item = (Option<u64>, String)>) -> Result<HashSet
     Ok(seen)
 }
 
-/// `text` as the rest of a comment line: one line of printable ASCII, whatever names are in it.
+/// `text` for use in a comment line: every character that is not printable ASCII becomes `_`.
 pub fn remark(text: &str) -> String {
     text.chars().map(|c| if c == ' ' || c.is_ascii_graphic() { c } else { '_' }).collect()
 }

@@ -1,51 +1,52 @@
-//! What the coordinates, groups and levels of switches mean: declared by the family.
+//! The meaning of the coordinates, groups and levels of switches, as a family declares it.
 
-/// The links within one row of a grid, whose switches differ in one coordinate alone.
+/// The links within one row of a grid; the switches of a row differ in a single coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RowLinks {
-    /// Each with the next, the last with the first.
+    /// Each switch is linked to the next, and the last to the first.
     Ring,
-    /// Each with the next.
+    /// Each switch is linked to the next.
     Line,
-    /// Each with each.
+    /// Each switch is linked to each other one.
     Complete,
-    /// By a rule that is none of these, or with links beside those of a grid.
+    /// The links follow another rule, or there are links beside those of a grid.
     Other,
 }
 
-/// The form of a plane: how its switches stand to one another.
+/// The form of a plane: the meaning of the groups, levels and coordinates of its switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PlaneForm {
     /// Switches of one group belong together.
     #[default]
     Groups,
-    /// Groups are numbers without such a meaning.
+    /// Group numbers have no meaning: switches of one group need not belong together.
     Free,
-    /// A grid by coordinates.
+    /// The switches form a grid by their coordinates.
     Grid(RowLinks),
-    /// Levels of a tree, groups being its pods.
+    /// The switches form levels of a tree, and groups are its pods.
     Levels,
-    /// Two halves of columns, the coordinates being half, column and row; columns of one number
-    /// belong together.
+    /// The coordinates are half, column and row. The columns of both halves that have the same
+    /// number belong together.
     Columns,
 }
 
-/// What a family declares of its switches.
+/// The meaning that a family declares for the coordinates, groups and levels of its switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
-    /// How the switches of a plane stand to one another.
+    /// The meaning within each plane.
     pub form: PlaneForm,
-    /// How many leading coordinates number the planes.
+    /// The number of leading coordinates that number the planes.
     pub planes: usize,
 }
 
 impl Geometry {
-    /// A network of one plane, or whose planes have no coordinates.
+    /// The geometry of a network of one plane, or of planes that have no coordinate.
     pub const fn of(form: PlaneForm) -> Self {
         Self { form, planes: 0 }
     }
 
-    /// Several such networks, numbered by one coordinate before theirs.
+    /// The geometry of a network of several planes that each have this geometry: one more
+    /// coordinate, before the others, numbers the planes.
     #[must_use]
     pub const fn in_planes(self) -> Self {
         Self { planes: self.planes + 1, ..self }

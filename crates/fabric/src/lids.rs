@@ -1,4 +1,4 @@
-//! The LIDs that a network carries: which of them can stay under an LMC, and others for the rest.
+//! The LIDs of a network: which of them can stay under an LMC, and new LIDs for the other ports.
 
 use crate::network::{Builder, Topology};
 use base::Refusal;
@@ -9,28 +9,30 @@ pub const MAX_LID: u16 = 0xBFFF;
 /// The highest LMC: a port answers to at most 2^7 LIDs.
 pub const MAX_LMC: u8 = 7;
 
-/// A LID for every port of a network, as many of those that it carries as can be.
+/// LIDs for every port of a network, which keep as many of its LIDs as possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lids {
     /// Base LID of each terminal: a multiple of `2^lmc`.
     pub terminals: Vec<u16>,
     /// LID of each switch.
     pub switches: Vec<u16>,
-    /// Ports that carry a LID.
+    /// The number of ports that had a LID before.
     pub carried: usize,
-    /// Those of them that get another one, and why the first of them does.
+    /// The number of these ports that get another LID, and the reason for the first of them; `None`
+    /// where all keep theirs.
     pub moved: Option<(usize, String)>,
 }
 
-/// LIDs for `t` under `lmc`, where made ones fit.
+/// LIDs for `t` under `lmc`.
 ///
 /// A terminal can keep a base LID that is a multiple of `2^lmc`; it takes the `2^lmc` LIDs from it.
-/// Where several ports have one LID the first keeps it. Where switches have LIDs among those that a
-/// terminal would take, the terminal keeps its own when there is one such switch, the switches keep
-/// theirs when there are more. So the most ports keep their LIDs: blocks do not overlap, and each
-/// is decided by itself. The others get the lowest that are free, terminals first, in the order of
-/// their numbers. Where these do not find room between those kept, and where `t` carries no LID,
-/// all are made: terminals from `2^lmc` upward, then switches. O(ports log ports).
+/// Where several ports have the same LID, the first keeps it. Where exactly one switch has a LID
+/// among those that a terminal would take, the terminal keeps its LID; where several switches have,
+/// the switches keep theirs. This keeps the most LIDs, because the blocks of terminals do not
+/// overlap, so that each conflict is independent of the others. The other ports get the lowest free
+/// LIDs, terminals first, in the order of their numbers. If the free LIDs do not suffice for that,
+/// or if `t` has no LID, all LIDs are made: terminals get them from `2^lmc` upward, then switches.
+/// O(ports log ports).
 pub(crate) fn lids(t: &Topology, lmc: u8) -> Lids {
     let carried = carried(t);
     let count = carried.iter().flatten().count();
@@ -55,13 +57,13 @@ pub(crate) fn lids(t: &Topology, lmc: u8) -> Lids {
     }
 }
 
-/// The LIDs that `t` carries: of its terminals, then of its switches.
+/// The LIDs in `t`: those of its terminals, then those of its switches.
 fn carried(t: &Topology) -> Vec<Option<u16>> {
     let terminals = t.terminals().iter().map(|x| x.lid);
     terminals.chain(t.switches().iter().map(|s| s.lid)).map(|l| l.filter(|l| *l != 0)).collect()
 }
 
-/// Those that can stay, by port.
+/// The LIDs that can stay, by port; `None` for ports that need another one.
 fn keep(carried: &[Option<u16>], terminals: usize, lmc: u8) -> Vec<Option<u16>> {
     let offsets = (1_u16 << lmc) - 1;
     let mut blocks: BTreeMap<u16, usize> = BTreeMap::new();
@@ -90,7 +92,8 @@ fn keep(carried: &[Option<u16>], terminals: usize, lmc: u8) -> Vec<Option<u16>> 
     kept
 }
 
-/// All LIDs: those kept, and the lowest free ones for the other ports; none where they do not fit.
+/// The LIDs of all ports: those kept, and the lowest free ones for the other ports. `None` where
+/// they do not fit.
 fn fill(kept: &[Option<u16>], terminals: usize, lmc: u8) -> Option<Vec<u16>> {
     let size = 1_usize << lmc;
     let mut taken = vec![false; usize::from(MAX_LID) + 1];
@@ -113,7 +116,7 @@ fn fill(kept: &[Option<u16>], terminals: usize, lmc: u8) -> Option<Vec<u16>> {
     kept.iter().enumerate().map(|(port, lid)| lid.or_else(|| lid_of(port))).collect()
 }
 
-/// Why a port cannot keep its LID.
+/// The reason why a port cannot keep its LID.
 fn reason(t: &Topology, carried: &[Option<u16>], port: usize, lmc: u8) -> String {
     let terminals = t.terminals().len();
     let name = |port: usize| {
@@ -145,13 +148,13 @@ fn reason(t: &Topology, carried: &[Option<u16>], port: usize, lmc: u8) -> String
     }
 }
 
-/// Refuses an LMC that is none, and one that leaves no LIDs for all ports of `t`.
+/// Refuses an LMC above 7, and one under which the ports of `t` need more LIDs than there are.
 pub(crate) fn check(t: &Topology, lmc: u8) -> Result<(), Refusal> {
     check_lmc(lmc)?;
     check_room(t.terminals().len(), t.switches().len(), lmc)
 }
 
-/// Refuses an LMC that is none.
+/// Refuses an LMC above 7.
 pub(crate) fn check_lmc(lmc: u8) -> Result<(), Refusal> {
     if lmc <= MAX_LMC {
         return Ok(());
@@ -159,12 +162,12 @@ pub(crate) fn check_lmc(lmc: u8) -> Result<(), Refusal> {
     Err(Refusal::new("lmc", format!("{lmc} is no LMC"), format!("an LMC is 0 to {MAX_LMC}")))
 }
 
-/// The highest LID of a network of this size where all its LIDs are made: see [`lids`].
+/// The highest LID of a network of this size where none of its LIDs is kept: see [`lids`].
 fn last_lid(terminals: usize, switches: usize, lmc: u8) -> usize {
     ((terminals + 1) << lmc) + switches - usize::from(switches > 0)
 }
 
-/// Refuses an LMC that leaves no LIDs for this number of ports.
+/// Refuses an LMC under which this number of ports needs more LIDs than there are.
 fn check_room(terminals: usize, switches: usize, lmc: u8) -> Result<(), Refusal> {
     let fits = |lmc: u8| last_lid(terminals, switches, lmc) <= usize::from(MAX_LID);
     if fits(lmc) {
@@ -184,8 +187,8 @@ fn check_room(terminals: usize, switches: usize, lmc: u8) -> Result<(), Refusal>
 }
 
 impl Topology {
-    /// This network with LIDs that fit `lmc`, as many of those that it carries as can be; itself
-    /// where it carries none, or all fit. O(network).
+    /// This network with LIDs that are possible under `lmc`, as many of its own as can stay. It is
+    /// unchanged where it has no LIDs, or where all of them are possible. O(network).
     ///
     /// # Errors
     /// When `lmc` is above 7 or the LIDs do not fit below 0xC000.

@@ -1,23 +1,24 @@
-//! What work on a network will take, known before it begins: memory at most, and time roughly.
+//! Estimates of the memory (an upper bound) and the time (rough) that work on a network will take.
 //!
-//! The figures were measured: bytes an item from the peak of resident memory, rates from one
-//! processor of 2023. Bytes are within a factor of two for networks of some size (`test_sizes.py`
-//! measures again), seconds are no more than an order of magnitude.
+//! The factors were measured: bytes per item from the peak of resident memory, rates on one
+//! processor of 2023. Estimated bytes are within a factor of two for networks that are not tiny
+//! (`test_sizes.py` measures again), estimated seconds within an order of magnitude.
 
 use crate::Topology;
 use crate::tables::Routing;
 use base::ResourceNeed;
 
-/// The sections of a structure beyond its first figures.
+/// The optional sections of a structure's record: which of them are to be computed.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, missing_docs)]
 pub struct StructureSections {
     pub paths: bool,
-    /// Bounds on the hops of disjoint paths, 0 for none of this section, and pairs for each.
+    /// The number of hop bounds for disjoint paths (0: no such section), and the pairs of switches
+    /// for each bound.
     pub disjoint: (u32, u64),
     pub load: bool,
     pub spectrum: bool,
-    /// Starts of the search for a bisection, 0 for none.
+    /// The number of starts of the search for a bisection; 0 for no such section.
     pub starts: u32,
 }
 
@@ -25,26 +26,26 @@ pub struct StructureSections {
 /// number overflows.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkSize {
-    /// Switches.
+    /// The number of switches.
     pub switches: f64,
-    /// Switches that carry endpoints.
+    /// The number of switches that carry endpoints.
     pub edge: f64,
-    /// Links between switches.
+    /// The number of links between switches.
     pub links: f64,
-    /// Rails of endpoints.
+    /// The number of rails of endpoints.
     pub terminals: f64,
-    /// Most ports to other switches.
+    /// The most ports to other switches that a switch has.
     pub radix: f64,
-    /// Hops across it.
+    /// The number of hops across the network.
     pub depth: f64,
-    /// Switches that a search of all pairs starts from, where one may stand for all.
+    /// The number of switches from which a search of all pairs starts: 1 where one stands for all.
     pub sources: f64,
-    /// Processors.
+    /// The number of threads.
     pub threads: f64,
 }
 
 impl NetworkSize {
-    /// The size of a network as it is; its depth is that of one search. O(network).
+    /// The size of the network `t`; its depth is the greatest distance from one switch. O(network).
     pub fn of(t: &Topology, threads: usize) -> Self {
         let edge = t.edge_switches();
         let from = edge.first().map(|&v| t.graph().distances_from(v as usize));
@@ -66,29 +67,29 @@ impl NetworkSize {
         self.switches + self.links + self.terminals
     }
 
-    /// Channels between switches.
+    /// The number of channels between switches.
     pub fn arcs(&self) -> f64 {
         2.0 * self.links
     }
 
-    /// Table entries towards terminals of `layers` layers.
+    /// The number of table entries towards terminals in `layers` layers.
     pub fn entries(&self, layers: u32) -> f64 {
         f64::from(layers) * self.terminals * self.switches
     }
 
-    /// Building it.
+    /// The need of building the network.
     pub fn build(&self) -> ResourceNeed {
         let bytes = 320.0 * self.switches + 110.0 * self.links + 160.0 * self.terminals;
         ResourceNeed::new(bytes, 0.5e-6 * self.items())
     }
 
-    /// Reading it from a file of this number of bytes and lines.
+    /// The need of reading the network from a file of this number of bytes and lines.
     pub fn read(bytes: usize, lines: usize) -> ResourceNeed {
         let (bytes, lines) = (bytes as f64, lines as f64);
         ResourceNeed::new(10.0 * bytes + 100.0 * lines, 0.1e-6 * bytes)
     }
 
-    /// Distances between all pairs of `set` switches: [`base::distance`].
+    /// The need of the distances between all pairs of `set` switches: [`base::distance`].
     fn distances(&self, set: f64) -> ResourceNeed {
         let sweeps = (set / 512.0).ceil();
         let steps = sweeps * self.depth * self.arcs();
@@ -99,7 +100,7 @@ impl NetworkSize {
         )
     }
 
-    /// Measuring its structure.
+    /// The need of measuring the network's structure.
     pub fn structure(&self, which: &StructureSections) -> ResourceNeed {
         let mut need = self.distances(self.edge);
         if self.edge < self.switches {
@@ -136,8 +137,8 @@ impl NetworkSize {
         need
     }
 
-    /// Removing links or switches (`items` of them) at random, `samples` times; `distances` where
-    /// more is asked than whether it is still connected.
+    /// The need of removing `items` links or switches at random, `samples` times. `distances` says
+    /// whether distances are measured, too, and not only whether the network is still connected.
     pub fn resilience(&self, items: usize, samples: u32, distances: bool) -> ResourceNeed {
         let each = self.distances(self.edge);
         let tries = if distances { (items as f64).max(2.0).log2().ceil() } else { 0.0 };
@@ -146,7 +147,7 @@ impl NetworkSize {
         ResourceNeed::new(bytes, one * f64::from(samples) / self.threads)
     }
 
-    /// Laying it out in racks, with the list of cables as text where `listed`.
+    /// The need of laying the network out in racks, with the list of cables as text where `listed`.
     pub fn plan(&self, listed: bool) -> ResourceNeed {
         if !listed {
             return ResourceNeed::new(150.0 * self.items(), 1e-6 * self.items());
@@ -155,40 +156,40 @@ impl NetworkSize {
         ResourceNeed::new(bytes, 5e-6 * self.items())
     }
 
-    /// The network as text.
+    /// The need of writing the network as text.
     pub fn text(&self) -> ResourceNeed {
         ResourceNeed::new(350.0 * self.items(), 1e-6 * self.items())
     }
 
-    /// Tables read from a file.
+    /// The need of reading tables from a file.
     pub fn tables(&self, layers: u32) -> ResourceNeed {
         let (entries, pairs) = (self.entries(layers), self.switches * self.switches);
         let searches = self.switches * self.arcs() * f64::from(layers);
         ResourceNeed::new(4.4 * entries + 19.0 * pairs, 1e-9 * (5.0 * searches + 25.0 * entries))
     }
 
-    /// Work along all routes of `routing`.
+    /// The need of `work` along all routes of `routing`.
     pub fn along(&self, routing: &Routing, work: RouteTask) -> ResourceNeed {
         self.of_rows(routing.layers(), routing.kept_entries() as f64, work)
     }
 
-    /// Work along all routes of tables of `layers` layers that do not exist yet.
+    /// The need of `work` along all routes of tables of `layers` layers that do not exist yet.
     pub fn along_any(&self, layers: u32, work: RouteTask) -> ResourceNeed {
         self.of_rows(layers, self.entries(layers), work)
     }
 
-    /// Work along all routes of tables that keep this number of entries.
+    /// The need of `work` along all routes of tables that store `kept` entries.
     fn of_rows(&self, layers: u32, kept: f64, work: RouteTask) -> ResourceNeed {
         let (entries, arcs) = (self.entries(layers), self.arcs());
-        // what terminals share is walked once
+        // hops that the terminals of a switch share are walked once
         let shared = matches!(
             work,
             RouteTask::Proof | RouteTask::Certificate | RouteTask::Hops | RouteTask::Load
         );
         let walked = if shared { kept } else { entries };
-        // two bytes for every turn from one channel to the next, taken or not
+        // two bytes for every possible turn from one channel to the next
         let turns = 2.0 * arcs * self.radix;
-        // a walk along all routes; in rings and tori the mean is half of the longest
+        // the entries on all routes; in rings and tori the mean length is half of the longest
         let all = walked * (1.0 + self.depth / 2.0);
         let (bytes, walks) = match work {
             RouteTask::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
@@ -200,7 +201,7 @@ impl NetworkSize {
             RouteTask::Repair => (6.0 * entries + turns, 0.4),
             RouteTask::Load => (0.1 * walked + 8.0 * arcs, 0.3),
             RouteTask::Patterns(n, messages) => {
-                // what a run notes of its messages and of the channels that they take
+                // what each run stores about its messages and about the channels that they take
                 let routes = messages as f64 * f64::from(layers);
                 let runs = self.threads.min(f64::from(n));
                 let each = runs * (32.0 * messages as f64 + routes * (16.0 + 8.0 * self.depth));
@@ -218,31 +219,31 @@ impl NetworkSize {
     }
 }
 
-/// Work along all routes.
+/// A kind of work along all routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteTask {
-    /// The proof of the tables.
+    /// Proving the tables.
     Proof,
-    /// The certificate of a proof, as text.
+    /// Writing the certificate of a proof as text.
     Certificate,
-    /// Giving the routes lanes, by every method.
+    /// Assigning lanes to the routes, by every method.
     Lanes,
-    /// Giving the routes lanes by hops.
+    /// Assigning lanes to the routes by hops.
     Hops,
-    /// A repair.
+    /// Repairing the tables.
     Repair,
-    /// Routes over every channel.
+    /// Counting the routes over every channel.
     Load,
-    /// Patterns of traffic: how many, and the messages that each sends at once.
+    /// Routing traffic patterns: the number of patterns, and the messages that each sends at once.
     Patterns(u32, u64),
-    /// Disjoint paths.
+    /// Finding disjoint paths.
     Paths,
-    /// The tables as a subnet manager lists them.
+    /// Writing the tables as a subnet manager lists them.
     Listing,
-    /// The tables as the plug-in reads them.
+    /// Writing the tables as the plug-in reads them.
     Table,
-    /// The tables as a digraph.
+    /// Writing the tables as a digraph.
     Digraph,
-    /// A whole row for each terminal.
+    /// Storing a whole row for each terminal.
     Whole,
 }

@@ -1,33 +1,35 @@
-//! Levels of the switches of a tree, also where a few hosts are on switches that are no leaves.
+//! The levels of the switches of a tree, even where a few hosts are on switches that are no leaves.
 
 use crate::network::Topology;
 use base::{Graph, SwitchId};
 use std::collections::BTreeMap;
 
-/// How often it is tried to find the switches that are no leaves.
+/// The most attempts to find the switches with hosts that are no leaves.
 const ROUNDS: u32 = 8;
 
-/// The levels of a tree: every link joins a level to the next.
+/// The levels of a tree: every link joins neighbouring levels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TreeLevels {
-    /// Links from each switch to the nearest leaf; `u32::MAX` where there is none.
+    /// The level of each switch: the number of links to the nearest leaf, `u32::MAX` where there is
+    /// none.
     pub of: Vec<u32>,
-    /// Switches that have hosts and are no leaves, ascending.
+    /// The switches that have hosts but are no leaves, in ascending order.
     pub apart: Vec<usize>,
 }
 
-/// A link whose ends are on one level, and that level.
+/// A link whose ends are on the same level, and that level.
 pub type SameLevel = (usize, usize, u32);
 
-/// The levels of switches with these numbers of hosts: links to the nearest leaf. Leaves are the
-/// switches with hosts; where a link would then join two switches of one level, as where a server
-/// that manages the fabric is on a spine, or one of them would join parts that have no other leaf
-/// in common, as where it is on a core, the leaves are those by which most hosts fit a tree: the
-/// others are on fewer switches, with less than half of the hosts. O(links log links + pairs of
-/// leaves two links apart, those of the same neighbours counted once).
+/// The levels of switches with these numbers of hosts. A level is the number of links to the
+/// nearest leaf, and a leaf is at first every switch with hosts. That fails where a host is on a
+/// spine (such as a server that manages the fabric), because a link then joins two switches of one
+/// level, or on a core, because this core then is the only leaf that joins several parts. Then
+/// those switches remain leaves by which most hosts fit a tree. The other switches with hosts must
+/// be fewer, and have less than half of the hosts. O(links log links + pairs of leaves that are two
+/// links apart, where leaves with the same neighbours count once).
 ///
 /// # Errors
-/// When there is no such tree: the first link whose ends are on one level.
+/// When there is no such tree: a link whose ends are on the same level.
 pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<TreeLevels, SameLevel> {
     let ends = links.iter().map(|(a, b)| Some((SwitchId::from(*a), SwitchId::from(*b))));
     let graph = Graph::new(hosts.len(), ends);
@@ -62,7 +64,7 @@ pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<TreeLevels, Sam
     found.ok_or(refused.unwrap_or((0, 0, 0)))
 }
 
-/// Whether a switch joins several of the level below it.
+/// Whether a switch has links to more than one switch of a lower level.
 fn is_above_several(s: usize, of: &[u32], graph: &Graph) -> bool {
     let mut below: Vec<u32> = graph.neighbours(s).to_vec();
     below.retain(|to| of[*to as usize] < of[s]);
@@ -83,11 +85,12 @@ fn are_most_switches(leaf: &[bool], hosts: &[u32]) -> bool {
     count(true) > count(false)
 }
 
-/// As [`levels`], with `others` on the switches that count as hosts where there is a tree with
-/// them: a leaf whose devices were all left out is no spine.
+/// As [`levels`], but the devices of `others` count as hosts if that gives a tree, so that a leaf
+/// whose devices were all left out of the network is not taken for a spine. `others` has their
+/// number for each switch.
 ///
 /// # Errors
-/// As [`levels`], of the hosts alone.
+/// As [`levels`] for the hosts alone.
 pub fn levels_beside(
     hosts: &[u32],
     others: &[u32],
@@ -103,8 +106,8 @@ pub fn levels_beside(
     levels(hosts, links)
 }
 
-/// The levels of a network as cabled, failed cables included: see [`levels`]. Devices that were
-/// left out of it count where there is a tree with them.
+/// The levels of a network, failed cables included: see [`levels`]. Devices that were left out of
+/// the network count as hosts if that gives a tree.
 ///
 /// # Errors
 /// As [`levels`].
@@ -116,8 +119,8 @@ pub fn levels_of(on: &Topology) -> Result<TreeLevels, SameLevel> {
     levels_beside(&hosts, &on.aside().left_out, &links)
 }
 
-/// Takes from the leaves those that put the ends of `flat` links on one level: of both ends the one
-/// with fewer hosts for each link that it spoils.
+/// Removes leaves so that no link of `flat` has both ends on one level. At each such conflict of
+/// two leaves, the one with fewer hosts per conflict is removed.
 fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool], graph: &Graph) {
     let mut pairs: Vec<(usize, usize)> =
         flat.iter().map(|&(a, b)| (leaf_below(a, of, graph), leaf_below(b, of, graph))).collect();
@@ -129,7 +132,7 @@ fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool],
         spoilt[s] += 1;
     }
     let mut order: Vec<usize> = (0..hosts.len()).filter(|&s| spoilt[s] > 0).collect();
-    // hosts[a] / spoilt[a] < hosts[b] / spoilt[b]
+    // ascending by hosts / spoilt, compared without a division
     order.sort_by(|&a, &b| {
         let (x, y) = (u64::from(hosts[a]) * spoilt[b], u64::from(hosts[b]) * spoilt[a]);
         x.cmp(&y).then(spoilt[b].cmp(&spoilt[a])).then(b.cmp(&a))
@@ -142,15 +145,15 @@ fn demote(flat: &[(usize, usize)], of: &[u32], hosts: &[u32], leaf: &mut [bool],
     for &s in &order {
         leaf[s] = !rows[s].iter().any(|&other| leaf[other]);
     }
-    // one that was taken before all that it is in conflict with were taken, too, stays
+    // a removed leaf becomes a leaf again if all leaves that it conflicts with were removed, too
     for &s in order.iter().rev() {
         leaf[s] |= !rows[s].iter().any(|&other| leaf[other]);
     }
 }
 
-/// The leaves that are above others: without them their neighbours are in several parts, each with
-/// leaves of its own. A core reaches more hosts over its neighbours than the leaves of these parts
-/// do, so only such leaves are tried, all at once.
+/// The leaves that are above other leaves: without such a leaf its neighbours are in several parts,
+/// each with leaves of its own. Only those leaves are tried (all at once) that reach more hosts
+/// over their neighbours than most leaves around them do, as a core does.
 fn above_parts(hosts: &[u32], leaf: &[bool], of: &[u32], graph: &Graph) -> Vec<usize> {
     let sorts = LeafClasses::new(hosts, leaf, graph);
     let reach: Vec<u64> = (0..sorts.all.len())
@@ -166,7 +169,7 @@ fn above_parts(hosts: &[u32], leaf: &[bool], of: &[u32], graph: &Graph) -> Vec<u
     };
     let (tried, others): (Vec<usize>, Vec<usize>) =
         (0..sorts.all.len()).partition(|i| is_tried(*i));
-    // the parts of the other leaves and of the switches beside them
+    // the connected parts of the other leaves and of the switches next to them
     let links = others.iter().map(|i| &sorts.all[*i]).flat_map(|sort| {
         let beside = sort.row.iter().filter(|to| of[**to as usize] == 1);
         beside.map(|to| Some((SwitchId::from(sort.leaves[0]), SwitchId(*to))))
@@ -183,17 +186,17 @@ fn above_parts(hosts: &[u32], leaf: &[bool], of: &[u32], graph: &Graph) -> Vec<u
     above.flat_map(|sort| sort.leaves.iter().copied()).collect()
 }
 
-/// Leaves that have the same neighbours.
+/// A class of leaves that have the same neighbours.
 struct LeafClass {
     row: Vec<u32>,
     leaves: Vec<usize>,
     hosts: u64,
 }
 
-/// All leaves, by their neighbours.
+/// All leaves in classes by their neighbours.
 struct LeafClasses {
     all: Vec<LeafClass>,
-    /// Those beside each switch.
+    /// For each switch, the classes whose leaves are linked to it.
     beside: Vec<Vec<usize>>,
 }
 
@@ -221,7 +224,7 @@ impl LeafClasses {
         Self { all, beside }
     }
 
-    /// Those with a neighbour in common with a sort, itself among them.
+    /// The classes that have a neighbour in common with class `i`, itself among them.
     fn near(&self, i: usize) -> Vec<usize> {
         let row = &self.all[i].row;
         let mut found: Vec<usize> =
@@ -232,7 +235,7 @@ impl LeafClasses {
     }
 }
 
-/// A leaf nearest to a switch: down by the first link that leads a level down.
+/// A nearest leaf of a switch: the first link to a lower level is followed at every switch.
 fn leaf_below(mut s: usize, of: &[u32], graph: &Graph) -> usize {
     while of[s] > 0 {
         let down = graph.neighbours(s).iter().find(|to| of[**to as usize] < of[s]);
@@ -245,7 +248,7 @@ fn leaf_below(mut s: usize, of: &[u32], graph: &Graph) -> usize {
 mod tests {
     use super::*;
 
-    /// `spines` over `leaves`, leaves first.
+    /// A tree of `leaves` and `spines`, each linked to each; leaves have the lower numbers.
     fn two_levels(leaves: usize, spines: usize) -> Vec<(usize, usize)> {
         (0..leaves).flat_map(|l| (0..spines).map(move |s| (l, leaves + s))).collect()
     }
@@ -266,8 +269,8 @@ mod tests {
         }
     }
 
-    /// `pods` of two leaves and two spines each, below two cores for each place of a spine.
-    /// Numbers: leaves, spines, cores.
+    /// A tree of `pods` pods of two leaves and two spines each. Two cores link the first spines of
+    /// all pods, and two others the second spines. Numbers: leaves, spines, cores.
     fn three_levels(pods: usize) -> Vec<(usize, usize)> {
         let mut links = Vec::new();
         for pod in 0..pods {
@@ -303,7 +306,7 @@ mod tests {
                 let found = levels(&hosts, &links).expect("a tree by the others");
                 assert_eq!(found, TreeLevels { of: of.clone(), apart: apart.clone() }, "{apart:?}");
             }
-            // pods of different sizes, and one that has lost cables
+            // pods of different sizes, with one that has lost cables
             let mut hosts = vec![0; of.len()];
             hosts[..2 * pods].fill(1);
             (hosts[0], hosts[1], hosts[4 * pods + 2]) = (20, 7, 2);
@@ -318,7 +321,8 @@ mod tests {
 
     #[test]
     fn leaves_that_see_more_than_others_stay_leaves() {
-        // lines and points of the plane of order 2: any two leaves share one spine
+        // lines and points of the projective plane of order 2: any two leaves share exactly one
+        // spine
         let lines = [[0, 1, 2], [0, 3, 4], [0, 5, 6], [1, 3, 5], [1, 4, 6], [2, 3, 6], [2, 4, 5]];
         let links: Vec<(usize, usize)> =
             (7..).zip(lines).flat_map(|(line, of)| of.map(|p| (p, line))).collect();

@@ -8,18 +8,19 @@ use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use std::collections::BTreeMap;
 
-/// The number of endpoints per switch: `p`, or network radix over diameter, rounded up.
+/// The number of endpoints per switch: `p` where it is given, otherwise network radix over
+/// diameter, rounded up.
 ///
 /// # Errors
-/// Refuses `p` above 4096 or the ports that are left.
+/// Refuses `p` above 4096 or above the number of ports that remain.
 pub(super) fn endpoints(p: Option<u32>, network_radix: u32, diameter: u32) -> Result<u32, Refusal> {
     let most = MAX_P.min(MAX_PORTS - network_radix);
     let rule = network_radix.div_ceil(diameter.max(1)).clamp(1, most);
     in_range("p", p.unwrap_or(rule), 0, most)
 }
 
-/// Returns `value` when it is at most `most` and `good`, else a refusal of `param` with the nearest
-/// valid values. O(most) calls of `good`.
+/// Returns `value` when it is at most `most` and `good`; otherwise a refusal of `param` with the
+/// nearest valid values. O(most) calls of `good`.
 pub(super) fn one_of(
     param: &str,
     value: u32,
@@ -37,15 +38,15 @@ pub(super) fn one_of(
     Err(Refusal::new(param, why, format!("nearest: {}", near.join(", "))))
 }
 
-/// The member with the number of endpoints that a wish implies; `of` makes the member for a number
-/// of endpoints.
+/// The member with the number of endpoints per switch that `wish` implies; `None` where there is
+/// none. `of` makes the member for a number of endpoints per switch.
 pub(super) fn sized<F: Family>(wish: &NetworkWish, of: impl Fn(Option<u32>) -> F) -> Option<F> {
     let promise = of(Some(0)).promise().ok()?;
     wish.endpoints_of(&promise).map(|p| of(Some(p)))
 }
 
-/// The largest of `members` for each network radix. It is the list to offer for a wish where two
-/// parameters make many members of one radix, most of them far from the largest.
+/// For each network radix, the largest of `members`. Families whose two parameters give many
+/// members of one radix, most of them far from the largest, offer only these for a wish.
 pub(super) fn largest_of_each_radix<F: Family>(members: impl Iterator<Item = F>) -> Vec<F> {
     let mut best: BTreeMap<u32, (u64, F)> = BTreeMap::new();
     for member in members {
@@ -60,7 +61,8 @@ pub(super) fn largest_of_each_radix<F: Family>(members: impl Iterator<Item = F>)
 
 /// The Cayley graph of the n-bit words: x is linked to x + c for every word c of `columns`.
 ///
-/// The first bit is the highest. Column i is port i + 1 after the endpoints, at both ends.
+/// The first bit of a word is the highest. Column i gives port i + 1 after the endpoints, at both
+/// ends.
 pub(super) fn binary_cayley(prefix: &str, n: u32, columns: &[u32], p: u32) -> Builder {
     let mut b = Builder::new();
     for x in 0..1_u32 << n {
@@ -80,10 +82,11 @@ pub(super) fn binary_cayley(prefix: &str, n: u32, columns: &[u32], p: u32) -> Bu
     b
 }
 
-/// The links of a star product: the graph of `inner` links in each of `nodes` groups of `order`
-/// switches, and for every structure link u - v of `outer` the links (u, x) - (v, f(x)).
+/// Adds the links of a star product: the graph with the links `inner` in each of `nodes` groups of
+/// `order` switches, and for every link u - v of `outer` the links (u, x) - (v, f(x)).
 ///
-/// Switch (u, x) is u * order + x. Ports come in the order of the links given.
+/// Switch (u, x) has number u * order + x. Ports are assigned in the order in which links are
+/// added.
 pub(super) fn star_product(
     b: &mut Builder,
     (nodes, order): (u32, u32),
@@ -120,13 +123,13 @@ impl ProjectivePlane {
         Ok(Self { field: FiniteField::new(q)? })
     }
 
-    /// Number of points.
+    /// The number of points.
     pub(super) fn points(&self) -> u32 {
         let q = self.field.order();
         q * q + q + 1
     }
 
-    /// The coordinates of a point; the first that is not 0 is 1.
+    /// The coordinates of a point; the first of them that is not 0 is 1.
     pub(super) fn at(&self, point: u32) -> [u32; 3] {
         let q = self.field.order();
         match point {
@@ -136,12 +139,13 @@ impl ProjectivePlane {
         }
     }
 
-    /// The q + 1 points orthogonal to `point`, ascending; it is one of them when it is a quadric.
+    /// The q + 1 points orthogonal to `point`, ascending; `point` itself is among them if it is a
+    /// quadric.
     pub(super) fn polar(&self, point: u32) -> Vec<u32> {
         let (f, q) = (&self.field, self.field.order());
         let over = |x: u32, y: u32| f.inverse(y).map(|i| f.sub(0, f.mul(x, i)));
         let [a, b, c] = self.at(point);
-        // minus (a + b y) / c, where c is not 0
+        // the third coordinate, -(a + b y) / c, where c is not 0
         let third = |y: u32| over(f.add(a, f.mul(b, y)), c);
         match (third(0), over(a, b)) {
             (Some(_), _) => {
@@ -153,7 +157,7 @@ impl ProjectivePlane {
         }
     }
 
-    /// The links of the polarity graph, u < v, ascending.
+    /// The links u - v of the polarity graph with u < v, ascending.
     pub(super) fn links(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
         let above = |u: u32| self.polar(u).into_iter().filter(move |&v| v > u);
         (0..self.points()).flat_map(move |u| above(u).map(move |v| (u, v)))
@@ -184,16 +188,18 @@ impl ProjectivePlane {
     }
 }
 
-/// Numbers of points, ordered neighbours, quadrics and ordered pairs two hops apart in the polarity
-/// graph of order `q` (Erdos & Renyi 1962, Brown 1966).
+/// The sizes of the polarity graph of order `q` (Erdos & Renyi 1962, Brown 1966): points, quadrics,
+/// and ordered pairs of points at one hop and at two hops.
 pub(super) struct PlaneCounts {
-    /// q^2 + q + 1.
+    /// The number of points, q^2 + q + 1.
     pub(super) points: u64,
-    /// q (q + 1)^2: each of q + 1 quadrics has q neighbours, all others q + 1.
+    /// The number of ordered pairs of neighbours, q (q + 1)^2: each of the q + 1 quadrics has q
+    /// neighbours, every other point q + 1.
     pub(super) adjacent: u64,
-    /// q + 1.
+    /// The number of quadrics, q + 1.
     pub(super) quadrics: u64,
-    /// All other pairs: two distinct points have exactly one point orthogonal to both.
+    /// The number of all other ordered pairs of distinct points. They are two hops apart, because
+    /// two points have exactly one point orthogonal to both.
     pub(super) apart: u64,
 }
 
@@ -206,16 +212,17 @@ impl PlaneCounts {
     }
 }
 
-/// The Paley graph of order q = 1 mod 4: field elements, linked when their difference is a square.
+/// The Paley graph of order q, for q mod 4 = 1: field elements, linked when their difference is a
+/// square.
 pub(super) struct PaleyGraph {
     field: FiniteField,
 }
 
 impl PaleyGraph {
-    /// Checks the order: a prime power 4 w + 1 from 5 to `most`.
+    /// Checks the order: it must be a prime power 4 w + 1 from 5 to `most`.
     ///
     /// # Errors
-    /// Refuses `paley`.
+    /// Refuses `paley` when it is no such order.
     pub(super) fn order(paley: u32, most: u32) -> Result<u32, Refusal> {
         let good = |p| p % 4 == 1 && base::field::prime_power(p).is_some();
         one_of("paley", paley, most, "a prime power 4w+1", good)
@@ -237,13 +244,13 @@ impl PaleyGraph {
         all
     }
 
-    /// The links, x < y, ascending.
+    /// The links x - y with x < y, ascending.
     pub(super) fn links(&self) -> Vec<(u32, u32)> {
         let above = |x: u32| self.neighbours(x).into_iter().filter(move |&y| y > x);
         (0..self.field.order()).flat_map(|x| above(x).map(move |y| (x, y))).collect()
     }
 
-    /// The primitive element times `x`: this map takes the graph to its complement.
+    /// The product of the primitive element and `x`. As a map it takes the graph to its complement.
     pub(super) fn turned(&self, x: u32) -> u32 {
         self.field.mul(self.field.power(1), x)
     }

@@ -1,14 +1,15 @@
-//! `BCube`: servers that relay, each on one switch of every level.
+//! `BCube`: servers relay packets, and each server has a link to one switch of every level.
 //!
 //! Source: Guo et al., "`BCube`: a high performance, server-centric network architecture for
 //! modular data centers", SIGCOMM 2009, section 3.1.
 //!
-//! Switches of a `BCube` are never linked to each other: packets go on through servers. So a server
-//! is a switch here, of level 0, with k + 1 ports for cables and one endpoint, itself; the switches
-//! proper carry no endpoints. Two servers are two hops apart for every digit in which they differ,
-//! one hop each by the paper's count. The server a(k) ... a(0) is linked to the switch of level l
-//! whose digits are its own without a(l). Groups are the n parts that differ in a(k), and the
-//! highest switches. Ports: of a server the endpoint, then level by level; of a switch by a(l).
+//! Switches of a `BCube` are never linked to each other: packets travel on through servers. So here
+//! a server is a switch of level 0, with k + 1 ports for cables and one endpoint for the server's
+//! own traffic; the switches of the paper carry no endpoints. Two servers are two hops apart for
+//! every digit in which they differ (the paper counts one hop). The server a(k) ... a(0) is linked
+//! to the switch of level l whose digits are its own without a(l). Groups are the n parts that
+//! differ in a(k), and one group of the switches of the highest level. Ports of a server: the
+//! endpoint, then level by level; of a switch: by a(l).
 
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
@@ -35,7 +36,7 @@ const MAX_K: u32 = 29;
 const MOST: u64 = 1 << 26;
 
 impl Bcube {
-    /// Servers: n^(k+1).
+    /// The number of servers, n^(k+1).
     fn servers(&self) -> Result<u64, Refusal> {
         let n = in_range("n", self.n, 2, MAX_N)?;
         let k = in_range("k", self.k, 0, MAX_K)?;
@@ -47,7 +48,7 @@ impl Bcube {
         })
     }
 
-    /// The digits of `number`, `count` of them, the most significant first.
+    /// The last `count` digits of `number`, the most significant first.
     fn digits(&self, number: u32, count: u32) -> Vec<u32> {
         (0..count).rev().map(|place| number / self.n.pow(place) % self.n).collect()
     }
@@ -69,7 +70,8 @@ impl Family for Bcube {
         let servers = self.servers()?;
         let levels = self.k + 1;
         let links = u64::from(levels) * servers;
-        // two hops for every digit that differs: each does in servers - servers / n of them
+        // two hops for every digit that differs; each digit differs for servers - servers / n
+        // servers
         let apart = servers - servers / u64::from(self.n);
         let far = 2 * u64::from(levels) * apart;
         Ok(FamilyPromise {
@@ -141,8 +143,8 @@ mod tests {
     }
 
     /// Guo et al.: BCube(k) is n of BCube(k-1) and n^k further switches, one for the servers of
-    /// equal number in each; n^(k+1) servers and (k+1) n^k switches. Links as server and (level,
-    /// number of the switch).
+    /// equal number in each; n^(k+1) servers and (k+1) n^k switches. A link is a server and a
+    /// switch, given by its level and number.
     fn recursive(n: u32, k: u32) -> Vec<(u32, (u32, u32))> {
         if k == 0 {
             return (0..n).map(|server| (server, (0, 0))).collect();

@@ -4,16 +4,18 @@
 //! Discrete Mathematics 13, 1982; as a network: Besta & Hoefler, "Slim Fly: a cost effective
 //! low-diameter network topology", SC 2014, section II-C.
 //!
-//! Every point of the polarity graph of order u becomes a graph X of u + 1 switches and degree
-//! (u + 1) / 2, its group, with an involution f; (a, x) is linked to (b, f(x)) for every link a - b
-//! of the polarity graph. X has diameter 2 or less and the property that the papers ask for (P*):
-//! with x, f(x), the neighbours of x, and f of the neighbours of f(x), all switches are named. The
-//! sources leave the choice of X open where several will do. Here X is made of pairs (i, 0), (i, 1)
-//! that f exchanges; see [`links_of_x`]. Ports: inside X, then by structure link.
+//! Every point of the polarity graph of order u becomes a group of u + 1 switches, linked as a
+//! graph X of degree (u + 1) / 2 with an involution f. For every link a - b of the polarity graph,
+//! (a, x) is linked to (b, f(x)). X has diameter 2 or less and the property P* of the papers: for
+//! every x, all switches are among x, f(x), the neighbours of x, and f of the neighbours of f(x).
+//! The sources leave the choice of X open where several graphs are possible. Here X is made of
+//! pairs (i, 0), (i, 1) that f exchanges; see [`links_of_x`]. Ports: inside X, then by the group
+//! they lead to.
 //!
-//! Why the diameter is 3: two structure links and one of X, in any order, lead to all but x and
-//! f(x) of a point two links away; two structure links alone lead to x, three to f(x), for there is
-//! a walk of three links between any two points that are not linked.
+//! Why the diameter is 3: let two points be two links apart. Two links between groups and one of X,
+//! in any order, lead from x to all switches of the other group except x and f(x). Two links
+//! between groups lead to x, and three lead to f(x), because there is a walk of three links between
+//! any two points that are not linked.
 
 use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized, star_product};
 use super::wish::NetworkWish;
@@ -39,15 +41,16 @@ pub struct Bdf {
 
 const MAX_U: u32 = 128;
 
-/// The links x < y, ascending, of a graph of degree d on the 2 d switches 2 i + s, for pair i and
-/// side s, with the property P* for f: s to 1 - s.
+/// The links x - y, x < y, ascending, of a graph of degree d with the property P*. Switch 2 i + s
+/// is on side s of pair i, and f exchanges the two sides.
 ///
-/// P* asks for one of the links (i, 0) - (j, 0), (i, 1) - (j, 1) and for one of (i, 0) - (j, 1),
-/// (i, 1) - (j, 0) between any two pairs. The least that does so is a switch linked to both of the
-/// other pair. In the round tournament, where pair i wins over the next (m - 1) / 2 of m pairs,
-/// winners take turns in which of their switches that is. What a degree of d needs beyond depends
-/// on d mod 4: a link in every pair (0 and 1; for 0 one pair loses to all others), all four links
-/// between opposite pairs (2), or all links but one between a pair and the next (3).
+/// P* asks, between any two pairs, for one of the links (i, 0) - (j, 0), (i, 1) - (j, 1) and for
+/// one of (i, 0) - (j, 1), (i, 1) - (j, 0). The fewest links that satisfy it join one switch to
+/// both switches of the other pair. Which pair has that switch is as in a round-robin tournament of
+/// m pairs: pair i wins over the next (m - 1) / 2 pairs. The winner's two switches take turns over
+/// its opponents. The links that are missing for degree d depend on d mod 4: a link in every pair
+/// (0 and 1; for 0 one pair loses to all others), all four links between opposite pairs (2), or all
+/// links but one between a pair and the next (3).
 fn links_of_x(d: u32) -> Vec<(u32, u32)> {
     let round = if d.is_multiple_of(4) { d - 1 } else { d };
     let mut links = Vec::new();
@@ -106,9 +109,10 @@ impl Family for Bdf {
         let order = u64::from(self.u) + 1;
         let n = points * order;
         let links = points * (order * order / 4) + adjacent / 2 * order;
-        // all but one switch of a point two links away are three hops away; of one linked to a
-        // quadric, or a quadric's, f(f(x)) is, where x is not linked to f(x): the others have a
-        // common neighbour, which leads there in two
+        // in a group two links away, all but one switch are three hops away. In addition, between
+        // the groups of two linked points one of which is a quadric, f(f(x)) is three hops away if
+        // x is not linked to f(x); other linked points have a common neighbour, over which two hops
+        // suffice
         let alone = !matches!(order / 2 % 4, 0 | 1);
         let behind = if alone { 2 * quadrics * u64::from(self.u) * order } else { 0 };
         let three = apart * order * (order - 1) + behind;
@@ -148,7 +152,8 @@ mod tests {
     use super::super::algebra::testing::{broken, refused};
     use super::*;
 
-    /// Degree, diameter at most 2, P*, for every degree that a member can ask for.
+    /// Every graph X has its degree, diameter at most 2 and P*, for every degree that a member
+    /// needs.
     #[test]
     fn the_graphs_x_have_what_the_construction_needs() {
         for d in 2..=64_u32 {

@@ -5,11 +5,11 @@
 //! Journal 1964; drawn as two butterflies back to back as in Leighton, "Introduction to parallel
 //! algorithms and architectures", 1992, section 3.2.
 //!
-//! A switch is a stage and n - 1 bits; links from stage i to the next change bit i, the most
-//! significant first, up to the middle stage, and the same bits in opposite order behind it. Cables
+//! A switch is a stage and n - 1 bits. Links from stage i to the next stage change bit i, the most
+//! significant first, up to the middle stage, and the same bits in opposite order after it. Cables
 //! carry both directions here, so both outer stages have endpoints: the first 2^n are the inputs,
-//! the others the outputs. Groups are stages. Ports: endpoints, links to the stage before, links to
-//! the next.
+//! the others the outputs. Groups are stages. Ports: endpoints, links to the previous stage, links
+//! to the next stage.
 
 use super::multistage::ButterflyStages;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
@@ -44,8 +44,8 @@ impl Family for Benes {
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let n = in_range("n", self.n, 2, MAX_N)?;
         let width = 1_u64 << (n - 1);
-        // Across: 2 n - 2 links to every switch of the other outer stage. On the same stage: there
-        // and back as far as the last bit that differs, 2 i links to 2^(i-1) switches.
+        // To the other outer stage: 2 n - 2 links to every switch. To the same stage: towards the
+        // middle and back as far as the last bit that differs, 2 i links to 2^(i-1) switches.
         let across = width * u64::from(2 * n - 2);
         let same: u64 = (1..n).map(|i| u64::from(i) << i).sum();
         Ok(FamilyPromise {
@@ -85,9 +85,9 @@ mod tests {
         member.build().expect("a member").finish(recipe(&member)).expect("a valid network")
     }
 
-    /// Links of the network of 2^n inputs by Benes's recursion: a first and a last stage of
-    /// 2^(n-1) switches, and between them two networks of half the size, each with a link to every
-    /// outer switch. A switch is its stage and number; halves number theirs from `offset` up.
+    /// Links of the network of 2^n inputs by Benes's recursion: a first and a last stage of 2^(n-1)
+    /// switches, and between them two networks of half the size, each with a link to every outer
+    /// switch. A switch is its stage and number; the numbers of each stage start at `offset`.
     fn recursive(n: u32, stage: u32, last: u32, offset: u32) -> Vec<[(u32, u32); 2]> {
         if n == 1 {
             return Vec::new();
@@ -110,7 +110,7 @@ mod tests {
         for n in 2..=6 {
             let (promise, t) = (Benes { n }.promise().expect("a member"), built(n));
             assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
-            // 2 log2 N - 1 stages of N / 2
+            // 2 log2 N - 1 stages of N / 2 switches
             assert_eq!(promise.switches, u64::from(2 * n - 1) << (n - 1));
             let width = 1 << (n - 1);
             let mut found: Vec<[(u32, u32); 2]> = (t.links().iter())
@@ -123,7 +123,8 @@ mod tests {
         }
     }
 
-    /// Whether inputs from `input` up can be joined to the outputs wanted over links not in `used`.
+    /// Whether the inputs from `input` on can be joined to the outputs `wanted` over links not in
+    /// `used`.
     fn join(
         wanted: &[u32],
         input: usize,
@@ -140,7 +141,8 @@ mod tests {
         })
     }
 
-    /// All 24 orders of four inputs can be joined to the outputs by paths without a common link.
+    /// For all 24 permutations, four inputs can be joined to the outputs by paths without a common
+    /// link.
     #[test]
     fn four_inputs_can_be_rearranged_to_every_permutation() {
         let t = built(2);

@@ -4,14 +4,16 @@
 //! 2020; star products: Bermond, Delorme & Farhi, "Large graphs with given degree
 //! and diameter II", Journal of Combinatorial Theory B 36, 1984.
 //!
-//! Every switch u of the Slim Fly becomes a Paley graph, its group. With f(x) the primitive element
-//! times x, (u, x) is linked to (v, f(x)) for every link u - v with u before v in Slim Fly's order:
-//! half, column, row. Ports: inside the group, then by structure link.
+//! Every switch u of the Slim Fly becomes a group of switches, linked as a Paley graph. Let f(x) be
+//! the product of the primitive element and x. For every link u - v of the Slim Fly, u before v in
+//! the order of half, column, row, (u, x) is linked to (v, f(x)). Ports: inside the group, then by
+//! the group they lead to.
 //!
-//! Distances are exact: f turns squares into non-squares and f f keeps them, so that one Paley link
-//! before, between or after two structure links leads to every element but those that structure
-//! links alone lead to. The latter are f f(x), x or its inverse, by the order of the three switches
-//! on the path; the promise counts which of them two switches have.
+//! The promised distances are exact. f takes squares to non-squares, and f(f(x)) keeps squares. So
+//! one Paley link before, between or after two links between groups leads to every element except
+//! those that two links between groups reach without it. These elements are f(f(x)), x, or
+//! f^-1(f^-1(x)), depending on the order of the three Slim Fly switches on the path; the promise
+//! counts for how many pairs there are two such elements.
 
 use super::algebra::{PaleyGraph, endpoints, largest_of_each_radix, sized, star_product};
 use super::slim_fly::SlimFly;
@@ -44,9 +46,9 @@ const MAX_PALEY: u32 = 256;
 /// The checked parameters of a `BundleFly` network, with what follows from them.
 struct CheckedBundlefly {
     structure: SlimFly,
-    /// Network radix of the Slim Fly.
+    /// The network radix of the Slim Fly.
     structure_radix: u32,
-    /// Network radix of all.
+    /// The network radix of the whole network.
     radix: u32,
     p: u32,
 }
@@ -62,16 +64,17 @@ impl Bundlefly {
     }
 }
 
-/// Ordered pairs of Slim Fly switches two hops apart whose paths lead to two elements, not one,
-/// since some go up and up (or down and down) in the order of switches and some up and down.
-/// O(q^2).
+/// The number of ordered pairs of Slim Fly switches at two hops whose paths reach two elements
+/// instead of one, because the order of switches rises twice (or falls twice) along one path, and
+/// rises and falls along another. O(q^2).
 fn double_pairs(structure: &SlimFly) -> Result<u64, Refusal> {
     let q = structure.q;
     let field = FiniteField::new(q)?;
     let sets = structure.generators(&field)?;
     let below = |x: u32| if x == 128 { u128::MAX } else { (1_u128 << x) - 1 };
     let mut double = 0;
-    // in one of q columns: a common neighbour between the two, and one outside
+    // pairs in one of q columns: one common neighbour is between the two in the order, another is
+    // not
     for set in &sets {
         let near = |y: u32| set.iter().fold(0, |mask, &x| mask | 1_u128 << field.add(y, x));
         let near: Vec<u128> = (0..q).map(near).collect();
@@ -84,9 +87,9 @@ fn double_pairs(structure: &SlimFly) -> Result<u64, Refusal> {
             }
         }
     }
-    // in two halves, off by an element of both sets: of (q - 1) (r, c) pairs of lines and points,
-    // a path down then up and one up and up where the step rises in one column and falls in the
-    // other
+    // pairs in different halves that are off by x, an element of both sets: where adding x rises in
+    // one column and falls in the other, one path falls and then rises, and another rises twice;
+    // the factor q - 1 counts the pairs (r, c) of lines and points
     for &x in sets[0].iter().filter(|x| sets[1].contains(x)) {
         let falls = (0..q).filter(|&y| field.add(y, x) < y).count() as u64;
         let q = u64::from(q);
@@ -110,7 +113,8 @@ impl Family for Bundlefly {
         let n = nodes * order;
         let links = n * u64::from(radix) / 2;
         let apart = nodes * (nodes - 1 - u64::from(structure_radix));
-        // element 0 always leads to 0; any other to one or two elements in two hops
+        // two hops from element 0 always lead to 0; from any other element they lead to one or two
+        // elements
         let two = apart * order + double_pairs(&structure)? * (order - 1);
         let three = apart * order * order - two;
         let pairs = n * (n - 1);

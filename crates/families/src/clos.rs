@@ -5,9 +5,10 @@
 //! switching networks", 1998).
 //!
 //! C(n, m, r) has r ingress switches with n inputs, m middle switches, and r egress switches with n
-//! outputs. Cables carry both directions here: folded, an ingress switch and its egress switch are
-//! one, which is the leaf-spine of data centres; unfolded, endpoints are on both outer stages, the
-//! inputs first. Ports: endpoints, then links by the number of the switch they lead to.
+//! outputs. Cables carry both directions here. In the folded network an ingress switch and its
+//! egress switch are one switch; that is the leaf-spine network of data centres. In the unfolded
+//! network, endpoints are on both outer stages, the inputs first. Ports: endpoints, then links by
+//! the number of the switch they lead to.
 
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
@@ -35,7 +36,7 @@ pub struct Clos {
 }
 
 impl Clos {
-    /// Outer switches of both sides.
+    /// The number of outer switches, of both sides together.
     fn outer(&self) -> Result<u32, Refusal> {
         let sides = if self.folded.unwrap_or(true) { 1 } else { 2 };
         let n = in_range("n", self.n, 1, MAX_P)?;
@@ -99,8 +100,9 @@ impl Family for Clos {
         Ok(b)
     }
 
-    /// Folded, for every n the rearrangeable and the strictly non-blocking network, with as many
-    /// outer switches as the wish needs; of oversubscribed ones m = n / oversubscription.
+    /// Folded networks with as many outer switches as the wish needs: for every n the rearrangeable
+    /// and the strictly non-blocking one, or with oversubscription those with m = n /
+    /// oversubscription.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for n in 1..wish.radix.min(MAX_P) {
@@ -182,7 +184,7 @@ mod tests {
         }
     }
 
-    /// Folded it is a fat tree of two levels: the same links.
+    /// The folded network has the same links as a fat tree of two levels.
     #[test]
     fn folded_it_is_a_leaf_spine() {
         let tree = FatTree { leaves: Some(6), spines: Some(4), p: Some(3), ..FatTree::default() };
@@ -214,7 +216,7 @@ mod tests {
             };
             Clos::near(&wish).iter().filter_map(fits).max()
         };
-        // n + m <= 36 with m = n, and with m = 2 n - 1; 36 outer switches
+        // 36 ports allow n + m <= 36, with m = n or with m = 2 n - 1, and 36 outer switches
         assert_eq!(largest("rearrangeable"), Some(18 * 36));
         assert_eq!(largest("strictly non-blocking"), Some(12 * 36));
     }

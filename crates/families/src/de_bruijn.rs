@@ -4,15 +4,15 @@
 //! directed (d, k) graphs", in "Theory of cellular logic networks and machines", 1968; as networks:
 //! Bermond & Peyrat, "De Bruijn and Kautz networks: a competitor for the hypercube?", 1989.
 //!
-//! Links are those of the directed graphs without directions: loops are left out, and two words
-//! that are shifts of each other in both directions have one link. Coordinates are the letters.
-//! Ports come in the order of the switches they lead to.
+//! Links are those of the directed graphs without directions. Loops are left out, and two words
+//! that are shifts of each other in both directions have a single link. Coordinates are the
+//! letters. Ports are in the order of the switches they lead to.
 //!
-//! The diameter is n: each step brings one new letter, and there are words that share none, or (for
-//! Kautz with three letters) only single letters too far apart to help. A walk that removes m
-//! letters and ends shifted by c places takes 2 m - |c| steps or more; counting the words that can
-//! be reached in k steps bounds the mean distance from below. Walks that shift in one direction
-//! only bound it from above.
+//! The diameter is n: each step adds one new letter, and there are words that share no letters, or
+//! (for Kautz with three letters) only single letters too far apart to help. A walk that removes m
+//! letters and ends shifted by c places takes 2 m - |c| steps or more; so the number of words that
+//! can be reached in k steps is bounded, which bounds the mean distance from below. Walks that
+//! shift in one direction only bound it from above.
 
 use super::algebra::{endpoints, sized};
 use super::wish::NetworkWish;
@@ -52,11 +52,11 @@ pub struct Kautz {
 }
 
 const MAX_N: u32 = 25;
-/// Most words times d.
+/// The largest number of words times d.
 const MAX_ARCS: u64 = 1 << 26;
 
-/// The words of a De Bruijn or Kautz network, checked: the first letter is one of `letters`, every
-/// other one of `d`.
+/// The words of a De Bruijn or Kautz network, checked: there are `letters` choices for the first
+/// letter, and `d` for every other one.
 ///
 /// Words are numbered in lexicographic order.
 #[derive(Clone, Copy)]
@@ -64,7 +64,7 @@ struct WordGraph {
     letters: u32,
     d: u32,
     n: u32,
-    /// Number of words.
+    /// The number of words.
     count: u64,
 }
 
@@ -83,8 +83,8 @@ impl WordGraph {
         })
     }
 
-    /// The largest number of links of a switch: to d words in each direction, less the loop, or the
-    /// shifts in both directions that every short word has.
+    /// The largest number of links of a switch: to d words in each direction, minus a loop or a
+    /// pair of shifts in both directions, which every word of one or two letters has.
     fn network_radix(self) -> u32 {
         match self.n {
             1 => self.letters - 1,
@@ -93,7 +93,8 @@ impl WordGraph {
         }
     }
 
-    /// The promise; `loops` words are their own shift.
+    /// The promise; `loops` is the number of words that are their own shift, `p` that of endpoints
+    /// per switch.
     fn promise(self, loops: u64, p: u32) -> FamilyPromise {
         let (letters, d) = (u64::from(self.letters), u64::from(self.d));
         // words of two alternating letters are shifts of each other in both directions
@@ -115,16 +116,17 @@ impl WordGraph {
         )
     }
 
-    /// Bounds of the sum of distances over ordered pairs.
+    /// A lower and an upper bound of the sum of distances over ordered pairs.
     ///
-    /// The sum is that of the pairs further apart than k, for every k below the diameter n.
+    /// The sum of distances is the sum, over every k below the diameter n, of the number of pairs
+    /// further apart than k.
     fn sums(self) -> (u64, u64) {
         let (count, d) = (self.count, u64::from(self.d));
         let all = count * count;
         let (mut low, mut high) = (0, 0);
         for k in 0..self.n {
             // words reached from one word by m removed letters and a shift of c >= 2 m - k places;
-            // those of fewer letters than half of k are among those of more
+            // those for m below k / 2 are also reached with larger m
             let mut ball = 0_u64;
             for m in k / 2..=k {
                 let off = (2 * m).saturating_sub(k)..=m;
@@ -133,8 +135,9 @@ impl WordGraph {
                 ball = count.min(ball.saturating_add(words));
             }
             low += count * (count - ball);
-            // d^k words in each direction; a word is reached in both directions when its period is
-            // 2 k, or shorter than that of its middle, which is free
+            // d^k words in each direction. Two words reach each other in both directions when the
+            // first has period 2 k; where words are shorter than 2 k, the first can be any word,
+            // and the middle of the second is free
             let one_direction = d.pow(k);
             let both = if self.letters == self.d {
                 one_direction * one_direction
@@ -146,8 +149,8 @@ impl WordGraph {
         (low, high)
     }
 
-    /// The letters of a word. Where neighbouring letters are different, a digit counts the letters
-    /// without the one before.
+    /// The letters of a word. For Kautz, a digit of the number counts the letters other than the
+    /// previous one.
     fn spell(self, word: u32) -> Vec<u32> {
         let mut letters: Vec<u32> = Vec::with_capacity(self.n as usize);
         let mut place = self.count as u32 / self.letters;
@@ -165,7 +168,7 @@ impl WordGraph {
         letters
     }
 
-    /// The number of the word of these letters.
+    /// The number of the word with these letters.
     fn number(self, letters: &[u32]) -> u32 {
         let digit = |pair: &[u32]| pair[1] - u32::from(self.letters > self.d && pair[1] > pair[0]);
         letters.windows(2).fold(letters[0], |number, pair| number * self.d + digit(pair))
@@ -203,7 +206,7 @@ impl WordGraph {
     }
 }
 
-/// Lengths and letters that fit the ports of a wish.
+/// Pairs (d, n) whose networks fit the ports of a wish.
 fn within(wish: &NetworkWish) -> impl Iterator<Item = (u32, u32)> {
     (2..=wish.radix.min(1024) / 2).flat_map(|d| (2..=MAX_N).map(move |n| (d, n)))
 }

@@ -4,13 +4,13 @@
 //! 6, 1985; coordinates and polarity as in Van Maldeghem, "Generalized Polygons", 1998, section
 //! 3.4; as a network: Besta & Hoefler, SC 2014, section II-C.
 //!
-//! Points of the quadrangle are (), (a), (k, b) and (a, l, c), lines [], [k], [a, l] and [k, b, c],
-//! over GF(q); (a, l, c) is on [k, b, c'] when b = a k + c and c' = a^2 k + l, every other point
-//! on the lines that have one coordinate more or less than it and agree with it, () on []. With
-//! q = 2^(2e+1), t(x) = x^(2^e) and s(x) = t(x)^2 (s is the inverse of t), the polarity takes
-//! (a, l, c) to [s(a), t(l), s(c)] and (k, b) to [t(k), s(b)]. Two points are linked when one is on
-//! the line of the other. Points on their own line (absolute) have one link less. Groups are the
-//! points with the same first coordinate. Ports: in the order of the switches they lead to.
+//! Points of the quadrangle are (), (a), (k, b) and (a, l, c), lines are [], [k], [a, l] and [k, b,
+//! c], all over GF(q). (a, l, c) is on [k, b, c'] when b = a k + c and c' = a^2 k + l. Every other
+//! point is on the lines with one coordinate more or less that agree with it, and () is on []. With
+//! q = 2^(2e+1), t(x) = x^(2^e) and s(x) = t(x)^2 (s is the inverse of t), the polarity takes (a,
+//! l, c) to [s(a), t(l), s(c)] and (k, b) to [t(k), s(b)]. Two points are linked when one is on the
+//! line of the other. Points on their own line (absolute points) have one link less. Groups are the
+//! points with the same first coordinate. Ports are in the order of the switches they lead to.
 
 use super::algebra::{endpoints, one_of, sized};
 use super::wish::NetworkWish;
@@ -79,7 +79,8 @@ impl QuadranglePoints {
         self.field.mul(x, x)
     }
 
-    /// The points whose lines go through `point`, itself too when it is absolute; ascending.
+    /// The points whose lines go through `point`, ascending; `point` itself is among them if it is
+    /// absolute.
     fn linked(&self, point: u32) -> Vec<u32> {
         let (f, q) = (&self.field, self.field.order());
         // the point whose line is [k], [a, l] or [k, b, c]: the polarity is its own inverse
@@ -126,8 +127,9 @@ impl Family for Delorme {
         // every line has one absolute point, so there are q^2 + 1 of them
         let absolute = q * q + 1;
         let links = ((q + 1) * n - absolute) / 2;
-        // q (q + 1) points are on a line with one: those are two hops away, for a quadrangle has no
-        // triangles, but for the q on its own line where it is absolute, else the absolute one
+        // q (q + 1) points share a line with a given point. All are two hops away, because a
+        // quadrangle has no triangles, except the q points on its own line if it is absolute, or
+        // else the one absolute point on its line
         let two = absolute * q * q + (n - absolute) * (q * (q + 1) - 1);
         let pairs = n * (n - 1);
         let sum = 3 * pairs - 2 * (2 * links) - two;
@@ -174,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Two points are linked in both directions or not at all: the map is a polarity.
+    /// Being on the other's line is symmetric for all pairs of points: the map is a polarity.
     #[test]
     fn being_on_the_other_s_line_is_symmetric() {
         for q in [2, 8, 32_u32] {
@@ -195,7 +197,8 @@ mod tests {
         }
     }
 
-    /// One of the largest: distances from a sample of switches, as the formula has them.
+    /// In one of the largest networks, distances from a sample of switches are those of the
+    /// formula.
     #[test]
     fn the_largest_has_diameter_three() {
         let t = built(&Delorme { q: 32, p: Some(0) });

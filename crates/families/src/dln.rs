@@ -4,12 +4,12 @@
 //! HPC interconnects", ISCA 2012, section 3.
 //!
 //! Every switch i of a ring of n gets links to i + n / 2^j, rounded down, for j = 1 .. x - 2
-//! (DLN-x), and each of y random perfect matchings one more link (DLN-x-y; DLN-2-y is the ring with
-//! y random links a switch). Read so, a regular shortcut is two links of a switch, one ahead and
-//! one back, unless it leads to the opposite switch: for even n the degree is 2 x - 3 + y from
+//! (DLN-x), and each of y random perfect matchings adds one link (DLN-x-y; DLN-2-y is the ring with
+//! y random links per switch). By this rule a regular shortcut gives a switch two links, one ahead
+//! and one back, unless it leads to the opposite switch: for even n the degree is 2 x - 3 + y from
 //! x = 3 on. A matching is drawn as a random pairing; pairs that are linked already exchange
-//! partners with random others until no link is double. Ports: endpoints, then by the number of
-//! the switch they lead to.
+//! partners with random other pairs until no link is double. Ports: endpoints, then by the number
+//! of the switch they lead to.
 
 use super::random::{LinkEnds, concentration, distances, in_order, sizes};
 use super::wish::NetworkWish;
@@ -57,7 +57,7 @@ struct CheckedDln {
 impl Dln {
     fn checked(&self) -> Result<CheckedDln, Refusal> {
         let n = in_range("n", self.n, 3, MAX_N)?;
-        // a shortcut of one step would be the ring's link again
+        // a shortcut with a step of 1 would repeat the ring's link
         let x = in_range("x", self.x.unwrap_or(2), 2, n.ilog2() + 1)?;
         let steps: Vec<u32> = (0..=x - 2).map(|j| if j == 0 { 1 } else { n >> j }).collect();
         let regular: u32 = steps.iter().map(|step| if 2 * step == n { 1 } else { 2 }).sum();
@@ -65,19 +65,19 @@ impl Dln {
             let why = format!("{n} switches cannot all be matched in pairs");
             return Err(Refusal::new("n", why, format!("nearest: {}, {}", n - 1, n + 1)));
         }
-        // with 2 (degree + 1) < n a pair always finds another to exchange partners with
+        // with 2 (degree + 1) < n a pair always finds another pair to exchange partners with
         let most = (n / 2).saturating_sub(regular + 2).min(MAX_Y);
         let degree = regular + in_range("y", self.y, 0, most)?;
         let p = self.p.unwrap_or_else(|| concentration(n.into(), degree));
         Ok(CheckedDln { steps, degree, p: in_range("p", p, 0, MAX_P)? })
     }
 
-    /// A bound of the diameter: that of the ring, halved by every regular shortcut.
+    /// An upper bound of the diameter: that of the ring, about halved by every regular shortcut.
     fn farthest(&self, steps: &[u32]) -> u32 {
         let mut left = self.n / 2;
         let mut best = left;
         for (taken, &step) in (1..).zip(&steps[1..]) {
-            // from up to `left` ahead, after the shortcut or without it
+            // switches up to `left` ahead are reached with the shortcut or without it
             left = (step / 2).max(left.saturating_sub(step));
             best = best.min(taken + left);
         }
@@ -143,7 +143,7 @@ impl Family for Dln {
         let (diameter, mean) = distances(n, degree, self.farthest(&steps));
         let promise =
             FamilyPromise::direct(n, p, n * u64::from(degree) / 2, degree, diameter, mean);
-        // without random links the ring can be turned
+        // without random links a rotation of the ring is an automorphism
         Ok(if self.y == 0 { promise.vertex_transitive() } else { promise })
     }
 
@@ -160,8 +160,9 @@ impl Family for Dln {
         Ok(b)
     }
 
-    /// DLN-2-y: for every y the numbers of switches next to the wish, with the default rule;
-    /// nothing where no number is wished, for there is no largest member.
+    /// DLN-2-y: for every y the numbers of switches just below and above the wish, with the default
+    /// number of endpoints; none where the wish names no number, because there is no largest
+    /// member.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |y: u32| {
             sizes(wish, 2 + y).into_iter().filter_map(move |(n, p)| {
@@ -236,7 +237,8 @@ mod tests {
         }
     }
 
-    /// For powers of two: DLN-x has degree 2 x - 3 read literally, and y random links are y more.
+    /// For powers of two: DLN-x has degree 2 x - 3 by the rule of the paper, and y random links add
+    /// y.
     #[test]
     fn degrees_are_those_of_the_literal_rule() {
         for (x, y) in [(3, 0), (4, 0), (5, 0), (4, 3), (2, 4)] {

@@ -7,8 +7,8 @@
 //!
 //! A group has a h global ports, numbered l = 0, 1, ...; port l is on router l / h. With g groups,
 //! ports 0 to g - 2 lead to the other groups in the order of the arrangement, the next g - 1 ports
-//! to each of them again, and so on: m = a h / (g - 1) links, rounded down, join every two groups,
-//! and the ports left over stay empty. Ports of a switch: endpoints, group, global.
+//! to each of them again, and so on. So m = a h / (g - 1) links, rounded down, join every two
+//! groups, and the remaining ports stay empty. Ports of a switch: endpoints, group, global.
 
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
@@ -61,29 +61,30 @@ const ALL: [GlobalArrangement; 4] = [
     GlobalArrangement::Circulant,
 ];
 
-/// Most switches per group, and most global ports per switch.
+/// The most switches per group, and the most global ports per switch.
 const MOST: u32 = 1024;
-/// Promises count two-link shortcuts one by one up to this many steps, else they give bounds.
+/// Promises count paths of two global links one by one up to this many steps, and give bounds
+/// beyond.
 const COUNTED_STEPS: u64 = 1 << 22;
 
-/// The wiring of groups by global links: parameters checked and filled in.
+/// The wiring of groups by global links: the parameters, checked and completed by defaults.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct GlobalWiring {
     pub(super) p: u32,
     pub(super) a: u32,
     pub(super) h: u32,
     pub(super) g: u32,
-    /// Links that join any two groups; 0 when there is one group.
+    /// The number of links that join any two groups; 0 when there is one group.
     pub(super) m: u32,
     pub(super) arrangement: GlobalArrangement,
 }
 
-/// The numbers of ordered pairs of switches in different groups, by distance.
+/// The numbers of ordered pairs of switches in different groups within one hop and within two hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DistanceCounts {
-    /// One hop apart.
+    /// The number of pairs one hop apart.
     one: u64,
-    /// At most two hops apart.
+    /// The number of pairs at most two hops apart.
     two: u64,
 }
 
@@ -108,7 +109,7 @@ impl Dragonfly {
 }
 
 impl GlobalWiring {
-    /// Place of group `to` in the order in which the ports of group `from` lead to groups.
+    /// The position of group `to` in the order in which the ports of group `from` lead to groups.
     fn index(&self, from: u32, to: u32) -> u32 {
         let ahead = (to + self.g - from) % self.g;
         let behind = self.g - ahead;
@@ -122,7 +123,7 @@ impl GlobalWiring {
         }
     }
 
-    /// The group at place `index` in the order of group `from`: the inverse of
+    /// The group at position `index` in the order of group `from`: the inverse of
     /// [`GlobalWiring::index`].
     fn target(&self, from: u32, index: u32) -> u32 {
         let ahead = match self.arrangement {
@@ -136,12 +137,12 @@ impl GlobalWiring {
         (from + ahead) % self.g
     }
 
-    /// The port of group `from` that holds its link number `round` to group `to`.
+    /// The port of group `from` that has link number `round` to group `to`.
     fn port(&self, from: u32, to: u32, round: u32) -> u32 {
         round * (self.g - 1) + self.index(from, to)
     }
 
-    /// The number that link `round` of two groups has at its other end.
+    /// The number that link number `round` between two groups has at its other end.
     fn far_round(&self, round: u32) -> u32 {
         if self.arrangement == GlobalArrangement::Codes { self.m - 1 - round } else { round }
     }
@@ -158,7 +159,7 @@ impl GlobalWiring {
         (to, self.port(to, from, self.far_round(port / (self.g - 1))))
     }
 
-    /// Every global link once: group and port at either end, the lower group first.
+    /// Every global link once: group and port at both ends, the lower group first.
     pub(super) fn global_links(&self) -> impl Iterator<Item = [(u32, u32); 2]> + '_ {
         let ends = (0..self.g).flat_map(|g| (0..self.m * (self.g - 1)).map(move |port| (g, port)));
         let links = ends.map(|(from, port)| [(from, port), self.across(from, port)]);
@@ -171,12 +172,12 @@ impl GlobalWiring {
         first < self.m && self.port(from, to, first) / self.h == i
     }
 
-    /// Counts from every switch of group `from`. O(a h^2 log h).
+    /// The counts for pairs whose first switch is in group `from`. O(a h^2 log h).
     fn near_from(&self, from: u32) -> DistanceCounts {
         let a = u64::from(self.a);
         let mut near = DistanceCounts { one: 0, two: 0 };
         for to in (0..self.g).filter(|&to| to != from) {
-            // rounds give ends in rising or falling order, so that equal ones are neighbours
+            // the ends rise or fall with the rounds, so that links with equal ends are consecutive
             let ends = |round| {
                 let far = self.port(to, from, self.far_round(round));
                 [self.port(from, to, round) / self.h, far / self.h]
@@ -206,23 +207,24 @@ impl GlobalWiring {
         near
     }
 
-    /// The counts over all groups: the least and the largest possible.
+    /// The smallest and the largest possible counts over all groups; equal where the counts are
+    /// exact.
     ///
-    /// With a h + 1 groups and the absolute, relative or palmtree arrangement by formula, O(1);
-    /// else by counting, where that takes at most [`COUNTED_STEPS`]; else as bounds.
+    /// By formula in O(1) for a h + 1 groups and the absolute, relative or palmtree arrangement;
+    /// otherwise by counting, where that takes at most [`COUNTED_STEPS`]; otherwise as bounds.
     fn near(&self) -> [DistanceCounts; 2] {
         let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
         let absolute = self.arrangement == GlobalArrangement::Absolute;
         if g == a * h + 1 && self.arrangement != GlobalArrangement::Circulant {
-            // Pairs of routers that only two global links in a row join within two hops.
+            // Pairs of routers that are within two hops only by two consecutive global links.
             // Absolute: two groups with neighbouring numbers share a router of most other groups;
-            // relative: o + o' = -h+1 .. h-1 for the offsets of routers i and a - 1 - i.
+            // relative: o + o' = -h+1 .. h-1 for the offsets o, o' on routers i and a - 1 - i.
             let shortcuts =
                 if absolute { h * (h - 1) * a * (a - 1) } else { 2 * g * (a - 2) * (h - 1) };
             let one = g * a * h;
             return [DistanceCounts { one, two: one * (2 * a - 1) + shortcuts }; 2];
         }
-        // all arrangements but the absolute one look the same from every group
+        // except for the absolute arrangement, the links look the same from every group
         let starts = if absolute { g } else { 1 };
         if starts * a * h * h <= COUNTED_STEPS {
             let mut sum = DistanceCounts { one: 0, two: 0 };
@@ -235,8 +237,9 @@ impl GlobalWiring {
         self.bounds()
     }
 
-    /// Loose bounds for [`GlobalWiring::near`], in O(1): each pair of groups has 1 to min(m, a)
-    /// routers with a link at either end, and each switch joins its h global neighbours.
+    /// Loose bounds for [`GlobalWiring::near`], in O(1): between two groups, 1 to min(m, a) routers
+    /// of each have a link to the other; and two global links of a switch join h global neighbours
+    /// of it.
     fn bounds(&self) -> [DistanceCounts; 2] {
         let [a, h, g, m] = [self.a, self.h, self.g, self.m].map(u64::from);
         let (groups, most) = (g * (g - 1), m.min(a));
@@ -274,8 +277,8 @@ impl GlobalWiring {
     }
 }
 
-/// Numbers of groups for a wish, of `ports` global ports and `hosts` endpoints each: the next below
-/// and the next above with which the links between two groups carry uniform traffic in full. A
+/// Numbers of groups that fit a wish, where a group has `ports` global ports and `hosts` endpoints:
+/// the next below and above at which the links between two groups carry uniform traffic in full. A
 /// group's endpoints send 1/g of their traffic to each other group.
 pub(super) fn groups_near(wish: &NetworkWish, ports: u32, hosts: u32) -> impl Iterator<Item = u32> {
     let full = f64::from(hosts) / wish.oversubscription;
@@ -347,8 +350,8 @@ impl Family for Dragonfly {
         Ok(b)
     }
 
-    /// Balanced members, a = 2 h, p = h (Kim et al., section 3.1): with all groups, and with as
-    /// many as the wish needs where the links between two groups still carry uniform traffic.
+    /// Balanced members, a = 2 h, p = h (Kim et al., section 3.1): with the most groups, and with
+    /// as many as the wish needs where the links between two groups still carry uniform traffic.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for h in 1..=wish.radix.min(4 * MOST).div_ceil(4) {
@@ -378,7 +381,8 @@ mod tests {
         built.expect("a valid network")
     }
 
-    /// Values of an independent program: breadth-first search over the published wiring, in Python.
+    /// Mean distances computed by an independent program: breadth-first search in Python over the
+    /// published wiring.
     #[test]
     fn mean_distances_are_those_of_an_independent_program() {
         let known = [
@@ -414,7 +418,8 @@ mod tests {
         }
     }
 
-    /// The published rules: where global port l of group G leads, with the most groups.
+    /// The published rules for the group that global port l of group G leads to, with the most
+    /// groups.
     #[test]
     fn global_ports_lead_where_the_published_arrangement_says() {
         for arrangement in ALL {
@@ -432,7 +437,7 @@ mod tests {
                         GlobalArrangement::Codes => unreachable!("it is of one size"),
                     };
                     let router = SwitchId((group * a + l / h) as u32);
-                    // two endpoints and three local ports come first
+                    // two endpoints and three local ports have the lower port numbers
                     let PortPeer::Switch(c) = t.peer(router, (6 + l % h) as u16) else {
                         panic!("global port {l} of group {group} is empty");
                     };
@@ -499,9 +504,9 @@ mod tests {
         }
     }
 
-    /// The dragonfly of the Fit Fly study as its configuration says it: router l of group g has
-    /// links to groups g + 1 to g + 9 where l is even, to g + 10 to g + 18 where it is odd, each to
-    /// router 17 - l there.
+    /// The dragonfly of the Fit Fly study as its configuration file has it: router l of group g has
+    /// links to groups g + 1 to g + 9 where l is even, to g + 10 to g + 18 where l is odd, each to
+    /// router 17 - l of that group.
     #[test]
     fn the_codes_arrangement_is_that_of_its_configuration() {
         let codes = Some(GlobalArrangement::Codes);

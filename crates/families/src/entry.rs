@@ -9,9 +9,9 @@ use fabric::geometry::Geometry;
 use fabric::network::{Recipe, Topology};
 use serde_json::{Map, Value};
 
-/// One row of the table of families.
+/// A row of the table of families: one family with its functions.
 pub struct FamilyEntry {
-    /// Its name, what it is, and its parameters.
+    /// The family's name, description and parameters.
     pub part: Part,
     examples: fn() -> Vec<Recipe>,
     geometry: fn(Value) -> Result<Geometry, Refusal>,
@@ -20,12 +20,12 @@ pub struct FamilyEntry {
     near: fn(&NetworkWish) -> Vec<MemberOffer>,
 }
 
-/// A member of a family that is offered for a wish.
+/// A member of a family that is offered to somebody who wishes for a network.
 #[derive(Debug, Clone)]
 pub struct MemberOffer {
     /// The family and the parameters of the member.
     pub recipe: Recipe,
-    /// The kind of the member within the family; often empty.
+    /// The kind of the member within the family, such as `3 levels`; often empty.
     pub kind: String,
     /// The promise of the member.
     pub promise: FamilyPromise,
@@ -91,13 +91,13 @@ impl FamilyEntry {
         (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
-    /// The members that the family offers for `wish`: [`Family::near`].
+    /// The members that the family offers for a wish: [`Family::near`].
     pub fn near(&self, wish: &NetworkWish) -> Vec<MemberOffer> {
         (self.near)(wish)
     }
 }
 
-/// The largest number of links of a network that is built: beyond it memory, not time, is the
+/// The most links that a network may have to be built: for larger networks memory, not time, is the
 /// limit.
 const MAX_LINKS: u64 = 1 << 26;
 

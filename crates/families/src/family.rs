@@ -38,19 +38,20 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// As [`Family::promise`].
     fn build(&self) -> Result<Builder, Refusal>;
 
-    /// Members that may fit a wish: sizing chooses among them by their promises.
+    /// Members that may fit a wish; the sizing command chooses among them by their promises.
     ///
-    /// Among the members that the wish's ports and concentration allow, the list must contain, if
-    /// they exist, the largest with at most as many endpoints as wished and the smallest with at
-    /// least as many; with no number of endpoints wished, the largest of all. Members that do not
-    /// fit are dropped, so a family may simply list its members along their natural parameter.
-    /// Families that are not built for bandwidth (rings, trees) offer none, the default.
+    /// Among the members with at most the wished ports and with the wished concentration, the list
+    /// must contain, if they exist, the largest one with at most as many endpoints as wished and
+    /// the smallest one with at least as many; where the wish names no number of endpoints, the
+    /// largest of all. Members that do not fit are dropped later, so a family may simply list its
+    /// members along their natural parameter. Families that are not built for bandwidth (rings,
+    /// trees) offer none, which is the default.
     fn near(_wish: &NetworkWish) -> Vec<Self> {
         Vec::new()
     }
 
-    /// The kind of member within the family, where sizing should tell kinds apart: `3 levels`,
-    /// `2D`. Empty by default.
+    /// The kind of member within the family, where the sizing command should distinguish kinds: `3
+    /// levels`, `2D`. Empty by default.
     fn kind(&self) -> String {
         String::new()
     }

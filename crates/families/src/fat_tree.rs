@@ -5,12 +5,13 @@
 //! data center network architecture", SIGCOMM 2008, section 3.
 //!
 //! Two levels: every leaf is linked to every spine. Three levels of k-port switches: k pods of edge
-//! and aggregation switches, complete between the two, and cores, of which aggregation switch j of
-//! every pod has its own k/2. With fewer pods, or fewer edge switches in the last, there are as
-//! many cores as take all up-links with k ports each. Up-links are assigned to the cores in turn,
-//! pod by pod and switch by switch, each pod continuing where the one before stopped. Every core
-//! then has links to every pod, and all have equally many or one more. Ports: endpoints, then down
-//! by switch, then up by switch, so that parallel links are side by side.
+//! and aggregation switches, where each edge switch is linked to each aggregation switch of its
+//! pod, and cores; k/2 of the cores are linked to aggregation switch j of every pod. With fewer
+//! pods, or fewer edge switches in the last pod, there are just enough cores of k ports for all
+//! up-links. The up-links are assigned to the cores in turn, pod by pod and switch by switch, and
+//! each pod continues at the core where the previous pod stopped. Every core then has links to
+//! every pod, and the numbers of links to pods differ by at most one. Ports: endpoints, then links
+//! down by switch, then links up by switch, so that parallel links have consecutive ports.
 
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
@@ -56,22 +57,23 @@ pub struct FatTree {
 
 const MAX_K: u32 = 4096;
 
-/// The checked and completed parameters of a fat tree. Two levels are one pod without cores.
+/// The checked and completed parameters of a fat tree. A tree of two levels is one pod without
+/// cores.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FatTreeShape {
     pods: u32,
-    /// Leaves of a pod.
+    /// The number of leaves of a pod.
     leaves: u32,
-    /// Leaves of the last pod.
+    /// The number of leaves of the last pod.
     last: u32,
-    /// Spines of a pod: its upper switches.
+    /// The number of spines of a pod: its upper switches.
     spines: u32,
     parallel: u32,
-    /// Links of a spine to cores.
+    /// The number of links of a spine to cores.
     up: u32,
     cores: u32,
     p: u32,
-    /// Ports of a switch; 0 when they are not stated.
+    /// The number of ports of a switch; 0 when it is not given.
     ports: u16,
 }
 
@@ -95,7 +97,7 @@ impl FatTree {
         in_range("oversubscription", self.oversubscription.unwrap_or(1), 1, MAX_K - 1)
     }
 
-    /// Up-links of a leaf with `k` ports: k / (r + 1).
+    /// The number of up-links of a leaf with `k` ports: k / (r + 1).
     fn up_links(&self, k: u32) -> Result<u32, Refusal> {
         let r = self.ratio()?;
         if k.is_multiple_of(r + 1) {
@@ -108,7 +110,7 @@ impl FatTree {
         refuse(param, why, format!("{k} ports divide {}", good.join(", ")))
     }
 
-    /// Endpoints of a leaf with `up` up-links.
+    /// The number of endpoints of a leaf with `up` up-links.
     fn concentration(&self, up: u32) -> Result<u32, Refusal> {
         let Some(p) = self.p else {
             let p = self.ratio()?.saturating_mul(up);
@@ -209,7 +211,8 @@ impl FatTree {
         Ok(FatTreeShape { pods, leaves, last, spines, parallel, up, cores, p, ports: k as u16 })
     }
 
-    /// Pods of `each` leaves, and leaves of the last one, in a tree of k-port switches.
+    /// The number of pods with `each` leaves, and the number of leaves of the last pod, in a tree
+    /// of k-port switches.
     fn pods(&self, k: u32, each: u32) -> Result<(u32, u32), Refusal> {
         match (self.pods, self.leaves) {
             (Some(_), Some(_)) => {
@@ -226,12 +229,13 @@ impl FatTree {
 }
 
 impl FatTreeShape {
-    /// Coordinates of a switch: level, pod if there are several, number.
+    /// Coordinates of a switch: level, pod if there are several pods, number.
     fn coordinates(&self, level: u32, place: [u32; 2]) -> Vec<u32> {
         if self.cores == 0 { vec![level, place[1]] } else { vec![level, place[0], place[1]] }
     }
 
-    /// Adds a switch; `place` is its pod (of a core: the spine below it) and its number there.
+    /// Adds a switch. `place` is its pod and its number there; for a core, the number of a spine
+    /// below it, and its number among the cores above that spine.
     fn add(&self, b: &mut Builder, level: u32, place: [u32; 2]) {
         let coordinates = self.coordinates(level, place);
         let name: Vec<String> = coordinates.iter().map(u32::to_string).collect();
@@ -251,14 +255,15 @@ impl FatTreeShape {
         for pod in 0..self.pods {
             (0..self.spines).for_each(|i| self.add(&mut b, 1, [pod, i]));
         }
-        // with all pods, core c is number c % up of those above spine c / up
+        // with the most pods, core c has number c % up among the cores above spine c / up
         (0..self.cores).for_each(|c| self.add(&mut b, 2, [c / self.up, c % self.up]));
         let all_leaves = (self.pods - 1) * self.leaves + self.last;
         let leaf = |pod: u32, i: u32| SwitchId(pod * self.leaves + i);
         let spine = |pod: u32, j: u32| SwitchId(all_leaves + pod * self.spines + j);
         let cores = all_leaves + self.pods * self.spines;
         b.endpoints_on((0..all_leaves).map(SwitchId), self.p);
-        // ports are assigned in this order: on every switch the lower level first, then by number
+        // ports are assigned in the order of links: on every switch the lower level first, then by
+        // number
         for pod in 0..self.pods {
             for i in 0..leaves(pod) {
                 for j in 0..self.spines {
@@ -322,7 +327,7 @@ impl Family for FatTree {
         let core_links = pods * spines * up;
         let core_radix = if cores == 0 { 0 } else { core_links.div_ceil(cores) as u32 };
         let spine_radix = t.leaves * t.parallel + t.up;
-        // ordered pairs of edge switches, and those of one pod
+        // ordered pairs of edge switches, and the number of those within one pod
         let pairs = edges * (edges - 1);
         let inside = (pods - 1) * leaves * (leaves - 1) + last * (last - 1);
         let diameter = if edges == 1 { 0 } else { 2 * u32::from(t.pods > 1) + 2 };
@@ -332,7 +337,7 @@ impl Family for FatTree {
             links: edges * spines * parallel + core_links,
             network_radix: (t.spines * t.parallel).max(spine_radix).max(core_radix),
             diameter: PromisedValue::Exact(diameter),
-            // two hops inside the pod, four to the others
+            // two hops inside the pod, four hops to other pods
             mean_distance: PromisedValue::Exact(ExactFraction {
                 num: 4 * pairs - 2 * inside,
                 den: pairs.max(1),
@@ -435,7 +440,8 @@ mod tests {
         assert_eq!(t.radix(), 8);
     }
 
-    /// Shortest paths between edge switches: k/2 in a pod, (k/2)^2 across, counted level by level.
+    /// The number of shortest paths between edge switches, counted level by level: k/2 in a pod,
+    /// (k/2)^2 between pods.
     #[test]
     fn every_core_is_on_a_shortest_path_between_pods() {
         let (_, t) = checked("fat_tree:levels=3,k=6");
@@ -488,7 +494,7 @@ mod tests {
             for &spine in t.graph().neighbours(core) {
                 pods[t.switches()[spine as usize].group as usize] += 1;
             }
-            // 324 up-links of a pod over 63 cores
+            // the 324 up-links of a pod are spread over 63 cores
             assert!(pods.iter().all(|&links| links == 5 || links == 6), "{pods:?}");
             assert_eq!(pods.iter().sum::<u32>(), 36);
         }
@@ -516,7 +522,8 @@ mod tests {
         }
     }
 
-    /// r:1 with k ports: r k/(r+1) down, k/(r+1) up and spines, k leaves.
+    /// A ratio of r:1 with k ports: r k/(r+1) ports down, k/(r+1) ports up, k/(r+1) spines, k
+    /// leaves.
     #[test]
     fn oversubscription_keeps_the_ports_and_moves_the_split() {
         for (k, r) in [(36, 1), (36, 2), (36, 3), (40, 4), (12, 11)] {

@@ -1,10 +1,10 @@
-//! Fit Fly: planes of a Slim Fly, every other one with the endpoints in opposite order.
+//! Fit Fly: planes of a Slim Fly; every second plane has the endpoints in opposite order.
 //!
 //! Source: `McGlohon` et al., "Fit Fly: a case study on interconnect innovation through parallel
 //! simulation", SIGSIM-PADS 2019; the mapping as in the `slimfly` model of CODES.
 //!
-//! Endpoint t is in plane j on router t / p, rounded down, if j is even, and on router
-//! n - 1 - t / p of the plane's n if j is odd. Groups (columns) are numbered through the planes.
+//! Endpoint t is in plane j on router t / p, rounded down, if j is even, and on router n - 1 - t /
+//! p of the plane's n routers if j is odd. Groups (columns) are numbered through all planes.
 
 use super::multi_plane::{MAX_PLANES, PlaneMap, copies, promise_of};
 use super::slim_fly::SlimFly;
@@ -69,7 +69,7 @@ impl Family for FitFly {
         Ok(copies(&one, planes, self.map.unwrap_or(PlaneMap::Mirrored)))
     }
 
-    /// Two planes of the Slim Flies that fit.
+    /// Two planes of every Slim Fly that may fit the wish.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |one: SlimFly| Self { q: one.q, p: one.p, planes: None, map: None };
         SlimFly::near(wish).into_iter().map(of).collect()
@@ -92,9 +92,9 @@ mod tests {
         FitFly { q, p: None, planes: None, map: None }
     }
 
-    /// The configuration of the study: 3,042 nodes, 9 a router; 676 routers of 28 ports in 52
-    /// groups, 169 global ports each, 117 nodes a group; and 8,788 global ports in all, for which
-    /// the paper prints 9,464 (it counts 182 a group).
+    /// The configuration of the study: 3,042 nodes, 9 per router; 676 routers of 28 ports in 52
+    /// groups, 169 global ports and 117 nodes per group; and 8,788 global ports in all, for which
+    /// the paper prints 9,464 (it counts 182 per group).
     #[test]
     fn the_published_configuration_comes_out() {
         let (promise, t) = (plain(13).promise().expect("a member"), built(&plain(13)));

@@ -3,8 +3,8 @@
 //! Source: Kim, Dally & Abts, "Flattened butterfly: a cost-efficient topology for high-radix
 //! networks", ISCA 2007, section 2.1, equation 1.
 //!
-//! A router has n - 1 digits below k and is linked to all that differ from it in one. Ports:
-//! endpoints, then dimension by dimension, the first digit first, by the digit they lead to.
+//! A router has n - 1 digits below k and is linked to all routers that differ from it in one digit.
+//! Ports: endpoints, then dimension by dimension, the first digit first, by the digit they lead to.
 
 use super::grid::Grid;
 use super::wish::NetworkWish;
@@ -39,7 +39,7 @@ const MAX_K: u32 = 4096;
 const MOST: u64 = 1 << 30;
 
 impl FlattenedButterfly {
-    /// Switches, k^(n-1), and endpoints on each.
+    /// The number of switches, k^(n-1), and the number of endpoints on each.
     fn checked(&self) -> Result<(u64, u32), Refusal> {
         let k = in_range("k", self.k, 2, MAX_K)?;
         let n = in_range("n", self.n, 2, MAX_N)?;
@@ -64,7 +64,8 @@ impl Family for FlattenedButterfly {
         let (switches, p) = self.checked()?;
         let (k, n) = (u64::from(self.k), self.n);
         let radix = (n - 1) * (self.k - 1);
-        // a digit of another switch differs in (k - 1) / k of them
+        // each of the n - 1 digits differs from that of a given switch in (k - 1) / k of all
+        // switches
         let far = u64::from(n - 1) * (switches - switches / k);
         let mean = PromisedValue::Exact(ExactFraction { num: far, den: switches - 1 });
         let links = switches * u64::from(radix) / 2;
@@ -87,7 +88,8 @@ impl Family for FlattenedButterfly {
                 for to in digit + 1..k {
                     let plug = |switch, port| Plug { switch: SwitchId(switch), port: port as u16 };
                     let j = i + (to - digit) * stride;
-                    // a switch has no port to its own digit
+                    // a switch has no port to its own digit, so the ports to higher digits move
+                    // down by one
                     b.link_at(plug(i, first + to - 1), plug(j, first + digit), Cable::default());
                 }
             }
@@ -95,7 +97,7 @@ impl Family for FlattenedButterfly {
         Ok(b)
     }
 
-    /// For two to five stages, every k that fits the ports, with k endpoints (Kim et al., section
+    /// For two to five stages, every k that the ports allow, with k endpoints (Kim et al., section
     /// 2).
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |n: u32, k: u32| {

@@ -3,14 +3,15 @@
 //! Source: Lei, Dong, Liao, Su & Li, "Galaxyfly: a novel family of flexible-radix low-diameter
 //! topologies for large-scales interconnection networks", ICS 2016, sections 3 and 4.
 //!
-//! The galaxy graph has n clusters of q vertices. In a cluster s and s' are linked when s - s' is
-//! in X, the first generator set of the Slim Fly of order q (none for q = 1); (j, s) is linked to
-//! (i, e s) for clusters i before j and the primitive element e. Every vertex becomes a group of a
-//! switches, a complete graph. Its a h outward ports, port l on switch l / h, lead to its linked
-//! groups in turn, those of its own cluster first, then by cluster; to each as often as there are
-//! ports for all, and the ports left over stay empty. Ports of a switch: endpoints, group, outward.
+//! The galaxy graph has n clusters of q vertices. In a cluster, s and s' are linked when s - s' is
+//! in X, the first generator set of the Slim Fly of order q (empty for q = 1). For clusters i
+//! before j, (j, s) is linked to (i, e s), where e is the primitive element. Every vertex becomes a
+//! group of a switches that are all linked to each other. Port l of a group's a h outward ports is
+//! on switch l / h. The outward ports lead to the linked groups in turn, those of the own cluster
+//! first, then by cluster. Each linked group gets the same number of ports, as large as possible,
+//! and the remaining ports stay empty. Ports of a switch: endpoints, group, outward.
 //!
-//! a = 1 is the flat network of diameter 2; q = 1 is a Dragonfly of n groups.
+//! a = 1 gives the flat network of diameter 2, q = 1 a Dragonfly of n groups.
 
 use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
 use super::slim_fly::SlimFly;
@@ -55,11 +56,11 @@ struct CheckedGalaxyfly {
     a: u32,
     h: u32,
     p: u32,
-    /// Groups linked to a group.
+    /// The number of groups that a group is linked to.
     linked: u32,
-    /// Links between two linked groups.
+    /// The number of links between two linked groups.
     parallel: u32,
-    /// Ports of a switch to other switches.
+    /// The number of ports of a switch to other switches.
     radix: u32,
     /// The largest number of links between groups on a shortest path: the galaxy graph's diameter.
     steps: u32,
@@ -98,7 +99,8 @@ impl Galaxyfly {
         u64::from(self.n) * u64::from(self.q)
     }
 
-    /// Bounds of the mean distance and a lower bound of the diameter, for groups of two or more.
+    /// Bounds of the mean distance and a lower bound of the diameter, for groups of at least two
+    /// switches.
     ///
     /// For the lower bounds: a shortest path has no two consecutive links inside groups, which
     /// limits the number of switches within k hops. For the upper bound: one link for each step
@@ -116,7 +118,8 @@ impl Galaxyfly {
             outward = inside.saturating_add(outward).saturating_mul(h);
             inside = next;
         }
-        // over the switches of a pair of groups, both ends included
+        // upper bounds of the sums of distances from the switches of a group to those of linked
+        // groups, and to those of all other groups
         let linked = u64::from(c.linked);
         let one = linked * (3 * a * a - 2 * a);
         let two = (groups - 1 - linked) * (5 * a * a - 2 * a);
@@ -125,7 +128,7 @@ impl Galaxyfly {
         (ratio(low, n - 1), high, diameter)
     }
 
-    /// The groups linked to each, in the order of the outward ports.
+    /// For each group, the groups linked to it, in the order of the outward ports.
     fn linked_groups(&self) -> Result<Vec<Vec<u32>>, Refusal> {
         let q = self.q;
         if q == 1 {
@@ -225,9 +228,9 @@ impl Family for Galaxyfly {
         Ok(b)
     }
 
-    /// The flat networks; and groups of a = 3 h / 2 + 1 switches, so that uniform traffic loads
-    /// links inside and outside groups equally (a path of five hops has three of the former and two
-    /// of the latter).
+    /// The flat networks, and networks with groups of a = 3 h / 2 + 1 switches. With these, uniform
+    /// traffic loads links inside and between groups equally: a path of five hops has three links
+    /// inside groups and two between groups.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let ports = wish.radix.min(1024);
         let good = |q: &u32| q % 4 != 2 && prime_power(*q).is_some();
@@ -316,7 +319,7 @@ mod tests {
         assert_eq!(refused(&of(4, 6, None, None, None)).help, "nearest: 5, 7");
         assert_eq!(refused(&of(4, 2, None, None, None)).help, "nearest: 1, 3");
         assert_eq!(refused(&of(4, 5, Some(0), None, None)).param, "a");
-        // 3 + 2 links a group need 2 ports on each of 3 switches
+        // a group has 3 + 2 links to other groups, which need 2 ports on each of its 3 switches
         assert!(of(4, 5, Some(3), Some(2), None).promise().is_ok());
         assert_eq!(refused(&of(4, 5, Some(3), Some(1), None)).help, "2 to 16384");
         assert_eq!(refused(&of(8192, 256, Some(1024), None, None)).help, "1 to 256");

@@ -8,12 +8,12 @@ use fabric::network::{Builder, Switch};
 pub(super) struct Grid<'a> {
     /// Size of each dimension, none of them 0.
     pub(super) sizes: &'a [u32],
-    /// Number of places, at most [`Grid::MOST`].
+    /// The number of points, at most [`Grid::MOST`].
     pub(super) places: u64,
 }
 
 impl<'a> Grid<'a> {
-    /// The most places a grid may have.
+    /// The most points that a grid may have.
     const MOST: u64 = 1 << 30;
     /// The most dimensions a grid may have.
     const DIMENSIONS: usize = 32;
@@ -21,7 +21,7 @@ impl<'a> Grid<'a> {
     /// The grid of this shape.
     ///
     /// # Errors
-    /// Refuses `shape` when it has no dimension or more than 32, a size of 0, or over 2^30 places.
+    /// Refuses `shape` when it has no dimension or more than 32, a size of 0, or over 2^30 points.
     pub(super) fn new(shape: &'a GridShape) -> Result<Self, Refusal> {
         let sizes = &shape.0[..];
         let refuse = |why: String, help: String| Err(Refusal::new("shape", why, help));
@@ -42,22 +42,22 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// The dimensions of size 2 or more, with their size: others have no neighbours.
+    /// The dimensions of size 2 or more, with their size; only these have neighbours.
     pub(super) fn wide(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         self.sizes.iter().enumerate().map(|(d, &s)| (d, u64::from(s))).filter(|&(_, s)| s > 1)
     }
 
-    /// The difference of the numbers of two places that differ by one along dimension `d`.
+    /// The difference of the numbers of two points that differ by one along dimension `d`.
     pub(super) fn stride(&self, d: usize) -> u32 {
         self.sizes[d + 1..].iter().product()
     }
 
-    /// The coordinates of place `id`.
+    /// The coordinates of point number `id`.
     pub(super) fn at(&self, id: u32) -> Vec<u32> {
         (0..self.sizes.len()).map(|d| id / self.stride(d) % self.sizes[d]).collect()
     }
 
-    /// Adds a switch for every place, named `prefix-x-y-...`, with its coordinates, then `p`
+    /// Adds a switch for every point, named `prefix-x-y-...`, with its coordinates, then `p`
     /// endpoints on each.
     pub(super) fn populate(&self, b: &mut Builder, prefix: &str, p: u32) {
         let places = self.places as u32;

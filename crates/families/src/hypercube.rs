@@ -39,7 +39,7 @@ pub struct FoldedHypercube {
 
 const MAX_N: u32 = 22;
 
-/// One generator a bit, the highest first.
+/// The generators of the graph, one for each bit, the highest first.
 fn bits(n: u32) -> Vec<u32> {
     (0..n).rev().map(|i| 1 << i).collect()
 }
@@ -60,7 +60,7 @@ impl Family for Hypercube {
         let n = in_range("n", self.n, 1, MAX_N)?;
         let p = endpoints(self.p, n, n)?;
         let switches = 1_u64 << n;
-        // every bit differs between a switch and half of all
+        // every bit differs between a switch and half of all switches
         let links = u64::from(n) * switches / 2;
         let mean = PromisedValue::Exact(ExactFraction { num: links, den: switches - 1 });
         Ok(FamilyPromise::direct(switches, p, links, n, PromisedValue::Exact(n), mean)
@@ -94,7 +94,8 @@ impl Family for FoldedHypercube {
         let n = in_range("n", self.n, 2, MAX_N)?;
         let p = endpoints(self.p, n + 1, n.div_ceil(2))?;
         let switches = 1_u64 << n;
-        // w bits differ between a switch and (n over w) others; n - w of the complement's do
+        // `n over w` other switches differ from a switch in w bits; they differ from its complement
+        // in n - w bits
         let (mut sum, mut choose) = (0, 1_u64);
         for w in 1..=u64::from(n) {
             choose = choose * (u64::from(n) + 1 - w) / w;

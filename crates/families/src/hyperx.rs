@@ -4,8 +4,8 @@
 //! networks", SC 2009, section 2; Kim, Dally & Abts, "Flattened butterfly: a cost-efficient
 //! topology for high-radix networks", ISCA 2007, for the number of endpoints.
 //!
-//! Ports come dimension by dimension, in a dimension by the coordinate they lead to, parallel links
-//! side by side.
+//! Ports are sorted by dimension, and in a dimension by the coordinate they lead to; parallel links
+//! have consecutive ports.
 
 use super::grid::Grid;
 use super::wish::NetworkWish;
@@ -36,7 +36,7 @@ pub struct HyperX {
 /// The checked parameters of a HyperX network, with what follows from them.
 struct CheckedHyperX<'a> {
     grid: Grid<'a>,
-    /// Parallel links of a pair, by dimension.
+    /// The number of parallel links between two linked switches, by dimension.
     parallel: Vec<u32>,
     radix: u32,
     p: u32,
@@ -103,7 +103,7 @@ impl Family for HyperX {
         let CheckedHyperX { grid, radix, p, .. } = self.checked()?;
         let n = grid.places;
         let diameter = PromisedValue::Exact(grid.wide().count() as u32);
-        // n - n/s of the n switches differ from one in a given coordinate
+        // n - n/s of the n switches differ from a switch in a given coordinate
         let far = grid.wide().map(|(_, s)| n - n / s).sum();
         let mean = PromisedValue::Exact(ExactFraction { num: far, den: (n - 1).max(1) });
         let links = n * u64::from(radix) / 2;
@@ -139,19 +139,19 @@ impl Family for HyperX {
         Ok(b)
     }
 
-    /// One to four dimensions, as equal as can be, with as many endpoints as the shortest row has
-    /// switches (Ahn et al., section 2: relative bisection 1/2 and above).
+    /// One to four dimensions, with sizes as equal as possible, and with as many endpoints as the
+    /// shortest row has switches (Ahn et al., section 2: relative bisection 1/2 and above).
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for dimensions in 1..=4_u32 {
-            // all rows of s, then one row after the other of s + 1
+            // all dimensions have size s, then one dimension after the other has size s + 1
             for s in 2..=wish.radix / dimensions + 1 {
                 for longer in 0..dimensions {
                     let shape: Vec<u32> =
                         (0..dimensions).map(|d| s + u32::from(d < longer)).collect();
                     let links: u32 = shape.iter().map(|s| s - 1).sum();
                     let rule = f64::from(s);
-                    // slightly fewer endpoints than the rule allows, where there are not enough
+                    // slightly fewer endpoints than the rule gives, where there are not enough
                     // ports
                     let left = wish.radix.saturating_sub(links);
                     let full = wish.per_switch(rule, rule);
@@ -249,7 +249,7 @@ mod tests {
             }
         }
         assert_eq!((t.network_radix(), t.radix()), (8, 10));
-        // lanes are not crossed: columns start at port 5, two lanes a pair
+        // parallel links are not crossed: columns start at port 5, with two links for each pair
         let lane = |plug: Plug| (plug.port - 5) % 2;
         let columns = t.links().iter().filter(|l| l.a.port >= 5);
         assert!(columns.clone().all(|l| lane(l.a) == lane(l.b)));

@@ -4,11 +4,12 @@
 //! section 3; the distribution of the graphs as in `McKay` & Wormald, "Uniform generation of random
 //! regular graphs of moderate degree", J. Algorithms 1990.
 //!
-//! The graph is drawn close to uniformly from all connected simple ones: the ends of links are
-//! paired at random; loops and repeated links are switched away, a-b and c-d becoming a-c and b-d;
-//! four random switchings a link follow, under which all graphs are equally likely in the long run;
-//! what falls into parts is drawn again. Of two links a switch it is a random ring. Ports:
-//! endpoints, then by the number of the switch they lead to.
+//! The graph is drawn nearly uniformly from all connected simple graphs. The ends of links are
+//! paired at random; loops and repeated links are removed by switchings, which turn a-b and c-d
+//! into a-c and b-d. Then four random switchings per link follow, under which all graphs are
+//! equally likely in the long run. A graph that is not connected is drawn again. With two links per
+//! switch the network is a random ring. Ports: endpoints, then by the number of the switch they
+//! lead to.
 
 use super::random::{LinkEnds, concentration, connected, distances, in_order, regular, sizes};
 use super::wish::NetworkWish;
@@ -41,10 +42,11 @@ const MAX_N: u32 = 1 << 26;
 const MAX_K: u32 = 4096;
 
 impl Jellyfish {
-    /// Endpoints per switch.
+    /// The number of endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         let n = in_range("n", self.n, 1, MAX_N)?;
-        // one switch has no link and two have one, more than two need two each to be connected
+        // one switch has no links, each of two has one; in larger networks every switch needs two
+        // to be connected
         let k = in_range("k", self.k, n.saturating_sub(1).min(2), (n - 1).min(MAX_K))?;
         if n % 2 == 1 && k % 2 == 1 {
             let why = format!("{n} switches with {k} links each would have half a link");
@@ -104,8 +106,8 @@ impl Family for Jellyfish {
         Ok(b)
     }
 
-    /// For every k the numbers of switches next to the wish, with the default rule; nothing where
-    /// no number is wished, for there is no largest member.
+    /// For every k the numbers of switches just below and above the wish, with the default number
+    /// of endpoints; none where the wish names no number, because there is no largest member.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |k: u32| {
             sizes(wish, k).into_iter().filter_map(move |(n, p)| {
@@ -182,7 +184,7 @@ mod tests {
     }
 
     /// Bollobas & de la Vega 1982: the diameter of almost every k-regular graph is within a few of
-    /// log(n) / log(k - 1); and close to that of the Moore bound the distances stay.
+    /// log(n) / log(k - 1). The mean distance must also be near that of the Moore bound.
     #[test]
     fn large_graphs_are_drawn_at_once_and_are_as_close_as_theory_says() {
         let member = jellyfish(10_000, 32, 1);

@@ -3,10 +3,11 @@
 //! Source: Dally & Towles, "Principles and practices of interconnection networks", 2004, section
 //! 4.1.
 //!
-//! A switch is a stage and n - 1 digits; links from stage i to the next change digit i, the most
-//! significant first. Cables carry both directions here, so both outer stages have endpoints: the
-//! first k^n are the sources of the book, the others its destinations, and between the two there is
-//! one path. Groups are stages. Ports: endpoints, links to the stage before, links to the next.
+//! A switch is a stage and n - 1 digits. Links from stage i to the next stage change digit i, the
+//! most significant first. Cables carry both directions here, so both outer stages have endpoints:
+//! the first k^n are the sources of the book, the others its destinations, and between a source and
+//! a destination there is one path. Groups are stages. Ports: endpoints, links to the previous
+//! stage, links to the next stage.
 
 use super::multistage::ButterflyStages;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range, power};
@@ -33,7 +34,7 @@ const MAX_K: u32 = 4096;
 const MOST: u64 = 1 << 25;
 
 impl KAryNFly {
-    /// Switches of a stage: k^(n-1).
+    /// The number of switches of a stage, k^(n-1).
     fn width(&self) -> Result<u64, Refusal> {
         let k = in_range("k", self.k, 2, MAX_K)?;
         let n = in_range("n", self.n, 2, MAX_N)?;
@@ -55,8 +56,9 @@ impl Family for KAryNFly {
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let width = self.width()?;
         let (k, n) = (u64::from(self.k), self.n);
-        // Across: n - 1 links to every switch of the other outer stage. On the same stage: there
-        // and back as far as the last digit that differs, 2 i links to k^i - k^(i-1) switches.
+        // To the other outer stage: n - 1 links to every switch. To the same stage: towards the
+        // other side and back as far as the last digit that differs, 2 i links to k^i - k^(i-1)
+        // switches.
         let across = width * u64::from(n - 1);
         let same: u64 = (1..n).map(|i| 2 * u64::from(i) * (k.pow(i) - k.pow(i - 1))).sum();
         let ports = if n > 2 { 2 * self.k } else { self.k };
@@ -98,8 +100,8 @@ mod tests {
         built.expect("a valid network")
     }
 
-    /// Dally & Towles: terminals are n digits; each stage routes to any last digit, and channels
-    /// into stage i exchange digit n - i with digit 0.
+    /// Dally & Towles: terminals are n digits; each stage sets the last digit to any value, and
+    /// channels into stage i exchange digit n - i with digit 0.
     #[test]
     fn links_are_the_permutations_of_the_book() {
         for (k, n) in [(2, 2), (2, 3), (3, 3), (4, 2), (2, 5)] {
@@ -122,7 +124,7 @@ mod tests {
         }
     }
 
-    /// One path per pair: going forward, every destination is reached over exactly one path.
+    /// Going forward, every destination is reached over exactly one path.
     #[test]
     fn there_is_one_path_from_a_source_to_a_destination() {
         for (k, n) in [(2, 4), (3, 3)] {

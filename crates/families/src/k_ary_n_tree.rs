@@ -4,9 +4,10 @@
 //! architectures", IPPS 1997, section 2.
 //!
 //! A switch is a level and n - 1 digits below k; here level 0 carries the endpoints (the paper
-//! counts from the roots). Switches of neighbouring levels are linked when their digits agree but
-//! for one. The group is the first digit, that of the subtree under the roots, and the roots are a
-//! group of their own. Ports: endpoints or down, then up, each by the digit that changes.
+//! counts from the roots). Switches of neighbouring levels are linked when their digits agree
+//! except for one. The group is the first digit, which names the subtree under the roots; the roots
+//! are a group of their own. Ports: endpoints or links down, then links up, each by the digit that
+//! changes.
 
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range, power};
@@ -36,7 +37,8 @@ const MAX_K: u32 = 4096;
 const MOST: u64 = 1 << 30;
 
 impl KAryNTree {
-    /// Switches of a level, k^(n-1), and endpoints on each of the lowest.
+    /// The number of switches of a level, k^(n-1), and of endpoints on each switch of the lowest
+    /// level.
     fn checked(&self) -> Result<(u64, u32), Refusal> {
         let k = in_range("k", self.k, 1, MAX_K)?;
         let n = in_range("n", self.n, 1, MAX_N)?;
@@ -64,7 +66,7 @@ impl Family for KAryNTree {
         let (width, p) = self.checked()?;
         let (k, n) = (u64::from(self.k), self.n);
         let up = if n > 1 { self.k } else { 0 };
-        // k^l - k^(l-1) of the k^(n-1) leaves are 2 l hops away
+        // k^l - k^(l-1) of the k^(n-1) leaves are 2 l hops away from a leaf
         let far = (1..n).map(|l| 2 * u64::from(l) * (k.pow(l) - k.pow(l - 1))).sum();
         Ok(FamilyPromise {
             switches: u64::from(n) * width,
@@ -111,7 +113,7 @@ impl Family for KAryNTree {
         }
         b.endpoints_on((0..width).map(SwitchId), p);
         for level in 0..digits {
-            // the lowest links change the last digit, those to the roots the first
+            // links of the lowest level change the last digit, those to the roots the first
             let stride = place(digits - 1 - level);
             for w in 0..width {
                 let others = w - w / stride % k * stride;
@@ -124,8 +126,9 @@ impl Family for KAryNTree {
         Ok(b)
     }
 
-    /// For every k that fits the ports, the trees of as many levels as stay below the wish and the
-    /// next; nothing where no number is wished, for there is no most levels.
+    /// For every k that the ports allow, the tree with the most levels below the wish and the tree
+    /// with one level more; none where the wish names no number, because the number of levels is
+    /// not bounded.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |k: u32| {
             let p = wish.per_switch(f64::from(k), f64::from(k));
@@ -170,7 +173,7 @@ mod tests {
             let m = GridShape(vec![k; n as usize]);
             let (tree, xgft) =
                 (built(&member), built(&Xgft { m, w: GridShape(w), parallel: None }));
-            // switches of the generalized tree have y(1) = 0 as their last digit
+            // switches of the generalized tree have the last digit y(1) = 0
             let links = |t: &Topology, digits: usize| -> BTreeSet<[Vec<u32>; 2]> {
                 let name = |s: SwitchId| t.switches()[s.ix()].coordinates[..=digits].to_vec();
                 t.links().iter().map(|l| [name(l.a.switch), name(l.b.switch)]).collect()

@@ -1,10 +1,10 @@
-//! Compares promises with the networks that were built, for tests.
+//! A comparison of promises with the networks that were built, for tests.
 
 use crate::{ExactFraction, FamilyPromise, PromisedValue};
 use fabric::Topology;
 
-/// Whether every switch has the same number of others at every distance, with the same links. An
-/// automorphism between any two switches needs this, but it does not suffice.
+/// Whether the numbers of switches and of links at every distance are the same from every switch.
+/// An automorphism between any two switches implies that, but is not implied by it.
 fn every_switch_looks_alike(t: &Topology) -> bool {
     let profile = |v: usize| {
         let distances = t.graph().distances_from(v);

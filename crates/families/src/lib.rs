@@ -103,9 +103,9 @@ pub static FAMILIES: &[FamilyEntry] = &[
 ];
 // gen:end
 
-/// Adds to the network `t`, which was read from a file, what the family of its recipe declares
-/// about its switches, and that they are all equivalent where the recipe builds exactly the same
-/// links. O(building it) for families whose switches can all be equivalent.
+/// Adds declarations to the network `t`, which was read from a file and has a recipe: the geometry
+/// of its family, and that all its switches are equivalent, if they are and the recipe builds
+/// exactly the same links. O(building it) for families whose switches can all be equivalent.
 pub fn recognised(t: Topology) -> Topology {
     let recipe = t.recipe();
     let Ok(entry) = family(&recipe.family) else { return t };
@@ -118,10 +118,10 @@ pub fn recognised(t: Topology) -> Topology {
     }
 }
 
-/// The row of the family called `name`.
+/// The row of the table of families for the family called `name`.
 ///
 /// # Errors
-/// When there is none; the refusal lists those that exist.
+/// When there is no such family; the refusal lists those that exist.
 pub fn family(name: &str) -> Result<&'static FamilyEntry, Refusal> {
     FAMILIES.iter().find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = FAMILIES.iter().map(|e| e.part.name).collect();

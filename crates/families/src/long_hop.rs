@@ -4,11 +4,12 @@
 //! polynomials of the codes: Lin & Costello, "Error Control Coding", 2nd edition, 2004, table C.1
 //! (BCH codes) and section 4.6 (Golay code).
 //!
-//! Every code is a cyclic one in systematic form, shortened to dimension n by leaving out
-//! information bits, most with a parity bit over all: its generator matrix is the n unit vectors
-//! (the hypercube) and then one column a check bit (the long hops). A switch's ports come in that
-//! order. A cut of the network along a word is as many times 2^(n-1) links wide as the code word
-//! has ones, so that the least distance d of the code gives the bisection, d 2^(n-1) links.
+//! Every code is a cyclic code in systematic form, shortened to dimension n by leaving out
+//! information bits; most also have a parity bit over the whole word. The generator matrix has the
+//! n unit vectors (the hypercube) as columns, then one column for each check bit (the long hops).
+//! The ports of a switch are in that order. A cut of the network along a word has 2^(n-1) links for
+//! each one in the code word. So the least distance d of the code gives the bisection, d 2^(n-1)
+//! links.
 
 use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::NetworkWish;
@@ -41,13 +42,14 @@ pub struct LongHop {
 /// A binary linear code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct BinaryCode {
-    /// Length: the number of columns.
+    /// The length: the number of columns.
     m: u32,
-    /// Dimension.
+    /// The dimension.
     n: u32,
-    /// Least distance.
+    /// The least distance.
     d: u32,
-    /// Generator polynomial of the cyclic code it is cut from, x^0 lowest.
+    /// The generator polynomial of the cyclic code from which it is shortened; the lowest bit is
+    /// x^0.
     generator: u64,
 }
 
@@ -70,7 +72,7 @@ const BCH_63_16: u64 = 0o6_331_141_367_235_453;
 const BCH_63_10: u64 = 0o472_622_305_527_250_155;
 const BCH_63_7: u64 = 0o5_231_045_543_503_271_737;
 
-/// The codes, by dimension; the first of a dimension is its default.
+/// The codes, sorted by dimension; the first one of a dimension is its default.
 const CODES: &[BinaryCode] = &[
     code(7, 3, 4, HAMMING_7),
     code(8, 4, 4, HAMMING_7),
@@ -121,13 +123,13 @@ const CODES: &[BinaryCode] = &[
 ];
 
 impl BinaryCode {
-    /// Its name: length, dimension and least distance.
+    /// The name of the code: length, dimension and least distance.
     fn name(self) -> String {
         format!("{}-{}-{}", self.m, self.n, self.d)
     }
 
-    /// The check bits of information bit `i`: x^(degree + i) modulo the generator, then, where the
-    /// length has room for it, the parity of the whole word.
+    /// The check bits of information bit `i`: x^(degree + i) modulo the generator, then the parity
+    /// of the whole word if the code has one check bit more than the degree of the generator.
     fn checks(self, i: u32) -> u64 {
         let degree = self.generator.ilog2();
         let times_x =
@@ -149,7 +151,8 @@ impl BinaryCode {
         units.chain((0..self.m - self.n).rev().map(check)).collect()
     }
 
-    /// Longest distance and sum of all; found once, since sizing asks for every wish.
+    /// The longest distance and the sum of all distances; computed once, since sizing asks for
+    /// every wish.
     fn distances(self) -> (u32, u64) {
         static KNOWN: [OnceLock<(u32, u64)>; CODES.len()] = [const { OnceLock::new() }; _];
         let found = || distances(self.n, &self.columns());
@@ -158,8 +161,8 @@ impl BinaryCode {
     }
 }
 
-/// Longest distance from word 0, and the sum of all: the least number of columns that add up to
-/// each word, one column after the other taken or not. O(2^n m).
+/// The longest distance from word 0, and the sum of all distances from it. The distance of a word
+/// is the least number of columns whose sum it is; columns are considered one by one. O(2^n m).
 fn distances(n: u32, columns: &[u32]) -> (u32, u64) {
     let mut least = vec![u32::MAX / 2; 1 << n];
     least[0] = 0;
@@ -241,7 +244,7 @@ mod tests {
         LongHop { n: code.n, code: Some(code.name()), p: Some(1) }
     }
 
-    /// Least distance by going through all words; no column twice, none 0.
+    /// The least distance is found by going through all words. No column occurs twice, none is 0.
     #[test]
     fn every_code_has_its_length_dimension_and_least_distance() {
         for &c in CODES {
@@ -286,8 +289,8 @@ mod tests {
         }
     }
 
-    /// Covering radii of the codes that have these matrices for parity checks: of the extended
-    /// Hamming code 2, of the extended Golay code 4 (`MacWilliams` & Sloane, 1977).
+    /// Covering radii of the codes that have these matrices as parity checks: 2 for the extended
+    /// Hamming code, 4 for the extended Golay code (`MacWilliams` & Sloane, 1977).
     #[test]
     fn diameters_are_covering_radii_of_the_textbook() {
         for (n, code, diameter) in [(4, "8-4-4", 2), (5, "16-5-8", 2), (12, "24-12-8", 4)] {
@@ -296,7 +299,7 @@ mod tests {
             assert_eq!(promise.diameter, PromisedValue::Exact(diameter), "{code}");
         }
         // the Golay code corrects three errors: words of weight 1, 2 and 3 are leaders of their own
-        // cosets, all others have weight 4
+        // cosets, and the leaders of all other cosets have weight 4
         let golay = LongHop { n: 12, code: None, p: None }.promise().expect("Golay");
         let few = [24, 24 * 23 / 2, 24 * 23 * 22 / 6];
         let four = 4095 - few.iter().sum::<u64>();

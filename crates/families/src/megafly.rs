@@ -5,9 +5,9 @@
 //! et al., "Dragonfly+: low cost topology for scaling datacenters", `HiPINEB` 2017, section II.
 //!
 //! A group has spines times h global ports, numbered l = 0, 1, ...; port l is on spine l / h. They
-//! lead to the other groups as those of a dragonfly do: with g groups spines h / (g - 1) links,
-//! rounded down, join every two groups, and the ports left over stay empty. Ports: endpoints, then
-//! up by spine; of a spine down by leaf, then global.
+//! lead to the other groups as in a dragonfly: with g groups, spines h / (g - 1) links, rounded
+//! down, join every two groups, and the remaining ports stay empty. Ports of a leaf: endpoints,
+//! then links up by spine; of a spine: links down by leaf, then global links.
 
 use super::dragonfly::{GlobalArrangement, GlobalWiring, groups_near};
 use super::wish::NetworkWish;
@@ -40,11 +40,11 @@ pub struct Megafly {
     pub arrangement: Option<GlobalArrangement>,
 }
 
-/// Most leaves and spines per group, and most global ports per spine.
+/// The most leaves and spines per group, and the most global ports per spine.
 const MOST: u32 = 1024;
 
 impl Megafly {
-    /// The global links, of groups of `a` = spines switches.
+    /// The wiring by global links, of groups with `a` = spines switches.
     fn wiring(&self) -> Result<GlobalWiring, Refusal> {
         let leaves = in_range("leaves", self.leaves, 1, MOST)?;
         let spines = in_range("spines", self.spines.unwrap_or(leaves), 1, MOST)?;
@@ -96,7 +96,7 @@ impl Family for Megafly {
         let w = self.wiring()?;
         let [leaves, spines, g, m] = [self.leaves, w.a, w.g, w.m].map(u64::from);
         let edges = g * leaves;
-        // the first spine has all its global ports in use, or all that the group uses
+        // the first spine uses all its global ports, or all that the group uses
         let global = (m * (g - 1)).min(w.h.into()) as u32;
         let spine = self.leaves + global;
         let diameter = match (g, leaves) {
@@ -110,7 +110,7 @@ impl Family for Megafly {
             links: g * leaves * spines + m * (g * (g - 1) / 2),
             network_radix: spine.max(w.a),
             diameter: PromisedValue::Exact(diameter),
-            // two hops inside the group; up, across and down to every leaf of the others
+            // two hops inside the group; three (up, across, down) to every leaf of the other groups
             mean_distance: PromisedValue::Exact(ExactFraction {
                 num: 2 * (leaves - 1) + 3 * (g - 1) * leaves,
                 den: (edges - 1).max(1),
@@ -153,8 +153,8 @@ impl Family for Megafly {
         Ok(b)
     }
 
-    /// Balanced members, leaves = spines = h, p as many (Shpiner et al., section II): with as many
-    /// groups as the wish needs, where the links between two groups still carry uniform traffic.
+    /// Balanced members, leaves = spines = h = p (Shpiner et al., section II), with as many groups
+    /// as the wish needs where the links between two groups still carry uniform traffic.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for half in 1..=(wish.radix / 2).min(MOST) {
@@ -193,7 +193,7 @@ mod tests {
         built.expect("a valid network")
     }
 
-    /// Links between groups, by pair of groups.
+    /// The number of links between any two groups.
     fn between(t: &Topology, g: usize) -> Vec<Vec<u32>> {
         let mut counted = vec![vec![0; g]; g];
         for link in t.links() {
@@ -221,15 +221,15 @@ mod tests {
             assert!((0..10).all(|y| row[y] == if x == y { 0 } else { 36 }));
         }
         assert_eq!(promise.diameter, PromisedValue::Exact(3));
-        // 17 leaves two hops away, 162 three
+        // from a leaf, 17 leaves are two hops away and 162 three
         assert_eq!(
             promise.mean_distance,
             PromisedValue::Exact(ExactFraction { num: 34 + 486, den: 179 })
         );
     }
 
-    /// The megafly of the Fit Fly study as its configuration says it: spine 18 + i of a group has
-    /// two links to each other group, both to spine 18 + 17 - i there.
+    /// The megafly of the Fit Fly study as its configuration file has it: spine 18 + i of a group
+    /// has two links to each other group, both to spine 18 + 17 - i of that group.
     #[test]
     fn the_codes_arrangement_is_that_of_its_configuration() {
         let member = Megafly {

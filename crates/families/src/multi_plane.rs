@@ -1,11 +1,12 @@
 //! Several planes of one network: every endpoint has a rail in each.
 //!
 //! Source: `McGlohon` et al., "Fit Fly: a case study on interconnect innovation through parallel
-//! simulation", SIGSIM-PADS 2019, for planes of which every other one is mirrored.
+//! simulation", SIGSIM-PADS 2019, for planes of which every second one is mirrored.
 //!
-//! Plane j is a copy of the network, switches and ports as they are there; groups are numbered
-//! through all planes, coordinates begin with the plane. Rail j of endpoint i is where endpoint i
-//! is in the network; mirrored, in planes 1, 3, ... where endpoint N - 1 - i of its N is.
+//! Plane j is a copy of the network with the same switches and ports; groups are numbered through
+//! all planes, and coordinates begin with the plane. Rail j of endpoint i is on the switch where
+//! endpoint i is in the network. With the mirrored map, rail j of endpoint i in planes 1, 3, ... is
+//! on the switch of endpoint N - 1 - i of the N endpoints.
 
 use super::{Family, FamilyPromise, family, in_range};
 use base::{Refusal, SwitchId};
@@ -42,7 +43,7 @@ pub enum PlaneMap {
 /// The most planes.
 pub const MAX_PLANES: u32 = 64;
 
-/// `planes` copies of `one` with the endpoints on all of them. O(planes times the network).
+/// `planes` copies of `one`; the endpoints have a rail in each. O(planes times the network).
 pub(super) fn copies(one: &Topology, planes: u32, map: PlaneMap) -> Builder {
     let mut b = Builder::new();
     let (switches, groups) = (one.switches(), 1 + most(one, |s| s.group));
@@ -175,7 +176,7 @@ mod tests {
         built.expect("a valid network")
     }
 
-    /// Every example of every family in three planes: each plane is the network, port by port.
+    /// Every example of every family in three planes: each plane equals the network, port by port.
     #[test]
     fn planes_are_copies_of_every_family() {
         for inner in FAMILIES.iter().flat_map(super::super::FamilyEntry::examples) {

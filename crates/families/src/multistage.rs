@@ -5,18 +5,20 @@ use fabric::network::{Builder, Switch};
 
 /// Stages of k^digits switches each, with k links from every switch to the next stage.
 pub(super) struct ButterflyStages {
-    /// Links of a switch to each neighbouring stage.
+    /// The number of links of a switch to each neighbouring stage.
     pub(super) k: u32,
-    /// Digits below k that name a switch of a stage, the most significant first.
+    /// The number of digits that name a switch of a stage, the most significant first; digits are
+    /// below k.
     pub(super) digits: u32,
-    /// For every gap between stages the digit that its links change, 0 the most significant.
+    /// For every two consecutive stages, the digit that the links between them change; 0 is the
+    /// most significant.
     pub(super) changes: Vec<u32>,
 }
 
 impl ButterflyStages {
-    /// Builds the network: switches `prefix-stage-digits` with these coordinates, their stage as
-    /// group and the distance to the nearer end as level; k endpoints on every switch of the first
-    /// stage, then on every switch of the last.
+    /// Builds the network. A switch is named `prefix-stage-digits`; stage and digits are its
+    /// coordinates, the stage is its group, and the distance to the nearer outer stage its level.
+    /// There are k endpoints on every switch of the first stage, then on every switch of the last.
     pub(super) fn build(&self, prefix: &str) -> Builder {
         let (k, width, gaps) = (self.k, self.k.pow(self.digits), self.changes.len() as u32);
         let place = |digit: u32| k.pow(self.digits - 1 - digit);

@@ -17,8 +17,8 @@ pub(crate) fn in_range(param: &str, value: u32, least: u32, most: u32) -> Result
     Err(Refusal::new(param, format!("{value} is out of range"), format!("{least} to {most}")))
 }
 
-/// Returns k^(n-1) when it is at most `most`, else a refusal of `n`, which must be at least
-/// `least`; `what` names the things of which there would be too many. O(n).
+/// Returns k^(n-1) when it is at most `most`; otherwise a refusal of `n`, which must be at least
+/// `least`. `what` names the items of which there would be too many. O(n).
 pub(crate) fn power(k: u32, n: u32, least: u32, most: u64, what: &str) -> Result<u64, Refusal> {
     let size = |n: u32| u64::from(k).checked_pow(n - 1).filter(|&size| size <= most);
     size(n).ok_or_else(|| {

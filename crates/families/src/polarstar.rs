@@ -4,17 +4,18 @@
 //! the sections on star products and on supernodes; star products are of Bermond, Delorme & Farhi,
 //! "Large graphs with given degree and diameter II", Journal of Combinatorial Theory B 36, 1984.
 //!
-//! Every point u of the polarity graph becomes a supernode, its group, with a map f. (u, x) is
-//! linked to (v, f(x)) for every link u - v with u before v, and at a quadric u (u, x) to
-//! (u, f(x)), unless it is already. Ports: inside the supernode, by structure link, and at quadrics
-//! the link along f last.
+//! Every point u of the polarity graph becomes a supernode with a map f; supernodes are groups. For
+//! every link u - v with u before v, (u, x) is linked to (v, f(x)). At a quadric u, (u, x) is
+//! linked to (u, f(x)), unless the two are linked already. Ports: links inside the supernode, links
+//! by the supernode they lead to, and at quadrics last the link along f.
 //!
-//! Distances are exact, for every two points have exactly one walk of two steps between them, a
-//! step at a quadric counted too. Paley: f is the primitive element times x; it turns squares into
-//! non-squares and f f keeps them, so that one Paley link before, between or after two structure
-//! links leads to every element but the one that the structure links alone lead to. Inductive quad:
-//! f is an involution; so does one link before or after lead to all but f of that one, which three
-//! structure links lead to.
+//! The promised distances are exact, because any two points have exactly one walk of two steps
+//! between them, if the link of a quadric to itself counts as a step. With Paley graphs, f
+//! multiplies by the primitive element; it takes squares to non-squares, and f(f(x)) keeps squares.
+//! So one Paley link before, between or after two links between supernodes leads to every element
+//! except the one that these two links alone lead to. With inductive quads, f is an involution: one
+//! link inside a supernode before or after the two leads to every element except f of that one, to
+//! which three links between supernodes lead.
 
 use super::algebra::{
     PaleyGraph, PlaneCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of, sized,
@@ -52,24 +53,26 @@ const MAX_Q: u32 = 128;
 const MAX_PALEY: u32 = 256;
 const MAX_IQ: u32 = 128;
 
-/// The kind of supernode.
+/// The kind of supernode: its links inside.
 enum Supernode {
-    /// Paley graph of this order.
+    /// The Paley graph of this order.
     Paley(u32),
-    /// Inductive-quad graph of this degree.
+    /// The inductive-quad graph of this degree.
     InductiveQuad(u32),
 }
 
-/// The links x < y, ascending, of the inductive-quad graph of degree d = 3 or 0 mod 4.
+/// The links x - y, x < y, ascending, of the inductive-quad graph of degree d, for d mod 4 = 3 or
+/// 0.
 ///
-/// The 2 d + 2 switches are pairs 2 i, 2 i + 1, which f exchanges; of any two pairs, one has a
-/// switch that is linked to both of the other. Four pairs make the graph of degree 3, a fifth the
-/// one of degree 4; four pairs more, linked as the first four, bring the degree to d + 4.
+/// The 2 d + 2 switches are pairs 2 i, 2 i + 1, which f exchanges. Among any two pairs, one pair
+/// has a switch that is linked to both switches of the other. Four pairs make the graph of degree
+/// 3, and a fifth pair that of degree 4. Four more pairs, linked like the first four, raise the
+/// degree to d + 4.
 fn inductive_quad(d: u32) -> Vec<(u32, u32)> {
     const FOUR: [(u32, u32, u32); 6] =
         [(1, 0, 0), (1, 1, 3), (2, 0, 0), (2, 1, 1), (3, 1, 0), (3, 0, 2)];
     let mut links = Vec::new();
-    // switch s of pair i and both of pair j
+    // links switch s of pair i to both switches of pair j
     let mut link = |i: u32, s: u32, j: u32| {
         let x = 2 * i + s;
         links.extend([2 * j, 2 * j + 1].map(|y| (x.min(y), x.max(y))));
@@ -93,7 +96,7 @@ fn inductive_quad(d: u32) -> Vec<(u32, u32)> {
 }
 
 impl Polarstar {
-    /// The supernode, and endpoints per switch, of a member that exists.
+    /// The supernode and the endpoints per switch of this member, checked.
     fn checked(&self) -> Result<(Supernode, u32), Refusal> {
         one_of("q", self.q, MAX_Q, "a prime power", |q| prime_power(q).is_some())?;
         let supernode = match (self.paley, self.iq) {
@@ -153,15 +156,16 @@ impl Family for Polarstar {
         let PlaneCounts { points, adjacent, quadrics, apart } = PlaneCounts::new(self.q);
         let order = u64::from(supernode.order());
         let (along_f, far) = match supernode {
-            // f(0) = 0; of every other x, one of f(x) and the x' with f(x') = x is linked already
+            // f(0) = 0. Every other x is linked already to either f(x) or the x' with f(x') = x
             Supernode::Paley(_) => ((order - 1) / 2, 0),
-            // the fifth pair has no common neighbour, and is linked only where f is
+            // the switches of the fifth pair have no common neighbour, and are linked only where f
+            // links them
             Supernode::InductiveQuad(d) => (order / 2, if d % 4 == 0 { 2 } else { 0 }),
         };
         let inside = points * (order * u64::from(supernode.degree()) / 2);
         let links = inside + quadrics * along_f + adjacent / 2 * order;
         let pairs = points * order * (points * order - 1);
-        // all but one of the switches of a point two links apart are three hops away
+        // in a supernode two links away, all switches but one are three hops away
         let three = apart * order * (order - 1) + (points - quadrics) * far;
         let mean =
             PromisedValue::Exact(ExactFraction { num: 2 * pairs + three - 2 * links, den: pairs });
@@ -208,7 +212,7 @@ impl Family for Polarstar {
         let [mut paley, mut iq] = [Vec::new(), Vec::new()];
         for q in (2..=MAX_Q.min(ports)).filter(|&q| prime_power(q).is_some()) {
             for degree in 2..ports.saturating_sub(q) {
-                // the others would be refused one by one, at some cost
+                // other degrees would be refused one by one, which takes time
                 if degree % 2 == 0 && prime_power(2 * degree + 1).is_some() {
                     paley.push(Self { q, paley: Some(2 * degree + 1), iq: None, p: Some(0) });
                 }
@@ -253,8 +257,9 @@ mod tests {
         }
     }
 
-    /// Degree; with x, f(x), the neighbours of x, and f of those of f(x), all switches are named,
-    /// none twice (property R*); diameter 2 but for the fifth pair.
+    /// The degree is d. For every x, all switches are among x, f(x), the neighbours of x, and f of
+    /// the neighbours of f(x), and none is there twice (property R*). The diameter is 2 except for
+    /// the fifth pair.
     #[test]
     fn the_inductive_quads_have_what_the_construction_needs() {
         for d in (3..=MAX_IQ).filter(|d| d % 4 == 3 || d % 4 == 0) {
@@ -280,7 +285,7 @@ mod tests {
         }
     }
 
-    /// The links along f at a quadric: every element but 0 has one of its own.
+    /// At a quadric, every element except 0 has a link along f.
     #[test]
     fn quadrics_have_one_link_more_inside_and_one_less_outside() {
         let t = built(&paley(4, 13, Some(0)));

@@ -7,7 +7,7 @@ use fabric::size::NetworkSize;
 pub enum PromisedValue<T> {
     /// The value is exactly this.
     Exact(T),
-    /// The value is at least the first and at most the second.
+    /// The value is at least the first and at most the second of these.
     Between(T, T),
 }
 
@@ -20,16 +20,17 @@ pub struct ExactFraction {
     pub den: u64,
 }
 
-/// The promise of a family: the properties of a network before it is built, from formulae in O(1).
+/// The promise of a family: the properties of a network before it is built, computed by formulas in
+/// O(1).
 ///
-/// Distances are between the switches that carry endpoints, over ordered pairs of distinct ones.
+/// Distances are over ordered pairs of distinct switches that carry endpoints.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FamilyPromise {
     /// Number of switches.
     pub switches: u64,
     /// Number of endpoints.
     pub endpoints: u64,
-    /// Number of switch-to-switch links, parallel ones counted apart.
+    /// Number of switch-to-switch links; parallel links count separately.
     pub links: u64,
     /// Most switch-to-switch ports of any switch.
     pub network_radix: u32,
@@ -37,12 +38,12 @@ pub struct FamilyPromise {
     pub diameter: PromisedValue<u32>,
     /// Mean distance between switches with endpoints.
     pub mean_distance: PromisedValue<ExactFraction>,
-    /// Number of switches that distances are measured between: those with endpoints; all of them
-    /// when there is no endpoint at all.
+    /// Number of switches between which distances are measured: those with endpoints, or all
+    /// switches where there are no endpoints.
     pub edge_switches: u64,
-    /// Most ports of either kind that any switch uses.
+    /// Most ports that any switch uses, to other switches and to endpoints together.
     pub radix: u32,
-    /// Number of planes. They are equal and share nothing but the endpoints.
+    /// Number of planes. Planes are equal and share nothing but the endpoints.
     pub planes: u32,
     /// Whether an automorphism maps any switch to any other, so that a measurement from one switch
     /// holds for all. False where that is not known.
@@ -50,10 +51,10 @@ pub struct FamilyPromise {
 }
 
 impl FamilyPromise {
-    /// A direct network: each of `switches` carries `p` endpoints.
+    /// The promise of a direct network: each of `switches` switches carries `p` endpoints.
     ///
     /// # Panics
-    /// When the ports of a switch do not fit 32 bits.
+    /// When the number of ports of a switch does not fit 32 bits.
     pub fn direct(
         switches: u64,
         p: u32,
@@ -82,8 +83,8 @@ impl FamilyPromise {
         Self { vertex_transitive: true, ..self }
     }
 
-    /// The number of switches over the largest number that any network of this network radix and
-    /// diameter can have; `None` where switches carry no endpoints (the bound is for direct
+    /// The number of switches, divided by the largest number that any network of this network radix
+    /// and diameter can have. `None` where there are no endpoints (the bound is for direct
     /// networks) or the diameter is not exact.
     pub fn moore_fraction(&self) -> Option<f64> {
         let PromisedValue::Exact(diameter) = self.diameter else { return None };
@@ -94,7 +95,7 @@ impl FamilyPromise {
 }
 
 impl FamilyPromise {
-    /// The size of the promised network, on `threads` threads, for an estimate before it is built.
+    /// The size of the promised network, to be worked on by `threads` threads.
     pub fn size(&self, threads: usize) -> NetworkSize {
         let depth = match self.diameter {
             PromisedValue::Exact(d) | PromisedValue::Between(_, d) => f64::from(d),

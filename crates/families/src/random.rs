@@ -9,13 +9,14 @@ use base::{Graph, SwitchId};
 /// The ends of every link, as numbers of switches.
 pub(super) type LinkEnds = Vec<[u32; 2]>;
 
-/// Whether `links` join all of `n` switches. O(n + links).
+/// Whether `links` connect all of the `n` switches. O(n + links).
 pub(super) fn connected(n: u32, links: &[[u32; 2]]) -> bool {
     let ends = links.iter().map(|&[a, b]| Some((SwitchId(a), SwitchId(b))));
     Graph::new(n as usize, ends).components().1 == 1
 }
 
-/// Sorts links: each from its lower to its higher switch, in the order of both.
+/// Sorts links: each begins at its switch of lower number, and the links are in lexicographic
+/// order.
 pub(super) fn in_order(mut links: LinkEnds) -> LinkEnds {
     for ends in &mut links {
         ends.sort_unstable();
@@ -34,7 +35,8 @@ struct LinkPairing {
 }
 
 impl LinkPairing {
-    /// The pairing model: the n k ends of links are paired at random, also to loops and repeats.
+    /// Draws by the pairing model: the n k ends of links are paired at random, even to loops and
+    /// repeats.
     fn drawn(n: u32, k: u32, draw: &mut Stream) -> Self {
         let mut ends: Vec<u32> = (0..n).flat_map(|v| std::iter::repeat_n(v, k as usize)).collect();
         draw.shuffle(&mut ends);
@@ -62,7 +64,7 @@ impl LinkPairing {
     }
 
     /// Draws a link c-d and an order of its ends, and replaces links a-b and c-d by a-c and b-d
-    /// where both are new and no loops. O(k).
+    /// where neither of these is a loop or exists already. O(k).
     fn switch(&mut self, link: usize, draw: &mut Stream) {
         let choice = draw.below(2 * self.links.len() as u64) as usize;
         let (other, turned) = (choice / 2, choice % 2);
@@ -79,7 +81,7 @@ impl LinkPairing {
         (self.links[link], self.links[other]) = ([a, c], [b, d]);
     }
 
-    /// Removes loops and repeated links by switchings; false when that takes too long.
+    /// Removes loops and repeated links by switchings; returns false when that takes too long.
     fn repair(&mut self, draw: &mut Stream) -> bool {
         let mut left = 64 * self.links.len() + 1024;
         for link in 0..self.links.len() {
@@ -97,9 +99,10 @@ impl LinkPairing {
 
 /// A random simple graph of `n` switches with `k` links each; it may be disconnected.
 ///
-/// It is drawn by the pairing model and repaired by switchings. Then four random switchings per
-/// link follow, under which all such graphs are equally likely in the long run. For k above n/2 the
-/// graph is the complement of one with n - 1 - k links. O(n k^2). `n k` must be even and `k < n`.
+/// It is drawn by the pairing model, and loops and repeats are removed by switchings. Then four
+/// random switchings per link follow, under which all such graphs are equally likely in the long
+/// run. For k above n/2 the graph is the complement of one with n - 1 - k links. O(n k^2). `n k`
+/// must be even and `k < n`.
 pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> LinkEnds {
     if 2 * u64::from(k) > u64::from(n) - 1 {
         let mut linked = vec![false; n as usize * n as usize];
@@ -122,8 +125,8 @@ pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> LinkEnds {
     }
 }
 
-/// The number of endpoints per switch of a random network by the rule of direct networks: network
-/// radix over diameter, rounded up, with the least possible diameter.
+/// The number of endpoints per switch of a random network by the rule for direct networks: network
+/// radix over the least possible diameter, rounded up.
 pub(super) fn concentration(n: u64, k: u32) -> u32 {
     k.div_ceil(moore_tree(n, k.into(), k.into()).0.max(1)).max(1)
 }
@@ -147,7 +150,7 @@ pub(super) fn distances(
         return (PromisedValue::Exact(least), PromisedValue::Exact(low));
     }
     let most = (3 * (n / (degree + 1)) - 1).min(known.into());
-    // k others are one hop away, and none further than the diameter
+    // k switches are one hop away, and all others at most as far as the diameter
     let by_diameter = ExactFraction { num: degree + most * (n - 1 - degree), den: others };
     let by_degree = ExactFraction { num: n + 2 * (degree + 1), den: degree + 1 };
     let smaller = |x: ExactFraction, y: ExactFraction| {
@@ -168,13 +171,13 @@ pub(super) fn distances(
     )
 }
 
-/// Pairs of a number of switches and of endpoints on each, for networks of `k` links per switch
-/// that exist with any number of switches: those next to the wish, below and above; none without a
-/// wished number.
+/// Pairs of numbers of switches and of endpoints per switch, for networks of `k` links per switch
+/// that exist with any number of switches: those just below and above the wish; none where the wish
+/// names no number of endpoints.
 pub(super) fn sizes(wish: &NetworkWish, k: u32) -> Vec<(u64, u32)> {
     let Some(endpoints) = wish.endpoints else { return Vec::new() };
-    // the rule depends on the number of switches, which depends on the rule: try every least
-    // diameter
+    // the number of endpoints per switch depends on the number of switches and vice versa, so every
+    // least diameter is tried
     let of = |diameter: u32| {
         let rule = f64::from(k) / f64::from(diameter);
         let p = |n: u64| {
@@ -250,7 +253,7 @@ mod tests {
         links.iter().map(third).sum::<usize>() as u32 / 3
     }
 
-    /// Finds every simple graph of `n` switches with `k` links each, by trying.
+    /// Finds every simple graph of `n` switches with `k` links each, by exhaustive search.
     fn every(n: u32, links: &mut LinkEnds, left: &mut [u32], found: &mut Vec<LinkEnds>) {
         let Some(a) = left.iter().position(|&l| l > 0) else {
             found.push(links.clone());
@@ -271,8 +274,9 @@ mod tests {
         }
     }
 
-    /// Compares the numbers of drawn graphs, by their triangles, with the list of all: 70 graphs of
-    /// 6 switches with 2 links each (of 3, the complements), 19,355 of 8 with 3 (Read 1960).
+    /// Compares how often graphs are drawn, by their number of triangles, with the list of all
+    /// graphs: 70 of 6 switches with 2 links each (with 3, the complements), 19,355 of 8 with 3
+    /// (Read 1960).
     #[test]
     fn every_graph_is_as_likely_as_any_other() {
         for (n, k, all) in [(6, 2, 70), (6, 3, 70), (8, 3, 19_355)] {

@@ -48,7 +48,7 @@ impl Family for RingNetwork {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (p, n) = (self.checked()?, u64::from(self.n));
-        // floor(n^2 / 4) hops from a switch to all others
+        // the distances from a switch to all others add up to floor(n^2 / 4)
         let mean = PromisedValue::Exact(ExactFraction { num: n * n / 4, den: (n - 1).max(1) });
         let links = if n > 2 { n } else { n - 1 };
         let radix = (self.n - 1).min(2);

@@ -4,8 +4,9 @@
 //! section II; generator sets as in Hafner, "Geometric realisation of the graphs of
 //! McKay-Miller-Siran", 2004. q = 5 is the Hoffman-Singleton graph.
 //!
-//! Ports follow the deployed cluster: endpoints, then the links inside the column, then one port a
-//! column of the other half, so that a port number leads to the same rack from every switch.
+//! Ports follow the deployed cluster: endpoints, then the links inside the column, then one port
+//! for each column of the other half, so that a port number leads to the same rack from every
+//! switch.
 
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue};
@@ -30,7 +31,7 @@ pub struct SlimFly {
 const MAX_Q: u32 = 256;
 
 impl SlimFly {
-    /// d in q = 4 w + d.
+    /// The number d of q = 4 w + d: -1, 0 or 1.
     fn delta(&self) -> Result<i64, Refusal> {
         let good = |q: u32| q % 4 != 2 && q > 2 && prime_power(q).is_some();
         if self.q <= MAX_Q && good(self.q) {
@@ -99,12 +100,13 @@ impl Family for SlimFly {
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (q, k) = (u64::from(self.q), u64::from(self.network_radix()?));
         let n = 2 * q * q;
-        // k switches one hop away, the rest two
+        // k switches are one hop away, all others two
         let mean = PromisedValue::Exact(ExactFraction { num: 2 * (n - 1) - k, den: n - 1 });
         let p = self.concentration()?;
         let promise =
             FamilyPromise::direct(n, p, q * q * k, k as u32, PromisedValue::Exact(2), mean);
-        // a primitive element takes X to X' and X' back to X: then the halves can change places
+        // multiplication by a primitive element exchanges X and X' if d = 1: then an automorphism
+        // swaps the halves
         Ok(if self.delta()? == 1 { promise.vertex_transitive() } else { promise })
     }
 
@@ -185,8 +187,9 @@ mod tests {
         assert_eq!(help, "nearest: 5, 7");
     }
 
-    /// Hafner's conditions, which are equivalent to diameter 2: X = -X, X' = -X', their union is
-    /// every non-zero element, and every non-zero element is in X or a sum of two of X (X' alike).
+    /// Hafner's conditions, which are equivalent to diameter 2: X = -X, X' = -X'; the union of both
+    /// is every non-zero element; and every non-zero element is in X or a sum of two elements of X.
+    /// The same holds for X'.
     #[test]
     fn generator_sets_satisfy_the_diameter_conditions_for_every_q_to_128() {
         let mut checked = 0;

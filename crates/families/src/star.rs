@@ -39,7 +39,8 @@ impl Family for StarNetwork {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (p, n) = (self.checked()?, u64::from(self.n));
-        // with no endpoints the hub counts: n leaves at one hop from it, two from each other
+        // without endpoints the hub counts, too: n leaves are one hop from it and two hops from
+        // each other
         let (edge, diameter, sum) = match (p, self.n) {
             (0, n) => (n + 1, n.min(2), 2 * u64::from(n).pow(2)),
             (_, 1) => (1, 0, 0),

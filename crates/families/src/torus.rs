@@ -2,11 +2,11 @@
 //!
 //! Source: Dally & Towles, "Principles and Practices of Interconnection Networks", 2004, chapter 5.
 //!
-//! A dimension of size 2 is one link in a torus as in a mesh: plus one and minus one are the same
-//! neighbour, so that 2x2x...x2 is the hypercube. (`BookSim` lays two links there; those who want
-//! them take `hyperx` with multiplicity 2.) A dimension of size 1 has no link. Ports come
-//! dimension by dimension, plus before minus; on the border of a mesh the outward port stays empty,
-//! so that a port number means the same direction everywhere.
+//! A dimension of size 2 has one link, in a torus as in a mesh: plus one and minus one are the same
+//! neighbour, so that 2x2x...x2 is the hypercube. (`BookSim` has two links there; users who want
+//! them take `hyperx` with multiplicity 2.) A dimension of size 1 has no link. Ports are sorted by
+//! dimension, plus before minus. At the border of a mesh the outward port stays empty, so that a
+//! port number means the same direction everywhere.
 
 use super::grid::Grid;
 use super::wish::NetworkWish;
@@ -39,8 +39,8 @@ pub struct MeshNetwork {
     pub p: Option<u32>,
 }
 
-/// A grid with its rows closed or open, and the endpoints of its switches, from which both families
-/// are built.
+/// A grid with closed or open rows, and the number of endpoints of its switches. Both families are
+/// built from it.
 struct GridLattice<'a> {
     grid: Grid<'a>,
     p: u32,
@@ -56,7 +56,7 @@ impl<'a> GridLattice<'a> {
     fn promise(&self) -> FamilyPromise {
         let n = self.grid.places;
         let (mut links, mut radix, mut diameter) = (0, 0, 0);
-        // three times the sum of distances from all switches, over n
+        // three times the sum of distances from all switches, divided by n
         let mut far = 0;
         for (_, s) in self.grid.wide() {
             radix += if s == 2 { 1 } else { 2 };
@@ -79,7 +79,7 @@ impl<'a> GridLattice<'a> {
             PromisedValue::Exact(diameter as u32),
             mean,
         );
-        // rows of two are the same open and closed
+        // rows of two switches are the same in a torus and in a mesh
         let open = !self.closed && self.grid.wide().any(|(_, s)| s > 2);
         if open { promise } else { promise.vertex_transitive() }
     }
@@ -92,7 +92,7 @@ impl<'a> GridLattice<'a> {
             for (d, size) in self.grid.wide() {
                 let (size, stride) = (size as u32, self.grid.stride(d));
                 let last = id / stride % size == size - 1;
-                // in a row of two, plus and minus share the single port
+                // in a row of two, plus and minus are the same single port
                 let plus = ports + 1;
                 let minus = if size == 2 { plus } else { plus + 1 };
                 ports = minus;
@@ -136,15 +136,15 @@ impl Family for Torus {
         Ok(GridLattice::new(&self.shape, self.p, true)?.build(Self::NAME))
     }
 
-    /// Tori of 2 to 6 dimensions, as cubic as can be, of full bandwidth: under uniform traffic the
-    /// channels along a row of s switches carry p s / 8 (Dally & Towles, chapter 5), so that rows
-    /// have at most 8 r / p switches.
+    /// Tori of 2 to 6 dimensions with sizes as equal as possible, and with full bandwidth. Under
+    /// uniform traffic the channels along a row of s switches carry p s / 8 (Dally & Towles,
+    /// chapter 5), so that rows have at most 8 r / p switches.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let longest = |p: u32| (8.0 * wish.oversubscription / f64::from(p)) as u32;
         let mut members = Vec::new();
         for p in 1..=8 {
             for dimensions in 2..=6 {
-                // all rows of s, then one row after the other of s + 1
+                // all dimensions have size s, then one dimension after the other has size s + 1
                 for s in 2..=longest(p) {
                     for longer in 0..dimensions {
                         let shape: Vec<u32> =
@@ -212,7 +212,7 @@ mod tests {
         MeshNetwork { shape: GridShape(shape.to_vec()), p: Some(0) }
     }
 
-    /// Distance along one dimension, from the coordinates alone.
+    /// The distance along one dimension, from the two coordinates.
     fn apart(a: u32, b: u32, size: u32, closed: bool) -> u32 {
         let straight = a.abs_diff(b);
         if closed { straight.min(size - straight) } else { straight }
@@ -253,7 +253,8 @@ mod tests {
     fn a_port_leads_one_step_along_its_dimension() {
         let shape = [4, 1, 2, 3];
         let t = built(&Torus { shape: GridShape(shape.to_vec()), p: Some(2) });
-        // endpoints 1-2, dimension 0: 3 plus, 4 minus; dimension 2: 5; dimension 3: 6, 7
+        // ports 1 and 2 have endpoints; dimension 0: 3 plus, 4 minus; dimension 2: 5; dimension 3:
+        // 6, 7
         let steps = [(3, 0, 1), (4, 0, 3), (5, 2, 1), (6, 3, 1), (7, 3, 2)];
         for s in 0..24 {
             for (port, d, step) in steps {
@@ -287,8 +288,8 @@ mod tests {
         }
     }
 
-    /// Dally & Towles: per dimension k/4 for even k, (k^2 - 1) / (4 k) for odd k, over all pairs
-    /// with itself; (k^2 - 1) / (3 k) in a mesh.
+    /// Dally & Towles: per dimension k/4 for even k, (k^2 - 1) / (4 k) for odd k, over all pairs,
+    /// those of a switch with itself included; (k^2 - 1) / (3 k) in a mesh.
     #[test]
     fn means_are_those_of_the_textbook() {
         let mean = |promise: Result<FamilyPromise, Refusal>| match promise

@@ -2,8 +2,9 @@
 //!
 //! Source: Knuth, "The Art of Computer Programming", volume 1, section 2.3.4.5 (complete trees).
 //!
-//! Leaves come first, then the level above, the root last. Ports: endpoints or children in order,
-//! then the parent. Groups are the subtrees below the root; the root is in the first.
+//! Leaves have the lowest numbers, then the level above, and the root the last. Ports: endpoints or
+//! children in order, then the parent. Groups are the subtrees below the root; the root is in the
+//! first.
 
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
@@ -29,7 +30,7 @@ const MAX_SWITCHES: u64 = 1 << 26;
 
 /// The checked parameters of a tree network, with what follows from them.
 struct CheckedTree {
-    /// Switches of each level, the leaves first.
+    /// The number of switches of each level, the leaves first.
     sizes: Vec<u64>,
     p: u32,
 }
@@ -43,7 +44,7 @@ impl TreeNetwork {
         let mut sizes = vec![1];
         let mut total = 1;
         for above in 0..self.levels as usize - 1 {
-            // no overflow: a level has at most 2^26 switches, a switch 2^16 children
+            // no overflow: a level has at most 2^26 switches, and a switch at most 2^16 children
             sizes.push(sizes[above] * arity);
             total += sizes[above + 1];
             if total > MAX_SWITCHES {
@@ -76,7 +77,7 @@ impl Family for TreeNetwork {
         let arity = u64::from(self.arity);
         let switches: u64 = sizes.iter().sum();
         let edge = if p == 0 { switches } else { sizes[0] };
-        // the link above a subtree is on the path from its switches (leaves) to all others
+        // the link above a subtree is on the path from each of its leaves to each leaf outside
         let (mut below, mut sum) = (0, 0_u128);
         for (level, &size) in sizes.iter().enumerate().take(sizes.len() - 1) {
             below = match (p, level) {
@@ -86,7 +87,7 @@ impl Family for TreeNetwork {
             };
             sum += u128::from(size) * 2 * u128::from(below) * u128::from(edge - below);
         }
-        // at most 2 * 26 hops for each of 2^52 pairs
+        // no overflow: at most 2 * 26 hops for each of 2^52 pairs
         let mean = ExactFraction { num: sum as u64, den: (edge * (edge - 1)).max(1) };
         let network_radix = match self.levels {
             1 => 0,
@@ -146,7 +147,7 @@ mod tests {
             let member = TreeNetwork { arity, levels, p: Some(p) };
             prop_assert_eq!(broken(&member), Vec::<String>::new());
             let t = built(&member);
-            // groups are the subtrees: only the root's links leave them
+            // groups are the subtrees, so only links of the root join different groups
             let across = t.links().iter().filter(|l| {
                 t.switches()[l.a.switch.ix()].group != t.switches()[l.b.switch.ix()].group
             });

@@ -1,10 +1,10 @@
-//! The wish of an architect: a number of endpoints, switches with a number of ports, full
-//! bandwidth.
+//! The wish of somebody who plans a network: a number of endpoints, switches with a number of
+//! ports, full bandwidth.
 
 use crate::promise::{ExactFraction, FamilyPromise};
 use serde::Serialize;
 
-/// How the ideal number of endpoints per switch is rounded to a whole number.
+/// The rule that rounds the ideal number of endpoints per switch to a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Concentration {
@@ -21,13 +21,13 @@ pub enum Concentration {
 /// A wish for a network: endpoints, ports and bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct NetworkWish {
-    /// Endpoints, or `None` for as many as possible.
+    /// The number of endpoints; `None` for as many as possible.
     pub endpoints: Option<u64>,
-    /// Most ports of a switch, of either kind.
+    /// The most ports of a switch, to other switches and to endpoints together.
     pub radix: u32,
     /// The rule for the number of endpoints per switch.
     pub concentration: Concentration,
-    /// Endpoints for each endpoint that full bandwidth allows; 1 or more.
+    /// The number of endpoints for each endpoint that full bandwidth allows; 1 or more.
     pub oversubscription: f64,
 }
 
@@ -43,8 +43,8 @@ impl NetworkWish {
         f64::from(network_radix) * switches as f64 / hops
     }
 
-    /// The whole number of endpoints per switch where the family's rule says `rule` and
-    /// [`NetworkWish::ideal`] is `ideal`; at least 1.
+    /// The whole number of endpoints per switch, at least 1. `rule` is the number that the family's
+    /// rule gives, `ideal` that of [`NetworkWish::ideal`].
     pub fn per_switch(&self, rule: f64, ideal: f64) -> u32 {
         let r = self.oversubscription;
         let p = match self.concentration {
@@ -56,7 +56,7 @@ impl NetworkWish {
     }
 
     /// As [`NetworkWish::per_switch`], for a direct network whose rule is network radix over
-    /// diameter; `None` where neither the rule nor the ideal allows one endpoint.
+    /// diameter; `None` where both the rule and the ideal are below one endpoint.
     pub fn endpoints_of(&self, p: &FamilyPromise) -> Option<u32> {
         let (super::PromisedValue::Exact(diameter) | super::PromisedValue::Between(_, diameter)) =
             p.diameter;

@@ -4,11 +4,12 @@
 //! links as in the PGFT of Zahavi, "D-Mod-K routing providing non-blocking traffic for shift
 //! permutations on real life fat trees", CCIT report 776, Technion 2010.
 //!
-//! A switch of level i is named by digits: x(h) ... x(i+1) say which subtree of each higher level
-//! it is in, y(i) ... y(1) which of the equal switches of its subtree it is. Its coordinates are
-//! its level and these digits in this order; its group is x(h), and the highest level is a group of
-//! its own. An endpoint has a rail to each y(1), and no link changes y(1): it is the plane.
-//! Ports: endpoints or down-links by x(i), then up-links by y(i+1), parallel links side by side.
+//! A switch of level i is named by digits: x(h) ... x(i+1) say in which subtree of each higher
+//! level it is, and y(i) ... y(1) which of the equivalent switches of its subtree it is. Its
+//! coordinates are its level and these digits in this order. Its group is x(h), and the highest
+//! level is a group of its own. An endpoint has a rail to each y(1), and no link changes y(1), so
+//! that y(1) is the plane. Ports: endpoints or links down by x(i), then links up by y(i+1);
+//! parallel links have consecutive ports.
 
 use super::wish::NetworkWish;
 use super::{
@@ -50,7 +51,7 @@ struct XgftShape<'a> {
     m: &'a [u32],
     w: &'a [u32],
     parallel: Vec<u32>,
-    /// Switches of each level.
+    /// The number of switches of each level.
     switches: Vec<u64>,
     endpoints: u64,
 }
@@ -99,7 +100,7 @@ impl Xgft {
 }
 
 impl XgftShape<'_> {
-    /// Up-links of a switch of `level`.
+    /// The number of up-links of a switch of `level`.
     fn up(&self, level: usize) -> u64 {
         let links = |&w: &u32| u64::from(w) * u64::from(self.parallel[level + 1]);
         self.w.get(level + 1).map_or(0, links)
@@ -183,7 +184,7 @@ impl Family for Xgft {
         let network = |level: usize| t.up(level) + if level == 0 { 0 } else { ports_down(level) };
         let most = |ports: &dyn Fn(usize) -> u64| (0..h).map(ports).max().unwrap_or(0) as u32;
         // From a leaf: (m(i) - 1) m(i-1) ... m(2) leaves differ in x(i) and in no higher digit, and
-        // the path to them turns at level i.
+        // the path to them goes up to level i.
         let (mut sum, mut leaves, mut diameter) = (0, 1_u64, 0);
         for (level, &m) in t.m.iter().enumerate().skip(1).filter(|&(_, &m)| m > 1) {
             diameter = 2 * level as u32;
@@ -225,7 +226,7 @@ impl Family for Xgft {
             let below = first;
             first += t.switches[level - 1] as u32;
             for child in 0..t.switches[level - 1] {
-                // the lowest x of the child gives its place to the highest y of the parent
+                // the lowest x of the child is replaced by the highest y of the parent
                 let mut digits = t.digits(level - 1, child);
                 let place = t.m.len() - 1 - level;
                 for y in 0..t.w[level] {
@@ -241,8 +242,8 @@ impl Family for Xgft {
     }
 
     /// Trees of k-port switches, half their ports up and half down, of two to five levels, with as
-    /// many subtrees under the top level as the wish needs; nothing where no number is wished, for
-    /// there is no most levels.
+    /// many subtrees under the top level as the wish needs; none where the wish names no number,
+    /// because the number of levels is not bounded.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let endpoints = wish.endpoints.unwrap_or(u64::MAX);
         let r = wish.oversubscription;
@@ -263,7 +264,7 @@ impl Family for Xgft {
                     let mut w = m.clone();
                     let last = m.len() - 1;
                     (m[0], m[last], w[0], w[1]) = (p, top, 1, up);
-                    // spread over fewer top switches, each with several links to a subtree
+                    // the links go to fewer top switches, each with several links to a subtree
                     let links = w[last];
                     let fits = |n: &u32| links.is_multiple_of(*n);
                     let most = (1..=k / top).rev().find(fits).unwrap_or(1);
@@ -420,7 +421,7 @@ mod tests {
             promises.filter(|promise| promise.radix <= 36).map(|p| p.endpoints).collect()
         };
         let found = sizes(wish);
-        // 18 * 18 * 18 * 3 = 17,496 and 23,328 with four levels
+        // four levels give 18 * 18 * 18 * 3 = 17,496 or 23,328 endpoints
         assert!(found.contains(&17_496) && found.contains(&23_328));
         let most = sizes(NetworkWish { endpoints: None, ..wish }).into_iter().max();
         assert_eq!(most, Some(18 * 18 * 18 * 36), "four levels of 36 ports");

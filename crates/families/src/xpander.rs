@@ -4,13 +4,14 @@
 //! datacenters", `CoNEXT` 2016, section 3; 2-lifts and the eigenvalues of signings as in Bilu &
 //! Linial, "Lifts, discrepancy and nearly optimal spectral gap", Combinatorica 2006.
 //!
-//! The switches are d + 1 meta-nodes of `lift` each, the groups. A random perfect matching joins
-//! every two meta-nodes. Derandomized, the complete graph is doubled until it is large enough: a
-//! doubling takes every switch twice and, by a signing, each link straight (a0-b0, a1-b1) or
-//! crossed (a0-b1, a1-b0); its new eigenvalues are those of the signed adjacency matrix. Of 8
-//! random signings the first is taken whose largest eigenvalue is at most 2 sqrt(d - 1)
-//! (Ramanujan), else the one with the least, as 32 power iterations find it. A network in parts is
-//! drawn again. Ports: endpoints, then by the meta-node they lead to.
+//! The switches form d + 1 meta-nodes of `lift` switches each; these are the groups. A random
+//! perfect matching joins every two meta-nodes. In the derandomized form, the complete graph is
+//! doubled until it is large enough. A doubling makes two switches of each one; a signing says
+//! which links become straight (a0-b0, a1-b1) and which crossed (a0-b1, a1-b0), and the new
+//! eigenvalues are those of the signed adjacency matrix. The first of 8 random signings is taken
+//! whose largest eigenvalue is at most 2 sqrt(d - 1) (Ramanujan); if there is none, the one with
+//! the least, as 32 power iterations find it. A network that is not connected is drawn again.
+//! Ports: endpoints, then by the meta-node they lead to.
 
 use super::random::{LinkEnds, concentration, connected, distances, in_order};
 use super::wish::NetworkWish;
@@ -48,14 +49,14 @@ const MAX_D: u32 = 4096;
 const MAX_LIFT: u32 = 1 << 24;
 /// The largest number of links of a derandomized lift: computing its eigenvalues takes time.
 const MAX_SIGNED: u64 = 1 << 22;
-/// Signings that are tried for a doubling, and power iterations for each.
+/// The number of signings tried for a doubling, and of power iterations for each.
 const SIGNINGS: u64 = 8;
 const ITERATIONS: u32 = 32;
 
 impl Xpander {
-    /// Switches, links, endpoints per switch.
+    /// The numbers of switches, of links, and of endpoints per switch.
     fn checked(&self) -> Result<(u64, u64, u32), Refusal> {
-        // two links a switch are rings, of any number: seldom one
+        // with two links per switch the network would be some number of rings, rarely one
         let d = in_range("d", self.d, 3, MAX_D)?;
         let lift = in_range("lift", self.lift, 1, MAX_LIFT)?;
         let switches = u64::from(d + 1) * u64::from(lift);
@@ -82,7 +83,7 @@ impl Xpander {
         Ok((switches, links, in_range("p", p, 0, MAX_P)?))
     }
 
-    /// Pairs of meta-nodes with their random matching.
+    /// The links between all pairs of meta-nodes, by random matchings.
     fn random_lift(&self, attempt: u64) -> LinkEnds {
         let mut draw = Stream::new(self.seed.unwrap_or(0), "xpander", attempt);
         let mut links = Vec::new();
@@ -97,8 +98,8 @@ impl Xpander {
         links
     }
 
-    /// The complete graph, doubled by the best of several random signings until it is lifted `lift`
-    /// times.
+    /// The complete graph, doubled with the best of several random signings until it is lifted
+    /// `lift` times.
     fn doubled(&self, attempt: u64) -> LinkEnds {
         let purpose = "xpander signing";
         let mut draw = Stream::new(self.seed.unwrap_or(0), purpose, attempt);
@@ -108,7 +109,8 @@ impl Xpander {
         while size < self.lift {
             let n = (self.d + 1) * size;
             let crossed = best_signing(n, self.d, &links, &mut draw);
-            // switch i of a meta-node of `size` becomes i and i + size of one twice as large
+            // switch i of a meta-node of `size` becomes switches i and i + size of a meta-node
+            // twice as large
             let copy = |v: u32, second: u32| v / size * 2 * size + v % size + second * size;
             let doubled = links.iter().zip(&crossed).flat_map(|(&[a, b], &crossed)| {
                 [0, 1].map(|copied| [copy(a, copied), copy(b, copied ^ u32::from(crossed))])
@@ -129,7 +131,7 @@ impl Xpander {
     }
 }
 
-/// Which links to cross: of random signings one with a small largest eigenvalue.
+/// For each link whether it is crossed: a random signing with a small largest eigenvalue.
 fn best_signing(n: u32, d: u32, links: &[[u32; 2]], draw: &mut Stream) -> Vec<bool> {
     let ramanujan = 4.0 * f64::from(d - 1);
     let mut best = (f64::INFINITY, Vec::new());
@@ -146,8 +148,8 @@ fn best_signing(n: u32, d: u32, links: &[[u32; 2]], draw: &mut Stream) -> Vec<bo
     best.1
 }
 
-/// The square of the largest eigenvalue, by size, of the adjacency matrix with -1 for crossed
-/// links, from below: power iteration on its square. O(iterations links).
+/// A lower estimate of the square of the eigenvalue of largest absolute value of the adjacency
+/// matrix with -1 for crossed links, by power iteration on the matrix squared. O(iterations links).
 fn largest_square(n: u32, links: &[[u32; 2]], crossed: &[bool]) -> f64 {
     let mut start = Stream::new(0, "xpander eigenvector", 0);
     let mut x: Vec<f64> = (0..n).map(|_| start.below(1 << 20) as f64 - 524_287.5).collect();
@@ -171,7 +173,7 @@ fn largest_square(n: u32, links: &[[u32; 2]], crossed: &[bool]) -> f64 {
             *x /= length;
         }
         let y = apply(&x);
-        // the length of A x is that of the square's quotient at x
+        // the squared length of A x is the Rayleigh quotient of A^2 at x
         square = norm(&y);
         x = apply(&y);
     }
@@ -219,8 +221,8 @@ impl Family for Xpander {
         Ok(b)
     }
 
-    /// For every d the lifts next to the wish, with the default rule; nothing where no number is
-    /// wished, for there is no largest member.
+    /// For every d the lifts just below and above the wish, with the default number of endpoints;
+    /// none where the wish names no number, because there is no largest member.
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |d: u32| {
             super::random::sizes(wish, d).into_iter().flat_map(move |(n, p)| {
@@ -289,7 +291,7 @@ mod tests {
             let member = xpander(d, lift, seed, derandomized);
             let (promise, t) = (member.promise().expect("a member"), built(&member));
             prop_assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
-            // a lift: every switch has one link to each of the other meta-nodes, in port order
+            // in a lift every switch has one link to each other meta-node, in port order
             for (v, switch) in t.switches().iter().enumerate() {
                 let row = t.graph().neighbours(v).iter();
                 let metas: Vec<u32> = row.map(|&w| t.switches()[w as usize].group).collect();
@@ -331,7 +333,7 @@ mod tests {
             assert!((values[n - 1] - f64::from(d)).abs() < 1e-6);
             let second = values[n - 2].max(-values[0]);
             assert!(second <= 2.0 * f64::from(d - 1).sqrt() + 0.1, "d={d}: {second}");
-            // K(d+1) has d once and -1 d times: they stay
+            // K(d+1) has the eigenvalue d once and -1 d times; a lift keeps them
             let old = values.iter().filter(|v| (*v + 1.0).abs() < 1e-6).count();
             assert!(old >= d as usize);
         }

@@ -1,5 +1,5 @@
 //! The routing function of a switch: it names the port and the virtual channels by which a packet
-//! may go on.
+//! may leave the switch.
 
 use super::word::PacketHeader;
 use base::seed::FastStream;
@@ -30,35 +30,35 @@ pub fn lanes(low: u8, high: u8) -> u32 {
     (u32::MAX >> (31 - u32::from(high))) & (u32::MAX << u32::from(low))
 }
 
-/// What a router knows of queues: for every port, the flits sent through it that are not yet known
-/// to have left the buffer of the next router.
+/// The queues that a router knows: for every port, the flits sent through it that the router does
+/// not yet know to have left the buffer of the next router.
 pub trait QueueView {
-    /// Queued flits behind a port of the router that the packet is at, summed over its virtual
-    /// channels.
+    /// The number of flits queued behind a port of the router that the packet is at, summed over
+    /// the port's virtual channels.
     fn used(&self, port: u16) -> u32;
 
-    /// Queued flits behind any port of any router, as they were at the end of the last cycle;
-    /// available only where the guide says so ([`Guide::sees_far`]).
+    /// The number of flits queued behind any port of any router at the end of the last cycle; valid
+    /// only if [`Guide::sees_far`] is true.
     fn used_at(&self, router: u32, port: u16) -> u32;
 }
 
-/// The position of a packet, at the input of a router, and the queues that can be seen from there.
+/// The position of a packet at the input of a router, with the queues that the router knows.
 pub struct PacketPosition<'a> {
     /// The router that the packet is at.
     pub router: u32,
-    /// The port by which the packet came in.
+    /// The port by which the packet came in, an input port of the router.
     pub in_port: u16,
     /// The virtual channel by which the packet came in.
     pub lane: u8,
-    /// The queues that this router knows of.
+    /// The queues that the router knows.
     pub sight: &'a dyn QueueView,
     /// The router's stream of random numbers.
     pub random: &'a mut FastStream,
 }
 
 impl<'a> PacketPosition<'a> {
-    /// The position of a packet in input lane `lane` of a router whose ports have `1 << stride`
-    /// lanes each.
+    /// The position of a packet in input lane `lane`, numbered through all ports of the router,
+    /// each of which has `1 << stride` lanes.
     #[inline]
     pub fn new(
         router: u32,
@@ -74,19 +74,20 @@ impl<'a> PacketPosition<'a> {
 /// The routing function of routers: it finds the candidates for a packet's next hop and chooses
 /// among them.
 ///
-/// A guide is asked once for each packet and router: when the packet comes to the front of its
-/// virtual channel or, with lookahead, when it leaves the router before.
+/// A guide is asked once for each packet and router: when the packet is the first in its virtual
+/// channel or, with lookahead, when it leaves the previous router.
 pub trait Guide: Sync {
     /// Virtual channels that every router must have.
     fn lanes(&self) -> u8;
 
-    /// Upper bound (exclusive) of the numbers that packets carry as `via`; 1 where they carry none.
+    /// Upper bound (exclusive) of the numbers that the guide writes into packets as `via`; 1 where
+    /// it writes none.
     fn vias(&self) -> u32 {
         1
     }
 
-    /// Whether the guide reads [`QueueView::used`]. With lookahead it is given the queues of the
-    /// router ahead, as they were at the end of the last cycle.
+    /// Whether the guide reads [`QueueView::used`]. With lookahead these are the queues of the next
+    /// router, as they were at the end of the last cycle.
     fn sees_queues(&self) -> bool {
         true
     }
@@ -96,13 +97,13 @@ pub trait Guide: Sync {
         false
     }
 
-    /// The guide as its concrete type. A simulator that knows the type calls it without dynamic
-    /// dispatch, so that the compiler can inline it; results are the same without.
+    /// The guide as its concrete type, or `None`. A simulator that knows the type calls it without
+    /// dynamic dispatch, so that the compiler can inline it; results do not depend on that.
     fn itself(&self) -> Option<&dyn Any> {
         None
     }
 
-    /// Whether [`Guide::wants`] may give more than one output.
+    /// Whether [`Guide::wants`] may return more than one output.
     fn has_choices(&self) -> bool {
         false
     }

@@ -2,8 +2,8 @@
 
 use super::wiring::Wiring;
 
-/// The number of links of the shortest path between each two routers; [`u8::MAX`] where there is no
-/// path or it is longer.
+/// The numbers of links of the shortest paths between routers; [`u8::MAX`] where there is no path,
+/// or where a path has 255 links or more.
 #[derive(Debug, Clone)]
 pub struct PathLengths {
     routers: u32,
@@ -42,14 +42,14 @@ impl PathLengths {
         Self { routers, links }
     }
 
-    /// Links between two routers.
+    /// The number of links of the shortest path between two routers.
     #[inline]
     pub fn get(&self, from: u32, to: u32) -> u8 {
         self.links[from as usize * self.routers as usize + to as usize]
     }
 
-    /// Links between two endpoints over their rail `rail`; `from` and `to` are the numbers of their
-    /// first rails.
+    /// The number of links between two endpoints over their rails number `rail`; `from` and `to`
+    /// are the numbers of the first rails of the two endpoints.
     #[inline]
     pub fn between(&self, wiring: &Wiring, from: u32, to: u32, rail: u32) -> u8 {
         let router = |first: u32| wiring.endpoints()[(first + rail) as usize].router;

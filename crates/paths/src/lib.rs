@@ -1,9 +1,9 @@
 //! How packets find their paths, as all simulators share it: wiring, guides, selections, proofs.
 //!
-//! A network as routers see it ([`wiring`]), what chooses the next hop of a packet ([`guide`],
-//! [`select`]), the proof that the choice is free of deadlock ([`proved`]), the words that the
-//! simulators have in common for loads, rails and lanes, and how runs differ by their seeds
-//! ([`over_seeds`]). Nothing here has a clock.
+//! The crate has a network as routers see it ([`wiring`]), the functions that choose the next hop
+//! of a packet ([`guide`], [`select`]), the proof that the choice is free of deadlock ([`proved`]),
+//! the parameters for loads, rails and lanes that the simulators share, and statistics over runs
+//! with different seeds ([`over_seeds`]). Nothing here has a clock.
 
 pub mod guide;
 pub mod lengths;
@@ -19,7 +19,8 @@ pub mod word;
 
 pub use source::NetworkOrTables;
 
-/// Time through a switch unless a run says another, ns: of packets and of messages.
+/// The delay of a switch unless the parameters of a run give another, in ns, for packets and
+/// messages.
 ///
 /// Source: the `router_delay` of the Slim Fly and Fit Fly configurations of CODES, 90 ns.
 pub const SWITCH_DELAY_NS: f64 = 90.0;

@@ -1,15 +1,15 @@
-//! The loads of a run, as people write them: a number, several, a range, or `auto`.
+//! The loads of a run, as users write them: one number, several, a range, or `auto`.
 
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The largest load that any network accepts: one flit a cycle by each of 64 rails.
+/// The largest load that any network accepts: one flit per cycle on each of 64 rails.
 pub const MOST_LOAD: f64 = 64.0;
 /// The largest number of loads of one run.
 const MOST: usize = 1000;
 
-/// The loads that a case is run at, in flits per endpoint and cycle.
+/// The loads at which a run simulates the network, in flits per endpoint and cycle.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Loads {
     /// The run chooses loads until it has found where the network saturates.
@@ -61,8 +61,8 @@ impl Loads {
         Ok(Self::At(all))
     }
 
-    /// Checks that there is at least one load and that every load `fits`; `range` says in words
-    /// which loads do.
+    /// Checks that there is at least one load and that `fits` is true for every load; `range` says
+    /// in words for which loads it is.
     ///
     /// # Errors
     /// When there is none, one does not fit, or there are too many.

@@ -1,4 +1,4 @@
-//! Means over several seeds, and how far they can be trusted.
+//! Means over several seeds, with their confidence intervals.
 //!
 //! Source: Student, "The probable error of a mean", Biometrika 6(1), 1908; the distribution for
 //! whole degrees of freedom is 26.7.3 and 26.7.4 of Abramowitz & Stegun, "Handbook of Mathematical
@@ -9,10 +9,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The largest number of runs of a point.
+/// The largest number of runs of one point.
 const MOST_SEEDS: u32 = 1000;
 
-/// Checks the number of runs of a point.
+/// Checks the number of runs of one point.
 ///
 /// # Errors
 /// When it is out of its range.
@@ -45,7 +45,7 @@ pub struct SeedStatistics {
 }
 
 impl SeedSpread {
-    /// The spread of these values; none where they are fewer than two.
+    /// The spread of these values; `None` where there are fewer than two.
     pub fn of(values: &[f64]) -> Option<Self> {
         if values.len() < 2 {
             return None;
@@ -59,8 +59,8 @@ impl SeedSpread {
     }
 }
 
-/// The t that a variable of Student's distribution stays within, on both sides of 0, with a chance
-/// of 95 %. O(degrees of freedom).
+/// The t for which a variable of Student's distribution is between -t and t with a probability of
+/// 95 %. O(degrees of freedom).
 fn student_95(freedom: u32) -> f64 {
     let (mut low, mut high) = (0.0, 13.0); // 12.706 with one degree of freedom, the most
     for _ in 0..60 {
@@ -74,11 +74,11 @@ fn student_95(freedom: u32) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The chance that a variable of Student's distribution is between -t and t.
+/// The probability that a variable of Student's distribution is between -t and t.
 fn within(t: f64, freedom: u32) -> f64 {
     let angle = (t / f64::from(freedom).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
-    // a term is the one before times cos^2 k / (k + 1)
+    // each term is the previous one times cos^2 k / (k + 1)
     let sum = |first: f64, from: u32| {
         let (mut term, mut all) = (first, 0.0);
         for k in (from..freedom).step_by(2) {
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_quantiles_are_those_of_the_tables() {
-        // any table of Student's t, both sides together 5 %
+        // values of any table of Student's t, 5 % for both sides together
         for (freedom, t) in [
             (1, 12.706),
             (2, 4.303),

@@ -1,5 +1,5 @@
-//! Makes a guide from the rules for paths: it builds the paths, proves them free of deadlock, and
-//! adds the selection that chooses among them.
+//! Makes a guide from the user's rules for paths: it builds the paths, proves them free of
+//! deadlock, and adds the selection that chooses among them.
 
 use crate::NetworkOrTables;
 use crate::guide::Guide;
@@ -25,11 +25,11 @@ use verify::{RouteLimits, Verdict, Verification, VerifiedRouting};
 pub struct PathRules<'a> {
     /// The selection: which path a packet takes.
     pub selection: &'a SelectionSpec,
-    /// The numbers that the selection is tuned by.
+    /// The parameters of the selection.
     pub choosing: SelectionParams,
     /// The virtual channels that packets may use.
     pub lane_use: LaneUse,
-    /// Virtual channels of a port.
+    /// The number of virtual channels of a port.
     pub virtual_channels: u8,
     /// Whether the paths may be used without a proof that they are free of deadlock.
     pub unverified: bool,
@@ -56,19 +56,19 @@ struct GuideRequest<'a> {
     watch: &'a dyn Watch,
 }
 
-/// Legs of detours in a network of groups, how far packets go and turn on them, and the number of
-/// lane classes that they need.
+/// The legs of detours in a network of groups; the largest number of hops of a leg, and of a leg to
+/// which a packet changes after its first hop; and the number of lane classes needed.
 struct GroupLegs {
     via: IntermediateDetour<GroupedMinimal>,
     reach: (u32, u8),
     needed: u32,
 }
 
-/// The guide of packets that take the paths of `source` by the rules given.
+/// The guide of packets that take paths of `source` by these rules.
 ///
 /// # Errors
-/// When the rules do not fit the network or its tables, the paths are not proved free of deadlock
-/// and the rules want a proof, or `watch` says stop.
+/// When the rules do not fit the network or its tables, when the rules want a proof and the paths
+/// are not free of deadlock, or when `watch` asks to stop.
 pub fn guide(
     source: NetworkOrTables,
     rules: PathRules<'_>,
@@ -112,7 +112,7 @@ pub fn guide(
     Ok(ProvedGuide { guide, verified, lane_use })
 }
 
-/// The same refusal, but naming parameter `param`.
+/// The same refusal, but for parameter `param`.
 fn named(stop: Stop, param: &str) -> Stop {
     match stop {
         Stop::Refused(r) => Stop::Refused(Refusal { param: param.to_owned(), ..r }),
@@ -120,7 +120,7 @@ fn named(stop: Stop, param: &str) -> Stop {
     }
 }
 
-/// The largest `measure` over all pairs of switches with endpoints, where it is defined.
+/// The largest `measure` over all pairs of switches with endpoints for which it is not `None`.
 fn longest(
     paths: &impl CandidateScheme,
     measure: impl Fn(SwitchId, SwitchId) -> Option<u8>,
@@ -131,16 +131,16 @@ fn longest(
 }
 
 impl GuideRequest<'_> {
-    /// Number of lane classes that a path needs for its class to rise at every step, where one leg
-    /// of it needs `of_leg` classes.
+    /// The number of lane classes that a path needs so that its class can rise at every step; one
+    /// leg of the path needs `of_leg` classes.
     fn classes(&self, of_leg: u32) -> u32 {
         let legs = if self.rules.selection.is_minimal() { 1 } else { 2 };
         (legs * of_leg).max(1)
     }
 
-    /// The number of lane classes, and the largest distance of the intermediate switch that a
-    /// packet of PAR may turn to: any distance where one class more than needed is there, else a
-    /// neighbour; 0 where paths are too short to turn.
+    /// The number of lane classes, and the largest distance of an intermediate switch to which a
+    /// packet of PAR changes after its first hop: any distance where there is one virtual channel
+    /// more than classes needed, otherwise 1; 0 where paths are too short for a change.
     fn turning(&self, classes: u32, longest: u32) -> (u32, u8) {
         let has_more = classes < u32::from(self.rules.virtual_channels);
         match (self.rules.selection.is_progressive(), longest) {
@@ -150,8 +150,8 @@ impl GuideRequest<'_> {
         }
     }
 
-    /// Divides the router's lanes into this number of classes, or into single lanes where there are
-    /// fewer lanes.
+    /// The router's lanes divided into this number of classes. Where there are fewer lanes, every
+    /// lane is a class.
     fn lanes_of(&self, classes: u32) -> LaneClasses {
         let lanes = u32::from(self.rules.virtual_channels);
         let classes = classes.min(lanes);
@@ -169,10 +169,10 @@ impl GuideRequest<'_> {
         Ok(GroupLegs { via: IntermediateDetour::by_group(leg), reach: (reach, turns), needed })
     }
 
-    /// The change of settings that a proof would accept: more virtual channels, or another
-    /// `lane_use`. Lanes by hops are free of deadlock in every network. Lanes by groups are tried,
-    /// because inside a group of a larger diameter packets of one lane may still wait for one
-    /// another.
+    /// Changes of parameters with which the proof would succeed: more virtual channels, or another
+    /// `lane_use`. Lanes by hops are free of deadlock in every network. Lanes by groups are tried
+    /// with a proof, because inside a group of a larger diameter packets of one lane may still wait
+    /// for one another.
     fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUse) -> Result<String, Stop> {
         let mut advised = Vec::new();
         if by_hops <= MOST_LANES {
@@ -198,7 +198,7 @@ impl GuideRequest<'_> {
         Ok(advised.join(", "))
     }
 
-    /// Whether the selection's paths over such legs are proved free of deadlock.
+    /// Whether the selection's paths over the legs of `via` are proved free of deadlock.
     fn proves<B: LegPaths + Clone>(
         &self,
         via: IntermediateDetour<B>,
@@ -216,7 +216,8 @@ impl GuideRequest<'_> {
         })
     }
 
-    /// The selection's guide over such legs, and whether its paths are proved free of deadlock.
+    /// The selection's guide over the legs of `via`, and whether its paths are proved free of
+    /// deadlock.
     fn over<B: LegPaths + Clone>(
         &self,
         via: IntermediateDetour<B>,
@@ -288,8 +289,8 @@ impl GuideRequest<'_> {
     }
 }
 
-/// Memory that the proof of a selection's paths takes, in bytes, over `lanes` virtual channels: one
-/// bit for each turn and two of its lane classes, numbers for every lane of a channel, and one byte
+/// The memory for the proof of a selection's paths over `lanes` virtual channels, in bytes: one bit
+/// for each turn and pair of lane classes on it, numbers for every lane of a channel, and one byte
 /// for each pair of switches.
 pub fn proof_bytes(
     size: &NetworkSize,
@@ -315,8 +316,8 @@ fn check_turns(on: &Topology) -> Result<(), Refusal> {
     Err(Refusal::new("network", why, "a smaller network, or --unverified"))
 }
 
-/// The refusal of paths on which packets can wait for each other in a cycle; it names the first
-/// step of the cycle.
+/// The refusal of paths on which packets can wait for each other in a cycle. It names the first
+/// channel of the cycle.
 fn unproved(why: impl std::fmt::Display, help: String) -> Stop {
     let why = why.to_string();
     let reason = match why.split_once('\n') {

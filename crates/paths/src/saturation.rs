@@ -1,16 +1,16 @@
-//! When a point of a run under load counts as saturated: the rule that all simulators share.
+//! The rule by which a point of a run under load counts as saturated; all simulators share it.
 
-/// A point whose accepted load is below this share of the offered one is saturated.
+/// A point is saturated when its accepted load is below this share of the offered load.
 pub const SATURATED_BELOW: f64 = 0.97;
-/// From this number of expected packets on, the number that is drawn is near its mean: at most
-/// three standard deviations of it, `3 sqrt(n)`, are missing where all is well.
+/// From this expected number of packets on, the number drawn is near its mean: in a network that is
+/// not saturated at most three standard deviations, `3 sqrt(n)`, are missing.
 const MANY: f64 = 1e4;
-/// Where fewer packets are expected, a point counts as saturated when more are missing than this
-/// number of standard deviations.
+/// The number of standard deviations for smaller expected numbers: a point counts as saturated when
+/// more packets than that are missing.
 const DEVIATIONS: f64 = 3.0;
 
-/// Whether less arrives than is offered, where `expected` packets were to come; none where that may
-/// be chance, because they are so few.
+/// Whether the load that arrives is below the offered load; `expected` is the expected number of
+/// packets to arrive. `None` where there are so few packets that the difference may be chance.
 pub fn is_saturated(offered: f64, accepted: f64, expected: f64) -> Option<bool> {
     let share = accepted / offered / SATURATED_BELOW;
     if share.is_nan() || share >= 1.0 {
@@ -29,7 +29,7 @@ mod tests {
     fn a_few_packets_that_are_missing_may_be_chance() {
         assert_eq!(is_saturated(0.5, 0.49, 1e6), Some(false));
         assert_eq!(is_saturated(0.5, 0.48, 1e6), Some(true));
-        // 10 packets of 97 are missing, which is one standard deviation, then 50 of them
+        // 10 packets of 97 are missing, which is about one standard deviation; then 50 are missing
         assert_eq!(is_saturated(1.0, 0.87, 100.0), None);
         assert_eq!(is_saturated(1.0, 0.47, 100.0), Some(true));
         assert_eq!(is_saturated(0.0, 0.0, 0.0), Some(false));

@@ -4,21 +4,22 @@ use base::Stop;
 use base::team::{ThreadBarrier, processors, together};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The number of threads, of `threads`, that are worth using on one run that they share. They meet
-/// every few cycles or windows of it, so each needs enough work in between (`items_a_thread` of the
-/// items) and a processor.
+/// The number of threads, out of `threads`, that are worth using on one run that they share. The
+/// threads wait for each other every few cycles or windows, so each needs a processor and enough
+/// work in between: `items_a_thread` of the `items`.
 pub fn paying(threads: usize, items: usize, items_a_thread: usize) -> usize {
     threads.min(items / items_a_thread).min(processors()).max(1)
 }
 
-/// The results of `work` for 0 to `count` - 1, in that order, computed by `threads` threads. The
-/// last items go first, because loads rise and the largest take longest.
+/// Returns the results of `work` for 0 to `count` - 1, in that order, computed by `threads`
+/// threads. The last items are begun first: items are sorted by rising load, and the largest load
+/// takes longest.
 ///
 /// # Errors
 /// The first error of `work` that is found.
 ///
 /// # Panics
-/// When `work` panics: no further item is begun then.
+/// When `work` panics. No further item is begun after that.
 pub fn side_by_side<T: Send>(
     count: usize,
     threads: usize,

@@ -1,10 +1,10 @@
-//! Where the paths of packets come from: a network, or its forwarding tables.
+//! The source of the paths of packets: a network, or its forwarding tables.
 
 use fabric::Topology;
 use fabric::tables::Routing;
 use std::sync::Arc;
 
-/// The paths that a simulator is run on: a network, or forwarding tables over it.
+/// The paths that a simulator uses: those of a network, or those of forwarding tables over it.
 #[derive(Debug, Clone)]
 pub enum NetworkOrTables {
     /// A network: a selection chooses among its paths, or packets take its shortest ones.
@@ -14,7 +14,7 @@ pub enum NetworkOrTables {
 }
 
 impl NetworkOrTables {
-    /// The source for `routing` where it is given, else for the network.
+    /// The tables `routing` where they are given, otherwise the network.
     pub fn of(topology: &Arc<Topology>, routing: Option<&Routing>) -> Self {
         match routing {
             Some(routing) => Self::Tables(Box::new(routing.clone())),
@@ -22,7 +22,7 @@ impl NetworkOrTables {
         }
     }
 
-    /// The network.
+    /// The network, or the network of the tables.
     pub fn topology(&self) -> &Arc<Topology> {
         match self {
             Self::Network(topology) => topology,

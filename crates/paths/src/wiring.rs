@@ -1,5 +1,5 @@
-//! A network as routers see it: numbered ports, what each is cabled to, and the latency of each
-//! channel.
+//! A network as routers see it: numbered ports, the other end of each port's cable, and the latency
+//! of each channel.
 
 use crate::side_by_side::paying;
 use base::{Refusal, SwitchId, TerminalId};
@@ -7,7 +7,7 @@ use fabric::Topology;
 use fabric::network::{Cable, Plug, PortPeer};
 use std::ops::Range;
 
-/// What a port of a router is cabled to.
+/// The device at the end of the cable in a router's port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CableEnd {
     /// A port of another router, or of the same one.
@@ -19,7 +19,7 @@ pub enum CableEnd {
     },
     /// An endpoint, which sends and receives through the port.
     Endpoint(u32),
-    /// Nothing: no flit leaves or comes through this port.
+    /// No cable: no flit leaves or arrives through this port.
     Empty,
 }
 
@@ -32,7 +32,7 @@ pub struct Attachment {
     pub port: u16,
 }
 
-/// A port of a router: what it is cabled to, and the latency of its channels.
+/// A port of a router: the other end of its cable, and the latency of its channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
     /// The other end of the port's cable.
@@ -45,7 +45,7 @@ pub struct Port {
 }
 
 impl Port {
-    /// The router at the other end of the cable, if there is one.
+    /// The router at the other end of the cable; `None` where there is no router.
     pub fn leads_to(&self) -> Option<u32> {
         match self.end {
             CableEnd::Router { router, .. } => Some(router),
@@ -59,29 +59,30 @@ impl Port {
 /// A channel of latency L delivers what is sent in cycle t in cycle t + 1 + L.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wiring {
-    /// Where each router's ports begin in `ports`; its last entry is the number of ports.
+    /// The index of each router's first port in `ports`, then the number of all ports.
     offsets: Vec<u32>,
     ports: Vec<Port>,
     endpoints: Vec<Attachment>,
 }
 
-/// The number of router ports from which one more thread is worth starting.
+/// The number of router ports for which one more thread is worth starting.
 ///
-/// Million flit-hops a second with one thread and with two, medians of 7 runs in turn on two cores
-/// that others use too, at loads of 0.5 and 0.1: 16 ports 3.0 and 0.3, 1.8 and 0.1; 126 ports 4.3
-/// and 2.1, 2.2 and 0.5; 288 ports 4.9 and 3.1, 4.5 and 1.7; 550 ports 5.0 and 4.4, 2.5 and 1.2;
-/// 1,666 ports 3.5 and 3.3 (the best 4.5 and 4.6), 1.4 and 0.9. A second thread takes time that
-/// others had below some 1,000 ports, and pays from there on where it has a core to itself.
+/// Million flit-hops per second with one thread and with two, medians of 7 runs in turn on two
+/// cores that others use too, at loads of 0.5 and 0.1. 16 ports: 3.0 and 0.3 with one thread, 1.8
+/// and 0.1 with two; 126 ports: 4.3 and 2.1, 2.2 and 0.5; 288 ports: 4.9 and 3.1, 4.5 and 1.7; 550
+/// ports: 5.0 and 4.4, 2.5 and 1.2; 1,666 ports: 3.5 and 3.3 (at best 4.5 and 4.6), 1.4 and 0.9.
+/// Below some 1,000 ports a second thread makes a run slower; above, it pays where it has a core to
+/// itself.
 const PORTS_A_THREAD: usize = 512;
 
 impl Wiring {
-    /// The number of threads, of `threads`, that are worth using for one run, cycle by cycle.
+    /// The number of threads, out of `threads`, that are worth using for one run, cycle by cycle.
     pub fn paying(&self, threads: usize) -> usize {
         let ports = (0..self.routers()).map(|router| self.ports(router).len()).sum();
         paying(threads, ports, PORTS_A_THREAD)
     }
 
-    /// A wiring of routers with these ports, in order.
+    /// A wiring of routers with these ports; the routers are numbered in the order of the list.
     ///
     /// # Panics
     /// When a cable's ends do not name one another, a latency is 0, or the endpoints are not
@@ -114,8 +115,8 @@ impl Wiring {
         Self { offsets, ports, endpoints: ends.into_iter().map(|(_, at)| at).collect() }
     }
 
-    /// The wiring of a network: one port for each plug in use, in port order; what has failed is
-    /// left out. `latency` gives the cycles of a cable, at least 1.
+    /// The wiring of a network: one port for each switch port in use, in port order. What has
+    /// failed is left out. `latency` returns the latency of a cable in cycles, at least 1.
     ///
     /// Where endpoints have several rails, rail r of endpoint e is number `e * rails + r`.
     ///
@@ -144,8 +145,8 @@ impl Wiring {
         };
         let of = |(s, seats): (u32, &Vec<u16>)| seats.iter().map(|&n| port(s, n)).collect();
         let mut routers: Vec<Vec<Port>> = (0..).zip(&seats).map(of).collect();
-        // a terminal that is down keeps its number: its port stands alone and neither sends nor
-        // receives
+        // a terminal that has failed keeps its number: it gets a port behind those of its router,
+        // which neither sends nor receives
         for t in (0..on.terminals().len()).map(TerminalId::from) {
             if !on.terminal_is_up(t) {
                 let terminal = &on.terminals()[t.ix()];
@@ -162,7 +163,7 @@ impl Wiring {
         used(on, switch.0)
     }
 
-    /// How many routers there are.
+    /// The number of routers.
     pub fn routers(&self) -> u32 {
         self.offsets.len() as u32 - 1
     }
@@ -219,8 +220,8 @@ pub fn rails(on: &Topology) -> Result<u32, Refusal> {
     Ok(numbered(on)?.0)
 }
 
-/// Advice for endpoints with different numbers of rails, without options that the user has given
-/// already.
+/// Advice for a network whose endpoints have different numbers of rails, without the options that
+/// the user has given already.
 fn alike(on: &Topology) -> String {
     let recipe = on.recipe();
     let mut help = "as many rails for each endpoint".to_owned();
@@ -234,8 +235,8 @@ fn alike(on: &Topology) -> String {
 }
 
 /// The number of rails of each endpoint, and the number of each terminal: rail r of endpoint e is
-/// `e * rails + r`. An endpoint's rails count from 0 in the order of its ports, whichever of them
-/// are in use.
+/// `e * rails + r`. The rails of an endpoint count from 0 in the order of its adapter's ports, even
+/// if some ports between them are not in use.
 ///
 /// # Errors
 /// When endpoints have different numbers of rails, rails of the same number lead into different
@@ -272,7 +273,7 @@ pub fn numbered(on: &Topology) -> Result<(u32, Vec<u32>), Refusal> {
     Ok(((rails as u32).max(1), number))
 }
 
-/// The ports of a switch whose cable and peer work, ascending.
+/// The ports of a switch whose cable works and leads to a working device, ascending.
 fn used(on: &Topology, switch: u32) -> Vec<u16> {
     let s = SwitchId(switch);
     let works = |&port: &u16| match on.peer(s, port) {

@@ -1,16 +1,16 @@
-//! A flit as one word of 64 bits, and where its fields are.
+//! A flit as one word of 64 bits, and the positions of its fields.
 
 use base::Refusal;
 
-/// The bit of a flit that is the last of its packet.
+/// The bit that marks the last flit of a packet.
 pub const TAIL: u64 = 1;
-/// The bit of a flit that is the first of its packet.
+/// The bit that marks the first flit of a packet.
 pub const HEAD: u64 = 2;
-/// The bit of a flit whose packet is counted in statistics.
+/// The bit that marks the flits of a packet that statistics count.
 pub const COUNTED: u64 = 4;
 const HOPS_AT: u32 = 3;
 const HOPS_BITS: u32 = 8;
-/// What is added to a flit when it has visited one router more.
+/// The number to add to a flit for one more router that it has visited.
 pub const HOP: u64 = 1 << HOPS_AT;
 const NOTE_AT: u32 = HOPS_AT + HOPS_BITS;
 /// The number of bits of the note.
@@ -20,11 +20,11 @@ const TARGET_AT: u32 = NOTE_AT + NOTE_BITS;
 /// The largest number of routers that a packet may visit.
 pub const MOST_HOPS: u32 = (1 << HOPS_BITS) - 1;
 
-/// The number of bits of each field of a flit.
+/// The widths and positions of the fields of a flit.
 ///
-/// From the lowest: tail, head, counted (1 bit each), routers visited (8), the guide's note (5),
-/// the target, the class, the intermediate router where the guide uses one, the cycle of entering
-/// the network, and the cycle of injection in all bits that are left.
+/// The fields from the lowest bit on: tail, head, counted (1 bit each), routers visited (8), the
+/// guide's note (5), the target, the class, the intermediate router where the guide uses one, the
+/// cycle of entering the network, and the cycle of injection in all remaining bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlitLayout {
     target_bits: u32,
@@ -46,7 +46,7 @@ fn mask(bits: u32) -> u64 {
 }
 
 impl FlitLayout {
-    /// The layout for this number of endpoints, of classes of traffic and of values that guides
+    /// The layout for these numbers of endpoints, of traffic classes and of values that guides
     /// write as `via`, with `entry_bits` bits for the cycle of entering the network.
     ///
     /// # Errors
@@ -82,8 +82,8 @@ impl FlitLayout {
         })
     }
 
-    /// The word of a packet's flits, without the bits of tail and head; `injected` is the cycle of
-    /// injection.
+    /// The word for the flits of a packet, without the bits of tail and head; `injected` is the
+    /// cycle of injection.
     #[inline]
     pub fn packet(&self, target: u32, class: u32, injected: u64) -> u64 {
         u64::from(target) << TARGET_AT
@@ -103,7 +103,7 @@ impl FlitLayout {
         (flit >> self.class_at & mask(self.class_bits)) as u32
     }
 
-    /// Cycles from a packet's injection to `now`.
+    /// The number of cycles from a packet's injection to `now`.
     #[inline]
     pub fn age(&self, flit: u64, now: u64) -> u64 {
         now.wrapping_sub(flit >> self.injected_at) & mask(64 - self.injected_at)
@@ -111,13 +111,13 @@ impl FlitLayout {
 }
 
 impl FlitLayout {
-    /// The flit marked as one that enters the network in cycle `now`.
+    /// The flit with `now` as its cycle of entering the network.
     pub fn entered(&self, flit: u64, now: u32) -> u64 {
         let bits = mask(self.entry_bits);
         flit & !(bits << self.entry_at) | (u64::from(now) & bits) << self.entry_at
     }
 
-    /// Cycles since the flit entered the network, modulo what its bits can hold.
+    /// The number of cycles since the flit entered the network, modulo 2^`entry_bits`.
     pub fn time_inside(&self, flit: u64, now: u32) -> u32 {
         u64::from(now).wrapping_sub(flit >> self.entry_at) as u32 & mask(self.entry_bits) as u32
     }

@@ -10,8 +10,8 @@ use std::fmt::Write;
 /// Returns the text of a certificate. It has a line for every port by which a working cable between
 /// switches leaves, with one number per lane. The numbers rise along every route.
 ///
-/// `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>` for each, and
-/// `end`. O(channels * lanes).
+/// The lines are `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>`
+/// for each port, and `end`. O(channels * lanes).
 pub fn text(routing: &VerifiedRouting<Routing>, addresses: &Addresses) -> String {
     let (on, numbering) = (routing.topology(), routing.numbering());
     let lanes = usize::from(numbering.lanes);

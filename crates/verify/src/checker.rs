@@ -1,5 +1,5 @@
-//! A second opinion on a proof: it walks every path and checks that the channel numbers rise. It
-//! shares no code with the proof but the reading of tables.
+//! An independent check of a proof: it walks every path and checks that the channel numbers rise.
+//! It shares no code with the proof except the reading of tables.
 //!
 //! Source: Dally & Seitz 1987, theorem 1: if the (channel, lane) pairs can be numbered so that
 //! every packet takes them in rising order, no cycle of packets can wait for each other.
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// (channel, lane) pairs it takes rise strictly.
 ///
 /// O(hops of all paths, where paths that terminals of a switch share count once). The verdict is a
-/// sentence that names the first path that breaks the rule.
+/// sentence that names the first path that does not arrive or whose numbers do not rise.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -37,8 +37,8 @@ pub fn recheck(
         let home = on.terminals()[t.ix()].plug;
         let row = Some((layer, home.switch, routing.row(layer, t)));
         let delivers = on.peer(home.switch, tree[home.switch.ix()]) == PortPeer::Terminal(t);
-        // the paths to the previous terminal are those to this one too, except where they met an
-        // entry of that terminal alone
+        // the paths to the previous terminal are also the paths to this one, except where they met
+        // an entry of that terminal alone
         let known = starts.are_fixed() && before == row && delivers;
         before = row;
         let all = sources.of_plane(on.plane_of(t));
@@ -191,7 +191,7 @@ struct PacketFlood<'a, C> {
     /// By switch and state: the highest channel number that a packet there can hold, plus one;
     /// `None` where there is no packet.
     highest: Vec<Option<u32>>,
-    /// The places that packets have reached, and those that must be visited again.
+    /// The pairs of switch and state that packets have reached, and the pairs to be visited again.
     come: Vec<(SwitchId, u32)>,
     open: Vec<(SwitchId, u32)>,
 }
@@ -248,8 +248,8 @@ impl<'a, C: CandidateScheme> PacketFlood<'a, C> {
         Ok(())
     }
 
-    /// For each state, the highest channel number of packets that arrived at the goal. It forgets
-    /// all packets.
+    /// For each state, the highest channel number of packets that arrived at the goal. All packets
+    /// are removed afterwards.
     fn arrived(&mut self, home: SwitchId) -> Vec<(u32, u32)> {
         let mut all = Vec::new();
         for (at, state) in std::mem::take(&mut self.come) {

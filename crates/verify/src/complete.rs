@@ -61,7 +61,7 @@ pub enum Destination {
     Switch(SwitchId),
 }
 
-/// Why a route does not arrive.
+/// The reason why a route does not arrive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RouteFault {
     /// The last switch has no entry for the destination.
@@ -79,13 +79,13 @@ pub enum RouteFault {
 /// A route that does not arrive: the switches that it visits, and what goes wrong at the last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRoute {
-    /// Its destination.
+    /// The destination of the route.
     pub to: Destination,
-    /// The names of the switches it visits, in order.
+    /// The names of the switches that the route visits, in order.
     pub path: Vec<String>,
     /// The destination's name.
     pub destination: String,
-    /// Why it does not arrive.
+    /// The reason why the route does not arrive.
     pub fault: RouteFault,
 }
 
@@ -113,13 +113,14 @@ impl fmt::Display for BrokenRoute {
     }
 }
 
-/// The route of a switch is not followed yet.
+/// The mark of a switch whose route is not followed yet.
 const UNKNOWN: u32 = u32::MAX;
-/// A switch on the route that is being followed.
+/// The mark of a switch on the route that is being followed.
 const ON_TRAIL: u32 = u32::MAX - 1;
 
-/// The two verdicts: on routes between endpoints, and on routes that only management uses (from
-/// switches without endpoints, and to switches). The witness of the second is the number of routes.
+/// The two verdicts: on routes between endpoints, and on routes that only management packets use
+/// (from switches without endpoints, and to switches). The witness of the second is the number of
+/// routes.
 pub(super) type RouteVerdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<u64, BrokenRoute>);
 
 /// Checks all routes. O(layers * terminals * switches); where terminals of a switch share their
@@ -181,7 +182,7 @@ pub(super) fn check(
 /// The check of all routes to one destination after the other.
 struct ArrivalChecker<'a> {
     routing: &'a Routing,
-    /// Hops from each switch to the current destination.
+    /// The number of hops from each switch to the current destination.
     hops: Vec<u32>,
     trail: Vec<u32>,
     hop_limit: u32,
@@ -200,8 +201,9 @@ impl<'a> ArrivalChecker<'a> {
         Self { routing, hops, trail: Vec::new(), hop_limit, by_plane }
     }
 
-    /// Starts a destination on switch `home`, whose own table must deliver at `port`. If `again` is
-    /// given, only the routes from those switches are new, and the others stay known.
+    /// Starts with a destination on switch `home`, whose own table must deliver at `port`. If
+    /// `again` is given, only the routes from those switches are followed again, and the results
+    /// for others are kept.
     fn start(
         &mut self,
         tree: ForwardingTree<'_>,
@@ -225,7 +227,7 @@ impl<'a> ArrivalChecker<'a> {
         Ok(())
     }
 
-    /// Follows the route from `source` until it meets one that is known to arrive.
+    /// Follows the route from `source` until it reaches a switch whose route is known to arrive.
     fn from(
         &mut self,
         tree: ForwardingTree<'_>,
@@ -238,7 +240,7 @@ impl<'a> ArrivalChecker<'a> {
         while self.hops[walk.at().ix()] == UNKNOWN {
             let at = walk.at();
             self.trail.push(at.0);
-            self.hops[at.ix()] = ON_TRAIL; // meeting it again closes a loop
+            self.hops[at.ix()] = ON_TRAIL; // meeting this mark again closes a loop
             if !walk.next().is_some_and(|hop| on.link_is_up(hop.channel.link())) {
                 let fault = dead_end(on, at, tree[at.ix()]);
                 return Err(self.broken(tree, source.0, to, fault));
@@ -258,8 +260,8 @@ impl<'a> ArrivalChecker<'a> {
         Ok(())
     }
 
-    /// Checks the routes of management, if all held so far, and counts them. If `again` is given,
-    /// only the routes from those switches are new.
+    /// Checks the routes of management packets, unless one has failed already, and counts them. If
+    /// `again` is given, only the routes from those switches are followed again.
     fn manage(
         &mut self,
         tree: ForwardingTree<'_>,
@@ -291,7 +293,7 @@ impl<'a> ArrivalChecker<'a> {
     }
 }
 
-/// Describes the route from `source` from its start. `fault` gets the port at the last switch.
+/// Describes the route from `source`. `fault` makes the fault from the port at the last switch.
 pub(super) fn describe(
     on: &Topology,
     tree: ForwardingTree<'_>,

@@ -85,7 +85,7 @@ pub(super) fn check(
     }
 }
 
-/// Describes a cycle by names, and finds a route for each of its edges.
+/// Describes a cycle by the names of its switches, and finds a route for each of its edges.
 fn explain(
     routing: &Routing,
     cycle: &[HeldLane],

@@ -1,4 +1,4 @@
-//! Counts the routes that do not arrive, by kind of fault. It judges all routes, whereas the
+//! Counts the routes that do not arrive, by kind of fault. All routes are judged, whereas the
 //! verdict stops at the first fault.
 
 use super::complete::{BrokenRoute, Destination, RouteFault, describe};
@@ -20,7 +20,7 @@ pub struct FaultCounts {
     pub of: [(u64, Option<BrokenRoute>); 5],
 }
 
-/// The fate of a route from one switch to the current destination.
+/// The result of following the route from one switch to the current destination.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RouteState {
     New,

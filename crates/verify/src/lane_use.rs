@@ -8,8 +8,8 @@ use std::fmt;
 /// A counterexample: a hop on a lane that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LaneExcess {
-    /// The switch whose SL2VL table gives the lane, by name, and the port by which the packet
-    /// leaves.
+    /// The name of the switch whose SL2VL table gives the lane, and the port by which the packet
+    /// leaves it.
     pub at: (String, u16),
     /// The lane, and the service level that is mapped to it.
     pub lane: (u8, u8),
@@ -25,8 +25,8 @@ impl fmt::Display for LaneExcess {
 }
 
 /// Checks that all routes between endpoints use lanes below `lanes`. The witness is the number of
-/// lanes that they use. Tables must be complete. O(hops of all routes) where the SL2VL tables name
-/// a lane beyond, else O(1).
+/// lanes that they use. Tables must be complete. O(hops of all routes) where some SL2VL table names
+/// a lane from `lanes` on, otherwise O(1).
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.

@@ -34,7 +34,7 @@ impl RouteLimits {
     /// No limit on hops, and all fifteen data lanes of InfiniBand.
     pub const NONE: Self = Self { hops: u32::MAX, lanes: 15 };
 
-    /// The same lanes, and at most `hops` hops.
+    /// The same limit on lanes, with at most `hops` hops.
     #[must_use]
     pub fn hops(self, hops: u32) -> Self {
         Self { hops, ..self }
@@ -47,9 +47,9 @@ pub struct Verification {
     /// Whether every terminal is reached from every switch with endpoints, without loops and within
     /// the hop limit.
     pub complete: Verdict<complete::RouteStatistics, complete::BrokenRoute>,
-    /// Whether the same holds from every other switch and to every switch, which management packets
-    /// need. It does not count for [`Verification::holds`]: up*/down* routing leaves such routes
-    /// out by design.
+    /// Whether every route from the other switches, and to switches, arrives; management packets
+    /// need that. It does not count for [`Verification::holds`]: up*/down* routing leaves such
+    /// routes out by design.
     pub management: Verdict<u64, complete::BrokenRoute>,
     /// Whether the routes are free of deadlock: no cycle of packets can wait for each other. `None`
     /// when routes are incomplete.

@@ -30,7 +30,7 @@ pub struct DeadlockFreedom {
     pub max_hops: u32,
 }
 
-/// A counterexample: why a scheme of candidates is not proved.
+/// A counterexample: the reason why a scheme of candidates is not proved.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SchemeFlaw {
     /// A packet can reach a switch where it has no next hop.
@@ -67,14 +67,14 @@ pub fn prove(
     watch: &dyn Watch,
 ) -> Result<Verdict<DeadlockFreedom, SchemeFlaw>, Interrupted> {
     let goals = goals(scheme);
-    // the runs of lanes of a sample of packets are mostly those of all packets
+    // the runs of lanes that a sample of packets may take are mostly those of all packets
     let cuts = LaneCuts::default();
     let see = |held: &Candidate, wanted: &Candidate, _: u32| {
         cuts.add(held);
         cuts.add(wanted);
     };
     let some = &goals[..goals.len().min(TOGETHER)];
-    // a flaw in the sample is found again with all goals below
+    // the result is ignored: with all goals below, a flaw of the sample is found again
     let _ = each_wait(scheme, (some, goals.len()), watch, see)?;
     loop {
         let classes = LanePartition::of(scheme.lanes(), &cuts);
@@ -131,14 +131,14 @@ fn prove_classes(
     }))
 }
 
-/// All pairs of a held virtual channel and a wanted one.
+/// All pairs of a virtual channel that is held and one that is waited for.
 fn pairs(held: &Candidate, wanted: &Candidate) -> impl Iterator<Item = (HeldLane, HeldLane)> {
     let (from, to, lanes) = (held.channel, wanted.channel, wanted.lanes());
     held.lanes().flat_map(move |a| lanes.clone().map(move |b| ((from, a), (to, b))))
 }
 
-/// The goals of all working terminals, each once, in order. A goal is a set of terminals that
-/// packets treat alike.
+/// The goals of all working terminals, each once, in order. Packets for the same goal are treated
+/// alike.
 fn goals(scheme: &impl CandidateScheme) -> Vec<u32> {
     let on = scheme.topology();
     let mut all = Vec::new();
@@ -159,7 +159,7 @@ fn sources(on: &Topology) -> Vec<Vec<SwitchId>> {
     by_plane
 }
 
-/// How packets arrive at an intermediate switch in one state.
+/// The arrivals of packets at an intermediate switch in one state.
 #[derive(Default)]
 struct Arrivals {
     /// The last hops of these packets, whose channels they hold.
@@ -179,8 +179,8 @@ type OnwardHops = BTreeMap<(SwitchId, u32, Candidate), u32>;
 /// give all cores work.
 const TOGETHER: usize = 16;
 
-/// Calls `find` for every `TOGETHER` goals, in parallel. Returns the results in the order of the
-/// goals, or the first flaw.
+/// Calls `find` for groups of `TOGETHER` goals, in parallel. Returns the results in the order of
+/// the goals, or the first flaw.
 fn of_goals<T: Send>(
     goals: &[u32],
     find: impl Fn(&[u32]) -> Result<Result<T, SchemeFlaw>, Interrupted> + Sync + Send,
@@ -191,9 +191,9 @@ fn of_goals<T: Send>(
 }
 
 /// Calls `visit` for every two hops that a packet for one of these goals may take one after the
-/// other, with the goal of the second; often more than once, and on many threads. `total` is the
-/// number of all goals. Returns the largest number of hops of a packet, or why packets do not
-/// arrive.
+/// other, with the goal of the second hop. It may be called several times for the same hops, and on
+/// many threads. `total` is the number of all goals. Returns the largest number of hops of a
+/// packet, or why packets do not arrive.
 fn each_wait(
     scheme: &impl CandidateScheme,
     (goals, total): (&[u32], usize),
@@ -326,10 +326,10 @@ fn plane_of(on: &Topology, s: SwitchId) -> usize {
 struct PacketState {
     at: SwitchId,
     state: u32,
-    /// Its next hops, as a range of the hops found.
+    /// The hops that a packet in this state may take next, as a range of `found` in the search.
     hops: std::ops::Range<usize>,
-    /// The largest number of hops before it, and the number of its predecessors that are not
-    /// counted yet.
+    /// The largest number of hops before this state, and the number of its predecessors whose hops
+    /// are not counted yet.
     before: u32,
     open: u32,
 }
@@ -418,8 +418,8 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
         self.longest(home)
     }
 
-    /// The largest number of hops to the goal, counted up in `before`. Refuses packets that can
-    /// move in a cycle.
+    /// The largest number of hops to the goal; `before` of each state is computed, too.
+    /// Refuses packets that can move in a cycle.
     fn longest(&mut self, home: SwitchId) -> Result<u32, SchemeFlaw> {
         let mut ready: Vec<usize> =
             (0..self.all.len()).filter(|&i| self.all[i].open == 0).collect();
@@ -480,7 +480,7 @@ fn explain(
             }
         }
     };
-    // the result can be ignored: that packets arrive was shown before
+    // the result can be ignored: the search before has shown that packets arrive
     let _ = each_wait(scheme, (goals, goals.len()), watch, found)?;
     let name = |s: SwitchId| &on.switches()[s.ix()].name;
     let describe = |goal: u32| format!("packets to {}", name(scheme.home(goal)));

@@ -12,8 +12,8 @@ use std::sync::Arc;
 use verify::Verdict;
 use verify::scheme::{SchemeFlaw, prove};
 
-/// The first lane and the number of lanes of a hop, by goal, number of hops before it, and its
-/// switch.
+/// A function of the goal, the number of hops before a hop, and the switch of the hop: the first
+/// lane that the hop may take, and the number of lanes.
 type LaneRun = Box<dyn Fn(u32, u32, u32) -> (u8, u8) + Sync>;
 
 /// A scheme with shortest paths, or with paths round a ring in one direction, on any runs of lanes.
@@ -179,7 +179,7 @@ fn classes_and_single_lanes_have_the_same_verdict() {
         let rises = seed % 3 > 0;
         let run = move |goal: u32, state: u32, at: u32| {
             let goal = if goal < 16 { 0 } else { goal };
-            // lanes that rise with hops, in parts; or any
+            // either lanes that rise with hops, in parts, or any lanes
             let part = lanes / states as u8;
             let (first, room) =
                 if rises && part > 0 { (state as u8 * part, part) } else { (0, lanes) };
@@ -216,7 +216,7 @@ fn a_cycle_over_any_two_classes_is_found() {
     }
 }
 
-/// The same ring without a cycle: lanes rise with every hop.
+/// A ring like that of the previous test, but lanes rise with every hop, so that there is no cycle.
 #[test]
 fn classes_that_rise_are_proved() {
     let classes: [(u8, u8); 4] = [(0, 2), (2, 1), (3, 4), (7, 1)];

@@ -11,12 +11,13 @@ const NONE: u32 = u32::MAX;
 /// Up to this number of different gains per vertex, a list for each gain takes less memory than a
 /// heap.
 const SPREAD: u64 = 16;
-/// Up to this number of different gains there are lists, however few the vertices.
+/// Up to this number of different gains, lists are used, however few the vertices.
 const FEW: u64 = 512;
 
 /// A queue of the vertices that may move, each on the side that it would leave.
 pub(super) struct GainQueue {
-    /// The time at which each vertex was entered last.
+    /// The number of the entry by which each vertex is in the queue (see `entries`); 0 where it is
+    /// not.
     entered: Vec<u32>,
     entries: u32,
     order: GainOrder,
@@ -25,8 +26,8 @@ pub(super) struct GainQueue {
 /// The data structure that finds the first vertex of a side.
 enum GainOrder {
     GainLists(GainLists),
-    /// Heaps, where there are too many different gains for lists: gain, entry and vertex; outdated
-    /// entries are skipped.
+    /// Heaps of gain, entry and vertex, used where there are too many different gains for lists.
+    /// Outdated entries are skipped.
     Heaps([BinaryHeap<(i64, u32, u32)>; 2]),
 }
 
@@ -38,7 +39,7 @@ struct GainLists {
     words: usize,
     /// The latest vertex of each list.
     heads: Vec<u32>,
-    /// Which lists have vertices, one bit per list.
+    /// A bit for each list: whether the list has vertices.
     filled: Vec<u64>,
     /// The last word of each side that may have a bit set.
     top: [usize; 2],

@@ -34,7 +34,8 @@ pub(crate) fn order_of<'a>(
     let graph = LaneGraph::new(routing, destinations, watch)?;
     let (on, lanes): (&Topology, usize) = (routing.topology(), graph.lanes());
     let Ok(mut number) = graph.number(watch)? else { return Ok(None) };
-    // virtual channels of failed links come last, so that no two share a place
+    // virtual channels of failed links come last, so that no two virtual channels have the same
+    // place
     let mut place: Vec<u32> = (0..number.len() as u32).collect();
     let is_vertex = |v: usize| on.link_is_up(ChannelId::from(v / lanes).link());
     place.sort_by_key(|&v| (!is_vertex(v as usize), number[v as usize]));

@@ -1,4 +1,5 @@
-//! Distributes paths over spare lanes. Any part of a lane without cycles has no cycle either.
+//! Distributes paths over spare lanes. A lane whose dependencies have no cycle still has none when
+//! some of its paths move to another lane.
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
 //! 2011: the fullest lanes are split until all lanes carry paths.

@@ -127,7 +127,7 @@ impl LaneChoice {
         }
     }
 
-    /// Gives the routes of an engine with the default lanes `usual` the chosen lanes.
+    /// Assigns lanes to routes as the user chose; `usual` are the default lanes of their engine.
     ///
     /// # Errors
     /// As [`spread`].

@@ -85,7 +85,8 @@ mod tests {
             assert!(proper(&neighbours, &found));
             assert_eq!(count(&found), least);
         }
-        // a crown: first fit takes 5 colours in this order, two suffice (DSATUR is exact here)
+        // a crown graph: in this order first fit takes 5 colours where two suffice, which DSATUR
+        // finds
         let crown = graph(
             10,
             (0..5).flat_map(|a| (0..5).filter(move |b| *b != a).map(move |b| (2 * a, 2 * b + 1))),

@@ -16,7 +16,7 @@ use fabric::turns::DependencyNumbering;
 /// Assigns a lane to every path of `routing`.
 ///
 /// # Errors
-/// When `max_lanes` are not enough, or `watch` says stop.
+/// When more than `max_lanes` lanes are needed, or `watch` asks to stop.
 pub(super) fn lanes(
     routing: &Routing,
     rules: &LaneRules,
@@ -52,9 +52,10 @@ struct DependencyUsers<'a> {
     routing: &'a Routing,
     dependencies: &'a DependencyNumbering,
     lane: u8,
-    /// The number of paths on the lane that use each dependency.
+    /// The number of paths on the lane that use each dependency now.
     count: Vec<u32>,
-    /// The paths that were on the lane at first: those that use dependency `d` begin at `first[d]`.
+    /// The paths that were on the lane at first, grouped by dependency: those that use dependency
+    /// `d` begin at `first[d]` in `paths`.
     first: Vec<usize>,
     paths: Vec<u32>,
 }
@@ -104,12 +105,13 @@ impl<'a> DependencyUsers<'a> {
     }
 }
 
-/// A depth-first search for cycles that continues after dependencies were removed.
+/// A depth-first search for cycles that can continue after dependencies were removed.
 struct CycleSearch<'a> {
     on: &'a Topology,
     dependencies: &'a DependencyNumbering,
     state: Vec<VisitState>,
-    /// The current path of the search: channels, each with the dependency that is followed from it.
+    /// The current path of the search: channels, each with the dependency by which the search goes
+    /// on from it.
     path: Vec<(ChannelId, usize)>,
     next_root: usize,
 }
@@ -167,7 +169,7 @@ impl<'a> CycleSearch<'a> {
         }
     }
 
-    /// Shortens the current path to the part whose dependencies still have users.
+    /// Cuts the current path of the search before its first dependency that no path uses any more.
     fn cut(&mut self, count: &[u32]) {
         let broken = |(c, slot): &(ChannelId, usize)| {
             count[self.dependencies.of_channel(*c).start + slot] == 0

@@ -47,7 +47,7 @@ pub(super) fn lanes(
     let lanes = if balance { usize::from(max_lanes) } else { longest };
     let colour = if longest <= 3 { colours_of(on, &thirds) } else { None };
     let (levels, tables) = if let Some(colour) = colour {
-        // a packet at its second hop carries the switch's own colour, or none
+        // a packet at its second hop carries the switch's own colour, or level 0
         let hop = |s: SwitchId, _, _| {
             let own = 1 + colour[s.ix()] as usize;
             std::array::from_fn(|sl| if sl == 0 || sl == own { 1 } else { 2 })
@@ -73,7 +73,7 @@ struct HopTable {
     hop: Vec<[u8; 16]>,
 }
 
-/// The entry of a level that no path between two ports uses.
+/// The mark of a service level that no path from the in-port to the out-port has.
 const ANY: u8 = u8::MAX;
 
 impl HopTable {
@@ -137,7 +137,7 @@ fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), I
             for &(s, _) in if i == 0 { bundle.sources } else { bundle.differing } {
                 let mut turns = routing.walk(bundle.layer, t, s).turns();
                 let (first, second) = (turns.next(), turns.next());
-                // the limit ends the walk along a route that is a cycle
+                // the limit ends the walk where the route is a loop
                 let rest = turns.take(on.switches().len()).count();
                 let hops = 1 + usize::from(first.is_some()) + usize::from(second.is_some()) + rest;
                 longest = longest.max(hops);

@@ -35,11 +35,11 @@ pub const fn common_lanes() -> u8 {
 /// the routes stay on it, whatever the method.
 ///
 /// Time by method: see [`break_cycles`] for `Online`; `Hops` takes O(hops of all routes); the
-/// others add the turns of all routes for each lane, and the channels for each cycle found.
+/// others take O(turns of all routes) for each lane, and O(channels) for each cycle found.
 ///
 /// # Errors
 /// When `max_lanes` is not 1 to 15 or not enough, when `Hops` needs more than 16 service levels, or
-/// `watch` says stop.
+/// when `watch` asks to stop.
 pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<Routing, Stop> {
     let max_lanes = rules.max_lanes;
     if !(1..=MOST_LANES).contains(&max_lanes) {
@@ -73,11 +73,11 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
 /// [`spread`] with the method `Online`, which assigns lanes path by path and takes as few as it
 /// finds. The service level is the lane.
 ///
-/// Paths of at most two hops take O(hops of all routes). Longer ones also take, for each turn, the
-/// part of its lane's order that the turn spans, at most once per lane.
+/// Paths of at most two hops take O(hops of all routes). For longer paths, each turn also costs, at
+/// most once per lane, the part of the lane's order between the two channels of the turn.
 ///
 /// # Errors
-/// When `max_lanes` is not 1 to 15 or not enough, or `watch` says stop.
+/// When `max_lanes` is not 1 to 15 or not enough, or `watch` asks to stop.
 pub fn break_cycles(routing: Routing, max_lanes: u8, watch: &dyn Watch) -> Result<Routing, Stop> {
     let rules = LaneRules { method: LaneMethod::Online, max_lanes, balance: false, seed: 0 };
     spread(routing, &rules, watch)
@@ -95,7 +95,7 @@ pub struct MethodLanes {
 /// Counts the lanes that each method needs for the routes of `routing`.
 ///
 /// # Errors
-/// [`Stop::Interrupted`] when `watch` says stop.
+/// [`Stop::Interrupted`] when `watch` asks to stop.
 pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<MethodLanes>, Stop> {
     let mut all = Vec::new();
     for method in LaneMethod::ALL {

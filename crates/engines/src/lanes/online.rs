@@ -4,11 +4,11 @@
 //! networks", IPDPS 2002.
 //!
 //! Every lane keeps an order of all channels in which each of its turns goes forward. Lane 0 starts
-//! from the order of channel numbers, every further lane from the reversed order of the lane
-//! before: a turn that was refused there goes forward here. So two lanes always suffice when no
-//! path has more than two hops. The orders then stay as they are, which also distributes the paths
-//! evenly. Paths with the same turns get the same lane in any order: a lane decides again as it did
-//! before.
+//! with the channels in the order of their numbers, every further lane with the reversed order of
+//! the previous lane: a turn that was refused there goes forward here. So two lanes always suffice
+//! when no path has more than two hops. The orders then never change, which also distributes the
+//! paths evenly. Paths with the same turns get the same lane, because a lane that has accepted or
+//! refused a turn does so again.
 
 use super::method::{PathLanes, too_few};
 use super::order::TurnOrder;
@@ -18,11 +18,11 @@ use fabric::network::Topology;
 use fabric::tables::{Routing, TerminalHops};
 use fabric::turns::DependencyNumbering;
 
-/// Assigns a lane to every path of `routing`. `rows` are its distinct rows, and its turns have a
-/// cycle.
+/// Assigns a lane to every path of `routing`, whose turns have a cycle on a single lane. `rows` are
+/// the distinct rows of its table.
 ///
 /// # Errors
-/// When `max_lanes` are not enough, or `watch` says stop.
+/// When more than `max_lanes` lanes are needed, or `watch` asks to stop.
 pub(super) fn lanes(
     routing: &Routing,
     rows: &DistinctRows,
@@ -66,8 +66,8 @@ fn by_number(
     Ok(short)
 }
 
-/// Assigns each path to the first lane whose order can take its turns. Returns the number of lanes
-/// in use.
+/// Assigns each path to the first lane that accepts all its turns. Returns the number of lanes in
+/// use.
 fn one_by_one(
     routing: &Routing,
     rows: &DistinctRows,
@@ -99,8 +99,8 @@ fn one_by_one(
     Err(too_few(max_lanes).into())
 }
 
-/// Calls `visit` for every distinct row, as long as it returns true: with the place of the row in
-/// the table, the sources of its paths and their hops.
+/// Calls `visit` for every distinct row, as long as it returns true: with the row's index in the
+/// table, the sources of its paths and their hops.
 fn each_row(
     routing: &Routing,
     rows: &DistinctRows,

@@ -27,13 +27,13 @@ pub(crate) struct TurnOrder<'a> {
     before: AdjacencyLists,
     mark: Vec<u32>,
     marks: u32,
-    /// The turns that were taken and refused since the last [`TurnOrder::settle`], in order.
+    /// The turns that were taken and those that were refused since the last [`TurnOrder::settle`].
     taken: Vec<(VirtualChannel, VirtualChannel)>,
     refused: Vec<usize>,
 }
 
-/// A state of a [`TurnOrder`] to return to: how many turns were taken and refused since it was
-/// settled.
+/// A state of a [`TurnOrder`] to return to: the numbers of turns taken and refused since the last
+/// [`TurnOrder::settle`].
 #[derive(Clone, Copy)]
 pub(crate) struct OrderCheckpoint {
     taken: usize,
@@ -100,14 +100,14 @@ impl<'a> TurnOrder<'a> {
         }
     }
 
-    /// All virtual channels in order.
+    /// The numbers of all virtual channels, in the order.
     fn order(&self) -> Vec<u32> {
         let mut order: Vec<u32> = (0..self.position.len() as u32).collect();
         order.sort_unstable_by_key(|&v| self.position[v as usize]);
         order
     }
 
-    /// The place of every virtual channel in the order.
+    /// The rank of every virtual channel in the order, from 0.
     pub(crate) fn places(&self) -> Vec<u32> {
         let mut places = vec![0; self.position.len()];
         for (place, v) in (0..).zip(self.order()) {
@@ -138,7 +138,8 @@ impl<'a> TurnOrder<'a> {
         self.settle();
     }
 
-    /// Takes all turns of a path, or refuses them and leaves the lane as it was.
+    /// Takes all turns of a path and returns true, or refuses the path and leaves the lane as it
+    /// was.
     pub(crate) fn take(
         &mut self,
         turns: impl Iterator<Item = (VirtualChannel, VirtualChannel)> + Clone,
@@ -156,7 +157,7 @@ impl<'a> TurnOrder<'a> {
         true
     }
 
-    /// Takes one turn, unless it would close a cycle.
+    /// Takes one turn and returns true, unless it would close a cycle.
     #[inline]
     pub(crate) fn take_turn(&mut self, a: VirtualChannel, b: VirtualChannel) -> bool {
         let turn = self.turn(a, b);
@@ -196,7 +197,7 @@ impl<'a> TurnOrder<'a> {
         OrderCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
     }
 
-    /// Removes every turn taken since `checkpoint`, and forgets which were refused since.
+    /// Removes every turn taken since `checkpoint`, and forgets that turns were refused since.
     pub(crate) fn undo_to(&mut self, checkpoint: OrderCheckpoint) {
         self.give_back(checkpoint.taken);
         for turn in self.refused.drain(checkpoint.refused..) {
@@ -204,7 +205,7 @@ impl<'a> TurnOrder<'a> {
         }
     }
 
-    /// Removes the turns from the `begun`-th taken on.
+    /// Removes the turns that were taken last, so that `begun` remain in `taken`.
     fn give_back(&mut self, begun: usize) {
         while self.taken.len() > begun {
             let Some((a, b)) = self.taken.pop() else { break };
@@ -219,9 +220,10 @@ impl<'a> TurnOrder<'a> {
     /// Changes the order so that `a` comes before `b`. Returns false when taken turns lead from `b`
     /// to `a`.
     ///
-    /// Two searches run in turn between the two in the order: forward from `b` and backward from
-    /// `a`. They find a cycle halfway, and the one that ends first has found fewer virtual
-    /// channels; these move past the other end.
+    /// Two searches, forward from `b` and backward from `a`, take turns; they visit only virtual
+    /// channels between the two in the order. If there is a cycle, they meet. Otherwise the virtual
+    /// channels that the search that ends first has found, mostly the fewer ones, move past `a` or
+    /// `b`.
     fn make_forward(&mut self, a: VirtualChannel, b: VirtualChannel) -> bool {
         let (a, b) = (self.pair(a) as u32, self.pair(b) as u32);
         let (low, high) = (self.position[b as usize], self.position[a as usize]);
@@ -260,8 +262,8 @@ impl<'a> TurnOrder<'a> {
         true
     }
 
-    /// Moves virtual channels, in their order, to right after or right before another one. O(k log
-    /// k), k of them moved; sometimes all are renumbered to make room.
+    /// Moves virtual channels to right after or right before another one, and keeps their order
+    /// among each other. O(k log k), k of them moved; sometimes all are renumbered to make room.
     fn shift(&mut self, moved: &mut [u32], beside: u32, behind: bool) {
         moved.sort_unstable_by_key(|&v| self.position[v as usize]);
         for &v in moved.iter() {
@@ -292,7 +294,8 @@ impl<'a> TurnOrder<'a> {
         if behind { (beside, after) } else { (before, beside) }
     }
 
-    /// The positions between which there is room for new ones. Either neighbour may be [`NONE`].
+    /// The positions of two neighbours, between which new ones must fit. Either neighbour may be
+    /// [`NONE`].
     fn room(&self, first: u32, second: u32) -> (u64, u64) {
         let at = |v: u32| self.position[v as usize];
         match (first, second) {
@@ -350,8 +353,8 @@ impl AdjacencyLists {
         &self.items[first..first + length as usize]
     }
 
-    /// Appends to a list. A full list moves to the end of the memory, where it has twice the
-    /// capacity.
+    /// Appends to a list. A list that has reached its capacity moves to the end of the memory, with
+    /// twice the capacity.
     #[inline]
     fn push(&mut self, list: usize, item: u32) {
         let (first, length, room) = &mut self.lists[list];

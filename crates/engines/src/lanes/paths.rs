@@ -3,8 +3,8 @@
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::tables::{RouteTurns, Routing};
 
-/// Calls `visit` with every path on `lane`, in a fixed order. It gets the index of the path in
-/// `lane_of`, the entry there, and the turns of the path.
+/// Calls `visit` with every path on `lane`, in a fixed order. `visit` gets the index of the path in
+/// `lane_of`, the entry of `lane_of` at that index, and the turns of the path.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.

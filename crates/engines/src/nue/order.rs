@@ -10,17 +10,19 @@ use base::ChannelId;
 use base::seed::Stream;
 use fabric::network::Topology;
 
-/// The initial distance of neighbouring places. It leaves room to insert channels between them, and
-/// above the place there are bits for the number of a turn.
+/// The initial distance between the places of neighbours in the order. It leaves room to insert
+/// channels between them, and is small enough that a place and the number of a turn fit into one
+/// word.
 const SPACING: u64 = 1 << 30;
 
-/// A place for every channel. A turn goes forward when it leads to a later place; a turn between
-/// equal places does not.
+/// The places of all channels in an order. A turn goes forward when it leads to a later place; a
+/// turn between equal places does not.
 pub(super) struct ChannelOrder<'a> {
     on: &'a Topology,
     places: Vec<u64>,
     turns: TurnTraffic,
-    /// Channels whose turns into one another must stay forward.
+    /// Whether the turns from and into each channel must stay forward where the other channel is
+    /// marked, too.
     kept: Vec<bool>,
     /// Channels with turns, in the order in which they are moved.
     moving: Vec<u32>,
@@ -30,15 +32,16 @@ pub(super) struct ChannelOrder<'a> {
     /// `lost * scale` is that traffic as a multiple of the mean over all switches.
     lost: Vec<f64>,
     scale: f64,
-    /// Scratch: the places of the channels next to one, each with the number of its turn in the
-    /// last `bits` bits, and the traffic gained by moving past each turn.
+    /// Scratch for the channel that is moved: the places of the channels that it turns into or
+    /// from, each with the number of the turn in the last `bits` bits; and how much more traffic
+    /// turns forward when the channel moves past each of them.
     around: Vec<u64>,
     gains: Vec<f64>,
     bits: u32,
 }
 
-/// Places by the ranks of switches: first the channels that go up, the lowest first, then those
-/// that go down, the uppermost first.
+/// Places by the ranks of switches: first the channels that go up, those from the lowest switch
+/// first, then those that go down, those from the uppermost switch first.
 pub(super) fn up_then_down(on: &Topology, rank: &[u32]) -> Vec<u64> {
     let n = rank.len() as u64;
     let place = |c: usize| {
@@ -52,8 +55,8 @@ pub(super) fn up_then_down(on: &Topology, rank: &[u32]) -> Vec<u64> {
 }
 
 impl<'a> ChannelOrder<'a> {
-    /// Starts from these places. The turns of the `kept` channels into one another go forward in
-    /// them, and will stay forward.
+    /// Starts from these places. In them, all turns from one `kept` channel into another go
+    /// forward, and they will stay forward.
     pub(super) fn new(
         on: &'a Topology,
         places: Vec<u64>,
@@ -88,7 +91,7 @@ impl<'a> ChannelOrder<'a> {
         own
     }
 
-    /// Counts the traffic that turns backward, by switch.
+    /// Sums the traffic that turns backward, by switch.
     fn count(&mut self) {
         self.lost.clear();
         self.lost.resize(self.on.switches().len(), 0.0);
@@ -111,7 +114,7 @@ impl<'a> ChannelOrder<'a> {
         }
     }
 
-    /// The places, counted from 0.
+    /// The rank of every channel's place, from 0; channels with equal places have equal ranks.
     pub(super) fn places(&self) -> Vec<u32> {
         let mut order: Vec<(u64, u32)> = self.places.iter().copied().zip(0..).collect();
         order.sort_unstable();

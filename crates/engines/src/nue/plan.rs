@@ -1,6 +1,6 @@
 //! Assigns a lane to each destination, and orders the channels of each lane.
 //!
-//! Source: that of [`super`].
+//! Source: Domke, Hoefler, Matsuoka, as in [`super`].
 
 use super::order::{ChannelOrder, up_then_down};
 use super::spanning::SpanningTree;
@@ -21,7 +21,7 @@ type LayeredDestination = (usize, SwitchId);
 pub(super) struct LanePlan<'a> {
     on: &'a Topology,
     endpoints: Vec<u32>,
-    /// The connected part of each switch.
+    /// The number of the connected part that each switch is in.
     part: Vec<u32>,
     /// The lane of each destination, by layer and destination switch.
     lane_of: Vec<Vec<u8>>,
@@ -156,7 +156,7 @@ impl<'a> LanePlan<'a> {
         Some(reached.map(|v| more(v) * u64::from(self.endpoints[v])).sum())
     }
 
-    /// The switches with endpoints that were not reached although they are connected to the
+    /// The switches with endpoints that have no route although they are connected to the
     /// destination.
     fn lost(&self, grower: &RouteGrower<'_>) -> impl Iterator<Item = usize> {
         let part = self.part[grower.to().ix()];
@@ -182,9 +182,9 @@ impl<'a> LanePlan<'a> {
         }
     }
 
-    /// Finds the next hops towards `to`. Where hops that fit every choice further on leave switches
-    /// with endpoints without a route, these switches and those on their routes take the latest
-    /// hops that exist.
+    /// Finds the next hops towards `to`. If some switch with endpoints has no route by hops that
+    /// fit any choice of the switches further on, then such switches, and those on their routes,
+    /// take the hops at the latest places that exist.
     fn grow(&self, grower: &mut RouteGrower<'_>, to: SwitchId, lane: &LaneOrder) {
         grower.grow(to, lane, &[]);
         let mut lost: Vec<usize> = self.lost(grower).collect();

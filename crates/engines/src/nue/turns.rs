@@ -1,7 +1,7 @@
 //! The turns that shortest routes take, and how much traffic takes each.
 //!
-//! Source: that of [`super`]. The traffic is one route from every endpoint to every endpoint, split
-//! evenly over the minimal next hops of each switch.
+//! Source: Domke, Hoefler, Matsuoka, as in [`super`]. The traffic is one route from every endpoint
+//! to every endpoint, split evenly over the minimal next hops of each switch.
 
 use crate::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
@@ -13,12 +13,12 @@ pub(super) struct TurnCounter<'a> {
     on: &'a Topology,
     dependencies: &'a DependencyNumbering,
     endpoints: &'a [u32],
-    /// The traffic of each dependency; those that are not 0 are listed in `used`.
+    /// The traffic of each dependency; `used` lists the dependencies with traffic.
     traffic: Vec<f64>,
     used: Vec<(ChannelId, ChannelId)>,
     tree: NextHopTree,
     through: Vec<f64>,
-    /// By switch, its place in the order of `tree`.
+    /// By switch, its index in the order of `tree`.
     place: Vec<u32>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> TurnCounter<'a> {
         }
     }
 
-    /// Adds the traffic to the endpoints of switch `to`. O(arcs, and the turns).
+    /// Adds the traffic to the endpoints of switch `to`. O(arcs + turns).
     pub(super) fn add(&mut self, to: SwitchId) {
         self.tree.rebuild(self.on, to, None);
         for (i, &v) in (0..).zip(&self.tree.order) {

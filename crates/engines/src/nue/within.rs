@@ -1,7 +1,7 @@
 //! Finds next hops towards a switch such that all turns go forward in an order of channels.
 //!
-//! Source: that of [`super`]. Any of the listed hops may be chosen, whatever the switches further
-//! on choose.
+//! Source: Domke, Hoefler, Matsuoka, as in [`super`]. A switch may choose any of its listed hops,
+//! whatever the switches further on choose.
 
 use crate::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
@@ -54,19 +54,19 @@ impl LaneOrder {
 pub(super) struct RouteGrower<'a> {
     on: &'a Topology,
     to: SwitchId,
-    /// By switch: the hops of the routes found, `u32::MAX` where there are none (yet).
+    /// By switch: the number of hops of the route found; `u32::MAX` where there is none yet.
     hops: Vec<u32>,
-    /// By switch: the first and the last place among its next hops.
+    /// By switch: the first and the last place among the channels of its next hops.
     low: Vec<u32>,
     high: Vec<u32>,
     /// By switch: where its next hops begin in `next_hops`, and their number.
     own: Vec<(u32, u32)>,
     next_hops: Vec<NextHop>,
-    /// Switches that have a route, in the order of their hops.
+    /// The switches that have a route, those with the fewest hops first.
     order: Vec<u32>,
-    /// The switches of the level from which the search goes on.
+    /// The switches of the last level, from which the search continues.
     near: Vec<u32>,
-    /// The possible hops of the next level: switch, next hop.
+    /// The possible hops of the next level, each with the switch that would take it.
     offers: Vec<(u32, NextHop)>,
     free: Vec<u32>,
 }
@@ -97,9 +97,9 @@ impl<'a> RouteGrower<'a> {
         self.order.clear();
     }
 
-    /// Finds which switches have routes towards `to`, and of how many hops, when each takes as few
-    /// hops as it can. Among the next hops of a switch the one at the last place leaves the most
-    /// choice to the switches behind. The search ends when every switch has a route. O(arcs).
+    /// Finds which switches have routes towards `to`, and how many hops these have if each is as
+    /// short as possible. A switch takes the next hop at the last place, which leaves the switches
+    /// before it the most choice. The search ends when every switch has a route. O(arcs).
     pub(super) fn reach(&mut self, to: SwitchId, lane: &LaneOrder) {
         self.start(to);
         self.order.push(to.0);
@@ -124,7 +124,7 @@ impl<'a> RouteGrower<'a> {
         }
     }
 
-    /// Finds next hops towards `to`: for every switch those that leave the fewest hops. Switches
+    /// Finds next hops towards `to`: for every switch the hops on its shortest routes. Switches
     /// with a `forced` hop have no other. O(arcs).
     pub(super) fn grow(&mut self, to: SwitchId, lane: &LaneOrder, forced: &[Option<ChannelId>]) {
         let graph = self.on.graph();
@@ -178,15 +178,15 @@ impl<'a> RouteGrower<'a> {
         }
     }
 
-    /// Keeps those of the next hops offered to `u` that fit every choice further on. Where none
-    /// fits, removes choices further on so that one does.
+    /// Keeps only the next hops offered to `u` that fit every choice further on. Where none fits,
+    /// removes choices of a switch further on, so that one does.
     fn fit(&mut self, u: usize, places: &[u32]) {
         let (first, count) = self.own[u];
         let place = |hop: &NextHop| places[hop.0.0 as usize];
         let offered = first as usize..(first + count) as usize;
         if !self.next_hops[offered.clone()].iter().any(|hop| place(hop) < self.low[hop.1 as usize])
         {
-            // take the hop to the neighbour that keeps the largest part of its own hops
+            // take the hop to the switch that then keeps the largest share of its own hops
             let (mut most, mut best) = (0.0, first as usize);
             for i in offered {
                 let hop = self.next_hops[i];
@@ -203,7 +203,8 @@ impl<'a> RouteGrower<'a> {
         self.high[u] = self.of(u as u32).iter().map(place).max().unwrap_or(0);
     }
 
-    /// Keeps the next hops of `v` for which `good` is true; `good` gets `low` and the hop.
+    /// Keeps the next hops of `v` for which `good` returns true; its arguments are `low` and the
+    /// hop.
     fn keep(&mut self, v: usize, places: &[u32], good: impl Fn(&[u32], &NextHop) -> bool) {
         let (first, count) = self.own[v];
         let (mut kept, mut low) = (first, u32::MAX);

@@ -1,14 +1,15 @@
-//! Checks whether a repair that only kept the still arriving routes alive can nevertheless be
-//! applied without waiting.
+//! Checks whether a repair can be applied without waiting although it has considered only those old
+//! routes that still arrive.
 
 use super::{Destination, RepairState};
 use base::SwitchId;
 use std::collections::BTreeMap;
 
 impl RepairState<'_> {
-    /// Whether the cut-off routes to these destinations, and packets that meet their entries, fit
-    /// beside all turns taken so far; takes their turns. Where packets must be stopped or levels
-    /// change the answer is no: that takes steps.
+    /// Whether two kinds of packets fit beside all turns taken so far: those on the cut-off routes
+    /// to these destinations, and those that meet changed entries on their path. Takes their turns.
+    /// Returns false where some packets must be stopped or some levels change, since that takes
+    /// steps.
     pub(super) fn fits_at_once(&mut self, broken: &[Destination]) -> bool {
         if !(self.stops.is_empty() && self.levels.is_empty()) {
             return false;

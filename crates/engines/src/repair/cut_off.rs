@@ -13,7 +13,7 @@ pub(super) struct CutOffPart {
     pub(super) root: SwitchId,
     /// All switches whose routes pass through the root, the root first.
     pub(super) members: Vec<SwitchId>,
-    /// The least number of entries to change so that the routes leave the part.
+    /// The least number of entries that must change so that the routes leave the part.
     pub(super) least: u32,
     number: u32,
 }
@@ -47,7 +47,7 @@ const MOST_EXITS: usize = 1024;
 
 /// The mark of a switch that is not cut off.
 const CONNECTED: u32 = 0;
-/// Marks of switches that are not known yet, and of switches without a route.
+/// Marks of switches that were not traced yet, and of switches without a route.
 const UNKNOWN: u32 = u32::MAX;
 const ASTRAY: u32 = u32::MAX - 1;
 
@@ -73,7 +73,7 @@ impl<'a> CutOffFinder<'a> {
         }
     }
 
-    /// The switches other than `home` whose entry is among the `lost` ports.
+    /// The switches other than `home` whose entry is a port that they have lost.
     pub(super) fn roots(
         lost: &[(SwitchId, Vec<u16>)],
         entries: &[u16],
@@ -85,7 +85,7 @@ impl<'a> CutOffFinder<'a> {
         lost.iter().filter(dead).map(|(s, _)| *s)
     }
 
-    /// The parts that are cut off from `home`. O(failed ports) when there are none, else
+    /// The parts that are cut off from `home`. O(failed ports) when there are none, otherwise
     /// O(switches) and the arcs of the parts.
     pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffPart> {
         let is_broken = Self::roots(&self.lost, entries, home).next().is_some();
@@ -131,8 +131,9 @@ impl<'a> CutOffFinder<'a> {
         parts
     }
 
-    /// The next part that has an exit path to connected switches, the one with the fewest changes
-    /// first. Its exit paths are sorted by changes, then hops, then entries given to the channel.
+    /// The next part that has an exit path to connected switches: the one with the fewest changes.
+    /// Its exit paths are sorted by changes, then hops, then the entries that the repair has
+    /// pointed to their channel.
     pub(super) fn next(
         &self,
         parts: &mut Vec<CutOffPart>,

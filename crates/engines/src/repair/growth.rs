@@ -10,8 +10,9 @@ use fabric::network::Topology;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A hop that a switch may take: whether it changes an entry, hops to the destination, entries
-/// given to its channel so far, switch, port. Smaller ones are tried first.
+/// A hop that a switch may take: whether it changes an entry, the hops to the destination, the
+/// entries that the repair has pointed to its channel, switch, port. Smaller tuples are tried
+/// first.
 type HopOffer = (bool, u32, u32, SwitchId, u16);
 
 impl RepairState<'_> {
@@ -35,15 +36,15 @@ impl RepairState<'_> {
         self.tree = Some(tree);
     }
 
-    /// Grows routes for the switches that are cut off, then also for those around them, up to the
-    /// whole tree of the destination.
+    /// Grows routes for the switches that are cut off; if that fails, also for those around them,
+    /// in steps up to the whole tree of the destination.
     pub(super) fn by_growth(
         &mut self,
         to: Destination,
         home: SwitchId,
     ) -> Option<DestinationRepair> {
         let old = self.row(to);
-        // the search for exit paths has marked some parts as connected
+        // traced again, because the search for exit paths has marked some parts as connected
         self.cut_off.trace(old, home);
         let tree = self.tree.clone();
         let around = [Some(0), Some(1), Some(2), None].map(|radius| (radius, None));
@@ -121,10 +122,10 @@ impl RepairState<'_> {
         Some(plan)
     }
 
-    /// Whether the paths over the new entry of `s` fit. Where packets to `s` were drained or
-    /// stopped, only the paths from `s` count. Otherwise the paths of all switches that reach `s`
-    /// by old entries count too; where the entry stays they were tested with the hop that it leads
-    /// to.
+    /// Whether the paths over the new entry of `s` fit the lanes. Where packets to `s` were drained
+    /// or stopped, only the paths from `s` count. Otherwise the paths of all switches that reach
+    /// `s` by old entries count too. Where the entry of `s` does not change, these were tested when
+    /// the switch that it leads to got its entry.
     fn fits(
         &mut self,
         to: Destination,

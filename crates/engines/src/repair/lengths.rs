@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 /// Route lengths in hops between switches, before and after a repair.
 ///
 /// A route leads from a switch with working endpoints to a working terminal on another switch, in
-/// one layer. Only routes whose ends work after the failures and that arrive in both tables are
-/// counted.
+/// one layer. A route is counted if both ends work after the failures and it arrives in both
+/// tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RouteLengths {
     /// The number of routes for each pair of hop counts before and after.
@@ -77,9 +77,9 @@ struct HopCounts {
     trail: Vec<usize>,
 }
 
-/// The route from a switch never arrives.
+/// The mark of a switch whose route never arrives.
 const NEVER: u32 = u32::MAX;
-/// The route from a switch is not measured yet.
+/// The mark of a switch whose route is not measured yet.
 const OPEN: u32 = u32::MAX - 1;
 
 impl HopCounts {
@@ -97,7 +97,7 @@ impl HopCounts {
             let mut at = s;
             self.trail.clear();
             while self.depth[at] == OPEN {
-                self.depth[at] = NEVER; // a route that comes back here never arrives
+                self.depth[at] = NEVER; // a route that returns to this switch never arrives
                 self.trail.push(at);
                 if self.hops.channel[at] == TerminalHops::NONE {
                     break;

@@ -9,13 +9,14 @@
 //! The search first keeps many old routes alive, so that the repair disturbs little traffic, and
 //! then fewer ([`OldRoutesInUse`]):
 //!
-//! 1. All old routes stay alive, and so do the routes of packets that meet entries while these
-//!    change. Entries of a destination change from the destination outwards, so a packet follows
-//!    old entries up to the first new one and new entries from there. It can return to a switch
-//!    that it has visited, which neither an old nor a new route does. Traffic goes on meanwhile.
-//! 2. The old routes that still arrive stay alive, with packets that meet their entries while these
-//!    change. Routes that are cut off carry nothing: they are stopped until the packets on them
-//!    have left. Then their service levels change where needed, and then their entries.
+//! 1. All old routes stay alive, and so do the paths of packets on which they meet first old and
+//!    then new entries. Entries of a destination change from the destination outwards, so a packet
+//!    follows old entries up to the first new one and new entries from there. It can return to a
+//!    switch that it has visited, which neither an old nor a new route does. Traffic goes on
+//!    meanwhile.
+//! 2. Only the old routes that still arrive stay alive, with the paths on which their packets meet
+//!    new entries. Routes that are cut off carry nothing: they are stopped until the packets on
+//!    them have left. Then their service levels change where needed, and then their entries.
 //! 3. Only the routes to other destinations stay alive. Routes to the repaired destinations must be
 //!    drained first. As a last resort all destinations are repaired together with a spanning tree
 //!    that can carry every route that fits nowhere else.
@@ -23,8 +24,8 @@
 //! In each step the exit paths with the fewest changes are tried first. Where none fits, routes to
 //! that destination are grown again, hop by hop from the switches that keep their route
 //! ([`growth`]): first for the switches that are cut off, then for more and more of the
-//! destination's tree. A destination whose routes do not fit is repaired before the others in the
-//! next attempt.
+//! destination's tree. If the routes to a destination do not fit, the next attempt repairs that
+//! destination before the others.
 //!
 //! Source for the union of old and new dependencies: Duato, Lysne, Pang, Pinkston, "A theory for
 //! deadlock-free dynamic network reconfiguration. Part I", IEEE Transactions on Parallel and
@@ -76,22 +77,22 @@ pub struct ServiceLevelChange {
 ///
 /// Every statement holds for packets that follow the tables under repair. Where these tables come
 /// from an earlier repair, two things must be true first: packets whose service level was set
-/// before the last change of that repair have left, also those that wait at their senders, and
-/// nobody sends to what had failed before. "Left" has the same meaning below. A packet that has its
-/// level from before a step and meets entries from after it takes turns for which nothing was
-/// proved.
+/// before the last change of that repair have left the network, also those that wait at their
+/// senders; and nobody sends to what had failed before. In the variants below, "left" has the same
+/// meaning. The reason: a packet that has its level from before a step and meets entries from after
+/// it takes turns that no proof covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChangeSafety {
     /// Entries may change in any order.
     AnyOrder,
     /// Entries must change in the order of the list.
     InOrder,
-    /// The entries of `stops` must drop packets first; when the packets sent before have left, the
+    /// The entries of `stops` must drop packets first. When the packets sent before have left, the
     /// levels of `levels` change; when the packets sent before that have left, entries change in
     /// the order of the list. Even where `stops` and `levels` are empty, the packets sent before
-    /// the failures must have left. Only routes that the failures cut off stand still.
+    /// the failures must have left. Traffic stops only on the routes that the failures cut off.
     InSteps,
-    /// The changed routes must be drained first, for this reason.
+    /// The changed routes must be drained first; the text says why.
     Draining(String),
     /// The tables could deadlock before anything failed, so nothing can be guaranteed.
     Unknown,
@@ -102,7 +103,8 @@ pub enum ChangeSafety {
 pub struct RepairedTables {
     /// The new tables, on the damaged network.
     pub routing: Routing,
-    /// The entries towards endpoints that change, in an order in which no packet meets a loop.
+    /// The entries towards endpoints that change, in an order in which no packet meets a forwarding
+    /// loop.
     pub changes: Vec<EntryChange>,
     /// For a repair in steps: the entries that drop packets until they change.
     pub stops: Vec<((u32, TerminalId), SwitchId)>,
@@ -110,9 +112,10 @@ pub struct RepairedTables {
     pub levels: Vec<ServiceLevelChange>,
     /// The least number of entries that any repair must change.
     pub least: u64,
-    /// The number of entries towards switches that change, and the least number possible.
+    /// The number of entries towards switches that change, and the least number that any repair
+    /// must change.
     pub management: (u64, u64),
-    /// Whether traffic can go on meanwhile.
+    /// Whether traffic can go on while the entries change.
     pub safety: ChangeSafety,
     /// The lengths of routes before and after.
     pub lengths: RouteLengths,
@@ -121,9 +124,9 @@ pub struct RepairedTables {
 /// Repairs the tables `old` for `on`, the same network with more failures. Routes that did not
 /// arrive before stay as they are.
 ///
-/// O(hops of all old routes) for the dependencies; then, for each destination that lost an entry,
-/// O(switches) and the turns tried; where no exit path fits, O(switches * hops + arcs) and the
-/// turns of the routes for every hop tried.
+/// O(hops of all old routes) for the dependencies. In addition, for each destination that lost an
+/// entry, O(switches) and the turns tried; where no exit path fits, also O(switches * hops + arcs)
+/// and the turns of the routes for every hop tried.
 ///
 /// # Errors
 /// When `on` is another network or disconnected, or when no new routes fit the lanes in use. The
@@ -183,13 +186,13 @@ fn with_levels(old: &Routing, changed: &[ServiceLevelChange]) -> LaneAssignment 
     lanes
 }
 
-/// How often the repair starts again, with the destination that did not fit moved before the
+/// The most restarts of the repair. Before each, the destination that did not fit moves before the
 /// others.
 const MOST_ATTEMPTS: usize = 4;
 
 /// Repairs all destinations that lost entries, with as many old routes alive as possible. If
-/// nothing fits, it gives all destinations new routes, those that lost nothing first, around a
-/// spanning tree.
+/// nothing fits, it reserves the turns of a spanning tree and gives all destinations new routes
+/// beside them; destinations that lost nothing come first.
 fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
@@ -294,9 +297,9 @@ type Destination = (u32, TerminalId);
 /// deadlock.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OldRoutesInUse {
-    /// All old routes, and those of packets that meet entries while these change.
+    /// All old routes, and the paths on which packets meet new entries after old ones.
     All,
-    /// The old routes that still arrive, and those of packets that meet entries while these change.
+    /// The old routes that still arrive, and the paths on which their packets meet new entries.
     /// Routes that are cut off are stopped first.
     Arriving,
     /// The routes to destinations that are not repaired. All routes to repaired destinations are
@@ -311,19 +314,19 @@ struct RepairState<'a> {
     table: &'a [u16],
     on: &'a Topology,
     cut_off: CutOffFinder<'a>,
-    /// The turns of the new routes and of the live old ones; `None` when the old routes had a
+    /// The turns of the new routes and of the old routes in use; `None` when the old routes had a
     /// cycle.
     order: Option<TurnOrder<'a>>,
     live: OldRoutesInUse,
-    /// The links of a spanning tree whose turns are reserved on all lanes, where the repair needed
-    /// one.
+    /// The links of a spanning tree whose turns are reserved on all lanes; `None` where the repair
+    /// needed no such tree.
     tree: Option<Vec<bool>>,
     /// The number of terminals on each switch that worked before the failures.
     endpoints: Vec<u32>,
     /// For each switch, the switches that forward to it by the old entries of the current
     /// destination.
     predecessors: Predecessors,
-    /// The service levels that paths use, each once.
+    /// The service levels in use, each once.
     in_use: Vec<u8>,
     changes: Vec<EntryChange>,
     stops: Vec<(Destination, SwitchId)>,
@@ -332,12 +335,12 @@ struct RepairState<'a> {
     repaired_destinations: u64,
     least: u64,
     in_order: bool,
-    /// Whether packets sent before the failures must have left before entries change.
+    /// Whether the entries may change only after packets sent before the failures have left.
     waits: bool,
 }
 
-/// The changes for one destination: entries in order, those among them that drop packets first, and
-/// service levels of paths.
+/// The changes for one destination: its entries in order, those of its entries that must drop
+/// packets first, and the service levels of paths.
 #[derive(Default)]
 struct DestinationRepair {
     entries: Vec<(SwitchId, u16)>,
@@ -415,19 +418,19 @@ impl<'a> RepairState<'a> {
         Ok(None)
     }
 
-    /// The current state of the turn order, for [`Self::undo_to`].
+    /// The current state of the turn order, for [`Self::undo_to`]; `None` without an order.
     fn checkpoint(&self) -> Option<OrderCheckpoint> {
         self.order.as_ref().map(TurnOrder::checkpoint)
     }
 
-    /// Removes the turns taken since that state.
+    /// Removes the turns taken since `checkpoint`.
     fn undo_to(&mut self, checkpoint: Option<OrderCheckpoint>) {
         if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
             order.undo_to(checkpoint);
         }
     }
 
-    /// Gives each cut-off part the first of its exit paths that fits.
+    /// Takes for each cut-off part the first exit path that fits the lanes.
     fn by_exits(
         &mut self,
         to: Destination,
@@ -458,8 +461,9 @@ impl<'a> RepairState<'a> {
         (changed, least)
     }
 
-    /// Takes the first exit path on which all service levels can stay. If there is none and packets
-    /// are stopped first, takes the first on which paths that cannot keep their level find another.
+    /// Takes the first exit path on which all paths can keep their service level. If there is none
+    /// and packets are stopped first, takes the first on which the other paths can get another
+    /// level.
     fn try_exits(
         &mut self,
         entries: &mut [u16],
@@ -490,8 +494,8 @@ impl<'a> RepairState<'a> {
         None
     }
 
-    /// Whether the paths of a cut-off part fit the lanes, and also those of packets that meet
-    /// entries while these change. If they fit, their turns are taken.
+    /// Whether the paths of a cut-off part fit the lanes, and also the paths on which packets meet
+    /// new entries after old ones. If they fit, their turns are taken.
     fn admit(
         &mut self,
         new: &[u16],
@@ -512,9 +516,9 @@ impl<'a> RepairState<'a> {
         fits
     }
 
-    /// Takes the turns of packets that come to `s` by old entries and go on by new ones. A packet
-    /// that meets one changed entry meets only changed entries from there, as entries change from
-    /// the destination outwards. Returns false when the turns do not fit.
+    /// Takes the turns of packets that come to `s` by old entries and go on by new ones. Once a
+    /// packet has met a changed entry, it meets all later entries in their new form, as entries
+    /// change from the destination outwards. Returns false when the turns do not fit.
     fn takes_meeting(&mut self, to: Destination, s: SwitchId, new: &[u16]) -> bool {
         if self.order.is_none() {
             return true;
@@ -528,7 +532,7 @@ impl<'a> RepairState<'a> {
             }
         };
         let (mut sources, mut turns) = (vec![s], Vec::new());
-        // at most all switches: old routes that never arrived may form a cycle
+        // at most once for each switch: old routes that never arrived may form a cycle
         for _ in 0..old.len() {
             let Some(source) = sources.pop() else { break };
             self.add_turns(to, source, None, &port, &mut turns);
@@ -537,8 +541,8 @@ impl<'a> RepairState<'a> {
         self.take(&turns)
     }
 
-    /// Takes the turns of the paths from one switch by the entries `new`. Paths whose level does
-    /// not fit get another one where `relevel` allows it. Returns false when they do not fit.
+    /// Takes the turns of the paths from switch `source` by the entries `new`. Paths whose level
+    /// does not fit get another one if `relevel` is true. Returns false when they do not fit.
     fn takes(
         &mut self,
         to: Destination,
@@ -561,7 +565,7 @@ impl<'a> RepairState<'a> {
             turns.clear();
             self.add_turns(to, source, Some(sl), &port, &mut turns);
             if self.live == OldRoutesInUse::Arriving {
-                // packets of the old level travel up to the switch that drops them
+                // packets of the old level still travel up to the switch that drops them
                 self.add_turns(to, source, None, &stopped, &mut turns);
             }
             if self.take(&turns) {

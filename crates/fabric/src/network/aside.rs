@@ -1,16 +1,17 @@
-//! What the file of a network had that is no part of the network.
+//! The contents of a network's file that are no part of the network.
 
 use super::plug::Plug;
 
-/// The rest of a network's file that is no part of the network, with remarks on it. Failures keep
-/// it; it is no part of what makes two networks the same.
+/// The contents of a network's file that are no part of the network, with remarks on them. A
+/// network with more failures has the same ones. The comparison of two networks ignores them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileRemainder {
-    /// What was left out, or understood otherwise than written: a line each.
+    /// What was left out, or understood otherwise than it is written: one line each.
     pub remarks: Vec<String>,
-    /// Cables with both ends in one switch; nothing is carried by them.
+    /// Cables with both ends at one switch. They carry no traffic.
     pub loops: Vec<[Plug; 2]>,
-    /// How many cables lead from each switch to devices that are no endpoints, without aggregation
-    /// nodes: they show that a switch without endpoints is a leaf. Empty where there are none.
+    /// For each switch, the number of cables to devices that are no endpoints, aggregation nodes
+    /// not counted. Such cables show that a switch without endpoints is a leaf. Empty where there
+    /// are none.
     pub left_out: Vec<u32>,
 }

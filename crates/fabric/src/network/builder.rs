@@ -1,4 +1,4 @@
-//! A network under construction: what is given, what is checked, which ports are chosen.
+//! A network under construction: its parts are collected, ports are chosen, and all is checked.
 
 use super::{
     Cable, Endpoint, FileRemainder, Link, Plug, PortPeer, Recipe, Switch, Terminal, Topology,
@@ -7,13 +7,13 @@ use crate::geometry::Geometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
 use std::sync::OnceLock;
 
-/// The most parts that are planes.
+/// The most connected parts that [`Builder::number_planes`] takes for planes.
 const MAX_PARTS: u32 = 64;
 
 /// A network under construction.
 ///
-/// A port given as 0 is chosen by [`Builder::finish`]: the lowest free one, endpoints before links,
-/// each in the order in which they were added.
+/// [`Builder::finish`] chooses the port of every plug whose port is 0: the lowest free one,
+/// endpoints before links, each in the order in which they were added.
 #[derive(Debug, Clone, Default)]
 pub struct Builder {
     pub(super) switches: Vec<Switch>,
@@ -60,7 +60,7 @@ impl Builder {
         EndpointId::from(self.endpoints.len() - 1)
     }
 
-    /// Adds the next rail of `endpoint` at `port` (0: any) of `switch`.
+    /// Adds the next rail of `endpoint` at `port` (0: the lowest free one) of `switch`.
     pub fn attach(
         &mut self,
         endpoint: EndpointId,
@@ -81,24 +81,24 @@ impl Builder {
         TerminalId::from(self.terminals.len() - 1)
     }
 
-    /// A switch, to be changed.
+    /// The switch with this number, for changes.
     pub fn switch_mut(&mut self, switch: SwitchId) -> &mut Switch {
         &mut self.switches[switch.ix()]
     }
 
-    /// A terminal added before, to set its addresses and rail number.
+    /// The terminal with this number, for changes of its addresses and its rail number.
     pub fn terminal_mut(&mut self, terminal: TerminalId) -> &mut Terminal {
         &mut self.terminals[terminal.ix()]
     }
 
-    /// What is to be known of the network beside it.
+    /// Sets the contents of the network's file that are no part of the network.
     pub fn set_aside(&mut self, aside: FileRemainder) {
         self.aside = aside;
     }
 
-    /// Numbers as planes the parts that no cable joins, where endpoints have rails in several: the
-    /// first rails are in plane 0. Says how many there are; 1 where nothing was changed.
-    /// O(network).
+    /// Makes each connected part of the network a plane, where at least half of the endpoints have
+    /// rails in several parts. The part with the first rails becomes plane 0. Returns the number of
+    /// planes; 1 where nothing was changed. O(network).
     pub fn number_planes(&mut self) -> u16 {
         let ends = self.links.iter().map(|l| Some((l.a.switch, l.b.switch)));
         let (part, parts) = Graph::new(self.switches.len(), ends).components();
@@ -232,7 +232,8 @@ impl Builder {
         }
     }
 
-    /// Puts every cable with a stated port into its switch's port list (index 0 is the switch).
+    /// The port list of each switch (index 0 is the switch itself), with all cables whose port is
+    /// given.
     fn take_named_ports(&self) -> Result<Vec<Vec<PortPeer>>, Refusal> {
         let mut taken = vec![vec![PortPeer::Empty]; self.switches.len()];
         let plugs = self.plugs().filter(|(plug, _)| plug.port != 0);
@@ -266,7 +267,7 @@ impl Builder {
         }))
     }
 
-    /// Gives every cable without a port the lowest free one, endpoints first.
+    /// Gives every cable without a port the lowest free one of its switch, endpoints first.
     fn choose_ports(&mut self, taken: &mut [Vec<PortPeer>]) -> Result<(), Refusal> {
         let mut free = vec![1_usize; taken.len()];
         let mut choose = |switch: SwitchId, peer: PortPeer| -> Result<u16, Refusal> {

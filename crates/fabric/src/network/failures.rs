@@ -1,4 +1,4 @@
-//! What fails in a network, as people write it, and what a network as found has lost.
+//! The links and switches that fail, as users write them, and those that a network found has lost.
 
 use super::{Builder, Plug, PortPeer, Topology};
 use base::{LinkId, Refusal, SwitchId};
@@ -47,11 +47,11 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// The links and the switches of `on` that fail, each once, in ascending order; numbers as they
-    /// are. O(links) for each part in words.
+    /// The links and the switches of `on` that fail, each once, in ascending order. Numbers are not
+    /// checked. O(links) for each part in words.
     ///
     /// # Errors
-    /// When a part in words is not there, or fewer links work than are to be drawn.
+    /// When `on` has no part of that name, or has fewer working links than are to be drawn.
     pub fn of(&self, on: &Topology) -> Result<(Vec<LinkId>, Vec<SwitchId>), Refusal> {
         let mut links: BTreeSet<LinkId> =
             on.random_links(self.random, self.seed)?.into_iter().collect();
@@ -73,7 +73,7 @@ impl Failures {
 }
 
 impl Topology {
-    /// The same network with these links and switches failed. O(network).
+    /// The same network in which these links and switches have failed. O(network).
     ///
     /// # Errors
     /// When an id is out of range.
@@ -100,8 +100,9 @@ impl Topology {
     }
 }
 
-/// What `planned` has and the network `found` has not: links between switches that are there, and
-/// switches. Switches are matched by name, links by name and port at both ends. O(links log links).
+/// The parts of the network `planned` that `found` lacks: switches, and links between switches that
+/// `found` has. Switches are matched by name, links by name and port at both ends. O(links log
+/// links).
 pub fn lost_in(planned: &Topology, found: &Topology) -> (Vec<LinkId>, Vec<SwitchId>) {
     let there: BTreeSet<&str> = found.switches().iter().map(|s| s.name.as_str()).collect();
     let left: BTreeSet<[(&str, u16); 2]> = working(found).map(|l| ends(found, l)).collect();
@@ -128,7 +129,7 @@ fn named_switch(on: &Topology, param: &str, name: &str) -> Result<SwitchId, Refu
     })
 }
 
-/// The working links that `SWITCH:SWITCH` or `SWITCH:PORT` means.
+/// The working links that `SWITCH:SWITCH` or `SWITCH:PORT` names.
 fn named_links(on: &Topology, words: &str) -> Result<Vec<LinkId>, Refusal> {
     let Some((one, other)) = words.split_once(':') else {
         let why = format!("{words} names no link");
@@ -163,7 +164,8 @@ fn working(on: &Topology) -> impl Iterator<Item = LinkId> {
     (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l))
 }
 
-/// Name and port at both ends of a link, in an order that no end has by being first.
+/// Name and port at both ends of a link, sorted, so that the order does not depend on which end is
+/// a.
 fn ends(on: &Topology, link: LinkId) -> [(&str, u16); 2] {
     let link = &on.links()[link.ix()];
     let mut ends = [link.a, link.b]

@@ -20,11 +20,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::OnceLock;
 
-/// Why `name` can be no name of a switch or an endpoint: it has a character that lists, drawings
-/// and screens cannot show as it is. `None` for names that can.
+/// The reason why `name` cannot name a switch or an endpoint: it has a character that lists,
+/// drawings and screens cannot show as it is. `None` where it can.
 ///
-/// These are control characters, the separators of lines and paragraphs, the marks that turn the
-/// direction of writing, and what is no character of Unicode.
+/// Such characters are control characters, the separators of lines and paragraphs, the marks that
+/// change the direction of writing, and code points that are no character of Unicode.
 pub fn name_fault(name: &str) -> Option<String> {
     let bad = |c: char| {
         c.is_control()
@@ -37,7 +37,7 @@ pub fn name_fault(name: &str) -> Option<String> {
     Some(format!("the name '{shown}' has the character U+{:04X}", u32::from(c)))
 }
 
-/// What names may be, for refusals.
+/// The rule for names, as refusals state it.
 pub const NAMES: &str = "names are of letters, digits, signs and blanks";
 
 /// Speed of one InfiniBand lane, by its name.
@@ -69,8 +69,8 @@ impl Speed {
         Self::XDR,
     ];
 
-    /// What a lane carries on the wire, Gbit/s, and which part of that is data: 8b/10b up to QDR,
-    /// then 64b/66b, then 256b/257b within RS(544,514).
+    /// The rate of a lane on the wire, in Gbit/s, and its code as data bits and coded bits: 8b/10b
+    /// up to QDR, then 64b/66b, then 256b/257b within RS(544,514).
     ///
     /// Source: InfiniBand Architecture Specification, volume 2: speeds, widths and encodings.
     fn lane(self) -> (f64, [f64; 2]) {
@@ -93,7 +93,7 @@ impl Speed {
         wire * data / coded
     }
 
-    /// The speed of which a lane carries this on the wire, Gbit/s.
+    /// The speed whose lanes have this rate on the wire, in Gbit/s; `None` when there is none.
     pub fn from_wire_gbps(wire: f64) -> Option<Self> {
         Self::ALL.into_iter().find(|s| s.lane().0.to_bits() == wire.to_bits())
     }
@@ -110,14 +110,14 @@ impl fmt::Display for Speed {
     }
 }
 
-/// What a cable is: lane speed, lanes, length, and whether it works.
+/// The properties of a cable: lane speed, lanes, length, and whether it works.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cable {
     /// Speed of a lane.
     pub speed: Speed,
     /// Lanes: 1, 2, 4, 8 or 12.
     pub width: u8,
-    /// Length in metres where it is known.
+    /// Length in metres; `None` where it is not known.
     pub length_m: Option<f32>,
     /// False when the cable has failed or is pulled: it keeps its id, and carries nothing.
     pub up: bool,
@@ -136,8 +136,8 @@ impl Cable {
         self.speed.lane_gbps() * f64::from(self.width)
     }
 
-    /// How long a bit takes from one end to the other: 5 ns a metre, without the delays of switches
-    /// and adapters; where the length is not known, 25 ns, as for 5 m.
+    /// The time that a bit takes from one end to the other, without the delays of switches and
+    /// adapters: 5 ns per metre. A cable of unknown length counts as 5 m, so 25 ns.
     ///
     /// Source: Corning SMF-28 Ultra data sheet: a group index of 1.4682 at 1550 nm, so 4.90 ns/m;
     /// in twinaxial copper signals run at 70 to 80 % of the speed of light, 4.2 to 4.8 ns/m.
@@ -149,28 +149,29 @@ impl Cable {
     /// Time of flight along a metre, picoseconds.
     const FLIGHT_PS_PER_M: f64 = 5000.0;
 
-    /// What the length is taken for where it is not known, metres.
+    /// The length assumed where it is not known, in metres.
     const UNKNOWN_LENGTH_M: f64 = 5.0;
 }
 
-/// A switch and its place in the network.
+/// A switch and its position in the network.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Switch {
     /// Name for people, cables and subnet managers.
     pub name: String,
-    /// Hardware address where one is known (networks read from a fabric).
+    /// Hardware address; `None` where it is not known. Networks read from a fabric have it.
     pub guid: Option<u64>,
-    /// Local identifier where one is known (networks read from a fabric).
+    /// Local identifier; `None` where it is not known. Networks read from a fabric have it.
     pub lid: Option<u16>,
-    /// Physical ports; 0 lets the builder take as many as are used.
+    /// The number of physical ports; with 0 the builder sets the number in use.
     pub ports: u16,
     /// The plane it belongs to; single-plane networks have plane 0 only.
     pub plane: u16,
-    /// The family's group (pod, dragonfly group, Slim Fly column); 0 where there is none.
+    /// The group in the family's sense (pod, dragonfly group, Slim Fly column); 0 where there is
+    /// none.
     pub group: u32,
     /// Level in a tree, 0 next to the endpoints; 0 in direct networks.
     pub level: u8,
-    /// The family's coordinates.
+    /// The coordinates in the family's sense.
     pub coordinates: Vec<u32>,
     /// False when the switch has failed: its cables carry nothing.
     pub up: bool,
@@ -192,7 +193,7 @@ impl Switch {
         }
     }
 
-    /// The same switch in `group` with these coordinates.
+    /// The same switch with this group and these coordinates.
     #[must_use]
     pub fn at(mut self, group: u32, coordinates: Vec<u32>) -> Self {
         self.group = group;
@@ -217,7 +218,7 @@ pub struct Link {
 pub struct Endpoint {
     /// Name for people and subnet managers.
     pub name: String,
-    /// Node address of its adapter where one is known.
+    /// Node GUID of its adapter; `None` where it is not known.
     pub guid: Option<u64>,
 }
 
@@ -226,13 +227,13 @@ pub struct Endpoint {
 pub struct Terminal {
     /// The endpoint it belongs to.
     pub endpoint: EndpointId,
-    /// Which of the endpoint's rails, from 0; adapter port `rail + 1`.
+    /// The number of the rail at its endpoint, from 0; the adapter port is `rail + 1`.
     pub rail: u16,
     /// The switch port at the other end.
     pub plug: Plug,
-    /// Hardware address of the adapter port where one is known.
+    /// GUID of the adapter port; `None` where it is not known.
     pub port_guid: Option<u64>,
-    /// Base local identifier where one is known.
+    /// Base local identifier; `None` where it is not known.
     pub lid: Option<u16>,
     /// The cable to the switch.
     pub cable: Cable,
@@ -243,13 +244,13 @@ pub struct Terminal {
 pub enum PortPeer {
     /// No cable.
     Empty,
-    /// A cable to another switch, left by this channel.
+    /// A cable to another switch, with the channel that leaves this port.
     Switch(ChannelId),
     /// An endpoint's rail.
     Terminal(TerminalId),
 }
 
-/// An immutable network: what is plugged into what, and how it came to be.
+/// An immutable network: what is plugged into what, and the recipe it was made by.
 #[derive(Debug, Clone)]
 pub struct Topology {
     recipe: Recipe,
@@ -260,39 +261,40 @@ pub struct Topology {
     graph: Graph,
     port_offsets: Vec<u32>,
     peers: Vec<PortPeer>,
-    /// Where each port's cable leads, beside `peers`; anything where that is no switch.
+    /// The switch that each port's cable leads to, in the order of `peers`; an arbitrary number
+    /// where it leads to no switch.
     ahead: Vec<SwitchId>,
     attached_offsets: Vec<u32>,
     attached: Vec<TerminalId>,
     vertex_transitive: bool,
     geometry: Geometry,
     aside: FileRemainder,
-    /// [`Topology::digest`], once it was asked for; geometry is not in it.
+    /// [`Topology::digest`], computed at the first call; it does not depend on the geometry.
     digest: OnceLock<u64>,
 }
 
 impl Topology {
-    /// How it came to be.
+    /// The family and parameters, or the file, that the network was made from.
     pub fn recipe(&self) -> &Recipe {
         &self.recipe
     }
 
-    /// Its switches, by [`SwitchId`].
+    /// The switches, by [`SwitchId`].
     pub fn switches(&self) -> &[Switch] {
         &self.switches
     }
 
-    /// Its switch-to-switch cables, by [`LinkId`], failed ones included.
+    /// The switch-to-switch cables, by [`LinkId`], failed ones included.
     pub fn links(&self) -> &[Link] {
         &self.links
     }
 
-    /// Its endpoints, by [`EndpointId`].
+    /// The endpoints, by [`EndpointId`].
     pub fn endpoints(&self) -> &[Endpoint] {
         &self.endpoints
     }
 
-    /// The rails of its endpoints, by [`TerminalId`]; rails of one endpoint are in rail order.
+    /// The rails of all endpoints, by [`TerminalId`]; rails of one endpoint are in rail order.
     pub fn terminals(&self) -> &[Terminal] {
         &self.terminals
     }
@@ -302,15 +304,16 @@ impl Topology {
         &self.graph
     }
 
-    /// What `port` of `switch` leads to, whether or not it works; ports out of range are empty.
+    /// The device that `port` of `switch` leads to, whether or not the cable works. Ports out of
+    /// range are empty.
     pub fn peer(&self, switch: SwitchId, port: u16) -> PortPeer {
         let row =
             self.port_offsets[switch.ix()] as usize..self.port_offsets[switch.ix() + 1] as usize;
         self.peers[row].get(port as usize).copied().unwrap_or(PortPeer::Empty)
     }
 
-    /// The channel that leaves `switch` at `port` and the switch it leads to, whether or not it
-    /// works; `None` where there is no other switch. The step of every walk along routes.
+    /// The channel that leaves `switch` at `port` and the switch that it leads to, whether or not
+    /// the cable works; `None` where the port leads to no switch. All walks along routes use it.
     #[inline]
     pub fn hop(&self, switch: SwitchId, port: u16) -> Option<(ChannelId, SwitchId)> {
         let at = self.port_offsets[switch.ix()] as usize + port as usize;
@@ -329,13 +332,13 @@ impl Topology {
         &self.attached[from..self.attached_offsets[switch.ix() + 1] as usize]
     }
 
-    /// The plug that `channel` leaves from.
+    /// The plug at which `channel` begins.
     pub fn tail(&self, channel: ChannelId) -> Plug {
         let link = &self.links[channel.link().ix()];
         if channel.is_forth() { link.a } else { link.b }
     }
 
-    /// The plug that `channel` arrives at.
+    /// The plug at which `channel` ends.
     pub fn head(&self, channel: ChannelId) -> Plug {
         self.tail(channel.reverse())
     }
@@ -387,7 +390,7 @@ impl Topology {
         most.unwrap_or(0) as u32
     }
 
-    /// The most ports, of either kind, that any switch uses.
+    /// The most ports that any switch uses, to other switches and to endpoints together.
     pub fn radix(&self) -> u32 {
         let used = |s: usize| {
             let row = self.port_offsets[s] as usize..self.port_offsets[s + 1] as usize;
@@ -401,45 +404,46 @@ impl Topology {
         self.switches.iter().map(|s| s.plane + 1).max().unwrap_or(0)
     }
 
-    /// What its family declared of its switches; it stays where cables fail.
+    /// The meaning that the family declared for groups, levels and coordinates. Failures do not
+    /// change it.
     pub fn geometry(&self) -> Geometry {
         self.geometry
     }
 
-    /// What its file had that is no part of it.
+    /// The contents of the network's file that are no part of the network.
     pub fn aside(&self) -> &FileRemainder {
         &self.aside
     }
 
-    /// The same network, with more remarks.
+    /// The same network with more remarks on its file.
     #[must_use]
     pub fn with_remarks(mut self, remarks: impl IntoIterator<Item = String>) -> Self {
         self.aside.remarks.extend(remarks);
         self
     }
 
-    /// The same network, known as the work of `recipe`.
+    /// The same network with another recipe.
     #[must_use]
     pub fn with_recipe(mut self, recipe: Recipe) -> Self {
         self.recipe = recipe;
         self
     }
 
-    /// The same network, whose switches stand like this.
+    /// The same network with another geometry.
     #[must_use]
     pub fn with_geometry(mut self, geometry: Geometry) -> Self {
         self.geometry = geometry;
         self
     }
 
-    /// Whether its family declared that an automorphism takes any switch to any other. False for
-    /// what was built otherwise or changed since, whatever is true of it.
+    /// Whether the network's family declared that for any two switches some automorphism takes one
+    /// to the other. False where nothing was declared, even if it is true of the network.
     pub fn is_vertex_transitive(&self) -> bool {
         self.vertex_transitive
     }
 
-    /// The same network, of which an automorphism takes any switch to any other: its links say so,
-    /// endpoints are not looked at.
+    /// The same network, declared to have an automorphism from any switch to any other. That
+    /// concerns switches and links alone, not endpoints.
     #[must_use]
     pub fn declared_vertex_transitive(mut self) -> Self {
         self.vertex_transitive = true;
@@ -449,7 +453,7 @@ impl Topology {
     /// `count` different working links, drawn at random by `seed`, in ascending order. O(links).
     ///
     /// # Errors
-    /// When fewer links work.
+    /// When the network has fewer working links.
     pub fn random_links(&self, count: u32, seed: u64) -> Result<Vec<LinkId>, Refusal> {
         let all = (0..self.links.len()).map(LinkId::from);
         let mut working: Vec<LinkId> = all.filter(|&l| self.link_is_up(l)).collect();
@@ -463,8 +467,8 @@ impl Topology {
         Ok(working)
     }
 
-    /// The same network, whose cables of unknown length have these, metres: of links by [`LinkId`],
-    /// of rails by [`TerminalId`]. O(network).
+    /// The same network with these lengths, in metres, for the cables of unknown length: those of
+    /// links by [`LinkId`], those of rails by [`TerminalId`]. O(network).
     ///
     /// # Errors
     /// When there are not as many lengths as cables, or one is negative or not finite.
@@ -495,8 +499,8 @@ impl Topology {
 mod tests {
     use super::*;
 
-    /// The rates of data that cables of four lanes are sold by, Gbit/s; FDR's is 4 x 14.0625 of
-    /// which 64 of 66 bits are data.
+    /// The data rates, in Gbit/s, by which cables of four lanes are named; that of FDR is 4 x
+    /// 14.0625 times 64 / 66.
     #[test]
     fn four_lanes_carry_what_their_names_promise() {
         let sold = [8.0, 16.0, 32.0, 40.0, 54.545, 100.0, 200.0, 400.0, 800.0];

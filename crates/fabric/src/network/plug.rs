@@ -7,6 +7,6 @@ use base::SwitchId;
 pub struct Plug {
     /// The switch.
     pub switch: SwitchId,
-    /// Its port, 1 to [`Switch::ports`](super::Switch::ports).
+    /// The number of the port, 1 to [`Switch::ports`](super::Switch::ports).
     pub port: u16,
 }

@@ -1,29 +1,29 @@
-//! How a network came to be, and the text in which people write it.
+//! The recipe of a network, and the text in which people write it.
 
 use base::Refusal;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
 
-/// How a network came to be: a family with its parameters, or a file.
+/// The recipe of a network: a family with its parameters, or a file.
 ///
 /// Displays as the inline form, `slim_fly:q=5,p=4`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Recipe {
     /// The family's name, or `file`.
     pub family: String,
-    /// Its parameters as the user would write them.
+    /// The family's parameters as the user would write them.
     pub params: Map<String, Value>,
 }
 
 impl Recipe {
-    /// Whether it is a fabric's file, of whose devices a user may choose: `keep`, `only`,
-    /// `adapters`.
+    /// Whether the network was read from a file of a fabric. The parameters `keep`, `only` and
+    /// `adapters` choose among the devices of such a file.
     pub fn is_of_fabric(&self) -> bool {
         self.family == "file" && self.asked("format") == Some("ibnetdiscover")
     }
 
-    /// The word that was given for a parameter.
+    /// The value of a parameter where that is a word; `None` where it is missing or no word.
     pub fn asked(&self, key: &str) -> Option<&str> {
         self.params.get(key).and_then(Value::as_str)
     }
@@ -57,7 +57,7 @@ impl fmt::Display for Recipe {
 /// takes the rest of the text: `multi_plane:planes=2,of=slim_fly:q=5,p=4`.
 ///
 /// # Errors
-/// When a part has no `=` or a key comes twice; nothing is said of the family's own rules.
+/// When a part has no `=` or a key occurs twice. The rules of the family are not checked.
 pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
     let text = text.trim();
     let end = text.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(text.len());
@@ -120,7 +120,8 @@ fn parse_value(text: &str) -> Value {
     match text {
         "true" => true.into(),
         "false" => false.into(),
-        // JSON has no word for `nan` and `inf`: as null they would pass for what is not given
+        // JSON has no word for `nan` and `inf`; they would become null, which means that nothing is
+        // given
         _ => text.parse().ok().filter(|x: &f64| x.is_finite()).map_or(text.into(), Value::from),
     }
 }

@@ -1,13 +1,13 @@
-//! The same network with other names of its devices.
+//! The same network with other names for its switches and endpoints.
 
 use super::Topology;
 use std::sync::OnceLock;
 
 impl Topology {
-    /// This network with these names, those of the switches first, then those of the endpoints.
+    /// This network with these names: those of the switches first, then those of the endpoints.
     ///
     /// # Panics
-    /// When there are not as many names as devices.
+    /// When the number of names is not the number of switches and endpoints.
     #[must_use]
     pub fn renamed(&self, names: Vec<String>) -> Self {
         let mut renamed = self.clone();

@@ -1,11 +1,11 @@
-//! When two networks are the same: what is plugged into what, by which names, and what works.
+//! The comparison of two networks: what is plugged into what, by which names, and what works.
 
 use super::{Cable, Plug, Topology};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Equal when switches, links, endpoints and terminals are, with their names, ports, addresses,
-/// cables and failures, and what the family declared of the switches. The recipe is not asked: a
-/// network that was built equals the one read from its file.
+/// Networks are equal when their switches, links, endpoints and terminals are, with names, ports,
+/// addresses, cables and failures, and when their families declared the same geometry. Recipes are
+/// not compared: a network that was built equals the one read from its file.
 impl PartialEq for Topology {
     fn eq(&self, other: &Self) -> bool {
         self.geometry == other.geometry
@@ -17,8 +17,8 @@ impl PartialEq for Topology {
 }
 
 impl Topology {
-    /// A number that equal networks share, and hardly two others. It may differ between versions
-    /// of the program. O(network) the first time.
+    /// A hash of the network: equal for equal networks, and very probably different for others. It
+    /// may differ between versions of the program. O(network) the first time.
     pub fn digest(&self) -> u64 {
         *self.digest.get_or_init(|| {
             let mut hash = DefaultHasher::new();
@@ -60,7 +60,8 @@ mod tests {
     use base::{EndpointId, LinkId, SwitchId, TerminalId};
     use serde_json::Map;
 
-    /// Two switches with a link and an endpoint, changed by `change` before it is finished.
+    /// A network of two switches with a link and an endpoint; `change` changes it before it is
+    /// finished.
     fn network(change: impl FnOnce(&mut Builder)) -> Topology {
         let mut b = Builder::new();
         let x = b.switch(Switch::new("x"));

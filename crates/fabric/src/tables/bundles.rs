@@ -1,28 +1,29 @@
-//! Destinations that share a row, one bundle after the other: walks take what they share once.
+//! Bundles of destinations that share a row of the tables, so that their common hops are walked
+//! once.
 
 use super::{RouteWalk, Routing, TrafficSources};
 use base::{SwitchId, TerminalId};
 
-/// Working destinations, in their order, that follow one another and share a row of the tables.
+/// A bundle of destinations: working ones that follow one another and share a row of the tables.
 pub struct DestinationBundle<'b> {
-    /// Their layer.
+    /// The layer of the destinations.
     pub layer: u32,
     /// The terminals, at least one.
     pub terminals: &'b [TerminalId],
-    /// The switches that traffic for them starts from, with the working terminals on each.
+    /// The switches at which traffic for the terminals starts, with the working terminals on each.
     pub sources: &'b [(SwitchId, u32)],
-    /// Those of the sources whose routes are not the same to all of them. All other routes from
-    /// switches of the plane take the same hops to each.
+    /// The sources from which the routes to the terminals differ in some hop. From every other
+    /// switch of the plane, the routes to all terminals take the same hops.
     pub differing: &'b [(SwitchId, u32)],
-    /// By switch, whether its routes are not the same to all.
+    /// For each switch, whether the routes from it to the terminals differ in some hop.
     pub differs: &'b [bool],
-    /// These switches.
+    /// The switches for which `differs` is true.
     pub from: &'b [u32],
-    /// The switches that send them to different next hops.
+    /// The switches that forward to different next hops for different terminals.
     pub open: &'b [u32],
 }
 
-/// The bundles of a routing.
+/// The bundles of a routing, one after the other.
 pub struct DestinationBundles<'a, D: Iterator> {
     routing: &'a Routing,
     sources: TrafficSources,
@@ -32,7 +33,7 @@ pub struct DestinationBundles<'a, D: Iterator> {
     differs: Vec<bool>,
     from: Vec<u32>,
     open: Vec<u32>,
-    /// Scratch: what is known of each switch, and the switches of the walk so far.
+    /// Scratch: the knowledge about each switch, and the switches of the walk so far.
     state: Vec<SwitchState>,
     trail: Vec<usize>,
 }
@@ -46,7 +47,7 @@ enum SwitchState {
 }
 
 impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
-    /// Those of these destinations.
+    /// The bundles of these destinations.
     pub fn new(routing: &'a Routing, destinations: D) -> Self {
         let switches = routing.topology().switches().len();
         Self {
@@ -115,7 +116,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
             self.trail.clear();
             while self.state[walk.at().ix()] == SwitchState::Unknown {
                 self.trail.push(walk.at().ix());
-                // a route that comes back here is the same to all
+                // a route that returns to this switch has met no difference
                 self.state[walk.at().ix()] = SwitchState::Same;
                 if walk.next().is_none() {
                     break;

@@ -4,7 +4,7 @@
 pub(super) struct ByteWriter(pub(super) Vec<u8>);
 
 impl ByteWriter {
-    /// An array, by the bytes of each element.
+    /// Writes an array: its length, then each element as `bytes` converts it.
     pub(super) fn array<T, const N: usize>(&mut self, all: &[T], bytes: impl Fn(&T) -> [u8; N]) {
         self.0.extend((all.len() as u64).to_le_bytes());
         self.0.reserve(all.len() * N);
@@ -12,7 +12,7 @@ impl ByteWriter {
     }
 }
 
-/// A reader of the bytes that are left; its values are `None` where they end too early.
+/// A reader of the remaining bytes; its methods return `None` where these are too few.
 pub(super) struct ByteReader<'b>(pub(super) &'b [u8]);
 
 impl ByteReader<'_> {
@@ -23,7 +23,7 @@ impl ByteReader<'_> {
         Some(*first)
     }
 
-    /// An array, by what the bytes of an element are.
+    /// Reads an array; `of` converts the bytes of each element.
     pub(super) fn array<T, const N: usize>(&mut self, of: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
         let len = usize::try_from(u64::from_le_bytes(self.take()?)).ok()?;
         let (all, rest) = self.0.split_at_checked(len.checked_mul(N)?)?;

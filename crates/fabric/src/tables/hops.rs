@@ -1,4 +1,4 @@
-//! Where all switches forward to towards one destination.
+//! The next hop of every switch towards one destination.
 
 use super::ForwardingTree;
 use crate::Topology;
@@ -7,18 +7,18 @@ use base::{ChannelId, SwitchId};
 /// The hops of all switches towards one terminal.
 #[derive(Default)]
 pub struct TerminalHops {
-    /// The channel by which each switch forwards, [`TerminalHops::NONE`] where it delivers or
+    /// The channel by which each switch forwards; [`TerminalHops::NONE`] where it delivers or
     /// drops.
     pub channel: Vec<u32>,
-    /// The switch that it leads to.
+    /// The switch that this channel leads to.
     pub next: Vec<u32>,
 }
 
 impl TerminalHops {
-    /// No channel.
+    /// The mark of a switch that forwards by no channel.
     pub const NONE: u32 = u32::MAX;
 
-    /// Recomputes for `tree`, a row of the table, reusing the memory. O(switches).
+    /// Recomputes the hops for `tree`, a row of the table, and reuses the memory. O(switches).
     pub fn resolve(&mut self, on: &Topology, tree: ForwardingTree<'_>) {
         self.channel.clear();
         self.next.clear();
@@ -29,7 +29,7 @@ impl TerminalHops {
         }
     }
 
-    /// Recomputes at these switches alone.
+    /// Recomputes the hops of these switches alone.
     pub fn resolve_at(&mut self, on: &Topology, tree: ForwardingTree<'_>, switches: &[u32]) {
         for v in switches.iter().map(|&v| v as usize) {
             (self.channel[v], self.next[v]) = Self::hop(on, v, tree.port(v));
@@ -41,7 +41,7 @@ impl TerminalHops {
         on.hop(SwitchId::from(v), port).map_or((Self::NONE, 0), |(c, to)| (c.0, to.0))
     }
 
-    /// The turn that a path takes which comes through switch `v`, and the switch it is taken at.
+    /// The turn that a path through switch `v` takes at the next switch, and that switch.
     #[inline]
     pub fn turn(&self, v: usize) -> Option<(ChannelId, ChannelId, usize)> {
         let (from, at) = (self.channel[v], self.next[v] as usize);

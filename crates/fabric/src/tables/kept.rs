@@ -1,9 +1,9 @@
-//! Tables as bytes, to travel between processes and come back the very same; and whether two are
-//! the same.
+//! Tables as bytes, which pass them between processes without any change; and the comparison of two
+//! tables.
 //!
-//! Numbers are little-endian; an array is its length, as eight bytes, and its elements. Rows are
-//! kept as they are, each once. It is no format for files: another version of the program may lay
-//! it out differently, and refuses this one.
+//! Numbers are little-endian; an array is its length, as eight bytes, and its elements. Every
+//! stored row is written once. This is no file format: another version of the program may use
+//! another layout, and refuses these bytes.
 
 use super::bytes::{ByteReader, ByteWriter};
 use super::routing::{LaneAssignment, Routing, ServiceLevels};
@@ -15,12 +15,12 @@ use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 
-/// What stands first; the number changes with the layout.
+/// The first bytes; the number changes with the layout.
 const MARK: &[u8] = b"flyloom tables 1\n";
 
 impl Routing {
-    /// The tables, their lanes and who made them, as bytes for [`Routing::from_bytes`].
-    /// O(kept entries).
+    /// The tables, their lanes and the engine that made them, as bytes for [`Routing::from_bytes`].
+    /// O(stored entries).
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = ByteWriter(MARK.to_vec());
         out.array(self.engine().as_bytes(), |b| [*b]);
@@ -52,10 +52,11 @@ impl Routing {
         out.0
     }
 
-    /// The tables that [`Routing::to_bytes`] wrote, for the network that they are of.
+    /// The tables that [`Routing::to_bytes`] wrote. `on` must be the network that they were made
+    /// for.
     ///
     /// # Errors
-    /// When the bytes are not such tables, or are of another network or version of the program.
+    /// When the bytes are no such tables, or belong to another network or version of the program.
     pub fn from_bytes(on: Arc<Topology>, bytes: &[u8]) -> Result<Self, Refusal> {
         Self::read(on, bytes).ok_or_else(|| {
             let help = "tables pickled by this version of flyloom, for this network";
@@ -102,11 +103,12 @@ impl Routing {
         Some(routing.with_lanes(LaneAssignment::new(levels, sl2vl)).named(&engine, options))
     }
 
-    /// Whether the other has the same routes and lanes on the same network, whoever made them and
-    /// however they are kept. O(entries); tables that are kept alike take O(kept entries).
+    /// Whether `other` has the same routes and lanes on the same network, whichever engine made
+    /// them and however they are stored. O(entries), or O(stored entries) where both are stored
+    /// alike.
     ///
     /// # Errors
-    /// [`Interrupted`] when the watch says so.
+    /// [`Interrupted`] when `watch` asks to stop.
     pub fn is_same(&self, other: &Self, watch: &dyn Watch) -> Result<bool, Interrupted> {
         let alike = self.layers() == other.layers()
             && (Arc::ptr_eq(self.topology(), other.topology())
@@ -128,9 +130,10 @@ impl Routing {
         Ok(true)
     }
 
-    /// A number that equal tables share, and hardly two others: of the network, the lanes' number,
-    /// and the routes in each layer to one terminal of each switch. It may differ between versions
-    /// of the program. O(layers * switches^2) the first time.
+    /// A hash of the tables: equal for equal tables, and very probably different for others. It
+    /// covers the network, the number of lanes, and the routes in each layer to one terminal of
+    /// each switch. It may differ between versions of the program. O(layers * switches^2) the first
+    /// time.
     pub fn digest(&self) -> u64 {
         *self.digest.get_or_init(|| self.reckon_digest())
     }
@@ -169,7 +172,7 @@ mod tests {
         Arc::new(b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a line"))
     }
 
-    /// Its routes, written down: ports 1 and 2 have endpoints, 3 and 4 links.
+    /// The routes of that network, written by hand: ports 1 and 2 have endpoints, 3 and 4 links.
     fn routes(on: &Arc<Topology>) -> Routing {
         let to: [[u16; 3]; 3] = [[0, 3, 3], [3, 0, 3], [3, 4, 0]];
         let next = (0..6_usize).flat_map(|t| {
@@ -249,7 +252,7 @@ mod tests {
                 let mut wrong = bytes.clone();
                 wrong[at] ^= 0xff;
                 if let Ok(read) = Routing::from_bytes(other.clone(), &wrong) {
-                    let _ = (read.next(), read.digest(), read.to_bytes()); // usable all the same
+                    let _ = (read.next(), read.digest(), read.to_bytes()); // none panics
                 }
             }
         }

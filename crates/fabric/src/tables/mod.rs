@@ -1,4 +1,5 @@
-//! Forwarding tables: a route per destination and layer, the lane of every hop, their rows.
+//! Forwarding tables: a route per destination and layer, the lane of every hop, and how they are
+//! stored.
 
 mod bundles;
 mod bytes;

@@ -8,15 +8,16 @@ use base::{SwitchId, TerminalId};
 use serde_json::{Map, Value};
 use std::sync::{Arc, OnceLock};
 
-/// Which service level a path carries. A path runs from a source switch to a destination address.
+/// The service level of each path. A path runs from a source switch to a destination address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ServiceLevels {
-    /// Every path the same.
+    /// All paths have this level.
     Same(u8),
-    /// By source switch: entry `(layer * terminals + terminal) * switches + source switch`.
+    /// A level for each source switch: entry `(layer * terminals + terminal) * switches + source
+    /// switch`.
     BySwitch(Vec<u8>),
-    /// By source terminal: entry `(layer * terminals + terminal) * terminals + source terminal`.
-    /// Tables read from a subnet manager can differ between terminals of one switch.
+    /// A level for each source terminal: entry `(layer * terminals + terminal) * terminals + source
+    /// terminal`. Tables read from a subnet manager can differ between terminals of one switch.
     ByTerminal(Vec<u8>),
 }
 
@@ -45,7 +46,7 @@ pub struct LaneAssignment {
 }
 
 impl LaneAssignment {
-    /// Lanes given by the service level of each path and the lane of each service level.
+    /// The assignment by the service level of each path and the lane of each service level.
     pub fn new(levels: ServiceLevels, mut sl2vl: Sl2Vl) -> Self {
         if let Sl2Vl::PerPort(tables) = &mut sl2vl {
             tables.find_alike();
@@ -60,7 +61,7 @@ impl LaneAssignment {
         Self { count: most + 1, levels, sl2vl }
     }
 
-    /// Everything on lane 0.
+    /// The assignment of all packets to lane 0.
     pub const fn single() -> Self {
         Self { count: 1, levels: ServiceLevels::Same(0), sl2vl: Sl2Vl::Uniform([0; 16]) }
     }
@@ -81,8 +82,8 @@ impl LaneAssignment {
     }
 }
 
-/// Forwarding tables of a network: `layers` routes to every terminal, one to every switch. A copy
-/// has the same tables, and costs nothing.
+/// The forwarding tables of a network: `layers` routes to every terminal, one to every switch. A
+/// clone shares the memory of the tables, so that it costs little.
 #[derive(Debug, Clone)]
 pub struct Routing {
     topology: Arc<Topology>,
@@ -92,7 +93,7 @@ pub struct Routing {
     pub(super) tables: Arc<ForwardingTables>,
     to_switch: Arc<Vec<u16>>,
     lanes: Arc<LaneAssignment>,
-    /// [`Routing::digest`], once it was asked for.
+    /// [`Routing::digest`], computed at the first call.
     pub(super) digest: Arc<OnceLock<u64>>,
 }
 
@@ -114,7 +115,8 @@ impl Routing {
         Self::of(topology, layers, tables, to_switch)
     }
 
-    /// A routing from what an engine has laid, and ports to switches as [`Routing::new`] has them.
+    /// A routing from the tables that an engine has filled, and ports to switches as
+    /// [`Routing::new`] takes them.
     ///
     /// # Panics
     /// When the length of `to_switch` does not fit the network.
@@ -170,7 +172,7 @@ impl Routing {
         self
     }
 
-    /// The same tables, known as the work of `engine` with `options`.
+    /// The same tables with `engine` and `options` as what made them.
     #[must_use]
     pub fn named(mut self, engine: &str, options: Map<String, Value>) -> Self {
         engine.clone_into(&mut self.engine);
@@ -178,12 +180,12 @@ impl Routing {
         self
     }
 
-    /// The network it routes.
+    /// The network that the tables are for.
     pub fn topology(&self) -> &Arc<Topology> {
         &self.topology
     }
 
-    /// Name of the engine that made it, or `file`.
+    /// Name of the engine that made the tables, or `file`.
     pub fn engine(&self) -> &str {
         &self.engine
     }
@@ -193,7 +195,7 @@ impl Routing {
         &self.options
     }
 
-    /// Routes to every terminal.
+    /// The number of routes to every terminal.
     pub fn layers(&self) -> u32 {
         self.layers
     }
@@ -203,28 +205,28 @@ impl Routing {
         self.layers.next_power_of_two().trailing_zeros() as u8
     }
 
-    /// Its lanes.
+    /// The assignment of packets to lanes.
     pub fn lanes(&self) -> &LaneAssignment {
         &self.lanes
     }
 
-    /// All entries towards terminals, as [`Routing::new`] lays them out: made anew by each call, in
-    /// O(entries) memory.
+    /// All entries towards terminals, in the order of [`Routing::new`]. Every call builds them
+    /// anew, in O(entries) memory.
     pub fn next(&self) -> Vec<u16> {
         self.tables.dense()
     }
 
-    /// How many entries there are towards terminals.
+    /// The number of entries towards terminals.
     pub fn entries(&self) -> usize {
         self.tables.trees() * self.topology.switches().len()
     }
 
-    /// How many of them are kept: those that terminals of a switch share, once.
+    /// The number of stored entries: one that several terminals of a switch share is stored once.
     pub fn kept_entries(&self) -> usize {
         self.tables.kept()
     }
 
-    /// All entries towards switches, as [`Routing::new`] lays them out.
+    /// All entries towards switches, in the order of [`Routing::new`].
     pub fn to_switch(&self) -> &[u16] {
         &self.to_switch
     }
@@ -235,8 +237,8 @@ impl Routing {
         self.tables.tree(layer as usize * self.topology.terminals().len() + terminal.ix())
     }
 
-    /// The number of the row that `terminal` shares: those of one number have the same entries in
-    /// `layer` but where [`ForwardingTree::is_own`] says so.
+    /// The number of the stored row for `terminal`. Terminals with the same row have the same
+    /// entries in `layer`, except where [`ForwardingTree::is_own`] is true.
     #[inline]
     pub fn row(&self, layer: u32, terminal: TerminalId) -> u32 {
         self.tables.row(layer as usize * self.topology.terminals().len() + terminal.ix())
@@ -250,8 +252,8 @@ impl Routing {
 
     /// The distinct (service level, in-port) with which traffic for `terminal` starts at `source`.
     ///
-    /// The in-port matters only where lanes depend on it: it is 0 for uniform SL2VL tables, and
-    /// one port stands for all of the switch with the same tables.
+    /// Where lanes do not depend on the in-port, it is 0. Otherwise one in-port stands for all
+    /// those of the switch that have the same SL2VL tables.
     pub fn starts(&self, layer: u32, terminal: TerminalId, source: SwitchId) -> Vec<(u8, u16)> {
         let t = self.topology.terminals().len();
         let row = layer as usize * t + terminal.ix();
@@ -307,8 +309,8 @@ impl Routing {
         }
     }
 
-    /// The working switches that carry working terminals, by plane: the sources of all traffic,
-    /// with the number of working terminals on each.
+    /// The working switches that carry working terminals, by plane, with the number of these
+    /// terminals: the sources of all traffic.
     pub fn sources(&self) -> TrafficSources {
         let t = &self.topology;
         let mut by_plane = vec![Vec::new(); usize::from(t.planes())];
@@ -332,7 +334,7 @@ impl Routing {
     }
 }
 
-/// The switches that traffic starts from, by plane.
+/// The switches at which traffic starts, by plane.
 #[derive(Debug, Clone)]
 pub struct TrafficSources {
     by_plane: Vec<Vec<(SwitchId, u32)>>,
@@ -346,23 +348,23 @@ impl TrafficSources {
         &self.by_plane[usize::from(plane)]
     }
 
-    /// The working terminals on a switch; none where no traffic starts.
+    /// The number of working terminals on a switch; 0 where no traffic starts.
     pub fn endpoints(&self, switch: SwitchId) -> u32 {
         self.endpoints[switch.ix()]
     }
 }
 
-/// The starts of routes ([`Routing::starts`]), source by source, found once where destinations do
-/// not matter.
+/// The starts of routes ([`Routing::starts`]) for each source, computed once where they are the
+/// same for all destinations.
 pub struct RouteStarts<'a> {
     routing: &'a Routing,
-    /// By switch; `None` where each destination has its own.
+    /// The starts by switch; `None` where they depend on the destination.
     fixed: Option<Vec<Vec<(u8, u16)>>>,
     last: Vec<(u8, u16)>,
 }
 
 impl<'a> RouteStarts<'a> {
-    /// Those of `routing`. O(terminals) where levels are the same for all paths.
+    /// The starts of `routing`. O(terminals) where all paths have the same level.
     pub fn new(routing: &'a Routing) -> Self {
         let on = &routing.topology;
         let same = matches!(routing.lanes.levels, ServiceLevels::Same(_));
@@ -371,12 +373,12 @@ impl<'a> RouteStarts<'a> {
         Self { routing, fixed, last: Vec::new() }
     }
 
-    /// Whether they are the same for all destinations.
+    /// Whether the starts are the same for all destinations.
     pub fn are_fixed(&self) -> bool {
         self.fixed.is_some()
     }
 
-    /// [`Routing::starts`].
+    /// As [`Routing::starts`].
     #[inline]
     pub fn of(&mut self, layer: u32, terminal: TerminalId, source: SwitchId) -> &[(u8, u16)] {
         if let Some(fixed) = &self.fixed {

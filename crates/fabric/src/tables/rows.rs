@@ -1,8 +1,8 @@
-//! Tables as they are kept: one row for the terminals of a switch, apart from it what differs.
+//! The storage of tables: one row for all terminals of a switch, and apart from it the differences.
 //!
-//! Most engines route to switches: their rows towards the terminals of one switch differ in the
-//! last hop, and where they spread terminals over equally good hops. So these terminals share a
-//! row, in which an entry is a port, or says which of the terminal's own entries stands here.
+//! Most engines route to switches, so the rows towards the terminals of one switch differ only in
+//! the last hop, and where the engine spreads terminals over equally good hops. So these terminals
+//! share a row. An entry of it is a port, or the number of one of the terminal's own entries.
 
 use super::bytes::{ByteReader, ByteWriter};
 use crate::Topology;
@@ -10,19 +10,20 @@ use base::{SwitchId, TerminalId};
 use std::collections::BTreeMap;
 use std::ops::Index;
 
-/// Table entry of a switch that has no route to the destination.
+/// The table entry of a switch that has no route to the destination.
 pub const NO_ROUTE: u16 = u16::MAX;
 
 /// The tree of routes towards one destination: the forwarding port of every switch.
 #[derive(Debug, Clone, Copy)]
 pub struct ForwardingTree<'a> {
     row: &'a [u16],
-    /// Entry `low() + i` of the row stands for number `i` of these; beyond them is [`NO_ROUTE`].
+    /// The entries of this terminal alone. Entry `low() + i` of the row refers to `own[i]`; a
+    /// larger one is [`NO_ROUTE`].
     own: &'a [u16],
 }
 
 impl<'a> ForwardingTree<'a> {
-    /// A row of ports that is shared with nobody.
+    /// The tree of a row that consists of ports alone.
     pub fn plain(row: &'a [u16]) -> Self {
         Self { row, own: &[] }
     }
@@ -32,7 +33,7 @@ impl<'a> ForwardingTree<'a> {
         u16::MAX - self.own.len() as u16
     }
 
-    /// The port of a switch, [`NO_ROUTE`] where it has none.
+    /// The port of a switch, or [`NO_ROUTE`] where it has none.
     #[inline]
     pub fn port(self, switch: usize) -> u16 {
         let entry = self.row[switch];
@@ -42,7 +43,7 @@ impl<'a> ForwardingTree<'a> {
         self.own.get(usize::from(entry - self.low())).copied().unwrap_or(NO_ROUTE)
     }
 
-    /// Whether another terminal that shares the row may have another port here.
+    /// Whether another terminal that shares the row may have another port at this switch.
     #[inline]
     pub fn is_own(self, switch: usize) -> bool {
         (self.low()..NO_ROUTE).contains(&self.row[switch])
@@ -78,22 +79,22 @@ impl PartialEq for ForwardingTree<'_> {
     }
 }
 
-/// The place of the entries towards one terminal.
+/// The position of the entries towards one terminal in [`ForwardingTables`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct EntryPlace {
     row: u32,
-    /// Its own entries: how many, and where they begin.
+    /// The number of the terminal's own entries, and their begin in the list of own entries.
     count: u16,
     own: usize,
 }
 
-/// The entries towards all terminals, each row once. Those that are equal are kept alike, too.
+/// The entries towards all terminals, with each shared row once. Equal tables are stored equally.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ForwardingTables {
     switches: usize,
     rows: Vec<u16>,
     own: Vec<u16>,
-    /// By layer * terminals + terminal.
+    /// The positions by `layer * terminals + terminal`.
     places: Vec<EntryPlace>,
 }
 
@@ -109,19 +110,19 @@ impl ForwardingTables {
         }
     }
 
-    /// Which row a terminal's is, by `layer * terminals + terminal`: those with one number have the
-    /// same entries but where [`ForwardingTree::is_own`] says so.
+    /// The number of a terminal's row, by `layer * terminals + terminal`. Terminals with the same
+    /// row have the same entries, except where [`ForwardingTree::is_own`] is true.
     #[inline]
     pub(super) fn row(&self, of: usize) -> u32 {
         self.places[of].row
     }
 
-    /// Number of terminals times layers.
+    /// The number of terminals times layers.
     pub(super) fn trees(&self) -> usize {
         self.places.len()
     }
 
-    /// How many entries are kept.
+    /// The number of stored entries.
     pub(super) fn kept(&self) -> usize {
         self.rows.len() + self.own.len()
     }
@@ -135,7 +136,7 @@ impl ForwardingTables {
         all
     }
 
-    /// Writes them as they are kept.
+    /// Writes the tables in their stored form.
     pub(super) fn write(&self, out: &mut ByteWriter) {
         out.array(&self.rows, |port| port.to_le_bytes());
         out.array(&self.own, |port| port.to_le_bytes());
@@ -148,8 +149,8 @@ impl ForwardingTables {
         });
     }
 
-    /// Reads what [`ForwardingTables::write`] wrote: entries of `switches` switches towards `trees`
-    /// terminals times layers.
+    /// Reads what [`ForwardingTables::write`] wrote, for this number of switches and of trees
+    /// (terminals times layers).
     pub(super) fn read(from: &mut ByteReader<'_>, switches: usize, trees: usize) -> Option<Self> {
         let rows = from.array(u16::from_le_bytes)?;
         let own = from.array(u16::from_le_bytes)?;
@@ -174,19 +175,20 @@ impl ForwardingTables {
     }
 }
 
-/// The draft of tables to which an engine adds routes.
+/// Tables under construction, to which an engine adds routes.
 pub struct TableDraft<'a> {
     on: &'a Topology,
     tables: ForwardingTables,
-    /// Rows towards those terminals of a switch that came so far, by layer and switch.
+    /// By layer and switch, the rows of some terminals of the switch, until those of all are there.
     waiting: BTreeMap<(usize, SwitchId), BTreeMap<usize, Vec<u16>>>,
 }
 
-/// Most own entries of a row, and ports that it has itself are below: the numbers are above.
+/// The most own entries of a row. Ports in a row are below this number, references to own entries
+/// above it.
 const MOST_OWN: usize = 1 << 15;
 
 impl<'a> TableDraft<'a> {
-    /// Tables without routes. Row 0 is that of terminals without any.
+    /// Tables without routes. Row 0 belongs to the terminals without a route.
     pub fn new(on: &'a Topology, layers: u32) -> Self {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let places = vec![EntryPlace { row: 0, count: 0, own: 0 }; layers as usize * terminals];
@@ -197,7 +199,7 @@ impl<'a> TableDraft<'a> {
         Self { on, tables, waiting: BTreeMap::new() }
     }
 
-    /// The tables of whole rows, as [`super::Routing::new`] has them. O(entries).
+    /// Tables from whole rows, as [`super::Routing::new`] takes them. O(entries).
     pub(super) fn of(on: &'a Topology, layers: u32, next: &[u16]) -> ForwardingTables {
         let mut laying = Self::new(on, layers);
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -214,8 +216,9 @@ impl<'a> TableDraft<'a> {
         laying.finish()
     }
 
-    /// Routes to these terminals of `home`: `row`, but at the switches `open` their own ports,
-    /// first those of the first terminal, then those of the next.
+    /// Adds the routes to these terminals of `home`. All have the entries of `row`, except at the
+    /// switches `open`: there `own` has the ports, first those of the first terminal, then those of
+    /// the next.
     pub fn put(
         &mut self,
         layer: usize,
@@ -245,13 +248,13 @@ impl<'a> TableDraft<'a> {
         }
     }
 
-    /// The entries towards a terminal all of whose switch's have come, by `layer * terminals +
-    /// terminal`.
+    /// The entries towards a terminal, by `layer * terminals + terminal`. The rows of all terminals
+    /// of its switch must have been added.
     pub fn tree(&self, of: usize) -> ForwardingTree<'_> {
         self.tables.tree(of)
     }
 
-    /// The tables.
+    /// The finished tables.
     pub(super) fn finish(mut self) -> ForwardingTables {
         for rows in std::mem::take(&mut self.waiting).into_values() {
             self.pack(&rows.keys().copied().collect::<Vec<_>>(), |of| &rows[&of]);
@@ -260,7 +263,7 @@ impl<'a> TableDraft<'a> {
         self.tables
     }
 
-    /// Keeps whole rows as one, with what differs.
+    /// Stores whole rows of several terminals as one row and their differences.
     fn pack<'r>(&mut self, of: &[usize], whole: impl Fn(usize) -> &'r [u16]) {
         let Some(&first) = of.first() else { return };
         let row = whole(first);
@@ -280,7 +283,8 @@ impl<'a> TableDraft<'a> {
         self.keep(of, row, &open, &own);
     }
 
-    /// Keeps one row, and of each terminal the entries at the switches `open` that differ.
+    /// Stores one row, and for each terminal its entries at those of the switches `open` where
+    /// terminals differ.
     fn keep(&mut self, of: &[usize], row: &[u16], open: &[u32], own: &[u16]) {
         let wide = open.len();
         let first = &own[..wide];
@@ -342,7 +346,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::Map;
 
-    /// Switches in a row with these numbers of endpoints, attached in turn.
+    /// A line of switches with these numbers of endpoints, which are attached in turn.
     fn network(endpoints: &[u32]) -> Topology {
         let mut b = Builder::new();
         let all: Vec<SwitchId> =
@@ -375,7 +379,7 @@ mod tests {
         ) {
             let on = network(&endpoints);
             let (s, t) = (on.switches().len(), on.terminals().len());
-            // rows of one switch alike, but for some entries
+            // the rows towards one switch are equal, except for some entries
             let mut next = vec![0; layers as usize * t * s];
             for (of, row) in next.chunks_mut(s).enumerate() {
                 let home = on.terminals()[of % t].plug.switch.ix();

@@ -1,4 +1,5 @@
-//! The lane of each service level, at every port of every switch alike or by ports.
+//! The lane of each service level: one table for all ports of all switches, or one for each pair of
+//! ports.
 
 use super::bytes::{ByteReader, ByteWriter};
 use crate::network::Topology;
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 /// The lane a packet takes, from its service level, at each switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sl2Vl {
-    /// The same table at every port of every switch.
+    /// One table, which is the same at every port of every switch.
     Uniform([u8; 16]),
     /// A table for each pair of ports.
     PerPort(Sl2VlPortTables),
@@ -33,16 +34,17 @@ impl Sl2Vl {
     }
 }
 
-/// Numbers the pairs of an in-port and an out-port of each switch, the management port 0 included.
+/// The numbers of all pairs of an in-port and an out-port of each switch, with the management port
+/// 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PortPairs {
     ports: Vec<u16>,
-    /// Where the pairs of each switch begin, and where the last ones end.
+    /// The number of the first pair of each switch, then the number of all pairs.
     first: Vec<usize>,
 }
 
 impl PortPairs {
-    /// Those of the switches of `on`. O(switches).
+    /// The numbers of the pairs of ports of `on`. O(switches).
     pub fn new(on: &Topology) -> Self {
         let ports: Vec<u16> = on.switches().iter().map(|s| s.ports + 1).collect();
         let mut first = vec![0];
@@ -52,7 +54,7 @@ impl PortPairs {
         Self { ports, first }
     }
 
-    /// How many there are.
+    /// The number of pairs.
     pub fn count(&self) -> usize {
         self.first[self.ports.len()]
     }
@@ -68,31 +70,33 @@ impl PortPairs {
     }
 }
 
-/// An SL2VL table for each (switch, in-port, out-port): the fallback where none was set.
+/// The SL2VL tables of all (switch, in-port, out-port); pairs for which none was set have the
+/// fallback.
 ///
-/// In-ports whose tables are the same share a row of them.
+/// In-ports with the same tables share one row of table numbers.
 #[derive(Debug, Clone)]
 pub struct Sl2VlPortTables {
     ports: Vec<u16>,
-    /// Where the in-ports of each switch begin, and where the last ones end.
+    /// The index of the first in-port of each switch in `row_of`, then the number of all in-ports.
     first: Vec<usize>,
-    /// The row of each in-port; row 0 has the fallback alone.
+    /// The row of each in-port; row 0 consists of the fallback alone.
     row_of: Vec<u32>,
-    /// An index into `tables` for each out-port.
+    /// For each out-port, an index into `tables`.
     rows: Vec<Vec<u32>>,
-    /// Rows below this may be those of several in-ports.
+    /// Rows below this number may belong to several in-ports.
     shared: usize,
-    /// The tables that occur; the first is the fallback.
+    /// The different tables; the first is the fallback.
     tables: Vec<[u8; 16]>,
-    /// Where in `tables` each of them is, and where in `rows` each that is shared.
+    /// The index of each table in `tables`, and the index in `rows` of each row that may be shared.
     known: BTreeMap<[u8; 16], u32>,
     known_rows: BTreeMap<Vec<u32>, u32>,
-    /// The first in-port with the same tables, by switch and in-port; empty until asked for.
+    /// By switch and in-port, the first in-port of the switch with the same tables; empty until
+    /// [`Sl2VlPortTables::find_alike`] is called.
     alike: Vec<Vec<u16>>,
 }
 
 impl Sl2VlPortTables {
-    /// `fallback` everywhere. O(ports).
+    /// Tables that are all `fallback`. O(ports).
     pub fn new(on: &Topology, fallback: [u8; 16]) -> Self {
         let ports: Vec<u16> = on.switches().iter().map(|s| s.ports + 1).collect();
         let mut first = vec![0];
@@ -106,7 +110,7 @@ impl Sl2VlPortTables {
         Self { ports, first, row_of, rows, shared: 1, tables, known, known_rows, alike }
     }
 
-    /// The place of an in-port in `row_of`; `None` where the switch has none of that number.
+    /// The index of an in-port in `row_of`; `None` where the switch has no such port.
     #[inline]
     fn at(&self, switch: SwitchId, input: u16) -> Option<usize> {
         (input < *self.ports.get(switch.ix())?)
@@ -122,8 +126,8 @@ impl Sl2VlPortTables {
         known
     }
 
-    /// Sets one table; false where the switch has no such port. O(ports of the switch) the first
-    /// time for an in-port, then O(log different tables).
+    /// Sets one table; returns false where the switch has no such port. O(ports of the switch) for
+    /// the first table of an in-port, O(log different tables) for the next ones.
     pub fn set(&mut self, switch: SwitchId, input: u16, output: u16, table: [u8; 16]) -> bool {
         let ports = self.ports.get(switch.ix()).copied().unwrap_or(0);
         let Some(at) = self.at(switch, input).filter(|_| output < ports) else { return false };
@@ -153,7 +157,7 @@ impl Sl2VlPortTables {
         self.shared = self.rows.len();
     }
 
-    /// The number of a row, which is kept if there is none like it.
+    /// The number of a row; a row that is new is added to `rows`.
     fn shared_row(&mut self, mut row: Vec<u32>) -> u32 {
         let end = row.iter().rposition(|&table| table != 0).map_or(0, |last| last + 1);
         row.truncate(end);
@@ -165,7 +169,7 @@ impl Sl2VlPortTables {
         known
     }
 
-    /// Keeps rows that are the same once.
+    /// Merges equal rows.
     fn share(&mut self) {
         let own = self.rows.split_off(self.shared);
         if own.is_empty() {
@@ -179,7 +183,7 @@ impl Sl2VlPortTables {
         self.shared = self.rows.len();
     }
 
-    /// The table of a pair of ports; the fallback where the switch has none of that number.
+    /// The table of a pair of ports; the fallback where the switch has no such ports.
     #[inline]
     pub fn get(&self, switch: SwitchId, input: u16, output: u16) -> &[u8; 16] {
         let row = self.at(switch, input).map(|at| &self.rows[self.row_of[at] as usize]);
@@ -187,8 +191,8 @@ impl Sl2VlPortTables {
         &self.tables[table as usize]
     }
 
-    /// Finds out which in-ports of a switch have the same tables. O(ports * kinds of in-ports of a
-    /// switch), and O(ports of the switch) for each in-port set by itself.
+    /// Finds the in-ports of each switch that have the same tables. O(ports * different in-ports of
+    /// a switch), and O(ports of the switch) for each in-port that was set by itself.
     pub(super) fn find_alike(&mut self) {
         self.share();
         let of_switch = |s: usize| {
@@ -207,7 +211,8 @@ impl Sl2VlPortTables {
         self.alike = (0..self.ports.len()).map(of_switch).collect();
     }
 
-    /// The first in-port of the switch with the same tables as `input`, where that is known.
+    /// The first in-port of the switch with the same tables as `input`; `input` itself before
+    /// `find_alike` was called.
     pub fn like(&self, switch: SwitchId, input: u16) -> u16 {
         let row = self.alike.get(switch.ix());
         row.and_then(|row| row.get(usize::from(input))).copied().unwrap_or(input)
@@ -234,13 +239,13 @@ impl Sl2VlPortTables {
     }
 }
 
-/// Whether a table has numbers of lanes alone.
+/// Whether all values of a table are numbers of lanes (below 16).
 pub(super) fn are_lanes(table: &[u8; 16]) -> bool {
     table.iter().all(|&lane| lane < 16)
 }
 
 impl Sl2VlPortTables {
-    /// Writes them as they are kept in lanes, rows that are the same once.
+    /// Writes the tables in their stored form; rows must have been merged.
     pub(super) fn write(&self, out: &mut ByteWriter) {
         out.array(&self.tables, |table| *table);
         out.array(&self.row_of, |row| row.to_le_bytes());
@@ -281,7 +286,7 @@ impl Sl2VlPortTables {
     }
 }
 
-/// Equal when every pair of ports has the same table, in whatever order they were set.
+/// Equal when every pair of ports has the same table, whatever the order in which they were set.
 impl PartialEq for Sl2VlPortTables {
     fn eq(&self, other: &Self) -> bool {
         self.fallback() == other.fallback()

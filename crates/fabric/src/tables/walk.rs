@@ -1,12 +1,12 @@
-//! A route followed hop by hop: all that follows tables does it here.
+//! A walk along a route, hop by hop. All code that follows tables uses it.
 
 use super::{ForwardingTree, Sl2Vl};
 use crate::Topology;
 use base::{ChannelId, SwitchId};
 
-/// The port by which each switch forwards to one destination: a row of a table, or a function.
+/// The port by which each switch forwards to one destination, from a row of a table or a function.
 pub trait ForwardingEntries {
-    /// The port of `at`; any port without a switch behind it ends the walk.
+    /// The port by which `at` forwards. The walk ends at a port that leads to no switch.
     fn port(&mut self, at: SwitchId) -> u16;
 }
 
@@ -27,20 +27,20 @@ impl<F: FnMut(SwitchId) -> u16> ForwardingEntries for F {
 /// One hop of a route: over a link, from switch to switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
-    /// The switch it leaves.
+    /// The switch that the hop leaves.
     pub at: SwitchId,
-    /// The port it leaves by.
+    /// The port by which the hop leaves.
     pub port: u16,
-    /// The channel it takes.
+    /// The channel that the hop takes.
     pub channel: ChannelId,
-    /// The switch it comes to.
+    /// The switch that the hop leads to.
     pub to: SwitchId,
 }
 
 /// The hops of a route, from a switch to the one that delivers or drops.
 ///
-/// It goes over every cable that is there, whether or not it works, and round a loop without end: a
-/// caller that does not know that the table is sound limits the number of hops.
+/// The walk uses every cable, whether or not it works, and does not end where the route has a loop.
+/// A caller that does not know that the tables have no loop must limit the number of hops.
 #[derive(Debug, Clone)]
 pub struct RouteWalk<'a, E> {
     on: &'a Topology,
@@ -49,19 +49,19 @@ pub struct RouteWalk<'a, E> {
 }
 
 impl<'a, E: ForwardingEntries> RouteWalk<'a, E> {
-    /// The route from `from` by these entries.
+    /// The walk along the route from switch `from` by these entries.
     #[inline]
     pub fn new(on: &'a Topology, entries: E, from: SwitchId) -> Self {
         Self { on, entries, at: from }
     }
 
-    /// The switch that it has come to: the one that delivers or drops, once there are no more hops.
+    /// The switch that the walk has reached: after the last hop the one that delivers or drops.
     #[inline]
     pub fn at(&self) -> SwitchId {
         self.at
     }
 
-    /// The hops of a packet of service level `sl` that comes in at `in_port`, each with its lane.
+    /// The hops of a packet of service level `sl` that arrives at `in_port`, each with its lane.
     #[inline]
     pub fn on_lanes(self, sl2vl: &'a Sl2Vl, sl: u8, in_port: u16) -> LaneWalk<'a, E> {
         LaneWalk { walk: self, sl2vl, sl, in_port }
@@ -89,18 +89,18 @@ impl<E: ForwardingEntries> Iterator for RouteWalk<'_, E> {
     }
 }
 
-/// The hops of a route and the lane that a packet takes each on.
+/// The hops of a route, each with the lane that a packet takes.
 #[derive(Debug, Clone)]
 pub struct LaneWalk<'a, E> {
     walk: RouteWalk<'a, E>,
     sl2vl: &'a Sl2Vl,
     sl: u8,
-    /// Where lanes depend on it, the port that the packet has come in by.
+    /// The port by which the packet arrived, where lanes depend on it.
     in_port: u16,
 }
 
 impl<E: ForwardingEntries> LaneWalk<'_, E> {
-    /// [`RouteWalk::at`].
+    /// As [`RouteWalk::at`].
     #[inline]
     pub fn at(&self) -> SwitchId {
         self.walk.at

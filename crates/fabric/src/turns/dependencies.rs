@@ -1,4 +1,4 @@
-//! The channel dependency graph's possible edges, numbered.
+//! The possible edges of the channel dependency graph, numbered.
 
 use crate::network::Topology;
 use base::ChannelId;
@@ -6,7 +6,7 @@ use base::ChannelId;
 /// A numbering of the possible dependencies of a network: from a channel to each channel that
 /// leaves the switch at its head.
 ///
-/// There may be 2^32 or more, as of a complete graph of 1,626 switches.
+/// Their number can reach 2^32 and more, for example in a complete graph of 1,626 switches.
 pub struct DependencyNumbering {
     first: Vec<usize>,
     slot: Vec<u32>,
@@ -35,12 +35,12 @@ impl DependencyNumbering {
         Self { first, slot }
     }
 
-    /// How many there are.
+    /// The number of possible dependencies.
     pub fn count(&self) -> usize {
         self.first[self.first.len() - 1]
     }
 
-    /// The numbers of the dependencies of `from`: on the channels that leave its head, in port
+    /// The numbers of the dependencies of `from` on the channels that leave its head, in port
     /// order.
     #[inline]
     pub fn of_channel(&self, from: ChannelId) -> std::ops::Range<usize> {
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn more_than_32_bits_number_are_numbered() {
-        // two switches with N cables: each channel leads to N others, at its head
+        // two switches with N cables: each channel can be followed by N channels
         let cables = 46_341_usize;
         let mut builder = Builder::new();
         let [a, b] = ["a", "b"].map(|name| builder.switch(Switch::new(name)));

@@ -1,8 +1,8 @@
 //! The channel dependency graph, lane by lane.
 //!
 //! Source: Dally & Seitz 1987. A vertex is a (channel, lane) pair between switches; a path that
-//! takes one and then another makes the first depend on the second. Endpoints sink what they get,
-//! so channels to and from them cannot be on a cycle and are left out.
+//! takes one and then another makes the first depend on the second. Endpoints always accept
+//! packets, so channels to and from them cannot be on a cycle and are left out.
 
 use super::DependencyNumbering;
 use crate::Topology;
@@ -17,11 +17,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// A channel that a packet holds, and the lane on it.
 pub type HeldLane = (ChannelId, u8);
 
-/// Calls `visit` for every turn of every path from endpoints to these destinations, often once for
-/// many paths. O(switches) for each bundle of destinations, and the paths that differ in it.
+/// Calls `visit` for every turn of every path from endpoints to these destinations. A turn that
+/// many paths share is visited less often. O(switches) for each bundle of destinations, and the
+/// paths that differ within it.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn each_channel_turn(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
@@ -60,22 +61,23 @@ pub fn each_channel_turn(
     Ok(())
 }
 
-/// The ends of a path, which name it.
+/// The ends of a path and its layer, which identify it.
 #[derive(Debug, Clone, Copy)]
 pub struct PathEnds {
-    /// The switch it starts at.
+    /// The switch at which the path starts.
     pub source: SwitchId,
-    /// Its layer.
+    /// The layer of the path.
     pub layer: u32,
-    /// The terminal it leads to.
+    /// The terminal to which the path leads.
     pub to: TerminalId,
 }
 
-/// Calls `visit` for every turn of every path from endpoints to these destinations; what is left of
-/// a path may be left out after its first visit. O(turns of all paths) at most.
+/// Calls `visit` for every turn of every path from endpoints to these destinations. Where several
+/// paths end with the same turns on the same lanes, only the first is visited to its end. O(turns
+/// of all paths) at most.
 ///
 /// # Errors
-/// [`Interrupted`] when `watch` says so.
+/// [`Interrupted`] when `watch` asks to stop.
 pub fn each_turn(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
@@ -97,7 +99,7 @@ pub fn each_turn(
             walk += 1;
             let tree = routing.tree(layer, to);
             let sl2vl = routing.lanes().sl2vl();
-            // the same path is on the same lanes where levels are the same to all
+            // where all paths have the same level, an equal path takes the same lanes
             let known = i > 0 && starts.are_fixed();
             for &(source, _) in if known { bundle.differing } else { bundle.sources } {
                 for &(sl, start_port) in starts.of(layer, to, source) {
@@ -108,7 +110,7 @@ pub fn each_turn(
                         if let Some(held) = held {
                             visit(held, wanted, PathEnds { source, layer, to });
                         }
-                        // what the lanes of the rest of the path depend on
+                        // the lanes of the rest of the path depend on this state
                         let by_port = || held.map(|(channel, _): HeldLane| channel.0 as usize);
                         if let Some(state) = if uniform { Some(hop.at.ix()) } else { by_port() } {
                             let seen = &mut stamp[state * 16 + usize::from(sl & 15)];
@@ -125,11 +127,12 @@ pub fn each_turn(
     Ok(())
 }
 
-/// By dependency, the lanes on which these destinations' paths take it (bit i: lane i) where lanes
-/// depend on service levels alone.
+/// For each dependency, the lanes on which paths to these destinations use it (bit i: lane i).
+/// Lanes must depend on service levels alone.
 ///
-/// All paths over a switch to one destination go on together, so its turn is taken on the lanes
-/// of all that come through, and a path ends where others of its lane have been. O(paths).
+/// All paths through a switch to one destination continue alike. So a switch's turn is used on the
+/// lanes of all paths through it, and a path need not be followed beyond a switch that another path
+/// has reached on the same lane. O(paths).
 fn lanes_through(
     routing: &Routing,
     table: &[u8; 16],
@@ -187,23 +190,24 @@ fn lanes_through(
     Ok(all)
 }
 
-/// Which (channel, lane) pairs wait for which: the channel dependency graph, lane by lane.
+/// The channel dependency graph, lane by lane: which (channel, lane) pairs wait for which others.
 pub struct LaneGraph<'a> {
     on: &'a Topology,
     lanes: usize,
     numbering: DependencyNumbering,
-    /// A bit for each pair and each that it can wait for; [`LaneGraph::row`] tells where.
+    /// For each pair, a bit for each pair that it can wait for; [`LaneGraph::row`] says where they
+    /// are.
     bits: Vec<AtomicU64>,
 }
 
 impl<'a> LaneGraph<'a> {
     /// The graph of all paths of `routing` to these of its destinations.
     ///
-    /// O(hops of all switches to each) where lanes depend on service levels alone, O(turns of all
-    /// paths) else.
+    /// O(hops of all switches to each destination) where lanes depend on service levels alone,
+    /// otherwise O(turns of all paths).
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
+    /// [`Interrupted`] when `watch` asks to stop.
     pub fn new(
         routing: &'a Routing,
         destinations: impl Iterator<Item = (u32, TerminalId)>,
@@ -221,7 +225,7 @@ impl<'a> LaneGraph<'a> {
         Ok(graph)
     }
 
-    /// The graph in which nothing waits.
+    /// The graph without dependencies.
     pub fn without_turns(on: &'a Topology, lanes: usize) -> Self {
         let numbering = DependencyNumbering::new(on);
         let words = (numbering.count() * lanes * lanes).div_ceil(64);
@@ -229,15 +233,15 @@ impl<'a> LaneGraph<'a> {
         Self { on, lanes, numbering, bits }
     }
 
-    /// Where the bits of a pair begin and end: by channel wanted, then its lane.
+    /// The range of the bits of a pair, sorted by the channel waited for, then by its lane.
     fn row(&self, (channel, lane): HeldLane) -> Range<usize> {
         let next = self.numbering.of_channel(channel);
         let begin = (next.start * self.lanes + usize::from(lane) * next.len()) * self.lanes;
         begin..begin + next.len() * self.lanes
     }
 
-    /// Lets `from` wait for `to`, whose channel leaves the head of `from`'s. Several threads may do
-    /// so at the same time.
+    /// Adds the dependency of `from` on `to`, whose channel must leave the head of `from`'s.
+    /// Several threads may call this at the same time.
     pub fn insert(&self, from: HeldLane, to: HeldLane) {
         let place = self.numbering.of(from.0, to.0) - self.numbering.of_channel(from.0).start;
         let bit = self.row(from).start + place * self.lanes + usize::from(to.1);
@@ -247,7 +251,8 @@ impl<'a> LaneGraph<'a> {
         }
     }
 
-    /// Inserts dependencies from a lane to the same lane: of each number, on these lanes.
+    /// Adds dependencies between channels on the same lane: bit i of `through[number]` is lane i
+    /// for the dependency of that number.
     fn insert_alike(&mut self, through: &[u16]) {
         for channel in (0..self.on.links().len() * 2).map(ChannelId::from) {
             for (place, number) in self.numbering.of_channel(channel).enumerate() {
@@ -262,17 +267,17 @@ impl<'a> LaneGraph<'a> {
         }
     }
 
-    /// How many distinct dependencies there are.
+    /// The number of distinct dependencies.
     pub fn dependencies(&self) -> u64 {
         self.bits.iter().map(|b| u64::from(b.load(Ordering::Relaxed).count_ones())).sum()
     }
 
-    /// The lanes counted.
+    /// The number of lanes.
     pub fn lanes(&self) -> usize {
         self.lanes
     }
 
-    /// The pairs that depend on nothing but what `from` waits for.
+    /// The pairs that `from` waits for.
     pub fn wanted(&self, from: HeldLane) -> impl Iterator<Item = HeldLane> + '_ {
         let next = self.on.graph().channels(self.on.head(from.0).switch.ix());
         let (row, lanes) = (self.row(from), self.lanes as u32);
@@ -298,16 +303,16 @@ impl<'a> LaneGraph<'a> {
         channels.flat_map(|c| (0..self.lanes as u8).map(move |l| (c, l)))
     }
 
-    /// The number of a pair in [`LaneGraph::number`]: `channel * lanes + lane`.
+    /// The index of a pair in the result of [`LaneGraph::number`]: `channel * lanes + lane`.
     pub fn ix(&self, (channel, lane): HeldLane) -> usize {
         channel.0 as usize * self.lanes + usize::from(lane)
     }
 
-    /// A topological number for every pair (Kahn), or which pairs are on or behind a cycle.
-    /// By pair, for the latter. O(dependencies).
+    /// A topological number for every pair (Kahn). If there is a cycle, the result is instead, for
+    /// each pair, whether it is on a cycle or behind one. O(dependencies).
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
+    /// [`Interrupted`] when `watch` asks to stop.
     pub fn number(&self, watch: &dyn Watch) -> Result<Result<Vec<u32>, Vec<bool>>, Interrupted> {
         let tick = |done: usize| match done % 1024 {
             0 => watch.tick("deadlock", done as u64, self.on.links().len() as u64 * 2),
@@ -355,7 +360,7 @@ impl<'a> LaneGraph<'a> {
     /// from each of its members then finds the shortest path back to that member.
     ///
     /// # Errors
-    /// [`Interrupted`] when `watch` says so.
+    /// [`Interrupted`] when `watch` asks to stop.
     pub fn cycle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<HeldLane>, Interrupted> {
         let mut before: HashMap<HeldLane, HeldLane> = HashMap::new();
         for (i, from) in self.vertices().filter(|&v| left[self.ix(v)]).enumerate() {

@@ -17,11 +17,12 @@ pub struct PortChoices {
     /// For each switch, then destination: a port, or [`SEVERAL`] and the number of a list. Empty
     /// where there are too many lists for 15 bits; `wide` holds the entries then.
     narrow: Vec<u16>,
-    /// The same entries in 32 bits, with [`SEVERAL_WIDE`].
+    /// The same entries in 32 bits, with [`SEVERAL_WIDE`]; empty where `narrow` holds them.
     wide: Vec<u32>,
-    /// Where each list stands in `ports`: its start in the bits above its length of 16 bits.
+    /// The position of each list in `ports`: its begin, shifted left by 16 bits, and its length
+    /// below.
     spans: Vec<u64>,
-    /// First every port number, so that a single port is a list too, then the lists.
+    /// First every port number, so that each single port is a list, too; then the lists.
     ports: Vec<u16>,
 }
 
@@ -30,11 +31,11 @@ const SEVERAL: u16 = 1 << 15;
 /// The bit that marks a wide entry as the number of a list.
 const SEVERAL_WIDE: u32 = 1 << 31;
 
-/// Switches whose entries are computed together, because what they read of a destination is then
-/// read once for all of them.
+/// The number of switches whose entries are computed together. What they read about a destination
+/// is then read once for all of them.
 const TOGETHER: usize = 16;
-/// Groups of switches that each thread computes before equal lists are merged; it bounds the memory
-/// of lists that are not merged yet.
+/// The number of groups of `TOGETHER` switches that each thread computes before equal lists are
+/// merged. It bounds the memory of lists that are not merged yet.
 const AHEAD: usize = 4;
 
 impl PortChoices {
@@ -43,14 +44,14 @@ impl PortChoices {
     /// pair of switches, 4 where there are more than 32768 different lists, and the lists.
     ///
     /// # Errors
-    /// When there are more than 2^31 different lists, or `watch` says stop.
+    /// When there are more than 2^31 different lists, or `watch` asks to stop.
     pub fn of(
         scheme: &impl CandidateScheme,
         state: u32,
         wiring: &Wiring,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        // port numbers that need the bit of a list need wide entries, however few lists there are
+        // port numbers that use the bit `SEVERAL` need wide entries, however few lists there are
         let is_narrow = wiring.most_ports() <= SEVERAL.into();
         Self::with(scheme, state, wiring, is_narrow.then_some(SEVERAL.into()), watch)
     }
@@ -79,7 +80,8 @@ impl PortChoices {
                 table.add(rows, &mut lists)?;
             }
         }
-        // every port number is also a list of one, so that a single port can be lent as a slice
+        // every port number is also a list of one port, so that a single port can be returned as a
+        // slice
         let mut ports: Vec<u16> = (0..=wiring.most_ports() as u16).collect();
         let singles = ports.len() as u64;
         let (spans, of_lists) = lists.into_parts();
@@ -115,8 +117,8 @@ impl PortChoices {
         }
     }
 
-    /// Takes the narrow entries out of the table, for each switch and then destination, to be read
-    /// with [`Self::draw`]; `None` where entries are wide.
+    /// Takes the narrow entries out of the table, in the order of switches, then destinations. They
+    /// are read with [`Self::draw`]. `None` where entries are wide.
     pub(super) fn take_entries(&mut self) -> Option<Vec<u16>> {
         self.wide.is_empty().then(|| std::mem::take(&mut self.narrow))
     }
@@ -144,7 +146,7 @@ impl PortChoices {
         port
     }
 
-    /// Whether a wide entry is a list, and the number of the list or of the port.
+    /// Whether a wide entry is a list, and the number of that list or the port.
     fn wide_entry(&self, place: usize) -> (bool, usize) {
         let entry = self.wide[place];
         (entry & SEVERAL_WIDE != 0, (entry & !SEVERAL_WIDE) as usize)
@@ -177,7 +179,8 @@ struct SwitchRows {
 struct EntryTable {
     narrow: Vec<u16>,
     wide: Vec<u32>,
-    /// The largest number of lists that narrow entries can name; `None` once entries are wide.
+    /// The largest number of lists that narrow entries can name; `None` when entries have become
+    /// wide.
     most_narrow: Option<usize>,
 }
 

@@ -1,4 +1,4 @@
-//! Compares wide entries of the table of ports with narrow ones.
+//! Compares wide entries of `PortChoices` with narrow ones.
 
 use super::{PortChoices, SEVERAL};
 use crate::wiring::Wiring;
@@ -9,7 +9,8 @@ use fabric::tables::candidates::{LaneClasses, MinimalAdaptive};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// Entries become wide as soon as there is one list too many for narrow ones, and hold the same.
+/// Entries become wide with the first list that narrow ones cannot name, and then hold the same
+/// ports.
 #[test]
 fn entries_are_as_wide_as_their_lists_ask() {
     for inline in ["jellyfish:n=60,k=8,p=1,seed=2", "hyperx:shape=3x4,p=1", "fat_tree:levels=3,k=4"]

@@ -33,7 +33,7 @@ pub enum DecisionPoint {
 }
 
 impl DecisionPoint {
-    /// The word that files and flags have for it.
+    /// The word for it in files and flags.
     fn name(self) -> &'static str {
         match self {
             Self::Source => "source",
@@ -97,7 +97,7 @@ impl ScoredSelection {
         Ok(Self { written, score })
     }
 
-    /// What the user wrote.
+    /// The selection as the user wrote it.
     pub fn written(&self) -> &CustomSelection {
         &self.written
     }
@@ -107,12 +107,12 @@ impl ScoredSelection {
 /// `custom score=hops*queue detours=4 minimal=1 decide=source`.
 #[derive(Debug, Clone, PartialEq)]
 pub enum SelectionSpec {
-    /// One by its name.
+    /// A built-in selection, by its name.
     Named(Selection),
-    /// One of the user's own.
+    /// A selection of the user's own.
     Custom(Arc<ScoredSelection>),
-    /// One of the user's own that cannot be, which [`Self::check`] refuses: it is read as that so
-    /// that its refusal is not mixed with those of other parameters.
+    /// A selection of the user's that is not valid. Reading it does not fail, and [`Self::check`]
+    /// refuses it, so that its refusal is not mixed with those of other parameters.
     Invalid(Refusal),
 }
 
@@ -145,7 +145,7 @@ impl SelectionSpec {
         named.map(Self::Named).map_err(|e| Refusal::new("selection", e.to_string(), ""))
     }
 
-    /// Which selection it is.
+    /// The built-in selection, or [`Selection::Custom`] for one of the user's own.
     pub fn kind(&self) -> Selection {
         match self {
             Self::Named(selection) => *selection,
@@ -153,7 +153,7 @@ impl SelectionSpec {
         }
     }
 
-    /// The user's own, where it is that.
+    /// The user's own selection; `None` for a built-in one.
     pub fn custom(&self) -> Option<&Arc<ScoredSelection>> {
         match self {
             Self::Custom(custom) => Some(custom),
@@ -190,11 +190,11 @@ impl SelectionSpec {
         }
     }
 
-    /// Checks the selection, and the numbers that it is tuned by, where they are given.
+    /// Checks the selection, and its parameters where they are given.
     ///
     /// # Errors
-    /// When the selection is none, a number is out of its range, or there are numbers beside a
-    /// selection of the user's own, which has its numbers in itself.
+    /// When there is no such selection, a parameter is out of range, or parameters are given for a
+    /// selection of the user's own, which contains its parameters.
     pub fn check(&self, choosing: Option<SelectionParams>) -> Result<(), Refusal> {
         match (self, choosing) {
             (Self::Invalid(refused), _) => Err(refused.clone()),
@@ -208,7 +208,7 @@ impl SelectionSpec {
         }
     }
 
-    /// The numbers that the selection is tuned by: those given, or its usual ones.
+    /// The parameters of the selection: those given, otherwise its defaults.
     pub fn choosing(&self, given: Option<SelectionParams>) -> SelectionParams {
         given.unwrap_or(SelectionParams::usual(self.kind()))
     }
@@ -228,7 +228,7 @@ impl fmt::Display for SelectionSpec {
     }
 }
 
-/// The fields of the text of a selection of the user's; none where the text is that of another.
+/// Reads the text of a selection of the user's; `None` where the text does not have its form.
 ///
 /// A field begins with a name and one `=`, which no expression has, so that a value may have
 /// blanks; a comma may stand before the next field.
@@ -244,7 +244,7 @@ fn of_text(text: &str) -> Option<Result<CustomSelection, Refusal>> {
     Some(of_fields(rest))
 }
 
-/// Where the fields of a text begin, their names, and where their values begin.
+/// For each field of a text: where it begins, its name, and where its value begins.
 fn fields(text: &str) -> Vec<(usize, &str, usize)> {
     let bytes = text.as_bytes();
     let is_sign = |at: usize| bytes.get(at).is_some_and(|c| b"=<>!".contains(c));

@@ -6,22 +6,23 @@
 
 use base::Refusal;
 
-/// A local quantity that a score may read: it is the register of the same number.
+/// A local quantity that a score may read. Its number is that of its register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum LocalQuantity {
-    /// Links of the candidate path, from here to the switch of the destination.
+    /// The number of links of the candidate path, from here to the switch of the destination.
     Hops,
-    /// What waits at the first port of the candidate path.
+    /// The number of flits queued at the first port of the candidate path.
     Queue,
     /// Whether the candidate is a minimal path: 1, else 0.
     IsMinimal,
-    /// Links of a minimal path.
+    /// The number of links of a minimal path.
     MinimalHops,
-    /// What waits at the first port of the first minimal path that was drawn.
+    /// The number of flits queued at the first port of the first minimal path that was drawn.
     MinimalQueue,
-    /// Links from here to the intermediate switch of the candidate; 0 for a minimal path.
+    /// The number of links from here to the intermediate switch of the candidate; 0 for a minimal
+    /// path.
     ViaHops,
-    /// Links that the packet has behind it: 0 at its source.
+    /// The number of links that the packet has crossed: 0 at its source.
     Travelled,
 }
 
@@ -35,12 +36,13 @@ pub const QUANTITIES: [(&str, &str); 7] = [
     ("via_hops", "links to the intermediate switch; 0 where the candidate is a minimal path"),
     ("travelled", "links that the packet has behind it; 0 at its source"),
 ];
-/// The functions of expressions, with the number of their arguments: least and most.
+/// The functions of expressions, with the least and the largest number of their arguments.
 const FUNCTIONS: [(&str, usize, usize); 4] =
     [("min", 2, usize::MAX), ("max", 2, usize::MAX), ("abs", 1, 1), ("if", 3, 3)];
 /// The number of registers.
 const REGISTERS: usize = 64;
-/// The most characters of an expression, and the deepest nesting: what bounds the parser's stack.
+/// The most characters of an expression and its deepest nesting. They bound the stack of the
+/// parser.
 const MOST_CHARACTERS: usize = 2000;
 const MOST_NESTED: usize = 40;
 
@@ -66,8 +68,8 @@ enum ScoreOperation {
     Not,
 }
 
-/// One operation, with the registers of its operands and of its result; what takes fewer than three
-/// operands ignores the others.
+/// One operation, with the registers of its operands and of its result. Operations with fewer than
+/// three operands ignore the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ScoreStep {
     operation: ScoreOperation,
@@ -75,13 +77,14 @@ struct ScoreStep {
     into: u8,
 }
 
-/// The registers of a program: quantities first, then constants; results of steps from the end.
+/// The registers of a program: quantities first, then constants; results of steps from the last
+/// register backwards.
 #[derive(Debug, Clone)]
 pub(super) struct ScoreRegisters([f64; REGISTERS]);
 
 impl ScoreRegisters {
-    /// Describes the first minimal path, which is the candidate now: its links, and what waits at
-    /// its first port, for a packet that has `travelled` links behind it.
+    /// Makes the first minimal path the candidate: it has `hops` links, and `queue` flits are
+    /// queued at its first port. The packet has crossed `travelled` links.
     #[inline]
     pub(super) fn begin(&mut self, hops: u32, queue: u32, travelled: u32) {
         self.set(LocalQuantity::Hops, hops);
@@ -92,14 +95,15 @@ impl ScoreRegisters {
         self.set(LocalQuantity::Travelled, travelled);
     }
 
-    /// Makes another path of the same kind and length the candidate: what waits at its first port.
+    /// Makes another minimal path of the same length the candidate; `queue` flits are queued at its
+    /// first port.
     #[inline]
     pub(super) fn another(&mut self, queue: u32) {
         self.set(LocalQuantity::Queue, queue);
     }
 
-    /// Makes a detour the candidate: its links, those to its intermediate switch, and what waits at
-    /// its first port.
+    /// Makes a detour the candidate: it has `hops` links, `to_via` of them to its intermediate
+    /// switch, and `queue` flits are queued at its first port.
     #[inline]
     pub(super) fn detour(&mut self, hops: u32, to_via: u32, queue: u32) {
         self.set(LocalQuantity::IsMinimal, 0);
@@ -119,7 +123,7 @@ impl ScoreRegisters {
     }
 }
 
-/// A compiled score: the lower, the better a candidate.
+/// A compiled score. The candidate with the lowest score is the best.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct CompiledScore {
     steps: Box<[ScoreStep]>,
@@ -132,7 +136,7 @@ impl CompiledScore {
     /// Compiles an expression. O(length).
     ///
     /// # Errors
-    /// When it is not one: the refusal names the column, and what is valid there.
+    /// When the text is no expression: the refusal names the column, and what is valid there.
     pub(super) fn compile(text: &str) -> Result<Self, Refusal> {
         let mut compiler = ScoreCompiler::of(text);
         if text.chars().count() > MOST_CHARACTERS {
@@ -148,7 +152,7 @@ impl CompiledScore {
         Ok(Self { steps: steps.into(), constants: constants.into(), result })
     }
 
-    /// Registers for [`Self::of`], with the constants in them.
+    /// Registers for [`Self::of`], which hold the constants already.
     #[inline]
     pub(super) fn registers(&self) -> ScoreRegisters {
         let mut all = [0.0; REGISTERS];
@@ -163,7 +167,7 @@ impl CompiledScore {
     #[inline]
     pub(super) fn of(&self, registers: &mut ScoreRegisters) -> f64 {
         for &ScoreStep { operation, of, into } in &self.steps {
-            // `map` of an array is a call for each element here
+            // `map` of an array compiles to a call for each element here
             let (a, b, c) = (registers.get(of[0]), registers.get(of[1]), registers.get(of[2]));
             registers.0[usize::from(into) & (REGISTERS - 1)] = computed(operation, a, b, c);
         }
@@ -171,7 +175,7 @@ impl CompiledScore {
     }
 }
 
-/// The result of an operation; what compares gives 1 or 0, and every number but 0 counts as true.
+/// The result of an operation. Comparisons give 1 or 0, and every number except 0 counts as true.
 #[inline]
 #[expect(clippy::float_cmp, reason = "users ask whether two numbers are equal")]
 fn computed(operation: ScoreOperation, a: f64, b: f64, c: f64) -> f64 {
@@ -202,22 +206,22 @@ fn computed(operation: ScoreOperation, a: f64, b: f64, c: f64) -> f64 {
     }
 }
 
-/// A part of an expression that is compiled: a number that is known, or the register of its value.
+/// The value of a compiled part of an expression: a known number, or the register that has it.
 #[derive(Debug, Clone, Copy)]
 enum ExpressionValue {
     Constant(f64),
     Quantity(u8),
-    /// The number of a result that is not used yet.
+    /// The number of a result that no later step has used yet.
     Result(u8),
 }
 
-/// The parser, which writes steps as it reads.
+/// The parser of expressions, which writes steps as it reads.
 struct ScoreCompiler {
     text: Vec<char>,
     at: usize,
     steps: Vec<ScoreStep>,
     constants: Vec<f64>,
-    /// How many results are not used yet; the most recent ones are used first.
+    /// The number of results that no later step has used yet; the most recent ones are used first.
     results: usize,
     nested: usize,
 }
@@ -236,7 +240,7 @@ impl ScoreCompiler {
         Refusal::new("selection", format!("score '{text}', column {}: {why}", at + 1), help)
     }
 
-    /// The refusal of what stands where `wanted` is expected.
+    /// The refusal of the character at the current position, where `wanted` is expected.
     fn unexpected(&self, wanted: &str) -> Refusal {
         let found = match self.text.get(self.at) {
             Some(c) => format!("'{c}'"),
@@ -251,7 +255,8 @@ impl ScoreCompiler {
         }
     }
 
-    /// Whether `word` comes next, which is then behind; a name is a whole one.
+    /// Skips `word` and returns true if it comes next. A name must be whole: `min` is not part of
+    /// `minimal`.
     fn takes(&mut self, word: &str) -> bool {
         let end = self.at + word.len();
         let is_name = |c: &char| c.is_alphanumeric() || *c == '_';
@@ -266,7 +271,7 @@ impl ScoreCompiler {
         true
     }
 
-    /// The register of a value; a constant gets one.
+    /// The register of a value; a constant gets a register.
     fn register(&mut self, value: ExpressionValue) -> u8 {
         match value {
             ExpressionValue::Quantity(register) => register,
@@ -282,7 +287,7 @@ impl ScoreCompiler {
         }
     }
 
-    /// Compiles an operation, whose operands were compiled in this order.
+    /// Compiles an operation whose operands have just been compiled in this order.
     fn step(
         &mut self,
         operation: ScoreOperation,
@@ -319,7 +324,7 @@ impl ScoreCompiler {
         Ok(ExpressionValue::Result(number))
     }
 
-    /// An expression: `or` binds least.
+    /// Compiles an expression: `or` binds least.
     fn either(&mut self) -> Result<ExpressionValue, Refusal> {
         self.nested += 1;
         if self.nested > MOST_NESTED {
@@ -416,7 +421,8 @@ impl ScoreCompiler {
         if is_negative { self.step(ScoreOperation::Negate, &[value]) } else { Ok(value) }
     }
 
-    /// A number, a quantity, a function with its arguments, or an expression in parentheses.
+    /// Compiles a number, a quantity, a function with its arguments, or an expression in
+    /// parentheses.
     fn atom(&mut self) -> Result<ExpressionValue, Refusal> {
         let begin = self.at;
         match self.text.get(begin) {
@@ -471,7 +477,7 @@ impl ScoreCompiler {
         }
     }
 
-    /// A function whose name is behind: its arguments in parentheses.
+    /// Compiles a function from the parentheses with its arguments; its name was read before.
     fn function(
         &mut self,
         name: &str,
@@ -521,7 +527,8 @@ impl ScoreCompiler {
 mod tests {
     use super::*;
 
-    /// The value of an expression where the quantities are 2, 3, 0, 5, 7, 1 and 0.
+    /// The value of an expression in which the quantities, in their order, are 2, 3, 0, 5, 7, 1 and
+    /// 0.
     fn value(text: &str) -> f64 {
         let score = CompiledScore::compile(text).unwrap_or_else(|refused| panic!("{refused}"));
         let mut registers = score.registers();

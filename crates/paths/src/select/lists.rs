@@ -4,10 +4,11 @@
 #[derive(Debug, Clone, Default)]
 pub(super) struct PortLists {
     ports: Vec<u16>,
-    /// Where each list stands in `ports`: its start in the bits above its length of 16 bits.
+    /// The position of each list in `ports`: its begin, shifted left by 16 bits, and its length
+    /// below.
     spans: Vec<u64>,
-    /// Hash table of the lists' numbers: its size is a power of two, and half of its slots are
-    /// free.
+    /// Hash table of the numbers of the lists. Its size is a power of two, and at least half of its
+    /// slots are free.
     slots: Vec<u32>,
 }
 
@@ -15,7 +16,7 @@ pub(super) struct PortLists {
 const FREE: u32 = u32::MAX;
 
 impl PortLists {
-    /// How many different lists there are.
+    /// The number of different lists.
     pub(super) fn len(&self) -> usize {
         self.spans.len()
     }
@@ -25,14 +26,14 @@ impl PortLists {
         self.spans.iter().map(|span| self.at(*span))
     }
 
-    /// The spans of the lists, each its start above 16 bits of length, and the ports that they
-    /// hold.
+    /// The position of each list, as a begin shifted left by 16 bits with the length below, and the
+    /// ports of all lists.
     pub(super) fn into_parts(self) -> (Vec<u64>, Vec<u16>) {
         (self.spans, self.ports)
     }
 
-    /// The number of a list of at most 65535 ports: that of an equal list, else the next free
-    /// number. O(list).
+    /// The number of a list of at most 65535 ports: that of an equal list, otherwise the next free
+    /// number, under which the list is stored. O(list).
     pub(super) fn number(&mut self, list: &[u16]) -> u32 {
         if self.spans.len() * 2 >= self.slots.len() {
             self.grow();

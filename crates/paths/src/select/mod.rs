@@ -1,7 +1,7 @@
 //! Selections: which of its possible paths a packet takes.
 //!
-//! The candidates of `fabric` say which paths exist, and these are proved free of deadlock. A
-//! selection only chooses among them, by what can be seen of queues. One file holds the candidates
+//! The candidates of `fabric` are the paths that exist, and these are proved free of deadlock. A
+//! selection only chooses among them, by the queues that it can see. One file holds the candidates
 //! in the form that hot loops read, and each kind of choice has a file.
 
 mod choices;
@@ -56,7 +56,7 @@ pub enum Selection {
 }
 
 impl Selection {
-    /// The name of the selection, as files and flags give it.
+    /// The name of the selection in files and flags.
     pub fn name(self) -> &'static str {
         match self {
             Self::Minimal => "minimal",
@@ -69,9 +69,9 @@ impl Selection {
         }
     }
 
-    /// Upper bound of the memory of the selection's tables, in bytes: for each pair of switches the
-    /// hops and a port or the number of a list, and the lists, which are few where all switches are
-    /// alike.
+    /// Upper bound of the memory of the selection's tables, in bytes. For each pair of switches
+    /// they have the hops, and a port or the number of a list. In addition there are the lists;
+    /// they are few where all switches are equivalent.
     pub fn table_bytes(self, size: &NetworkSize) -> f64 {
         let are_alike = size.sources <= 1.0;
         let a_pair = if are_alike && self != Self::UgalL { 4.0 } else { 8.0 };
@@ -95,7 +95,8 @@ pub struct SelectionParams {
     pub least_queue: Option<u32>,
 }
 
-/// The least number of flits that must be queued for a minimal path, before a detour is taken.
+/// The default of `least_queue`: no detour unless more than this number of flits is queued for the
+/// minimal path.
 ///
 /// Flits whose credits have not returned count as queued, and a port without any contention has a
 /// few of them. `docs/pictures/adaptive_thresholds.py` compares numbers. Other programs: BookSim's
@@ -105,15 +106,16 @@ pub struct SelectionParams {
 pub const LEAST_QUEUE: u32 = 4;
 
 impl SelectionParams {
-    /// The defaults of a selection: 4 detours (SC14), 2 ports up for ANCA.
+    /// The defaults for a selection: 4 detours (SC14), 2 ports up for ANCA.
     pub fn usual(selection: Selection) -> Self {
         let candidates = if selection == Selection::Anca { 2 } else { 4 };
         Self { candidates, threshold: None, least_queue: None }
     }
 
-    /// The same with `least_queue`, where it is not given, for cables that have `in_flight` flits
-    /// between a flit's departure and the return of its credit, and buffers of `buffer` flits: at
-    /// least `least`, as far as buffers allow it.
+    /// The same parameters with `least_queue` filled in where it is not given. `in_flight` is the
+    /// number of flits between the departure of a flit and the return of its credit, and `buffer`
+    /// that of a buffer. The result is half of `in_flight`, at least `least`, at most half of
+    /// `buffer`.
     #[must_use]
     pub fn on_cables(self, in_flight: u32, least: u32, buffer: u32) -> Self {
         if self.threshold.is_some() {
@@ -123,23 +125,23 @@ impl SelectionParams {
         Self { least_queue: self.least_queue.or(Some(usual)), ..self }
     }
 
-    /// Whether a queue for the minimal path is so short that no detour is taken.
+    /// Whether the queue for the minimal path is so short that no detour is taken.
     #[inline]
     pub(super) fn is_short(&self, queue: u64) -> bool {
         let usual = if self.threshold.is_some() { 0 } else { LEAST_QUEUE };
         queue <= u64::from(self.least_queue.unwrap_or(usual))
     }
 
-    /// How much better a detour must be, in flits x hops.
+    /// The least difference in flits x hops by which a detour must be better.
     #[inline]
     pub(super) fn margin(&self) -> i64 {
         self.threshold.unwrap_or(0)
     }
 
-    /// Checks that the numbers are in their ranges.
+    /// Checks that the parameters are in their ranges.
     ///
     /// # Errors
-    /// When a number is out of its range.
+    /// When a parameter is out of its range.
     pub fn check(&self) -> Result<(), Refusal> {
         if !(1..=64).contains(&self.candidates) {
             let why = format!("{} is out of range", self.candidates);

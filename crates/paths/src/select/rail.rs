@@ -1,4 +1,4 @@
-//! Rail of a packet: which rail of its endpoint it takes, and thereby which plane.
+//! The rail of an endpoint that a packet takes, and thereby its plane.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ pub enum RailSelection {
 }
 
 impl RailSelection {
-    /// The share of an endpoint's packets that go by rail `rail`, where it has `rails` of them.
+    /// The share of the packets of `endpoint` that go by rail `rail`; it has `rails` rails.
     pub fn share(self, endpoint: u32, rail: u32, rails: u32) -> f64 {
         match self {
             Self::Random | Self::RoundRobin | Self::LeastUsed | Self::Shortest => {
@@ -40,8 +40,8 @@ impl RailSelection {
         }
     }
 
-    /// Whether the endpoint assigns packets to rails centrally, so that its rails must know of one
-    /// another's packets.
+    /// Whether packets are assigned to rails for the endpoint as a whole, so that its rails must
+    /// know of each other's packets.
     pub fn is_assigned(self) -> bool {
         matches!(self, Self::RoundRobin | Self::LeastUsed | Self::Shortest)
     }

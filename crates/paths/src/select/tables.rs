@@ -12,22 +12,22 @@ use std::sync::Arc;
 /// Forwarding tables with their layers, service levels and lanes.
 ///
 /// With [`Selection::Minimal`] each packet draws one of the layers; with [`Selection::UgalL`] it
-/// compares layer 0 with some drawn ones, by hops x queue of the first hop; a selection of the
-/// user's compares these by its score.
+/// compares layer 0 with some drawn layers, by hops x queue at the first hop; with a selection of
+/// the user's it compares them by that score.
 #[derive(Debug, Clone)]
 pub struct TableGuide {
     routing: Routing,
     selection: Selection,
-    /// The selection of the user's, where it is that.
+    /// The selection of the user's own; `None` for a built-in one.
     custom: Option<Arc<ScoredSelection>>,
     choosing: SelectionParams,
     wiring: Arc<Wiring>,
-    /// For each switch, the wiring's port of each port of the network; `port` is the inverse.
+    /// For each switch and port of the network, the port of the wiring. `port` is the inverse.
     seat: Vec<Vec<u16>>,
     port: Vec<Vec<u16>>,
     /// The terminal of each endpoint of the wiring.
     terminal: Vec<TerminalId>,
-    /// Virtual channels for each lane of the tables.
+    /// The number of virtual channels for each lane of the tables.
     width: u8,
     lanes: u8,
 }
@@ -91,7 +91,7 @@ impl TableGuide {
         })
     }
 
-    /// The wiring's port from switch `at` to a terminal, in a layer.
+    /// The port of the wiring by which switch `at` forwards to endpoint `to` in a layer.
     #[inline]
     fn next(&self, layer: u32, to: u32, at: u32) -> u16 {
         let port = self.routing.tree(layer, self.terminal[to as usize]).port(at as usize);
@@ -103,7 +103,7 @@ impl TableGuide {
         self.routing.walk(layer, to, SwitchId(at)).take(255).count() as u32
     }
 
-    /// The layer that a packet takes, chosen at its first switch.
+    /// The layer that a packet takes. It is chosen at the first switch of the packet.
     fn layer(&self, here: &mut PacketPosition<'_>, to: u32) -> u32 {
         let all = self.routing.layers();
         if all == 1 {
@@ -130,7 +130,7 @@ impl TableGuide {
     }
 
     /// The layer with the lowest score of a selection of the user's: layer 0 stands for the minimal
-    /// path; of other layers with the same score the lowest is taken.
+    /// path. Among layers with equal scores it is the lowest.
     fn scored(&self, custom: &ScoredSelection, here: &mut PacketPosition<'_>, to: u32) -> u32 {
         let (written, at) = (custom.written(), here.router);
         let mut values = custom.score.registers();

@@ -9,7 +9,7 @@ use fabric::tables::candidates::{CandidateScheme, UpDownAdaptive};
 use std::sync::Arc;
 use verify::VerifiedRouting;
 
-/// The note that a packet carries once it goes down.
+/// The note in a packet that has begun to go down.
 const DOWN: u32 = 1;
 
 /// Adaptive routing to a nearest common ancestor: it draws several ports and takes the one with the
@@ -20,16 +20,16 @@ const DOWN: u32 = 1;
 #[derive(Debug, Clone)]
 pub struct AncestorGuide {
     choosing: SelectionParams,
-    /// The ports of packets that may still go up, and those of packets that go down.
+    /// The ports of packets that may still go up, then the ports of packets that go down.
     next: [PortChoices; 2],
-    /// The rank of each switch, lower farther up: it tells whether a hop goes up.
+    /// The rank of each switch, which is lower farther up. It tells whether a hop goes up.
     rank: Vec<u32>,
     wiring: Arc<Wiring>,
     lanes: u8,
 }
 
 impl AncestorGuide {
-    /// A guide over the paths of a proved scheme; `rank` is lower farther up.
+    /// A guide over the paths of a proved scheme; `rank` is lower for switches farther up.
     ///
     /// # Errors
     /// See [`PortChoices::of`].

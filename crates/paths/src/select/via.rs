@@ -13,19 +13,19 @@ use std::any::Any;
 use std::sync::Arc;
 use verify::VerifiedRouting;
 
-/// The number of hops that stands for "no path".
+/// The number of hops that means "no path".
 const FAR: u8 = u8::MAX;
 /// The most switches whose numbers fit beside the cost of a detour in one 64-bit word.
 const MOST_SHORT: u32 = 1 << 16;
 /// The bit in a packet's note that says it is heading for its intermediate switch.
 const DETOUR: u32 = 1;
-/// The unit of the class of the next hop in a packet's note, above the bit of a detour; used where
-/// classes do not follow from hops.
+/// The unit of the lane class of the next hop in a packet's note, above the bit [`DETOUR`]. It is
+/// used where classes do not follow from hops.
 const CLASS: u32 = 2;
-/// The most lane classes where they do not follow from hops: what a packet's note has room for.
+/// The most lane classes where they do not follow from hops; a packet's note has no room for more.
 pub const MOST_CLASSES: u8 = 16;
 
-/// Routing by minimal paths, directly or over an intermediate switch; lanes rise by hops, or by
+/// A guide by minimal paths and detours over an intermediate switch; lanes rise by hops, or by
 /// links between groups.
 ///
 /// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
@@ -39,19 +39,19 @@ pub struct DetourGuide {
     choosing: SelectionParams,
     next: PortChoices,
     hops: Vec<u8>,
-    /// UGAL-L only: shortest-path table that replaces the entries of `next` and `hops`, one word
-    /// for each (switch, destination): table entry in the low 16 bits, hop count above.
+    /// UGAL-L only: a table that replaces `next` and `hops`, with one word for each (switch,
+    /// destination): the entry of `next` in the low 16 bits, the hop count above.
     legs: Vec<u32>,
     switches: u32,
     wiring: Arc<Wiring>,
     /// The switches that may be intermediate switches (those with endpoints), for each plane.
     between: Vec<Vec<u32>>,
-    /// The plane of each switch; `place` is its index among the intermediate switches of the plane.
+    /// The plane of each switch. `place` is the index of each switch in `between` of its plane.
     plane: Vec<u16>,
     place: Vec<u32>,
-    /// The lanes of each class; higher classes use the last entry.
+    /// The mask of the lanes of each class; higher classes use the last mask.
     lanes: Vec<u32>,
-    /// The lanes of a packet for each hop count that a flit can hold.
+    /// The mask of the lanes of a packet for each hop count that a flit can hold.
     by_hops: Box<[u32; 1 << u8::BITS]>,
     /// Whether the fast code of minimal routing and of UGAL-L is used.
     is_short: bool,
@@ -60,18 +60,21 @@ pub struct DetourGuide {
     /// The bit mask of all lanes.
     every: u32,
     count: u8,
-    /// The group of each switch, where lane classes rise only on links between groups.
+    /// The group of each switch, where lane classes rise only on links between groups; otherwise
+    /// `None`.
     rises: Option<Vec<u32>>,
-    /// Hops before which a packet may choose: 0 (never), 1 (at its source), or 2 (PAR, also behind
-    /// its first hop).
+    /// The number of switches on its path at which a packet may choose: 0, 1 (the first), or 2
+    /// (PAR, also after the first hop).
     choices: u32,
-    /// PAR only: the group of each switch, where a packet may turn only if its first hop stayed in
-    /// the group; `reach` is the largest number of hops to the switch that it turns to.
+    /// PAR only: the group of each switch, where a packet may choose again only if its first hop
+    /// stayed in the group. `reach` is the largest number of hops to an intermediate switch chosen
+    /// then.
     turns: Option<Vec<u32>>,
     reach: u32,
-    /// PAR with `reach` 1: the neighbours of each switch that a packet may turn to.
+    /// PAR with `reach` 1: for each switch, the neighbours that a packet may choose as intermediate
+    /// switch after its first hop.
     near: Vec<Vec<u32>>,
-    /// The selection of the user's, where it is that.
+    /// The selection of the user's own; `None` for a built-in one.
     custom: Option<Arc<ScoredSelection>>,
 }
 
@@ -115,7 +118,7 @@ impl DetourGuide {
         Self::unproved(&**scheme, Selection::Par, choosing, wiring, watch)
     }
 
-    /// A guide of any of these selections over paths that are not proved: packets may deadlock.
+    /// A guide of any of these selections over paths without a proof: packets may deadlock.
     ///
     /// # Errors
     /// See [`PortChoices::of`].
@@ -176,7 +179,7 @@ impl DetourGuide {
         let (mut legs, mut hops) = (Vec::new(), hops);
         if is_short && selection == Selection::UgalL {
             if let Some(entries) = next.take_entries() {
-                // links have two directions, so hops to a switch are also hops from it
+                // links work in both directions, so the hops to a switch are also the hops from it
                 let both = std::mem::take(&mut hops).into_iter().zip(entries);
                 legs.extend(both.map(|(hops, entry)| u32::from(hops) << 16 | u32::from(entry)));
             } else {
@@ -209,7 +212,7 @@ impl DetourGuide {
         })
     }
 
-    /// The same guide, but packets choose among its candidates by a selection of the user's.
+    /// The same guide with a selection of the user's, by which packets choose among its candidates.
     #[must_use]
     pub fn scored(self, custom: &Arc<ScoredSelection>) -> Self {
         let custom = Some(custom.clone());
@@ -222,7 +225,8 @@ impl DetourGuide {
         self.hops[(to * self.switches + from) as usize].into()
     }
 
-    /// Draws an intermediate switch that is neither the first nor the last switch of the packet.
+    /// Draws an intermediate switch that is neither `at` nor `home`; `None` where there is no
+    /// other.
     #[inline]
     fn draw(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
@@ -236,7 +240,7 @@ impl DetourGuide {
         Some(among[drawn + usize::from(drawn >= high)])
     }
 
-    /// Draws an intermediate switch that a packet of PAR may turn to.
+    /// Draws the intermediate switch for a packet of PAR after its first hop.
     fn draw_turn(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         if self.reach > 1 {
             return self.draw(at, home, random);
@@ -245,18 +249,18 @@ impl DetourGuide {
         (!near.is_empty()).then(|| near[random.below(near.len() as u32) as usize])
     }
 
-    /// The switch that a packet comes from.
+    /// The router from which a packet has come; `None` if it came from an endpoint.
     fn before(&self, here: &PacketPosition<'_>) -> Option<u32> {
         self.wiring.ports(here.router)[usize::from(here.in_port)].leads_to()
     }
 
-    /// Whether a packet may choose again behind its first hop.
+    /// Whether a packet may choose again after its first hop.
     fn may_turn(&self, here: &PacketPosition<'_>) -> bool {
         let group = |s: u32| self.turns.as_ref().map(|group| group[s as usize]);
         self.before(here).is_some_and(|before| group(before) == group(here.router))
     }
 
-    /// Flits queued on all hops of the path from `at` by `port` to `goal`.
+    /// The number of flits queued on all hops of the path from `at` by `port` to `goal`.
     fn queued(&self, here: &mut PacketPosition<'_>, port: u16, goal: u32) -> u64 {
         let (mut at, mut port, mut sum) = (here.router, port, 0);
         loop {
@@ -269,8 +273,8 @@ impl DetourGuide {
         }
     }
 
-    /// Chooses the path of a packet and returns its first port; a detour is written into the
-    /// packet.
+    /// Chooses the path of a packet and returns its first port. If the path is a detour, its
+    /// intermediate switch is written into the packet.
     #[inline]
     fn begin(
         &self,
@@ -330,8 +334,9 @@ impl DetourGuide {
 }
 
 impl DetourGuide {
-    /// The links to an intermediate switch and behind it; none where a detour over it leads nowhere
-    /// or, of one that `turns` behind the first hop, too far or back to `before`.
+    /// The numbers of links to an intermediate switch and from there. `None` where there is no path
+    /// over it. `turns` says that the packet has made its first hop; then also `None` where the
+    /// intermediate switch is too far, is `home`, or is `before`.
     #[inline(always)]
     fn links_over(
         &self,
@@ -347,7 +352,7 @@ impl DetourGuide {
     }
 
     /// As [`Self::begin`] for a selection of the user's: it draws candidates in the order of the
-    /// built-in selections, and takes the one with the lowest score.
+    /// built-in selections, and takes the candidate with the lowest score.
     fn begin_scored(
         &self,
         custom: &ScoredSelection,
@@ -395,8 +400,9 @@ impl DetourGuide {
         port
     }
 
-    /// The port with the lowest score, of those that a selection of the user's draws on the
-    /// shortest paths to `goal`, behind the first switch of a packet; `home` is where it ends.
+    /// The choice of a selection of the user's at a later switch of a packet: it draws ports on
+    /// shortest paths to `goal`, and returns the port with the lowest score. `home` is the last
+    /// switch of the packet.
     fn onward_scored(
         &self,
         custom: &ScoredSelection,
@@ -429,8 +435,8 @@ impl DetourGuide {
     }
 
     /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
-    /// processor would mispredict half of the time. `WHOLE`: there is one plane, every switch has
-    /// endpoints, and all switches are connected.
+    /// processor would mispredict half of the time. `WHOLE` says that there is one plane, that
+    /// every switch has endpoints, and that all switches are connected.
     #[inline(always)]
     fn begin_locally<const WHOLE: bool>(
         &self,
@@ -443,8 +449,7 @@ impl DetourGuide {
         let [before, after] = [at, home].map(|s| &self.legs[s as usize * switches..][..switches]);
         let straight = before[home as usize];
         let direct = self.next.draw(straight as u16, here.random);
-        // in a whole network a drawn number is a switch; otherwise it is an index into a list of
-        // switches
+        // with `WHOLE` a drawn number is a switch; otherwise it is an index into a list of switches
         let among = &self.between[usize::from(if WHOLE { 0 } else { self.plane[at as usize] })][..];
         let count = if WHOLE { self.switches } else { among.len() as u32 };
         let taken = [at, home].map(|s| if WHOLE { s } else { self.place[s as usize] });
@@ -456,7 +461,7 @@ impl DetourGuide {
         let (low, high) = (taken[0].min(taken[1]), taken[0].max(taken[1]));
         let mut random = *here.random;
         // cost, number, switch and port of the best detour in one word, so that one comparison
-        // decides; of detours with the same cost the first is the best
+        // decides; among detours of equal cost the first drawn is the best
         let mut best = u64::MAX;
         for number in 0..u64::from(self.choosing.candidates) {
             let drawn = random.below(others);
@@ -483,7 +488,7 @@ impl DetourGuide {
         direct
     }
 
-    /// As [`Self::begin_locally`] where the network is not whole.
+    /// As [`Self::begin_locally`] without `WHOLE`.
     #[inline(never)]
     fn begin_in_parts(
         &self,

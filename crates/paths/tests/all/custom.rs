@@ -1,5 +1,5 @@
-//! Tests of selections of the user's: they take only hops that the proved scheme offers, whatever
-//! their score is, and those that say what a built-in selection does choose as that does.
+//! Tests of selections of the user's: whatever their score, they take only hops that the proved
+//! scheme offers; and a selection written like a built-in one chooses as that does.
 
 use crate::common::built;
 use crate::select::{NETS, UnequalQueues, follow};
@@ -90,7 +90,7 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
     }
 }
 
-/// The ports and flits of packets that two guides are asked for in the same places.
+/// The ports and flits that two guides choose for packets at the same positions.
 fn choices(guide: &impl Guide, wiring: &Wiring) -> Vec<(u16, u64, FastStream)> {
     let ends = wiring.endpoints();
     let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");

@@ -26,7 +26,7 @@ pub(crate) const NETS: [&str; 6] = [
     "fat_tree:levels=3,k=4",
 ];
 
-/// Queues of different lengths.
+/// A view of queues of different lengths.
 pub(crate) struct UnequalQueues;
 
 impl QueueView for UnequalQueues {
@@ -39,7 +39,7 @@ impl QueueView for UnequalQueues {
     }
 }
 
-/// Empty queues.
+/// A view of empty queues.
 struct EmptyQueues;
 
 impl QueueView for EmptyQueues {
@@ -76,7 +76,7 @@ pub(crate) fn follow<C: CandidateScheme>(
         let mut flit = layout.packet(target, 0, 0);
         let (mut at, mut in_port) = (ends[source].router, ends[source].port);
         let home = ends[target as usize].router;
-        // all states of the scheme that the packet's hops are consistent with
+        // all states of the scheme in which the packet can be, after the hops that it has taken
         let (mut may, mut hops) = (None, 0);
         loop {
             let random = &mut random;
@@ -190,9 +190,9 @@ fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
     (0..wiring.routers()).map(from).collect()
 }
 
-/// The port and intermediate switch that UGAL-L chooses at a packet's first switch, by definition:
-/// it compares hops times the queue at the first port, takes the first of the least, and stays on
-/// the minimal path if that is not worse, or the queue for it is short.
+/// The port and intermediate switch that UGAL-L chooses at a packet's first switch, by definition.
+/// It compares hops times the queue at the first port, takes the first detour of least cost, and
+/// stays on the minimal path if that is not worse, or if the queue for it is short.
 fn chosen(
     wiring: &Wiring,
     hops: &[Vec<u32>],
@@ -316,7 +316,7 @@ fn nearest_ancestors_follow_their_scheme() {
     }
 }
 
-/// Packets of every selection over these legs take hops that their schemes offer, and only those.
+/// Packets of every selection over these legs take only hops that their schemes offer.
 fn legs_are_followed<B: LegPaths + Clone>(
     net: &str,
     on: &Arc<Topology>,

@@ -1,25 +1,25 @@
-//! The routes of tables: one in each layer.
+//! The routes of forwarding tables as a scheme: a packet chooses one of the layers.
 
 use super::{Candidate, CandidateScheme, PacketHeading};
 use crate::Topology;
 use crate::tables::{Routing, Sl2Vl};
 use base::{SwitchId, TerminalId};
 
-/// The scheme of forwarding tables: a packet chooses its layer when it sets off, and follows the
+/// The scheme of forwarding tables: a packet chooses its layer at the source, and then follows the
 /// table.
 ///
-/// A goal is `layer * terminals + terminal`; a state the service level and, where lanes depend on
-/// it, the in-port.
+/// A goal is `layer * terminals + terminal`. A state is the service level and, where lanes depend
+/// on it, the in-port.
 #[derive(Debug, Clone)]
 pub struct TableCandidates {
     routing: Routing,
-    /// One more than the highest in-port that states tell.
+    /// One more than the highest in-port that a state can have.
     ports: u32,
 }
 
 impl TableCandidates {
-    /// Those of `routing`, on its lanes. That the last switch delivers to the terminal is not asked
-    /// here: it is a part of the proof of tables.
+    /// The scheme of `routing`, on its lanes. Whether the last switch delivers to the terminal is
+    /// not checked here: the proof of tables does that.
     pub fn new(routing: Routing) -> Self {
         let ports = match routing.lanes().sl2vl() {
             Sl2Vl::Uniform(_) => 1,

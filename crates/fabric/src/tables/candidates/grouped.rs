@@ -20,11 +20,12 @@ pub struct GroupedMinimal {
     on: Arc<Topology>,
     lanes: LaneClasses,
     group: Vec<u32>,
-    /// A row a destination: hops of the paths from every switch, then their links between groups.
+    /// For each destination, a row: the hops of the path from every switch, then its number of
+    /// links between groups.
     rows: Vec<u8>,
 }
 
-/// The group of each switch, where a network has several whose switches belong together.
+/// The group of each switch; `None` where groups have no meaning, or where there is only one.
 pub fn groups(on: &Topology) -> Option<Vec<u32>> {
     let group: Vec<u32> = on.switches().iter().map(|s| s.group).collect();
     let several = group.windows(2).any(|two| two[0] != two[1]);
@@ -32,10 +33,10 @@ pub fn groups(on: &Topology) -> Option<Vec<u32>> {
 }
 
 impl GroupedMinimal {
-    /// All such paths of `on`. O(switches * arcs * log), in parallel.
+    /// The scheme of these paths on the network `on`. O(switches * arcs * log), in parallel.
     ///
     /// # Errors
-    /// When the network has no groups, a path has more than 254 hops, or `watch` says stop.
+    /// When the network has no groups, a path has more than 254 hops, or `watch` asks to stop.
     pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
         let Some(group) = groups(&on) else {
             let help = "one of groups that belong together: dragonfly, megafly";
@@ -66,7 +67,8 @@ impl GroupedMinimal {
     }
 }
 
-/// Hops and crossings of the paths to `to`: the fewest crossings, then the fewest hops.
+/// Fills the row of destination `to`: for each switch the fewest links between groups, and then the
+/// fewest hops. Returns whether all hops fit.
 fn fill(on: &Topology, group: &[u32], to: usize, row: &mut [u8]) -> bool {
     let (hops, crossings) = row.split_at_mut(group.len());
     let mut open = BinaryHeap::from([Reverse((0_u8, 0_u8, to))]);

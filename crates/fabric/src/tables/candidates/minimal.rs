@@ -1,4 +1,4 @@
-//! All shortest paths: each next hop that is nearer to the destination.
+//! All shortest paths: a packet may take each next hop that is nearer to the destination.
 
 use super::rows::{NO_PATH, rows};
 use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketHeading};
@@ -10,23 +10,23 @@ use std::sync::Arc;
 /// taken so far gives its lanes.
 ///
 /// Source: Gunther, "Prevention of deadlocks in packet-switched data transport systems", IEEE
-/// Transactions on Communications 29(4), 1981: with a class of buffers for each hop a packet waits
-/// for higher classes alone. Hop `h`, from 0 on, takes class `h`, and the last class where there is
-/// no such; one class lets any packet take any lane. A goal is a switch, a state the class of the
-/// next hop. O(switches^2) bytes.
+/// Transactions on Communications 29(4), 1981: with a class of buffers for each hop, a packet waits
+/// for higher classes alone. Hop `h`, counted from 0, takes class `h`, or the last class where
+/// there are fewer classes. With a single class a packet may take any lane. A goal is a switch, a
+/// state is the class of the next hop. O(switches^2) bytes.
 #[derive(Debug, Clone)]
 pub struct MinimalAdaptive {
     on: Arc<Topology>,
     lanes: LaneClasses,
-    /// Hops to each switch from every other: a row a destination.
+    /// For each destination, a row: the hops from every switch to it.
     hops: Vec<u8>,
 }
 
 impl MinimalAdaptive {
-    /// All shortest paths of `on`. O(switches * arcs), in parallel.
+    /// The scheme of all shortest paths of `on`. O(switches * arcs), in parallel.
     ///
     /// # Errors
-    /// When a shortest path has more than 254 hops, or `watch` says stop.
+    /// When a shortest path has more than 254 hops, or `watch` asks to stop.
     pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
         let graph = on.graph();
         let fill = |to: usize, row: &mut [u8], queue: &mut Vec<u32>| {

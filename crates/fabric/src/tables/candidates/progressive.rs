@@ -6,17 +6,18 @@ use super::{
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
-/// Progressive adaptive routing: what set off directly may still go over an intermediate switch
-/// when it has taken one hop; in networks of groups only if that hop stayed in its group.
+/// Progressive adaptive routing: a packet that started directly may still change to a path over an
+/// intermediate switch after its first hop; in networks of groups only if that hop stayed in its
+/// group.
 ///
 /// Source: Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks",
-/// ISCA 2009. The lanes of both legs are those of [`IntermediateDetour`]; a packet that turns goes
-/// on one class above the hop that it has taken, so that there is one class more. Where it turns to
-/// neighbours alone its paths are shorter, and need no more classes than those of
-/// [`IntermediateDetour`]; where lanes rise between groups these are neighbours in other groups, to
-/// which it goes on the class of its first hop. States are those of [`IntermediateDetour`], and one
-/// of the packets that will turn: their first hop may be any, since a packet that takes this hop
-/// directly may turn behind it.
+/// ISCA 2009. The lanes of both legs are those of [`IntermediateDetour`]. A packet that changes its
+/// path takes one class above that of its first hop, so that one more class is needed. Where it can
+/// change only to neighbours, paths are shorter and need no more classes than those of
+/// [`IntermediateDetour`]; where lanes rise between groups these are neighbours in other groups,
+/// and the packet goes to them on the class of its first hop. The states are those of
+/// [`IntermediateDetour`], and one for packets that will change their path: their first hop may be
+/// any hop of a direct path, since a packet may change its path after it.
 #[derive(Debug, Clone)]
 pub struct ProgressiveAdaptive<B> {
     via: IntermediateDetour<B>,
@@ -25,34 +26,36 @@ pub struct ProgressiveAdaptive<B> {
 }
 
 impl<B: LegPaths> ProgressiveAdaptive<B> {
-    /// Both legs those of `via`, of at most `longest` hops between switches with endpoints; packets
-    /// turn to switches that are at most `reach` hops away: `longest`, 1, or none where it is 0.
+    /// Both legs follow `via`, with at most `longest` hops between switches with endpoints. Packets
+    /// may change their path to intermediate switches that are at most `reach` hops away:
+    /// `longest`, 1, or 0 for none.
     ///
-    /// Groups count where lanes rise between them, or paths have three hops and more: in a network
-    /// of diameter 2 no part of a path is inside a group.
+    /// Groups restrict the first hop where lanes rise between groups, or where paths have three
+    /// hops or more: in a network of diameter 2 no part of a path is inside a group.
     pub fn new(via: IntermediateDetour<B>, longest: u8, reach: u8) -> Self {
         let rising = via.beneath().class_groups().map(<[u32]>::to_vec);
         let group = rising.or_else(|| groups(via.topology()).filter(|_| longest > 2));
         Self { via, reach, group }
     }
 
-    /// Whether a packet that takes this hop first may still change its mind.
+    /// Whether a packet that takes this hop first may still change its path.
     #[inline]
     fn wavers_after(&self, from: SwitchId, to: SwitchId) -> bool {
         self.group.as_ref().is_none_or(|group| group[from.ix()] == group[to.ix()])
     }
 
-    /// The groups that a first hop must stay in, where there are such.
+    /// The groups that a first hop must stay in; `None` where it may be any hop.
     pub fn groups(&self) -> Option<&[u32]> {
         self.group.as_deref()
     }
 
-    /// Whether packets turn to neighbours alone, in other groups where lanes rise between groups.
+    /// Whether packets change only to neighbours in other groups, because lanes rise between
+    /// groups.
     fn is_crossing(&self) -> bool {
         self.reach == 1 && self.via.beneath().class_groups().is_some()
     }
 
-    /// Whether a packet at `at` may turn to `goal`.
+    /// Whether a packet at `at` may change to the intermediate switch `goal`.
     #[inline]
     fn may_turn(&self, at: SwitchId, goal: SwitchId) -> bool {
         let far = self.via.beneath().hops(at, goal);
@@ -61,17 +64,17 @@ impl<B: LegPaths> ProgressiveAdaptive<B> {
             && !(self.is_crossing() && self.wavers_after(at, goal))
     }
 
-    /// Most hops to a switch that a packet turns to.
+    /// The most hops to an intermediate switch to which a packet changes after its first hop.
     pub fn reach(&self) -> u8 {
         self.reach
     }
 
-    /// The scheme without changes of mind.
+    /// The scheme without changes of path after the first hop.
     pub fn via(&self) -> &IntermediateDetour<B> {
         &self.via
     }
 
-    /// The state of a packet that will change its mind behind its first hop.
+    /// The state of a packet that will change its path after its first hop.
     fn wavers(&self) -> u32 {
         self.via.states()
     }

@@ -1,16 +1,17 @@
-//! Hops to every switch from every other: a row of bytes a destination.
+//! The number of hops to every switch from every other: for each destination, a row of bytes.
 
 use base::{Interrupted, Refusal, Stop, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// From where there is no path.
+/// The byte of a switch from which there is no path.
 pub(super) const NO_PATH: u8 = u8::MAX;
 
-/// Rows of `wide` bytes, one a switch, each filled by `fill`, which says whether all hops fit.
+/// Rows of `wide` bytes, one for each switch. `fill` fills a row, and returns whether all hop
+/// counts fit into bytes.
 ///
 /// # Errors
-/// When some path has more than 254 hops, or `watch` says stop.
+/// When some path has more than 254 hops, or `watch` asks to stop.
 pub(super) fn rows(
     switches: usize,
     wide: usize,

@@ -1,4 +1,4 @@
-//! Up towards a root, then down: the shortest of these paths, on any lane.
+//! Paths up towards a root, then down: the shortest of these, on any lane.
 
 use super::rows::{NO_PATH, rows};
 use super::{Candidate, CandidateScheme, PacketHeading};
@@ -6,34 +6,35 @@ use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
 
-/// Up*/down* routing, adaptive: every hop of every shortest path that goes up, then down.
+/// Adaptive up*/down* routing: a packet may take every hop of every shortest path that goes up,
+/// then down.
 ///
 /// Source: Schroeder et al., "Autonet: a high-speed, self-configuring local area network using
-/// point-to-point links", IEEE Journal on Selected Areas in Communications 9(8), 1991. Up is from a
-/// switch to one of lower rank, or of the same and lower number. On a tree these are all paths to a
-/// nearest common ancestor. A goal is a switch; state 0 may still go up, 1 goes down.
-/// O(switches^2) bytes.
+/// point-to-point links", IEEE Journal on Selected Areas in Communications 9(8), 1991. A hop goes
+/// up when it leads to a switch of lower rank, or of equal rank and lower number. On a tree these
+/// are all paths over a nearest common ancestor. A goal is a switch; in state 0 a packet may still
+/// go up, in state 1 it goes down. O(switches^2) bytes.
 #[derive(Debug, Clone)]
 pub struct UpDownAdaptive {
     on: Arc<Topology>,
     rank: Vec<u32>,
     lanes: u8,
-    /// A row a destination: hops of the shortest path up and down from every switch, then of the
-    /// shortest path that only goes down.
+    /// For each destination, a row: from every switch the hops of the shortest path up and down,
+    /// then the hops of the shortest path that only goes down.
     hops: Vec<u8>,
 }
 
-/// May still go up.
+/// The state of a packet that may still go up.
 const UP: u32 = 0;
-/// Goes down.
+/// The state of a packet that may only go down.
 const DOWN: u32 = 1;
 
 impl UpDownAdaptive {
-    /// Those of `on` where `rank[switch]` is lower farther up: distances from a root, or from the
-    /// top level of a tree. O(switches * arcs), in parallel.
+    /// The scheme for `on`. `rank[switch]` is lower farther up: the distance from a root, or from
+    /// the top level of a tree. O(switches * arcs), in parallel.
     ///
     /// # Errors
-    /// When a path has more than 254 hops, or `watch` says stop.
+    /// When a path has more than 254 hops, or `watch` asks to stop.
     ///
     /// # Panics
     /// When not every switch has a rank, or there is no lane.
@@ -56,7 +57,8 @@ impl UpDownAdaptive {
         (self.rank[to as usize], to) < (self.rank[from as usize], from)
     }
 
-    /// Searches back from `to`; an entry of the queue is `switch * 2 + state`.
+    /// Fills the row of destination `to` by a search from it; an entry of the queue is `switch * 2
+    /// + state`.
     fn fill(&self, to: usize, row: &mut [u8], queue: &mut Vec<u32>) -> bool {
         let (legal, down) = row.split_at_mut(self.rank.len());
         (legal[to], down[to]) = (0, 0);
@@ -67,7 +69,8 @@ impl UpDownAdaptive {
             let (v, state) = (v / 2, v % 2);
             let farther = 1 + if state == UP { legal[v as usize] } else { down[v as usize] };
             for &w in self.on.graph().neighbours(v as usize) {
-                // who comes up to v may come from below alone; who comes down, in either state
+                // a packet in state UP at v has come up; one in state DOWN has come down, from
+                // either state
                 let comes_up = self.is_up(w, v);
                 if comes_up != (state == UP) {
                     continue;

@@ -1,17 +1,17 @@
-//! Over a switch in between: two legs, each by another scheme.
+//! Paths over an intermediate switch: two legs, each by another scheme.
 
 use super::{Candidate, CandidateScheme, GroupedMinimal, MinimalAdaptive, PacketHeading};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
-/// Valiant's routing, and what chooses between it and the direct path (UGAL): a packet goes first
-/// to an intermediate switch, any goal of the scheme beneath, then to its destination; or there at
-/// once.
+/// Valiant's routing, or the choice between it and the direct path (UGAL): a packet goes first to
+/// an intermediate switch, which may be any goal of the scheme `beneath`, then to its destination;
+/// or it goes to its destination directly.
 ///
 /// Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
 /// 1982; Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005 (UGAL).
-/// A state on the first leg is that of the scheme beneath, on the second that plus its number of
-/// states; who goes directly is on the second leg from the start.
+/// A state on the first leg is a state of `beneath`; on the second leg it is that plus the number
+/// of states of `beneath`. A packet that goes directly is on the second leg from the start.
 #[derive(Debug, Clone)]
 pub struct IntermediateDetour<B> {
     beneath: B,
@@ -21,15 +21,15 @@ pub struct IntermediateDetour<B> {
 /// The lanes of the second leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SecondLegLanes {
-    /// Others than those of the first.
+    /// Other lanes than those of the first leg.
     Apart,
-    /// Counted on from those of the first: at the intermediate switch a packet goes up by this
-    /// number of classes.
+    /// The classes continue those of the first leg: at the intermediate switch the class of a
+    /// packet rises by this number.
     Counted(u32),
 }
 
 impl<B: CandidateScheme> IntermediateDetour<B> {
-    /// Both legs by `beneath`, the second on as many lanes above those of the first.
+    /// Both legs follow `beneath`; the second leg has its own lanes, above those of the first.
     ///
     /// # Panics
     /// When that makes more than 255 lanes.
@@ -49,19 +49,20 @@ impl<B: CandidateScheme> IntermediateDetour<B> {
 }
 
 impl IntermediateDetour<MinimalAdaptive> {
-    /// Both legs by shortest paths, lanes by the hops taken since the source: the classes of
-    /// `beneath` must count the hops of both.
+    /// Both legs follow shortest paths, and the class is the number of hops since the source:
+    /// `beneath` must have enough classes for the hops of both legs.
     pub fn by_hop(beneath: MinimalAdaptive) -> Self {
         Self { beneath, lanes: SecondLegLanes::Counted(0) }
     }
 }
 
 impl IntermediateDetour<GroupedMinimal> {
-    /// Both legs by paths of the fewest links between groups, lanes by the links between groups
-    /// crossed since the source, and one class higher from the intermediate switch on.
+    /// Both legs take the fewest links between groups. The class is the number of links between
+    /// groups since the source, plus one after the intermediate switch.
     ///
-    /// Source: Kim, Dally, Scott & Abts, ISCA 2008, section 4, who go over a group and need three
-    /// classes; over a switch of it there is one local hop more, and a fourth.
+    /// Source: Kim, Dally, Scott & Abts, ISCA 2008, section 4, whose packets go over an
+    /// intermediate group and need three classes. Here they go over one switch of that group, so
+    /// that there is one more local hop, and a fourth class.
     pub fn by_group(beneath: GroupedMinimal) -> Self {
         Self { beneath, lanes: SecondLegLanes::Counted(1) }
     }
