@@ -272,7 +272,7 @@ def test_a_fault_in_a_worker_is_reported_with_its_place(tmp_path, monkeypatch):
         raise ZeroDivisionError("seeded")
 
     (tmp_path / "many.toml").write_text(SHORT)
-    monkeypatch.setattr(processes, "work", lambda task: processes.Outcome(
+    monkeypatch.setattr(processes, "work", lambda task: processes.TaskOutcome(
         task.number, error=_caught(broken)))
     with pytest.raises(ZeroDivisionError, match="seeded") as found:
         fl.run(tmp_path / "many.toml", out=tmp_path, workers=2)
