@@ -109,7 +109,7 @@ struct PieceSeating<'a> {
     pieces: NetworkPieces<'a>,
     rules: &'a FloorRules,
     form: PlaneForm,
-    /// Leading coordinates that number planes.
+    /// Number of leading coordinates that say which plane a switch is in.
     planes: usize,
 }
 
@@ -133,7 +133,7 @@ impl PieceSeating<'_> {
         self.switch(piece).coordinates.get(self.planes..).unwrap_or_default()
     }
 
-    /// The racks, by what coordinates and groups mean.
+    /// The racks, by what coordinates and groups mean in the family.
     fn racks(&self) -> Result<PieceRacks, Interrupted> {
         if self.ids().is_empty() {
             return Ok(PieceRacks::List(Vec::new()));
@@ -153,13 +153,13 @@ impl PieceSeating<'_> {
         }
     }
 
-    /// Racks of as few cables as can be found.
+    /// Racks with as few cables between them as can be found.
     fn open(&self) -> Result<PieceRacks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
         Ok(PieceRacks::Open(self.pieces.split(&all, &mut None)?))
     }
 
-    /// A cell a group and plane; open where there is one group.
+    /// A cell for each group of each plane; [`Self::open`] where there is only one group.
     fn by_group(&self) -> Result<PieceRacks, Interrupted> {
         let one = self.ids().all(|p| self.switch(p).group == self.switch(0).group);
         if one {
@@ -257,8 +257,8 @@ impl PieceSeating<'_> {
         })
     }
 
-    /// Cells by their place in the room: dimensions turn by turn along and across, planes side by
-    /// side.
+    /// Cells by their place in the room: dimensions alternate between along the rows and across
+    /// them, and planes are side by side.
     fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<PieceRacks, Interrupted> {
         let mut cells: BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
