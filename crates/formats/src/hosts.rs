@@ -63,7 +63,7 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// What a name of a host is made of.
+/// The characters that the name of a host may have, in words.
 pub(crate) const NAMES: &str = "letters, digits, _ . and -, a letter, digit or _ first";
 
 /// Why launchers and batch systems would not take `name` for a host's, or would read something else

@@ -105,7 +105,7 @@ fn refused(why: impl Into<String>) -> Refusal {
     Refusal::new("network", why, NETWORKS)
 }
 
-/// The dimensions of a grid, the one along which endpoints are numbered first in front.
+/// The dimensions of a grid, first the one along which endpoints are numbered first.
 fn grid(w: &WorkingPlane, through_ns: f64) -> Result<Vec<AstraDimension>, Refusal> {
     if w.hosts.len() != w.switches.len() || !w.hosts.iter().enumerate().all(|(n, h)| h.at == n) {
         let why = "not every switch has one endpoint, in the order of the switches";

@@ -80,7 +80,7 @@ impl NodeNaming {
 /// The nodes of a network.
 pub(super) struct SlurmNodes<'a> {
     pub(super) all: Vec<SlurmNode<'a>>,
-    /// Names of those with cables to several switches.
+    /// Names of the nodes with cables to several switches.
     spread: Vec<&'a str>,
     /// The first name with a domain.
     domain: Option<&'a str>,
@@ -163,7 +163,7 @@ pub(super) fn compressed(names: &[&str]) -> String {
     words.join(",")
 }
 
-/// `0000-0199,0300` of numbers as they are written, in ascending order.
+/// The ranges, as in `0000-0199,0300`, of numbers in ascending order; leading zeros stay.
 fn ranges(digits: &[&str]) -> String {
     let number = |d: &str| d.parse::<u64>().unwrap_or(0);
     let mut sorted: Vec<(usize, u64)> = digits.iter().map(|d| (d.len(), number(d))).collect();

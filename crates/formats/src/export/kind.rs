@@ -56,12 +56,12 @@ pub struct RackSeat {
 pub struct ExportFormat {
     /// The word that asks for it, what it is and for which program, and its options.
     pub part: Part,
-    /// Which networks it can say.
+    /// The networks that the format can hold, in words.
     pub networks: &'static str,
-    /// Whether the floor plan belongs in it also where nobody asks for one.
+    /// Whether the file has the floor plan even where the user does not ask for one.
     pub placed: bool,
     write: WriteFn,
-    /// The files that belong beside it, by name.
+    /// Makes the files that belong beside the one of the network; `None` where there are none.
     beside: Option<BesideFn>,
 }
 
@@ -71,17 +71,17 @@ type WriteFn = fn(&ExportSource, &Map<String, Value>) -> Result<String, Refusal>
 type BesideFn = fn(&ExportSource, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
 impl ExportFormat {
-    /// A format of one file that says `networks`.
+    /// A format of one file that can hold `networks`.
     pub(super) const fn new(part: Part, networks: &'static str, write: WriteFn) -> Self {
         Self { part, networks, placed: false, write, beside: None }
     }
 
-    /// With files beside it.
+    /// The same format with the files that `beside` makes beside its own.
     pub(super) const fn beside_it(self, beside: BesideFn) -> Self {
         Self { beside: Some(beside), ..self }
     }
 
-    /// With the floor plan in it.
+    /// The same format with the floor plan in its file.
     pub(super) const fn with_places(self) -> Self {
         Self { placed: true, ..self }
     }
@@ -90,7 +90,7 @@ impl ExportFormat {
     ///
     /// # Errors
     /// When an option is not one of the format's or has no such value, and when the format cannot
-    /// say the network.
+    /// hold the network.
     pub fn write(
         &self,
         source: &ExportSource,

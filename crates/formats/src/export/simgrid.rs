@@ -128,7 +128,7 @@ fn link(text: &mut String, id: &str, cable: &Cable, through_ns: f64) {
     );
 }
 
-/// Hosts and routers share one space of names.
+/// Refuses a name that two hosts or routers have: they share one name space.
 fn check_names(w: &WorkingPlane) -> Result<(), Refusal> {
     let hosts = w.hosts.iter().map(|h| w.host_name(h));
     let mut seen = HashSet::new();

@@ -39,7 +39,8 @@ fn records(bytes: &[u8], numbers: usize, name: &str) -> Result<LinkCounts, Refus
     Ok(found)
 }
 
-/// Links of either direction, once: a record in each, or more in one of them.
+/// Each link once, with its number of cables: the larger of the numbers of records in its two
+/// directions.
 fn links(counts: &LinkCounts) -> Vec<(u32, u32, u32)> {
     let back = |(from, to): (u32, u32)| counts.get(&(to, from)).copied().unwrap_or(0);
     let once = counts.iter().filter(|((from, to), _)| from < to || back((*from, *to)) == 0);
@@ -81,7 +82,8 @@ fn is_plain(bytes: &[u8]) -> bool {
 /// number is in CODES' configuration. O(links of all groups).
 ///
 /// # Errors
-/// When a file is none, a router is none of a whole number of groups, or there are too many.
+/// When a file is not of this format, the routers are no whole number of groups, or there are too
+/// many.
 pub fn read(
     (intra_name, intra): (&str, &[u8]),
     (inter_name, inter): (&str, &[u8]),

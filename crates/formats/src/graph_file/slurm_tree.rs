@@ -56,8 +56,8 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Adds the names that a host list stands for, commas between them. None where it is none, or its
-/// names are too many, or too long for the file.
+/// Adds the names that a host list stands for, commas between them. `None` where it is no host
+/// list, or its names are too many, or too long for the file.
 fn expand(list: &str, backed: &mut SizeBudget, names: &mut Vec<String>) -> Option<()> {
     let mut depth = 0;
     let ends = |c: char| {
@@ -141,12 +141,13 @@ impl SlurmTreeReader<'_> {
     }
 }
 
-/// The first line whose switch is below itself, over others or not; none in a tree. O(names).
+/// The first line whose switch is below itself, directly or over others; `None` in a tree.
+/// O(names).
 fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
     let numbers: HashMap<&str, usize> =
         lines.iter().enumerate().map(|(i, line)| (&*line.name, i)).collect();
     let below = |i: usize| lines[i].below.iter().filter_map(|name| numbers.get(&**name).copied());
-    // what nothing is above, then what is only below such
+    // first the switches that nothing is above, then those that are only below such
     let mut above = vec![0_usize; lines.len()];
     (0..lines.len()).flat_map(below).for_each(|child| above[child] += 1);
     let mut free: Vec<usize> = (0..lines.len()).filter(|i| above[*i] == 0).collect();
@@ -158,7 +159,8 @@ fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
             }
         }
     }
-    // the others are below a cycle or on one: from any of them up, that comes again which is on it
+    // the others are on a cycle or below one: going up from any of them, the first switch that is
+    // met twice is on a cycle
     let mut at = (0..lines.len()).find(|i| above[*i] > 0)?;
     let mut seen = vec![false; lines.len()];
     while !std::mem::replace(&mut seen[at], true) {

@@ -157,7 +157,7 @@ struct LftReader {
     /// By LID, whether the table being read has given it.
     given: Vec<bool>,
     entries: u64,
-    /// Within the multicast table of a switch.
+    /// Whether the reader is within the multicast table of a switch.
     multicast: bool,
 }
 

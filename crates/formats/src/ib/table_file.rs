@@ -25,7 +25,7 @@ pub(super) struct TableFile {
     default: u8,
     by_switch: BTreeMap<u64, Vec<u16>>,
     by_source: BTreeMap<u16, Vec<u16>>,
-    /// In the order of the file: of those that match, the last counts.
+    /// The records `sl2vl` in the order of the file; of several that match, the last counts.
     pub(super) sl2vl: Vec<(Sl2VlKey, [u8; 16])>,
 }
 
@@ -202,7 +202,7 @@ impl TableReader {
         Ok(())
     }
 
-    /// What no single line shows.
+    /// Checks what no single line shows.
     fn finish(&mut self) -> Result<(), RecordFault> {
         let (Some(lmc), Some(default)) = (self.lmc, self.default) else {
             let missing = if self.lmc.is_none() { "lmc" } else { "`sl default`" };

@@ -1,4 +1,4 @@
-//! What systems are whose type has no definition: a switch or an adapter, by their connectors.
+//! Systems whose type has no definition: each is a switch or an adapter, as its connectors show.
 
 use super::ibnl::{CableRate, FlatSystem, IbnlDefinitions};
 use super::said::TopologyText;

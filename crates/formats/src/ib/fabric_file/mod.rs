@@ -16,9 +16,10 @@
 //!
 //! `-g` output (headings, chassis remarks, `[ext N]`) and `-f` output (options) are read as well.
 
-//! What programs said between the lines is passed over, nodes that are given several times alike
-//! are one, and a cable whose ends differ runs at the lesser: each is remarked. [`DeviceChoice`]
-//! says which devices are endpoints. The reports of ports of [`listing`] make the same nodes.
+//! Messages that programs printed between the lines are passed over, a node that is given several
+//! times alike is one node, and a cable whose ends differ runs at the lower rate: each of these
+//! gets a remark. [`DeviceChoice`] says which devices are endpoints. The reports of ports of
+//! [`listing`] make the same nodes.
 
 mod assemble;
 mod device;

@@ -54,8 +54,8 @@ pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<
     Ok(out)
 }
 
-/// What is to be said of working cables of `plane` that stand in a netlist with a lower speed than
-/// theirs; none where all are as fast there as they are. O(links + terminals).
+/// The remark on working cables of `plane` that have a lower speed in a netlist than in the
+/// network; `None` where there are none. O(links + terminals).
 pub fn slower_here(t: &Topology, plane: u16) -> Option<String> {
     let links =
         t.links().iter().enumerate().filter(|(i, l)| {

@@ -30,8 +30,8 @@ impl DumpiGroups {
         Self { known: HashMap::new(), sizes, most: ranks.into() }
     }
 
-    /// A call may make a group, or say how large a communicator is. What cannot be known is left
-    /// out: it is refused where a communicator is made of it.
+    /// Records the group that a call makes, or the size of a communicator that it reports. What
+    /// cannot be known is left out; it is refused later, where a communicator is made of it.
     pub(super) fn learn(&mut self, record: &CallRecord) {
         let number = |name| record.number(name);
         if record.name() == "Comm_size" {

@@ -7,7 +7,7 @@ use base::Refusal;
 use traffic::workload::calls::{CollectiveBytes, JointCall};
 use traffic::workload::collective::CollectiveOperation;
 
-/// The operation that a call is; none where it is none.
+/// The collective operation that a call is; `None` for other calls.
 ///
 /// # Errors
 /// When its size is unknown.

@@ -1,4 +1,4 @@
-//! What stands in a record of each call: the rows of `calls.csv`.
+//! The layout of the record of each call: the rows of `calls.csv`.
 
 use super::bytes::ByteCursor;
 use base::Refusal;
@@ -24,7 +24,7 @@ pub(super) struct Argument {
     pub(super) is: ArgumentType,
     /// How deep its lists are: 0 for a value.
     pub(super) lists: u8,
-    /// Only the root has it.
+    /// Whether only the root has it.
     root: bool,
 }
 
@@ -102,11 +102,11 @@ pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordForm {
     pub(super) version: [u8; 3],
-    /// Whether statuses are there.
+    /// Whether records have statuses.
     pub(super) statuses: bool,
 }
 
-/// The number that one of these arguments is.
+/// The value of the first argument with one of these names that is a number.
 pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
     found.iter().find_map(|(name, value)| match value {
         ArgumentValue::Number(n) if names.contains(name) => Some(*n),
@@ -115,7 +115,7 @@ pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
 }
 
 impl Argument {
-    /// Whether a record has it, by what stands before it: some only the root has.
+    /// Whether a record has the argument, by those before it: some arguments only the root has.
     pub(super) fn is_there(&self, before: &Arguments) -> bool {
         !self.root || number(before, &["commrank", "oldcommrank"]) == number(before, &["root"])
     }

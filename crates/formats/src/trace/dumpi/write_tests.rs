@@ -169,7 +169,7 @@ fn old_versions_are_written_anew() {
     let mut old =
         write(&one(id, grid(ArgumentValue::Numbers(vec![5])), (1, 2)), &Quiet).expect("it fits");
     let new = old.clone();
-    // the count of one goes, and what lies behind the body comes 4 bytes earlier
+    // the count of one number goes, so that what lies behind the body comes 4 bytes earlier
     let at = old.windows(8).rposition(|eight| eight == [0, 0, 0, 1, 0, 0, 0, 5]).expect("there");
     old.drain(at..at + 4);
     let index = old.len() - 7 * 8;

@@ -230,7 +230,7 @@ fn bytes_that_are_read_twice_are_refused() {
     assert!(refused.to_string().contains("rank 1 and those before it share bytes"), "{refused}");
 }
 
-/// Stops at the first look at a stage that is not at its beginning.
+/// A watch that stops at its first call in the midst of the named stage.
 struct StopsInside(&'static str);
 
 impl base::Watch for StopsInside {

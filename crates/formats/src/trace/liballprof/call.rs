@@ -81,7 +81,7 @@ fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal
             from.skip(&["result"])?;
             CallAction::Asks(comm)
         }
-        // the address of the variable, which the call has emptied
+        // the argument is the address of the variable, which the call has set to null
         "Comm_free" => CallAction::Local,
         "Comm_dup" | "Comm_split" | "Comm_create" | "Cart_create" | "Cart_sub" | "Graph_create" => {
             make(name, from)?
@@ -208,7 +208,7 @@ fn arguments(name: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// What the trace does not say of calls that others have more of.
+/// What the trace lacks for a call that is refused, as the end of a sentence.
 fn lacking(name: &str) -> &'static str {
     match name {
         "Alltoallw" => ": the trace has the address of its datatypes, not their sizes",

@@ -175,9 +175,9 @@ fn groups_are_known_by_the_places_of_their_ranks() {
         _ => Vec::new(),
     };
     assert_eq!(named(6, makes, place).expect("a schedule"), [(4, 0), (4, 2)]);
-    // nobody uses it
+    // no call uses the communicator
     assert_eq!(named(6, makes, |_| Vec::new()).expect("a schedule"), []);
-    // one does not name it, two have one place, two groups
+    // faults: one rank does not name it, two have the same place, there are two groups
     let one = |r: u32| if r == 4 { Vec::new() } else { place(r) };
     let two = |r: u32| if r < 4 { vec![[9, r % 2, 2]] } else { Vec::new() };
     for (says, of) in [

@@ -43,10 +43,10 @@ fn refuse(why: impl Into<String>) -> Refusal {
     Refusal::new("", why.into(), HELP)
 }
 
-/// Reads the file of a rank. What ends within an event ends before it.
+/// Reads the file of a rank. An event that the end of the file cuts off is left out.
 ///
 /// # Errors
-/// With the byte, where it is none, or one of another run.
+/// With the byte, where it is no such file, or one of another run.
 pub(super) fn process(
     name: &str,
     content: &[u8],
