@@ -261,8 +261,8 @@ impl StageEntry {
 /// The simulators that run a single seed at a time.
 const SEED_BY_SEED: [&str; 2] = [message::stage::Spec::NAME, packet::spec::Spec::NAME];
 
-/// The seed of the first of several runs, and their number; none where there is one run, or the
-/// number cannot be and is refused by the run.
+/// The seed of the first of several runs, and their number; `None` where there is one run, or where
+/// the number is out of range, which the run then refuses.
 fn seeds(given: &Map<String, Value>) -> Option<(u64, u32)> {
     let seeds = given.get("seeds")?.as_u64().and_then(|n| u32::try_from(n).ok())?;
     let seed = given.get("seed").map_or(Some(0), Value::as_u64)?;
