@@ -128,7 +128,7 @@ const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/struc
 const STAGE_TABLE: &str = "crates/lab/src/stages.rs";
 const STAGE_CRATES: &[&str] = &["engines", "measure", "plan", "verify"];
 
-/// The room of the verbs of Python.
+/// The folder of the Python package that has the verbs.
 const VERBS: &str = "python/flyloom/verbs";
 
 /// Folder of the catalogues that come with flyloom, and the file that lists them.
@@ -324,7 +324,8 @@ fn block(registry: &TraitFolder, members: &[TraitMember]) -> String {
     modules(members) + "\n" + &table(&what, &declared, rows)
 }
 
-/// A table of `rows`, declared so, that says what it has.
+/// The text of a table: a comment that says `what` it has, its declaration `declared`, and its
+/// `rows`.
 fn table(what: &str, declared: &str, rows: impl Iterator<Item = String>) -> String {
     let mut text =
         format!("/// {what}; written by `cargo xtask gen`.\n#[rustfmt::skip]\n{declared} = &[\n");
@@ -334,7 +335,7 @@ fn table(what: &str, declared: &str, rows: impl Iterator<Item = String>) -> Stri
     text + "];\n"
 }
 
-/// The verbs that Python has by hand: they stand in place of the functions of measures.
+/// The verbs that are written by hand in Python: they replace the functions generated for measures.
 fn verbs(root: &Path) -> Result<Vec<String>, String> {
     let folder = root.join(VERBS);
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());

@@ -78,7 +78,7 @@ fn inside_out(records: &[RecordClass]) -> Vec<&RecordClass> {
     while let Some(next) = left.iter().position(|record| !waits(record, &left)) {
         found.push(left.remove(next));
     }
-    found.extend(left); // those that have one another inside, of which there are none
+    found.extend(left); // records that contain one another; there are none
     found
 }
 

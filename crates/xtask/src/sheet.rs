@@ -1,4 +1,5 @@
-//! The sheet of rooms in ARCHITECTURE.md: what each crate and each Python room hides and uses.
+//! The sheet in ARCHITECTURE.md: what each crate and each folder of the Python package hides and
+//! uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -90,7 +91,7 @@ fn python(package: &PythonPackage) -> BTreeMap<String, FolderRow> {
     found
 }
 
-/// The rows as a table of Markdown, from the ground up: who uses nobody first.
+/// The rows as a table of Markdown, those that use no other first.
 fn table(what: &str, rooms: &BTreeMap<String, FolderRow>) -> String {
     let mut text = format!("| {what} | hides | uses |\n|---|---|---|\n");
     let mut order: Vec<_> =
