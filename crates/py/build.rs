@@ -1,8 +1,9 @@
 //! Digests of the sources that the compiled module stands on, for the keys of finished points.
 //!
-//! Every crate of the workspace, every file of this one, and what is taken from outside is a node:
-//! a digest and the nodes that it uses. Python walks them from the names it imports. And by which
-//! profile the module is built: that of releases or that of set-up and tests.
+//! The nodes are every crate of the workspace, every file of this one, and the packages from
+//! outside. Each has a digest and the nodes that it uses; Python follows them from the names that
+//! it imports. The profile by which the module is built is passed on as well: that of releases or
+//! that of set-up and tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -55,7 +56,7 @@ fn crates(root: &Path) -> BTreeMap<String, PathBuf> {
     lines.iter().filter_map(|line| folder(line)).collect()
 }
 
-/// Those of `crates` that a manifest names, but for its tests.
+/// The crates of `crates` that a manifest names, except in its dependencies for tests.
 fn dependencies(manifest: &Path, crates: &BTreeMap<String, PathBuf>) -> BTreeSet<String> {
     let wanted = |name: &str| name.ends_with("dependencies") && !name.contains("dev-");
     let lines = section(&watched(manifest), wanted);

@@ -133,8 +133,8 @@ pub(crate) struct LaidOutNetwork<'a> {
     cables: Vec<PlannedCable>,
 }
 
-/// Lays `t` out and says what `tell` makes of it, with the cables `in_order` or not. The power of a
-/// switch is the shop's where the rules do not say it.
+/// Lays `t` out, with cables in the order of laying if `in_order`, and returns what `tell` makes of
+/// that. The power of a switch is that of the shop's switch where the rules do not give it.
 pub(crate) fn laid<'py>(
     py: Python<'py>,
     t: &Network,
