@@ -511,7 +511,7 @@ fn survives(t: &Topology, names: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// How many cases of `few`, more in a campaign.
+/// The number of cases of a test: `few`, more in a campaign.
 fn campaign(few: u32) -> u32 {
     let asked = std::env::var("FLYLOOM_CAMPAIGN").is_ok_and(|v| !v.is_empty());
     if asked { few * 50 } else { few }

@@ -215,7 +215,7 @@ fn a_planted_fault_in_a_format_is_found() {
     for mut reader in runs(trace::format("liballprof").expect("it has a row")) {
         let read = reader.read;
         reader.read = Box::new(move |bytes| {
-            // as an index without a check would be: one value of a field that may have any
+            // stands for a reader that indexes without a check: it panics at one value of a field
             assert!(!text(bytes).contains("MPI_Barrier:15007"), "a fault that was planted");
             read(bytes)
         });
