@@ -128,7 +128,7 @@ def column(found: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _same(value: Any) -> Any:
-    """A value by which equal ones are found."""
+    """A key that is the same for equal values."""
     return json.dumps(value) if isinstance(value, list | dict) else (type(value), value)
 
 

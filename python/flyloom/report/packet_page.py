@@ -86,7 +86,7 @@ def _named_jobs(curves: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[
     ]
 
 
-# --- traces --------------------------------------------------------------------------------------
+# --- times of traces -----------------------------------------------------------------------------
 
 
 def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -140,7 +140,7 @@ def _steps(times: Sequence[float]) -> list[tuple[int, float]]:
     return [(place, times[place]) for place in places]
 
 
-# --- over time -----------------------------------------------------------------------------------
+# --- rates over time -----------------------------------------------------------------------------
 
 
 def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -89,7 +89,7 @@ def _flat(row: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]
 
 
 def _inside(name: str, value: Any) -> str:
-    """What is folded: a record, rows, or a list in a few words."""
+    """The HTML of what is folded: a record, rows, or a list in a few words."""
     if isinstance(value, Mapping):
         return values_table(_deep(value))
     if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
