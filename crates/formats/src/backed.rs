@@ -110,7 +110,7 @@ impl ReadingOptions {
     /// is room for.
     ///
     /// # Errors
-    /// With what it needs and what there is.
+    /// With the memory that it needs and the memory that is left.
     pub(crate) fn fits(
         self,
         name: &str,

@@ -34,7 +34,8 @@ fn names_adapter(name: &str) -> bool {
     numbered && !own.contains(char::is_whitespace) && ADAPTERS.iter().any(|a| own.starts_with(a))
 }
 
-/// The endpoints of every host that has several, all with names of adapters, in the order of these.
+/// The endpoints of every host that has several, if all are named as adapters; in the order of the
+/// adapters' names.
 pub(crate) fn of_several_adapters(on: &Topology) -> HashMap<&str, Vec<u32>> {
     let mut found: HashMap<&str, Vec<u32>> = HashMap::new();
     for (e, endpoint) in (0..).zip(on.endpoints()) {

@@ -220,7 +220,8 @@ fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<PacketLen
     Ok(both.map(|(flits, weight)| PacketLength { flits, weight }).collect())
 }
 
-/// The process of one class, and a remark where it cannot make the load that is asked for.
+/// The injection process of one class, and a remark where it cannot make the load that the
+/// configuration asks for.
 fn injection(
     s: &Settings<'_>,
     text: &str,

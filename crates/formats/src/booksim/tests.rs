@@ -1,4 +1,5 @@
-//! Configurations as people write them, what is refused, and damaged ones.
+//! Tests of configurations: as people write them, with faults that are refused, and damaged at
+//! random.
 
 #![expect(clippy::float_cmp, reason = "the decimals are those of the text")]
 

@@ -65,7 +65,8 @@ fn patterns_and_unweighted_edges_are_one_byte() {
     assert_eq!(rows(&read_one("a.graph", text).expect("a graph")), [(0, 1, 1.0), (1, 0, 1.0)]);
 }
 
-/// The pairs of a matrix, and what is said of its values where they are no bytes.
+/// The pairs of a matrix, and the refusal of its values where they are no numbers of bytes; else
+/// empty.
 fn pattern(name: &str, text: &str) -> (Vec<(u32, u32)>, String) {
     let found = matrix(&[(name.to_owned(), text)]).expect(text);
     let pairs = found.pattern.sent().map(|one| (one.from, one.to)).collect();

@@ -47,8 +47,8 @@ const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these w
 /// cable. O(network).
 ///
 /// # Errors
-/// When the network is none of those that the format has, its endpoints are not numbered along its
-/// dimensions, or the cables of a dimension have different rates.
+/// When the format cannot hold the network, its endpoints are not numbered along its dimensions, or
+/// the cables of a dimension have different rates.
 pub(super) fn write(
     source: &ExportSource,
     options: &Map<String, Value>,

@@ -106,7 +106,7 @@ impl DrawingScale {
     }
 }
 
-/// The least distance between two of these that differ; 1 where all are the same.
+/// The least distance between two different `values`; 1 where all are equal.
 fn least_step(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 const MAX_NAME: usize = 64;
 /// Most names of one range: Slurm takes 65,536.
 const MAX_RANGE: u64 = 50_000;
-/// Longest number that ranges are made of: Slurm's are below 2^25.
+/// Most digits of a number in a range: Slurm's numbers are below 2^25.
 const MAX_DIGITS: usize = 7;
 
 /// What of an endpoint's name is the name of the node.

@@ -1,4 +1,4 @@
-//! What a format of export is: what its writer is given, and how it is asked for.
+//! The formats of export: what a writer is given, and by which options and name it is asked for.
 
 use base::part::Part;
 use base::{Refusal, fields};
@@ -107,7 +107,7 @@ impl ExportFormat {
         (self.write)(source, options).map_err(|refusal| refusal.within(self.part.name))
     }
 
-    /// The files that belong beside it, name and content.
+    /// The files that belong beside the one that [`Self::write`] makes, by name and content.
     ///
     /// # Errors
     /// As [`Self::write`].

@@ -99,7 +99,7 @@ pub fn read(
     let most = between.keys().map(|(from, to)| *from.max(to)).max().unwrap_or(0);
     let groups = most / size + 1;
     let routers = u64::from(groups) * u64::from(size);
-    // groups may have routers that lead to no other, but not nearly all of them
+    // groups may have routers without a link to another group, but not nearly all of them
     if groups as usize > 2 * between.len() || routers > MOST_APART * between.len() as u64 {
         let why = format!("router {most} in a group with number {}", groups - 1);
         let help = format!("groups of {size} routers, each with links to others");

@@ -8,9 +8,9 @@ use serde_json::Map;
 
 /// The start of a file, by which its reader is chosen.
 pub(super) struct FileStart<'a> {
-    /// The text from its first line that is a part of the file, and no comment or message.
+    /// The text from its first line that is neither blank nor a comment or message.
     pub(super) body: &'a str,
-    /// That line.
+    /// The first line that is neither blank nor a comment or message.
     pub(super) first: &'a str,
 }
 

@@ -1,4 +1,4 @@
-//! Networks as files: a fabric's, and those of graphs, schedulers and other simulators.
+//! Networks as files: those of fabrics, of graphs, of schedulers and of other simulators.
 //!
 //! A format is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the
 //! table.

@@ -1,4 +1,4 @@
-//! What changes in a fabric when tables take the place of others: blocks, service levels, SL2VL.
+//! Changes in a fabric when new tables replace the old ones: blocks, service levels, SL2VL.
 //!
 //! Source: `InfiniBand` Architecture Specification, volume 1, section 14.2.5.6: a forwarding table
 //! is written in blocks of 64 LIDs, attribute `LinearForwardingTable`.

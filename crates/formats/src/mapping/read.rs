@@ -1,4 +1,4 @@
-//! Mappings read.
+//! Reads mappings in the formats of launchers and batch systems.
 
 use super::names::{EndpointNames, add, said_lines};
 use super::{MappingFormat, NUMBERS};

@@ -1,4 +1,4 @@
-//! Mappings written.
+//! Writes mappings in the formats of launchers and batch systems.
 
 use super::names::EndpointNames;
 use super::{MappingFormat, NUMBERS};

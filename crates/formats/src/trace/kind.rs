@@ -20,7 +20,7 @@ pub type ExampleFiles = Vec<(String, Vec<u8>)>;
 /// The naming of the files of a run. All but an index may have `.gz` behind their names.
 #[derive(Debug, Clone, Copy)]
 pub enum FileNaming {
-    /// One file has all ranks; its name has one of these ends.
+    /// One file has all ranks; its name has one of these endings.
     One(&'static [&'static str]),
     /// Every rank has a file: the name of the run, the text before the number of the rank, the
     /// number, an end. The file of rank 0 stands for the run.
@@ -66,7 +66,7 @@ pub struct WrittenWorkload {
 type WriteFn = fn(&Schedule, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
 /// A function that writes what a generator makes with these parameters.
 type GenerateFn = fn(&str, &GivenParameters, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
-/// A function that writes files of the format anew.
+/// A function that writes files of the format again, in the form that is written today.
 type RewriteFn = fn(&[NamedFile<'_>], &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
 /// A function that reads the files of a run.
 type ReadFn = fn(&[NamedFile<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
@@ -83,8 +83,8 @@ pub struct FormatWriter {
     /// Whether the name is that of a folder of files.
     pub is_folder: bool,
     write: WriteFn,
-    /// What a generator makes, and what was read in this format, with the calls that a schedule
-    /// does not have.
+    /// Writers that keep calls which a schedule does not have: of what a generator makes, and of a
+    /// run that was read in this format. `None` where the format has no such calls.
     keeps: Option<(GenerateFn, RewriteFn)>,
 }
 
@@ -292,7 +292,7 @@ impl TraceFormat {
         (self.example)()
     }
 
-    /// Those of `files` that belong to ranks.
+    /// The files of `files` that belong to ranks, without an index.
     pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<NamedFile<'a>> {
         let is_index = |name: &str| match self.naming {
             FileNaming::Indexed { index, .. } => name.ends_with(index),

@@ -362,8 +362,8 @@ impl<'a> FabricNodes<'a> {
         adapter.ports.is_empty() || self.is_cabled(adapter)
     }
 
-    /// Checks every cable, also of what is left out; those of devices that are not in the file and
-    /// those without a switch are gathered.
+    /// Checks every cable, also those of devices that are left out. Cables of devices that are not
+    /// in the file, and cables without a switch, are gathered for remarks.
     fn check_all(
         &self,
         switch_at: &[Option<SwitchId>],

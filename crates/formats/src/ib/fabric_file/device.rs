@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 
-/// The kind of a node of a fabric: what it is for.
+/// The kind of a node of a fabric, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
     /// The adapter of a host: an endpoint.
@@ -291,8 +291,9 @@ impl DeviceChoice {
         self.adapters == AdapterChoice::First
     }
 
-    /// Which of these devices are endpoints, by their kinds and descriptions; `cabled` says of each
-    /// whether it has a cable to a switch: of a host's adapters the first is one that has.
+    /// Which of these devices are endpoints, by their kinds and descriptions. `cabled` says of each
+    /// whether it has a cable to a switch: the first adapter of a host is the first one with such a
+    /// cable.
     ///
     /// # Errors
     /// When a pattern fits none of them.

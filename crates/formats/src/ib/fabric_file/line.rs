@@ -38,7 +38,7 @@ fn keys() -> impl Iterator<Item = &'static str> {
     IDS.into_iter().chain(GUIDS.into_iter().map(|(key, _)| key)).chain(SETTINGS)
 }
 
-/// A scanner of a line, at what is left of it.
+/// A scanner of a line, which holds the part that is not read yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineScanner<'a>(pub &'a str);
 
@@ -176,8 +176,8 @@ fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>
 pub(super) struct LinkRate {
     pub(super) width: Option<u8>,
     pub(super) speed: Option<Speed>,
-    /// Whether it is given as `4xHDR`; else it comes from masks of what is enabled, of which the
-    /// fastest is used.
+    /// Whether it is given as `4xHDR`. Otherwise it comes from masks of the enabled widths and
+    /// speeds, of which the fastest are used.
     pub(super) exact: bool,
 }
 

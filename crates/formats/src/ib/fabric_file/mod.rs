@@ -143,7 +143,7 @@ impl<'a> FabricFile<'a> {
         let head = NodeLine::parse(rest)?;
         let (next, _) = &mut self.guids[form as usize];
         let guid = next.filter(|g| *g != 0);
-        // as ibsim counts on: one GUID for a switch, one and one a port for an adapter
+        // as ibsim counts: a switch takes one GUID, an adapter one for itself and one for each port
         let used = if form == DeviceForm::Switch { 1 } else { u64::from(head.ports) + 1 };
         *next = next.map(|g| g.wrapping_add(used));
         let device = self.device.take();

@@ -245,7 +245,7 @@ fn check_ports(what: &str, name: &str, ports: u32) -> Result<(), Refusal> {
     Err(Refusal::new(format!("{what} {name}"), why, format!("at most {MAX_PORT} in InfiniBand")))
 }
 
-/// `4xHDR`; HDR also for what is faster.
+/// The rate of a cable, such as `4xHDR`; a faster cable has HDR as well.
 fn rate(cable: &Cable, name: &str) -> Result<String, Refusal> {
     if ![1, 2, 4, 8, 12].contains(&cable.width) {
         let why = format!("the cable to {name} has {} lanes", cable.width);

@@ -94,6 +94,7 @@ impl ChakraParameters {
 /// in the order of the file, is one of all ranks whose traces name the group. O(nodes + operations
 /// of the schedule).
 ///
+/// # Errors
 /// When a node waits for one that does not exist, nodes wait for one another in a cycle, a rank is
 /// out of range, or ranks of a group do not do the same operations; when there would be too many
 /// operations, or `watch` asks to stop.

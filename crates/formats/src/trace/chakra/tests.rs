@@ -1,4 +1,5 @@
-//! Traces written byte by byte, read and converted; bytes that are none.
+//! Tests of traces that are written byte by byte, read and converted, and of bytes that are no
+//! trace.
 
 use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use super::parse::parse;

@@ -74,7 +74,8 @@ fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>
     Ok(all)
 }
 
-/// A reader of a process's records, with what is known of the process so far.
+/// A reader of a process's records, with the types, groups and requests that its calls have made so
+/// far.
 struct RecordReader<'a> {
     types: DataTypes<'a>,
     groups: DumpiGroups,
@@ -244,7 +245,7 @@ impl RecordReader<'_> {
             _ => return Ok(None),
         };
         let done: Vec<u64> = done.into_iter().filter(|&request| self.is_message(request)).collect();
-        // a test that found nothing took time that is not computing
+        // a test that found no request complete took time that is not computing
         Ok(Some(if is_done && !done.is_empty() {
             CallAction::Complete(RequestList::Each(done), which)
         } else {

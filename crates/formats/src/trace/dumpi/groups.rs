@@ -1,4 +1,5 @@
-//! Groups of processes, as one process made them: which ranks of which communicator.
+//! Groups of processes that one process made: the ranks in them, and of which communicator these
+//! are.
 
 use super::layout::ArgumentValue;
 use super::record::CallRecord;

@@ -38,7 +38,7 @@ pub(super) fn joint(
         "Allreduce" => (Allreduce, block("count", "datatype")?),
         "Scan" => (Scan, block("count", "datatype")?),
         "Exscan" => (Exscan, block("count", "datatype")?),
-        // what is received counts also where the data is in place
+        // the received count holds even where the data is in place
         "Allgather" => (Allgather, block("recvcount", "recvtype")?),
         "Alltoall" => (Alltoall, block("recvcount", "recvtype")?),
         "Gather" if at_root => (Gather, block("recvcount", "recvtype")?),

@@ -98,7 +98,7 @@ pub(super) struct ReceiveStatus {
 /// Arguments by their names, in the order of the record.
 pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
 
-/// The form of the records of a file: what their layout depends on beside the call.
+/// The form of the records of a file: all that their layout depends on apart from the call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordForm {
     pub(super) version: [u8; 3],

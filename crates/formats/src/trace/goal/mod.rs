@@ -42,7 +42,7 @@ pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Ok(WrittenWorkload::one(schedule, text(schedule).into_bytes()))
 }));
 
-/// The first bytes of a file that say what it is.
+/// The number of first bytes of a file by which its format is recognised.
 const HEAD: usize = 4096;
 
 /// Whether a file begins as GOAL does: with the number of ranks, or a comment.

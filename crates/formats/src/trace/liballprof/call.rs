@@ -282,7 +282,7 @@ fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Ref
             from.skip(&["recvbuf"])?;
             let received = from.bytes()?;
             match name {
-                // what is received counts also where the data is in place
+                // the received count holds even where the data is in place
                 "Allgather" => (Allgather, CollectiveBytes::Same(received), None),
                 "Alltoall" => (Alltoall, CollectiveBytes::Same(received), None),
                 _ => {

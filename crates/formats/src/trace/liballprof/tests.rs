@@ -100,9 +100,9 @@ proptest! {
 /// A sender and a receiver.
 type ProcessEdge = (u32, u32);
 
-/// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names
-/// after these: handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes
-/// by rank 0.
+/// The messages of a trace in which every rank makes the calls `makes`. After these, `of` gives the
+/// communicators that a rank names, by handle, its rank and size; all ranks of one call `MPI_Bcast`
+/// of 8 bytes by rank 0 on it.
 fn named(
     ranks: u32,
     makes: &str,
