@@ -78,7 +78,8 @@ impl TestFabric {
         fine
     }
 
-    /// What a discovery would see: in another order, without what is dead or not plugged in.
+    /// The network that a discovery finds: in another order, without dead devices and unplugged
+    /// cables.
     pub(super) fn discovered(&self) -> Topology {
         let alive = |ends: &[TestPort; 2]| ends.iter().all(|j| !self.dead.contains(&j.0));
         let cables: Vec<_> = self.cables.iter().rev().filter(|(ends, _)| alive(ends)).collect();

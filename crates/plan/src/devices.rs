@@ -59,7 +59,7 @@ pub enum IdentifyBy {
 }
 
 impl IdentifyBy {
-    /// The kind of this name (`guid`), `None` when there is none.
+    /// The variant of this name, such as `guid`; `None` when there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),

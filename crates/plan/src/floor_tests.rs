@@ -537,7 +537,7 @@ fn one_switch_or_one_server_that_no_rack_holds_is_refused() {
     assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("rack_kw", "at least 0.4"));
 }
 
-/// Power splits as height does; the racks say what they draw.
+/// Power splits racks as height does; each rack states the power that it draws.
 #[test]
 fn racks_are_split_when_power_does_not_suffice() {
     let t = built("slim_fly:q=5,p=4");

@@ -56,7 +56,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// A port by its label; by name and number where there is none.
+    /// The label of a port; its device's name and number where there is no label.
     pub(super) fn short(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
         let name = self.name(socket.node);

@@ -184,7 +184,7 @@ impl<'a> PieceMoving<'a> {
         }
     }
 
-    /// Racks that the servers of what is in a rack need beside it.
+    /// Number of racks that the servers of `load` need beside its rack.
     fn beside(&self, load: RackLoad) -> u64 {
         self.pieces.limits.racks_beside(load.switches, load.endpoints)
     }
@@ -257,7 +257,7 @@ impl<'a> PieceMoving<'a> {
             {
                 (best, most) = (Some((rack, None)), shorter);
             }
-            // a cable between the two stays as long as it is
+            // a cable between the two pieces keeps its length
             let apart = 2 * (self.distance(home, from.at, rack, to.at) - self.inside);
             for &other in &to.pieces {
                 let (q, theirs) = (other as usize, self.pieces.loads[other as usize]);

@@ -9,7 +9,7 @@ use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 
-/// The load of a rack: what is in it, or is to go there.
+/// The load of a rack: the switches and endpoints that are in it or are to be put in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RackLoad {
     pub(super) switches: u64,
@@ -179,7 +179,7 @@ impl<'a> RackLimits<'a> {
     }
 }
 
-/// The network in pieces: switches that share a rack whatever happens, mostly one a piece.
+/// The network in pieces: sets of switches that always share a rack, mostly one switch each.
 pub(super) struct NetworkPieces<'a> {
     pub(super) t: &'a Topology,
     pub(super) limits: &'a RackLimits<'a>,
@@ -261,7 +261,7 @@ impl<'a> NetworkPieces<'a> {
         if with_endpoints { sum } else { RackLoad { endpoints: 0, ..sum } }
     }
 
-    /// Racks that the servers of a rack of these pieces need beside it.
+    /// Number of racks that the servers of these pieces, all in one rack, need beside it.
     pub(super) fn racks_beside(&self, pieces: &[u32]) -> usize {
         let load = self.load(pieces, true);
         self.limits.racks_beside(load.switches, load.endpoints) as usize

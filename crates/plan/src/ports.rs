@@ -49,9 +49,9 @@ fn by_pair(cables: &CablesByEnd) -> BTreeMap<(KnownDevice, KnownDevice), Vec<Cab
     pairs
 }
 
-/// The numbers under which the found cables are the planned ones as far as they can be: cables in
-/// their own ports first, then those between the same devices, the fastest first; of what is left
-/// each end stands for a planned port of its device that has no cable. O(cables * log cables).
+/// The renumbering under which as many found cables as possible are planned ones. Cables in their
+/// own ports are matched first, then those between the same devices, the fastest first. Each
+/// remaining end stands for a planned port of its device that has no cable. O(cables * log cables).
 pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> RenumberedPorts {
     let mut this = RenumberedPorts::default();
     let (mut absent, mut strange) = (BTreeSet::new(), BTreeSet::new());

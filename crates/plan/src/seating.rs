@@ -27,11 +27,11 @@ pub(super) struct RackBlock {
 
 /// Racks of pieces, before they have a spot.
 enum PieceRacks {
-    /// Cells one after the other, each of one rack or more that stay beside each other.
+    /// Cells one after the other, each of one or more racks, which stay beside each other.
     List(Vec<Vec<Vec<u32>>>),
     /// Cells by their coordinates across the rows and along them.
     Grid(BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<Vec<u32>>>),
-    /// Racks that stand where their cables are short.
+    /// Racks whose places are still open: they are put where their cables are short.
     Open(Vec<Vec<u32>>),
 }
 
@@ -277,7 +277,7 @@ impl PieceSeating<'_> {
         Ok(PieceRacks::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
-    /// The racks on their spots, each with those of its servers beside it.
+    /// The racks on their spots, each followed by the racks for its servers.
     fn placed(&self, racks: &PieceRacks, watch: &dyn Watch) -> Result<Vec<RackBlock>, Interrupted> {
         let all = racks.all();
         let widths: Vec<usize> = all.iter().map(|r| 1 + self.pieces.racks_beside(r)).collect();
