@@ -336,7 +336,7 @@ impl Sampling<'_> {
         (sum(|c| c.staged), sum(|c| c.arrived))
     }
 
-    /// The largest number of cycles without any of these packets.
+    /// The largest number of cycles in which none of the counted packets is injected or arrives.
     fn patience(&self) -> u32 {
         let case = &self.of.case;
         let routers = case.wiring.routers();

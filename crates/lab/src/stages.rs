@@ -85,7 +85,7 @@ pub trait StageInput<'a>: Sized {
     /// The kind of these inputs.
     const INPUT: InputKind;
 
-    /// Takes these inputs out of everything that there is.
+    /// Takes these inputs out of all inputs.
     ///
     /// # Errors
     /// When one is missing.
@@ -277,7 +277,8 @@ fn with_seed(given: &Map<String, Value>, seed: u64) -> Map<String, Value> {
     one
 }
 
-/// The schema of the JSON that is written, which may differ from that of what is read.
+/// The schema of records as they are written, which may differ from that of records as they are
+/// read.
 fn written<R: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .for_serialize()

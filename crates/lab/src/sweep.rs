@@ -154,8 +154,8 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
     Ok(trees.drain(..).map(swept_point).collect())
 }
 
-/// Parameters of simulators of which a list stands for a run with each of its values, as in the
-/// calls of Python and on the command line; those farther out first.
+/// Parameters of simulators that may be lists: such a list stands for a run with each of its
+/// values, as in the calls of Python and on the command line. The outermost loop comes first.
 const LISTS: [&str; 5] = [
     "sim.flit.traffic",
     "sim.flit.selection",
