@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::outside::{cargo, output, read, rust_files};
 use crate::{reference, sheet, source};
 
-/// The lines around what is generated inside a file: of Rust, of Markdown.
+/// The lines around the generated part of a file: in Rust; then in Markdown.
 const RUST: GeneratedMarks = ("// gen:begin", "// gen:end");
 const TEXT: GeneratedMarks = ("<!-- gen:begin -->", "<!-- gen:end -->");
-/// The two lines around what is generated inside a file.
+/// The two lines around the generated part of a file.
 type GeneratedMarks = (&'static str, &'static str);
 
 /// The mode of `gen`: whether it rewrites stale files or reports them.
@@ -117,8 +117,8 @@ const LISTED: &[ListedFolder] = &[
     },
 ];
 
-/// The folder of the models of packets, which are asked for in the innermost loop: not a table of
-/// rows but a list that a macro makes types of.
+/// The folder of the models of packets. These run in the innermost loop, so that they are not a
+/// table of rows but a list from which a macro makes types.
 const MODELS: &str = "crates/packet/src/models";
 
 /// Folders of which every measure is a module of its own.

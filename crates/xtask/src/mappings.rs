@@ -44,7 +44,7 @@ const FIGURES: &str = "\
 Figures of the mapping and of the linear one, lower bounds, the busiest channels, and ``mapping``, \
 the endpoint of each process: docs/mapping.md#figures.";
 
-/// A task of mapping in Python: what it has there besides its row.
+/// A task of mapping in Python: the properties that its row in the table does not have.
 struct PythonTask {
     /// The function of the verbs that does it.
     verb: &'static str,

@@ -171,7 +171,8 @@ fn function(part: &DescribedPart) -> String {
     out
 }
 
-/// A parameter's type and default; what is not given is None where Python has no constant for it.
+/// The type and the default of a parameter; the default is None where Python has no constant for
+/// it.
 fn annotation(p: &DescribedParam) -> String {
     let kind = match p.name.as_str() {
         "traffic" => "Wanted".to_owned(), // Python has matrices besides

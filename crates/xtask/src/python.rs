@@ -184,7 +184,7 @@ fn logical_lines(masked: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// `text` without comments and without what is in strings; every line keeps its number.
+/// `text` without comments and without the contents of strings; every line keeps its number.
 fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

@@ -13,7 +13,7 @@ use crate::python::{PACKAGE, PythonPackage, room};
 /// The file that has the sheet between its marks.
 pub(crate) const FILE: &str = "ARCHITECTURE.md";
 
-/// A row of the table of folders: what a folder hides, where that is said, and what it uses.
+/// A row of the sheet: what a folder hides, the file that says so, and what it uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FolderRow {
     file: String,
