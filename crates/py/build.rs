@@ -82,7 +82,7 @@ fn key(line: &str) -> String {
     line.split(['.', '=', ' ']).next().unwrap_or_default().replace('-', "_")
 }
 
-/// The digest of what is taken from outside: the blocks of the lock file with a source.
+/// The digest of the packages from outside: the blocks of the lock file with a source.
 fn outside(lock: &Path) -> u128 {
     let text = watched(lock);
     let blocks = text.split("[[package]]").filter(|block| block.contains("\nsource = "));
@@ -192,7 +192,7 @@ fn watched(path: &Path) -> String {
     read(path)
 }
 
-/// FNV-1a of 128 bits: it tells versions of a file apart, nobody forges one.
+/// FNV-1a of 128 bits: it distinguishes versions of a file, and need not resist forgery.
 fn hash(bytes: &[u8]) -> u128 {
     const PRIME: u128 = (1 << 88) + 0x13b;
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

@@ -104,7 +104,7 @@ impl Shop {
     }
 }
 
-/// The items of these names; the usual ones where none are given.
+/// The items of these names; those of [`BillItem::USUAL`] where no names are given.
 fn included(names: Option<Vec<String>>) -> Result<IncludedItems, Refusal> {
     let Some(names) = names else { return Ok(IncludedItems::default()) };
     let items = names.iter().map(|name| BillItem::named(name)).collect::<Result<Vec<_>, _>>()?;
@@ -118,7 +118,7 @@ pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules>
     )
 }
 
-/// Refuses what are no rules of a floor.
+/// Refuses invalid rules of a floor.
 #[pyfunction]
 pub fn check_floor_rules(given: &Bound<'_, PyAny>) -> PyResult<()> {
     rules_of(Some(given)).map(|_| ())
@@ -156,7 +156,7 @@ pub(crate) fn laid<'py>(
     })
 }
 
-/// The bill of what was laid out, and the number of racks.
+/// The bill of a network that was laid out, and the number of racks.
 pub(crate) fn bill(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let bill = plan::bill(laid.t, &laid.cables, laid.shop.shop())?;
     let mut all = serde_json::to_value(&bill).unwrap_or_default();

@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The library of `capi`, which cargo has linked beside this one before.
+/// The bytes of the library of `capi`, which cargo links before it compiles this file.
 #[cfg(all(feature = "extension-module", target_os = "linux"))]
 const MAP_LIBRARY: &[u8] =
     include_bytes!(concat!(env!("OUT_DIR"), "/../../../deps/libflyloom_map.so"));
@@ -77,7 +77,7 @@ impl Ranks {
     /// The result of `work`, which is done together with the other ranks.
     ///
     /// # Errors
-    /// Those of `work`, and when MPI has ended.
+    /// The errors of `work`; also when MPI has ended.
     pub fn over<T>(
         &self,
         work: impl FnOnce(&mut dyn PeerExchange) -> Result<T, Stop>,
