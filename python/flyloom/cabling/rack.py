@@ -394,7 +394,7 @@ def _follows(one: Plug, other: Plug) -> bool:
 
 
 def _numbered(name: str) -> tuple[str, str]:
-    """A name as what stands before its last digits, and these."""
+    """The part of a name before the digits at its end, and these digits."""
     digits = re.search(r"[0-9]{0,18}$", name)
     cut = digits.start() if digits else len(name)
     return name[:cut], name[cut:]

@@ -315,7 +315,7 @@ class _Job:
             self.say("refused", f"{self._name(number)}: {why}", 0.0)
 
     def _refuse_the_same(self) -> None:
-        """Refuses points that ask for the same as one that was."""
+        """Refuses points that ask for the same as a point that was refused."""
         known = {self.digests[number]: error for number, error in self.refused.items()}
         for number, digest in enumerate(self.digests):
             if digest and digest in known and number not in self.refused:

@@ -84,7 +84,8 @@ def by_load(
 
 
 def _common(keys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What simulators were asked for where all were asked for the same, else None."""
+    """Each of ``tidy.KEYS`` with the value that all simulators were asked for, None where they
+    differ."""
     return {
         key: keys[0][key] if keys and len({one[key] for one in keys}) == 1 else None
         for key in tidy.KEYS

@@ -51,8 +51,9 @@ def title(found: Mapping[str, Any]) -> str:
 
 
 def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
-    """Latency and what is accepted against offered load, a colour each of several runs, or of
-    traces times of communication; below it of one run rates over time, where they are known."""
+    """Latency and accepted load against offered load, with a colour for each run; for traces their
+    times of communication. Below stand the rates over time of a single run, where they are
+    known."""
     curves = runs.labelled(found.get("curves", [found]))
     jobs = any(curve.get("jobs") for curve in curves)
     heads = {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13, "offset": 14}

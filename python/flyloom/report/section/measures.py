@@ -72,7 +72,7 @@ class MeasureTables(TypedDict):
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The tables of a run, with what was asked by dotted names."""
+    """The tables of a run, with the parameters of its points by dotted names."""
     for measure in saved.get("measures") or []:
         yield {**measure, "rows": [{**row, "parameters": dotted(row.get("parameters") or {})}
                                    for row in measure["rows"]]}
