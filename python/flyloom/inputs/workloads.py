@@ -78,8 +78,8 @@ def formats() -> tuple[dict[str, Any], ...]:
 
 
 def _of(files: str) -> list[dict[str, Any]]:
-    """The formats whose ``files`` are ``one`` for all ranks, one for each of the ``ranks``, or
-    those and an ``index``."""
+    """The formats with files of this kind: ``one`` for all ranks, one for each of the ``ranks``, or
+    an ``index`` besides those."""
     return [format for format in formats() if format["naming"]["files"] == files]
 
 
