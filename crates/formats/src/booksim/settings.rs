@@ -194,7 +194,7 @@ impl<'a> Settings<'a> {
         Ok(value.unsigned_abs())
     }
 
-    /// The integer as yes or no.
+    /// The integer of a key as a boolean: 0 or 1; anything else is refused.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Refusal> {
         match self.int(name) {
             0 => Ok(false),
@@ -203,7 +203,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The seed, which is a number.
+    /// The seed; the word `time` is refused, because a run must be reproducible.
     pub(super) fn seed(&self, name: &str) -> Result<i32, Refusal> {
         if self.slot(name).1.text.is_some() {
             let help = "an integer: a result is to be the same the next time";

@@ -25,7 +25,7 @@ const UNIT_MM: f64 = 44.45;
 const RACK_STEP: f64 = 200.0;
 const UNIT_STEP: f64 = 24.0;
 const ROW_GAP: f64 = 200.0;
-/// A node of yEd, wide and high.
+/// Width and height of a node in yEd.
 const NODE: (f64, f64) = (100.0, 18.0);
 
 /// The text of the file, with places where they are known. It can hold every network. O(network).

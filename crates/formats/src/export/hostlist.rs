@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Longest name of a switch or a block.
 const MAX_NAME: usize = 64;
-/// Most names of one range: Slurm takes 65,536.
+/// Most names that are written as one range; Slurm takes at most 65,536.
 const MAX_RANGE: u64 = 50_000;
 /// Most digits of a number in a range: Slurm's numbers are below 2^25.
 const MAX_DIGITS: usize = 7;

@@ -129,7 +129,7 @@ pub(super) struct OnePlaneOptions {
     pub(super) plane: Option<u16>,
 }
 
-/// A format's options as a `T`.
+/// Parses the options of a format as a `T`.
 pub(super) fn asked<T: DeserializeOwned>(options: &Map<String, Value>) -> Result<T, Refusal> {
     fields::typed(&Value::Object(options.clone())).map_err(|(field, why)| {
         let why = why.replace("expected u16", "expected a whole number below 65536");

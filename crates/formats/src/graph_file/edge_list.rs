@@ -78,7 +78,7 @@ pub(super) fn read_last(
 ) -> Result<Topology, Refusal> {
     let p = p.into();
     let mut list = EdgeList::default();
-    // such files have names that begin with any sign
+    // a file with our head may have names that begin with `%` or `//`
     let ours = has_remark(text);
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();

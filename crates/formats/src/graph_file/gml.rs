@@ -120,7 +120,7 @@ impl<'a> GmlScanner<'a> {
         }
     }
 
-    /// The list that a key must have.
+    /// Reads the bracket that opens the list which a key must have.
     fn open(&mut self, key: &str) -> Result<(), Refusal> {
         match self.token()? {
             Some((_, GmlToken::Open)) => Ok(()),

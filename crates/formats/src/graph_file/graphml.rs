@@ -306,7 +306,7 @@ pub(crate) fn data(key: &str, value: &str) -> String {
     format!("<data key=\"{key}\"{space}>{}</data>", escape(value))
 }
 
-/// Text that may stand in an element.
+/// `text` with the characters escaped that may not stand in an element.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

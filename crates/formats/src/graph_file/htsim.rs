@@ -37,7 +37,7 @@ const EXAMPLE: &str = "Nodes 16\nTiers 2\nPodsize 16\n# 2026-01-01 10:11:12 by 1
 /// Nanoseconds of a metre of cable.
 const NS_PER_M: f64 = 5.0;
 
-/// Keys of the file, and of a tier.
+/// The keys of the whole file; then those of a tier.
 const KEYS: [&str; 3] = ["nodes", "tiers", "podsize"];
 const OF_TIER: [&str; 11] = [
     "downlink_speed_gbps",

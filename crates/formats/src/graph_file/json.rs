@@ -117,7 +117,7 @@ struct EndpointEntry {
     rails: Vec<RailEntry>,
 }
 
-/// Switch, port, cable, addresses.
+/// A rail in the list of an endpoint: switch, port, cable, addresses.
 #[derive(Serialize, Deserialize)]
 struct RailEntry(
     u32,

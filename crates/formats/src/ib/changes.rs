@@ -10,7 +10,7 @@ use fabric::network::{PortPeer, Topology};
 use fabric::tables::{Routing, ServiceLevels};
 use std::collections::{BTreeMap, HashMap};
 
-/// LIDs whose entries are written at once.
+/// Number of LIDs whose entries a subnet manager writes at once.
 pub const BLOCK: usize = 64;
 
 /// The changes in the forwarding table of one switch.

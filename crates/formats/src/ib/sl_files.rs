@@ -152,7 +152,7 @@ fn common(
     Ok(all_alike.then_some(*first))
 }
 
-/// Marks paths without a record.
+/// The level that marks a path without a record.
 const NO_RECORD: u8 = u8::MAX;
 
 /// Path records by the switch of their source: those of its first terminal that has one.

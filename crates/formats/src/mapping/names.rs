@@ -7,7 +7,7 @@ use base::words::did_you_mean;
 use fabric::Topology;
 use std::collections::HashMap;
 
-/// The most slots of a host, and of all.
+/// The most slots of a host; then the most of all hosts together.
 const MOST_SLOTS: u32 = 1 << 16;
 const MOST_ALL: usize = 1 << 24;
 
@@ -113,7 +113,7 @@ impl<'a> EndpointNames<'a> {
         }
     }
 
-    /// The endpoint of this number.
+    /// The endpoint whose number `word` is.
     pub(super) fn find_number(&self, line: usize, word: &str) -> Result<u32, Refusal> {
         let count = self.on.endpoints().len();
         if let Ok(e) = word.parse::<u32>()

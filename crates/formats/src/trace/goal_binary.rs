@@ -91,7 +91,7 @@ fn of_rank(schedule: &Schedule, rank: u32, counts: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Numbers out of bytes.
+/// A reader of numbers from bytes.
 struct NumberReader<'a> {
     bytes: &'a [u8],
     at: usize,

@@ -303,7 +303,7 @@ impl TraceFormat {
     }
 }
 
-/// A file as text.
+/// The content of a file as text; refused where it is not UTF-8.
 pub(super) fn text(content: &[u8]) -> Result<&str, Refusal> {
     std::str::from_utf8(content).map_err(|e| {
         let why = format!("byte {} is not UTF-8", e.valid_up_to());

@@ -32,7 +32,7 @@ pub(crate) fn nominal_gbps(speed: Speed) -> f64 {
     NOMINAL.iter().find(|(s, _)| *s == speed).map_or(10.0, |(_, gbps)| *gbps)
 }
 
-/// Most boards within boards.
+/// The largest depth of boards within boards.
 const MOST_DEPTH: usize = 16;
 /// Most devices and boards of one system.
 const MOST_PARTS: usize = 1 << 16;

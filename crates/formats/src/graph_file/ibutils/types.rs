@@ -29,7 +29,7 @@ fn port(connector: &str) -> Option<(&str, u16)> {
     (port.len() - digits.len() <= 4).then_some((device, number))
 }
 
-/// What is known of each type without definition.
+/// The connectors and neighbours of each type without a definition.
 fn types<'a>(
     said: &TopologyText<'a>,
     known: &IbnlDefinitions,

@@ -10,7 +10,7 @@ use fabric::network::{Builder, Cable, FileRemainder, Plug, Recipe, Switch, Topol
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What helps where nodes are missing.
+/// The help of a refusal where nodes are missing.
 const WHOLE: &str = "expected the node at the other end as well: write the discovery anew, whole";
 /// Lines, cables and nodes that a remark names before it only counts.
 const NAMED: usize = 3;

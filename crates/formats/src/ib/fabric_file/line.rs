@@ -410,7 +410,7 @@ pub(crate) fn is_message(line: &str) -> bool {
         name.starts_with("ib") || name.contains(['/', '.', '[']) && name.chars().all(named)
     });
     let lower = line.to_lowercase();
-    // what `ibnetdiscover -s` shows while it looks
+    // lines that `ibnetdiscover -s` prints during the discovery
     let shows = line.starts_with("DR path ") || line.starts_with("LID path ");
     let troubles = ["warning", "error:", "timed out", "timeout", "failed", "bad status", "umad"];
     let marked = ["-", "==", "**", "sim>", "$ ", "% ", "WARN", "ERR"];

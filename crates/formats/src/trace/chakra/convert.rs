@@ -285,7 +285,7 @@ fn agree(
     Err(refuse_node(node, &why, "the same operations at all ranks of a group"))
 }
 
-/// The operation of a node, for these ranks.
+/// The collective operation that a node stands for, on these ranks.
 fn meeting(
     node: &ChakraNode,
     ranks: &[u32],
@@ -328,7 +328,7 @@ impl ChakraTraces<'_> {
         u64::try_from(u128::from(ns) * u128::from(self.percent) / 100).unwrap_or(u64::MAX)
     }
 
-    /// A collective operation of a group.
+    /// Adds a collective operation of a group to the schedule.
     fn together(
         &self,
         rank: u32,

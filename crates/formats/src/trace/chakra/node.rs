@@ -9,7 +9,7 @@ pub(super) struct ChakraTrace {
     pub nodes: Vec<ChakraNode>,
 }
 
-/// One thing that a rank does.
+/// A node of the graph: one thing that a rank does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChakraNode {
     /// Its number, no other node's.

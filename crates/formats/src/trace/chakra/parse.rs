@@ -105,7 +105,7 @@ fn node(message: WireMessage<'_>) -> Result<ChakraNode, Refusal> {
     Ok(node)
 }
 
-/// What a node of a type of the schema does.
+/// The kind of a node, from its type in the schema and its attributes.
 fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<NodeKind, Refusal> {
     Ok(match node_type {
         1..=3 | 8..=10 => NodeKind::Local(0),

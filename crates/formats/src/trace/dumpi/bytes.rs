@@ -5,7 +5,7 @@ use base::Refusal;
 /// What a valid file is, for refusals.
 pub(super) const FILE: &str = "the whole file of a rank, as libdumpi writes it";
 
-/// Bytes of a file from a place on.
+/// The bytes of a file, and the position up to which they are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByteCursor<'a> {
     pub(super) all: &'a [u8],
@@ -81,7 +81,7 @@ impl<'a> ByteCursor<'a> {
         Ok(count)
     }
 
-    /// A text behind its length.
+    /// Reads a text that follows its length.
     pub(super) fn text(&mut self) -> Result<&'a [u8], Refusal> {
         let length = self.count(1)?;
         self.take(length)

@@ -20,7 +20,7 @@ use traffic::workload::{Schedule, WorkloadRequest};
 /// The number of `MPI_REQUEST_NULL`.
 const NO_REQUEST: i64 = 1;
 
-/// Any source, any tag.
+/// The number of `MPI_ANY_SOURCE` and of `MPI_ANY_TAG`.
 const ANY: i64 = -1;
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.

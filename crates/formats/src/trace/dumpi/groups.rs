@@ -6,7 +6,7 @@ use super::record::CallRecord;
 use base::Refusal;
 use std::collections::{HashMap, HashSet};
 
-/// A group.
+/// A group of processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DumpiGroup {
     /// The communicator whose ranks these are.

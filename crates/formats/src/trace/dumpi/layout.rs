@@ -17,7 +17,7 @@ pub(super) enum ArgumentType {
     Status,
 }
 
-/// One argument.
+/// An argument in the record of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Argument {
     pub(super) name: &'static str,
@@ -134,7 +134,7 @@ impl CallLayout {
                 continue;
             }
             if argument.is == ArgumentType::Texts {
-                // before 0.6.2 the number stands twice
+                // before version 0.6.2, records have the number of arguments twice
                 let argc = number(&found, &["argc"]).unwrap_or(0);
                 let argc = if form.version < [0, 6, 2] { from.i32()?.into() } else { argc };
                 let mut all = Vec::new();

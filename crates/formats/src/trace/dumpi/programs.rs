@@ -28,7 +28,7 @@ const FIRST_REQUEST: i64 = 2;
 /// Most elements of a part of a type that stands for a long message.
 const PART: u64 = 1 << 30;
 
-/// A trace, written.
+/// The files of a trace that was made from a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct WrittenFiles {
     /// The file of each rank.
@@ -133,7 +133,7 @@ struct ProcessWriter<'a> {
     types: HashMap<u64, i64>,
 }
 
-/// What a rank calls.
+/// The calls of one rank.
 fn program(of: &OperationSequence<'_>, rank: u32, tags: &MpiTags) -> Result<DumpiTrace, Refusal> {
     let (requests, types) = (HashMap::new(), HashMap::new());
     let next = FIRST_REQUEST;

@@ -54,7 +54,7 @@ fn words(of: &[i32]) -> Vec<u8> {
     of.iter().flat_map(|n| n.to_be_bytes()).collect()
 }
 
-/// Count, type, receiver, tag, communicator.
+/// The record of a send: count, type, receiver, tag, communicator.
 fn send(count: i32, datatype: i16, dest: i32) -> Vec<u8> {
     let mut out = words(&[count]);
     out.extend(datatype.to_be_bytes());

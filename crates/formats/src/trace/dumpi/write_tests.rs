@@ -135,7 +135,7 @@ fn what_does_not_fit_is_refused_with_its_call() {
     assert!(refusal(&one(52, listed, (0, 0))).contains("comm"));
     assert!(refusal(&one(128, Vec::new(), (0, 0))).contains("no known layout"));
     assert!(refusal(&one(290, Vec::new(), (0, 0))).contains("no known layout"));
-    // 65,535 s are the most that 16 bits say
+    // 65,535 s are the most that 16 bits can hold
     let s = 1_000_000_000;
     write(&one(52, barrier(2), (0, 65_535 * s + s - 1)), &Quiet).expect("it fits");
     assert!(refusal(&one(52, barrier(2), (s - 1, 65_536 * s))).contains("65,535 s"));

@@ -22,7 +22,7 @@ pub(super) enum CollectiveBound<'a> {
 
 /// How a comment begins that gives the operations after it the name of a collective operation.
 pub(super) const COLLECTIVE: &str = "// collective ";
-/// The comment after the last operation of one.
+/// The comment after the last operation of a collective operation.
 pub(super) const END: &str = "// end of collective";
 
 impl<'a> GoalScanner<'a> {

@@ -229,7 +229,7 @@ fn lacking(name: &str) -> &'static str {
 }
 
 fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
-    // I and a small letter: the nonblocking one
+    // a name with I before a small letter is that of the nonblocking call
     let mut name = full.to_owned();
     let later = full.strip_prefix('I').filter(|rest| rest.starts_with(char::is_lowercase));
     if let Some(rest) = later {

@@ -97,7 +97,7 @@ proptest! {
     }
 }
 
-/// A sender and a receiver.
+/// The sender and the receiver of a message.
 type ProcessEdge = (u32, u32);
 
 /// The messages of a trace in which every rank makes the calls `makes`. After these, `of` gives the
@@ -133,7 +133,7 @@ fn named(
     Ok(all)
 }
 
-/// From the first to every other rank of groups.
+/// The edges from the first rank of each group to its other ranks.
 fn stars(groups: &[Vec<u32>]) -> Vec<ProcessEdge> {
     let edges = |group: &Vec<u32>| {
         let root = group[0];
