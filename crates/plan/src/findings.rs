@@ -185,7 +185,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// A move in terms of the real ports.
+    /// The same move with the real ports in place of those that stand for them.
     fn real_move(&self, step: RepairMove) -> RepairMove {
         let r = |s: DevicePort| self.real(s);
         match step {

@@ -14,7 +14,8 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// The real port behind a planned one.
+    /// The real port that stands for a planned one, where ports are renumbered; else the port
+    /// itself.
     pub(super) fn real(&self, socket: DevicePort) -> DevicePort {
         self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
     }

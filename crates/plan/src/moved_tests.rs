@@ -224,7 +224,8 @@ impl<'a> FaultInjector<'a> {
         (!jacks(self.room).contains_key(&jack)).then_some(jack)
     }
 
-    /// Exchanges `k` ends of cables round a ring.
+    /// Exchanges the plugs at `k` ends of cables: each goes to the port of the next, the last to
+    /// the first.
     fn rotate(&mut self, k: usize, links_only: bool) -> Option<()> {
         let picked: Vec<usize> = (0..k).map_while(|_| self.cable(links_only)).collect();
         let different = picked.iter().collect::<BTreeSet<_>>().len() == k;

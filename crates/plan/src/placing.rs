@@ -88,7 +88,7 @@ pub(super) fn on_grid(
 
 /// Over a search the temperature falls from the mean growth of a random exchange by e^-SPAN.
 const SPAN: f64 = 5.3;
-/// Exchanges sampled for the temperature.
+/// Number of random exchanges from which the first temperature is estimated.
 const SAMPLES: u64 = 200;
 /// Exchanges tried for each rack; then the least number of exchanges tried.
 const STEPS: u64 = 400;

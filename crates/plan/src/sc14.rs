@@ -77,7 +77,7 @@ pub struct StudyResult {
     pub notes: Vec<&'static str>,
 }
 
-/// FDR10, Gbit/s.
+/// The rate of an FDR10 link, Gbit/s.
 const RATE_GBPS: f64 = 40.0;
 
 fn switch_usd(ports: u32) -> f64 {
