@@ -112,7 +112,7 @@ impl BookSimSimulation {
         (PointRow::of(point, &self.case.wiring, &names, false), PointRow::of_classes(point, &names))
     }
 
-    /// The setup of the engine.
+    /// The setup with which the flit engine runs this simulation.
     pub fn setup(&self, threads: usize) -> EngineSetup<'_> {
         let guide: &dyn ExploredGuide = &*self.case.guide;
         EngineSetup {

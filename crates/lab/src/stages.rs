@@ -269,7 +269,7 @@ fn seeds(given: &Map<String, Value>) -> Option<(u64, u32)> {
     (seeds > 1 && check_seeds(seeds).is_ok()).then_some((seed, seeds))
 }
 
-/// These parameters with a single seed.
+/// The parameters `given` with the single seed `seed`.
 fn with_seed(given: &Map<String, Value>, seed: u64) -> Map<String, Value> {
     let mut one = given.clone();
     one.insert("seed".to_owned(), seed.into());
