@@ -374,7 +374,7 @@ fn stages(root: &Path) -> Result<String, String> {
     Ok(table("Every `Stage`, by crate and file", "pub static STAGES: &[StageEntry]", rows))
 }
 
-/// A file of Rust.
+/// Reads and parses a file of Rust.
 fn parsed(path: &Path) -> Result<syn::File, String> {
     source::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))
 }

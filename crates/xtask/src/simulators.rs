@@ -135,7 +135,7 @@ pub(crate) fn describe(out: &mut String, text: &str) {
     }
 }
 
-/// A text that ends as a sentence does.
+/// `text` with a full stop at its end.
 pub(crate) fn sentence(text: &str) -> String {
     if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }

@@ -141,7 +141,7 @@ impl FileNames {
     }
 }
 
-/// The file of `#[path = "..."]`.
+/// The file that an attribute `#[path = "..."]` names; `None` for other attributes.
 fn file_of(attribute: &Attribute) -> Option<String> {
     match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {

@@ -3,7 +3,7 @@
 use super::finding::RuleViolation;
 use crate::source;
 
-/// More lines than this are noted.
+/// Files with more lines than this are noted.
 pub(super) const LINES_AIM: usize = 400;
 /// More lines than this are a finding, but in the generated Python, which grows with the families.
 const LINES_MAX: usize = 700;
@@ -146,7 +146,7 @@ fn rust(name: &str, body: &str) -> Vec<RuleViolation> {
     findings
 }
 
-/// Families and engines say where they come from.
+/// The finding where a family or an engine does not cite its source.
 fn cites(name: &str, body: &str, file: &syn::File) -> Option<RuleViolation> {
     let (_, implements) = SOURCED.iter().find(|(folder, _)| name.starts_with(folder))?;
     let member = !source::impls_of(file, implements).is_empty();
