@@ -182,7 +182,7 @@ pub fn study_of_2014<'py>(
     to_python(py, &serde_json::to_value(study.reckon()).unwrap_or_default())
 }
 
-/// Racks, seats and cables.
+/// The racks, seats and cables of a network that was laid out, as JSON.
 pub(crate) fn document(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let LaidOutNetwork { t, rules, shop, floor, cables } = laid;
     let mut csv = String::new();

@@ -58,7 +58,7 @@ pub fn since(before: u64) -> Option<String> {
     (count() > before).then(|| LATEST.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub fn words_of(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a thread broke off")

@@ -28,7 +28,7 @@ impl FileContent {
     }
 }
 
-/// Names and contents together.
+/// Pairs of names and contents.
 fn files<'a>(names: &[String], contents: &'a [FileContent]) -> Vec<trace::NamedFile<'a>> {
     names.iter().cloned().zip(contents.iter().map(FileContent::bytes)).collect()
 }

@@ -377,7 +377,7 @@ pub fn mapping_loads<'py>(
     Ok(found)
 }
 
-/// What a slot takes here and in Python, bytes.
+/// Memory that a slot takes here and in Python, bytes.
 const SLOT_BYTES: f64 = 128.0;
 
 /// The endpoint of each slot.
