@@ -78,11 +78,11 @@ struct TreeLine<'a> {
     below: Vec<LineSubject>,
 }
 
-/// The file. O(network + upper switches * leaves / 64).
+/// The text of the file. O(network + upper switches * leaves / 64).
 ///
 /// # Errors
-/// When the network is no tree (but for `switches=leaves`), no switch is above all nodes that it is
-/// connected to, or a name is none for Slurm.
+/// When the network is no tree (unless `switches=leaves`), no switch is above all nodes of a
+/// connected piece, or Slurm cannot take a name.
 pub(super) fn write(
     source: &ExportSource,
     options: &Map<String, Value>,

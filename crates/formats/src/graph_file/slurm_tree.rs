@@ -36,7 +36,8 @@ pub(super) fn looks(line: &str) -> bool {
         && line.contains('=')
 }
 
-/// Lines that are put together where one goes on in the next, each with the byte of its beginning.
+/// The lines of the file, each with the byte where it begins. A line that goes on in the next one
+/// is joined with it.
 fn lines(text: &str) -> Vec<(usize, String)> {
     let (mut found, mut at, mut open) = (Vec::new(), 0, false);
     for line in text.split_inclusive('\n') {
@@ -172,7 +173,7 @@ fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
 /// Reads a topology.conf; `name` stands for the file in the recipe and in refusals. O(names).
 ///
 /// # Errors
-/// With the line, when it is none of topology/tree, a switch comes twice, one that is below
+/// With the line, when it is not one of topology/tree, a switch comes twice, a switch that is below
 /// another has no line, or one is below itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');

@@ -279,7 +279,7 @@ fn expanded(line: usize, word: &str, backed: &mut SizeBudget) -> Result<Vec<Stri
 /// Pinned processes: lines of a rank and an endpoint; `#` begins a comment.
 ///
 /// # Errors
-/// When a line is none, or an endpoint is not in the network: with the line.
+/// When a line is not such a pair, or an endpoint is not in the network: with the line.
 pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
     let mut names = EndpointNames::new(on);
     let mut found = Vec::new();

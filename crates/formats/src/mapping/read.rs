@@ -12,7 +12,7 @@ use serde_json::Value;
 /// `slots` has the endpoint of each slot in the order in which they are filled without a mapping.
 ///
 /// # Errors
-/// When a line is none of the format, an endpoint is not in the network, or a rank is missing or
+/// When a line is not of the format, an endpoint is not in the network, or a rank is missing or
 /// comes twice: with the line.
 pub fn read(
     on: &Topology,
