@@ -431,7 +431,7 @@ pub(super) fn obey(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Faults that have no cable or device in common come out one to one.
+    /// Faults that have no cable or device in common are each reported as one finding.
     #[test]
     fn separate_faults_are_all_found_and_none_invented(seed in any::<u64>(), k in 0_usize..12) {
         let mut room = slim_fly();

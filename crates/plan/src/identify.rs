@@ -249,7 +249,7 @@ impl<'a> FabricComparison<'a> {
     }
 
     /// The missing switch at the end of the chain that begins at `place`, in which each planned
-    /// switch stands in the place of the one before it.
+    /// switch stands in the place of the next one.
     fn who_is_gone(&self, place: u32) -> u32 {
         let next = |p: u32| self.places.planned[self.boxes.pairs.found[p as usize]? as usize];
         std::iter::successors(Some(place), |p| next(*p)).last().unwrap_or(place)
