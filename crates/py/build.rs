@@ -1,8 +1,9 @@
 //! Digests of the sources that the compiled module stands on, for the keys of finished points.
 //!
-//! Every crate of the workspace, every file of this one, and what is taken from outside is a node:
-//! a digest and the nodes that it uses. Python walks them from the names it imports. And by which
-//! profile the module is built: that of releases or that of set-up and tests.
+//! The nodes are every crate of the workspace, every file of this one, and the packages from
+//! outside. Each has a digest and the nodes that it uses; Python follows them from the names that
+//! it imports. The profile by which the module is built is passed on as well: that of releases or
+//! that of set-up and tests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -55,7 +56,7 @@ fn crates(root: &Path) -> BTreeMap<String, PathBuf> {
     lines.iter().filter_map(|line| folder(line)).collect()
 }
 
-/// Those of `crates` that a manifest names, but for its tests.
+/// The crates of `crates` that a manifest names, except in its dependencies for tests.
 fn dependencies(manifest: &Path, crates: &BTreeMap<String, PathBuf>) -> BTreeSet<String> {
     let wanted = |name: &str| name.ends_with("dependencies") && !name.contains("dev-");
     let lines = section(&watched(manifest), wanted);
@@ -81,7 +82,7 @@ fn key(line: &str) -> String {
     line.split(['.', '=', ' ']).next().unwrap_or_default().replace('-', "_")
 }
 
-/// The digest of what is taken from outside: the blocks of the lock file with a source.
+/// The digest of the packages from outside: the blocks of the lock file with a source.
 fn outside(lock: &Path) -> u128 {
     let text = watched(lock);
     let blocks = text.split("[[package]]").filter(|block| block.contains("\nsource = "));
@@ -191,7 +192,7 @@ fn watched(path: &Path) -> String {
     read(path)
 }
 
-/// FNV-1a of 128 bits: it tells versions of a file apart, nobody forges one.
+/// FNV-1a of 128 bits: it distinguishes versions of a file, and need not resist forgery.
 fn hash(bytes: &[u8]) -> u128 {
     const PRIME: u128 = (1 << 88) + 0x13b;
     let start = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import importlib
 
-TYPE_CHECKING = False  # as in `typing`, which takes its time to load
-if TYPE_CHECKING:  # what `_HOMES` says
+TYPE_CHECKING = False  # a name of ours: loading `typing` for it takes long
+if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom._core import RefusalError as RefusalError
     from flyloom._core import Routing as Routing
     from flyloom._core import Topology as Topology
@@ -178,7 +178,7 @@ _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 if not TYPE_CHECKING:  # without this every name would seem to exist
 
     def __getattr__(name: str) -> object:
-        if name == "deploy":  # the package is the verb
+        if name == "deploy":  # the package itself can be called
             value = importlib.import_module("flyloom.deploy")
         elif home := _HOME_OF.get(name):
             value = getattr(importlib.import_module(home), name)

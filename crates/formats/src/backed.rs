@@ -1,43 +1,45 @@
-//! What a file may ask for: a number in it stands for memory that its own bytes pay for.
+//! Limits on the memory that a file may ask for, in proportion to its own length.
 //!
-//! A reader makes at most [`FACTOR`] bytes of each byte of a file, and [`FREE`] beside. Networks
-//! alone may be larger: endpoints, ports and cables are numbers by nature, so that what they take
-//! is estimated, and refused where there is no room for it.
+//! A reader allocates at most [`FACTOR`] bytes for each byte of a file, and [`FREE`] bytes besides.
+//! Only networks may be larger, because a few digits can rightly ask for many endpoints, ports and
+//! cables: their memory is estimated, and a network that does not fit is refused.
 
 use base::Refusal;
 use fabric::size::NetworkSize;
 
-/// Bytes of memory that a byte of a file pays for.
+/// Bytes of memory that a reader may allocate for each byte of a file.
 pub const FACTOR: usize = 1024;
-/// Bytes that any file may take.
+/// Bytes of memory that a reader may allocate for a file of any length.
 pub const FREE: usize = 1 << 24;
 
 /// The most digits of a number in a range of names.
 const MOST_DIGITS: usize = 20;
 
-/// The size that a file still may take.
+/// The memory that a file may still take.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SizeBudget {
     left: usize,
 }
 
 impl SizeBudget {
-    /// All that a file of this length in bytes may take.
+    /// The whole budget of a file of this length in bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { left: FREE.saturating_add(bytes.saturating_mul(FACTOR)) }
     }
 
-    /// Takes memory for `count` things of `each` bytes; none where that much is not left.
+    /// Takes memory for `count` items of `each` bytes; `None` where less than that is left.
     pub(crate) fn take(&mut self, count: usize, each: usize) -> Option<()> {
         self.left = count.checked_mul(each).and_then(|bytes| self.left.checked_sub(bytes))?;
         Some(())
     }
 
-    /// The names that ranges in brackets stand for, `n[1-3,7]` and `r[0-1]n[01-16]` among them, in
-    /// their order: with the zeros of their first number.
+    /// The names that a word with ranges in brackets stands for, such as `n[1-3,7]` or
+    /// `r[0-1]n[01-16]`, in their order. Numbers have the leading zeros of the first one of their
+    /// range.
     ///
     /// # Errors
-    /// Where a bracket or a range is none, has no end, or they take more than there is: why.
+    /// The reason, where a bracket or a range is not valid or has no end, or the names take more
+    /// memory than is left.
     pub(crate) fn names(&mut self, word: &str) -> Result<Vec<String>, String> {
         let mut heads = vec![String::new()];
         let mut rest = word;
@@ -61,7 +63,7 @@ impl SizeBudget {
         Ok(heads.into_iter().map(|before| before + rest).collect())
     }
 
-    /// The numbers of a range, as wide as its first.
+    /// The numbers of a range, each with at least as many digits as its first.
     fn numbers(&mut self, range: &str) -> Result<impl Iterator<Item = String> + use<>, String> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let width = first.len();
@@ -105,10 +107,10 @@ impl From<Option<u32>> for ReadingOptions {
 
 impl ReadingOptions {
     /// Refuses a network whose numbers of switches, links and endpoints need more memory than there
-    /// is.
+    /// is room for.
     ///
     /// # Errors
-    /// With what it needs and what there is.
+    /// With the memory that it needs and the memory that is left.
     pub(crate) fn fits(
         self,
         name: &str,

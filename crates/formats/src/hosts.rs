@@ -34,7 +34,8 @@ fn names_adapter(name: &str) -> bool {
     numbered && !own.contains(char::is_whitespace) && ADAPTERS.iter().any(|a| own.starts_with(a))
 }
 
-/// The endpoints of every host that has several, all with names of adapters, in the order of these.
+/// The endpoints of every host that has several, if all are named as adapters; in the order of the
+/// adapters' names.
 pub(crate) fn of_several_adapters(on: &Topology) -> HashMap<&str, Vec<u32>> {
     let mut found: HashMap<&str, Vec<u32>> = HashMap::new();
     for (e, endpoint) in (0..).zip(on.endpoints()) {
@@ -63,7 +64,7 @@ pub(crate) fn natural(name: &str) -> Vec<(String, u64)> {
     parts
 }
 
-/// What a name of a host is made of.
+/// The characters that the name of a host may have, in words.
 pub(crate) const NAMES: &str = "letters, digits, _ . and -, a letter, digit or _ first";
 
 /// Why launchers and batch systems would not take `name` for a host's, or would read something else

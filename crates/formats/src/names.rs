@@ -1,4 +1,4 @@
-//! Names that a format wants to differ.
+//! Unique names, for formats that require them.
 
 use std::collections::HashSet;
 

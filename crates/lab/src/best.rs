@@ -68,7 +68,7 @@ pub struct DecisionRow {
     pub finish_ns: f64,
     /// What messages cost.
     pub parameters: LogGops,
-    /// Where that is from.
+    /// Where these costs are from.
     pub costs: CostOrigin,
     /// All algorithms that were run, the quickest first.
     pub all: Vec<AlgorithmResult>,

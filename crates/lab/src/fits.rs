@@ -10,8 +10,8 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
 
-/// Checks the lanes of a simulator on a network, the proof of its paths, and its loads; messages
-/// have none of these.
+/// Checks the lanes of a simulator on a network, the proof of its paths, and its loads; the message
+/// level has none of these.
 ///
 /// # Errors
 /// The refusal that a run with these parameters would end with, or `watch` says stop.
@@ -42,7 +42,7 @@ pub fn simulation(
 /// Checks that a network has the traffic of this name, as `seed` draws it.
 ///
 /// # Errors
-/// When it has not, or `watch` says stop.
+/// When the network has no such traffic, or `watch` says stop.
 pub fn traffic(name: &str, on: &Topology, seed: u64, watch: &dyn Watch) -> Result<(), Stop> {
     let within = |stop: Stop| match stop {
         Stop::Refused(r) if r.param.is_empty() => {

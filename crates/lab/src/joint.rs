@@ -170,7 +170,8 @@ fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
         .ok_or_else(|| Refusal::new("slack", "this is no number of hops", "a whole number, as 1"))
 }
 
-/// A joint mapping and routing at work.
+/// A run of the joint mapping and routing: its request, its engine, and how many hops longer than
+/// minimal paths may be.
 struct JointRun<'a> {
     asked: &'a JointRequest<'a>,
     engine: &'static EngineEntry,

@@ -188,8 +188,8 @@ fn workload_file(format: &TraceFormat) -> Value {
     row
 }
 
-/// The parameters of a workload, or of a format of one: the default of those that stand for nothing
-/// where they are not given is the word `none`.
+/// The parameters of a workload, or of a format of workloads. The default is the word `none` for
+/// those that have no effect unless they are given.
 pub fn keys(part: &Part) -> Vec<Value> {
     let mut all = params(&part.schema());
     for one in &mut all {
@@ -201,7 +201,7 @@ pub fn keys(part: &Part) -> Vec<Value> {
     all
 }
 
-/// A format of export, with the networks that it can say.
+/// A format of export, with the networks that it can hold.
 fn exported(part: &Part, networks: &str) -> Value {
     let mut row = describe("export", part);
     row["doc"] = format!("{}; {networks}", part.doc).into();

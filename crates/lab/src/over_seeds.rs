@@ -7,16 +7,16 @@ use paths::over_seeds::{SeedSpread, SeedStatistics};
 use paths::side_by_side::side_by_side;
 use serde_json::{Map, Value, json};
 
-/// The run of a simulator with the seeds from `seed` on, `seeds` of them; `one` runs it with a
-/// single seed on a number of threads.
+/// Runs a simulator with `seeds` seeds, from `seed` on; `one` runs it with a single seed on a
+/// number of threads.
 ///
 /// A figure is the mean of the runs, a whole number rounded; it is null where one of them has none.
-/// A truth holds where it holds in one of the runs. What is neither is of the first run. Real
-/// `columns` have their spread in `over_seeds` of the point, or of the record where there are no
-/// points.
+/// A boolean is true where it is true in one of the runs. Values of other types are those of the
+/// first run. Real `columns` have their spread in `over_seeds` of the point, or of the record where
+/// there are no points.
 ///
 /// # Errors
-/// The first of `one`.
+/// The first error of `one`.
 pub fn over_seeds(
     (seed, seeds): (u64, u32),
     threads: usize,
@@ -58,8 +58,8 @@ fn together(frames: Vec<RecordJson>, columns: &[RecordColumn]) -> RecordJson {
     }
 }
 
-/// The spreads of real columns, by the places of their values in the runs; a column without a place
-/// is left out, as is what is asked for and not found.
+/// The spreads of real columns, found by the places of their values in the runs. A column without a
+/// place is left out, as is one without values.
 fn spreads(
     runs: &[Value],
     columns: &[RecordColumn],
@@ -77,7 +77,7 @@ fn spreads(
     SeedStatistics { seeds: runs.len() as u32, figures: figures.collect() }
 }
 
-/// One value for those of several runs, 1 or more.
+/// Merges the values of one or more runs into one.
 fn merged(values: &[&Value]) -> Value {
     let first = values[0];
     if values.iter().all(|value| *value == first) {

@@ -54,8 +54,8 @@ pub fn simulators() -> Vec<Value> {
     SIMULATORS.iter().map(|e| staged("simulator", e)).collect()
 }
 
-/// What is done with mappings, of the kind `mapping`: what a task has no use for is not among its
-/// parameters.
+/// The tasks of mapping, as rows of the kind `mapping`; a row has only the parameters that its task
+/// uses.
 pub fn mappings() -> Vec<Value> {
     let row = |task: &MappingTask| {
         let mut row = describe("mapping", &task.part);

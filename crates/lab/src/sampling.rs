@@ -112,7 +112,7 @@ impl BookSimSimulation {
         (PointRow::of(point, &self.case.wiring, &names, false), PointRow::of_classes(point, &names))
     }
 
-    /// The setup of the engine.
+    /// The setup with which the flit engine runs this simulation.
     pub fn setup(&self, threads: usize) -> EngineSetup<'_> {
         let guide: &dyn ExploredGuide = &*self.case.guide;
         EngineSetup {
@@ -336,7 +336,7 @@ impl Sampling<'_> {
         (sum(|c| c.staged), sum(|c| c.arrived))
     }
 
-    /// The largest number of cycles without any of these packets.
+    /// The largest number of cycles in which none of the counted packets is injected or arrives.
     fn patience(&self) -> u32 {
         let case = &self.of.case;
         let routers = case.wiring.routers();

@@ -85,7 +85,7 @@ pub trait StageInput<'a>: Sized {
     /// The kind of these inputs.
     const INPUT: InputKind;
 
-    /// Takes these inputs out of everything that there is.
+    /// Takes these inputs out of all inputs.
     ///
     /// # Errors
     /// When one is missing.
@@ -261,15 +261,15 @@ impl StageEntry {
 /// The simulators that run a single seed at a time.
 const SEED_BY_SEED: [&str; 2] = [message::stage::Spec::NAME, packet::spec::Spec::NAME];
 
-/// The seed of the first of several runs, and their number; none where there is one run, or the
-/// number cannot be and is refused by the run.
+/// The seed of the first of several runs, and their number; `None` where there is one run, or where
+/// the number is out of range, which the run then refuses.
 fn seeds(given: &Map<String, Value>) -> Option<(u64, u32)> {
     let seeds = given.get("seeds")?.as_u64().and_then(|n| u32::try_from(n).ok())?;
     let seed = given.get("seed").map_or(Some(0), Value::as_u64)?;
     (seeds > 1 && check_seeds(seeds).is_ok()).then_some((seed, seeds))
 }
 
-/// These parameters with a single seed.
+/// The parameters `given` with the single seed `seed`.
 fn with_seed(given: &Map<String, Value>, seed: u64) -> Map<String, Value> {
     let mut one = given.clone();
     one.insert("seed".to_owned(), seed.into());
@@ -277,7 +277,8 @@ fn with_seed(given: &Map<String, Value>, seed: u64) -> Map<String, Value> {
     one
 }
 
-/// The schema of the JSON that is written, which may differ from that of what is read.
+/// The schema of records as they are written, which may differ from that of records as they are
+/// read.
 fn written<R: JsonSchema>() -> Value {
     SchemaSettings::draft2020_12()
         .for_serialize()

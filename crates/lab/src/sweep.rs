@@ -72,7 +72,8 @@ fn over(common: Map<String, Value>, own: Map<String, Value>) -> Map<String, Valu
 /// Keys of `[routing]` that no engine has for itself.
 const OF_ANY_ENGINE: [&str; 4] = ["engine", "lmc", "layers", "new_lids"];
 
-/// Lays a value over another: tables key by key, also those inside; anything else in its place.
+/// Lays `above` over `below`: tables are merged key by key, at all depths; other values are
+/// replaced.
 fn merge(below: &mut Value, above: Value) {
     match (below, above) {
         (Value::Object(below), Value::Object(above)) => {
@@ -159,8 +160,8 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
     Ok(trees.drain(..).map(swept_point).collect())
 }
 
-/// Parameters of simulators of which a list stands for a run with each of its values, as in the
-/// calls of Python and on the command line; those farther out first.
+/// Parameters of simulators that may be lists: such a list stands for a run with each of its
+/// values, as in the calls of Python and on the command line. The outermost loop comes first.
 const LISTS: [&str; 5] = [
     "sim.flit.traffic",
     "sim.flit.selection",

@@ -107,7 +107,7 @@ mod tests {
         crate::expand(text, "f.toml", &[]).map(drop).expect_err(text).to_string()
     }
 
-    /// The file with one line in one table.
+    /// An experiment file with one line in one table.
     fn with(table: &str, line: &str) -> String {
         let needed = match table {
             "routing" if !line.starts_with("engine") => ROUTED,

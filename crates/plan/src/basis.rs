@@ -31,7 +31,7 @@ pub enum BillItem {
 impl BillItem {
     /// All items, in the order of a bill.
     pub const ALL: [Self; 4] = [Self::Network, Self::EndpointCables, Self::Adapters, Self::Energy];
-    /// What every total adds up where nothing else is said: what all catalogues have prices of.
+    /// The items that a total adds up by default: all catalogues have prices for these.
     pub const USUAL: [Self; 2] = [Self::Network, Self::EndpointCables];
 
     /// The item of this name.
@@ -70,7 +70,7 @@ impl fmt::Display for BillItem {
     }
 }
 
-/// Names of items, comma between.
+/// The names of `items`, separated by commas.
 pub(super) fn words(items: &[BillItem]) -> String {
     items.iter().map(BillItem::to_string).collect::<Vec<_>>().join(", ")
 }
@@ -86,10 +86,10 @@ impl Default for IncludedItems {
 }
 
 impl IncludedItems {
-    /// These items, once each.
+    /// The set of these items.
     ///
     /// # Errors
-    /// When there is none, or energy alone.
+    /// When `items` is empty, or holds energy alone.
     pub fn of(items: &[BillItem]) -> Result<Self, Refusal> {
         let found = Self(BillItem::ALL.map(|item| items.contains(&item)));
         match found.items().as_slice() {
@@ -112,10 +112,11 @@ impl IncludedItems {
         BillItem::ALL.into_iter().filter(|&item| self.has(item)).collect()
     }
 
-    /// Whether `catalog` has a price for each item, of whatever rate.
+    /// Checks that `catalog` has a price for each item, at any rate.
     ///
     /// # Errors
-    /// Names the catalogue, the item it has no price of, and those it has.
+    /// When it has none for an item; the refusal names the catalogue, the item, and the items that
+    /// it has prices for.
     pub fn check(self, catalog: &Catalog) -> Result<(), Refusal> {
         let sold = catalog.items();
         let Some(lacking) = self.items().into_iter().find(|item| !sold.contains(item)) else {
@@ -127,7 +128,7 @@ impl IncludedItems {
 }
 
 impl Catalog {
-    /// The items that something on sale has a price for, of whatever rate.
+    /// The items for which some product has a price, at any rate.
     pub fn items(&self) -> Vec<BillItem> {
         let cables = |of: CableUse| {
             let fits = |c: &&super::catalog::CatalogCable| {
@@ -147,18 +148,18 @@ impl Catalog {
         BillItem::ALL.into_iter().filter(there).collect()
     }
 
-    /// The name of the newest of those that come with flyloom, by their years: the one that prices
-    /// are of where none is named. The first by name of several of a year.
+    /// The name of the newest catalogue that comes with flyloom, the first by name of several of
+    /// that year. Prices are taken from it where the user names no catalogue.
     pub fn newest() -> &'static str {
         by_age()[0]
     }
 
-    /// The catalogue where none is named: the newest; for a network of a file, whose cables have
-    /// rates of their own, the newest that sells at all of these. `gbps` is the rate that a user
-    /// gave for all links.
+    /// The catalogue that is used where the user names none: the newest. For a network that was
+    /// read from a file, whose cables have rates of their own, it is the newest that sells at all
+    /// of these rates. `gbps` is the rate that a user gave for all links.
     ///
     /// # Errors
-    /// Never, as those that come along can be read.
+    /// Never: the catalogues that come with flyloom can be read.
     pub fn usual(t: &Topology, gbps: Option<f64>) -> Result<Self, Refusal> {
         if t.recipe().family == "file" && gbps.is_none() {
             let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
@@ -173,7 +174,8 @@ impl Catalog {
         Self::named(Self::newest())
     }
 
-    /// Whether it has a switch of `ports` ports at `gbps`, and cables across a room.
+    /// Whether the catalogue has a switch of `ports` ports and a cable across a room, both at
+    /// `gbps`.
     fn sells(&self, ports: u32, gbps: f64) -> bool {
         let cable = |of: CableUse| self.cable(of, ACROSS_M, gbps).is_ok();
         self.switch(ports, gbps).is_ok() && cable(CableUse::Switch) && cable(CableUse::Endpoint)
@@ -193,7 +195,7 @@ fn own_rates(t: &Topology) -> Vec<f64> {
     rates
 }
 
-/// Those that come with flyloom, the newest first, of one year by name.
+/// The names of the catalogues that come with flyloom, the newest first; those of one year by name.
 fn by_age() -> &'static [&'static str] {
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     NAMES.get_or_init(|| {

@@ -76,8 +76,8 @@ impl CableId {
 }
 
 impl PlannedCable {
-    /// What a catalogue goes by: whether it is between switches, and the bits of length and rate.
-    /// Positive floats sort as their bits do.
+    /// The key by which a catalogue's offer is looked up: whether the cable is between switches,
+    /// and the bits of its length and rate. Positive floats sort as their bits do.
     pub(super) fn kind_bought(&self) -> (bool, u64, u64) {
         let for_switch = self.id.for_use() == CableUse::Switch;
         (for_switch, self.length_m.to_bits(), self.rate_gbps.to_bits())
@@ -85,7 +85,7 @@ impl PlannedCable {
 }
 
 impl PriceSource<'_> {
-    /// What `cable` of a list made with this shop is bought as.
+    /// The offer that `cable`, of a list made with this price source, is bought as.
     ///
     /// # Errors
     /// When the catalogue has nothing that reaches.
@@ -97,18 +97,18 @@ impl PriceSource<'_> {
 /// The offers of a catalogue for cables, looked up once for each use, length and rate.
 struct CableQuotes<'a> {
     catalog: &'a Catalog,
-    /// The quote of each [`PlannedCable::kind_bought`].
+    /// The index in `all` of the offer for each [`PlannedCable::kind_bought`].
     of: HashMap<(bool, u64, u64), usize>,
     all: Vec<(CableKind, CatalogOffer)>,
 }
 
 impl<'a> CableQuotes<'a> {
-    /// No quotes yet of `catalog`.
+    /// A cache of the offers of `catalog`, empty at first.
     fn new(catalog: &'a Catalog) -> Self {
         Self { catalog, of: HashMap::new(), all: Vec::new() }
     }
 
-    /// What `cable` is bought as.
+    /// The kind and the offer that `cable` is bought as.
     ///
     /// # Errors
     /// When the catalogue has nothing that reaches.
@@ -223,8 +223,8 @@ fn run(
     PlannedCable { id, step, kind, length_m, stock_m, rate_gbps, cost_usd, a, b }
 }
 
-/// Why the longest of the cables that are not sold cannot be had, with both its ends; `first` is
-/// why one of them cannot.
+/// The refusal for the longest cable that the catalogue does not sell, with the labels of both its
+/// ends; `first` is the refusal of one such cable.
 fn out_of_reach(
     t: &Topology,
     floor: &Floor,
@@ -243,9 +243,9 @@ fn out_of_reach(
     refusal.within(&format!("{} from {} to {}", cable.id, label(cable.a), label(cable.b)))
 }
 
-/// The next whole millimetre: lengths add up as they are printed.
+/// `length_m` rounded up to whole millimetres, so that lengths add up as they are printed.
 fn whole_mm(length_m: f64) -> f64 {
-    // a sum of decimal fractions may be above its value by the last bits
+    // rounding can leave a sum of decimal fractions above its value in the last bits
     (length_m * 1000.0 - 1e-6).ceil().max(0.0) / 1000.0
 }
 
@@ -276,9 +276,10 @@ pub const CSV_HEADER: &str = "cable,step,kind,length_m,stock_m,rate_gbps,cost_us
 
 /// Writes the cable list as comma-separated values with a header (RFC 4180, lines end in `\n`).
 ///
-/// Labels are [`Floor::label`]'s; the unit of what stands beside its rack is empty; lengths and
-/// prices have as many decimals as they need, lengths one at least, prices two: each column adds up
-/// to what the plan says. A name that a spreadsheet would take for a formula has `'` in front.
+/// Labels are [`Floor::label`]'s. A device that stands beside its rack has an empty unit. Lengths
+/// and prices have as many decimals as they need, lengths one at least, prices two, so that each
+/// column adds up to what the plan says. A name that a spreadsheet would take for a formula has `'`
+/// in front.
 ///
 /// # Errors
 /// When `out` fails.
@@ -316,7 +317,7 @@ fn decimals(value: f64, least: usize) -> String {
 /// What a spreadsheet takes for the beginning of a formula, where it begins a cell.
 const FORMULA: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
 
-/// A cell: as text where it could be a formula, which is `'` in front of it.
+/// The text of a cell; `'` is put in front where a spreadsheet could take it for a formula.
 fn quoted(text: &str) -> String {
     let guarded;
     let mut text = text;

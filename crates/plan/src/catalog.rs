@@ -287,7 +287,7 @@ pub struct Catalog {
     pub servers: Vec<Server>,
 }
 
-/// Something bought: what one costs and draws.
+/// An offer of a catalogue: the price and the power of one piece.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CatalogOffer {
     /// Name in the bill; parts joined by `+`.
@@ -303,12 +303,12 @@ pub struct CatalogOffer {
 }
 
 impl Catalog {
-    /// The names of those that come with flyloom.
+    /// The names of the catalogues that come with flyloom.
     pub fn built_in() -> impl Iterator<Item = &'static str> {
         BUILT_IN.iter().map(|(name, _)| *name)
     }
 
-    /// The text of the one of this name that comes with flyloom.
+    /// The text of the catalogue `name` that comes with flyloom.
     ///
     /// # Errors
     /// When there is none.
@@ -499,8 +499,8 @@ impl Price {
     }
 }
 
-/// A sum of money or power in whole millionths: what adding leaves in the last bits is gone, and
-/// parts add up to their sum as they are printed.
+/// `value`, a sum of money or power, rounded to whole millionths. This removes the errors that
+/// adding leaves in the last bits, so that printed parts add up to their printed sum.
 pub fn millionths(value: f64) -> f64 {
     (value * 1e6).round() / 1e6
 }
@@ -509,7 +509,7 @@ fn exactly(price: f64) -> Price {
     Price { typical: price, low: None, high: None }
 }
 
-/// The first of the cheapest.
+/// The cheapest of `offers`, the first of several; `None` when there are no offers.
 fn cheapest(offers: impl Iterator<Item = CatalogOffer>) -> Option<CatalogOffer> {
     offers.reduce(|best, next| if next.usd[0] < best.usd[0] { next } else { best })
 }

@@ -18,7 +18,7 @@ struct WrittenCatalog {
     usd_per_unit: Option<Spanned<f64>>,
     year: u16,
     link_gbps: Spanned<f64>,
-    /// What totals add up, in older files. It chooses nothing any more.
+    /// The parts of the bill that totals add up, in older files: checked, but without effect today.
     counts: Option<Spanned<Vec<String>>>,
     energy: Option<Spanned<EnergyPrice>>,
     #[serde(default)]
@@ -54,7 +54,7 @@ pub fn read(text: &str, file: &str) -> Result<Catalog, Refusal> {
 }
 
 impl Catalog {
-    /// The one of this name that comes with flyloom.
+    /// The catalogue `name` that comes with flyloom.
     ///
     /// # Errors
     /// When there is none.
@@ -63,7 +63,7 @@ impl Catalog {
     }
 }
 
-/// A fault and the byte of the text that it is at.
+/// A fault, and the byte offset in the text at which it is.
 type FaultAt = (usize, Refusal);
 
 impl WrittenCatalog {
@@ -118,7 +118,7 @@ impl WrittenCatalog {
         self.counted()
     }
 
-    /// Whether `counts`, where an older file has it, names parts of a bill.
+    /// Checks that `counts`, where an older file has it, names parts of a bill.
     fn counted(&self) -> Result<(), FaultAt> {
         let Some(counts) = &self.counts else { return Ok(()) };
         let parts = ["switches", "switch_cables", "endpoint_cables", "nics"];
@@ -166,7 +166,7 @@ fn unique<'a>(names: &mut BTreeSet<&'a str>, id: &'a str, start: usize) -> Resul
 /// The largest figure of a catalogue: sums of such prices, watts and metres stay finite.
 const MOST: f64 = 1e12;
 
-/// `value` as an amount: 0 to [`MOST`].
+/// Checks that `value` is an amount: 0 to [`MOST`].
 fn amount(field: &str, value: f64, start: usize) -> Result<(), FaultAt> {
     if (0.0..=MOST).contains(&value) {
         return Ok(());
@@ -175,7 +175,7 @@ fn amount(field: &str, value: f64, start: usize) -> Result<(), FaultAt> {
     Err((start, Refusal::new(field, why, format!("a number from 0 to {MOST:e}"))))
 }
 
-/// `value` as something there is: above 0, at most [`MOST`].
+/// Checks that `value` is above 0 and at most [`MOST`].
 fn positive(field: &str, value: f64, start: usize) -> Result<(), FaultAt> {
     if value > 0.0 && value <= MOST {
         return Ok(());

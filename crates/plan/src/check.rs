@@ -12,7 +12,8 @@ use fabric::addresses::Addresses;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
-/// Compares `found` with `plan`, as [`check_cables_by`] where all is due and ports count.
+/// Compares `found` with `plan` as [`check_cables_by`] does where every planned cable is due and
+/// must be in its planned ports.
 ///
 /// # Errors
 /// As [`check_cables_by`].
@@ -27,16 +28,17 @@ pub fn check_cables(
 
 /// Compares `found` with `plan`.
 ///
-/// Devices are matched by GUID (from `guids`, else what `plan` itself carries), the rest by name,
-/// and what is left by its cables: unknown hardware most of whose cables sit where those of a
-/// missing device should has replaced it. Where GUIDs and names tell of fewer than half of the
-/// switches who they are, the plan's graph with its port numbers is laid over the found one.
+/// Devices are matched by GUID (from `guids`, else those that `plan` itself carries), the rest by
+/// name, and what is left by its cables: an unknown device most of whose cables sit where those of
+/// a missing device should has replaced it. Where GUIDs and names identify fewer than half of the
+/// switches, the planned graph with its port numbers is matched with the found one instead.
 ///
-/// A switch most of whose cables are another's stands in its place: that is one finding, and cables
-/// are compared place by place. All of `plan` is planned, failed or not; cables and switches that
-/// are down in `found` are not there. Faults that another one explains are not listed: a dead
-/// switch takes its cables and the endpoints behind it along. With `floor`, labels carry rack and
-/// unit. O(cables * log cables); by structure see there.
+/// A switch most of whose cables are those of another planned switch stands in the place of that
+/// one. This is one finding, and cables are compared as the switches stand. Every cable of `plan`
+/// is expected, failed or not; cables and switches that are down in `found` count as absent. A
+/// fault that another one explains is not listed: the cables of a dead switch, and the endpoints
+/// that it alone serves. With `floor`, labels carry rack and unit. O(cables * log cables), and the
+/// cost of `by_structure` where graphs are matched.
 ///
 /// # Errors
 /// When `guids` belong to another network, or fewer than half of the switches are recognised.
@@ -210,8 +212,8 @@ impl FabricComparison<'_> {
     }
 }
 
-/// What is left of `list` where cables that are not due are not missed. Those of them whose plugs
-/// are in wrong ports are wrong all the same.
+/// The differences of `list` without the missing cables that are not due. A cable that is not due
+/// but has a plug in a wrong port stays in the list.
 fn without_unlaid(
     list: Vec<CableDifference>,
     later: &BTreeMap<DevicePort, CableId>,

@@ -17,7 +17,7 @@ pub(super) fn built(net: &str) -> Topology {
 /// A port of a device, by name.
 pub(super) type TestPort = (String, u16);
 
-/// A fabric as a heap of cables, to do harm to.
+/// A fabric as a list of cables, into which tests put faults.
 #[derive(Clone)]
 pub(super) struct TestFabric {
     pub(super) plan: Topology,
@@ -26,7 +26,7 @@ pub(super) struct TestFabric {
     pub(super) dead: BTreeSet<String>,
     pub(super) guids: bool,
     pub(super) strangers: BTreeMap<String, u64>,
-    /// What a discovery calls a device, where that is not what the plan calls it.
+    /// The name and GUID that a discovery reports for a device, where the plan has others.
     pub(super) masks: BTreeMap<String, (String, u64)>,
     pub(super) identify: IdentifyBy,
     pub(super) how: ComparisonOptions,
@@ -78,7 +78,8 @@ impl TestFabric {
         fine
     }
 
-    /// What a discovery would see: in another order, without what is dead or not plugged in.
+    /// The network that a discovery finds: in another order, without dead devices and unplugged
+    /// cables.
     pub(super) fn discovered(&self) -> Topology {
         let alive = |ends: &[TestPort; 2]| ends.iter().all(|j| !self.dead.contains(&j.0));
         let cables: Vec<_> = self.cables.iter().rev().filter(|(ends, _)| alive(ends)).collect();
@@ -355,7 +356,7 @@ fn another_fabric_is_refused() {
     assert_eq!(refusal.param, "addresses");
 }
 
-/// The cables of a network by jack, read without the code under test.
+/// The other end of each cable of a network, by port, computed without the code under test.
 pub(super) fn jacks(room: &TestFabric) -> BTreeMap<TestPort, TestPort> {
     let alive = |ends: &[TestPort; 2]| ends.iter().all(|j| !room.dead.contains(&j.0));
     let cables = room.cables.iter().filter(|(ends, _)| alive(ends));
@@ -430,7 +431,7 @@ pub(super) fn obey(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// Faults that have no cable or device in common come out one to one.
+    /// Faults that have no cable or device in common are each reported as one finding.
     #[test]
     fn separate_faults_are_all_found_and_none_invented(seed in any::<u64>(), k in 0_usize..12) {
         let mut room = slim_fly();
@@ -460,7 +461,7 @@ proptest! {
                     FaultKind::MissingSwitch
                 }
                 1 => {
-                    // an unplugged cable ends in a place that nobody looks at
+                    // an unplugged cable ends in a port that no check looks at
                     room.cables[c].1.up = false;
                     touched.extend(names(&room, c));
                     FaultKind::Missing
@@ -482,7 +483,7 @@ proptest! {
         prop_assert_eq!(check.counts(), made, "{}", check);
     }
 
-    /// Whatever was done to the cables, doing what the findings say gives the plan again.
+    /// Whatever was done to the cables, following the findings gives the planned cables again.
     #[test]
     fn any_tangle_is_repaired_by_the_moves(seed in any::<u64>(), k in 1_u64..40) {
         let mut room = slim_fly();

@@ -1,4 +1,4 @@
-//! A fabric beside its plan, in the terms of the plan: which cables are due, there and possible.
+//! A fabric beside its plan, in the terms of the plan: which cables are due, laid and possible.
 
 use super::cable::CableId;
 use super::devices::{CablesByEnd, DeviceMatch, DevicePairing, DevicePort, KnownDevice};
@@ -15,20 +15,22 @@ pub(super) struct FabricComparison<'a> {
     pub(super) found: &'a Topology,
     pub(super) floor: Option<&'a Floor>,
     pub(super) how: ComparisonOptions,
-    /// The real ports behind the planned ones, where ports do not matter.
+    /// The real port that stands for each planned one; `None` where port numbers must match the
+    /// plan.
     pub(super) ports: Option<RenumberedPorts>,
-    /// Who the switches are.
+    /// Which found switch is which planned one.
     pub(super) boxes: DeviceMatch,
-    /// In whose place they stand: where their cables to switches are compared.
+    /// The planned switch in whose place each found one stands: there its cables to switches are
+    /// compared.
     pub(super) places: DevicePairing,
-    /// Where their cables to endpoints are compared.
+    /// The planned switch in whose place each found one has its cables to endpoints compared.
     pub(super) hosts: DevicePairing,
     pub(super) endpoints: DeviceMatch,
     pub(super) rounds: Vec<PlaceCycle>,
     pub(super) identified: IdentifiedDevices,
 }
 
-/// The cables, each under both of its ends.
+/// The cables, each listed twice: under either of its ends.
 fn by_either_end(ends: impl Iterator<Item = (DevicePort, DevicePort, Cable)>) -> CablesByEnd {
     ends.flat_map(|(a, b, cable)| [(a, (b, cable)), (b, (a, cable))]).collect()
 }
@@ -63,7 +65,7 @@ impl FabricComparison<'_> {
         self.how.due.as_ref().is_none_or(|due| due.contains(&id))
     }
 
-    /// Gives ports the numbers under which they do not matter.
+    /// Renumbers the found ports so that it does not matter which port of a device a cable is in.
     pub(super) fn renumber(&mut self) {
         if self.how.ignore_ports {
             self.ports = Some(renumbered(&self.planned_map(), &self.found_cables()));
@@ -81,7 +83,7 @@ impl FabricComparison<'_> {
         let links = links.filter(|(i, _)| t.link_is_up(LinkId::from(*i)));
         let at = |plug| in_plan(&self.places, plug);
         let links = links.map(|(_, l)| (at(l.a), at(l.b), l.cable));
-        // a cable with both ends in one switch is one that no plan has
+        // no plan has a cable with both ends in one switch
         let loops = t.aside().loops.iter().filter(|[x, _]| t.switches()[x.switch.ix()].up);
         let links = links.chain(loops.map(|[x, y]| (at(*x), at(*y), Cable::default())));
         let rails = t.terminals().iter().enumerate();
@@ -92,7 +94,7 @@ impl FabricComparison<'_> {
         })))
     }
 
-    /// Whether a device answers; a switch, whether one stands in its place.
+    /// Whether an endpoint answers; for a planned switch, whether any switch stands in its place.
     pub(super) fn is_there(&self, node: KnownDevice) -> bool {
         match node {
             KnownDevice::Switch(s) => self.places.found[s.ix()].is_some(),
@@ -101,7 +103,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// Whether a switch is there to which the endpoints of switch `s` can be plugged.
+    /// Whether there is a switch into which the endpoints of switch `node` can be plugged.
     pub(super) fn serves(&self, node: KnownDevice) -> bool {
         match node {
             KnownDevice::Switch(s) => self.hosts.found[s.ix()].is_some(),

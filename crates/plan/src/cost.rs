@@ -134,7 +134,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         let offer = shop.catalog.switch(ports, link_gbps);
         lines.bought(BillPart::Switches, offer, count, shop.include, &mut lacks)?;
     }
-    // the order of the cables is none of the sums
+    // the sums do not depend on the order of the cables
     let mut alike: BTreeMap<(bool, u64, u64), (&PlannedCable, u64)> = BTreeMap::new();
     for cable in cables {
         alike.entry(cable.kind_bought()).or_insert((cable, 0)).1 += 1;
@@ -199,7 +199,7 @@ fn rates(cables: &[PlannedCable], shop: PriceSource<'_>) -> Vec<f64> {
     rates
 }
 
-/// What a bill is by, in words.
+/// The basis of a bill in words: catalogue, rates and items.
 fn basis(shop: PriceSource<'_>, rates: &[f64], items: &[BillItem]) -> String {
     let rates: Vec<String> = rates.iter().map(f64::to_string).collect();
     let (rates, items) = (rates.join(" and "), super::basis::words(items));
@@ -213,7 +213,7 @@ fn part_of(for_use: CableUse) -> BillPart {
     }
 }
 
-/// The lines so far: by part, kind and name, in the order of the bill.
+/// The lines of a bill that is being made, by part, kind and name, which is the order of the bill.
 #[derive(Default)]
 struct BillLines(BTreeMap<(BillPart, Option<CableKind>, String), BillLine>);
 
@@ -239,7 +239,8 @@ impl BillLines {
         line.watts = line.watts.zip(offer.watts).map(|(sum, w)| sum + n * w);
     }
 
-    /// `count` of what is on offer; an item that has no price is one the bill `lacks`.
+    /// Adds a line for `count` pieces of `offer`. Where there is no offer, the item is added to
+    /// `lacks`.
     ///
     /// # Errors
     /// When there is no offer for an item that is counted.
@@ -273,7 +274,7 @@ impl BillLines {
 }
 
 impl Bill {
-    /// The sums over the lines that are counted; then energy, which is of these.
+    /// Adds up the lines that are counted, then the energy that these draw.
     fn add_up(&mut self, shop: PriceSource<'_>) {
         for line in self.lines.iter().filter(|line| line.counted) {
             self.cost_usd += line.usd;

@@ -165,7 +165,7 @@ fn faults_of_a_catalogue_name_file_line_and_field() {
     }
 }
 
-/// What a total adds up is asked for, not the catalogue's; every sum is over the lines.
+/// The user chooses what a total adds up, not the catalogue; every sum is one over the lines.
 #[test]
 fn items_are_chosen_and_the_same_for_every_catalogue() {
     let of = |item: BillItem, bill: &Bill| -> f64 {
@@ -213,7 +213,7 @@ fn items_are_chosen_and_the_same_for_every_catalogue() {
     assert!(BillItem::named("fans").expect_err("no item").help.contains("adapters, energy"));
 }
 
-/// The default follows the table of those that come along: nobody has to change a name.
+/// The default is the newest of the catalogues that come with flyloom, whatever its name.
 #[test]
 fn the_newest_catalogue_is_the_default() {
     let year = |name: &str| named(name).year;
@@ -397,7 +397,7 @@ fn networks_are_the_columns_they_are() {
     }
 }
 
-/// The order of laying has the same cables, and is none of a bill.
+/// The order of laying has the same cables, and the bill does not depend on it.
 #[test]
 fn a_bill_is_the_same_for_any_order_of_cables() {
     for net in ["slim_fly:q=7,p=6", "jellyfish:n=60,k=9,p=5"] {

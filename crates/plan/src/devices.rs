@@ -47,7 +47,7 @@ pub(super) type CablesByEnd = BTreeMap<DevicePort, (DevicePort, Cable)>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IdentifyBy {
-    /// GUIDs, then names; cables where these say of fewer than half of the switches who they are.
+    /// GUIDs, then names; cables where these identify fewer than half of the switches.
     #[default]
     Auto,
     /// GUIDs alone.
@@ -59,7 +59,7 @@ pub enum IdentifyBy {
 }
 
 impl IdentifyBy {
-    /// The kind of this name (`guid`), `None` when there is none.
+    /// The variant of this name, such as `guid`; `None` when there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
             "auto" => Some(Self::Auto),
@@ -85,7 +85,7 @@ impl DevicePairing {
         Self { found: vec![None; planned], planned: vec![None; found] }
     }
 
-    /// Pairs the two, and leaves who was paired with either of them alone.
+    /// Pairs the two; whichever device either of them was paired with before has no partner then.
     pub(super) fn set(&mut self, planned: u32, found: u32) {
         if let Some(old) = self.found[planned as usize].replace(found) {
             self.planned[old as usize] = None;
@@ -106,9 +106,9 @@ impl DevicePairing {
 
 /// The devices of one kind of a plan and a found network, matched.
 pub(super) struct DeviceMatch {
-    /// Who is who.
+    /// Which found device is which planned one.
     pub(super) pairs: DevicePairing,
-    /// Found devices that do not count: they are down.
+    /// Whether each found device is down, so that it is not matched.
     pub(super) down: Vec<bool>,
     /// Planned devices whose name was found with another GUID, or whose cables lead to hardware
     /// that the plan does not know.
@@ -152,7 +152,8 @@ impl DeviceMatch {
         this
     }
 
-    /// Joins the devices that are not yet matched and alone on either side with this key.
+    /// Matches a planned and a found device when each is the only unmatched one of its side with
+    /// their common key.
     fn join<'a, K: Ord>(
         &mut self,
         plan: &[DeviceIdentity<'a>],
@@ -178,7 +179,7 @@ impl DeviceMatch {
         }
     }
 
-    /// Number of found devices that count.
+    /// Number of found devices that are not down.
     pub(super) fn up(&self) -> usize {
         self.down.iter().filter(|down| !**down).count()
     }
@@ -186,7 +187,7 @@ impl DeviceMatch {
 
 /// Matches the switches and the endpoints of a plan with those of a found network: by GUID, the
 /// rest by name where that is unique. Where GUIDs are known and at least one of them was found, a
-/// device that goes by its name alone counts as replaced. None are matched by structure here.
+/// device that only its name identifies counts as replaced. No device is matched by structure here.
 pub(super) fn match_devices(
     plan: &Topology,
     guids: Option<&Addresses>,
@@ -221,9 +222,10 @@ pub(super) fn match_devices(
     )
 }
 
-/// Matches endpoints of which nothing is known by the switch ports that their rails are in, under
-/// the places of their switches. Endpoints are alike: those left over on both sides are matched in
-/// order, first those of one switch. O(terminals * log terminals).
+/// Matches endpoints without a known GUID or name by the switch ports that their rails are in,
+/// where each switch counts as the one in whose place it stands. Endpoints are alike: those left
+/// over on both sides are matched in order, first those of one switch. O(terminals * log
+/// terminals).
 pub(super) fn follow_switches(
     plan: &Topology,
     found: &Topology,

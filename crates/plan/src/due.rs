@@ -1,4 +1,5 @@
-//! What must be laid already: while people wire, a cable that is not due is not missing.
+//! Which devices must answer by now: while cables are being laid, a cable that is not due is not
+//! missing.
 
 use super::comparison::FabricComparison;
 use super::devices::KnownDevice;
@@ -10,15 +11,15 @@ use std::collections::BTreeMap;
 pub(super) enum ExpectedAnswer {
     /// It has a cable that is due, and devices that are reached over such cables answer.
     Yes,
-    /// It has cables that are due, but nothing answers that they lead to.
+    /// It has cables that are due, but no device at their other ends answers.
     OutOfReach,
     /// None of its cables is due.
     No,
 }
 
 impl FabricComparison<'_> {
-    /// Which devices should answer, of those with a cable that is due. Without any limit all that
-    /// is planned is due and all should. O(cables).
+    /// For each device with a cable that is due, whether it should answer. Without a list of due
+    /// cables every planned cable is due, and every device should answer. O(cables).
     pub(super) fn reached(&self) -> BTreeMap<KnownDevice, ExpectedAnswer> {
         if self.how.due.is_none() {
             return BTreeMap::new();
@@ -47,7 +48,7 @@ impl FabricComparison<'_> {
         wanted
     }
 
-    /// Whether a device should answer.
+    /// Whether a device should answer by now.
     pub(super) fn wanted(
         &self,
         reached: &BTreeMap<KnownDevice, ExpectedAnswer>,

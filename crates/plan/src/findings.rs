@@ -1,4 +1,4 @@
-//! The words of a cable check: what is wrong and what to do, with the labels of a human being.
+//! The text of a cable check: what is wrong and what to do, with the labels that people read.
 
 use super::comparison::FabricComparison;
 use super::devices::{DeviceMatch, DevicePort, KnownDevice};
@@ -83,7 +83,8 @@ impl FabricComparison<'_> {
         device(FaultKind::MissingEndpoint, self.place(node), [what, repair, line])
     }
 
-    /// One finding for all devices that should be there, but to which nothing leads that answers.
+    /// Reports, as one finding, the devices that should answer but that no due cable joins to a
+    /// device that answers.
     fn report_out_of_reach(
         &self,
         silent: &[(KnownDevice, ExpectedAnswer)],
@@ -102,8 +103,8 @@ impl FabricComparison<'_> {
         findings.push(device(FaultKind::OutOfReach, self.place(*first), [what, repair, line]));
     }
 
-    /// The place of a missing switch, or, where another one stands there, the one that has become
-    /// empty for it.
+    /// The empty place for a missing switch: its own, or, where another switch stands there, the
+    /// place that is empty at the start of that chain of moved switches.
     fn empty_place(&self, missing: SwitchId) -> SwitchId {
         let of = |round: &&PlaceCycle| round.open && round.switches.last() == Some(&missing.0);
         self.rounds.iter().find(of).map_or(missing, |round| SwitchId(round.switches[0]))
@@ -184,7 +185,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// A move in terms of the real ports.
+    /// The same move with the real ports in place of those that stand for them.
     fn real_move(&self, step: RepairMove) -> RepairMove {
         let r = |s: DevicePort| self.real(s);
         match step {

@@ -116,15 +116,15 @@ impl Floor {
 ///
 /// Servers are in the rack of their switch or in racks directly beside it: [`EndpointSeats`].
 ///
-/// Planes of one network share racks, switches that serve the same endpoints always, where that
-/// leaves fewer cables between racks than planes side by side. What does not fit in a rack is split
-/// by its own links, and its racks stand beside each other. Racks are numbered row by row. An
-/// endpoint of several rails goes with the first. O(links * log(links)) by group; halving takes
-/// that a level.
+/// Planes of one network share racks where that leaves fewer cables between racks than planes side
+/// by side; switches of all planes that serve the same endpoints always share one. What does not
+/// fit in a rack is split by its own links, and its racks stand beside each other. Racks are
+/// numbered row by row. An endpoint of several rails goes with the first. O(links * log(links)) by
+/// group; halving takes that for each level of halves.
 ///
 /// # Errors
 /// When a rule is out of range, or one switch or one server does not fit in a rack; when `watch`
-/// says stop.
+/// asks to stop.
 pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floor, Stop> {
     rules.check()?;
     let limits = RackLimits::new(rules)?;
@@ -207,7 +207,7 @@ struct RackSeats<'a> {
 }
 
 impl RackSeats<'_> {
-    /// The seat of the endpoint of this place in the rack's order.
+    /// The seat of the endpoint at position `place` in the rack's order.
     fn at(&self, place: u64) -> DeviceSeat {
         let (height, each) = (self.rules.server_height(), self.rules.endpoints_a_server());
         let unit = self.below.map(|below| (below + place / each * height + 1) as u16);

@@ -74,13 +74,13 @@ pub(super) fn pairs(t: &Topology, floor: &Floor) -> BTreeMap<(u32, u32), u32> {
     pairs
 }
 
-/// Metres of all links.
+/// Total length of all links, metres.
 pub(super) fn metres(t: &Topology, floor: &Floor, rules: &FloorRules) -> f64 {
     let seat = |s: SwitchId| floor.switches[s.ix()];
     t.links().iter().map(|l| floor.length_m(seat(l.a.switch), seat(l.b.switch), rules)).sum()
 }
 
-/// Metres between every endpoint and its first switch.
+/// The different lengths of cables from endpoints to their first switch, metres, as text.
 fn drops(t: &Topology, floor: &Floor, rules: &FloorRules) -> BTreeSet<String> {
     let rails = t.terminals().iter().filter(|rail| rail.rail == 0);
     let length = rails.map(|rail| {
@@ -354,7 +354,7 @@ fn rules_out_of_range_are_refused() {
     }
 }
 
-/// Who is where: nothing overlaps or sticks out, every server is seated by the rule, every rack
+/// Checks a floor: nothing overlaps or sticks out, every server is seated by the rule, every rack
 /// reports what is in it, power suffices.
 fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str) {
     let mut taken: BTreeMap<(u32, u32), u32> = BTreeMap::new();
@@ -537,7 +537,7 @@ fn one_switch_or_one_server_that_no_rack_holds_is_refused() {
     assert_eq!((refusal.param.as_str(), refusal.help.as_str()), ("rack_kw", "at least 0.4"));
 }
 
-/// Power splits as height does; the racks say what they draw.
+/// Power splits racks as height does; each rack states the power that it draws.
 #[test]
 fn racks_are_split_when_power_does_not_suffice() {
     let t = built("slim_fly:q=5,p=4");
@@ -556,7 +556,7 @@ fn racks_are_split_when_power_does_not_suffice() {
     }
 }
 
-/// What a rack may draw and what it draws is said; nothing is said of what is not known.
+/// Warnings say what a rack may draw and what it draws; there is none about unknown power.
 #[test]
 fn warnings_name_what_is_unknown_and_what_is_too_hot() {
     let t = built("slim_fly:q=5,p=4");
@@ -573,7 +573,8 @@ fn warnings_name_what_is_unknown_and_what_is_too_hot() {
     assert!(said(&FloorRules { rack_kw: Some(40.0), ..known }).is_empty());
 }
 
-/// With endpoints in, racks of a family with groups: as many as its switches with endpoints need.
+/// With endpoints in the racks of switches, a group takes as many racks as its switches and
+/// endpoints need.
 #[test]
 fn endpoints_that_are_in_split_racks_and_those_beside_do_not() {
     let seats = |endpoints| FloorRules { endpoints, ..FloorRules::default() };

@@ -1,4 +1,4 @@
-//! Who the found devices are, where they stand, and when a fabric is not the planned one at all.
+//! The identity and the place of each found device, and the refusal of a fabric of another plan.
 
 use super::comparison::FabricComparison;
 use super::devices::{
@@ -14,7 +14,7 @@ use fabric::network::{PortPeer, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl<'a> FabricComparison<'a> {
-    /// The devices of both matched and put in their places.
+    /// Matches the devices of plan and fabric, and finds the place in which each stands.
     pub(super) fn new(
         plan: &'a Topology,
         guids: Option<&Addresses>,
@@ -101,8 +101,8 @@ impl<'a> FabricComparison<'a> {
         Refusal::new("found", why, help)
     }
 
-    /// Takes the cables for who is who. Where nothing else is asked for, what is known of some
-    /// switches and endpoints tells apart what the cables cannot.
+    /// Identifies the devices by their cables alone. With [`IdentifyBy::Auto`], GUIDs and names
+    /// that are known decide between placements that the cables leave equally good.
     fn recognise(&mut self, wiring: &PlanWiring<'_>, by: IdentifyBy) -> Result<(), Refusal> {
         let known = (&self.boxes.pairs, &self.endpoints.pairs);
         let known = (by == IdentifyBy::Auto).then_some(known);
@@ -134,7 +134,7 @@ impl<'a> FabricComparison<'a> {
     fn settle(&mut self, wiring: &PlanWiring<'_>) {
         wiring.settle(&mut self.places, PlaceCertainty::Clear);
         if self.how.ignore_ports {
-            return; // the whole tells nothing without ports
+            return; // without port numbers the whole graph identifies nothing
         }
         let own = &self.boxes.pairs;
         let agreeing = wiring.agreeing(&self.places);
@@ -142,7 +142,7 @@ impl<'a> FabricComparison<'a> {
         if 2 * agreeing >= wiring.cables && 2 * seated >= rails {
             return;
         }
-        // nearly nobody is in his place: neighbours say nothing then, the whole may
+        // hardly any switch is in its own place: neighbours say nothing then, the whole graph may
         let known = Some((own, &self.endpoints.pairs));
         let mut places = by_structure(self.plan, self.found, wiring, known).pairs;
         let better = wiring.agreeing(&places);
@@ -166,8 +166,8 @@ impl<'a> FabricComparison<'a> {
         self.places = places;
     }
 
-    /// How many rails of known endpoints are on their switch, be it by who it is or by where it
-    /// stands; and how many rails there are.
+    /// The number of rails of known endpoints that are on their planned switch, or on the switch
+    /// that stands in its place; and the number of all rails of known endpoints.
     fn seated(&self, places: &DevicePairing) -> (u64, u64) {
         let (mut seated, mut rails) = (0, 0);
         for (i, t) in self.found.terminals().iter().enumerate() {
@@ -188,8 +188,8 @@ impl<'a> FabricComparison<'a> {
         (seated, rails)
     }
 
-    /// Matches unknown hardware with the missing device in whose place most of its cables are;
-    /// says whether there was any.
+    /// Matches unknown hardware with the missing device in whose place most of its cables are, and
+    /// returns whether there was any.
     fn adopt(&mut self, switches: bool) -> bool {
         let mut votes: BTreeMap<KnownDevice, (u32, BTreeMap<KnownDevice, u32>)> = BTreeMap::new();
         let planned = self.planned_map();
@@ -248,7 +248,8 @@ impl<'a> FabricComparison<'a> {
         any
     }
 
-    /// The missing switch at the end of those who stand in one another's places from `place` on.
+    /// The missing switch at the end of the chain that begins at `place`, in which each planned
+    /// switch stands in the place of the next one.
     fn who_is_gone(&self, place: u32) -> u32 {
         let next = |p: u32| self.places.planned[self.boxes.pairs.found[p as usize]? as usize];
         std::iter::successors(Some(place), |p| next(*p)).last().unwrap_or(place)

@@ -4,7 +4,7 @@ use super::comparison::FabricComparison;
 use super::devices::{DevicePort, KnownDevice};
 
 impl FabricComparison<'_> {
-    /// 0 for ports of one device, 1 for those of one rack, 2 for others.
+    /// How far apart two ports are: 0 on one device, 1 in one rack, 2 otherwise.
     pub(super) fn apart(&self, a: DevicePort, b: DevicePort) -> u32 {
         let seat = |s: DevicePort| Some(self.floor?.seat(s.node.planned()?)?.rack);
         match (seat(a), seat(b)) {
@@ -14,7 +14,8 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// The real port behind a planned one.
+    /// The real port that stands for a planned one, where ports are renumbered; else the port
+    /// itself.
     pub(super) fn real(&self, socket: DevicePort) -> DevicePort {
         self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
     }
@@ -29,7 +30,7 @@ impl FabricComparison<'_> {
         name.clone()
     }
 
-    /// The name, and where the floor is known the rack and unit.
+    /// The name of a device, with its rack and unit where the floor is known.
     pub(super) fn place(&self, node: KnownDevice) -> String {
         let name = self.name(node);
         let seat = node.planned().and_then(|d| self.floor?.seat(d));
@@ -42,7 +43,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// The name and port, and where the floor is known the label.
+    /// The name and number of a port, with its label where the floor is known.
     pub(super) fn label(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
         let name = self.name(socket.node);
@@ -56,7 +57,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    /// A port by its label; by name and number where there is none.
+    /// The label of a port; its device's name and number where there is no label.
     pub(super) fn short(&self, socket: DevicePort) -> String {
         let socket = self.real(socket);
         let name = self.name(socket.node);

@@ -27,12 +27,12 @@ fn pairs(cables: &BTreeMap<TestPort, TestPort>) -> BTreeMap<[String; 2], i64> {
     pairs
 }
 
-/// The planned cables of `plan` by jack.
+/// The other end of each planned cable of `plan`, by port.
 fn planned(plan: &fabric::network::Topology) -> BTreeMap<TestPort, TestPort> {
     jacks(&TestFabric::of(plan.clone()))
 }
 
-/// The id of every cable of a room that nothing was done to, in the room's order.
+/// The id of every cable of an unchanged [`TestFabric`], in the order of its list.
 fn ids(plan: &fabric::network::Topology) -> Vec<CableId> {
     let links = (0..plan.links().len()).map(|i| CableId::Link(LinkId::from(i)));
     let rails = (0..plan.terminals().len()).map(|i| CableId::Terminal(TerminalId::from(i)));
@@ -40,7 +40,8 @@ fn ids(plan: &fabric::network::Topology) -> Vec<CableId> {
 }
 
 impl TestFabric {
-    /// Exchanges the plugs in the ports of a switch at random; they lead where they did.
+    /// Exchanges the plugs in the ports of a switch at random; cables join the same devices as
+    /// before.
     fn reorder(&mut self, switch: &str, draw: &mut Stream) {
         let at: Vec<(usize, usize)> = (0..self.cables.len())
             .flat_map(|i| [(i, 0), (i, 1)])
@@ -133,7 +134,7 @@ fn exchanged_switches_are_found_where_ports_are_ignored() {
     assert_eq!(check.correct, check.planned);
 }
 
-/// Devices of which every cable that is due leads, over such cables, only to silent ones.
+/// Devices are out of reach when all their due cables lead to devices that do not answer either.
 #[test]
 fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
     let mut room = slim_fly();
@@ -144,7 +145,7 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
         ids(&room.plan).into_iter().filter(|id| step_of(&room.plan, &seats, *id) < 3).collect();
     assert_eq!(due.len(), 275);
     room.how.due = Some(due);
-    // one rack alone is seen: the discovery ends where no cable leads on
+    // only one rack is discovered: the discovery ends where no cable leads on
     let racks: BTreeMap<String, u32> = room
         .plan
         .switches()
@@ -168,7 +169,7 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
     assert_eq!(check.counts(), BTreeMap::from([(FaultKind::OutOfReach, 1)]), "{check}");
     assert!(check.findings[0].what.starts_with("40 switches and 160 endpoints"), "{check}");
     assert_eq!((check.correct, check.lost, check.unlaid), (55, 220, 100));
-    // a switch of the rack that is seen is dead
+    // a switch of the discovered rack is dead
     let dead = racks.iter().find(|(_, rack)| **rack == 0).expect("a switch").0.clone();
     room.dead.insert(dead);
     let check = room.check();
@@ -327,8 +328,8 @@ proptest! {
         prop_assert_eq!(check.findings.len() as u64, check.missing + answers_no_more);
     }
 
-    /// Plugs in wrong ports while some cables are not due: the moves put right whatever is laid,
-    /// and miss nothing that is not due.
+    /// Plugs in wrong ports while some cables are not due: the moves correct whatever is laid, and
+    /// do not ask for a cable that is not due.
     #[test]
     fn wrong_cables_are_corrected_and_later_ones_not_missed(seed in any::<u64>(), k in 1_u64..30) {
         let mut room = slim_fly();

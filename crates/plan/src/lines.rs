@@ -7,17 +7,17 @@ use super::repairs::{CableDifference, RepairMove};
 use base::SwitchId;
 use fabric::network::Cable;
 
-/// Columns that a line should fit: ports go by name and label where they do, else by label alone.
+/// Width that a line should fit: ports have name and label where that fits, else their label alone.
 const COLUMNS: usize = 100;
 
-/// "1 cable", "2 cables"; `many` where it is not the noun and an s.
+/// `n` with its noun: `one` for 1, else `many`.
 pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
 impl FabricComparison<'_> {
-    /// What `make` says of these ports: with names and labels, or with labels alone where that is
-    /// too long.
+    /// The text that `make` gives for these ports: with names and labels, or with labels alone
+    /// where that is too long.
     fn of_ports(&self, ports: &[DevicePort], make: impl Fn(&[String]) -> String) -> String {
         let line = make(&ports.iter().map(|s| self.label(*s)).collect::<Vec<_>>());
         if line.chars().count() <= COLUMNS {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 impl TestFabric {
-    /// Exchanges the boxes of two switches, with their endpoints or without.
+    /// Exchanges the hardware of two switches, with their endpoints or without.
     fn exchange(&mut self, a: &str, b: &str, with_endpoints: bool) {
         let switches: BTreeSet<String> = self.switch_names().into_iter().collect();
         for (ends, _) in &mut self.cables {
@@ -56,7 +56,7 @@ fn counts(check: &CableCheck) -> Vec<(FaultKind, u64)> {
     check.counts().into_iter().collect()
 }
 
-/// Obeys all findings in order; the cables then must be the planned ones of all that is there.
+/// Applies all findings in order; then all planned cables between devices that are there are laid.
 fn is_repaired(room: &TestFabric, check: &CableCheck) {
     let mut cables = jacks(room);
     for finding in &check.findings {
@@ -185,7 +185,7 @@ fn a_fabric_whose_switches_are_all_shuffled_is_only_moved() {
     assert_eq!(check.correct, check.planned);
 }
 
-/// Faults that have no cable in common, so that each is a finding of its own.
+/// An injector of faults that have no cable in common, so that each is a finding of its own.
 struct FaultInjector<'a> {
     room: &'a mut TestFabric,
     draw: Stream,
@@ -203,7 +203,7 @@ impl<'a> FaultInjector<'a> {
         self.draw.below(n as u64) as usize
     }
 
-    /// A cable that nobody has done anything to.
+    /// A cable that no fault has changed yet.
     fn cable(&mut self, links_only: bool) -> Option<usize> {
         let c = self.below(self.room.cables.len());
         let ends = &self.room.cables[c].0;
@@ -224,7 +224,8 @@ impl<'a> FaultInjector<'a> {
         (!jacks(self.room).contains_key(&jack)).then_some(jack)
     }
 
-    /// Exchanges `k` ends of cables round a ring.
+    /// Exchanges the plugs at `k` ends of cables: each goes to the port of the next, the last to
+    /// the first.
     fn rotate(&mut self, k: usize, links_only: bool) -> Option<()> {
         let picked: Vec<usize> = (0..k).map_while(|_| self.cable(links_only)).collect();
         let different = picked.iter().collect::<BTreeSet<_>>().len() == k;
@@ -281,7 +282,7 @@ impl<'a> FaultInjector<'a> {
         Some(())
     }
 
-    /// Exchanges two or three switches whose cables are all but untouched.
+    /// Exchanges two or three switches of which nearly all cables are unchanged so far.
     fn exchange(&mut self) -> Option<()> {
         let names = self.room.switch_names();
         let k = 2 + self.below(2);
@@ -304,7 +305,7 @@ impl<'a> FaultInjector<'a> {
             let most = if with_endpoints { 0 } else { links(name) / 4 };
             of(name) <= most && (!with_endpoints || hosts(name) == hosts(&picked[0]))
         };
-        // a switch of another size does not fit in
+        // a switch of another size cannot take the place
         let alike = |name: &String| links(name) == links(&picked[0]);
         let different = picked.iter().collect::<BTreeSet<_>>().len() == k;
         if !different || !picked.iter().all(|n| fine(n) && alike(n)) {
@@ -429,7 +430,8 @@ fn a_hidden_fabric_is_recognised_by_its_cables() {
 
 #[test]
 fn equally_good_placements_are_counted() {
-    // switches in a ring, port 1 to the next and port 2 to the one before: five turns, no mirror
+    // switches in a ring, port 1 to the next and port 2 to the one before: five rotations fit, and
+    // no reflection
     let mut room = TestFabric::of(built("torus:shape=5,p=1"));
     room.hide(1);
     let check = room.check();

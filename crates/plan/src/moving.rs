@@ -11,12 +11,12 @@ use base::partition::WeightedGraph;
 use base::{Interrupted, Watch};
 use std::collections::BTreeMap;
 
-/// Times that all pieces are looked at, at most.
+/// Most passes over all pieces.
 const ROUNDS: u64 = 12;
 /// The most racks of a cell that change places as a whole.
 const MOST_ARRANGED: usize = 32;
 
-/// A rack, a place in it, and where on the floor that is, millimetres.
+/// A position in a rack, with the coordinates of that rack on the floor in millimetres.
 #[derive(Clone, Copy, Default)]
 struct RackPlace {
     at: [i32; 2],
@@ -30,10 +30,10 @@ pub(super) struct PieceMoving<'a> {
     /// Whether servers are in the racks of their switches.
     counted: bool,
     racks: Vec<MovingRack>,
-    /// Length of a cable within a rack, and what one between racks has beside their distance.
+    /// Length of a cable within a rack; then what a cable between racks has beside their distance.
     inside: i64,
     overhead: i64,
-    /// Where each piece is.
+    /// The position of each piece.
     of: Vec<RackPlace>,
     /// Length of the cables of each piece.
     length: Vec<i64>,
@@ -44,7 +44,7 @@ pub(super) struct PieceMoving<'a> {
 /// A rack and what is in it.
 struct MovingRack {
     pieces: Vec<u32>,
-    /// Pieces stay in the racks of their cell.
+    /// The number of its cell; a piece stays in the racks of one cell.
     cell: u32,
     /// The most units that a rack of its cell has had.
     most: u64,
@@ -184,12 +184,12 @@ impl<'a> PieceMoving<'a> {
         }
     }
 
-    /// Racks that the servers of what is in a rack need beside it.
+    /// Number of racks that the servers of `load` need beside its rack.
     fn beside(&self, load: RackLoad) -> u64 {
         self.pieces.limits.racks_beside(load.switches, load.endpoints)
     }
 
-    /// Units of what counts in a rack of switches.
+    /// Units that the devices of `load` take in a rack of switches.
     fn units(&self, load: RackLoad) -> u64 {
         self.pieces
             .limits
@@ -257,7 +257,7 @@ impl<'a> PieceMoving<'a> {
             {
                 (best, most) = (Some((rack, None)), shorter);
             }
-            // a cable between the two stays as long as it is
+            // a cable between the two pieces keeps its length
             let apart = 2 * (self.distance(home, from.at, rack, to.at) - self.inside);
             for &other in &to.pieces {
                 let (q, theirs) = (other as usize, self.pieces.loads[other as usize]);

@@ -9,7 +9,7 @@ use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 
-/// The load of a rack: what is in it, or is to go there.
+/// The load of a rack: the switches and endpoints that are in it or are to be put in it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct RackLoad {
     pub(super) switches: u64,
@@ -81,7 +81,7 @@ impl<'a> RackLimits<'a> {
         Ok(())
     }
 
-    /// Servers that fit above `switches`, of those of `endpoints`.
+    /// Number of servers that fit in a rack above `switches`, at most those of `endpoints`.
     fn servers_above(&self, switches: u64, endpoints: u64) -> u64 {
         let each = self.rules.endpoints_a_server();
         let rack = u64::from(self.rules.rack_units);
@@ -97,7 +97,7 @@ impl<'a> RackLimits<'a> {
         low
     }
 
-    /// Racks beside that of `switches` which its `endpoints` need.
+    /// Number of racks that the `endpoints` need beside the rack of their `switches`.
     pub(super) fn racks_beside(&self, switches: u64, endpoints: u64) -> u64 {
         let above = match self.rules.endpoints {
             EndpointSeats::Beside => return 0,
@@ -108,8 +108,8 @@ impl<'a> RackLimits<'a> {
         left.div_ceil(self.servers_above(0, endpoints).max(1))
     }
 
-    /// The `endpoints` of `switches` on their racks, that of the switches first: as many servers as
-    /// fit above the switches where servers may be there, the others evenly.
+    /// The number of `endpoints` in each of `racks` racks, that of the switches first: as many
+    /// servers as fit above the switches where servers may be there, the others evenly.
     pub(super) fn shared_out(&self, switches: u64, endpoints: u64, racks: u64) -> Vec<u64> {
         let each = self.rules.endpoints_a_server();
         let above = match self.rules.endpoints {
@@ -127,29 +127,29 @@ impl<'a> RackLimits<'a> {
         parts
     }
 
-    /// Watts a rack may draw, with the rounding of sums allowed for.
+    /// Watts a rack may draw, and a little more for the rounding of sums.
     fn budget_w(&self) -> f64 {
         self.rules.rack_kw.map_or(f64::INFINITY, |kw| kw * 1000.0 * (1.0 + 1e-9))
     }
 
-    /// Units of height.
+    /// Units of height that `load` takes.
     pub(super) fn units(&self, load: RackLoad) -> u64 {
         let servers = load.endpoints.div_ceil(self.rules.endpoints_a_server());
         load.switches * self.rules.switch_height() + servers * self.rules.server_height()
     }
 
-    /// Watts drawn.
+    /// Watts that `load` draws.
     pub(super) fn watts(&self, load: RackLoad) -> f64 {
         load.switches as f64 * self.switch_w + load.endpoints as f64 * self.rules.endpoint_w
     }
 
-    /// Whether one rack holds it.
+    /// Whether one rack holds `load`.
     pub(super) fn hold(&self, load: RackLoad) -> bool {
         let fits = self.units(load) <= u64::from(self.rules.rack_units);
         fits && self.watts(load) <= self.budget_w()
     }
 
-    /// How many of the same load a rack holds; 0 when not even one. O(log units).
+    /// How many loads like `each` one rack holds; 0 when not even one. O(log units).
     pub(super) fn most(&self, each: RackLoad) -> u64 {
         let (mut low, mut high) = (0, u64::from(self.rules.rack_units) + 1);
         while high - low > 1 {
@@ -163,14 +163,15 @@ impl<'a> RackLimits<'a> {
         low
     }
 
-    /// Height in parts of a unit, one for each endpoint of a server, so that it adds up.
+    /// Height in fractions `1 / endpoints_a_server()` of a unit: whole numbers, which add up
+    /// exactly.
     fn slots(&self, load: RackLoad) -> u64 {
         let rules = self.rules;
         let switch = rules.switch_height() * rules.endpoints_a_server();
         load.switches * switch + load.endpoints * rules.server_height()
     }
 
-    /// How many racks the height and the power ask for at least, as real numbers.
+    /// The least number of racks by height and by power, as fractions.
     fn shares(&self, load: RackLoad) -> (f64, f64) {
         let rules = self.rules;
         let rack = u64::from(rules.rack_units) * rules.endpoints_a_server();
@@ -178,33 +179,34 @@ impl<'a> RackLimits<'a> {
     }
 }
 
-/// The network in pieces: switches that share a rack whatever happens, mostly one a piece.
+/// The network in pieces: sets of switches that always share a rack, mostly one switch each.
 pub(super) struct NetworkPieces<'a> {
     pub(super) t: &'a Topology,
     pub(super) limits: &'a RackLimits<'a>,
     /// The switches of each piece, ascending.
     pub(super) switches: Vec<Vec<SwitchId>>,
-    /// What each piece brings, endpoints included.
+    /// The load of each piece, endpoints included.
     pub(super) loads: Vec<RackLoad>,
     /// Cables between pieces; masses are not used.
     pub(super) cables: WeightedGraph,
     watch: &'a dyn Watch,
 }
 
-/// Halvings of which the best is taken, unless the first ones are as even as can be.
+/// Number of halvings of which the best is taken, unless an earlier one is as even as can be.
 const STARTS: u64 = 4;
-/// Attempts of each at halving a small graph: what these leave, moves between racks find.
+/// Attempts at a small graph in each halving; moves between racks improve on what these find.
 const ATTEMPTS: u64 = 2;
-/// Attempts of each where those leave more racks than there need be, and where pieces are few.
+/// Attempts in each halving where [`ATTEMPTS`] leave more racks than are needed, and where there
+/// are few pieces.
 const THOROUGH: u64 = 8;
-/// At most this number of pieces are few.
+/// The largest number of pieces that counts as few.
 const SMALL: usize = 384;
 
 /// The split of a cell.
 pub(super) struct CellSplit {
     loads: Vec<RackLoad>,
     cables: WeightedGraph,
-    /// The places in the cell that each rack has.
+    /// The positions in the cell of the pieces of each rack.
     racks: Vec<Vec<u32>>,
 }
 
@@ -252,14 +254,14 @@ impl<'a> NetworkPieces<'a> {
         Self { t, limits, switches, loads, cables, watch }
     }
 
-    /// What these pieces bring; endpoints only where they count.
+    /// The load of these pieces together; endpoints are left out unless `with_endpoints`.
     pub(super) fn load(&self, pieces: &[u32], with_endpoints: bool) -> RackLoad {
         let sum =
             pieces.iter().fold(RackLoad::default(), |sum, &p| sum.and(self.loads[p as usize]));
         if with_endpoints { sum } else { RackLoad { endpoints: 0, ..sum } }
     }
 
-    /// Racks that the servers of a rack of these pieces need beside it.
+    /// Number of racks that the servers of these pieces, all in one rack, need beside it.
     pub(super) fn racks_beside(&self, pieces: &[u32]) -> usize {
         let load = self.load(pieces, true);
         self.limits.racks_beside(load.switches, load.endpoints) as usize
@@ -269,7 +271,8 @@ impl<'a> NetworkPieces<'a> {
         self.limits.hold(self.load(pieces, self.limits.rules.counts_endpoints()))
     }
 
-    /// The most of one piece, height and endpoints each for itself.
+    /// The largest number of switches and the largest number of endpoints of a piece, which may be
+    /// two different pieces.
     pub(super) fn largest(&self, pieces: &[u32]) -> RackLoad {
         let counted = self.limits.rules.counts_endpoints();
         let each = pieces.iter().map(|&p| self.load(&[p], counted));
@@ -284,7 +287,7 @@ impl<'a> NetworkPieces<'a> {
         (0..self.switches.len() as u32).find(|&p| !self.limits.hold(self.load(&[p], false)))
     }
 
-    /// `cell` in order, as many to a rack as fit, at least one. O(pieces).
+    /// The pieces of `cell` in order, as many to a rack as fit, at least one. O(pieces).
     pub(super) fn in_order(&self, cell: &[u32], with_endpoints: bool) -> Vec<Vec<u32>> {
         let mut racks: Vec<Vec<u32>> = Vec::new();
         let mut load = RackLoad::default();
@@ -331,7 +334,7 @@ impl<'a> NetworkPieces<'a> {
         Ok(found)
     }
 
-    /// The racks of a cell that one does not hold, as places in it; its cables are `within`.
+    /// The racks of a cell that needs several, as positions in it; `within` are its own cables.
     fn places_in_racks(
         &self,
         cell: &[u32],
@@ -381,7 +384,7 @@ impl<'a> NetworkPieces<'a> {
         (height.max(power) - 1e-6).ceil().max(1.0) as u64
     }
 
-    /// What is to be shared out evenly: height, or power where that asks for more racks.
+    /// The masses that are shared out evenly: heights, or powers where these need more racks.
     fn masses(&self, cell: &[u32]) -> Vec<u64> {
         let counted = self.limits.rules.counts_endpoints();
         let (height, power) = self.limits.shares(self.load(cell, counted));
@@ -393,7 +396,8 @@ impl<'a> NetworkPieces<'a> {
         cell.iter().map(mass).collect()
     }
 
-    /// `cell` in order in `racks` parts of about the same mass; as it fits where these do not.
+    /// The pieces of `cell` in order in `racks` parts of about the same mass; where a part does not
+    /// fit in a rack, [`Self::in_order`].
     fn evenly(&self, cell: &[u32], racks: u64) -> Vec<Vec<u32>> {
         let masses = self.masses(cell);
         let total: u128 = masses.iter().map(|&m| u128::from(m)).sum();
@@ -486,8 +490,9 @@ impl<'a> NetworkPieces<'a> {
         Ok(())
     }
 
-    /// Moves pieces out of racks that do not hold theirs: where they fit and lose least cables, to
-    /// a new rack where none has room. O(pieces * (racks + cables)) at worst.
+    /// Moves pieces out of overfull racks: each to the rack with room where the number of cables
+    /// between racks grows least, to a new rack where none has room. O(pieces * (racks + cables))
+    /// at worst.
     fn relieve(&self, racks: &mut Vec<Vec<u32>>) {
         let mut of = vec![u32::MAX; self.switches.len()];
         for (rack, pieces) in (0..).zip(racks.iter()) {
@@ -512,7 +517,7 @@ impl<'a> NetworkPieces<'a> {
         }
     }
 
-    /// Which piece of rack `from` had best go, and to which rack.
+    /// Which piece of rack `from` should move, and to which rack.
     fn best_move(&self, racks: &[Vec<u32>], from: usize, of: &[u32]) -> (usize, usize) {
         let room = |to: usize, piece: u32| {
             let counted = self.limits.rules.counts_endpoints();
@@ -558,14 +563,14 @@ impl<'a> NetworkPieces<'a> {
         rows(racks.len(), own.map(|(p, q)| (of[p], of[q])))
     }
 
-    /// Cables between racks, if the pieces are in these.
+    /// Number of cables between racks when the pieces are in `racks`.
     pub(super) fn crossing(&self, racks: &[Vec<u32>]) -> u64 {
         let between = self.between(racks);
         between.weights.iter().map(|&w| u64::from(w)).sum::<u64>() / 2
     }
 }
 
-/// Cables between the racks of `cell`, whose own cables are `within`.
+/// Number of cables between the racks of `cell`, whose own cables are `within`.
 fn cut(cell: &[u32], within: &WeightedGraph, racks: &[Vec<u32>]) -> u64 {
     let mut of = vec![0; cell.len()];
     for (rack, pieces) in racks.iter().enumerate() {
@@ -580,7 +585,7 @@ fn cut(cell: &[u32], within: &WeightedGraph, racks: &[Vec<u32>]) -> u64 {
     (0..cell.len()).map(across).sum::<u64>() / 2
 }
 
-/// The graph of `size` vertices with these edges; the same ones add up, loops are left out.
+/// The graph of `size` vertices with these edges; equal edges add up, loops are left out.
 fn rows(size: usize, pairs: impl Iterator<Item = (u32, u32)>) -> WeightedGraph {
     let mut both: Vec<(u32, u32)> =
         pairs.filter(|(a, b)| a != b).flat_map(|(a, b)| [(a, b), (b, a)]).collect();

@@ -8,7 +8,7 @@ use base::{LinkId, SwitchId, TerminalId};
 use fabric::network::{Plug, PortPeer, Topology};
 use std::collections::BTreeSet;
 
-/// More rounds than any settling needs; a bound on those that would never end.
+/// More rounds than moving switches to their places needs; it ends the cases that would never end.
 const ROUNDS: u32 = 100;
 
 /// The cables between the switches of a plan and the working ones of a found network.
@@ -56,7 +56,8 @@ impl<'a> PlanWiring<'a> {
         }
     }
 
-    /// Places that found switch `f` has cables of under the places of its neighbours, and how many.
+    /// The planned switches whose cables found switch `f` has, as its neighbours stand, each with
+    /// the number of such cables.
     pub(super) fn votes(&self, at: &DevicePairing, f: u32) -> Vec<(u32, u32)> {
         let row = &self.rows[f as usize];
         let in_port = |&(port, far): &(u16, Plug)| {
@@ -93,8 +94,8 @@ impl<'a> PlanWiring<'a> {
         switches.sum::<u64>() / 2
     }
 
-    /// Moves switches to the places that their cables speak for until none wants to move. Who is
-    /// driven out takes the place that has become free.
+    /// Moves switches to the places that their cables vote for, until no switch moves. A switch
+    /// that is displaced takes the place that has become free.
     pub(super) fn settle(&self, at: &mut DevicePairing, need: PlaceCertainty) {
         for _ in 0..ROUNDS {
             let mut moved = false;
@@ -110,7 +111,7 @@ impl<'a> PlanWiring<'a> {
     fn settle_one(&self, at: &mut DevicePairing, f: u32, need: PlaceCertainty) -> bool {
         let own = at.planned[f as usize];
         if need == PlaceCertainty::Clear && own.is_none() {
-            return false; // hardware that the plan does not know drives nobody out
+            return false; // a switch that the plan does not know displaces no other
         }
         let votes = self.votes(at, f);
         let most = votes.iter().max_by_key(|(place, n)| (*n, std::cmp::Reverse(*place)));
@@ -151,14 +152,14 @@ pub(super) struct PlaceCycle {
     pub(super) with_endpoints: bool,
 }
 
-/// The switches that do not stand in their own places, by who is exchanged with whom. `boxes` says
-/// who each switch is, `places` where it stands. O(switches).
+/// The cycles of switches that do not stand in their own places. `boxes` says which planned switch
+/// each found one is, `places` in whose place it stands. O(switches).
 pub(super) fn rounds(boxes: &DevicePairing, places: &DevicePairing) -> Vec<PlaceCycle> {
     let stands = |p: u32| boxes.found[p as usize].and_then(|f| places.planned[f as usize]);
     let who = |place: u32| places.found[place as usize].and_then(|f| boxes.planned[f as usize]);
     let mut done = vec![false; boxes.found.len()];
     let mut list = Vec::new();
-    // open ones start in the only place that nobody has taken
+    // an open cycle starts at the place that no switch stands in
     let all = 0..boxes.found.len() as u32;
     let starts = all.clone().filter(|&p| places.found[p as usize].is_none()).chain(all);
     for start in starts {
@@ -178,8 +179,9 @@ pub(super) fn rounds(boxes: &DevicePairing, places: &DevicePairing) -> Vec<Place
     list
 }
 
-/// Where the cables of endpoints are compared: in the places of their switches, but as the
-/// switches' own where endpoints were moved along with them. Says so in `rounds`. O(terminals).
+/// The places in which cables of endpoints are compared: those of their switches, but a switch's
+/// own where its endpoints were moved along with it. Such cycles are marked in `rounds`.
+/// O(terminals).
 pub(super) fn endpoint_places(
     plan: &Topology,
     found: &Topology,
@@ -223,7 +225,7 @@ pub(super) fn endpoint_places(
                 moved += usize::from(planned(places.planned[f as usize], t).is_some());
             }
         }
-        // two cables in one port once all is repaired: the endpoints cannot have come along
+        // two cables in one port after the repair: so the endpoints were not moved along
         let clash = round.switches.iter().any(|&p| {
             let links = ports_of(places.found[p as usize], false);
             !links.is_disjoint(&ports_of(boxes.found[p as usize], true))
@@ -241,7 +243,7 @@ pub(super) fn endpoint_places(
     hosts
 }
 
-/// Where a socket of a switch is in the plan under `places`.
+/// The port of the plan that a port of a found switch stands for under `places`.
 pub(super) fn in_plan(places: &DevicePairing, plug: Plug) -> DevicePort {
     let node = match places.planned[plug.switch.ix()] {
         Some(place) => KnownDevice::Switch(SwitchId(place)),

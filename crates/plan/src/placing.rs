@@ -12,16 +12,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Row and column of a rack.
 pub(super) type FloorSpot = (u32, u32);
-/// A coordinate on the floor: ranked with all others, the first number first.
+/// A coordinate on the floor; coordinates are sorted by their first number, then by the second, ...
 pub(super) type RankedCoordinate = Vec<u32>;
 
-/// Racks in a row: the rule's, else the side of a near-square.
+/// Number of racks in a row: the rule's, else the side of a near-square.
 pub(super) fn across(racks: usize, rules: &FloorRules) -> u32 {
     let side = (racks as f64).sqrt().ceil().max(1.0) as u32;
     rules.racks_per_row.unwrap_or(side)
 }
 
-/// Spots row by row; `to_and_fro` turns every other row, so that the next rack is the next beside.
+/// Spots row by row; `to_and_fro` reverses every other row, so that consecutive racks are adjacent.
 pub(super) fn row_by_row(racks: usize, rules: &FloorRules, to_and_fro: bool) -> Vec<FloorSpot> {
     rows_of(across(racks, rules), racks, to_and_fro)
 }
@@ -88,14 +88,14 @@ pub(super) fn on_grid(
 
 /// Over a search the temperature falls from the mean growth of a random exchange by e^-SPAN.
 const SPAN: f64 = 5.3;
-/// Exchanges sampled for the temperature.
+/// Number of random exchanges from which the first temperature is estimated.
 const SAMPLES: u64 = 200;
-/// Exchanges tried for each rack, and at least.
+/// Exchanges tried for each rack; then the least number of exchanges tried.
 const STEPS: u64 = 400;
 const LEAST: u64 = 20_000;
-/// Times through all pairs afterwards, at most: what is left to gain then, moves of switches find.
+/// Most passes over all pairs afterwards; moves of switches find what is left to gain then.
 const SETTLING: u64 = 1;
-/// Terms summed in one search.
+/// Most terms summed in one search.
 const WORK: u64 = 100_000_000;
 
 /// Racks on spots, being exchanged so that the cables between them get shorter.
@@ -130,7 +130,8 @@ impl RackExchange<'_> {
         self.pitch.0 * i128::from(of_a.0 + of_b.0) + self.pitch.1 * i128::from(of_a.1 + of_b.1)
     }
 
-    /// Exchanges whatever shortens until nothing does, at most `passes` times through all pairs.
+    /// Makes every exchange that shortens cables until none does, in at most `passes` passes over
+    /// all pairs.
     fn settle(&mut self, passes: u64) {
         for _ in 0..passes {
             let mut better = false;

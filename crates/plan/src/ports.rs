@@ -8,7 +8,7 @@ use super::devices::{CablesByEnd, DevicePort, KnownDevice};
 use fabric::network::Cable;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A cable with its ends and what runs over it.
+/// A cable with its ends, rate and width.
 type CableBetween = (DevicePort, DevicePort, Cable);
 
 /// The real port that stands for each planned one, device by device.
@@ -16,19 +16,19 @@ type CableBetween = (DevicePort, DevicePort, Cable);
 pub(super) struct RenumberedPorts {
     /// The planned port that stands for a real one.
     planned: BTreeMap<DevicePort, DevicePort>,
-    /// The real port of a planned one; those that are left out are their own.
+    /// The real port of a planned one; a planned port that is left out stands for itself.
     real: BTreeMap<DevicePort, DevicePort>,
     /// Cables between the right two devices that are not in the planned ports at both ends.
     pub(super) elsewhere: u64,
 }
 
 impl RenumberedPorts {
-    /// The port where a planned cable end really is, or is to be.
+    /// The real port of a planned cable end.
     pub(super) fn real(&self, socket: DevicePort) -> DevicePort {
         self.real.get(&socket).copied().unwrap_or(socket)
     }
 
-    /// The found cables in the ports that stand for theirs.
+    /// The found cables, each under the planned ports that its ports stand for.
     pub(super) fn apply(&self, found: &CablesByEnd) -> CablesByEnd {
         let at = |s: &DevicePort| self.planned.get(s).copied().unwrap_or(*s);
         found.iter().map(|(a, (b, cable))| (at(a), (at(b), *cable))).collect()
@@ -49,9 +49,9 @@ fn by_pair(cables: &CablesByEnd) -> BTreeMap<(KnownDevice, KnownDevice), Vec<Cab
     pairs
 }
 
-/// The numbers under which the found cables are the planned ones as far as they can be: cables in
-/// their own ports first, then those between the same devices, the fastest first; of what is left
-/// each end stands for a planned port of its device that has no cable. O(cables * log cables).
+/// The renumbering under which as many found cables as possible are planned ones. Cables in their
+/// own ports are matched first, then those between the same devices, the fastest first. Each
+/// remaining end stands for a planned port of its device that has no cable. O(cables * log cables).
 pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> RenumberedPorts {
     let mut this = RenumberedPorts::default();
     let (mut absent, mut strange) = (BTreeSet::new(), BTreeSet::new());
@@ -87,7 +87,7 @@ pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> Renumber
 }
 
 impl RenumberedPorts {
-    /// Ends of planned cables that are not there and of found ones that are not planned.
+    /// The ends of planned cables that are not there, and of found cables that are not planned.
     fn rest(
         &mut self,
         mut absent: BTreeSet<DevicePort>,
@@ -112,13 +112,13 @@ impl RenumberedPorts {
                 self.join(place, end);
                 continue;
             }
-            // more cables than are planned: a number that no other port has
+            // more cables than are planned: this end gets a port number that no other has
             let free = |s: &DevicePort| !planned.contains_key(s) && !self.real.contains_key(s);
             let others = (1..=u16::MAX).rev().map(|p| port(end.node, p));
             let place = std::iter::once(end).chain(others).find(free);
             self.join(place.unwrap_or(end), end);
         }
-        // what is to be plugged in goes where it is planned, or where there is room
+        // a cable that is still to be laid goes to its planned port, or to a free one
         let mut taken: BTreeSet<DevicePort> = found.keys().copied().collect();
         let (own, other): (Vec<DevicePort>, Vec<DevicePort>) =
             absent.into_iter().partition(|s| !taken.contains(s));

@@ -101,8 +101,8 @@ const MOST_M: f64 = 1e6;
 const MOST_FRACTION: f64 = 100.0;
 
 impl FloorRules {
-    /// The rules of an object; the defaults where it says nothing. `endpoints` may be "fit", which
-    /// was the default's name.
+    /// The rules that the JSON object `given` sets, with defaults for the others. `endpoints` may
+    /// be "fit", which was the default's name.
     ///
     /// # Errors
     /// When a key is unknown or its value of another type or out of range.
@@ -120,12 +120,12 @@ impl FloorRules {
         Ok(rules)
     }
 
-    /// The same rules with the heights and powers that they leave open: of the switch that `t` is
-    /// bought with in `shop`, and of the server that they name. Rules that this gave stay as they
-    /// are, whatever the catalogue.
+    /// The same rules with the heights and powers that they leave open: those of the switch that
+    /// `t` is bought with in `shop`, and of the server that the rules name. Rules that were
+    /// resolved before stay as they are, whatever the catalogue.
     ///
     /// # Errors
-    /// When the catalogue has no such server, rules say otherwise of it, or one is out of range.
+    /// When the catalogue has no such server, a rule contradicts it, or one is out of range.
     pub fn resolved(&self, t: &Topology, shop: PriceSource<'_>) -> Result<Self, Refusal> {
         let mut rules = self.clone();
         let switch = shop.switch(t);
@@ -134,7 +134,7 @@ impl FloorRules {
         rules.switch_w.get_or_insert(switch.and_then(|offer| offer.watts).unwrap_or(0.0));
         let full = self.server_units.is_some() && self.endpoints_per_server.is_some();
         let server = self.server.as_ref().map(|id| shop.catalog.server(id)).transpose();
-        // rules that a plan gave in full say what its own catalogue knew
+        // rules that were resolved before already have the heights of their own catalogue
         if let Some(server) = if full { server.unwrap_or(None) } else { server? } {
             rules.agree("server_units", self.server_units, server.rack_units)?;
             rules.agree("endpoints_per_server", self.endpoints_per_server, server.endpoints)?;
@@ -153,7 +153,7 @@ impl FloorRules {
         Ok(rules)
     }
 
-    /// Refuses a rule that says otherwise than the server that is named.
+    /// Refuses a rule that contradicts the server `name`.
     fn agree(&self, name: &str, given: Option<u16>, has: u16) -> Result<(), Refusal> {
         let (Some(value), Some(id)) = (given.filter(|&v| v != has), &self.server) else {
             return Ok(());
@@ -214,7 +214,7 @@ impl FloorRules {
         self.check_distances()
     }
 
-    /// Whether the words for servers agree.
+    /// Checks that the rules for servers do not contradict each other.
     fn check_servers(&self) -> Result<(), Refusal> {
         let Some(each) = self.endpoints_per_unit else { return Ok(()) };
         if self.server_height() != 1 {

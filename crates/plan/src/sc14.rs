@@ -1,4 +1,5 @@
-//! The 2014 study's own reckoning, slips included: what its case study printed comes from this.
+//! The cost model of the 2014 study as it was computed there, errors included: it gives the printed
+//! figures of the case study.
 //!
 //! Source: Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014,
 //! section VI and its tables. The rules were inferred from the printed figures; where none gives
@@ -76,7 +77,7 @@ pub struct StudyResult {
     pub notes: Vec<&'static str>,
 }
 
-/// FDR10, Gbit/s.
+/// The rate of an FDR10 link, Gbit/s.
 const RATE_GBPS: f64 = 40.0;
 
 fn switch_usd(ports: u32) -> f64 {
@@ -139,7 +140,7 @@ impl StudyColumn {
         }
     }
 
-    /// What the study reckons for it.
+    /// The study's figures for this column.
     pub fn reckon(self) -> StudyResult {
         match self {
             Self::SlimFly { q, p } => slim_fly(q, p),

@@ -27,11 +27,11 @@ pub(super) struct RackBlock {
 
 /// Racks of pieces, before they have a spot.
 enum PieceRacks {
-    /// Cells one after the other, each of one rack or more that stay beside each other.
+    /// Cells one after the other, each of one or more racks, which stay beside each other.
     List(Vec<Vec<Vec<u32>>>),
     /// Cells by their coordinates across the rows and along them.
     Grid(BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<Vec<u32>>>),
-    /// Racks that stand where their cables are short.
+    /// Racks whose places are still open: they are put where their cables are short.
     Open(Vec<Vec<u32>>),
 }
 
@@ -109,7 +109,7 @@ struct PieceSeating<'a> {
     pieces: NetworkPieces<'a>,
     rules: &'a FloorRules,
     form: PlaneForm,
-    /// Leading coordinates that number planes.
+    /// Number of leading coordinates that say which plane a switch is in.
     planes: usize,
 }
 
@@ -133,7 +133,7 @@ impl PieceSeating<'_> {
         self.switch(piece).coordinates.get(self.planes..).unwrap_or_default()
     }
 
-    /// The racks, by what coordinates and groups mean.
+    /// The racks, by what coordinates and groups mean in the family.
     fn racks(&self) -> Result<PieceRacks, Interrupted> {
         if self.ids().is_empty() {
             return Ok(PieceRacks::List(Vec::new()));
@@ -153,13 +153,13 @@ impl PieceSeating<'_> {
         }
     }
 
-    /// Racks of as few cables as can be found.
+    /// Racks with as few cables between them as can be found.
     fn open(&self) -> Result<PieceRacks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
         Ok(PieceRacks::Open(self.pieces.split(&all, &mut None)?))
     }
 
-    /// A cell a group and plane; open where there is one group.
+    /// A cell for each group of each plane; [`Self::open`] where there is only one group.
     fn by_group(&self) -> Result<PieceRacks, Interrupted> {
         let one = self.ids().all(|p| self.switch(p).group == self.switch(0).group);
         if one {
@@ -257,8 +257,8 @@ impl PieceSeating<'_> {
         })
     }
 
-    /// Cells by their place in the room: dimensions turn by turn along and across, planes side by
-    /// side.
+    /// Cells by their place in the room: dimensions alternate between along the rows and across
+    /// them, and planes are side by side.
     fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<PieceRacks, Interrupted> {
         let mut cells: BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
@@ -277,7 +277,7 @@ impl PieceSeating<'_> {
         Ok(PieceRacks::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
-    /// The racks on their spots, each with those of its servers beside it.
+    /// The racks on their spots, each followed by the racks for its servers.
     fn placed(&self, racks: &PieceRacks, watch: &dyn Watch) -> Result<Vec<RackBlock>, Interrupted> {
         let all = racks.all();
         let widths: Vec<usize> = all.iter().map(|r| 1 + self.pieces.racks_beside(r)).collect();

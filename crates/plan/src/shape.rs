@@ -12,16 +12,16 @@ use fabric::network::{PortPeer, Topology};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-/// Found switches of a component from which the rest is grown.
+/// Number of found switches of a component that are tried as the start of a growth.
 const ROOTS: usize = 4;
-/// Disagreeing cable ends that a growth may have beyond twice those of the best so far.
+/// Number of disagreeing cable ends by which a growth may exceed twice those of the best so far.
 const PATIENCE: u64 = 60;
 
 /// The best laying of a plan over a found network.
 pub(super) struct BestLaying {
-    /// Who stands where.
+    /// Which found switch stands in the place of which planned one.
     pub(super) pairs: DevicePairing,
-    /// How many layings of the same merit there are, as far as was looked.
+    /// How many layings are equally good, as far as the search went.
     pub(super) equally_good: u64,
 }
 

@@ -30,8 +30,8 @@ impl PriceSource<'_> {
         self.gbps.unwrap_or_else(|| if own { cable.rate_gbps() } else { self.catalog.link_gbps })
     }
 
-    /// The switch that `t` is bought with, for the one with most ports; `None` where the catalogue
-    /// has none.
+    /// What the switch of `t` with most ports is bought as; `None` where the catalogue has nothing
+    /// for it.
     pub fn switch(&self, t: &Topology) -> Option<CatalogOffer> {
         let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
         let rates = t.links().iter().map(|l| self.rate_gbps(t, &l.cable));

@@ -4,11 +4,12 @@ use super::floor::Floor;
 use super::rules::{EndpointSeats, FloorRules};
 use fabric::network::Topology;
 
-/// Kilowatts of a rack that air alone cools at most, about: beyond it racks need liquid. Rooms are
-/// commonly built for 10 to 20.
+/// Roughly the most kilowatts of a rack that air alone can cool; above it racks need liquid. Rooms
+/// are commonly built for 10 to 20.
 const AIR_KW: f64 = 40.0;
 
-/// What whoever builds `floor`, which is of `t` and `rules`, should know, a line each. O(racks).
+/// The warnings for whoever builds `floor`, a line each; `t` and `rules` are those it was made for.
+/// O(racks).
 pub fn warnings(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<String> {
     let mut found = Vec::new();
     let seated = floor.endpoints.iter().flatten().count();

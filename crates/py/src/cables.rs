@@ -53,14 +53,15 @@ pub fn check<'py>(
     let given = rules.is_some();
     let shop = Shop::open(None, t).map_err(refuse)?;
     let rules = rules_of(rules)?.resolved(t, shop.shop()).map_err(refuse)?;
-    // steps need cables of any rate and length, not their prices: models have them
+    // steps need cables of every rate and length but no prices: the models of this catalogue have
+    // them
     let models = Catalog::named("fdr10-2014").map_err(refuse)?;
     run(py, None, |watch| {
         let shop = plan::PriceSource::of(&models);
         let addresses = addresses(t, asked.guids)?;
         let floor = match plan::floor(t, &rules, watch) {
             Ok(floor) => Some(floor),
-            // without rules of their own, networks that fit no rack have no labels
+            // a network that does not fit into racks has no labels, unless the user gave rules
             Err(Stop::Refused(_)) if !given => None,
             Err(why) => return Err(why),
         };
@@ -88,8 +89,8 @@ pub fn check<'py>(
     })
 }
 
-/// The cables that must be laid by now, `None` where all must; and those that are asked for, laid
-/// or not.
+/// The cables that must be laid by now, `None` where all must; and the cables that the user asks
+/// about, laid or not.
 fn due(
     t: &Network,
     floor: Option<&Floor>,
@@ -120,9 +121,9 @@ fn due(
     Ok((due, scope))
 }
 
-/// The plan's GUIDs, those in `guids` in place of its own.
+/// The addresses of the plan, with the GUIDs in `guids` in place of its own.
 fn addresses(t: &Network, guids: Option<&BTreeMap<String, u64>>) -> Result<Addresses, Refusal> {
-    // two devices that say they have one LID are no reason not to look
+    // new LIDs: a LID that two devices have does not prevent the comparison
     let mut addresses = Addresses::assign(&t.with_new_lids(0)?, 0)?;
     let Some(guids) = guids else { return Ok(addresses) };
     let switches = t.switches().iter().enumerate().map(|(i, s)| (s.name.as_str(), (true, i)));

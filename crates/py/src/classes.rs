@@ -81,7 +81,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// Who sends how much to whom.
+    /// The flows: which endpoints send how much to which.
     pub fn sending(&self) -> &OfferedTraffic {
         &self.sending
     }

@@ -104,7 +104,7 @@ impl Shop {
     }
 }
 
-/// The items of these names; the usual ones where none are given.
+/// The items of these names; those of [`BillItem::USUAL`] where no names are given.
 fn included(names: Option<Vec<String>>) -> Result<IncludedItems, Refusal> {
     let Some(names) = names else { return Ok(IncludedItems::default()) };
     let items = names.iter().map(|name| BillItem::named(name)).collect::<Result<Vec<_>, _>>()?;
@@ -118,7 +118,7 @@ pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules>
     )
 }
 
-/// Refuses what are no rules of a floor.
+/// Refuses invalid rules of a floor.
 #[pyfunction]
 pub fn check_floor_rules(given: &Bound<'_, PyAny>) -> PyResult<()> {
     rules_of(Some(given)).map(|_| ())
@@ -133,8 +133,8 @@ pub(crate) struct LaidOutNetwork<'a> {
     cables: Vec<PlannedCable>,
 }
 
-/// Lays `t` out and says what `tell` makes of it, with the cables `in_order` or not. The power of a
-/// switch is the shop's where the rules do not say it.
+/// Lays `t` out, with cables in the order of laying if `in_order`, and returns what `tell` makes of
+/// that. The power of a switch is that of the shop's switch where the rules do not give it.
 pub(crate) fn laid<'py>(
     py: Python<'py>,
     t: &Network,
@@ -156,7 +156,7 @@ pub(crate) fn laid<'py>(
     })
 }
 
-/// The bill of what was laid out, and the number of racks.
+/// The bill of a network that was laid out, and the number of racks.
 pub(crate) fn bill(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let bill = plan::bill(laid.t, &laid.cables, laid.shop.shop())?;
     let mut all = serde_json::to_value(&bill).unwrap_or_default();
@@ -182,7 +182,7 @@ pub fn study_of_2014<'py>(
     to_python(py, &serde_json::to_value(study.reckon()).unwrap_or_default())
 }
 
-/// Racks, seats and cables.
+/// The racks, seats and cables of a network that was laid out, as JSON.
 pub(crate) fn document(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
     let LaidOutNetwork { t, rules, shop, floor, cables } = laid;
     let mut csv = String::new();

@@ -83,8 +83,8 @@ pub fn from_python(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     serde_json::from_str(&text).map_err(|e| bad(&e))
 }
 
-/// The first value in `value`, which is called `name`, that JSON has no word for; `fault` says
-/// why it has none for a value.
+/// The first value inside `value` that JSON cannot express; `name` is the name of `value`, and
+/// `fault` gives the reason why a value cannot be expressed.
 fn no_parameter(
     name: &str,
     value: &Bound<'_, PyAny>,
@@ -113,7 +113,7 @@ fn no_parameter(
     Some(no_word(name, value, &why))
 }
 
-/// The refusal of a value that JSON has no word for.
+/// The refusal of a value that JSON cannot express.
 fn no_word(name: &str, value: &Bound<'_, PyAny>, why: &PyErr) -> Refusal {
     let shown = value.str().map_or_else(|_| "a value".to_owned(), |text| text.to_string());
     let finite = |item: &Bound<'_, PyAny>| item.extract().is_ok_and(f64::is_finite);
@@ -159,17 +159,17 @@ impl Watch for SharedProgress {
     }
 }
 
-/// A fault that a test has planted: where the progress of so-named work is reported for the n-th
-/// time. The flag spares all others a look at it.
+/// The fault that a test has planted, in work of a given name at the n-th report of progress. The
+/// flag saves all other work a look at it.
 static PLANTED: Mutex<Option<PlantedFault>> = Mutex::new(None);
 static IS_PLANTED: AtomicBool = AtomicBool::new(false);
 
 /// A fault that tests plant, to see how it ends.
 struct PlantedFault {
     what: String,
-    /// How often it is passed before.
+    /// The number of reports of progress that pass before it.
     left: u64,
-    /// Whether another thread panics, and the one that comes by never ends.
+    /// Whether another thread panics, and the one that reports progress never ends.
     stuck: bool,
 }
 
@@ -187,7 +187,7 @@ pub fn plant_fault(what: String, n: u64, stuck: bool) {
     IS_PLANTED.store(true, Ordering::Relaxed);
 }
 
-/// The fault, where it is here and now; it is not there any more then.
+/// Causes the planted fault if this report of progress is the one, and removes it.
 fn meet_planted(what: &str) {
     let mut planted = planted();
     let Some(here) = planted.as_mut().filter(|here| here.what == what) else { return };
@@ -201,7 +201,7 @@ fn meet_planted(what: &str) {
     drop(planted);
     assert!(stuck, "planted in {what}");
     let words = format!("planted in {what}");
-    // what it says is known to all by its panic
+    // the result is not needed: the panic itself has been noticed
     let _ = thread::spawn(move || panic!("{words}")).join();
     loop {
         thread::park();
@@ -312,7 +312,7 @@ fn entered<T: Send>(
     })
 }
 
-/// As [`enter`] for work that hears no watch: after Ctrl-C it is left to itself.
+/// As [`enter`] for work that no watch can stop: after Ctrl-C it goes on by itself.
 pub fn enter_alone<T: Send + 'static>(
     py: Python<'_>,
     work: impl FnOnce() -> T + Send + 'static,
@@ -332,16 +332,16 @@ const GRACE: u32 = 4;
 /// The rules by which the end of work is waited for.
 #[derive(Clone, Copy)]
 struct WaitRules {
-    /// Whether the work hears a watch: what stops it is said at its end.
+    /// Whether a watch can stop the work; the result of the work then says why it stopped.
     hears: bool,
-    /// Whether it has a result also after Ctrl-C.
+    /// Whether the work has a result even after Ctrl-C.
     keeps: bool,
-    /// Faults of this process before it began.
+    /// The number of faults of this process before the work began.
     before: u64,
 }
 
-/// Waits for the result of work; where a signal stops it, for its end too if it `hears` that, and
-/// after Ctrl-C for its result if it `keeps` one.
+/// Waits for the result of work. A signal stops the work: if it `hears` the watch, its end is
+/// waited for, and if it `keeps` a result, that is returned after Ctrl-C.
 ///
 /// A thread that panics anywhere in this process stops it as well: whatever it found meanwhile is
 /// not to be believed. The command line ends at once where the rest takes long to end.

@@ -26,8 +26,8 @@ thread_local! {
     static EXPECTS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Hears of all panics of this process from now on. They print nothing: whoever began the work says
-/// what happened, in one line. With `RUST_BACKTRACE=full` that includes the backtrace.
+/// Makes this process notice all panics from now on. They print nothing: the thread that began the
+/// work reports what happened, in one line. With `RUST_BACKTRACE=full` that includes the backtrace.
 pub fn listen() {
     set_hook(Box::new(|info: &PanicHookInfo<'_>| {
         if EXPECTS.get() {
@@ -58,13 +58,13 @@ pub fn since(before: u64) -> Option<String> {
     (count() > before).then(|| LATEST.lock().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub fn words_of(payload: &(dyn Any + Send)) -> &str {
     let text = payload.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a thread broke off")
 }
 
-/// The whole line that is said of a fault.
+/// The whole line that reports a fault.
 pub fn line(words: &str) -> String {
     format!("flyloom has a fault: {words}; please report it with the command and its input")
 }
@@ -74,7 +74,7 @@ pub fn error(words: &str) -> PyErr {
     FaultError::new_err(line(words))
 }
 
-/// What `work` gives; nothing where it panics, which is no fault.
+/// The result of `work`; `None` where it panics, which is no fault here.
 pub fn unless_it_panics<T>(work: impl FnOnce() -> T + UnwindSafe) -> Option<T> {
     EXPECTS.set(true);
     let done = catch_unwind(work).ok();

@@ -13,9 +13,9 @@ use serde_json::{Value, json};
 /// The content of a file: text, or bytes.
 #[derive(FromPyObject)]
 pub enum FileContent {
-    /// What was read as text.
+    /// Content that was read as text.
     Text(PyBackedStr),
-    /// What was read as it is.
+    /// Content that was read as bytes.
     Bytes(PyBackedBytes),
 }
 
@@ -28,7 +28,7 @@ impl FileContent {
     }
 }
 
-/// Names and contents together.
+/// Pairs of names and contents.
 fn files<'a>(names: &[String], contents: &'a [FileContent]) -> Vec<trace::NamedFile<'a>> {
     names.iter().cloned().zip(contents.iter().map(FileContent::bytes)).collect()
 }

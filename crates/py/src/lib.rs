@@ -80,7 +80,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     simulators(m)
 }
 
-/// What simulates and maps, beside the rest.
+/// Adds what simulates and maps to the module.
 fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(sim::flit_schema, m)?)?;
     m.add_function(wrap_pyfunction!(sim::simulate_flit, m)?)?;

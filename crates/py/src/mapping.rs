@@ -160,7 +160,7 @@ impl Communication {
     }
 }
 
-/// What a mapping is asked for by.
+/// The parameters of a mapping, from a dict.
 fn spec_of(given: &Bound<'_, PyAny>) -> PyResult<Spec> {
     base::fields::typed(&from_python(given)?)
         .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/mapping.md has all")))
@@ -187,7 +187,7 @@ impl MappingTarget {
     }
 }
 
-/// What the linear mapping is worth; null where there are too few slots.
+/// The figures of the linear mapping; null where there are too few slots.
 fn linear(
     paths: MappingPaths<'_>,
     graph: &traffic::communication::CommunicationGraph,
@@ -201,7 +201,7 @@ fn linear(
     Ok(json!(evaluate(paths, graph, &first, watch)?.figures))
 }
 
-/// What a mapping is worth, with bounds and what the linear one is worth on its paths.
+/// The figures of a mapping, with bounds, and those of the linear mapping on the same paths.
 fn figures(
     on: &MappingTarget,
     graph: &traffic::communication::CommunicationGraph,
@@ -377,7 +377,7 @@ pub fn mapping_loads<'py>(
     Ok(found)
 }
 
-/// What a slot takes here and in Python, bytes.
+/// Memory that a slot takes here and in Python, bytes.
 const SLOT_BYTES: f64 = 128.0;
 
 /// The endpoint of each slot.

@@ -106,8 +106,9 @@ fn trace_of<'py>(
     Ok(found)
 }
 
-/// The operation of each piece of work: its processor, its number on its rank from 1, and of
-/// messages the bytes, the tag and the other rank; -1 where there is none, or none is said.
+/// The operation of each piece of work: its processor and its number on its rank, from 1; for
+/// messages the bytes, the tag and the other rank as well, -1 where the schedule does not state
+/// one.
 fn operations_of<'py>(
     py: Python<'py>,
     traced: &TracedRun,
@@ -148,7 +149,7 @@ fn planes(on: &fabric::Topology) -> Vec<u16> {
     links.chain(rails).flat_map(|plane| [plane, plane]).collect()
 }
 
-/// The run with the first seed, and the record of all runs that `spec` asks for.
+/// The result of the run with the first seed, and the record of all runs that `spec` asks for.
 fn each_seed(
     spec: &Spec,
     on: MessageInputs<'_>,

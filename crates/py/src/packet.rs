@@ -22,8 +22,8 @@ pub fn packet_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 /// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`;
 /// with traces `jobs`, whose schedules, and the endpoints of all processes, take the place of what
-/// the parameters name. `hands` are threads, or ranks that all come to this, each with the same,
-/// and find the same.
+/// the parameters name. `hands` is a number of threads, or the ranks of an MPI program, all of
+/// which call this with the same arguments and get the same result.
 #[pyfunction]
 #[pyo3(signature = (on, given, hands, traffic=None, jobs=(None, None), progress=None))]
 pub fn simulate_packet<'py>(

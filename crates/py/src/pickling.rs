@@ -1,4 +1,5 @@
-//! Networks and tables for pickle: how they came to be where that is enough, else what they are.
+//! Networks and tables for pickle: the recipe that makes them where that suffices, else their
+//! content.
 
 use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, refuse};

@@ -1,4 +1,4 @@
-//! One rank of an MPI program for Python: what all of them agree on, and the end of them.
+//! One rank of an MPI program for Python: what all ranks agree on, and how they end.
 
 use crate::enter::{RefusalError, refuse, stopped};
 use base::{Interrupted, Refusal, Stop};
@@ -11,7 +11,7 @@ use pyo3::types::PyBytes;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The library of `capi`, which cargo has linked beside this one before.
+/// The bytes of the library of `capi`, which cargo links before it compiles this file.
 #[cfg(all(feature = "extension-module", target_os = "linux"))]
 const MAP_LIBRARY: &[u8] =
     include_bytes!(concat!(env!("OUT_DIR"), "/../../../deps/libflyloom_map.so"));
@@ -47,8 +47,8 @@ impl Ranks {
         Ok(Self { world: Mutex::new(Some(world)), rank, size, library })
     }
 
-    /// All ranks come to this, each with what went wrong, if anything did: raises the refusal of
-    /// the first that has one.
+    /// Called by all ranks, each with what went wrong, if anything did: raises the refusal of the
+    /// first rank that has one.
     #[pyo3(signature = (error=None))]
     fn agree(&self, py: Python<'_>, error: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
         let mine = error.map_or(Ok(()), |error| Err(stop_of(error)));
@@ -62,7 +62,7 @@ impl Ranks {
         }
     }
 
-    /// The end of MPI; all ranks come to this.
+    /// Ends MPI; called by all ranks.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         let world = self.lock().take();
         py.detach(|| world.map_or(Ok(()), MpiWorld::close)).map_err(refuse)
@@ -74,10 +74,10 @@ impl Ranks {
         self.world.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is done with the others.
+    /// The result of `work`, which is done together with the other ranks.
     ///
     /// # Errors
-    /// Those of `work`, and when MPI has ended.
+    /// The errors of `work`; also when MPI has ended.
     pub fn over<T>(
         &self,
         work: impl FnOnce(&mut dyn PeerExchange) -> Result<T, Stop>,
@@ -88,7 +88,8 @@ impl Ranks {
         }
     }
 
-    /// What was found here, where all found something; else the refusal of the first that did not.
+    /// What this rank found, where all ranks found something; else the refusal of the first that
+    /// did not.
     ///
     /// # Errors
     /// That refusal; of other exceptions this rank's own.

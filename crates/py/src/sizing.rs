@@ -58,7 +58,7 @@ struct NearestRequest {
     wishes: Vec<(Option<u64>, u32)>,
     concentration: String,
     oversubscription: f64,
-    /// All when empty.
+    /// The families whose members are wanted; all when empty.
     families: Vec<String>,
     planes: Option<u32>,
     below_only: bool,

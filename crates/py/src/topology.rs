@@ -29,7 +29,7 @@ fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
     items.iter().map(value).collect()
 }
 
-/// What fails, as a dict says it.
+/// The failures that a dict describes.
 fn failures(given: &Bound<'_, PyAny>) -> PyResult<Failures> {
     let wrong = |(field, why)| Refusal::new(field, why, "links, switches, random, seed");
     fields::typed(&from_python(given)?).map_err(|e| refuse(wrong(e)))

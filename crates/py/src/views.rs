@@ -27,7 +27,7 @@ fn loaded(py: Python<'_>) -> PyResult<()> {
     Ok(())
 }
 
-/// An array of its own, without copying the data.
+/// An array that owns `data`, without a copy.
 ///
 /// # Errors
 /// As numpy's import.

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use crate::outside::{cargo, output, read, rust_files};
 use crate::{reference, sheet, source};
 
-/// The lines around what is generated inside a file: of Rust, of Markdown.
+/// The lines around the generated part of a file: in Rust; then in Markdown.
 const RUST: GeneratedMarks = ("// gen:begin", "// gen:end");
 const TEXT: GeneratedMarks = ("<!-- gen:begin -->", "<!-- gen:end -->");
-/// The two lines around what is generated inside a file.
+/// The two lines around the generated part of a file.
 type GeneratedMarks = (&'static str, &'static str);
 
 /// The mode of `gen`: whether it rewrites stale files or reports them.
@@ -117,8 +117,8 @@ const LISTED: &[ListedFolder] = &[
     },
 ];
 
-/// The folder of the models of packets, which are asked for in the innermost loop: not a table of
-/// rows but a list that a macro makes types of.
+/// The folder of the models of packets. These run in the innermost loop, so that they are not a
+/// table of rows but a list from which a macro makes types.
 const MODELS: &str = "crates/packet/src/models";
 
 /// Folders of which every measure is a module of its own.
@@ -128,7 +128,7 @@ const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/struc
 const STAGE_TABLE: &str = "crates/lab/src/stages.rs";
 const STAGE_CRATES: &[&str] = &["engines", "measure", "plan", "verify"];
 
-/// The room of the verbs of Python.
+/// The folder of the Python package that has the verbs.
 const VERBS: &str = "python/flyloom/verbs";
 
 /// Folder of the catalogues that come with flyloom, and the file that lists them.
@@ -324,7 +324,8 @@ fn block(registry: &TraitFolder, members: &[TraitMember]) -> String {
     modules(members) + "\n" + &table(&what, &declared, rows)
 }
 
-/// A table of `rows`, declared so, that says what it has.
+/// The text of a table: a comment that says `what` it has, its declaration `declared`, and its
+/// `rows`.
 fn table(what: &str, declared: &str, rows: impl Iterator<Item = String>) -> String {
     let mut text =
         format!("/// {what}; written by `cargo xtask gen`.\n#[rustfmt::skip]\n{declared} = &[\n");
@@ -334,7 +335,7 @@ fn table(what: &str, declared: &str, rows: impl Iterator<Item = String>) -> Stri
     text + "];\n"
 }
 
-/// The verbs that Python has by hand: they stand in place of the functions of measures.
+/// The verbs that are written by hand in Python: they replace the functions generated for measures.
 fn verbs(root: &Path) -> Result<Vec<String>, String> {
     let folder = root.join(VERBS);
     let fail = |e: std::io::Error| format!("{}: {e}", folder.display());
@@ -373,7 +374,7 @@ fn stages(root: &Path) -> Result<String, String> {
     Ok(table("Every `Stage`, by crate and file", "pub static STAGES: &[StageEntry]", rows))
 }
 
-/// A file of Rust.
+/// Reads and parses a file of Rust.
 fn parsed(path: &Path) -> Result<syn::File, String> {
     source::parse(&read(path)?).map_err(|why| format!("{}: {why}", path.display()))
 }

@@ -7,7 +7,8 @@ use crate::described::{
 };
 use crate::simulators::{describe, sentence};
 
-/// Types of Python that parameters of these names have: what a file of the command line says, too.
+/// The Python types of parameters with these names: objects, where the command line has files or
+/// words.
 const OWN_TYPES: &[(&str, &str)] = &[
     ("graph", "Graph"),
     ("hosts", "Hosts | None"),
@@ -43,7 +44,7 @@ const FIGURES: &str = "\
 Figures of the mapping and of the linear one, lower bounds, the busiest channels, and ``mapping``, \
 the endpoint of each process: docs/mapping.md#figures.";
 
-/// A task of mapping in Python: what it has there besides its row.
+/// A task of mapping in Python: the properties that its row in the table does not have.
 struct PythonTask {
     /// The function of the verbs that does it.
     verb: &'static str,
@@ -127,7 +128,8 @@ fn function(part: &DescribedPart) -> String {
         "\n    Raises\n    ------\n    RefusalError\n        For what does not fit, with the file \
          and the line at fault.\n    \"\"\"\n",
     );
-    // What does it is loaded when it is called: whoever lists the names of flyloom loads this.
+    // The module that does the work is loaded only when the function is called, because listing the
+    // names of flyloom loads this file.
     let _ = write!(out, "    from flyloom.verbs.mapping import {}\n\n    given = {{\n", face.verb);
     for p in needed.iter().skip(1).chain(&others) {
         let _ = writeln!(out, "        \"{0}\": {0},", p.name);
@@ -145,7 +147,7 @@ fn annotation(p: &DescribedParam) -> String {
     if usual(p) == "None" { format!("{kind} | None") } else { kind }
 }
 
-/// What a parameter is where it is not given.
+/// The default of a parameter, as Python writes it.
 fn usual(p: &DescribedParam) -> String {
     match python_value(&p.default).as_str() {
         "{}" | "()" => "None".to_owned(),

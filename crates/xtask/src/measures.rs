@@ -78,7 +78,7 @@ fn inside_out(records: &[RecordClass]) -> Vec<&RecordClass> {
     while let Some(next) = left.iter().position(|record| !waits(record, &left)) {
         found.push(left.remove(next));
     }
-    found.extend(left); // those that have one another inside, of which there are none
+    found.extend(left); // records that contain one another; there are none
     found
 }
 
@@ -171,7 +171,8 @@ fn function(part: &DescribedPart) -> String {
     out
 }
 
-/// A parameter's type and default; what is not given is None where Python has no constant for it.
+/// The type and the default of a parameter; the default is None where Python has no constant for
+/// it.
 fn annotation(p: &DescribedParam) -> String {
     let kind = match p.name.as_str() {
         "traffic" => "Wanted".to_owned(), // Python has matrices besides

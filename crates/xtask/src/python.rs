@@ -1,4 +1,5 @@
-//! Just enough reading of Python source: the rooms of the package, and which file imports which.
+//! A reader of Python source, as far as needed: the rooms (folders) of the package, and all
+//! imports.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +9,7 @@ use crate::outside::read;
 /// Folder and name of the package.
 pub(crate) const PACKAGE: &str = "python/flyloom";
 const NAME: &str = "flyloom";
-/// The compiled module: no file of the package, and everyone's.
+/// The compiled module: it is no file of the package, and every file may import it.
 const CORE: &str = "flyloom._core";
 
 /// An import of a file of the package by another.
@@ -183,7 +184,7 @@ fn logical_lines(masked: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// `text` without comments and without what is in strings; every line keeps its number.
+/// `text` without comments and without the contents of strings; every line keeps its number.
 fn mask(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

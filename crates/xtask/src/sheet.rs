@@ -1,4 +1,5 @@
-//! The sheet of rooms in ARCHITECTURE.md: what each crate and each Python room hides and uses.
+//! The sheet in ARCHITECTURE.md: what each crate and each folder of the Python package hides and
+//! uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -12,7 +13,7 @@ use crate::python::{PACKAGE, PythonPackage, room};
 /// The file that has the sheet between its marks.
 pub(crate) const FILE: &str = "ARCHITECTURE.md";
 
-/// A row of the table of folders: what a folder hides, where that is said, and what it uses.
+/// A row of the sheet: what a folder hides, the file that says so, and what it uses.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FolderRow {
     file: String,
@@ -90,7 +91,7 @@ fn python(package: &PythonPackage) -> BTreeMap<String, FolderRow> {
     found
 }
 
-/// The rows as a table of Markdown, from the ground up: who uses nobody first.
+/// The rows as a table of Markdown, those that use no other first.
 fn table(what: &str, rooms: &BTreeMap<String, FolderRow>) -> String {
     let mut text = format!("| {what} | hides | uses |\n|---|---|---|\n");
     let mut order: Vec<_> =

@@ -135,7 +135,7 @@ pub(crate) fn describe(out: &mut String, text: &str) {
     }
 }
 
-/// A text that ends as a sentence does.
+/// `text` with a full stop at its end.
 pub(crate) fn sentence(text: &str) -> String {
     if text.ends_with('.') { text.to_owned() } else { format!("{text}.") }
 }
@@ -143,7 +143,7 @@ pub(crate) fn sentence(text: &str) -> String {
 /// A parameter's type.
 fn annotation(p: &DescribedParam) -> String {
     if p.name == "selection" {
-        // one of one's own is a table where the level knows such
+        // a selection of the user's own is a table, where the level takes one
         let one = p.kind.replace("dict", "Mapping[str, Any]");
         return format!("{one} | Sequence[{one}]");
     }

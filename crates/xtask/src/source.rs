@@ -1,12 +1,13 @@
-//! What the tools ask of Rust source: which types implement a trait, what of `std` is named.
+//! Facts about Rust source for the tools: which types implement a trait, which parts of `std` are
+//! named.
 
 use syn::visit::{self, Visit};
 use syn::{Attribute, File, Item, ItemImpl, Meta, Path, Type, UseTree, spanned::Spanned};
 
-/// The text as Rust.
+/// Parses a text as Rust.
 ///
 /// # Errors
-/// Where it is none, with the line.
+/// Where it is not Rust, with the line.
 pub(crate) fn parse(text: &str) -> Result<File, String> {
     syn::parse_file(text).map_err(|e| format!("line {}: {e}", e.span().start().line))
 }

@@ -63,7 +63,7 @@ def read_guids(path: Path) -> dict[str, int]:
 
 
 def guids_text(guids: list[list[str]]) -> str:
-    """What ``read_guids`` reads."""
+    """GUIDs as the text that ``read_guids`` reads."""
     return csv_text(["device", "guid"], guids)
 
 
@@ -96,7 +96,7 @@ def words(finding: dict[str, Any], verbose: bool = False) -> list[str]:
 
 
 def hint(found: dict[str, Any], ignore_ports: bool) -> list[str]:
-    """The line that is worth saying where nothing but the order of ports is off."""
+    """A line of advice where nothing but the order of ports differs from the plan; else no line."""
     n = found["on_other_ports"]
     if ignore_ports or not n or n < found["misplaced"]:
         return []

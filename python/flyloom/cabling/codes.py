@@ -14,7 +14,7 @@ QUIET = 4
 
 
 def said(cable: Cable) -> str:
-    """What the code of a cable says: its name and the labels of its ends, a line each."""
+    """The text in the code of a cable: its name and the labels of its ends, a line each."""
     return f"{cable.name}\n{cable.a.label}\n{cable.b.label}"
 
 

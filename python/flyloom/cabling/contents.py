@@ -103,7 +103,8 @@ def _dots(sheet: Sheet, left: float, right: float, y: float) -> None:
 
 
 def _head(sheet: Sheet, cabling: Cabling, size: tuple[float, float], *, first: bool) -> float:
-    """The title, and on the first page what the network is; where the entries begin."""
+    """Draws the title, and on the first page facts of the network; returns where the entries
+    begin."""
     sheet.text(MARGIN, MARGIN + 8, "Contents", HEAD, bold=True)
     if not first:
         return MARGIN + 18

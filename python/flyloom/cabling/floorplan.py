@@ -20,7 +20,8 @@ NOTE = ("A box is a rack: its name, the cables that stay in it, and those that l
 
 @dataclass(frozen=True)
 class FloorScale:
-    """Points: the letters of names, a line, an aisle, what a box has beyond its words and lines."""
+    """Sizes in points: letters of names, a line, an aisle, the margins of a box around its
+    lines."""
 
     name: float
     line: float

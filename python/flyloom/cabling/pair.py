@@ -190,7 +190,7 @@ class _RackPair:
         ]
 
     def draw(self, sheet: Sheet, y: float, plugs: list[Plug], more: str, whole: bool) -> None:
-        """Draws these cables below ``y``; ``more`` goes on with the title."""
+        """Draws these cables below ``y``; ``more`` is added to the title."""
         title = f"Racks {self.pair[0]} - {self.pair[1]}{more}"
         sheet.text(MARGIN, y + 10, title, HEAD, bold=True)
         paragraph(sheet, MARGIN, y + 22, self.words(), self.width - 2 * MARGIN)

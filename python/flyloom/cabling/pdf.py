@@ -103,7 +103,7 @@ def _string(words: str) -> bytes:
     return b"<FEFF" + words.encode("utf-16-be", "replace").hex().upper().encode() + b">"
 
 
-# --- what is on a page ---
+# --- the contents of a page ---
 
 
 def _content(sheet: Sheet, foot: str | None) -> bytes:

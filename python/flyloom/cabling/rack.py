@@ -116,7 +116,7 @@ class _RackFront:
         return [c for c in self.rack.cables if c.step == step and c.a.is_switch]
 
     def far_words(self, plug: Plug) -> str:
-        """Where a cable goes, as short as it stays clear from within this rack."""
+        """Where a cable goes, in the fewest words that are clear within this rack."""
         if plug.far.rack != self.rack.name:
             return plug.far.rack
         if plug.far.unit is None:
@@ -151,7 +151,7 @@ class _RackFront:
         lines = sum(len(wrapped(line, room, BODY)) for line in self.heading())
         return self.short_heading + 1.3 * BODY * lines + 4
 
-    # --- strips ---
+    # --- strips of the front ---
 
     def blocks(self) -> list[list[RackStrip]]:
         """The rack from the top unit down, a block a device, then what stands beside it."""
@@ -283,7 +283,7 @@ class _RackFront:
             sheet.text(x + self.cell / 2, y + 13.6 + LINE * i, words, SMALL, anchor="middle",
                        bold=leaves)
 
-    # --- pages ---
+    # --- pages of the drawing ---
 
     def page(self, strips: list[RackStrip], top: float, height: float, i: int, n: int) -> Sheet:
         """One page of the drawing: its part of the front, and the cables beside it."""
@@ -394,7 +394,7 @@ def _follows(one: Plug, other: Plug) -> bool:
 
 
 def _numbered(name: str) -> tuple[str, str]:
-    """A name as what stands before its last digits, and these."""
+    """The part of a name before the digits at its end, and these digits."""
     digits = re.search(r"[0-9]{0,18}$", name)
     cut = digits.start() if digits else len(name)
     return name[:cut], name[cut:]

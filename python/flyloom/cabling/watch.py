@@ -45,7 +45,7 @@ class FabricLooks:
         self.repaired: list[dict[str, Any]] = []
 
     def again(self) -> bool:
-        """Looks once more; whether all that is asked for is laid right."""
+        """Looks once more; returns whether every cable that is due is laid right."""
         from flyloom.support.errors import DeployError
 
         self.count += 1

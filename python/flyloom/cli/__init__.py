@@ -15,7 +15,7 @@ import time
 
 from flyloom.support import ending
 
-TYPE_CHECKING = False  # as in `typing`, which takes its time to load
+TYPE_CHECKING = False  # a name of ours: loading `typing` for it takes long
 if TYPE_CHECKING:
     from typing import TextIO
 
@@ -56,9 +56,9 @@ for those of users.
 
 
 def load(words: list[str]) -> None:
-    """Loads the file of the command that `words` begin with; where it is none's, every file.
+    """Loads the file of the command that `words` begin with; every file where that is no command.
 
-    Most of what a short command takes is making ready the commands that were not asked for.
+    Loading the other commands would take longer than most short commands themselves.
     """
     word, files = without_plugins(words)
     named = [group for group, names in GROUPS.items() if word in names]

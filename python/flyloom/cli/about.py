@@ -54,7 +54,7 @@ def doctor(as_json: Json = False) -> None:
 
 
 def tell(there: object, name: str, what: str, without: str = "missing") -> None:
-    """A line on one thing."""
+    """Prints a line of the report on one thing: whether it is there, its name, and what it is."""
     print(f"{'ok' if there else without:<7}  {name:<20} {what}")
 
 

@@ -474,7 +474,7 @@ def make_routing(
     from flyloom.verbs.routes import route
 
     if lmc == 0:
-        topology.with_new_lids(0)  # who asks for an LMC means LIDs, and they may not suffice
+        topology.with_new_lids(0)  # an LMC needs LIDs, of which there may be too few
     asked = parsed_options(options)
     if lanes is not None:
         if "lanes" in asked:

@@ -64,7 +64,7 @@ def fitting(typed: str, names: Iterable[str]) -> list[str]:
 
 
 def choice(*names: str) -> Callable[[str], list[str]]:
-    """One of these names."""
+    """A function that completes one of these names."""
     def one(incomplete: str) -> list[str]:
         return fitting(incomplete, names)
 
@@ -72,7 +72,7 @@ def choice(*names: str) -> Callable[[str], list[str]]:
 
 
 def several(*names: str) -> Callable[[str], list[str]]:
-    """Some of these names, with commas."""
+    """A function that completes several of these names, with commas between them."""
     def some(incomplete: str) -> list[str]:
         return listed(incomplete, names)
 

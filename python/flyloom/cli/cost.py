@@ -90,7 +90,7 @@ def cost(
 
 
 def bill_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """A line a thing bought: with all decimals, as the total has them."""
+    """A line for each thing that is bought, with as many decimals as the total has."""
     from flyloom.support.words import amount
 
     lines = []
@@ -122,7 +122,7 @@ def shown_subtotal(found: dict[str, Any], item: str) -> str | None:
 
 
 def shown_cost(found: dict[str, Any]) -> str | int | None:
-    """What all costs: as exactly as the lines above it, where there are lines."""
+    """The total cost, with all decimals of the lines above it where there are lines."""
     from flyloom.support.words import amount
 
     return amount(found["cost_usd"]) if "lines" in found else rounded(found["cost_usd"])

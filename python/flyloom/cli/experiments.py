@@ -60,7 +60,8 @@ def run(
 
 
 def list_points(file: Path, as_json: bool, workers: int | None) -> None:
-    """Says what an experiment would run; runs nothing of it, its own parts neither."""
+    """Prints what an experiment would run, without running any of it, not even the parts that it
+    names."""
     from flyloom.lab.expanded import foreseen
     from flyloom.support.reading import read_text
 

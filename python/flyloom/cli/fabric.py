@@ -130,8 +130,8 @@ def opensm_plugin(
 
 
 def wanted_tables(source: str, given: dict[str, Any], bar: Progress | None) -> Routing:
-    """The tables to load: those of a folder, which no other option says anything of, or those of an
-    engine for a network."""
+    """The tables to load: those of a folder, beside which no other option is allowed, or those that
+    an engine makes for a network."""
     from flyloom._core import RefusalError
     from flyloom.deploy.live import check_deployable
     from flyloom.inputs.tables import read_folder

@@ -56,7 +56,7 @@ def design(
 
 
 def structure_lines(found: dict[str, Any]) -> list[tuple[str, Any]]:
-    """What `design` and `structure` say first."""
+    """The first lines of the output of `design` and `structure`."""
     lines = [("network", found["recipe"])]
     keys = (
         "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",

@@ -48,13 +48,13 @@ def cells_of(one: dict[str, Any], columns: Columns) -> list[Any]:
 
 
 def say_proved(found: dict[str, Any]) -> None:
-    """Says it where packets may wait for one another."""
+    """Prints a line where packets may wait for one another in a cycle."""
     if not found["verified"]:
         print("not proved free of deadlock")
 
 
 def say_deadlocks(found: dict[str, Any]) -> None:
-    """Says which packets wait for one another, where some do."""
+    """Prints which packets wait for one another, where some do."""
     for point in found["points"]:
         if point["deadlocked"]:
             load = point["offered_load"]

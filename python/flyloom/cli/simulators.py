@@ -255,7 +255,7 @@ def is_trace(output: Path) -> bool:
 
 @contextmanager
 def by_options(asked: Collection[str]) -> Iterator[None]:
-    """Meanwhile a refusal of a parameter that was given as an option names the option."""
+    """Within this block a refusal of a parameter that was given as an option names the option."""
     from flyloom._core import RefusalError
 
     try:
@@ -297,7 +297,8 @@ def of_message(
 
 
 def parameters_of(row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
-    """What is given of the parameters, as Python has it; by old names what had these."""
+    """The parameters that were given, with Python's values; options by old names keep their old
+    names."""
     types = {parameter["name"]: parameter["type"] for parameter in row["params"]}
     renames = dict(row["renamed"])
     found = {}

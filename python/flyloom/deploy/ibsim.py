@@ -307,7 +307,7 @@ class Ibsim:
         """Put a cable between two free ports."""
         return self.console(f'link "{node_a}"[{port_a}] "{node_b}"[{port_b}]')
 
-    # ---- inner ----
+    # ---- the process and its answers ----
 
     def _running(self) -> subprocess.Popen[bytes]:
         if self._child is None:

@@ -160,7 +160,7 @@ class Live:
     def settle(self, quiet_s: float = 0.5, timeout_s: float = 60.0) -> None:
         """Waits until OpenSM has handled every change of the fabric."""
         opensm, after = self._running(), None
-        if self._deaf:  # nobody reports changes far away to it: it has to look
+        if self._deaf:  # no device reports far changes to it: it has to look
             after = opensm.mark()
             opensm.look_again()
         opensm.wait_quiet(quiet_s, timeout_s, after)

@@ -245,7 +245,7 @@ class OpenSM:
         """Whether a line that matches the expression was logged since a moment."""
         return re.search(pattern, self._log_since(after)) is not None
 
-    # ---- facts ----
+    # ---- its log, process and dumps ----
 
     def unheard(self) -> str | None:
         """The first line of the log that says that a device did not answer; None where all did."""
@@ -308,7 +308,7 @@ class OpenSM:
         lines = [line for line in self._log_since(after).splitlines() if _ERR_LINE.search(line)]
         return "\n".join(lines[-20:]) or "(no ERR line in the log)"
 
-    # ---- inner ----
+    # ---- configuration and the end of the process ----
 
     def _conf(self) -> str:
         conf = {

@@ -56,7 +56,7 @@ def compile_c(sources: list[str], out: Path, flags: list[str]) -> Path:
         fresh = place / out.name
         files = [str(folder / name) for name in sources]
         process.run([compiler, *files, "-o", str(fresh), *flags], cwd=folder, timeout_s=120)
-        os.replace(fresh, out)  # at once: two builders do not harm each other
+        os.replace(fresh, out)  # atomic: two builds at once do no harm
     return out
 
 

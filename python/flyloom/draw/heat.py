@@ -50,7 +50,7 @@ class HeatScale:
         self.colours = [ramp((i + 0.5) / self.count) for i in range(self.count)]
 
     def place(self, utilisation: float) -> int:
-        """The step of a utilisation, from 0; -1 of 0."""
+        """The step of a utilisation, from 0; -1 for a utilisation of 0."""
         if utilisation <= 0:
             return -1
         return min(self.count - 1, math.ceil(utilisation / self.step - 1e-9) - 1)

@@ -151,7 +151,7 @@ def _legend(
 
 
 def _parallel_note(edges: Sequence[Sequence[int]]) -> str:
-    """What to say of parallel links; empty when there are none."""
+    """The note on parallel links; empty when there are none."""
     counts = Counter((min(a, b), max(a, b)) for a, b in edges)
     most = max(counts.values(), default=1)
     return "" if most == 1 else f"A mark stands for up to {most:,} parallel links."

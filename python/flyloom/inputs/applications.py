@@ -117,7 +117,7 @@ def _rank(part: Part, rank: int, steps: Iterable[Any], ranks: int) -> list[str]:
 
 
 def _operation(of: Any, ranks: int) -> str | None:
-    """An operation as GOAL says it; None where it is none."""
+    """An operation as a line of GOAL; None where it is not one."""
     try:
         kind, *given = of
         numbers = [index(number) for number in given]

@@ -50,7 +50,7 @@ def shop(
     if text in Shop.built_in() and not os.path.exists(text):
         return Shop(text, None, rate, limit, items)
     if not is_path(text):
-        return Shop(text, None, rate, limit, items)  # says which there are
+        return Shop(text, None, rate, limit, items)  # the refusal lists the catalogues
     return Shop(text, read_text(Path(text)), rate, limit, items)
 
 

@@ -112,7 +112,8 @@ def schedule_or_graph(name: str, progress: Progress | None = None) -> Workload |
 
 
 def content_of(path: Path) -> bytes:
-    """What ``schedule_or_graph`` takes for a file that it cannot read: GOAL, or Matrix Market."""
+    """What a file or a folder holds, as the content of a single file: GOAL in binary, or Matrix
+    Market."""
     found = schedule_or_graph(str(path))
     return found.binary() if isinstance(found, Workload) else found.text().encode()
 

@@ -46,8 +46,8 @@ def _word(key: str, word: Any) -> str:
 
 
 def no_fabric(name: str, choice: dict[str, Any] | None) -> None:
-    """Refuses a choice for what is no discovered fabric; one asked of all networks is only said
-    to be of no use there."""
+    """Refuses a choice for a source that is no discovered fabric; a choice for all networks only
+    gets a note that it has no effect there."""
     if not choice:
         return
     why = "keep, only and adapters choose devices of discovered fabrics, which this is not"

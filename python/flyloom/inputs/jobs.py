@@ -60,7 +60,7 @@ def job(given: Scheduled, *, codes: bool, progress: Progress | None = None) -> W
 
 
 def _is_of_core(given: object) -> bool:
-    """Whether the core makes it."""
+    """Whether the core makes the schedule."""
     return (asked := named(given)) is not None and own_application(asked[0]) is None
 
 

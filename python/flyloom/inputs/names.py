@@ -28,8 +28,8 @@ def named(topology: Topology, names: str | os.PathLike[str] | None = None) -> To
 
 
 def no_names(name: str, names: str | os.PathLike[str] | None) -> None:
-    """Refuses a map for what is no network file; one asked of all networks is only said to be of
-    no use there."""
+    """Refuses a map for a source that is no network file; a map for all networks only gets a note
+    that it has no effect there."""
     why = "names: of a network file; this network has names of its own"
     if names is not None:
         raise RefusalError(f"{name}: {why}")

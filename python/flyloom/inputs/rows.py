@@ -31,7 +31,7 @@ MATRICES = (".npy", ".npz", ".mtx", ".mtx.gz")
 
 @dataclass(frozen=True)
 class PairRows:
-    """Rows, or the entries of a matrix, as they were found: no network has been asked yet."""
+    """Rows, or the entries of a matrix, as they were found, not yet checked against a network."""
 
     where: str
     """The file, or the name of the argument."""
@@ -53,8 +53,8 @@ class PairRows:
 
 @dataclass(frozen=True)
 class TimedRows:
-    """A file of packets with their times, or one that might be, as it was found: no network has
-    been asked yet."""
+    """A file of packets with their times, or one that might be, as it was found: not yet checked
+    against a network."""
 
     where: str
     """The file."""
@@ -264,7 +264,7 @@ def _check_market(path: Path) -> None:
         return  # the reader reports what is wrong
     sizes = [int(word) for word in size]
     if b"array" in head:
-        least = math.prod(sizes)  # a digit and a blank each; half of it may be left out
+        least = math.prod(sizes)  # an entry takes a digit and a blank; half may be left out
     else:
         least = sizes[2] * len(b"1 1\n") if len(sizes) > 2 else 0
     if least > len(content):

@@ -69,7 +69,7 @@ def workloads(given: Any) -> list[Any]:
 
 
 def _some(name: str, found: list[Any]) -> list[Any]:
-    """The values of a list, which has some, none of them empty and none twice."""
+    """The values of a list, which must have at least one, none of them empty and none twice."""
     if not found or "" in (one for one in found if isinstance(one, str)):
         raise RefusalError(f"{name}: an empty value in the list; a name, or several with commas")
     words = [one for one in found if isinstance(one, str)]
@@ -79,8 +79,8 @@ def _some(name: str, found: list[Any]) -> list[Any]:
 
 
 def _named(text: str, is_known: Callable[[str], bool]) -> list[str]:
-    """The names in a text. What follows a comma is of the name before it where that has an
-    argument and it is itself none of the names and no file: ``hotspot:3=2,7=1``."""
+    """The names in a text. The word after a comma belongs to the name before it where that name has
+    an argument and the word itself is no name and no file: ``hotspot:3=2,7=1``."""
     if os.path.exists(text) or "," not in text:
         return [text]
     found: list[str] = []

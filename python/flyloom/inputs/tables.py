@@ -62,8 +62,9 @@ def read_dump(
     lfts: Path, network: Path, levels: Path | None, sl2vl: Path | None
 ) -> tuple[Topology, Routing]:
     """The tables that dump_fts printed for the fabric that ibnetdiscover printed, with its path
-    records and SL2VL dump where lanes are used. RefusalError for the dump alone: it says the lanes
-    of levels, and without path records no path has one."""
+    records and SL2VL dump where lanes are used. RefusalError for an SL2VL dump without path
+    records: it has the lanes of service levels, and only path records say which level a path
+    has."""
     if sl2vl and not levels:
         raise RefusalError("--sl2vl: of paths that have levels; give --path-records with it")
     found = Topology.from_text(read_text(network), str(network), None, devices())

@@ -78,7 +78,8 @@ def formats() -> tuple[dict[str, Any], ...]:
 
 
 def _of(files: str) -> list[dict[str, Any]]:
-    """The formats that have ``one`` file, a file for each of ``ranks``, or an ``index`` besides."""
+    """The formats with files of this kind: ``one`` for all ranks, one for each of the ``ranks``, or
+    an ``index`` besides those."""
     return [format for format in formats() if format["naming"]["files"] == files]
 
 

@@ -55,7 +55,8 @@ class Dask:
         self.answered = time.monotonic()
 
     def room(self, _number: int) -> bool:
-        """Whether the scheduler has less than is good to have in store."""
+        """Whether the scheduler has fewer tasks waiting than are needed to keep its workers
+        busy."""
         now = time.monotonic()
         if now > self.looked + 1:
             threads = sum(self.client.nthreads().values())
@@ -124,7 +125,7 @@ def _client(address: str) -> Any:
 
         help_ = "pip install 'flyloom[dask]'"
         raise ExtraError(f"on: Dask's package distributed is not installed; {help_}") from None
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters we say ourselves
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we report what matters
     host, port = address.rsplit(":", 1)
     try:
         # a scheduler greets; for one that does not Client would wait without end

@@ -221,7 +221,7 @@ class _Job:
                     continue
                 source = self._source(self.points[number])
                 facts = self.networks.get(source.key, {})
-                if "groups" not in facts:  # what says why came before
+                if "groups" not in facts:  # the reason was reported with an earlier point
                     self._refuse(number, RefusalError("topology: the network was refused before"))
                     continue
                 if not computed:
@@ -253,8 +253,8 @@ class _Job:
         self, number: int, point: dict[str, Any], tasks: dict[int, Task],
         records: dict[str, dict[str, Any] | None],
     ) -> str:
-        """Adds the task of a point, but where it is kept, or asked before, and its network was met;
-        the digest that its record is found by."""
+        """Adds the task of a point, unless its record is kept or an earlier point has asked for the
+        same, and its network is known; returns the digest by which its record is found."""
         met = len(self.sources)
         source = self._source(point)
         missing, roots = "", ["flyloom.lab.point"]
@@ -300,7 +300,7 @@ class _Job:
         return str(known.get("label") or _named(self.points[number]))
 
     def _apart(self, number: int) -> str:
-        """What tells a point from the others, after what is said of it."""
+        """The words that tell a point from the others, to stand behind a message about it."""
         words = self.swept[number] or in_words(self.points[number], self.differ)
         return f" ({words})" if words else ""
 
@@ -315,7 +315,7 @@ class _Job:
             self.say("refused", f"{self._name(number)}: {why}", 0.0)
 
     def _refuse_the_same(self) -> None:
-        """Refuses points that ask for the same as one that was."""
+        """Refuses points that ask for the same as a point that was refused."""
         known = {self.digests[number]: error for number, error in self.refused.items()}
         for number, digest in enumerate(self.digests):
             if digest and digest in known and number not in self.refused:
@@ -447,7 +447,7 @@ class _Job:
         self._told(stage, line, seconds)
 
     def _meet(self, point: dict[str, Any], facts: dict[str, Any]) -> None:
-        """A network that the points before did not have; its label is one of its own."""
+        """Adds a network that no earlier point has, with a label that no other network has."""
         label = point.get("label") or facts["recipe"] + _failed(point["topology"])
         if label in [other["label"] for other in self.networks.values()]:
             label = f"{label} ({facts['recipe']})"

@@ -39,8 +39,8 @@ def asked(point: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
 
 
 def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, Any]:
-    """The columns of a measure's record; None where it has none. Those of a simulator's points are
-    None where it has not one alone."""
+    """The columns of a measure's record; None where it has no such value. Columns of a simulator's
+    points are None where it has several points."""
     several = isinstance(record, Mapping) and len(record.get("points", ())) > 1
     return {
         column["name"]: None if several and column["at"].startswith("/points/")
@@ -86,6 +86,7 @@ def tables(
 
 
 def _by_load(found: Any) -> list[Any]:
-    """A simulator's record with one of its points each; what else there is as it is."""
+    """A simulator's record once for each of its points, with that point alone; another record once,
+    as it is."""
     points = found.get("points") if isinstance(found, Mapping) else None
     return [{**found, "points": [point]} for point in points] if points else [found]

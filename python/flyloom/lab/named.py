@@ -60,8 +60,9 @@ class NamedFiles:
     def of(
         self, point: Mapping[str, Any], parts: Iterable[Part] = ()
     ) -> tuple[dict[str, PairRows | TimedRows], dict[str, bytes]]:
-        """Those of a point by the names that it has for them: of traffic, and of schedules and
-        graphs, where a trace is its schedule. RefusalError where one is missing."""
+        """The files of a point, by the names that the point has for them: those of traffic, and
+        those of schedules and graphs, where a trace is given as its schedule. RefusalError where
+        one is missing."""
         traffic: dict[str, PairRows | TimedRows] = {}
         schedules: dict[str, bytes] = {}
         for table, name, given in named(point, parts):
@@ -129,5 +130,5 @@ def schedule_content(path: Path, *, codes: bool = False) -> bytes:
 
 
 def codes_content(path: Path) -> bytes:
-    """The same for packets, where collective operations send nothing."""
+    """As ``schedule_content``, for packets: collective operations of a trace send nothing."""
     return schedule_content(path, codes=True)

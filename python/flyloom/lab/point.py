@@ -173,8 +173,8 @@ def routing_of(
 def record_of(
     task: Task, tell: Tell, progress: Progress | None, fabric: Any
 ) -> dict[str, Any] | None:
-    """The record of a point, what is kept of it; None where it was skipped. ``fabric`` is the
-    module `flyloom.lab.fabric`, for points that ask for it."""
+    """The record of a point, which is what is kept of it; None where the point was skipped.
+    ``fabric`` is the module `flyloom.lab.fabric`, for points that need it."""
     for part in task.parts:  # a worker of Dask has them from here
         KNOWN.setdefault((part.kind, part.name), part)
     with travelling(task.traffic), travelling_workloads(task.workloads):

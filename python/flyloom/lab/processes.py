@@ -62,7 +62,7 @@ class Processes:
         point.forget()
         for source in {task.source.key: task.source for task in tasks.values()}.values():
             if asked[source.key] > 1:
-                with contextlib.suppress(Exception):  # the network raises it again
+                with contextlib.suppress(Exception):  # its point raises the error again
                     point.share(source)
         beside = len(self.aside)
         for _ in range(min(workers, beside) + min(workers, len(tasks) - beside)):

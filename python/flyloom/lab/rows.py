@@ -84,7 +84,8 @@ def by_load(
 
 
 def _common(keys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """What simulators were asked for where all were asked for the same, else None."""
+    """Each of ``tidy.KEYS`` with the value that all simulators were asked for, None where they
+    differ."""
     return {
         key: keys[0][key] if keys and len({one[key] for one in keys}) == 1 else None
         for key in tidy.KEYS
@@ -128,7 +129,7 @@ def column(found: Sequence[Any]) -> tuple[str, list[Any]]:
 
 
 def _same(value: Any) -> Any:
-    """A value by which equal ones are found."""
+    """A key that is the same for equal values."""
     return json.dumps(value) if isinstance(value, list | dict) else (type(value), value)
 
 

@@ -134,7 +134,7 @@ def write(job: Any, records: list[dict[str, Any]], networks: dict[str, dict[str,
         "stages": job.stages, "skipped": job.skipped,
         "sha256": {name: sha256(as_bytes(content)) for name, content in files.items()},
     }
-    # may be made anew: the manifest stays true
+    # has no digest in the manifest, which therefore stays true when the report is made anew
     files["report.html"] = render(build.data(saved), lost=lost)
     stale = [name for name in recorded(directory) if LISTS.fullmatch(name) and name not in files]
     place = directory / "manifest.json"

@@ -16,8 +16,8 @@ LAUNCHERS = (
 
 
 class LaunchedProcess(NamedTuple):
-    """A launcher's words: its name, how many it started, which of them this process is, and which
-    of those on its host."""
+    """What a launcher states: its name, how many processes it started, which of them this process
+    is, and which of those on its host."""
 
     name: str
     size: int

@@ -181,7 +181,8 @@ def path(mpicc: str, which: Library = RANKS) -> Path:
 
 
 def _check_owner(folder: Path) -> None:
-    """The folder must be of this user, of root, or of whom the folder of all caches belongs to."""
+    """Checks that a folder belongs to this user, to root, or to the owner of the folder of all
+    caches."""
     base = cache().parent
     trusted = {os.geteuid(), 0, *([base.stat().st_uid] if base.is_dir() else [])}
     for place in (cache(), folder):

@@ -83,8 +83,8 @@ def built(verb: str, which: library.Library, words: Sequence[str], name: str | N
 
 
 def given(words: Sequence[str], name: str | None, variables: Mapping[str, str]) -> list[str]:
-    """The words of a launcher of the MPI `name`, with variables for the processes that it starts;
-    another program's as they are."""
+    """The words of a launcher of the MPI `name`, with options that give variables to the processes
+    that it starts; the words of another program stay as they are."""
     if name == "Open MPI":  # each of several programs, between colons, gets them
         more = [word for key, value in variables.items() for word in ("-x", f"{key}={value}")]
         found = [words[0], *more]
@@ -108,8 +108,9 @@ def check_program(words: Sequence[str], example: str) -> None:
 def run(
     words: Sequence[str], name: str | None, library: Path | None, variables: Mapping[str, str]
 ) -> int:
-    """Runs what starts a program of the MPI `name`, with a library before that of MPI where one is
-    named; the code that it exits with, 128 and a signal's number where it was killed by one."""
+    """Runs the launcher of a program of the MPI `name`, with a library before that of MPI where one
+    is named. Returns the code that it exits with, or 128 and the number of the signal that killed
+    it."""
     passed = dict(variables)
     if library is not None:
         passed[PRELOAD] = ":".join(filter(None, [str(library), os.environ.get(PRELOAD, "")]))

@@ -31,8 +31,8 @@ def run(
     words: Sequence[str], path: Path | None, messages: Path | None = None,
     collectives: bool = True, calls: Path | None = None,
 ) -> int:
-    """Runs a program and records it; the code that it exits with, 128 and a signal's number where
-    it was killed by one.
+    """Runs a program and records it. Returns the code that it exits with, or 128 and the number of
+    the signal that killed it.
 
     Bytes go into `path`, numbers of messages into ``messages``, and into the folder ``calls`` a
     file for each rank with what it called. RefusalError, before anything runs, where these cannot
@@ -63,7 +63,8 @@ def check(option: str, file: Path | None) -> None:
 
 
 def writing(file: Path) -> tuple[int, int] | None:
-    """What tells one writing of a file from another; None where it is not there."""
+    """The identity of a written file, which changes when the file is written again; None where
+    there is no file."""
     try:
         found = file.stat()
     except OSError:

@@ -46,9 +46,10 @@ def run(
     words: Sequence[str], network: str, *, host_endpoints: Path | None = None,
     objective: str = "congestion", effort: str = "normal", seed: int = 0, verbose: bool = False,
 ) -> int:
-    """Runs a program on a network, given as JSON; the code that it exits with, 128 and a signal's
-    number where it was killed by one. RefusalError before anything runs. Where the library did not
-    see the end of the program, and so cannot say why no rank was moved, a line says that."""
+    """Runs a program on a network, given as JSON. Returns the code that it exits with, or 128 and
+    the number of the signal that killed it. RefusalError before anything runs. Where the library
+    did not see the end of the program, and so cannot say why no rank was moved, a line says
+    that."""
     preload.check_program(words, "flyloom reorder --net NET -- mpirun -n 8 ./program")
     for option, word, known in (("objective", objective, OBJECTIVES), ("effort", effort, EFFORTS)):
         if word not in known:

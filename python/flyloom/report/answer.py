@@ -39,7 +39,7 @@ def answer(networks: Sequence[str], figures: Iterable[Figure]) -> dict[str, Any]
 
 
 def _worth(figure: Figure) -> bool:
-    """Whether there is something to compare: two networks, and not nothing everywhere."""
+    """Whether there is something to compare: two networks, and not only zeros."""
     return len(figure.values) > 1 and any(any(row) for row in figure.values.values())
 
 
@@ -76,7 +76,7 @@ def ranked(figure: Figure) -> list[str]:
 
 
 def _clear(figure: Figure, order: Sequence[str]) -> bool:
-    """Whether the first is nowhere behind, and somewhere ahead."""
+    """Whether the first network is nowhere behind another, and somewhere ahead."""
     ahead = [lead(figure, place) for place in range(len(figure.values[order[0]]))]
     return all(name in (order[0], None) for name, _ in ahead) and any(name for name, _ in ahead)
 

@@ -56,7 +56,8 @@ class MatchingRuns:
         return out + [label for label in self.labels if label not in values]
 
     def called(self, pattern: str) -> str:
-        """A name by a pattern in which a parameter stands in braces, and what varies besides."""
+        """The name that a pattern with one parameter in braces gives, and in words the other
+        parameters that vary."""
         key = pattern[pattern.index("{") + 1 : pattern.index("}")]
         name = self.value(key).split(":")[0].replace(" ", "_")
         return ", ".join([pattern.replace(f"{{{key}}}", name), *self.words((key, "workload"))])

@@ -18,8 +18,9 @@ MOST = 20
 def rows(
     runs: Sequence[Mapping[str, Any]], networks: Sequence[str], repeated: Sequence[str] = ()
 ) -> list[dict[str, Any]]:
-    """A row a run: ``curve``, what tells it from the others but for what the axis says, ``at``, the
-    value there (None where there is no axis), ``axis``, its name, and all of the run.
+    """A row for each run: ``curve``, the words that tell it from the others apart from the axis,
+    ``at``, the value on the axis (None where there is none), ``axis``, its name, and all of the
+    run.
 
     The axis is the parameter in which runs differ that has numbers alone, and most of them. Runs
     that differ in a parameter of ``repeated`` alone are the same point of the same curve.

@@ -91,7 +91,7 @@ class Skipped(TypedDict):
 
 
 class Page(TypedDict):
-    """The data of a page, but for what sections add."""
+    """The data of a page, apart from what sections add."""
 
     title: Annotated[str, "its title"]
     summary: NotRequired[Annotated[str, "what stands below the title"]]
@@ -161,7 +161,7 @@ class Figure:
 
 
 def _nothing(*_args: object) -> None:
-    """A check that passes: for sections whose shapes say everything."""
+    """A check that always passes: for sections whose shapes are all that must hold."""
 
 
 Check = Callable[[Any, Found, str], None]
@@ -257,7 +257,7 @@ def shown(heat: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def asked_of(record: Mapping[str, Any], level: str) -> dict[str, Any]:
-    """The fields of :class:`Run` of a point at which a simulator ran."""
+    """The fields of :class:`Run` for a point at which a simulator ran."""
     asked = (record.get("asked") or {}).get(level) or {}
     return {"network": record["network"], "label": record.get("called") or record["label"],
             "parameters": dotted(asked)}
@@ -286,7 +286,8 @@ def dotted(tables: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def cabled(network: Mapping[str, Any]) -> int:
-    """The switches of a network, those that have failed, which no structure counts, among them."""
+    """The number of switches of a network, with the failed ones, which ``structure`` does not
+    count."""
     working: int = network["structure"]["switches"]
     return max(working, len(network["switch_names"] or ()))
 
@@ -315,6 +316,7 @@ def check_links(
 
 
 def expect(holds: bool, where: str, what: str) -> None:
-    """ReportError where the results of a run have something else than ``what``."""
+    """ReportError where ``holds`` is false: the results of a run have something else than
+    ``what``."""
     if not holds:
         raise fail(where, f"not {what}", "run the experiment again")

@@ -80,7 +80,7 @@ def picked(
 
 
 def routing_name(routing: Mapping[str, Any], networks: Sequence[str]) -> str:
-    """What names a routing in a chart: its label, with its network's when there are several."""
+    """The name of a routing in a chart: its label, with its network's when there are several."""
     return routing["label"] if len(networks) < 2 else f'{routing["label"]} · {routing["network"]}'
 
 

@@ -58,7 +58,7 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _check_section(section: Section, data: dict[str, Any]) -> None:
-    """What shapes cannot say of a section's part of the data."""
+    """Checks in a section's part of the data what its shape cannot express."""
     for key, facts in (("networks", section.of_network), ("routings", section.of_routing)):
         if facts:
             for place, entry in enumerate(data[key]):

@@ -12,7 +12,7 @@ from flyloom.report.figures import round_width
 from flyloom.report.frame import framed
 from flyloom.support.amounts import figure
 
-#: What is counted, and what its axis is called, by metric.
+#: The quantity that is counted, and the title of its axis, by metric.
 AXES = {
     "bandwidth": ("runs", "mean share of a message"),
     "congestion": ("messages", "congestion of a message"),
@@ -20,7 +20,7 @@ AXES = {
     "delay": ("runs", "latest arrival"),
     "channels": ("channels", "messages carried in a run, mean"),
 }
-#: Bars of a histogram, at most, about.
+#: The approximate largest number of bars of a histogram.
 BARS = 40
 
 

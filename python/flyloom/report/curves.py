@@ -97,7 +97,7 @@ def spec(
 
 
 def _heads(title: str, remarks: list[str], letters: int) -> dict[str, Any]:
-    """The title of a chart, and what is to be known of it in small letters."""
+    """The title of a chart, with remarks in small letters below it."""
     remarks = [line for remark in remarks for line in wrap(remark, round(1.2 * letters))]
     small = {"color": GREY, "fontSize": 11, "fontWeight": "normal"}
     about: dict[str, Any] = {"anchor": "start", "offset": 12}
@@ -125,7 +125,7 @@ def _remarks(made: Sequence[Panel], left: Sequence[Panel]) -> list[str]:
     return lines
 
 
-# --- values --------------------------------------------------------------------------------------
+# --- values of curves ----------------------------------------------------------------------------
 
 
 def _ends(point: Mapping[str, Any], key: str) -> tuple[float, float] | None:
@@ -139,8 +139,8 @@ def _fine(point: Mapping[str, Any], row: Row) -> bool:
 
 
 def _limits(made: Sequence[Panel], rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
-    """The ends of the upright axis of each row, the same in all panels: of latencies those that
-    are not saturated, with room above; of what is accepted all."""
+    """The ends of the vertical axis of each row, the same in all panels. Latencies: those that are
+    not saturated, with room above; accepted loads: all of them."""
     out = {}
     for row in rows:
         points = [p for panel in made for curve in panel.curves for p in curve["points"]
@@ -153,7 +153,7 @@ def _limits(made: Sequence[Panel], rows: Sequence[Row]) -> dict[str, tuple[float
         known = [p for p in points if _fine(p, row)] or points
         values = [p[row.key] for p in known if p[row.key] > 0] or [1.0]
         for p in known:
-            if ends := _ends(p, row.key):  # what is wider is cut at the edge of the panel
+            if ends := _ends(p, row.key):  # a wider interval is cut at the edge of the panel
                 values += [max(ends[0], p[row.key] / 2), min(ends[1], p[row.key] * 2)]
         low = 0.85 * min(value for value in values if value > 0)
         out[row.key] = low, max(1.25 * max(values), 3 * low)
@@ -195,8 +195,9 @@ def _cut(
     curve: Mapping[str, Any], point: Mapping[str, Any], line: Sequence[Mapping[str, Any]],
     top: float,
 ) -> dict[str, Any]:
-    """Where a latency has no end: at the saturation throughput where that is known and lies between
-    the last load that the network takes and the first that it does not, else at the latter."""
+    """The load where a latency curve goes up without end: the saturation throughput where that is
+    known and lies between the last load that the network takes and the first that it does not, else
+    the latter."""
     at, known = point["offered_load"], curve.get("saturation_throughput")
     after = line[-1]["offered"] if line else 0.0
     if known and after <= known <= at:
@@ -207,7 +208,7 @@ def _cut(
 
 
 def _apart(drawn: Sequence[_Drawn], top: float) -> None:
-    """Moves upright lines at the same load a little apart, so that each is seen."""
+    """Moves vertical lines at the same load a little apart, so that each can be seen."""
     same: dict[float, list[dict[str, Any]]] = {}
     for one in drawn:
         if one.cut:
@@ -218,7 +219,7 @@ def _apart(drawn: Sequence[_Drawn], top: float) -> None:
             cut["at"] = cut["offered"] + step * (place - (len(cuts) - 1) / 2)
 
 
-# --- labels --------------------------------------------------------------------------------------
+# --- labels of curves ----------------------------------------------------------------------------
 
 
 def height_of(names: Sequence[str]) -> float:
@@ -303,7 +304,7 @@ def ticks(low: float, high: float) -> list[float]:
     return found[::-(-len(found) // 8)]
 
 
-# --- panels --------------------------------------------------------------------------------------
+# --- panels of the chart -------------------------------------------------------------------------
 
 
 def _block(

@@ -122,7 +122,7 @@ def pdf_bytes(picture: Mapping[str, Any] | str) -> bytes:
 
 
 def _draw(form: str, spec: Mapping[str, Any] | str) -> dict[str, str]:
-    """What the child says to a picture that it is to draw.
+    """The child's answer to a picture that it is to draw.
 
     Raises ``ValueError`` for what is no specification, ``DrawingError`` where it cannot be drawn.
     """
@@ -137,7 +137,7 @@ def _draw(form: str, spec: Mapping[str, Any] | str) -> dict[str, str]:
 def main() -> None:
     """Draws what standard input asks for, to its end."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what the library might print is no answer
+    os.dup2(2, 1)  # anything that the library prints is no answer
     for line in sys.stdin:
         answers.write(json.dumps(_drawn(*json.loads(line))) + "\n")
         answers.flush()

@@ -12,7 +12,7 @@ LOWER, HIGHER = "lower", "higher"
 
 
 def number(value: float) -> str:
-    """A figure in as many digits as tell: three, or all of a whole number."""
+    """A figure with three digits, or with all digits of a whole number."""
     if value == int(value):
         return f"{value:,.0f}"
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"

@@ -45,7 +45,7 @@ def curves_spec(
     return spec(made, rows, _OFFERED, title, narrow=narrow)
 
 
-# --- distributions -------------------------------------------------------------------------------
+# --- charts of the distribution of latencies -----------------------------------------------------
 
 
 def quantile(histogram: Sequence[Sequence[int]], share: float) -> int:

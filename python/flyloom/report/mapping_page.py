@@ -40,7 +40,8 @@ def page(shown: MappingView) -> str:
 
 
 class _TrafficAmounts:
-    """The unit in which the largest amount of both mappings has at most three digits, and it."""
+    """The unit in which the largest amount of both mappings has at most three digits, and that
+    amount."""
 
     def __init__(self, sides: dict[str, MappingSide], key: str) -> None:
         marks = [side["sent"] if key == "sent" else side["loads"] for side in sides.values()]

@@ -15,8 +15,8 @@ WORDS = {
 
 
 def on_path(derivatives: Mapping[str, int]) -> str:
-    """What the critical path holds of each parameter, which is by how many nanoseconds the run is
-    longer for each nanosecond that the parameter is more."""
+    """Words on each parameter of a critical path: by how many nanoseconds the run gets longer for
+    each nanosecond by which the parameter grows."""
     parts = [
         f"{derivatives[letter]:,} {words[derivatives[letter] != 1]}"
         for letter, words in WORDS.items() if derivatives.get(letter)

@@ -93,7 +93,7 @@ def _loaded(simulations: Sequence[Mapping[str, Any]], labels: Sequence[str]) -> 
 
 
 def shown(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The point of the highest load of those that end, where there are some."""
+    """The point of the highest load among those that end; of all points where none ends."""
     good = [point for point in points if not point["deadlocked"]]
     return max(good or points, key=lambda point: point["offered_load"] or 0)
 

@@ -51,8 +51,9 @@ def title(found: Mapping[str, Any]) -> str:
 
 
 def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
-    """Latency and what is accepted against offered load, a colour each of several runs, or of
-    traces times of communication; below it of one run rates over time, where they are known."""
+    """Latency and accepted load against offered load, with a colour for each run; for traces their
+    times of communication. Below stand the rates over time of a single run, where they are
+    known."""
     curves = runs.labelled(found.get("curves", [found]))
     jobs = any(curve.get("jobs") for curve in curves)
     heads = {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13, "offset": 14}
@@ -86,7 +87,7 @@ def _named_jobs(curves: Sequence[Mapping[str, Any]]) -> list[tuple[str, Mapping[
     ]
 
 
-# --- traces --------------------------------------------------------------------------------------
+# --- times of traces -----------------------------------------------------------------------------
 
 
 def _jobs(found: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -140,7 +141,7 @@ def _steps(times: Sequence[float]) -> list[tuple[int, float]]:
     return [(place, times[place]) for place in places]
 
 
-# --- over time -----------------------------------------------------------------------------------
+# --- rates over time -----------------------------------------------------------------------------
 
 
 def _series(points: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:

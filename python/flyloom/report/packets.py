@@ -93,7 +93,7 @@ def _paler(hue: str, white: float) -> str:
     return "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
 
 
-# --- traces --------------------------------------------------------------------------------------
+# --- times of traces -----------------------------------------------------------------------------
 
 
 def traced(
@@ -172,7 +172,7 @@ def traced_spec(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
 
 
 def called(row: Mapping[str, Any]) -> str:
-    """The curve of a row, and where on it."""
+    """The name of the curve that a row is a point of, and the row's place on the axis."""
     words = [row["curve"]]
     if row["at"] is not None:
         words.append(f"{axis_words(row)} {row['at']:g}")

@@ -224,7 +224,7 @@ def _edge_load(found: Any) -> Picture:
 
 
 def _counts(key: str, axis: str, counted: str) -> Callable[[Any], Picture]:
-    """A bar for each whole number, of a list of how often it is there."""
+    """A picture with a bar for each whole number, from a list of how often each number occurs."""
     return lambda found: _histogram(
         [(place - 0.4, place + 0.4, n) for place, n in enumerate(found[key])], axis, counted)
 

@@ -31,7 +31,8 @@ def results(saved: Any) -> None:
 
 
 def at(inside: Any, path: Sequence[str], where: str = "") -> Iterator[tuple[Any, str]]:
-    """What stands at a path, and where that is; nothing where a name of the path is not there."""
+    """What stands at a path in ``inside``, each with its place; nothing where a name of the path is
+    missing."""
     if not path:
         yield inside, where
         return

@@ -12,7 +12,7 @@ from flyloom.report.frame import framed
 from flyloom.support.results import Result
 from flyloom.verbs.routing_comparison import COLUMNS
 
-#: Whose an engine is, and what its tables are: colours of a mark.
+#: Colours of marks, by whose the engine is and whether its tables may deadlock.
 KINDS = {
     "ours, no deadlock": PALETTE[0], "OpenSM's, no deadlock": PALETTE[1],
     "ours, may deadlock": PALETTE[10], "OpenSM's, may deadlock": PALETTE[11],
@@ -99,12 +99,13 @@ def cells(found: Result) -> tuple[list[str], list[list[Any]]]:
 
 
 def _short(value: Any) -> Any:
-    """Four digits of a fraction: enough to compare."""
+    """A fraction with four digits, which are enough to compare."""
     return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def notes(found: Result) -> list[str]:
-    """What the table cannot hold: why tables do not hold, and who made none."""
+    """Sentences on what the table has no room for: why tables do not hold, and which engines made
+    none."""
     said = [f"{row['engine']}: {row['why'][0]}" for row in found.rows if row["why"]]
     return said + [f"without {one['engine']}: {one['why']}" for one in found.refused]
 

@@ -62,8 +62,9 @@ SAID = ("selection", "traffic", "workload", "job")
 
 
 def differing(made: Sequence[Mapping[str, Any]]) -> dict[str, str]:
-    """The parameters that tell curves of one network apart, by name, and what they are called:
-    nothing where the value says it, else the last part of the name where no other ends in it."""
+    """The parameters that tell curves of one network apart: their names, each with the word for it
+    in a label. That is empty where the value says it all, else the last part of the name where no
+    other name ends in it."""
     keys = list(dict.fromkeys(key for curve in made for key in curve["of"]))
 
     def values(key: str, network: str) -> set[str | None]:

@@ -20,7 +20,8 @@ ROWS = 512
 
 @dataclasses.dataclass(frozen=True)
 class Shown:
-    """What is shown of a run: every span of time in the order of rows, in a row of time."""
+    """The contents of a timeline: every span of time that is shown, in the order of rows, then of
+    time."""
 
     rows: list[tuple[int, int]]
     """Rank and processor of each row."""
@@ -39,8 +40,8 @@ DOING = ("computes", "sends", "answers", "receives")
 
 
 def shown_ranks(count: int, path: Sequence[int]) -> list[int]:
-    """The ranks that are shown: all, or those of the path, and others between them evenly; what is
-    most worth to be shown comes first."""
+    """The ranks that are shown: all, or those of the critical path, and some of the others, spread
+    evenly. The ranks that matter most come first."""
     first = list(dict.fromkeys(int(rank) for rank in path))
     evenly = [at * count // RANKS for at in range(RANKS)] if count > RANKS else list(range(count))
     return list(dict.fromkeys([*first, *evenly]))[:RANKS]
@@ -92,5 +93,5 @@ def kept(keys: Numbers, count: int, path: Sequence[int], most: int) -> tuple[Num
 
 
 def row_name(rank: int, cpu: int) -> str:
-    """How a row is called."""
+    """The name of a row."""
     return f"{rank}" if cpu == 0 else f"{rank}, processor {cpu}"

@@ -108,7 +108,8 @@ def duration(begin: float, end: float) -> float:
 
 def collectives(named: Mapping[str, list[Any]]) -> Iterator[Timed]:
     """The collectives that the schedule names, around their operations on each processor. One that
-    begins within another and ends after it is on a track of its own, for slices of a track nest."""
+    begins within another and ends after it is on a track of its own, because slices of a track
+    nest."""
     columns = ("rank", "cpu", "begin_ns", "end_ns", "name")
     rows = list(zip(*(named[name] for name in columns), strict=True))
     rows.sort(key=lambda row: (row[0], row[2], -row[3]))

@@ -43,8 +43,8 @@ def values_table(fields: Iterable[tuple[str, object]], title: str = "") -> str:
 
 
 def rows_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows under the headings of their single values, as many as are read; how many more there are
-    is said."""
+    """The first ``ROWS`` rows under the headings of their single values, with the number of rows
+    and columns that are left out."""
     flat = [dict(_flat(row)) for row in rows[:ROWS]]
     names = dict.fromkeys(name for row in flat for name in row)
     kept = [name for name in names if any(row.get(name) is not None for row in flat)]
@@ -89,7 +89,7 @@ def _flat(row: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]
 
 
 def _inside(name: str, value: Any) -> str:
-    """What is folded: a record, rows, or a list in a few words."""
+    """The HTML of what is folded: a record, rows, or a list in a few words."""
     if isinstance(value, Mapping):
         return values_table(_deep(value))
     if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):

@@ -153,7 +153,8 @@ class _Replacement:
                     folder.rmdir()
 
     def _prepare(self, say: Callable[[str, int, int], None]) -> None:
-        """Everything beside its place, on the disk; what is in the places, by a second name."""
+        """Writes every file beside its place, synced to the disk, and gives what is in the places a
+        second name."""
         self.fresh: list[Path | None] = []
         for i, (path, content) in enumerate(self.steps):
             ending.check()
@@ -236,24 +237,26 @@ class _Replacement:
 
 
 def _part_name() -> str:
-    """Nobody foresees it; who looks from the same place can find the writer by its end."""
+    """A name that nobody can foresee; a process on the same machine can find the writer by its
+    end."""
     return f".flyloom-{secrets.token_hex(8)}-{_place()}.{os.getpid()}.part"
 
 
 @functools.cache
 def _place() -> str:
-    """Where numbers of processes mean what they do here: this host since its start, and the PID
-    namespace; in another one, or on another host of a shared file system, a number is another's."""
+    """A name for this host since its start and the PID namespace: within it a number stands for the
+    same process. In another namespace, or on another host of a shared file system, it is another
+    process's."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         found = [os.uname().nodename, boot, os.readlink("/proc/self/ns/pid")]
     except OSError:
-        return f"unknown{secrets.token_hex(4)}"  # no other process is looked for by it
+        return f"unknown{secrets.token_hex(4)}"  # by this name no process is looked for
     return sha256("\n".join(found).encode())[:16]
 
 
 def _write(path: Path, content: bytes) -> None:
-    """Into a new file: never into one that is there, nor through a link."""
+    """Writes a new file: never over one that is there, nor through a link."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     with open(path, "wb", opener=lambda name, _: os.open(name, flags, 0o666)) as file:
         file.write(content)
@@ -279,7 +282,7 @@ def _sync_folder(folder: Path) -> None:
 
 
 def fault(named: Path, path: Path, error: OSError) -> Exception:
-    """What to raise when ``path`` cannot be written: a refusal where it is the place that was
+    """The exception when ``path`` cannot be written: a refusal where it is the place that was
     ``named``, else the error of the machine with the name of the file."""
     why = error.strerror or str(error)
     if error.errno in _REFUSED:
@@ -415,13 +418,13 @@ def sha256(content: bytes) -> str:
 
 
 def as_bytes(content: Content) -> bytes:
-    """What goes into the file."""
+    """The content of a file as bytes."""
     return content.encode() if isinstance(content, str) else content
 
 
 def remove_leftovers(folder: Path, parts: Iterator[Path] | None = None) -> None:
-    """Removes what processes that were killed since had begun to write, in all of ``folder`` or
-    of ``parts``. Those of another host or PID namespace, where the writer may live, go when they
+    """Removes what processes that were killed had begun to write, in all of ``folder`` or in
+    ``parts``. Files of another host or PID namespace, whose writer may live, are removed when they
     are a day old."""
     for part in folder.rglob(PARTS) if parts is None else parts:
         with contextlib.suppress(OSError, ValueError, IndexError):

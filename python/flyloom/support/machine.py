@@ -65,13 +65,14 @@ def afford(what: str, needs: float, seconds: float) -> None:
             f" ({where}); a smaller network, or more memory"
         )
     if tell and seconds >= PATIENCE_S:
-        with contextlib.suppress(OSError, ValueError):  # nobody reads it
+        with contextlib.suppress(OSError, ValueError):  # standard error may be closed
             print(f"{what}: about {duration(seconds)}; Ctrl-C stops", file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager
 def built_for(what: str, needs: Callable[[str, dict[str, Any]], float]) -> Iterator[None]:
-    """Meanwhile members of families are built only where this machine can do ``what`` with them.
+    """Within this block members of families are built only where this machine can do ``what`` with
+    them.
 
     ``needs`` gives the bytes that a family's member with these parameters takes with all that.
     """
@@ -83,7 +84,8 @@ def built_for(what: str, needs: Callable[[str, dict[str, Any]], float]) -> Itera
 
 
 def afford_later(recipe: str, family: str, params: dict[str, Any]) -> None:
-    """Refuses a network that is not built yet, where this machine cannot do what it is for."""
+    """Refuses a network that is not built yet, where this machine cannot do what the network is
+    for."""
     from flyloom._core import RefusalError
 
     if asked := _later.get():
@@ -145,7 +147,7 @@ def _limits() -> Iterator[tuple[float, str]]:
         most, now = (_number(folder / name) for name in names)
         if most is not None and now is not None:
             stat = _table(folder / "memory.stat")
-            # pages of files that the kernel gives back when they are asked for
+            # pages of files that the kernel frees when other memory is needed
             spare = stat.get("total_inactive_file", stat.get("inactive_file", 0))
             yield max(0, most - now + spare), "control group"
 

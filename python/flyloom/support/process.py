@@ -39,8 +39,8 @@ def _spawner_loop() -> None:
 
 
 class _ChildToStart:
-    """A child that the spawner is to start. What it became stays here: a signal in the caller can
-    strike just after the wait, and must still find it."""
+    """A child that the spawner is to start. The started process is kept here: a signal in the
+    caller can strike just after the wait, and must still find it."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -103,7 +103,7 @@ def spawn(
     try:
         _orders.put((list(args), kwargs, order))
         order.done.wait()
-    except BaseException:  # a signal just here: the child must not be forgotten
+    except BaseException:  # a signal at this point must not lose the child
         if order.done.wait(10.0) and isinstance(order.result, subprocess.Popen):
             kill(order.result)
         raise
@@ -122,7 +122,7 @@ def trouble(child: subprocess.Popen[bytes]) -> str | None:
     An ended child is not reaped by this: its process group is still its own, for :func:`kill`.
     """
     code = child.returncode
-    if code is None and not hasattr(os, "waitid"):  # macOS: a look that does reap, and sees no stop
+    if code is None and not hasattr(os, "waitid"):  # macOS: this reaps the child, and sees no stop
         code = child.poll()
         if code is None:
             return None

@@ -30,7 +30,7 @@ FOREVER_S = 1e9
 def bars(lines: bool = False) -> Iterator[Progress | None]:
     """Yields a callback ``(what, done, total)`` for long calls, None where nobody watches.
 
-    With ``lines`` those who watch no terminal hear of it too: a line now and then.
+    With ``lines``, progress is also reported where there is no terminal: a line now and then.
     """
     if not moves(sys.stderr):
         yield _Lines().tick if lines else None
@@ -78,7 +78,8 @@ class _Bar:
             from rich.markup import escape
             from rich.progress import Progress
 
-            # no thread of its own, so that workers can be forked; seconds left by all that is done
+            # no thread of its own, so that workers can be forked; the time left is estimated from
+            # all work done
             self.bar = Progress(
                 console=Console(file=unguarded(sys.stderr)), transient=True, auto_refresh=False,
                 speed_estimate_period=FOREVER_S,

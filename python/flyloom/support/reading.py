@@ -132,7 +132,7 @@ def parsed_rows(
 
 
 def shown(text: object) -> str:
-    """What a file says, short enough for a refusal."""
+    """The beginning of what a file says, short enough for a refusal."""
     words = str(text)
     return words if len(words) <= SHOWN else f"{words[:SHOWN]}..."
 
@@ -151,7 +151,7 @@ def is_packed(path: str | os.PathLike[str]) -> bool:
 
 
 def _unpacked(path: str | os.PathLike[str], packed: bytes) -> bytes:
-    """What gzip made these bytes of."""
+    """The content that gzip packed into these bytes."""
     import gzip
 
     if packed[:2] != b"\x1f\x8b":
@@ -233,7 +233,7 @@ def _read(handle: int, path: str | os.PathLike[str], regular: bool, text: bool) 
             continue
         if part:
             if text and b"\0" in part and not is_packed(path):
-                return b"".join([*parts, part])  # no text; the rest need not be read
+                return b"".join([*parts, part])  # it is no text: the rest need not be read
             parts.append(part)
             size += len(part)
             if size > MOST_BYTES:

@@ -66,7 +66,7 @@ def _param(message: str) -> str | None:
 
 
 def _of_command(error: BaseException | None) -> str | None:
-    """The option or argument that a line of words is refused for."""
+    """The option or argument about which the words of a command line are refused."""
     if named := getattr(error, "option_name", None):
         return str(named)
     param = getattr(error, "param", None)

@@ -46,18 +46,18 @@ COLUMNS = (
      " bisection for each endpoint, and better in one"),
     ("best_in", "best in", "figures of these in which no other is better"),
 )
-#: What a front is made of: key, and whether more is better.
+#: The figures of a front: key, and whether more is better.
 FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
          ("relative_bisection", True))
-#: What a row has of the network's bill.
+#: The figures of a row that are those of the network's bill.
 BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
           "cables_optical", "basis")
-#: How far from the endpoints asked for a member may be, as a factor.
+#: The largest factor between the endpoints of a member and those that the user wants.
 NEAR = 1.25
 #: Ends of a resilience study and their columns.
 ENDS = {"disconnected": "disconnected", "diameter": "diameter_grows", "mean": "mean_grows"}
-#: Endpoints at which kinds are sized whose largest members for each number of ports are too few
-#: for a curve (tori of full bandwidth, random graphs).
+#: Numbers of endpoints for which kinds are sized that have too few largest members, by number of
+#: ports, for a curve (tori of full bandwidth, random graphs).
 SIZES = tuple(int(2 ** (n / 2)) for n in range(14, 37))
 ENOUGH = 8
 
@@ -119,7 +119,7 @@ def compare(
     if planes is not None and endpoints is None:
         raise RefusalError("planes: of the members that endpoints asks for; of a network write "
                            "multi_plane:planes=2,of=NETWORK")
-    ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
+    ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     families, given = [], []
     for source in sources:
         if is_family(source):

@@ -65,7 +65,7 @@ def _runtime() -> dict[str, Any]:
 
 
 def _plugin() -> dict[str, Any]:
-    """Whether OpenSM's plug-in is built, or can be."""
+    """Whether OpenSM's plug-in is built, or can be built here."""
     try:
         sources = str(plugin.source_dir())
         built = plugin.built()

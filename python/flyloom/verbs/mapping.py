@@ -41,7 +41,7 @@ Found = TypeVar("Found")
 def mapped(
     net: Tables, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
 ) -> ProcessMapping:
-    """What :func:`flyloom.map_processes` finds of these parameters."""
+    """The result of :func:`flyloom.map_processes` for these parameters."""
     on = routed(net, given, progress)
     traffic, asked = asked_of(on, graph, given, progress)
     began = time.process_time()
@@ -58,7 +58,7 @@ def mapped(
 def mapped_with_routing(
     net: Source, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
 ) -> tuple[ProcessMapping, Routing]:
-    """What :func:`flyloom.map_with_routing` finds of these parameters."""
+    """The result of :func:`flyloom.map_with_routing` for these parameters."""
     options, mapping = dict(given.get("engine_options") or {}), given.get("mapping")
     lmc, layers = given.get("lmc"), given.get("layers")
     if lmc is None and layers is None:
@@ -92,7 +92,7 @@ def mapped_with_routing(
 def routed(
     net: Tables, given: Mapping[str, Any], progress: Progress | None
 ) -> Topology | Routing:
-    """What traffic goes over: tables, or a network whose traffic takes all shortest paths."""
+    """The tables that traffic follows, or the network where traffic takes all shortest paths."""
     by_none = {"engine": None} if given.get("engine") == "ecmp" else {}
     return routed_by(net, {**given, **by_none}, progress)
 
@@ -138,7 +138,8 @@ def begun(
 
 
 def until_stopped(search: Callable[[], Found], interrupted: Callable[[Found], bool]) -> Found:
-    """What a search finds, to its end or to Ctrl-C, which is raised where nothing is found yet."""
+    """The result of a search that ran to its end or to Ctrl-C, which is raised where there is none
+    yet."""
     found: Found | None = None
     try:
         with ending.in_order(answers=True):
@@ -154,7 +155,7 @@ def until_stopped(search: Callable[[], Found], interrupted: Callable[[Found], bo
 def evaluated(
     net: Tables, graph: Graph, given: Mapping[str, Any], progress: Progress | None = None
 ) -> ProcessMapping:
-    """What :func:`flyloom.evaluate_mapping` finds of these parameters."""
+    """The result of :func:`flyloom.evaluate_mapping` for these parameters."""
     on = routed(net, given, progress)
     traffic, asked = asked_of(on, graph, given, progress)
     used, slots = asked["hosts"], asked["per_endpoint"]

@@ -21,7 +21,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.refused import hint
 from flyloom.verbs.routes import route
 
-#: Engines whose lanes may be many or one: what they do with one (or with many) is a row, too.
+#: Engines that take many lanes or one: their tables with the other choice are a row, too.
 VARIANTS = {"nue": "nue:max_lanes=1", "opensm:nue": "opensm:nue:max_lanes=8"}
 #: Columns of the table: key, heading, what it means.
 COLUMNS = (
@@ -189,7 +189,7 @@ def _routed(
 
 
 def _measured(routing: Routing, about: dict[str, Any], patterns: int, seed: int) -> dict[str, Any]:
-    """A row, but for the engine's name."""
+    """A row, apart from the engine's name."""
     from flyloom.deploy.live import counterexample
 
     proof = verify(routing)

@@ -121,7 +121,7 @@ def _several(
 
 @contextmanager
 def in_words(run: str) -> Iterator[None]:
-    """Says of a refusal which of several runs it is of."""
+    """Within this block a refusal names the one of several runs that it is about."""
     try:
         yield
     except RefusalError as error:
@@ -152,7 +152,8 @@ class SimulationRequest:
 def spec_of(
     level: str, settings: Mapping[str, Any] | None, parameters: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """All parameters as tables in tables, in the words of this version; notes which had others."""
+    """All parameters as tables in tables, by their names of today; notes those given by an old
+    name."""
     given = {key: value for key, value in parameters.items() if value is not None}
     for name in settings or {}:
         table = name.partition(".")[0]
@@ -173,7 +174,8 @@ def spec_of(
 
 
 def room_for(level: str, spec: Mapping[str, Any]) -> AbstractContextManager[None]:
-    """Meanwhile networks are built only where this machine has memory to simulate them, too."""
+    """Within this block networks are built only where this machine has memory to simulate them as
+    well."""
     known = {key: value for key, value in each_of(spec, level)[0].items() if key not in OF_PYTHON}
 
     def needs(family: str, params: dict[str, Any]) -> float:
@@ -273,7 +275,8 @@ def _message(asked: SimulationRequest) -> Simulation:
 def over_network(
     source: Tables | None, asked: SimulationRequest, spec: dict[str, Any]
 ) -> tuple[Topology | Routing | None, list[int] | None]:
-    """What messages go over, if anything, and the endpoint of every rank where these are given.
+    """The network or tables that messages go over, if any, and the endpoint of every rank where
+    given.
 
     Puts the costs and the policy of the placement into ``spec``.
     """

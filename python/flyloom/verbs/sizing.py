@@ -44,7 +44,7 @@ COLUMNS = (
      " endpoint, diameter and mean distance, and better in one"),
     ("best_in", "best in", "figures of these in which no other is better"),
 )
-#: What the front of sizes is made of: key, and whether more is better.
+#: The figures of the front of sizes: key, and whether more is better.
 FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
          ("mean_distance", False))
 
@@ -104,7 +104,7 @@ def size(
     rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
                 planes=planes)
     radixes = checked_radixes(radix)
-    ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
+    ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include) if prices else None
     wishes = [(endpoints, ports) for ports in radixes]
     rows = [
@@ -194,7 +194,7 @@ def budget(
         raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
     if not 0.0 < limit <= 1e12:
         raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
-    ranked([], COLUMNS, sort, top)  # refuses a column that is none before the work
+    ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
     rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
                 planes=planes)
@@ -235,8 +235,8 @@ def budget(
 def _largest_within(
     limit: float, start: int, near: Callable[[int], dict[str, Any]], bought: Shop
 ) -> dict[str, Any] | None:
-    """The largest affordable member, by members between the best and the least that is too dear:
-    in proportion to the cost and halving the gap in turn."""
+    """The largest affordable member, found between the best so far and the least that is too
+    expensive: the next try is in proportion to the cost, or halves the gap, in turn."""
     best: dict[str, Any] | None = None
     dear: dict[str, Any] | None = None
     turn = 0
@@ -256,9 +256,9 @@ def _largest_within(
         members = (both.get("below"), both.get("above"))
         member = next((m for m in members if m and low < m["endpoints"] < high), None)
         if member is None:
-            return best  # nothing is between them
+            return best  # no member is between them
         bill, _ = priced(network(member["network"]), bought, BILLED)
-        member = {**member, **bill}  # no price: switches or cables that the catalogue lacks
+        member = {**member, **bill}  # no price: the catalogue lacks switches or cables for it
         if member["cost_usd"] is None or member["cost_usd"] > limit:
             dear = member
         else:

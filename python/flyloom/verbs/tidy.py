@@ -74,7 +74,8 @@ def end_names(column: Mapping[str, Any]) -> list[str]:
 
 
 def by_load(found: Any) -> list[Any]:
-    """A simulator's record with one of its points each; what else there is as it is."""
+    """A simulator's record once for each of its points, with that point alone; another record once,
+    as it is."""
     points = found.get("points") if isinstance(found, Mapping) else None
     return [{**found, "points": [point]} for point in points] if points else [found]
 

@@ -318,7 +318,8 @@ def _write(place: Path, format: dict[str, Any], written: Written) -> WrittenWork
 
 
 def _write_run(folder: Path, format: dict[str, Any], files: dict[str, bytes]) -> None:
-    """Writes the files of a run, and takes away those of ranks that it had before."""
+    """Writes the files of a run, and removes files of ranks that an earlier run had beyond
+    these."""
     index = format["naming"].get("index")
     if folder.is_dir() and index and (others := {
         file.name for file in folder.glob(f"*{index}")

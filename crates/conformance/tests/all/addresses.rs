@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::HashSet;
 
-// where made GUIDs lie, as the documentation says
+// the prefixes of the GUIDs that flyloom makes, as documented
 const SWITCH_PREFIX: u64 = 0x02f1 << 48;
 const NODE_PREFIX: u64 = 0x02f2 << 48;
 

@@ -82,7 +82,7 @@ fn with_switch_down() -> String {
     let mut left = String::new();
     for line in BASE.lines() {
         at = if node(line) { line } else { at };
-        // the header lines of a node that has gone say nothing without it
+        // the port lines of a node go with it; its ids before it stay, and mean nothing alone
         dropped = if node(line) { gone.contains(&(at, line)) } else { dropped };
         let stays = !(gone.contains(&(at, line)) || dropped && line.starts_with('['));
         if stays {

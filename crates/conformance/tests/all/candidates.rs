@@ -136,7 +136,7 @@ fn insert(all: &mut TurnPairs, path: &[(u32, Range<u8>)]) {
     }
 }
 
-/// Whether the pairs have a cycle: channels that nobody waits for are removed, again and again.
+/// Whether the pairs have a cycle: channels that no packet waits for are removed, again and again.
 pub(crate) fn has_cycle(pairs: &TurnPairs) -> bool {
     let mut left = pairs.clone();
     loop {

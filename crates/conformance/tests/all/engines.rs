@@ -468,7 +468,8 @@ fn hops_over(on: &Topology, to: SwitchId, may: impl Fn(ChannelId) -> bool) -> Ve
     hops
 }
 
-/// The layers follow their definitions, on the links and the orders that the named stream draws.
+/// The layers follow their definitions, with the links and in the orders that the random stream of
+/// this name draws.
 #[test]
 fn layers_of_parts_are_shortest_where_these_lead_and_else_go_by_the_first() {
     let cases = [("rues", 0.4), ("rues", 0.15), ("fatpaths", 0.4), ("fatpaths", 1.0)];

@@ -360,7 +360,7 @@ fn a_lossy_discovery_is_refused() {
     );
 }
 
-/// The generator of the samples left all LIDs to the subnet manager.
+/// Addresses without LIDs: the generator of the samples left all LIDs to the subnet manager.
 fn without_lids(t: &Topology) -> Addresses {
     let mut a = Addresses::assign(t, 0).expect("few enough");
     a.lid.fill(0);

@@ -53,7 +53,8 @@ proptest! {
         );
         prop_assert_eq!(by_number.of(&on).expect("there"), ids.clone());
         prop_assert_eq!(in_words.of(&on).expect("there"), ids.clone());
-        // what has failed is what is missing: also the links of failed switches, which stay by name
+        // the failed parts are the missing ones: also the links of failed switches, which are
+        // listed by name
         let damaged = on.with_failures(&ids.0, &ids.1).expect("known ids");
         let dead: Vec<LinkId> = (0..on.links().len())
             .filter(|l| {

@@ -489,7 +489,7 @@ fn survives(t: &Topology, names: &[String]) -> Result<(), TestCaseError> {
     prop_assert_eq!(pairs(&back, false), pairs(t, false));
     prop_assert_eq!(back.endpoints().len(), t.terminals().len());
     for (s, name) in back.switches().iter().zip(names) {
-        // one without a name is called by its number
+        // a switch without a name is called by its number
         let called =
             |(i, n): (usize, &String)| n == name || n.is_empty() && *name == format!("switch-{i}");
         let first = names.iter().enumerate().filter(|n| called(*n)).count() == 1;
@@ -511,7 +511,7 @@ fn survives(t: &Topology, names: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// How many cases of `few`, more in a campaign.
+/// The number of cases of a test: `few`, more in a campaign.
 fn campaign(few: u32) -> u32 {
     let asked = std::env::var("FLYLOOM_CAMPAIGN").is_ok_and(|v| !v.is_empty());
     if asked { few * 50 } else { few }

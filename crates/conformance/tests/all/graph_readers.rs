@@ -61,7 +61,7 @@ fn what_others_mean_by_an_attribute_is_left_out_with_a_remark() {
     let t = read(&triangle(none, ("width", ["2.5", "4", ""])));
     assert!(t.links().iter().all(|link| link.cable.width == 4));
     assert_eq!(t.aside().remarks.len(), 1);
-    // what is ours and wrong is refused, as a mistake
+    // a wrong value of an attribute of ours is refused as a mistake
     assert!(refused(&triangle(none, ("speed", ["HDRR", "", ""]))).contains("f: line 10: speed"));
     assert!(
         refused(&triangle(("endpoints", ["x", "", ""]), none)).contains("f: line 7: endpoints")

@@ -9,7 +9,7 @@ mod reach;
 /// The row of the measure in the table that it is added to.
 pub(super) static ENTRY: StageEntry = StageEntry::of::<reach::Params>();
 
-/// What its own tests take from those beside it.
+/// The items that the measure's own tests import from the module beside it.
 mod tests {
     use fabric::Topology;
 

@@ -61,7 +61,7 @@ const PATHS: &str = "1 2 3\n12 34 5\n123 456 7\n1234 567 1\n12345 678 2\n";
 const ANYNET: &str = "router 0 node 0 node 1 router 1 123 router 2 45\n\
     router 1 node 2 router 2 678\nrouter 2 node 3 router 0 90\n";
 
-/// Routers of a group of CODES, and groups.
+/// The number of routers in a group of a CODES dragonfly; then its number of groups.
 const GROUP: i32 = 6;
 const GROUPS: i32 = 4;
 /// The number of bytes of the links within a group.
@@ -215,7 +215,7 @@ fn a_planted_fault_in_a_format_is_found() {
     for mut reader in runs(trace::format("liballprof").expect("it has a row")) {
         let read = reader.read;
         reader.read = Box::new(move |bytes| {
-            // as an index without a check would be: one value of a field that may have any
+            // stands for a reader that indexes without a check: it panics at one value of a field
             assert!(!text(bytes).contains("MPI_Barrier:15007"), "a fault that was planted");
             read(bytes)
         });

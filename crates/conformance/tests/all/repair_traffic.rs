@@ -566,7 +566,7 @@ fn a_packet_that_never_arrives_ends_the_wait() {
     let routing = entry.route(&entry.examples()[0], &Arc::new(on), 1, &Quiet).expect("tables");
     let on = routing.topology();
     let mut fabric = BufferedFabric::new(&routing, 2, Stream::new(19, "a loop", 0));
-    // nobody sends, and two switches forward packets for a third switch to each other
+    // no endpoint sends, and two switches forward packets for a third switch to each other
     fabric.drained = (0..on.terminals().len()).map(|t| (0, TerminalId::from(t))).collect();
     let home = on.terminals()[0].plug.switch;
     let link = on.links().iter().find(|link| link.a.switch != home && link.b.switch != home);

@@ -108,7 +108,8 @@ impl PlainWalk {
         }
     }
 
-    /// Whether the turns have no cycle: what nothing leads to is taken away until nothing is.
+    /// Whether the turns have no cycle: channels that no turn leads to are removed until none is
+    /// left or none can be removed.
     fn is_free(&self) -> bool {
         let mut left = self.turns.clone();
         loop {

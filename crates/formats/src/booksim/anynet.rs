@@ -6,9 +6,10 @@
 //! router 2 node 3
 //! ```
 //!
-//! Each line is one router: its endpoints, and its links with the latency of the channel that
-//! leads away. A link that only one end has goes in both directions, and a latency that is not
-//! given is 1: so also the one back, where the other end's line says nothing of it.
+//! Each line is one router: its endpoints, and its links with the latency of the channel that leads
+//! away. A link has channels in both directions even if only one of its routers names it. A latency
+//! that is not given is 1; so is that of the channel back when the other router does not name the
+//! link.
 
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet};

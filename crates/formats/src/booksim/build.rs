@@ -1,4 +1,4 @@
-//! From the values of keys to a configuration that is possible.
+//! Makes a configuration from the values of keys, and refuses values that do not fit together.
 
 use super::classes::classes;
 use super::config::VcPolicy::{Any, Hops};
@@ -30,7 +30,7 @@ pub const FUNCTIONS: &[(&str, &[&str])] = &[
     ("anynet", &["min", "val", "ugallnew", "ugalgnew"]),
 ];
 
-/// Those of anynet that only the `PolarFly` variant has.
+/// The routing functions of anynet that only the `PolarFly` variant has.
 const POLARFLY: [&str; 3] = ["val", "ugallnew", "ugalgnew"];
 
 /// The functions that divide the channels into a lower and an upper half.
@@ -134,7 +134,7 @@ fn network(s: &Settings<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> 
     })
 }
 
-/// k^n * each, where that is not too much.
+/// `k^n * each`; refused where that is too large.
 fn power(s: &Settings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
     let size = u64::from(k).checked_pow(n).and_then(|p| p.checked_mul(each));
     size.filter(|size| *size <= MOST_ROUTERS).ok_or_else(|| {
@@ -285,7 +285,8 @@ fn router(s: &Settings<'_>) -> Result<RouterSettings, Refusal> {
     })
 }
 
-/// Flits of a channel's buffer: `buf_size`, if it is set, divided among them.
+/// Flits in the buffer of a virtual channel: `vc_buf_size`, or, where `buf_size` is set, its share
+/// of that.
 fn buffer(s: &Settings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
     let shared = s.int("buf_size");
     if shared == 0 {

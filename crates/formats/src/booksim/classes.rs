@@ -8,7 +8,7 @@ use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 use ::traffic::process::{self, InjectionProcess, OfferedLoad, PacketSizes};
 use base::Refusal;
 
-/// The keys that take a list with an item a class.
+/// The keys that take a list with one item for each class.
 const LISTS: [&str; 12] = [
     "traffic",
     "injection_process",
@@ -45,13 +45,15 @@ pub struct BookSimClass {
     pub measured: bool,
     /// `latency_thres` in cycles; none for a negative one: no limit.
     pub latency_limit: Option<f64>,
-    /// `warmup_thres`; none where negative: not asked.
+    /// `warmup_thres`; `None` where it is negative: latency is not a criterion of the warm-up.
     pub warmup_latency: Option<f64>,
-    /// `acc_warmup_thres`; none where negative: not asked.
+    /// `acc_warmup_thres`; `None` where it is negative: accepted load is not a criterion of the
+    /// warm-up.
     pub warmup_accepted: Option<f64>,
-    /// `stopping_thres`; none where negative: not asked.
+    /// `stopping_thres`; `None` where it is negative: latency is not a criterion of the end.
     pub stopping_latency: Option<f64>,
-    /// `acc_stopping_thres`; none where negative: not asked.
+    /// `acc_stopping_thres`; `None` where it is negative: accepted load is not a criterion of the
+    /// end.
     pub stopping_accepted: Option<f64>,
     /// Where `traffic` is set; empty where it has its default.
     place: String,
@@ -114,7 +116,7 @@ pub enum InjectionRule {
     },
 }
 
-/// All classes, and what is written of them and read as something else.
+/// All classes, and notes on values that `BookSim` takes for something else than they say.
 pub(super) fn classes(
     s: &Settings<'_>,
 ) -> Result<(Vec<BookSimClass>, Vec<UnusedKeyNote>), Refusal> {
@@ -218,7 +220,8 @@ fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<PacketLen
     Ok(both.map(|(flits, weight)| PacketLength { flits, weight }).collect())
 }
 
-/// The process of one class, and a remark where it cannot make the load that is asked for.
+/// The injection process of one class, and a remark where it cannot make the load that the
+/// configuration asks for.
 fn injection(
     s: &Settings<'_>,
     text: &str,

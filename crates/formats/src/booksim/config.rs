@@ -19,9 +19,9 @@ pub struct BookSimConfig {
     pub router: RouterSettings,
     /// What is sent: one entry for each of `classes`.
     pub classes: Vec<BookSimClass>,
-    /// How long is simulated, and when it is over.
+    /// How long the simulation runs, and what ends it.
     pub run: RunSettings,
-    /// What is written and has no effect, and why: for people.
+    /// Notes for the user on settings that have no effect, each with the reason.
     pub notes: Vec<UnusedKeyNote>,
 }
 
@@ -93,7 +93,7 @@ pub enum BookSimNetwork {
 pub enum VcPolicy {
     /// Any, as `BookSim` has it.
     Any,
-    /// The one of the number of links crossed before, at most 3.
+    /// The channel whose number is that of the links crossed before, at most 3.
     Hops,
 }
 
@@ -116,9 +116,9 @@ pub enum PriorityRule {
     None,
     /// By `class_priority`.
     Class,
-    /// The earlier created.
+    /// Packets that were created earlier go first.
     Age,
-    /// The earlier injected.
+    /// Packets that were injected into the network earlier go first.
     NetworkAge,
 }
 
@@ -128,7 +128,7 @@ pub enum PriorityRule {
 pub struct RouterSettings {
     /// `num_vcs`.
     pub num_vcs: u32,
-    /// Flits that a virtual channel's buffer holds: `vc_buf_size`, or `buf_size` by channels.
+    /// Flits that a virtual channel's buffer holds: `vc_buf_size`, or its share of `buf_size`.
     pub vc_buf_size: u32,
     /// `wait_for_tail_credit`.
     pub wait_for_tail_credit: bool,
@@ -179,16 +179,16 @@ pub enum SimulationKind {
     Throughput,
 }
 
-/// The settings of a run: how long is simulated, and when it is over.
+/// The settings of a run: how long the simulation runs, and what ends it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunSettings {
     /// `sim_type`.
     pub simulation: SimulationKind,
-    /// `warmup_periods`; 0: warm when the thresholds say so.
+    /// `warmup_periods`; 0: the thresholds decide when the network is warmed up.
     pub warmup_periods: u32,
     /// `sample_period`, in cycles.
     pub sample_period: u32,
-    /// `max_samples`, periods with those of the warm-up.
+    /// `max_samples`: the most periods, those of the warm-up included.
     pub max_samples: u32,
     /// `include_queuing`: latencies count from when a packet is created, not from its injection.
     pub include_queuing: bool,

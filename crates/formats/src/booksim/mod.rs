@@ -37,9 +37,9 @@ use base::Refusal;
 
 /// Reads a configuration; what no source sets has `BookSim`'s default. O(text).
 ///
-/// It is the `PolarFly` variant's where it sets one of that variant's keys, or one of its routing
-/// functions: then `k` is the number of endpoints on a router, and `warmup_periods` is 0 unless
-/// set.
+/// The configuration is one of the `PolarFly` variant where it sets one of that variant's keys, or
+/// one of its routing functions: then `k` is the number of endpoints on a router, and
+/// `warmup_periods` is 0 unless set.
 ///
 /// # Errors
 /// Where a text is not well formed, a key is unknown, or a value is of the wrong kind, not

@@ -1,4 +1,4 @@
-//! What a reader of a configuration is given to know: settings without effect, and why.
+//! Notes for the reader of a configuration: settings without effect, and why they have none.
 
 /// A note on something written that has no effect.
 #[derive(Debug, Clone, PartialEq, Eq)]

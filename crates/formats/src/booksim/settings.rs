@@ -1,4 +1,4 @@
-//! What the keys are set to, each with the place that says so.
+//! The values of all keys, each with the place where it is set.
 
 use super::keys::{ConfigKey, KEYS, KeyUse, ValueKind};
 use super::note::UnusedKeyNote;
@@ -29,7 +29,7 @@ struct SetValue<'a> {
 }
 
 impl<'a> Settings<'a> {
-    /// All of `sources` in their order. O(text).
+    /// The values that `sources` set, taken in their order. O(text).
     ///
     /// # Errors
     /// Where the text is not well formed, a key is unknown, a value is of the wrong kind, or not
@@ -121,7 +121,7 @@ impl<'a> Settings<'a> {
         Ok(())
     }
 
-    /// What a reader of the file may not expect of its values.
+    /// Notes on settings that have no effect.
     pub(super) fn notes(&self) -> Vec<UnusedKeyNote> {
         let mut notes = Vec::new();
         for (key, slot) in KEYS.iter().zip(&self.slots) {
@@ -194,7 +194,7 @@ impl<'a> Settings<'a> {
         Ok(value.unsigned_abs())
     }
 
-    /// The integer as yes or no.
+    /// The integer of a key as a boolean: 0 or 1; anything else is refused.
     pub(super) fn flag(&self, name: &str) -> Result<bool, Refusal> {
         match self.int(name) {
             0 => Ok(false),
@@ -203,7 +203,7 @@ impl<'a> Settings<'a> {
         }
     }
 
-    /// The seed, which is a number.
+    /// The seed; the word `time` is refused, because a run must be reproducible.
     pub(super) fn seed(&self, name: &str) -> Result<i32, Refusal> {
         if self.slot(name).1.text.is_some() {
             let help = "an integer: a result is to be the same the next time";
@@ -324,7 +324,7 @@ fn of_kind(value: WrittenValue<'_>) -> &'static str {
     }
 }
 
-/// What would be valid, with the value at hand where it only lacks or has a point.
+/// What would be valid; the corrected value too where only a decimal point is missing or too much.
 fn in_kind(kind: ValueKind, value: WrittenValue<'_>) -> String {
     let words = kind.words();
     match (kind, value) {

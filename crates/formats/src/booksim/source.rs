@@ -1,6 +1,6 @@
 //! Where the settings of a configuration come from, and how refusals name the place.
 
-/// A source of settings: they are taken in order, the last one of a key counts.
+/// A source of settings: sources are taken in order, and the last setting of a key counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SettingsSource<'a> {
     /// A file.

@@ -1,4 +1,5 @@
-//! Configurations as people write them, what is refused, and damaged ones.
+//! Tests of configurations: as people write them, with faults that are refused, and damaged at
+//! random.
 
 #![expect(clippy::float_cmp, reason = "the decimals are those of the text")]
 
@@ -165,7 +166,7 @@ fn lists_are_cut_to_the_classes() {
         ("traffic={uniform,neighbor,transpose}", "traffic={uniform,neighbor}"),
         ("packet_size_rate={1,2,3}", "packet_size_rate={1,2}"),
     ] {
-        // places of the notes differ, and of patterns
+        // the places of notes and of patterns differ
         let (long, short) = (long, short);
         if long.starts_with("traffic") {
             let patterns = |config: BookSimConfig| -> Vec<String> {
@@ -177,7 +178,7 @@ fn lists_are_cut_to_the_classes() {
             cut(long, short);
         }
     }
-    // weights of the lengths of a class, too
+    // the same holds for the weights of the lengths of a class
     let of = |text: &'static str| with(&["packet_size={{1,5},2}", text]).expect(text);
     let (long, short) = (of("packet_size_rate={{3,1,7},1}"), of("packet_size_rate={{3,1},1}"));
     assert_eq!(long.classes[0].lengths, short.classes[0].lengths);
@@ -363,7 +364,7 @@ fn classes_are_drawn_by_simulators() {
     assert!(refused.starts_with("argument traffic=bitcomp: traffic: bitcomp among"), "{refused}");
 }
 
-/// A file of anynet is refused in these words.
+/// Checks that a file of anynet is refused, and gives the words of the refusal.
 fn refused_network(text: &str) -> String {
     anynet::read(text, "net").expect_err(text).to_string()
 }

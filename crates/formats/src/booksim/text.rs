@@ -23,8 +23,8 @@ pub(super) struct Assignment<'a> {
     pub(super) line: usize,
 }
 
-/// All assignments of a text, in order; `place` says where a line is. The end of the text stands
-/// for the last `;` where `open`. O(text).
+/// All assignments of a text, in order; `place` gives the name of a line for refusals. Where
+/// `open`, the last `;` may be missing. O(text).
 ///
 /// # Errors
 /// Where something else stands than the grammar allows.
@@ -160,7 +160,7 @@ fn int_len(text: &str) -> usize {
     }
 }
 
-/// The length of `-? (digits? .)? digits exponent?`, where it is more than an integer.
+/// The length of `-? (digits? .)? digits exponent?`, where it is longer than an integer.
 fn decimal_len(text: &str) -> usize {
     let at = sign(text);
     let whole = digits(&text[at..]);

@@ -47,7 +47,8 @@ pub(super) fn pattern(s: &Settings<'_>, text: &str) -> Result<(Pattern, Option<S
         let why = format!("{} arguments for {name}", shown.len());
         return Err(wrong(why, &format!("{name} takes {most}")));
     }
-    // BookSim splits the inside as it splits lists, and drops what it does not ask for
+    // BookSim splits the inside as it splits lists, and drops arguments that the pattern does not
+    // use
     let mut arguments = split(inside.strip_suffix(')').unwrap_or(inside));
     let flat = |arguments: &[&str]| arguments.len() > 1 && !arguments[0].starts_with('{');
     let listed = matches!(name, "hotspot" | "background") && flat(&arguments);

@@ -22,7 +22,7 @@ fn words(line: &str) -> impl Iterator<Item = &str> {
     line.split(|c: char| c.is_whitespace() || c == ',').filter(|word| !word.is_empty())
 }
 
-/// Whether there are as many numbers in the first two lines as there are lines.
+/// Whether the first two lines have as many numbers each as the text has lines.
 pub(super) fn looks(text: &str) -> bool {
     let mut rows = lines(text, &['#', '%']);
     let count = lines(text, &['#', '%']).count();

@@ -9,7 +9,7 @@ use traffic::communication::{
 /// A row of the table of formats.
 #[derive(Debug)]
 pub struct CommunicationFormat {
-    /// Its name, and what tells it.
+    /// Its name, with the words on what it is recognised by.
     pub part: Part,
     /// How names of its files end.
     pub ends: &'static [&'static str],
@@ -17,11 +17,12 @@ pub struct CommunicationFormat {
     pub(super) rank: u32,
     /// Whether a text is of this format, whatever its file's name says.
     pub(super) is: fn(&str) -> bool,
-    /// Whether the ends of names are those of this format alone.
+    /// Whether a name with one of these ends is of this format for certain.
     pub(super) sure: bool,
-    /// Whether a text looks like it; and whether the name of its file is one of some format.
+    /// Whether a text looks like this format; the second argument says whether the name of the file
+    /// has the end of some format.
     pub(super) looks: fn(&str, bool) -> bool,
-    /// What files hold, by name and text: one, unless it is a file a rank.
+    /// The reader of the files: of a single one, or of a file for each rank.
     pub(super) read: MatrixReader,
     /// The name and the text of a small file that it reads: tests damage it.
     pub(super) example: (&'static str, &'static str),
@@ -46,7 +47,7 @@ pub(super) enum MatrixReader {
     All(fn(&[NamedText<'_>]) -> Result<MatrixEntries, Refusal>),
 }
 
-/// What may be done with values that are no bytes.
+/// The end of a refusal where values are no numbers of bytes: what is valid, and what is possible.
 pub(super) const BYTES: &str = "a number from 0, finite; of other matrices only the pattern \
                                 counts: map the halo exchange of parts of it (--partition)";
 /// Processes that a graph may have however short its file is.
@@ -57,8 +58,8 @@ pub(super) const SMALL: u64 = 1 << 16;
 pub struct CommunicationMatrix {
     /// The pairs; each sends 1 byte an entry where the values are no bytes.
     pub pattern: CommunicationGraph,
-    /// Why the values are no bytes, where they are not: as of a matrix that is no communication
-    /// graph, of which only the pattern counts.
+    /// Why the values are no numbers of bytes, where they are not. The matrix is then no
+    /// communication graph, and only its pattern counts.
     pub unfit: Option<Refusal>,
 }
 
@@ -77,7 +78,8 @@ impl CommunicationMatrix {
     /// The matrix of entries, whatever their values are.
     ///
     /// # Errors
-    /// When there cannot be that number of processes, or one is not below it.
+    /// When the number of processes is out of range, or a process has a number that is not below
+    /// it.
     pub fn of(processes: u32, sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
         let mut found = MatrixEntries::new(processes);
         for one in sent {
@@ -100,7 +102,7 @@ impl MatrixEntries {
         Self { processes, entries: Vec::new(), sum: 0.0, unfit: None }
     }
 
-    /// An entry of a line; of line 0 where it is none of a file.
+    /// Adds an entry that stands in line `line`; 0 where it stands in no line of a file.
     pub(super) fn add(&mut self, line: usize, one: ProcessTraffic) {
         let at = |refused: Refusal| match line {
             0 => refused,
@@ -120,7 +122,7 @@ impl MatrixEntries {
         self.entries.push(one);
     }
 
-    /// The values are no bytes.
+    /// Records why the values are no numbers of bytes; the first reason stays.
     pub(super) fn unfit(&mut self, why: impl FnOnce() -> Refusal) {
         self.unfit.get_or_insert_with(why);
     }
@@ -134,8 +136,8 @@ impl MatrixEntries {
     }
 }
 
-/// A number of processes that a line of a text says: a small one, or one that the text is as long
-/// as, for what is made of it takes room for each.
+/// The number of processes that a line of a text states. It is at most [`SMALL`] or the length of
+/// the text, because a graph takes memory for each process.
 pub(super) fn processes(line: usize, count: u64, text: &str) -> Result<u32, Refusal> {
     let most = SMALL.max(text.len() as u64).min(MOST_PROCESSES.into());
     let fits = u32::try_from(count).ok().filter(|n| (1..=most).contains(&u64::from(*n)));

@@ -92,7 +92,7 @@ impl MatrixHeader {
         Ok(if imaginary == 0.0 { real } else { imaginary })
     }
 
-    /// Adds an entry, and the one that it stands for as well.
+    /// Adds an entry, and the mirrored one where the matrix is symmetric.
     fn add(&self, found: &mut MatrixEntries, line: usize, (row, column): (u32, u32), value: f64) {
         found.add(line, one(row, column, value));
         if self.symmetry != Symmetry::General && row != column {
@@ -155,7 +155,7 @@ pub(super) fn read(text: &str) -> Result<MatrixEntries, Refusal> {
     Ok(found)
 }
 
-/// A dense matrix, column after column; of a symmetric one the lower half.
+/// Reads a dense matrix, column after column; of a symmetric one the lower half.
 fn array<'a>(
     head: &MatrixHeader,
     found: &mut MatrixEntries,

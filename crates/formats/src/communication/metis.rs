@@ -26,7 +26,7 @@ fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     (1..).zip(text.lines().map(str::trim)).filter(|(_, line)| !line.starts_with('%'))
 }
 
-/// Whether the first line can be its head and as many lines follow.
+/// Whether the first line can be a head, and as many lines follow as it says.
 pub(super) fn looks(text: &str) -> bool {
     let Some((_, head)) = lines(text).find(|(_, line)| !line.is_empty()) else { return false };
     let words: Vec<&str> = head.split_whitespace().collect();

@@ -32,7 +32,8 @@ pub static FORMATS: &[CommunicationFormat] = &[
 ];
 // gen:end
 
-/// The graph that files hold, one but of monitoring: name and text of each.
+/// The communication graph of `files`, each by name and text: one file, or for Open MPI's
+/// monitoring the files of all ranks.
 ///
 /// # Errors
 /// As [`matrix`], and when the values of a matrix are no bytes.
@@ -40,9 +41,10 @@ pub fn read(files: &[(String, &str)]) -> Result<CommunicationGraph, Refusal> {
     matrix(files)?.graph()
 }
 
-/// What files hold, one but of monitoring: name and text of each.
+/// The communication matrix of `files`, each by name and text: one file, or for Open MPI's
+/// monitoring the files of all ranks.
 ///
-/// The text says which format it is, where several could be meant the name's end. O(files).
+/// The format is recognised by the text, or by the end of the name where several fit. O(files).
 ///
 /// # Errors
 /// When a text is of no known format or damaged: with file and line.

@@ -1,8 +1,9 @@
 //! What Open MPI's monitoring component writes: a file a rank, `NAME.RANK.prof`.
 //!
-//! Lines `E|I src dst N bytes M msgs sent ...`: E are messages of the user, I those that collective
-//! operations were made of; both went over the network, and so did `S` and `R`, what was put and
-//! got. Lines `C` say once more what collective operations asked for and are passed over.
+//! In lines `E|I src dst N bytes M msgs sent ...`, E are messages of the user and I those of
+//! collective operations. Lines `S` and `R` are data that was put and got. All of these crossed the
+//! network. Lines `C` count the collective operations as the user called them, and are passed over:
+//! I has their messages.
 
 use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, SMALL};
 use super::numbers::{amount, refuse, whole};

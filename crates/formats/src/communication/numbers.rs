@@ -11,7 +11,7 @@ pub(super) fn lines<'a>(
     all.filter(move |(_, line)| !line.is_empty() && !line.starts_with(marks))
 }
 
-/// A whole number.
+/// Reads a word as a whole number.
 pub(super) fn whole(line: usize, what: &str, word: Option<&str>) -> Result<u64, Refusal> {
     let found = word.map(str::parse);
     match found {
@@ -20,7 +20,7 @@ pub(super) fn whole(line: usize, what: &str, word: Option<&str>) -> Result<u64, 
     }
 }
 
-/// A number of bytes: 0 or more, finite.
+/// Reads a word as a number of bytes: 0 or more, finite.
 pub(super) fn amount(line: usize, what: &str, word: Option<&str>) -> Result<f64, Refusal> {
     let found: Option<f64> = word.and_then(|word| word.parse().ok());
     found.filter(|n| n.is_finite() && *n >= 0.0).ok_or_else(|| {
@@ -37,7 +37,7 @@ pub(super) fn value(line: usize, word: Option<&str>) -> Result<f64, Refusal> {
         .ok_or_else(|| refuse(line, &format!("{}: no value", quoted(word)), "a number, finite"))
 }
 
-/// A vertex, counted from `base`, below `count`.
+/// Reads a word as a vertex that is counted from `base`; its number from 0 is below `count`.
 pub(super) fn vertex(
     line: usize,
     what: &str,

@@ -20,7 +20,7 @@ pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
 
 const EXAMPLE: &str = "0\n4 6\n0 010\n1 5123 1\n2 5123 0 7123 2\n2 7123 1 8123 3\n1 8123 2\n";
 
-/// Whether it begins with the line of the version.
+/// Whether the text begins with the line of the version.
 pub(super) fn looks(text: &str) -> bool {
     let mut rows = lines(text, &['#']);
     let first = rows.next().is_some_and(|(_, line)| line == "0");

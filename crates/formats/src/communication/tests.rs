@@ -11,7 +11,7 @@ fn read_one(name: &str, text: &str) -> Result<CommunicationGraph, Refusal> {
     read(&[(name.to_owned(), text)])
 }
 
-/// Three processes: 0 sends 5 to 1, 1 sends 7 to 2; and its undirected kin.
+/// Three processes: 0 sends 5 to 1, 1 sends 7 to 2; and the same graph without directions.
 const ONE_SEND: [(u32, u32, f64); 2] = [(0, 1, 5.0), (1, 2, 7.0)];
 const BOTH: [(u32, u32, f64); 4] = [(0, 1, 5.0), (1, 0, 5.0), (1, 2, 7.0), (2, 1, 7.0)];
 
@@ -65,7 +65,8 @@ fn patterns_and_unweighted_edges_are_one_byte() {
     assert_eq!(rows(&read_one("a.graph", text).expect("a graph")), [(0, 1, 1.0), (1, 0, 1.0)]);
 }
 
-/// The pairs of a matrix, and what is said of its values where they are no bytes.
+/// The pairs of a matrix, and the refusal of its values where they are no numbers of bytes; else
+/// empty.
 fn pattern(name: &str, text: &str) -> (Vec<(u32, u32)>, String) {
     let found = matrix(&[(name.to_owned(), text)]).expect(text);
     let pairs = found.pattern.sent().map(|one| (one.from, one.to)).collect();
@@ -83,7 +84,7 @@ fn of_matrices_that_are_no_bytes_the_pattern_counts() {
         ("coordinate complex symmetric", complex, "line 1: complex"),
         ("coordinate Complex Hermitian", complex, "line 1: complex"),
         ("coordinate complex skew-symmetric", complex, "line 1: complex"),
-        // the lower half column by column: of the last without the diagonal
+        // the lower half column by column; that of the skew-symmetric matrix lacks the diagonal
         ("array real symmetric", "3 3\n9\n-5\n0\n9\n7\n9\n", "bytes: -5"),
         ("array complex hermitian", "3 3\n9 0\n0 -5\n0 0\n9 0\n7 0\n9 0\n", "line 1: complex"),
         ("array real skew-symmetric", "3 3\n5\n0\n7\n", "bytes: -5"),

@@ -47,8 +47,8 @@ const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these w
 /// cable. O(network).
 ///
 /// # Errors
-/// When the network is none of those that the format has, its endpoints are not numbered along its
-/// dimensions, or the cables of a dimension have different rates.
+/// When the format cannot hold the network, its endpoints are not numbered along its dimensions, or
+/// the cables of a dimension have different rates.
 pub(super) fn write(
     source: &ExportSource,
     options: &Map<String, Value>,
@@ -105,7 +105,7 @@ fn refused(why: impl Into<String>) -> Refusal {
     Refusal::new("network", why, NETWORKS)
 }
 
-/// The dimensions of a grid, the one along which endpoints are numbered first in front.
+/// The dimensions of a grid, first the one along which endpoints are numbered first.
 fn grid(w: &WorkingPlane, through_ns: f64) -> Result<Vec<AstraDimension>, Refusal> {
     if w.hosts.len() != w.switches.len() || !w.hosts.iter().enumerate().all(|(n, h)| h.at == n) {
         let why = "not every switch has one endpoint, in the order of the switches";

@@ -25,10 +25,10 @@ const UNIT_MM: f64 = 44.45;
 const RACK_STEP: f64 = 200.0;
 const UNIT_STEP: f64 = 24.0;
 const ROW_GAP: f64 = 200.0;
-/// A node of yEd, wide and high.
+/// Width and height of a node in yEd.
 const NODE: (f64, f64) = (100.0, 18.0);
 
-/// The file; without places it has the rates alone. It can say every network. O(network).
+/// The text of the file, with places where they are known. It can hold every network. O(network).
 #[allow(clippy::unnecessary_wraps)] // the signature of all writers
 pub(super) fn write(
     source: &ExportSource,
@@ -75,7 +75,7 @@ impl DrawingScale {
         }
     }
 
-    /// What a node has of the seat of its switch.
+    /// The attributes of a node that say where its switch stands.
     fn node(&self, places: &DevicePlaces, seat: &RackSeat, name: &str) -> String {
         let rack = &places.racks[seat.rack];
         let height = f64::from(seat.unit.unwrap_or(0));
@@ -106,7 +106,7 @@ impl DrawingScale {
     }
 }
 
-/// The least distance between two of these that differ; 1 where all are the same.
+/// The least distance between two different `values`; 1 where all are equal.
 fn least_step(values: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = values.collect();
     sorted.sort_by(f64::total_cmp);
@@ -115,7 +115,7 @@ fn least_step(values: impl Iterator<Item = f64>) -> f64 {
     if least.is_finite() { least } else { 1.0 }
 }
 
-/// To a thousandth, and never a zero with a sign.
+/// `value` rounded to a thousandth; never -0.
 fn rounded(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0 + 0.0
 }

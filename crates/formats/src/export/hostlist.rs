@@ -9,9 +9,9 @@ use std::collections::{HashMap, HashSet};
 
 /// Longest name of a switch or a block.
 const MAX_NAME: usize = 64;
-/// Most names of one range: Slurm takes 65,536.
+/// Most names that are written as one range; Slurm takes at most 65,536.
 const MAX_RANGE: u64 = 50_000;
-/// Longest number that ranges are made of: Slurm's are below 2^25.
+/// Most digits of a number in a range: Slurm's numbers are below 2^25.
 const MAX_DIGITS: usize = 7;
 
 /// What of an endpoint's name is the name of the node.
@@ -80,7 +80,7 @@ impl NodeNaming {
 /// The nodes of a network.
 pub(super) struct SlurmNodes<'a> {
     pub(super) all: Vec<SlurmNode<'a>>,
-    /// Names of those with cables to several switches.
+    /// Names of the nodes with cables to several switches.
     spread: Vec<&'a str>,
     /// The first name with a domain.
     domain: Option<&'a str>,
@@ -163,7 +163,7 @@ pub(super) fn compressed(names: &[&str]) -> String {
     words.join(",")
 }
 
-/// `0000-0199,0300` of numbers as they are written, in ascending order.
+/// The ranges, as in `0000-0199,0300`, of numbers in ascending order; leading zeros stay.
 fn ranges(digits: &[&str]) -> String {
     let number = |d: &str| d.parse::<u64>().unwrap_or(0);
     let mut sorted: Vec<(usize, u64)> = digits.iter().map(|d| (d.len(), number(d))).collect();

@@ -56,7 +56,7 @@ struct SystemNames {
     switches: Vec<Option<String>>,
     endpoints: Vec<Option<String>>,
     ports: Vec<u16>,
-    /// Rails of each endpoint, by number of the terminal: which of its ports.
+    /// The port of the adapter that each rail is, by number of the terminal.
     port_of: Vec<u16>,
     rails: Vec<u16>,
     changed: usize,

@@ -1,4 +1,4 @@
-//! What a format of export is: what its writer is given, and how it is asked for.
+//! The formats of export: what a writer is given, and by which options and name it is asked for.
 
 use base::part::Part;
 use base::{Refusal, fields};
@@ -56,12 +56,12 @@ pub struct RackSeat {
 pub struct ExportFormat {
     /// The word that asks for it, what it is and for which program, and its options.
     pub part: Part,
-    /// Which networks it can say.
+    /// The networks that the format can hold, in words.
     pub networks: &'static str,
-    /// Whether the floor plan belongs in it also where nobody asks for one.
+    /// Whether the file has the floor plan even where the user does not ask for one.
     pub placed: bool,
     write: WriteFn,
-    /// The files that belong beside it, by name.
+    /// Makes the files that belong beside the one of the network; `None` where there are none.
     beside: Option<BesideFn>,
 }
 
@@ -71,17 +71,17 @@ type WriteFn = fn(&ExportSource, &Map<String, Value>) -> Result<String, Refusal>
 type BesideFn = fn(&ExportSource, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
 impl ExportFormat {
-    /// A format of one file that says `networks`.
+    /// A format of one file that can hold `networks`.
     pub(super) const fn new(part: Part, networks: &'static str, write: WriteFn) -> Self {
         Self { part, networks, placed: false, write, beside: None }
     }
 
-    /// With files beside it.
+    /// The same format with the files that `beside` makes beside its own.
     pub(super) const fn beside_it(self, beside: BesideFn) -> Self {
         Self { beside: Some(beside), ..self }
     }
 
-    /// With the floor plan in it.
+    /// The same format with the floor plan in its file.
     pub(super) const fn with_places(self) -> Self {
         Self { placed: true, ..self }
     }
@@ -90,7 +90,7 @@ impl ExportFormat {
     ///
     /// # Errors
     /// When an option is not one of the format's or has no such value, and when the format cannot
-    /// say the network.
+    /// hold the network.
     pub fn write(
         &self,
         source: &ExportSource,
@@ -107,7 +107,7 @@ impl ExportFormat {
         (self.write)(source, options).map_err(|refusal| refusal.within(self.part.name))
     }
 
-    /// The files that belong beside it, name and content.
+    /// The files that belong beside the one that [`Self::write`] makes, by name and content.
     ///
     /// # Errors
     /// As [`Self::write`].
@@ -129,7 +129,7 @@ pub(super) struct OnePlaneOptions {
     pub(super) plane: Option<u16>,
 }
 
-/// A format's options as a `T`.
+/// Parses the options of a format as a `T`.
 pub(super) fn asked<T: DeserializeOwned>(options: &Map<String, Value>) -> Result<T, Refusal> {
     fields::typed(&Value::Object(options.clone())).map_err(|(field, why)| {
         let why = why.replace("expected u16", "expected a whole number below 65536");

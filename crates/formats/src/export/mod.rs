@@ -1,13 +1,14 @@
 //! Files that other programs take: the table of their writers.
 //!
-//! Only what works is written, except where a format tells the state of a cable. A network that a
-//! format cannot say is refused with the reason. A format is one file beside this one with its row,
-//! `ENTRY`; `cargo xtask gen` puts it into the table.
+//! Only working devices and cables are written, except where a format has a field for the state of
+//! a cable. A network that a format cannot hold is refused with the reason. A format is one file
+//! beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the table.
 
 mod hostlist;
 mod kind;
 mod levels;
-// That of docs/adding-an-export-format.md, under a name that adding it leaves free.
+// The example of docs/adding-an-export-format.md; the name that the page gives it stays free for
+// readers.
 #[cfg(test)]
 #[path = "../../../../docs/parts/edge_list.rs"]
 mod page_edge_list;

@@ -88,7 +88,7 @@ pub(super) fn write(
          <!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n",
     );
     for line in w.remarks("").lines() {
-        // two hyphens end a comment
+        // two hyphens would end the XML comment
         let _ = writeln!(text, "<!-- {} -->", escape(line).replace("--", "- -"));
     }
     text.push_str("<platform version=\"4.1\">\n");
@@ -128,7 +128,7 @@ fn link(text: &mut String, id: &str, cable: &Cable, through_ns: f64) {
     );
 }
 
-/// Hosts and routers share one space of names.
+/// Refuses a name that two hosts or routers have: they share one name space.
 fn check_names(w: &WorkingPlane) -> Result<(), Refusal> {
     let hosts = w.hosts.iter().map(|h| w.host_name(h));
     let mut seen = HashSet::new();
@@ -141,7 +141,7 @@ fn check_names(w: &WorkingPlane) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The tables, when their routes can be written.
+/// Checks that the routes of the tables can be written, and returns the tables.
 fn checked<'a>(w: &WorkingPlane, routing: &'a Routing, layer: u32) -> Result<&'a Routing, Refusal> {
     if layer >= routing.layers() {
         let why = format!("there is no layer {layer}");
@@ -227,7 +227,7 @@ fn step(text: &mut String, id: &str, up: bool) {
     let _ = write!(text, "<link_ctn id=\"{id}\" direction=\"{direction}\"/>");
 }
 
-/// Text that may stand in an attribute.
+/// `text` with the characters escaped that may not stand in an attribute.
 fn escape(text: &str) -> String {
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     text.replace('"', "&quot;")

@@ -70,8 +70,8 @@ fn sizes_of(given: &Value) -> Result<Vec<u64>, Refusal> {
 /// The file: blocks by number of group, switch or rack. O(network).
 ///
 /// # Errors
-/// When the network has a single group and blocks are groups, no floor plan is given and they are
-/// racks, the sizes break a rule of Slurm, or a name is none for Slurm.
+/// When blocks are groups and the network has a single one, blocks are racks and no floor plan is
+/// given, the sizes break a rule of Slurm, or Slurm cannot take a name.
 pub(super) fn write(
     source: &ExportSource,
     options: &Map<String, Value>,

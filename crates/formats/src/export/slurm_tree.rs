@@ -58,7 +58,7 @@ struct SlurmTreeOptions {
     plane: Option<u16>,
 }
 
-/// Names of a top, of which the first that no switch has is taken.
+/// Names for a switch above all others; the first one that no switch has is used.
 const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
 
 /// The subject of a line of the file.
@@ -67,7 +67,7 @@ enum LineSubject {
     Switch(usize),
     /// The nodes on a switch that is above others.
     NodesOn(usize),
-    /// A top that stands for the rest of a piece, by its number.
+    /// A top switch that stands for the rest of a connected piece, by the number of the piece.
     Top(usize),
 }
 
@@ -78,11 +78,11 @@ struct TreeLine<'a> {
     below: Vec<LineSubject>,
 }
 
-/// The file. O(network + upper switches * leaves / 64).
+/// The text of the file. O(network + upper switches * leaves / 64).
 ///
 /// # Errors
-/// When the network is no tree (but for `switches=leaves`), no switch is above all nodes that it is
-/// connected to, or a name is none for Slurm.
+/// When the network is no tree (unless `switches=leaves`), no switch is above all nodes of a
+/// connected piece, or Slurm cannot take a name.
 pub(super) fn write(
     source: &ExportSource,
     options: &Map<String, Value>,
@@ -152,7 +152,8 @@ fn names(lines: &[TreeLine], switches: &[String], used: &[bool]) -> BTreeMap<Lin
     given
 }
 
-/// The switches with nodes, and for each piece of the network with several one above them.
+/// The lines of the switches with nodes, and of one switch above them for each connected piece of
+/// the network that has several.
 fn leaves<'a>(w: &WorkingPlane<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<TreeLine<'a>> {
     let piece = w.pieces();
     let mut lines = Vec::new();
@@ -174,7 +175,7 @@ fn leaves<'a>(w: &WorkingPlane<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<TreeLine<'a
 /// A tree by levels, with the leaves that each switch reaches downwards, a bit for each.
 struct SwitchTree {
     level: Vec<u32>,
-    /// The switches, by level and number, and those one level below each.
+    /// The switches, by level and number; then, for each switch, those one level below it.
     order: Vec<usize>,
     below: Vec<Vec<usize>>,
     reach: Vec<Vec<u64>>,
@@ -216,8 +217,8 @@ impl SwitchTree {
         self.reach[s].iter().map(|bits| bits.count_ones()).sum()
     }
 
-    /// The switches above the nodes on `own`, itself among them: those that reach all leaves that
-    /// it does, but for those that have such a switch below them.
+    /// The lowest switches above the nodes on `own`, itself included: those that reach all leaves
+    /// that `own` reaches, and have no such switch below them.
     fn above_nodes_on(&self, own: usize) -> impl Iterator<Item = usize> + '_ {
         let does = move |s: usize| self.count(s) > 0 && self.reaches_all_of(s, own);
         let all = self.order.iter().copied();
@@ -263,7 +264,7 @@ fn tree<'a>(
     Ok(lines)
 }
 
-/// Refuses a tree in which nodes are connected that no switch is above.
+/// Refuses a tree with connected nodes that have no common switch above them.
 fn check_above_all(w: &WorkingPlane, tree: &SwitchTree, help: &str) -> Result<(), Refusal> {
     let piece = w.pieces();
     let pieces = piece.iter().max().map_or(0, |last| last + 1);
@@ -283,7 +284,7 @@ fn check_above_all(w: &WorkingPlane, tree: &SwitchTree, help: &str) -> Result<()
     Err(Refusal::new("network", why, help))
 }
 
-/// Two different rows at once.
+/// The row of `one` to be changed, and that of `other`, a different one, to be read.
 fn pair(rows: &mut [Vec<u64>], one: usize, other: usize) -> (&mut Vec<u64>, &Vec<u64>) {
     let (low, high) = rows.split_at_mut(one.max(other));
     if one < other { (&mut low[one], &high[0]) } else { (&mut high[0], &low[other]) }

@@ -31,7 +31,7 @@ fn is_good(c: char) -> bool {
     !c.is_whitespace() && !c.is_control() && !",[]#\"\\".contains(c)
 }
 
-/// `leaf-1` and `U1` of `MF0;leaf-1:MQM8700/U1`; all of other names, and nothing.
+/// `leaf-1` and `U1` of `MF0;leaf-1:MQM8700/U1`; for other names the whole name, and no unit.
 fn parts(name: &str) -> (&str, &str) {
     let managed = name.split_once(';').and_then(|(form, rest)| {
         let (given, model) = rest.rsplit_once(':')?;
@@ -86,7 +86,7 @@ fn short(w: &WorkingPlane, used: &[bool]) -> Vec<String> {
         |text: &str| -> String { text.chars().map(|c| if is_good(c) { c } else { '_' }).collect() };
     let mut names: Vec<String> =
         (0..used.len()).map(|s| plain(parts(w.switch_name(s)).0)).collect();
-    // with the unit where the name is of several, then with the GUID
+    // names that several switches have get the unit, then the GUID
     for longer in [
         &(|s: usize| parts(w.switch_name(s)).1.replace('/', "-")) as &dyn Fn(usize) -> String,
         &|s| match w.t.switches()[w.switches[s].ix()].guid {

@@ -6,7 +6,7 @@ use fabric::network::Topology;
 use std::collections::HashSet;
 use std::fmt::Write;
 
-/// The number of rails of an endpoint that a format can say.
+/// The number of rails of an endpoint that a format can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RailSupport {
     /// One.
@@ -22,7 +22,7 @@ pub(super) struct WorkingHost {
     pub(super) terminal: TerminalId,
     /// Number of its switch, in [`WorkingPlane::switches`].
     pub(super) at: usize,
-    /// Whether its other rails lead to others.
+    /// Whether its other rails lead to other switches.
     pub(super) is_spread: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct WorkingPlane<'a> {
 }
 
 impl<'a> WorkingPlane<'a> {
-    /// What works of `plane` of `t`. O(network).
+    /// The working part of `plane` of `t`. O(network).
     ///
     /// # Errors
     /// When `t` has several planes and none is chosen, there is no such plane, a cable runs between
@@ -182,7 +182,8 @@ impl<'a> WorkingPlane<'a> {
         Ok(())
     }
 
-    /// A number for each switch, the same for those that are connected: from 0, by their first.
+    /// The number of the connected piece that each switch is in; pieces are numbered from 0 by
+    /// their first switches.
     pub(super) fn pieces(&self) -> Vec<usize> {
         let rows = self.neighbours();
         let mut piece = vec![usize::MAX; rows.len()];
@@ -219,7 +220,8 @@ impl<'a> WorkingPlane<'a> {
         seen
     }
 
-    /// What the file is of, and what was left out: lines that start with `mark`.
+    /// Remarks, in lines that start with `mark`: which network the file is of, and what was left
+    /// out.
     pub(super) fn remarks(&self, mark: &str) -> String {
         let mut text = format!("{mark}{}\n", remark(&self.t.recipe().to_string()));
         if self.t.planes() > 1 {

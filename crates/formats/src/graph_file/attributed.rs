@@ -3,8 +3,9 @@
 //! Nodes are switches. The attributes of a node that mean something are `name` (else `label`, where
 //! these are names that differ, else its id), `endpoints` (how many), `group`, `level` and `plane`;
 //! those of an edge `speed` (`HDR`), `width` (lanes), `length_m` and `up`. All others are ignored.
-//! Other programs mean other things by these words: what is no whole number in `group`, `level`,
-//! `plane` or `width` and a number in `speed` are left out for the whole graph, with a remark.
+//! Other programs use these names for other things. Where a `group`, `level`, `plane` or `width` is
+//! no whole number, or a `speed` is a number, the attribute is left out for the whole graph, with a
+//! remark.
 
 use super::kind::{MAX_PLANE, add_endpoints, recipe};
 use crate::backed::ReadingOptions;
@@ -39,7 +40,8 @@ pub(super) struct AttributedGraph<'a> {
     pub(super) format: &'static str,
     /// Its text.
     pub(super) text: &'a str,
-    /// The lists that `at` counts in, of nodes and of edges; none: it counts bytes of the text.
+    /// The names of the lists of nodes and of edges in which `at` is a position; `None` where `at`
+    /// is a byte of the text.
     pub(super) lists: Option<[&'static str; 2]>,
     pub(super) vertices: Vec<AttributedNode<'a>>,
     pub(super) edges: Vec<AttributedEdge<'a>>,
@@ -122,7 +124,7 @@ impl<'a> AttributedGraph<'a> {
         Refusal::new(place, why, help)
     }
 
-    /// The network; `p` endpoints on every switch where no node says its own. O(graph).
+    /// The network; `p` endpoints on every switch where no node states its own number. O(graph).
     ///
     /// # Errors
     /// With the place, when there are no nodes, an id or a name comes twice, an edge leads to an
@@ -160,7 +162,7 @@ impl<'a> AttributedGraph<'a> {
     /// The names of all switches: `name`, else the label, else the id.
     fn names(&'a self, remarks: &mut Vec<String>) -> Vec<&'a str> {
         let said = |v: &'a AttributedNode<'a>, key: &str| {
-            // a name is taken as it is, of a label the blanks alone are none
+            // a name is taken as it is; a label of blanks alone counts as none
             let is_none = |text: &str| text.is_empty() || key == "label" && text.trim().is_empty();
             v.data.get(key).map(|text| &**text).filter(|text| !is_none(text))
         };
@@ -323,7 +325,7 @@ pub(super) fn line_of(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
-/// Whether a node says something by this attribute.
+/// Whether a node has a value for this attribute.
 fn said_any(v: &AttributedNode, key: &str) -> bool {
     v.data.get(key).is_some_and(|text| !text.trim().is_empty())
 }

@@ -39,7 +39,8 @@ fn records(bytes: &[u8], numbers: usize, name: &str) -> Result<LinkCounts, Refus
     Ok(found)
 }
 
-/// Links of either direction, once: a record in each, or more in one of them.
+/// Each link once, with its number of cables: the larger of the numbers of records in its two
+/// directions.
 fn links(counts: &LinkCounts) -> Vec<(u32, u32, u32)> {
     let back = |(from, to): (u32, u32)| counts.get(&(to, from)).copied().unwrap_or(0);
     let once = counts.iter().filter(|((from, to), _)| from < to || back((*from, *to)) == 0);
@@ -81,7 +82,8 @@ fn is_plain(bytes: &[u8]) -> bool {
 /// number is in CODES' configuration. O(links of all groups).
 ///
 /// # Errors
-/// When a file is none, a router is none of a whole number of groups, or there are too many.
+/// When a file is not of this format, the routers are no whole number of groups, or there are too
+/// many.
 pub fn read(
     (intra_name, intra): (&str, &[u8]),
     (inter_name, inter): (&str, &[u8]),
@@ -97,7 +99,7 @@ pub fn read(
     let most = between.keys().map(|(from, to)| *from.max(to)).max().unwrap_or(0);
     let groups = most / size + 1;
     let routers = u64::from(groups) * u64::from(size);
-    // groups may have routers that lead to no other, but not nearly all of them
+    // groups may have routers without a link to another group, but not nearly all of them
     if groups as usize > 2 * between.len() || routers > MOST_APART * between.len() as u64 {
         let why = format!("router {most} in a group with number {}", groups - 1);
         let help = format!("groups of {size} routers, each with links to others");

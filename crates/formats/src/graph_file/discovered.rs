@@ -26,7 +26,7 @@ fn netlist() -> String {
     write_netlist(&network, &addresses, None).expect("it has one plane")
 }
 
-/// Whether a text is of a fabric, or of a tool's like it.
+/// Whether a text is that of a fabric, or of a similar tool.
 pub(super) fn looks(seen: &FileStart<'_>) -> bool {
     is_fabric(seen.first) || is_talk(seen.first) && seen.body.lines().any(is_node)
 }
@@ -42,8 +42,8 @@ pub(super) fn read(
     with_endpoints(found, name, p, true)
 }
 
-/// The same network, remarked where it is a tree by most hosts only: some are on other switches
-/// than its leaves.
+/// The same network. It gets a remark where only most of its hosts are on the leaves of a tree, and
+/// some are on other switches.
 fn with_hosts_apart(t: Topology) -> Topology {
     let Ok(levels) = tree::levels_of(&t) else { return t };
     let Some(first) = levels.apart.first().map(|s| SwitchId::from(*s)) else { return t };
@@ -62,7 +62,7 @@ fn with_hosts_apart(t: Topology) -> Topology {
     t.with_remarks([remark])
 }
 
-/// Whether a line is of a file, and no message of a program.
+/// Whether a line is a part of the file and not a comment or a message of a program.
 pub(super) fn says(line: &str) -> bool {
     !line.is_empty() && !line.starts_with('#') && !is_message(line)
 }
@@ -73,7 +73,8 @@ fn is_node(line: &str) -> bool {
     ids.iter().any(|id| line.starts_with(id))
 }
 
-/// Whether the first line that says something is one of a fabric (or of a tool's like it).
+/// Whether `line`, the first that is a part of the file, is that of a fabric (or of a similar
+/// tool).
 pub(super) fn is_fabric(line: &str) -> bool {
     let starts = |words: &[&str]| words.iter().any(|w| line.starts_with(w));
     let ids = ["vendid=", "devid=", "sysimgguid=", "switchguid", "caguid", "hcaguid", "rtguid"];

@@ -12,10 +12,10 @@
 //! A `{}` after a link, as networkx writes it, is ignored.
 //! When all names are whole numbers the switches are in order of these, else as they appear.
 //!
-//! Settings, source code and certificates have lines of two words too. So a text says that it is
-//! an edge list: by endpoints, by `{}`, by `# edge list` at its head, or by its file's name. One
-//! that says nothing of itself must be of one piece and have a cycle: of 50000 text files of a
-//! machine none but edge lists did.
+//! Settings, source code and certificates have lines of two words too. So a text must show that it
+//! is an edge list: by endpoints, by `{}`, by `# edge list` at its head, or by its file's name. A
+//! text without any of these must be connected and have a cycle: of 50000 text files of a machine
+//! only edge lists did.
 
 use super::kind::{
     GraphFileFormat, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up,
@@ -65,7 +65,8 @@ pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topo
     read_last(text, name, p, "")
 }
 
-/// As [`read`]; `known` says what networks are read from, where no other format was recognised.
+/// As [`read`]; `known` lists the formats of networks, for the refusal of a text of no known
+/// format.
 ///
 /// # Errors
 /// As [`read`].
@@ -77,7 +78,7 @@ pub(super) fn read_last(
 ) -> Result<Topology, Refusal> {
     let p = p.into();
     let mut list = EdgeList::default();
-    // such files have names that begin with any sign
+    // a file with our head may have names that begin with `%` or `//`
     let ours = has_remark(text);
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
         let line = line.split('#').next().unwrap_or_default();
@@ -87,7 +88,7 @@ pub(super) fn read_last(
         }
         let words: Vec<&str> = line.split_whitespace().collect();
         list.line(&words, i + 1).map_err(|(why, help)| {
-            // one of no format that is known comes here, too
+            // a text of no known format comes here, too
             let said = said_of(name, text, p, &list);
             let help = if said || known.is_empty() { help } else { format!("{help}; {known}") };
             Refusal::new(format!("{name}: line {}", i + 1), why, help)
@@ -118,7 +119,7 @@ pub(super) fn read_last(
     Ok(t)
 }
 
-/// Whether a text, its file's name or who reads it says that it is an edge list.
+/// Whether a text, its file's name or the user says that it is an edge list.
 fn said_of(name: &str, text: &str, p: ReadingOptions, list: &EdgeList) -> bool {
     let file = name.strip_suffix(".gz").unwrap_or(name);
     p.p.is_some()

@@ -5,8 +5,9 @@ use crate::backed::ReadingOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, PortPeer, Topology};
 
-/// `t` with `p` endpoints on every switch, where it has none; `fixed`: the file says how many ports
-/// its switches have, else one whose ports are all in use gets more. O(network).
+/// `t` with `p` endpoints on every switch, where it has none. `fixed` means that the file states
+/// how many ports its switches have; otherwise a switch whose ports are all in use gets more.
+/// O(network).
 ///
 /// # Errors
 /// When `p` is given for a network with endpoints, or a switch has no ports for them.

@@ -120,7 +120,7 @@ impl<'a> GmlScanner<'a> {
         }
     }
 
-    /// The list that a key must have.
+    /// Reads the bracket that opens the list which a key must have.
     fn open(&mut self, key: &str) -> Result<(), Refusal> {
         match self.token()? {
             Some((_, GmlToken::Open)) => Ok(()),
@@ -141,7 +141,8 @@ impl<'a> GmlScanner<'a> {
     }
 }
 
-/// A text without the five names of characters that writers use, and those by number.
+/// A text with the characters that its entities stand for: the five names that writers use, and
+/// numbers.
 fn plain(text: &str) -> Cow<'_, str> {
     if !text.contains('&') {
         return Cow::Borrowed(text);
@@ -192,7 +193,7 @@ pub(super) fn looks(text: &str) -> bool {
 /// endpoints on every switch when no node tells its `endpoints`. O(file).
 ///
 /// # Errors
-/// With the line, where it is none, and as for all graphs with attributes.
+/// With the line, where the text is no GML; also the errors of all graphs with attributes.
 pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     let text = text.trim_start_matches('\u{feff}');

@@ -42,13 +42,13 @@ struct GraphMlReader<'a, 'input> {
 /// The most attributes of an element: each is compared with all before it.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// Where an element with more begins.
+/// The byte at which an element with more attributes than that begins.
 fn crowded(text: &str) -> Option<usize> {
     let (mut begin, mut count, mut quote) = (None, 0, None);
     for (at, byte) in text.bytes().enumerate() {
         match (begin, quote, byte) {
             (_, Some(end), _) if byte == end => quote = None,
-            // no value has one in it: it was no quote
+            // no value has `<` in it: what was taken for a quote was none
             (_, _, b'<') => (begin, count, quote) = (Some(at), 0, None),
             (Some(_), None, b'"' | b'\'') => quote = Some(byte),
             (Some(_), None, b'>') => begin = None,
@@ -115,7 +115,7 @@ pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topo
     AttributedGraph { name, format: "graphml", text, lists: None, vertices, edges }.build(p)
 }
 
-/// Tag names are compared without their namespace: many writers leave it out.
+/// The name of an element without its namespace, which many writers leave out.
 trait LocalName {
     fn has_tag_name_of(&self, name: &str) -> bool;
 }
@@ -216,7 +216,8 @@ const KEYS: [(&str, &str, &str); 9] = [
     ("edge", "up", "boolean"),
 ];
 
-/// The extras of a file: elements of the head, and of each node; edges have their rates then.
+/// The extras of a file: elements of the head, and of each node; edges then have their rates as
+/// well.
 pub(crate) struct GraphMlExtras<'a> {
     /// Namespaces of the root element, each after a blank.
     pub(crate) namespaces: &'a str,
@@ -294,7 +295,7 @@ pub(crate) fn text(t: &Topology, more: Option<&GraphMlExtras>) -> String {
     out
 }
 
-/// The element that makes an attribute known.
+/// The element that declares an attribute.
 pub(crate) fn key(domain: &str, name: &str, kind: &str) -> String {
     format!("  <key id=\"{name}\" for=\"{domain}\" attr.name=\"{name}\" attr.type=\"{kind}\"/>\n")
 }
@@ -305,7 +306,7 @@ pub(crate) fn data(key: &str, value: &str) -> String {
     format!("<data key=\"{key}\"{space}>{}</data>", escape(value))
 }
 
-/// Text that may stand in an element.
+/// `text` with the characters escaped that may not stand in an element.
 pub(crate) fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {

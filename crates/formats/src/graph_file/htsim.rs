@@ -37,7 +37,7 @@ const EXAMPLE: &str = "Nodes 16\nTiers 2\nPodsize 16\n# 2026-01-01 10:11:12 by 1
 /// Nanoseconds of a metre of cable.
 const NS_PER_M: f64 = 5.0;
 
-/// Keys of the file, and of a tier.
+/// The keys of the whole file; then those of a tier.
 const KEYS: [&str; 3] = ["nodes", "tiers", "podsize"];
 const OF_TIER: [&str; 11] = [
     "downlink_speed_gbps",
@@ -69,7 +69,7 @@ struct HtsimReader<'a> {
     name: &'a str,
     text: &'a str,
     numbers: TierNumbers,
-    /// Those that have a line `Tier`.
+    /// The tiers that have a line `Tier`.
     tiers: Vec<usize>,
 }
 
@@ -119,7 +119,7 @@ impl HtsimReader<'_> {
         self.numbers.get(&(tier, key.to_owned())).copied()
     }
 
-    /// A whole number above 0, or what holds where none is said.
+    /// A whole number above 0, or the default where the file has none.
     fn whole(&self, tier: Option<usize>, key: &str, default: Option<u64>) -> Result<u64, Refusal> {
         let place = tier.map_or(String::new(), |tier| format!(" of tier {tier}"));
         match (self.number(tier, key), default) {
@@ -156,7 +156,7 @@ impl HtsimReader<'_> {
         Ok(cable)
     }
 
-    /// `a` by `b`, which it must be a multiple of.
+    /// `a / b`, which must be a whole number.
     fn parts(&self, a: u64, b: u64, what: &str) -> Result<u64, Refusal> {
         if b > 0 && a >= b && a.is_multiple_of(b) {
             return Ok(a / b);
@@ -172,7 +172,7 @@ struct TreeSizes {
     pods: u64,
     leaves: u64,
     middle: u64,
-    /// How many each part of the top has; none in two tiers.
+    /// Switches of each part of the top; 0 where there are two tiers.
     top: u64,
     bundles: [u64; 2],
 }
@@ -220,7 +220,7 @@ fn sizes(reader: &HtsimReader) -> Result<TreeSizes, Refusal> {
 /// Reads a `.topo`; `name` stands for the file in the recipe and in refusals. O(network).
 ///
 /// # Errors
-/// When a line is none, a number is missing, or the numbers make no tree.
+/// When a line is not understood, a number is missing, or the numbers make no tree.
 pub(super) fn read(text: &str, name: &str, beside: ReadingOptions) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = HtsimReader { name, text, numbers: HashMap::new(), tiers: Vec::new() };

@@ -117,7 +117,7 @@ struct EndpointEntry {
     rails: Vec<RailEntry>,
 }
 
-/// Switch, port, cable, addresses.
+/// A rail in the list of an endpoint: switch, port, cable, addresses.
 #[derive(Serialize, Deserialize)]
 struct RailEntry(
     u32,
@@ -252,7 +252,7 @@ fn add_switches(b: &mut Builder, switches: Vec<SwitchEntry>) -> Result<(), Refus
     Ok(())
 }
 
-/// Refuses a name that is none, or that an entry before has.
+/// Refuses an empty name, and one that an earlier entry has.
 fn check_name(
     named: &mut HashMap<String, usize>,
     list: &str,

@@ -8,9 +8,9 @@ use serde_json::Map;
 
 /// The start of a file, by which its reader is chosen.
 pub(super) struct FileStart<'a> {
-    /// The text from its first character that says something.
+    /// The text from its first line that is neither blank nor a comment or message.
     pub(super) body: &'a str,
-    /// The first line that says something.
+    /// The first line that is neither blank nor a comment or message.
     pub(super) first: &'a str,
 }
 
@@ -23,7 +23,8 @@ pub struct GraphFileFormat {
     pub(super) rank: u32,
     /// Whether a text looks like one of this format.
     pub(super) looks: fn(&FileStart<'_>) -> bool,
-    /// The network of a text; its name in refusals; what a user gives beside it.
+    /// Reads the network of a text: it gets the text, its name for refusals, and the user's
+    /// options.
     pub(super) read: fn(&str, &str, ReadingOptions) -> Result<Topology, Refusal>,
     /// A small file that it reads: tests damage it.
     pub(super) example: fn() -> String,
@@ -101,7 +102,7 @@ pub(super) fn add_endpoints(
     Ok(())
 }
 
-/// Working endpoints' rails on each switch.
+/// Number of working rails of endpoints on switch `s`.
 pub(super) fn terminals_up(t: &Topology, s: SwitchId) -> usize {
     t.terminals_on(s).iter().filter(|&&x| t.terminal_is_up(x)).count()
 }

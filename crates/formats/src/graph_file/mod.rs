@@ -1,4 +1,4 @@
-//! Networks as files: a fabric's, and those of graphs, schedulers and other simulators.
+//! Networks as files: those of fabrics, of graphs, of schedulers and of other simulators.
 //!
 //! A format is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the
 //! table.
@@ -45,7 +45,7 @@ pub static FORMATS: &[GraphFileFormat] = &[
 ];
 // gen:end
 
-/// Reads a network in whatever of [`FORMATS`] `text` is. The content decides, not the name.
+/// Reads a network in the format of [`FORMATS`] that `text` has. The content decides, not the name.
 ///
 /// `name` stands for the file in the recipe and in refusals. `p` puts that many endpoints on every
 /// switch of a file that has none. O(file log ports).
@@ -60,7 +60,7 @@ pub fn read_any(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<
 /// As [`read_any`]; `choice` says which devices of a fabric are endpoints.
 ///
 /// # Errors
-/// As [`read_any`], and when there is a choice and the file is none of a fabric.
+/// As [`read_any`], and when there is a choice and the file is not one of a fabric.
 pub fn read_any_chosen(
     text: &str,
     name: &str,
@@ -98,7 +98,7 @@ pub fn read_any_chosen(
     }
 }
 
-/// What networks are read from, in words.
+/// The formats that networks are read from, in words.
 fn known() -> String {
     let all: Vec<&str> = FORMATS.iter().map(|format| format.part.doc).collect();
     format!("networks are read from {}, CODES", all.join(", "))

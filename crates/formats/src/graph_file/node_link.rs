@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Source: networkx, `node_link_data`; the list of edges is `links` or, in newer versions, `edges`.
-//! Ends are ids of nodes; where the nodes have none, as in D3 and networkx before 2.0, their places
-//! in the list. What nodes and edges mean: [`super::attributed`].
+//! The ends of an edge are ids of nodes, or positions in their list where nodes have no ids, as in
+//! D3 and networkx before 2.0. What nodes and edges mean: [`super::attributed`].
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes};
 use super::kind::GraphFileFormat;
@@ -56,7 +56,8 @@ pub(super) fn looks(text: &str) -> bool {
     keys.is_ok_and(|k| k.flyloom.is_none() && k.nodes.is_some() && (k.links.or(k.edges)).is_some())
 }
 
-/// A value as an attribute: a text, a number or yes and no; lists and objects are none.
+/// The text of a value that can be an attribute: a text, a number, true or false; `None` for lists
+/// and objects.
 fn said(value: &Value) -> Option<Cow<'static, str>> {
     match value {
         Value::String(text) => Some(Cow::Owned(text.clone())),
@@ -83,7 +84,8 @@ fn data_of(entry: &Map<String, Value>) -> Attributes<'static> {
 /// many endpoints on every switch when no node tells its `endpoints`. O(file).
 ///
 /// # Errors
-/// When it is none, with the entry, and as for all graphs with attributes.
+/// With the entry, when the text is no node-link JSON; also the errors of all graphs with
+/// attributes.
 pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     let text = text.trim_start_matches('\u{feff}');

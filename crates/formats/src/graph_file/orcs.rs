@@ -97,7 +97,7 @@ pub fn read_tables(text: &str, name: &str) -> Result<Routing, Refusal> {
         for word in comment.split([',', ' ', '\t', '\r', '\n']).filter(|w| !w.is_empty()) {
             match file.host(word) {
                 _ if word == "*" => {
-                    // nothing can be added to all
+                    // `*` already names all hosts
                     to = (0..hosts).collect();
                     break;
                 }

@@ -36,7 +36,8 @@ pub(super) fn looks(line: &str) -> bool {
         && line.contains('=')
 }
 
-/// Lines that are put together where one goes on in the next, each with the byte of its beginning.
+/// The lines of the file, each with the byte where it begins. A line that goes on in the next one
+/// is joined with it.
 fn lines(text: &str) -> Vec<(usize, String)> {
     let (mut found, mut at, mut open) = (Vec::new(), 0, false);
     for line in text.split_inclusive('\n') {
@@ -56,8 +57,8 @@ fn lines(text: &str) -> Vec<(usize, String)> {
     found
 }
 
-/// Adds the names that a host list stands for, commas between them. None where it is none, or its
-/// names are too many, or too long for the file.
+/// Adds the names that a host list stands for, commas between them. `None` where it is no host
+/// list, or its names are too many, or too long for the file.
 fn expand(list: &str, backed: &mut SizeBudget, names: &mut Vec<String>) -> Option<()> {
     let mut depth = 0;
     let ends = |c: char| {
@@ -141,12 +142,13 @@ impl SlurmTreeReader<'_> {
     }
 }
 
-/// The first line whose switch is below itself, over others or not; none in a tree. O(names).
+/// The first line whose switch is below itself, directly or over others; `None` in a tree.
+/// O(names).
 fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
     let numbers: HashMap<&str, usize> =
         lines.iter().enumerate().map(|(i, line)| (&*line.name, i)).collect();
     let below = |i: usize| lines[i].below.iter().filter_map(|name| numbers.get(&**name).copied());
-    // what nothing is above, then what is only below such
+    // first the switches that nothing is above, then those that are only below such
     let mut above = vec![0_usize; lines.len()];
     (0..lines.len()).flat_map(below).for_each(|child| above[child] += 1);
     let mut free: Vec<usize> = (0..lines.len()).filter(|i| above[*i] == 0).collect();
@@ -158,7 +160,8 @@ fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
             }
         }
     }
-    // the others are below a cycle or on one: from any of them up, that comes again which is on it
+    // the others are on a cycle or below one: going up from any of them, the first switch that is
+    // met twice is on a cycle
     let mut at = (0..lines.len()).find(|i| above[*i] > 0)?;
     let mut seen = vec![false; lines.len()];
     while !std::mem::replace(&mut seen[at], true) {
@@ -170,7 +173,7 @@ fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
 /// Reads a topology.conf; `name` stands for the file in the recipe and in refusals. O(names).
 ///
 /// # Errors
-/// With the line, when it is none of topology/tree, a switch comes twice, one that is below
+/// With the line, when it is not one of topology/tree, a switch comes twice, a switch that is below
 /// another has no line, or one is below itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');

@@ -1,4 +1,4 @@
-//! What changes in a fabric when tables take the place of others: blocks, service levels, SL2VL.
+//! Changes in a fabric when new tables replace the old ones: blocks, service levels, SL2VL.
 //!
 //! Source: `InfiniBand` Architecture Specification, volume 1, section 14.2.5.6: a forwarding table
 //! is written in blocks of 64 LIDs, attribute `LinearForwardingTable`.
@@ -10,7 +10,7 @@ use fabric::network::{PortPeer, Topology};
 use fabric::tables::{Routing, ServiceLevels};
 use std::collections::{BTreeMap, HashMap};
 
-/// LIDs whose entries are written at once.
+/// Number of LIDs whose entries a subnet manager writes at once.
 pub const BLOCK: usize = 64;
 
 /// The changes in the forwarding table of one switch.
@@ -24,14 +24,15 @@ pub struct SwitchChange {
     pub blocks: u64,
 }
 
-/// How many there are, how many of them change, and how many were not there before.
+/// The number of values in new tables, of those that differ from the old ones, and of those that
+/// the old ones lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ChangeCount {
-    /// All of the new tables.
+    /// All values of the new tables.
     pub all: u64,
-    /// Those that were there with another value.
+    /// Values that differ from those of the old tables.
     pub changed: u64,
-    /// Those that were not there.
+    /// Values that the old tables lack.
     pub new: u64,
 }
 
@@ -78,9 +79,9 @@ pub fn lfts(before: &Lfts, after: &Lfts) -> Vec<SwitchChange> {
     after.by_guid.iter().map(change).collect()
 }
 
-/// The service levels of paths that change: of each pair of working terminals and each LID of the
-/// destination. LIDs say which paths of the two are the same. O(sources * destination LIDs), where
-/// sources are switches when levels are by switch in both, else terminals.
+/// The service levels of paths that change, one for each pair of working terminals and each LID of
+/// the destination. Paths of the two tables are the same where their LIDs are. O(sources *
+/// destination LIDs), where sources are switches when levels are by switch in both, else terminals.
 pub fn levels(before: Option<AddressedTables<'_>>, after: AddressedTables<'_>) -> ChangeCount {
     let (routing, addresses) = after;
     let owner = before.map_or_else(HashMap::new, |(old, addresses)| owners(old, addresses));
@@ -125,7 +126,7 @@ fn owners(routing: &Routing, addresses: &Addresses) -> HashMap<u16, (TerminalId,
     up.flat_map(lids).collect()
 }
 
-/// A number that terminals share whose paths have the same levels.
+/// A number that is the same for all terminals whose paths have the same service levels.
 fn spoken_for(routing: &Routing, t: TerminalId) -> usize {
     match routing.lanes().levels() {
         ServiceLevels::Same(_) => 0,

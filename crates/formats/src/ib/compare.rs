@@ -1,4 +1,4 @@
-//! What a fabric reports against what was computed: forwarding tables, service levels, SL2VL.
+//! Compares what a fabric reports with what was computed: forwarding tables, service levels, SL2VL.
 
 use super::lft::{DROP, Lfts};
 use super::sl_files::{PathLevels, Sl2VlTables};

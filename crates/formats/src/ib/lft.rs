@@ -145,7 +145,7 @@ pub fn read(text: &str, file: &str) -> Result<Lfts, Refusal> {
     Ok(reader.lfts)
 }
 
-/// What opens a switch in `opensm.fdbs`, whatever version wrote it.
+/// The words that open a switch in `opensm.fdbs`, in every version that wrote it.
 pub(crate) const FDB_SWITCH: &str = "dump_ucast_routes: Switch";
 
 /// The tables read so far, and the one being read.
@@ -157,7 +157,7 @@ struct LftReader {
     /// By LID, whether the table being read has given it.
     given: Vec<bool>,
     entries: u64,
-    /// Within the multicast table of a switch.
+    /// Whether the reader is within the multicast table of a switch.
     multicast: bool,
 }
 

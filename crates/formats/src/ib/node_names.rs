@@ -7,7 +7,7 @@ use base::Refusal;
 use fabric::network::{NAMES, Topology, name_fault};
 use std::collections::{BTreeMap, HashMap};
 
-/// What a line is.
+/// The form of a line, for refusals.
 const LINE: &str = "a line is 0x<node GUID in hexadecimal> \"name\", or a # comment";
 
 /// Names by node GUID, each with its line.
@@ -49,8 +49,8 @@ impl NodeNames {
         Ok(map)
     }
 
-    /// `t` with the names of this map, by the node GUIDs of switches and endpoints, and what is to
-    /// be said of it: names that several devices would have are given to none of them.
+    /// `t` with the names of this map, by the node GUIDs of switches and endpoints, and remarks on
+    /// names that are left out: a name that several devices would have is given to none of them.
     /// O(devices log devices).
     pub fn apply(&self, t: &Topology) -> (Topology, Vec<String>) {
         let switches = t.switches().iter().map(|s| (s.guid, &s.name));

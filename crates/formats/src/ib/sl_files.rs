@@ -124,8 +124,8 @@ pub fn lanes_of(
     Ok(LaneAssignment::new(levels, Sl2Vl::PerPort(by_port)))
 }
 
-/// The table that all cabled pairs of ports of all working switches have, if there is one: proofs
-/// need not tell in-ports apart then.
+/// The SL2VL table that all cabled pairs of ports of all working switches share; `None` where they
+/// have several. With a common one, proofs need not distinguish in-ports.
 fn common(
     on: &Topology,
     addresses: &Addresses,
@@ -152,7 +152,7 @@ fn common(
     Ok(all_alike.then_some(*first))
 }
 
-/// Marks paths without a record.
+/// The level that marks a path without a record.
 const NO_RECORD: u8 = u8::MAX;
 
 /// Path records by the switch of their source: those of its first terminal that has one.

@@ -218,7 +218,8 @@ mod tests {
         assert!(fault(&text.replacen("sl2vl * * * 0", "sl2vl * * * 16", 1)).contains("16 lanes"));
         assert!(fault(&text.replacen("lft 0x", "lft x", 1)).contains("line 4"));
         assert!(fault("hello").contains("flyloom-tables 1"));
-        // repeats, also of what is not given, and what general lines would take back
+        // records that repeat others, also of LIDs that are not given, and general records that
+        // would undo special ones
         let more = |record: &str| fault(&text.replacen("\nend", &format!("\n{record}\nend"), 1));
         let guid = format!("0x{:016x}", addresses.switch_guid[0]);
         assert!(more(&format!("lft {guid} 2 -")).contains("LID 2 has an entry already"));

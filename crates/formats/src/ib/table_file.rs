@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Switch GUID, in-port and out-port of an `sl2vl` record; `None` is `*`.
 pub(super) type Sl2VlKey = (Option<u64>, Option<u16>, Option<u16>);
 
-/// A LID that no record gives.
+/// Marks a LID that no record gives.
 const NOT_GIVEN: u16 = u16::MAX;
 /// `.`: a LID that is given without a level.
 const NO_LEVEL: u16 = 16;
@@ -25,7 +25,7 @@ pub(super) struct TableFile {
     default: u8,
     by_switch: BTreeMap<u64, Vec<u16>>,
     by_source: BTreeMap<u16, Vec<u16>>,
-    /// In the order of the file: of those that match, the last counts.
+    /// The records `sl2vl` in the order of the file; of several that match, the last counts.
     pub(super) sl2vl: Vec<(Sl2VlKey, [u8; 16])>,
 }
 
@@ -202,7 +202,8 @@ impl TableReader {
         Ok(())
     }
 
-    /// What no single line shows.
+    /// Checks what only the whole file can show: that no record is missing, and that records fit
+    /// together.
     fn finish(&mut self) -> Result<(), RecordFault> {
         let (Some(lmc), Some(default)) = (self.lmc, self.default) else {
             let missing = if self.lmc.is_none() { "lmc" } else { "`sl default`" };

@@ -30,10 +30,10 @@ pub enum MappingFormat {
     Json,
 }
 
-/// Begins a list whose numbers are none of the names that they also are.
+/// The first line of a list of endpoint numbers that are names of endpoints as well.
 const NUMBERS: &str = "# numbers of endpoints";
 
-/// All: name, format, how it is used.
+/// All formats: the name, the format, and how its files are used.
 pub const FORMATS: [(&str, MappingFormat, &str); 7] = [
     (
         "list",

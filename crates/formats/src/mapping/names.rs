@@ -7,18 +7,19 @@ use base::words::did_you_mean;
 use fabric::Topology;
 use std::collections::HashMap;
 
-/// The most slots of a host, and of all.
+/// The most slots of a host; then the most of all hosts together.
 const MOST_SLOTS: u32 = 1 << 16;
 const MOST_ALL: usize = 1 << 24;
 
-/// The names of a network's endpoints. `host1 HCA-1`, as fabrics call an adapter, is `host1` too,
-/// where no other endpoint begins with that word; `host1.site.example` is `host1`, whichever of
-/// both the network and the file say, where no other host is. Where all that begin with the word
-/// are adapters of one host, it is each of them in turn, as often as it is asked for.
+/// The names of a network's endpoints. `host1 HCA-1`, as fabrics call an adapter, is also named
+/// `host1` where no other endpoint begins with that word. `host1.site.example` and `host1` name the
+/// same host, whichever of them the network and the file have, where no other host fits. Where
+/// several endpoints begin with the word and all are adapters of one host, the name stands for each
+/// of them in turn.
 pub struct EndpointNames<'a> {
     on: &'a Topology,
     known: HashMap<&'a str, NamedEndpoints>,
-    /// How often the adapters of a host were asked for, by the first of them.
+    /// How often a host with several adapters was looked up, by its first adapter.
     turns: HashMap<u32, usize>,
 }
 
@@ -32,11 +33,11 @@ enum NamedEndpoints {
 }
 
 impl<'a> EndpointNames<'a> {
-    /// Those of a network.
+    /// The names of the endpoints of `on`.
     pub fn new(on: &'a Topology) -> Self {
         let adapters = of_several_adapters(on);
         let mut known: HashMap<&str, NamedEndpoints> = HashMap::new();
-        // each sort of name anew over those before: the whole name is the surest
+        // names of a later sort replace earlier ones: the whole name is the surest
         for name in [|name: &'a str| short(host(name)), host, |name: &'a str| name] {
             let mut own: HashMap<&str, (u32, NamedEndpoints)> = HashMap::new();
             for (e, endpoint) in (0..).zip(on.endpoints()) {
@@ -58,13 +59,13 @@ impl<'a> EndpointNames<'a> {
         Self { on, known, turns: HashMap::new() }
     }
 
-    /// What is known of this name, or of its part before the first dot.
+    /// The endpoints that this name stands for, or its part before the first dot.
     fn known(&self, word: &str) -> Option<&NamedEndpoints> {
         self.known.get(word).or_else(|| self.known.get(short(word)))
     }
 
-    /// Of a host with several adapters how many it has, and which of them this endpoint is; `None`
-    /// where its host's name does not lead back to it.
+    /// How many adapters the host of endpoint `e` has, and which of them `e` is; `None` where the
+    /// name of the host does not lead back to `e`.
     pub(super) fn place(&self, e: u32) -> Option<(usize, usize)> {
         match self.known(host(&self.on.endpoints()[e as usize].name))? {
             NamedEndpoints::One(known) => (*known == e).then_some((0, 1)),
@@ -73,7 +74,8 @@ impl<'a> EndpointNames<'a> {
         }
     }
 
-    /// The endpoint of this name or number: of a host with several adapters the next in turn.
+    /// The endpoint of this name or number; for a host with several adapters, the next of these in
+    /// turn.
     ///
     /// # Errors
     /// When there is none, or it could be several.
@@ -88,8 +90,8 @@ impl<'a> EndpointNames<'a> {
         self.find_at(line, word, slot)
     }
 
-    /// The endpoint of this name or number, of a host with several adapters that of this slot: as
-    /// many slots as there are adapters are one for each, in their order, and again from the first.
+    /// The endpoint of this name or number; for a host with several adapters, that of this slot.
+    /// Slots go to the adapters one by one in their order, and then again from the first.
     ///
     /// # Errors
     /// When there is none, or it could be several.
@@ -111,7 +113,7 @@ impl<'a> EndpointNames<'a> {
         }
     }
 
-    /// The endpoint of this number.
+    /// The endpoint whose number `word` is.
     pub(super) fn find_number(&self, line: usize, word: &str) -> Result<u32, Refusal> {
         let count = self.on.endpoints().len();
         if let Ok(e) = word.parse::<u32>()
@@ -155,7 +157,7 @@ impl<'a> EndpointNames<'a> {
     }
 }
 
-/// The lines on which something is said, with their numbers, without comments: `#` begins one.
+/// The lines that are not blank, with their numbers, without comments: `#` begins one.
 pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let said = text.lines().map(|line| line.split('#').next().unwrap_or_default().trim());
     (1..).zip(said).filter(|(_, said)| !said.is_empty())
@@ -225,10 +227,10 @@ fn slot_count(line: usize, text: &str) -> Result<u32, Refusal> {
     })
 }
 
-/// Adds as many slots, each on the endpoint that is next.
+/// Adds `slots` slots, each on the endpoint that `next` gives.
 ///
 /// # Errors
-/// When there are too many by here, or no such endpoint: with the line.
+/// When there are too many slots up to this line, or no such endpoint: with the line.
 pub(super) fn add(
     found: &mut Vec<u32>,
     line: usize,
@@ -277,7 +279,7 @@ fn expanded(line: usize, word: &str, backed: &mut SizeBudget) -> Result<Vec<Stri
 /// Pinned processes: lines of a rank and an endpoint; `#` begins a comment.
 ///
 /// # Errors
-/// When a line is none, or an endpoint is not in the network: with the line.
+/// When a line is not such a pair, or an endpoint is not in the network: with the line.
 pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
     let mut names = EndpointNames::new(on);
     let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Mappings read.
+//! Reads mappings in the formats of launchers and batch systems.
 
 use super::names::{EndpointNames, add, said_lines};
 use super::{MappingFormat, NUMBERS};
@@ -12,7 +12,7 @@ use serde_json::Value;
 /// `slots` has the endpoint of each slot in the order in which they are filled without a mapping.
 ///
 /// # Errors
-/// When a line is none of the format, an endpoint is not in the network, or a rank is missing or
+/// When a line is not of the format, an endpoint is not in the network, or a rank is missing or
 /// comes twice: with the line.
 pub fn read(
     on: &Topology,
@@ -43,7 +43,7 @@ pub fn read(
     Ok(places)
 }
 
-/// Refuses endpoints that are not reached.
+/// Refuses endpoints without a working rail.
 fn check_rails(on: &Topology, places: &[u32]) -> Result<(), Refusal> {
     let mut works = vec![false; on.endpoints().len()];
     for (i, terminal) in (0..).zip(on.terminals()) {
@@ -88,7 +88,7 @@ fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     Ok(found)
 }
 
-/// Lines `rank N=HOST slot=...`.
+/// Reads a rank file: lines `rank N=HOST slot=...`.
 fn rankfile(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     const FORM: &str = "lines 'rank N=HOST slot=CORES'";
     let mut names = EndpointNames::new(on);
@@ -122,7 +122,7 @@ fn rankfile(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     Ok(found.into_iter().map(|(_, e, _)| e).collect())
 }
 
-/// Ranks in the order of the slots.
+/// Reads a rank order: ranks in the order of the slots.
 fn cray(text: &str, slots: &[u32]) -> Result<Vec<u32>, Refusal> {
     let mut order: Vec<(u32, usize)> = Vec::new();
     for (line, said) in said_lines(text) {
@@ -155,7 +155,7 @@ fn cray(text: &str, slots: &[u32]) -> Result<Vec<u32>, Refusal> {
     Ok(places)
 }
 
-/// The numbers under `mapping`.
+/// Reads JSON: the numbers under `mapping`.
 fn json(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     let parsed: Value = serde_json::from_str(text).map_err(|e| {
         Refusal::new(format!("line {}", e.line()), "no JSON", "an object with `mapping`")

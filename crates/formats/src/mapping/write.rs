@@ -1,4 +1,4 @@
-//! Mappings written.
+//! Writes mappings in the formats of launchers and batch systems.
 
 use super::names::EndpointNames;
 use super::{MappingFormat, NUMBERS};
@@ -10,10 +10,10 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 /// The text of a mapping. `slots` has the endpoint of each slot in the order in which they are
-/// filled without a mapping: Cray's format is about these.
+/// filled without a mapping, which Cray's format refers to.
 ///
 /// # Errors
-/// When hosts have one name, or the format cannot say the mapping.
+/// When hosts have one name, or the format cannot hold the mapping.
 pub fn write(
     on: &Topology,
     places: &[u32],
@@ -40,7 +40,7 @@ pub fn write(
         MappingFormat::Rankfile => {
             let mut taken = vec![0; on.endpoints().len()];
             for (rank, &e) in places.iter().enumerate() {
-                // each adapter of a host has slots of its own, which tell it from the others
+                // each adapter of a host has slots of its own, by which a launcher finds it
                 let (own, all) = known[&e];
                 let slot = own + all * taken[e as usize];
                 let _ = writeln!(text, "rank {rank}={} slot={slot}", name(e));
@@ -83,7 +83,7 @@ fn no_order() -> Refusal {
     Refusal::new("format", "cray: slots that stay empty cannot be said as an order of ranks", help)
 }
 
-/// Of every endpoint in use which of its host's adapters it is, and of how many.
+/// For every endpoint in use: which of its host's adapters it is, and how many the host has.
 ///
 /// # Errors
 /// When a launcher would not take a host's name, or it is the name of several endpoints that are no

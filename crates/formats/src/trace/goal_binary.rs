@@ -31,7 +31,7 @@ fn example() -> ExampleFiles {
 
 /// The first eight bytes.
 const MAGIC: u64 = 4223;
-/// The same of a file that a simulation has written into.
+/// The first eight bytes of a file that a simulation has written into.
 const USED: u64 = 2342;
 /// Bytes of an operation.
 const NODE: usize = 39;
@@ -91,7 +91,7 @@ fn of_rank(schedule: &Schedule, rank: u32, counts: &[u32], out: &mut Vec<u8>) {
     }
 }
 
-/// Numbers out of bytes.
+/// A reader of numbers from bytes.
 struct NumberReader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -124,7 +124,7 @@ impl NumberReader<'_> {
 /// Reads a schedule. O(bytes).
 ///
 /// # Errors
-/// With the byte, when it is none; or when `watch` says stop.
+/// With the byte that is not as it should be; or when `watch` asks to stop.
 pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
     let mut from = NumberReader { bytes, at: 0 };
     match from.u64("the magic number")? {
@@ -177,7 +177,7 @@ pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
     Ok(made)
 }
 
-/// The lists of an operation: how long, and from where.
+/// The two lists of an operation, each as its length and its beginning.
 type OperationLists = [(u32, u32); 2];
 
 fn read_rank(

@@ -20,7 +20,7 @@ pub type ExampleFiles = Vec<(String, Vec<u8>)>;
 /// The naming of the files of a run. All but an index may have `.gz` behind their names.
 #[derive(Debug, Clone, Copy)]
 pub enum FileNaming {
-    /// One file has all ranks; its name has one of these ends.
+    /// One file has all ranks; its name has one of these endings.
     One(&'static [&'static str]),
     /// Every rank has a file: the name of the run, the text before the number of the rank, the
     /// number, an end. The file of rank 0 stands for the run.
@@ -66,7 +66,7 @@ pub struct WrittenWorkload {
 type WriteFn = fn(&Schedule, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
 /// A function that writes what a generator makes with these parameters.
 type GenerateFn = fn(&str, &GivenParameters, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
-/// A function that writes files of the format anew.
+/// A function that writes files of the format again, in the form that is written today.
 type RewriteFn = fn(&[NamedFile<'_>], &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
 /// A function that reads the files of a run.
 type ReadFn = fn(&[NamedFile<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
@@ -83,23 +83,24 @@ pub struct FormatWriter {
     /// Whether the name is that of a folder of files.
     pub is_folder: bool,
     write: WriteFn,
-    /// What a generator makes, and what was read in this format, with the calls that a schedule
-    /// does not have.
+    /// Writers that keep calls which a schedule does not have: of what a generator makes, and of a
+    /// run that was read in this format. `None` where the format has no such calls.
     keeps: Option<(GenerateFn, RewriteFn)>,
 }
 
 impl FormatWriter {
-    /// One file, whose name ends so.
+    /// A writer of one file, whose name ends in `end`.
     pub(super) const fn file(end: &'static str, write: WriteFn) -> Self {
         Self { end, is_folder: false, write, keeps: None }
     }
 
-    /// A folder of files, whose name ends so.
+    /// A writer of a folder of files, whose name ends in `end`.
     pub(super) const fn folder(end: &'static str, write: WriteFn) -> Self {
         Self { is_folder: true, ..Self::file(end, write) }
     }
 
-    /// With writers of what is more than a schedule: by a generator, and of the same format.
+    /// The same writer with functions that keep calls which a schedule does not have: those of a
+    /// generator, and those of a run in the same format.
     pub(super) const fn keeps(self, make: GenerateFn, rewrite: RewriteFn) -> Self {
         Self { keeps: Some((make, rewrite)), ..self }
     }
@@ -112,7 +113,7 @@ impl FormatWriter {
     /// The files of a schedule; `prefix` is the name of the run.
     ///
     /// # Errors
-    /// When the format cannot say the schedule, or `watch` says stop.
+    /// When the format cannot hold the schedule, or `watch` asks to stop.
     pub fn write(
         &self,
         schedule: &Schedule,
@@ -139,8 +140,8 @@ impl FormatWriter {
         }
     }
 
-    /// The files of a run of the same format in the form that is written; none where the format
-    /// has no more in it than its schedule.
+    /// The files of a run that was read in this format, written in it again; `None` where the
+    /// format holds no more than a schedule.
     ///
     /// # Errors
     /// As [`Self::write`], and those of reading.
@@ -181,8 +182,8 @@ pub struct TraceFormat {
 }
 
 impl TraceFormat {
-    /// A format whose files are named so. `read` makes the schedule of its files, rank by rank;
-    /// `example` is a small run that it reads, from which tests make damaged ones.
+    /// A format whose files are named as `naming` says. `read` makes the schedule of its files,
+    /// rank by rank; `example` is a small run that it reads, from which tests make damaged ones.
     pub(super) const fn new(
         part: Part,
         naming: FileNaming,
@@ -194,23 +195,23 @@ impl TraceFormat {
         Self { part, naming, is_text, writer, looks, read, counts, example }
     }
 
-    /// Known by the content of a file, whatever it is called.
+    /// The same format, which is recognised by the content of a file, whatever the name.
     pub(super) const fn known_by(self, looks: RecognizeFn) -> Self {
         Self { looks, ..self }
     }
 
-    /// Its files are text: what is none is refused before it is read, and a mark of the order of
-    /// bytes is left out.
+    /// The same format, whose files are text: a file that is no text is refused before it is read,
+    /// and a byte order mark is left out.
     pub(super) const fn text(self) -> Self {
         Self { is_text: true, ..self }
     }
 
-    /// It is written as well.
+    /// The same format with a writer.
     pub(super) const fn writes(self, writer: FormatWriter) -> Self {
         Self { writer: Some(writer), ..self }
     }
 
-    /// It says of a run more than its schedule does.
+    /// The same format with a function that counts what a run holds beyond its schedule.
     pub(super) const fn counts(self, counts: CountFn) -> Self {
         Self { counts: Some(counts), ..self }
     }
@@ -250,8 +251,8 @@ impl TraceFormat {
     /// The schedule of a run: the files of all ranks in their order, without an index.
     ///
     /// # Errors
-    /// With the file and the place in it, where it is none of this format; for a parameter that is
-    /// none of the format's or cannot have that value; when `watch` says stop.
+    /// With the file and the place in it, where the content is not of this format; for a parameter
+    /// that the format does not have, or a value out of range; when `watch` asks to stop.
     pub fn read(
         &self,
         files: &[NamedFile<'_>],
@@ -272,7 +273,8 @@ impl TraceFormat {
         }
     }
 
-    /// What a run holds that its schedule does not say; none where it says all.
+    /// Counts what a run holds beyond its schedule; `None` where the format holds no more than
+    /// that.
     ///
     /// # Errors
     /// As [`Self::read`].
@@ -280,7 +282,7 @@ impl TraceFormat {
         self.counts.map(|counts| counts(files, watch))
     }
 
-    /// Whether [`Self::count`] finds something.
+    /// Whether [`Self::count`] gives something.
     pub fn is_counted(&self) -> bool {
         self.counts.is_some()
     }
@@ -290,7 +292,7 @@ impl TraceFormat {
         (self.example)()
     }
 
-    /// Those of `files` that belong to ranks.
+    /// The files of `files` that belong to ranks, without an index.
     pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<NamedFile<'a>> {
         let is_index = |name: &str| match self.naming {
             FileNaming::Indexed { index, .. } => name.ends_with(index),
@@ -301,7 +303,7 @@ impl TraceFormat {
     }
 }
 
-/// A file as text.
+/// The content of a file as text; refused where it is not UTF-8.
 pub(super) fn text(content: &[u8]) -> Result<&str, Refusal> {
     std::str::from_utf8(content).map_err(|e| {
         let why = format!("byte {} is not UTF-8", e.valid_up_to());

@@ -1,12 +1,13 @@
 //! Workloads as files: schedules in GOAL, and traces of what the ranks of a run did.
 //!
 //! A format is one file beside this one, or one folder, with its row, `ENTRY`; `cargo xtask gen`
-//! puts it into the table. Which files belong to a run is said by their names; of a file that has
-//! all ranks its content decides first.
+//! puts it into the table. The names of files say which of them belong to a run. The format of a
+//! file that has all ranks is recognised by its content first.
 
 mod kind;
 mod mpi;
-// That of docs/adding-a-trace-format.md, under a name that adding it leaves free.
+// The example of docs/adding-a-trace-format.md; the name that the page gives it stays free for
+// readers.
 #[cfg(test)]
 #[path = "../../../../docs/parts/htsim_flows.rs"]
 mod page_htsim_flows;
@@ -51,8 +52,8 @@ pub fn format(name: &str) -> Result<&'static TraceFormat, Refusal> {
     })
 }
 
-/// The format of a file that has all ranks: the one that its content is of, before the one that its
-/// name has the end of. A text that no format knows is read as GOAL, which says what is missing.
+/// The format of a file that has all ranks: that of its content, else that of the end of its name.
+/// A text that no format knows is read as GOAL, which says what is missing.
 ///
 /// # Errors
 /// When no format knows the file, and it is no text.
@@ -80,7 +81,8 @@ pub fn of_file(name: &str, content: &[u8]) -> Result<&'static TraceFormat, Refus
     })
 }
 
-/// What a file is that has the communication of processes as a matrix, by its content or its name.
+/// What a file with the communication of processes as a matrix is, by its content or its name;
+/// `None` for other files.
 fn matrix(name: &str, content: &[u8]) -> Option<&'static str> {
     let starts =
         |with: &[u8]| content.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with));

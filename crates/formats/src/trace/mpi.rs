@@ -1,4 +1,4 @@
-//! What all traces of MPI have in common: which calls talk to nobody, and constants.
+//! Parts of all traces of MPI: names of local calls, which communicate with nobody, and constants.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,10 +30,10 @@ impl UnknownRequests {
     }
 }
 
-/// What a colour is that puts a process into no communicator, in Open MPI and MPICH.
+/// The colour that puts a process into no communicator, in Open MPI and MPICH.
 pub(super) const UNDEFINED: i64 = -32766;
 
-/// Beginnings of the names of calls that talk to nobody.
+/// The beginnings of the names of local calls.
 const LOCAL: [&str; 20] = [
     "Type_",
     "Op_",
@@ -57,7 +57,7 @@ const LOCAL: [&str; 20] = [
     "Dims_create",
 ];
 
-/// The others of these.
+/// The whole names of further local calls.
 const LOCAL_TOO: [&str; 32] = [
     "Cart_get",
     "Cart_map",
@@ -93,7 +93,8 @@ const LOCAL_TOO: [&str; 32] = [
     "Iprobe",
 ];
 
-/// Whether a call, named without `MPI_`, talks to nobody: its time is computing.
+/// Whether a call, named without `MPI_`, is local: it communicates with nobody, and its time is
+/// computing.
 pub(super) fn is_local(name: &str) -> bool {
     LOCAL.iter().any(|start| name.starts_with(start)) || LOCAL_TOO.contains(&name)
 }

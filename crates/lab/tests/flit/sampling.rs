@@ -170,7 +170,7 @@ fn runs_are_as_long_as_the_rules_say() {
             assert_eq!(found.point.cycles, u64::from(periods * each), "{more}");
             continue;
         }
-        // the run found what a run of that length finds
+        // a run whose phases have these fixed lengths finds the same
         let phases = RunPhases {
             warmup_cycles: since * each,
             measure_cycles: (periods - since) * each,

@@ -81,8 +81,9 @@ impl CrateModules {
         Ok(all)
     }
 
-    /// The module that a path from the root of the crate belongs to: the deepest on it, or where
-    /// that has the next name from. `None` where it has it from another crate.
+    /// The module that a path from the root of the crate belongs to: the deepest one on it, or the
+    /// one from which that imports the next name. `None` where it imports the name from another
+    /// crate.
     fn target(&self, path: &[String], depth: usize) -> Option<&[String]> {
         let length = (0..=path.len()).rev().find(|&n| self.modules.contains_key(&path[..n]))?;
         let (here, SourceModule { names, .. }) = self.modules.get_key_value(&path[..length])?;
@@ -102,7 +103,7 @@ impl CrateModules {
         Some(by_glob.unwrap_or(here))
     }
 
-    /// The module that module `here` has the first name of a path from by a glob.
+    /// The module from which `here` has the first name of a path by a glob import.
     fn by_glob(&self, here: &[String], path: &[String], depth: usize) -> Option<&[String]> {
         let ours = |glob: &&NamePath| !self.is_elsewhere(here, glob);
         self.modules[here].names.globs().filter(ours).find_map(|glob| {
@@ -276,7 +277,7 @@ mod tests {
         let b = ("b.rs", "pub fn g() { crate::a::f(); }");
         let found = cycles(&[("lib.rs", "mod a;\nmod b;\npub use b::g;\nstruct Shared;"), a, b]);
         assert_eq!(found, [["c/src/a.rs", "c/src/b.rs"]]);
-        // what the folder above has from elsewhere is no need of it
+        // importing what the folder above has from another crate is no need of that folder
         let other = ("a.rs", "use super::Map;\npub fn f(_: Map) {}");
         let above = "mod a;\nuse std::collections::BTreeMap as Map;\nfn x() { a::f(); }";
         assert!(cycles(&[("lib.rs", above), other]).is_empty());

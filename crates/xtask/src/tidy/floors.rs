@@ -33,8 +33,8 @@ const ARROWS: &[(&str, &[&str])] = &[
 /// Crates that nothing stands on, not even tests.
 const TOPS: &[&str] = &["py", "xtask", "conformance"];
 
-/// Checks the answer of `cargo metadata --no-deps`: normal and build dependencies go
-/// by the arrows, those of tests may be any crate that something may stand on.
+/// Checks the answer of `cargo metadata --no-deps`: normal and build dependencies must follow the
+/// arrows, and tests may depend on every crate but the tops.
 ///
 /// # Errors
 /// Metadata that is not what cargo writes.

@@ -1,7 +1,7 @@
 //! What a Rust file defines, imports and names, outside of tests.
 //!
-//! Paths in the bodies of macros count too: of what is between their brackets every word is looked
-//! at. What a macro adds by itself is not seen, nor whose method a call means.
+//! Paths in the bodies of macros count too: every word between their brackets is looked at. What a
+//! macro expands to is not seen, nor which type the method of a call belongs to.
 
 use std::collections::BTreeSet;
 
@@ -32,7 +32,7 @@ pub(super) struct FileNames {
 }
 
 impl FileNames {
-    /// Those of a file.
+    /// The names of a file.
     pub(super) fn of(file: &syn::File) -> Self {
         let mut names = Self::default();
         names.visit_file(file);
@@ -141,7 +141,7 @@ impl FileNames {
     }
 }
 
-/// The file of `#[path = "..."]`.
+/// The file that an attribute `#[path = "..."]` names; `None` for other attributes.
 fn file_of(attribute: &Attribute) -> Option<String> {
     match &attribute.meta {
         Meta::NameValue(pair) if pair.path.is_ident("path") => match &pair.value {
@@ -199,7 +199,8 @@ impl<'ast> Visit<'ast> for FileNames {
         let before = self.uses.len();
         self.used(&item.tree, &[]);
         if matches!(item.vis, syn::Visibility::Inherited) {
-            // what is imported for this file is needed; what it passes on, where it is named
+            // the file needs what it imports for itself; what it re-exports is needed where that is
+            // named
             let needed: Vec<NamePath> =
                 self.uses[before..].iter().map(|(_, path)| path.clone()).collect();
             self.named.extend(needed);

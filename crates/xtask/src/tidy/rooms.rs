@@ -1,4 +1,5 @@
-//! Which room of the Python package may import which; and that no files import one another.
+//! Which room (folder) of the Python package may import which; and that no files import one
+//! another.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,8 +7,8 @@ use super::finding::RuleViolation;
 use super::graph::{self, FileCycle};
 use crate::python::{FileImport, PythonPackage, room};
 
-/// Every room, and every file beside the rooms, with those it may import: they stand above it here,
-/// so that there is no cycle. The compiled core is everyone's.
+/// Every room, and every file beside the rooms, with those that it may import: all of these are
+/// listed above it, so that there is no cycle. Every file may import the compiled core.
 const ROOMS: &[(&str, &[&str])] = &[
     ("_generated", &[]),
     ("certificate_check", &[]),

@@ -3,7 +3,7 @@
 use super::finding::RuleViolation;
 use crate::source;
 
-/// More lines than this are noted.
+/// Files with more lines than this are noted.
 pub(super) const LINES_AIM: usize = 400;
 /// More lines than this are a finding, but in the generated Python, which grows with the families.
 const LINES_MAX: usize = 700;
@@ -57,11 +57,11 @@ pub(super) fn check(name: &str, body: &str) -> Vec<RuleViolation> {
     findings
 }
 
-/// Where the words that start a Python of its own are written, once.
+/// The only file with the command line that starts another Python.
 const PYTHON_CHILD: &str = "python/flyloom/support/process.py";
 
-/// A child that is a Python gets its words from `process.python`, whose `-P` keeps modules of the
-/// working folder out of it.
+/// Finds command lines that start a Python without `process.python`, whose `-P` keeps modules of
+/// the working folder out of it.
 fn python_children(name: &str, body: &str) -> Vec<RuleViolation> {
     let starts = |line: &str| line.contains("sys.executable");
     let safe = |line: &str| name == PYTHON_CHILD && line.contains("\"-P\"");
@@ -90,7 +90,7 @@ fn unfinished(name: &str, body: &str) -> Vec<RuleViolation> {
     findings
 }
 
-/// Files of a section a part, which nobody reads from end to end.
+/// Generated pages with a section for each part, which nobody reads from end to end.
 const GENERATED: [&str; 4] =
     ["/_generated.py", "/_mappings.py", "/_measures.py", "/_simulators.py"];
 
@@ -146,7 +146,7 @@ fn rust(name: &str, body: &str) -> Vec<RuleViolation> {
     findings
 }
 
-/// Families and engines say where they come from.
+/// The finding where a family or an engine does not cite its source.
 fn cites(name: &str, body: &str, file: &syn::File) -> Option<RuleViolation> {
     let (_, implements) = SOURCED.iter().find(|(folder, _)| name.starts_with(folder))?;
     let member = !source::impls_of(file, implements).is_empty();

@@ -27,7 +27,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["so", "many"], "the number, `N` of them"),
 ];
 
-/// How a comment does not begin, and what it is instead.
+/// How a comment must not begin.
 const OPENINGS: &[&[&str]] = &[&["of"], &["the", "same", "where"], &["of", "those"]];
 
 /// The rooms that still have some, and how many. The list may only shrink.
@@ -50,7 +50,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("tests", 23),
 ];
 
-/// Files whose words are others': those of papers, programs and licences, what is generated, and
+/// Files that may hold refused words: those of papers, programs and licences, generated ones, and
 /// the lists of these words.
 const OTHERS: &[&str] = &[
     "CHANGELOG.md",

@@ -17,7 +17,7 @@ KIND_COLOURS = {"copper": "#b8651b", "electric": "#b8651b", "optical": "#2f7fb5"
 STEPS = ("endpoint cables", "inside a group", "inside a rack, between groups", "between racks")
 
 
-# --- shapes --------------------------------------------------------------------------------------
+# --- the shape of the data -----------------------------------------------------------------------
 
 
 class WiringStep(TypedDict):
@@ -76,7 +76,7 @@ class CablePurchase(TypedDict):
     catalog: Annotated[str, "the catalogue of prices"]
 
 
-# --- what a run has of them ----------------------------------------------------------------------
+# --- data from the results of a run --------------------------------------------------------------
 
 
 def of_network(saved: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -123,7 +123,7 @@ def border(saved: Mapping[str, Any]) -> None:
         expect(len(steps) == 4, f"networks.{key}.plan.by_step", "a number for each of 4 steps")
 
 
-# --- what is shown -------------------------------------------------------------------------------
+# --- the chart and the figures -------------------------------------------------------------------
 
 
 def view(page: PageData) -> dict[str, Any] | None:

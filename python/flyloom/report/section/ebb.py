@@ -109,7 +109,7 @@ def view(page: PageData) -> dict[str, Any] | None:
 
 
 def ebb_figure(routing: Found) -> float | None:
-    """What a chart of effective bisection bandwidth picks routings by: the mean."""
+    """The figure by which a chart of effective bisection bandwidth picks routings: the mean."""
     return routing["ebb"]["mean"] if routing["ebb"] else None
 
 
@@ -193,7 +193,7 @@ def _domain(values: Sequence[Found]) -> tuple[float, float]:
 
 
 def tiles(page: PageData) -> list[dict[str, str]]:
-    """The highest of what was measured, of verified routings where there are some."""
+    """The highest bandwidth that was measured, that of verified routings where there are some."""
     measured = [r for r in page.routings if r["ebb"]]
     if not measured:
         return []

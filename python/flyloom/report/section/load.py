@@ -64,7 +64,7 @@ def view(page: PageData) -> dict[str, Any] | None:
 
 
 def load_figure(routing: Found) -> float | None:
-    """What a chart of loads picks routings by: the highest load over the mean."""
+    """The figure by which a chart of loads picks routings: the highest load over the mean."""
     ratio: float | None = load_summary(routing["load_histogram"] or [])["ratio"]
     return ratio
 

@@ -11,7 +11,7 @@ from flyloom.report.figure import HIGHER, LOWER
 from flyloom.report.shape import Simple, also
 from flyloom.support.amounts import figure, heading
 
-#: Columns of a measure from which on what is the same in all rows is said beside the table.
+#: In tables with more columns than this, values that all rows share stand beside the table.
 WIDE = 8
 
 
@@ -72,7 +72,7 @@ class MeasureTables(TypedDict):
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The tables of a run, with what was asked by dotted names."""
+    """The tables of a run, with the parameters of its points by dotted names."""
     for measure in saved.get("measures") or []:
         yield {**measure, "rows": [{**row, "parameters": dotted(row.get("parameters") or {})}
                                    for row in measure["rows"]]}
@@ -85,8 +85,8 @@ def view(page: PageData) -> dict[str, Any] | None:
 
 
 def measure_tables(measures: Sequence[Found]) -> list[dict[str, Any]]:
-    """The tables of measures. Of a wide one ``same`` says in words what is the same in all rows,
-    and its columns are the others."""
+    """The tables of measures. In a wide table the columns with one value in all rows are left out,
+    and ``same`` states their values in words."""
     out = []
     for measure in measures:
         columns, rows = measure["columns"], measure["rows"]

@@ -31,7 +31,7 @@ STRUCTURE = (
 MATRIX_LINKS = 60_000
 
 
-# --- shapes --------------------------------------------------------------------------------------
+# --- the shape of the data -----------------------------------------------------------------------
 
 
 class RackSwitch(TypedDict):
@@ -145,7 +145,7 @@ class NetworkFacts(TypedDict):
     groups: Annotated[dict[str, Any], "the group of each switch, by the key of the network"]
 
 
-# --- what a run has of them ----------------------------------------------------------------------
+# --- data from the results of a run --------------------------------------------------------------
 
 
 def of_network(saved: Mapping[str, Any], key: str) -> dict[str, Any]:
@@ -159,7 +159,8 @@ def of_network(saved: Mapping[str, Any], key: str) -> dict[str, Any]:
 
 
 def border(saved: Mapping[str, Any]) -> None:
-    """Every network has its links, names and groups, and every switch and endpoint its seat."""
+    """Checks that every network has its links, names and groups, and every switch and endpoint a
+    seat."""
     for key, facts in saved["networks"].items():
         for part, kind in (("edges", [[Count]]), ("switch_names", [str]), ("groups", [Simple])):
             walk(saved[part].get(key), kind, f"{part}.{key}")
@@ -179,7 +180,8 @@ def _seats(plan: Mapping[str, Any], switches: int, where: str) -> None:
 
 
 def check(network: Found, _data: Found, where: str) -> None:
-    """There is a name and a group for each switch, and links and racks have switches there are."""
+    """Checks that each switch has a name and a group, and that links and racks have only known
+    switches."""
     size = cabled(network)
     valid = f"switch ids of this network go from 0 to {size - 1}"
     for key in ("switch_names", "switch_groups"):
@@ -220,7 +222,7 @@ def _check_floor(floor: Found, size: int, where: str) -> None:
                 raise fail(f"{where}.rack_pairs[{i}].{end}", found, "name one of floor.racks")
 
 
-# --- what is shown -------------------------------------------------------------------------------
+# --- the table and the drawings ------------------------------------------------------------------
 
 
 def view(page: PageData) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 def _without(point: Any, names: tuple[str, ...]) -> Any:
     """A point without these of its fields."""
     if not isinstance(point, dict):
-        return point  # the report refuses these
+        return point  # the check of the report refuses such a value
     return {key: value for key, value in point.items() if key not in names}
 
 

@@ -14,7 +14,7 @@ from flyloom.report.words import few
 SOURCES = {"flyloom": "flyloom", "opensm": "OpenSM", "file": "read from file"}
 
 
-# --- shapes --------------------------------------------------------------------------------------
+# --- the shape of the data -----------------------------------------------------------------------
 
 
 class RoutingVerdict(TypedDict):
@@ -66,7 +66,7 @@ class SavedRouting(TypedDict):
     deadlock: NotRequired[Annotated[DeadlockVerdict, "whether packets can wait in a cycle"]]
 
 
-# --- what a run has of them ----------------------------------------------------------------------
+# --- data from the results of a run --------------------------------------------------------------
 
 
 def of_routing(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def border(saved: Mapping[str, Any]) -> None:
                 expect(known, f"{where}.verify.deadlock.{key}", "a value")
 
 
-# --- drawing the section -------------------------------------------------------------------------
+# --- the tables and the figures ------------------------------------------------------------------
 
 
 def view(page: PageData) -> dict[str, Any] | None:

@@ -110,7 +110,8 @@ def figures(page: PageData) -> Iterator[Figure]:
     known = all(curve["saturation_throughput"] is not None for curve in curves)
 
     def most(run: Found) -> float:
-        """The saturation throughput of a curve, or else the most that arrives at any load."""
+        """The saturation throughput of a curve; where that is not known, the highest accepted
+        load."""
         curve = run["curve"]
         arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
         return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))

@@ -15,7 +15,7 @@ use base::Refusal;
 use fabric::network::Speed;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// What ibutils writes of a lane's speed, Gbit/s; FDR10 goes by its name.
+/// The number by which ibutils writes the speed of a lane, Gbit/s; FDR10 has a name instead.
 const NOMINAL: [(Speed, f64); 8] = [
     (Speed::SDR, 2.5),
     (Speed::DDR, 5.0),
@@ -32,14 +32,14 @@ pub(crate) fn nominal_gbps(speed: Speed) -> f64 {
     NOMINAL.iter().find(|(s, _)| *s == speed).map_or(10.0, |(_, gbps)| *gbps)
 }
 
-/// Most boards within boards.
+/// The largest depth of boards within boards.
 const MOST_DEPTH: usize = 16;
 /// Most devices and boards of one system.
 const MOST_PARTS: usize = 1 << 16;
-/// Words of a board that is not there.
+/// The words for a board that is not installed.
 const REMOVED: [&str; 3] = ["R", "X", "Removed"];
 
-/// The width and the speed that are said of a cable.
+/// The width and the speed that a file states for a cable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct CableRate {
     pub(super) width: Option<u8>,
@@ -47,7 +47,7 @@ pub(super) struct CableRate {
 }
 
 impl CableRate {
-    /// With what `other` says of what this does not.
+    /// The same rate, with the width or the speed of `other` where it lacks one.
     pub(super) fn or(self, other: Self) -> Self {
         Self { width: self.width.or(other.width), speed: self.speed.or(other.speed) }
     }
@@ -83,10 +83,10 @@ impl CableRate {
     }
 }
 
-/// A line of a cable: the port, what is said of the cable, and the words behind the arrow.
+/// A line of a cable: the port, the rate of the cable, and the words behind the arrow.
 pub(super) type CableLine<'a> = (&'a str, CableRate, Vec<&'a str>);
 
-/// What a line says of a cable; `None` where it has no arrow.
+/// The port, rate and far end that a line gives for a cable; `None` where it has no arrow.
 pub(super) fn arrow(line: &str) -> Option<Result<CableLine<'_>, String>> {
     let (left, right) = line.split_once("->")?;
     let left = left.trim();
@@ -148,10 +148,10 @@ pub(super) struct FlatSystem {
 }
 
 impl IbnlDefinitions {
-    /// Adds those of a file.
+    /// Adds the definitions of a file.
     ///
     /// # Errors
-    /// With the line that is none.
+    /// With the line that is not understood.
     pub(super) fn add(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
         let mut file =
             IbnlFile { name: name.to_owned(), systems: Vec::new(), boards: HashMap::new() };
@@ -209,7 +209,7 @@ impl IbnlDefinitions {
 type IbnlFault = (String, &'static str);
 
 impl IbnlFile {
-    /// Takes a line; the names of a system that can be cabled where it begins one.
+    /// Reads a line; returns the names of a system that can be cabled where the line begins one.
     fn line(&mut self, line: &str) -> Result<Vec<String>, IbnlFault> {
         let words: Vec<&str> = line.split_whitespace().collect();
         let names = |words: &[&str]| -> Vec<String> {
@@ -305,7 +305,7 @@ impl SystemBuilder<'_> {
             let why = "boards within boards, too deep or too many".to_owned();
             return Err((why, "16 deep and 2^16 parts at most; no board within itself"));
         }
-        // of each part where its ports are: a device's number, or a board's connectors
+        // where the ports of each part are: a device's number, or the connectors of a board
         let mut inside: Vec<Result<usize, SystemConnectors>> =
             Vec::with_capacity(system.parts.len());
         for part in &system.parts {

@@ -8,9 +8,9 @@
 //! ```
 //!
 //! Source: ibdm-topo-file(1) of ibutils, and what its reader does: an empty line ends a system, `#`
-//! begins a remark, a cable may stand at both of its ends, a width or speed that is not said is 4x
-//! or 2.5G. What is in a system say its definitions ([`ibnl`]); a type without one is a switch or
-//! an adapter where its connectors tell which.
+//! begins a remark, a cable may stand at both of its ends, a width or speed that is not stated is
+//! 4x or 2.5G. The definition of a type ([`ibnl`]) says what is in its systems; a type without one
+//! is a switch or an adapter where its connectors show which.
 
 mod ibnl;
 mod said;
@@ -96,7 +96,7 @@ pub fn read_with(
     build(&said, &flats, name, remarks)
 }
 
-/// What is in each system.
+/// The devices of each system, and the cables inside it.
 fn flats(
     said: &TopologyText,
     known: &IbnlDefinitions,
@@ -134,7 +134,7 @@ fn flats(
     Ok(all)
 }
 
-/// The network.
+/// Builds the network.
 fn build(
     said: &TopologyText,
     flats: &[Rc<FlatSystem>],
@@ -146,7 +146,7 @@ fn build(
     let says = says_rates(said, flats);
     let cable = |rate: CableRate| {
         if !says {
-            // where nothing is said of any cable, they are what they are in other files
+            // where the file states no rate for any cable, all have the default of other formats
             return Cable::default();
         }
         let (width, speed) = (rate.width.unwrap_or(4), rate.speed.unwrap_or(Speed::SDR));
@@ -232,7 +232,7 @@ fn devices(said: &TopologyText, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Ve
     devices
 }
 
-/// Whether anything is said of the rate of a cable.
+/// Whether the file states the rate of any cable.
 fn says_rates(said: &TopologyText, flats: &[Rc<FlatSystem>]) -> bool {
     said.cables.iter().any(|(_, _, rate, _)| rate.is_said())
         || flats.iter().any(|flat| {

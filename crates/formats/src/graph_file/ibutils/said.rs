@@ -1,4 +1,4 @@
-//! What a topology file says: systems, and cables between their connectors.
+//! The contents of a topology file: systems, and cables between their connectors.
 
 use super::ibnl::{CableRate, arrow};
 use fabric::network::{NAMES, name_fault};
@@ -27,7 +27,7 @@ pub(super) struct TopologyText<'a> {
 }
 
 impl<'a> TopologyText<'a> {
-    /// Takes a line; `open` is the system whose cables follow.
+    /// Reads a line; `open` is the system whose cables follow.
     pub(super) fn line(
         &mut self,
         line: &'a str,

@@ -1,4 +1,4 @@
-//! What systems are whose type has no definition: a switch or an adapter, by their connectors.
+//! Systems whose type has no definition: each is a switch or an adapter, as its connectors show.
 
 use super::ibnl::{CableRate, FlatSystem, IbnlDefinitions};
 use super::said::TopologyText;
@@ -29,7 +29,7 @@ fn port(connector: &str) -> Option<(&str, u16)> {
     (port.len() - digits.len() <= 4).then_some((device, number))
 }
 
-/// What is known of each type without definition.
+/// The connectors and neighbours of each type without a definition.
 fn types<'a>(
     said: &TopologyText<'a>,
     known: &IbnlDefinitions,

@@ -1,4 +1,5 @@
-//! A network of the nodes that a file tells of: what is one, what is left out, what is joined.
+//! Builds a network from the nodes of a file: which are endpoints, which are left out, what is
+//! joined.
 
 use super::device::{DeviceChoice, DeviceKind, names_no_host};
 use super::line::{LinkRate, NodeLine, PortLine};
@@ -9,7 +10,7 @@ use fabric::network::{Builder, Cable, FileRemainder, Plug, Recipe, Switch, Topol
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
-/// What helps where nodes are missing.
+/// The help of a refusal where nodes are missing.
 const WHOLE: &str = "expected the node at the other end as well: write the discovery anew, whole";
 /// Lines, cables and nodes that a remark names before it only counts.
 const NAMED: usize = 3;
@@ -30,7 +31,7 @@ impl FabricNode<'_> {
         self.head.name.filter(|name| !name.is_empty()).unwrap_or(&self.head.id)
     }
 
-    /// What it is for; of a switch nothing is asked.
+    /// What the node, which is no switch, is for.
     fn kind(&self) -> DeviceKind {
         match self.form {
             DeviceForm::Router => DeviceKind::Router,
@@ -44,13 +45,13 @@ pub(super) struct FabricNodes<'a> {
     file: &'a str,
     pub(super) all: Vec<FabricNode<'a>>,
     by_id: HashMap<String, usize>,
-    /// How many came again, and lines of programs, of which the first.
+    /// How many nodes came again; then the number of lines of programs, and the first of these.
     again: usize,
     talk: usize,
     first_talk: Option<(usize, &'a str)>,
-    /// The last line that was read.
+    /// The number of the last line that was read.
     pub(super) ends: usize,
-    /// What a reader has to say of the file.
+    /// Notes of the reader on the file.
     pub(super) notes: Vec<String>,
 }
 
@@ -67,16 +68,17 @@ enum FarPort<'n, 'a> {
 struct FabricRemarks {
     left_out: BTreeMap<DeviceKind, usize>,
     loops: Vec<[Plug; 2]>,
-    /// Cables without a switch, and cables whose ends differ, in words.
+    /// Cables without a switch, in words; then cables whose ends differ.
     back_to_back: Vec<String>,
     unequal: Vec<String>,
-    /// Cables of which a width or a speed is said that is not known.
+    /// Cables whose width or speed is not known at either end.
     open: Vec<String>,
     /// The switch of every rail.
     attached: Vec<SwitchId>,
     /// Hosts with several adapters among the endpoints, by name.
     several: Vec<String>,
-    /// Adapters of hosts, of which others are chosen, and ports of endpoints that are not used.
+    /// Number of adapters left out because others of their host are chosen; then that of ports of
+    /// endpoints that are not used.
     other_adapters: usize,
     other_ports: usize,
 }
@@ -88,7 +90,7 @@ impl<'a> FabricNodes<'a> {
         Self { file, all, by_id, again: 0, talk: 0, first_talk: None, ends: 0, notes }
     }
 
-    /// Counts a line of a program.
+    /// Counts a line that a program printed.
     pub(super) fn talk(&mut self, number: usize, line: &'a str) {
         self.talk += 1;
         self.first_talk.get_or_insert((number, line));
@@ -193,7 +195,7 @@ impl<'a> FabricNodes<'a> {
         }
     }
 
-    /// The node and the port at the other end of a port's cable, which must tell of it alike.
+    /// The node and the port at the other end of a port's cable; both ends must describe it alike.
     fn other_end(&self, from: &FabricNode, p: &PortLine) -> Result<FarPort<'_, 'a>, LineFault> {
         let Some(&to) = self.by_id.get(p.peer.as_ref()) else {
             let kind = match p.peer_name {
@@ -237,7 +239,8 @@ impl<'a> FabricNodes<'a> {
         Ok(FarPort::Port(to, q))
     }
 
-    /// Which nodes cables lead to that are not in the file, and where that ends.
+    /// The words for a refusal: which nodes are not in the file though cables lead to them, and
+    /// where the file ends.
     fn missing(&self) -> String {
         let peers = self.all.iter().flat_map(|n| &n.ports).map(|(_, p)| p.peer.as_ref());
         let missing: BTreeSet<&str> = peers.filter(|id| !self.by_id.contains_key(*id)).collect();
@@ -354,13 +357,13 @@ impl<'a> FabricNodes<'a> {
         adapter.ports.iter().any(|(_, p)| !to_device(p))
     }
 
-    /// Whether it has one, or none at all.
+    /// Whether an adapter has a cable to a switch, or no cable at all.
     fn may_reach(&self, adapter: &FabricNode) -> bool {
         adapter.ports.is_empty() || self.is_cabled(adapter)
     }
 
-    /// Checks every cable, also of what is left out; those of devices that are not in the file and
-    /// those without a switch are gathered.
+    /// Checks every cable, also those of devices that are left out. Cables of devices that are not
+    /// in the file, and cables without a switch, are gathered for remarks.
     fn check_all(
         &self,
         switch_at: &[Option<SwitchId>],
@@ -384,7 +387,7 @@ impl<'a> FabricNodes<'a> {
         Ok(())
     }
 
-    /// Of every switch the cables to devices that are not `attached`, but for those of aggregation
+    /// For each switch, the number of cables to devices that are not `attached`, except aggregation
     /// nodes, which are within switches of any level.
     fn left_out(
         &self,
@@ -501,8 +504,8 @@ impl<'a> FabricNodes<'a> {
         Ok(())
     }
 
-    /// The names of all nodes: of endpoints of several adapters the host's; ids in place of empty
-    /// names and of those that several switches and endpoints bear.
+    /// The names of all nodes. Endpoints of several adapters have the name of the host; ids stand
+    /// in place of empty names and of those that several switches and endpoints have.
     fn unique_names(&self, groups: &[Vec<usize>], joined: bool) -> Vec<&str> {
         let mut named: Vec<&str> =
             self.all.iter().map(|n| n.head.name.unwrap_or_default()).collect();
@@ -528,7 +531,7 @@ impl<'a> FabricNodes<'a> {
         named
     }
 
-    /// A line for each sort of thing that was left out or understood otherwise than written.
+    /// A line for each sort of thing that was left out, or read otherwise than it is written.
     fn remarks(&self, gathered: &FabricRemarks, joined: bool) -> Vec<String> {
         let mut found = self.notes.clone();
         if !gathered.left_out.is_empty() {
@@ -603,14 +606,14 @@ impl<'a> FabricNodes<'a> {
     }
 }
 
-/// What the rails of an endpoint are added with.
+/// The endpoint that rails are added to, with what decides which ones are.
 struct EndpointRails<'b> {
     endpoint: EndpointId,
     switch_at: &'b [Option<SwitchId>],
     choice: &'b DeviceChoice,
 }
 
-/// How hosts with several adapters are counted.
+/// The remark on how hosts with several adapters are counted.
 fn several_adapters(hosts: &[String], joined: bool) -> String {
     let hosts = match hosts {
         [one] => format!("host {one} has several adapters"),

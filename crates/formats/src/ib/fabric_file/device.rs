@@ -1,4 +1,4 @@
-//! What a discovered device is, and which devices are endpoints of the network.
+//! The kinds of discovered devices, and which devices are endpoints of the network.
 //!
 //! The type of node tells switches, adapters and routers apart. What an adapter is for, only its
 //! device id and its description say: the switches' units for aggregation (SHARP) are all called
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use std::fmt;
 
-/// The kind of a node of a fabric: what it is for.
+/// The kind of a node of a fabric, by its purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum DeviceKind {
     /// The adapter of a host: an endpoint.
@@ -69,7 +69,7 @@ impl DeviceKind {
         format!("{count} {}", if count == 1 { one } else { many })
     }
 
-    /// What an adapter with this device id and description is.
+    /// The kind of an adapter with this device id and description.
     pub(super) fn of_adapter(device: Option<u64>, description: &str) -> Self {
         let text = description.to_lowercase();
         if device == Some(AGGREGATION_DEVICE) || text.contains("aggregation node") {
@@ -155,8 +155,8 @@ pub(super) fn names_no_host(description: &str) -> bool {
     description.trim().is_empty() || description.contains("Mellanox Technologies")
 }
 
-/// A kind, or a pattern in which `*` is any text and `?` any character: with a blank in it for
-/// whole descriptions, else for hosts.
+/// A kind, or a pattern in which `*` is any text and `?` any character. A pattern with a blank is
+/// for whole descriptions, another one for hosts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum DevicePattern {
     Kind(DeviceKind),
@@ -205,14 +205,14 @@ fn fits(glob: &str, text: &str) -> bool {
 /// Which of a host's adapters are endpoints.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 enum AdapterChoice {
-    /// Each is one.
+    /// Each adapter is an endpoint.
     #[default]
     Each,
-    /// All of a host are one, with a rail for every cabled port.
+    /// All adapters of a host together are one endpoint, with a rail for every cabled port.
     Joined,
-    /// The first of a host, by its first cabled port.
+    /// The first adapter of each host is an endpoint, with its first cabled port.
     First,
-    /// Those whose name in the host fits.
+    /// The adapters whose name in their host fits this pattern are endpoints.
     Named(String),
 }
 
@@ -222,7 +222,7 @@ pub struct DeviceChoice {
     keep: Vec<DevicePattern>,
     only: Vec<DevicePattern>,
     adapters: AdapterChoice,
-    /// As it was given, for the recipe.
+    /// The choice in the user's words, for the recipe.
     given: WrittenChoice,
 }
 
@@ -232,7 +232,7 @@ struct WrittenChoice {
     keep: Vec<String>,
     only: Vec<String>,
     adapters: Option<String>,
-    /// Asked of all files, also of those that have no devices.
+    /// Whether the choice is meant for all files, also for those that have no devices.
     of_all: bool,
 }
 
@@ -241,7 +241,7 @@ impl DeviceChoice {
     /// `adapters` (`each`, `joined`, `first`, or a pattern for the adapter's name in its host).
     ///
     /// # Errors
-    /// When it is none.
+    /// When `value` is no such choice.
     pub fn new(value: &Value) -> Result<Self, Refusal> {
         let help = "keep and only: kinds and patterns; adapters: each, joined, first or a name";
         let given: WrittenChoice = serde_json::from_value(value.clone())
@@ -257,17 +257,17 @@ impl DeviceChoice {
         Ok(Self { keep: patterns(&given.keep), only: patterns(&given.only), adapters, given })
     }
 
-    /// Whether nothing is asked for.
+    /// Whether the user made no choice.
     pub fn is_default(&self) -> bool {
         self.keep.is_empty() && self.only.is_empty() && self.adapters == AdapterChoice::Each
     }
 
-    /// Whether it is asked of all files, also of those that have no devices.
+    /// Whether the choice is meant for all files, also for those that have no devices.
     pub fn is_of_all(&self) -> bool {
         self.given.of_all
     }
 
-    /// The parameters of a recipe that say it.
+    /// The parameters of a recipe that state this choice.
     pub(super) fn params(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let given = &self.given;
         let lists = [("keep", &given.keep), ("only", &given.only)];
@@ -281,7 +281,7 @@ impl DeviceChoice {
         self.adapters == AdapterChoice::Joined
     }
 
-    /// Whether of a host's adapters some are chosen.
+    /// Whether only some of a host's adapters are chosen.
     pub(super) fn chooses_adapters(&self) -> bool {
         matches!(self.adapters, AdapterChoice::First | AdapterChoice::Named(_))
     }
@@ -291,8 +291,9 @@ impl DeviceChoice {
         self.adapters == AdapterChoice::First
     }
 
-    /// Which of these devices are endpoints, by their kinds and descriptions; `cabled` says of each
-    /// whether it has a cable to a switch: of a host's adapters the first is one that has.
+    /// Which of these devices are endpoints, by their kinds and descriptions. `cabled` says of each
+    /// whether it has a cable to a switch: the first adapter of a host is the first one with such a
+    /// cable.
     ///
     /// # Errors
     /// When a pattern fits none of them.

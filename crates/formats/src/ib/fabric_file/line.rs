@@ -38,7 +38,7 @@ fn keys() -> impl Iterator<Item = &'static str> {
     IDS.into_iter().chain(GUIDS.into_iter().map(|(key, _)| key)).chain(SETTINGS)
 }
 
-/// A scanner of a line, at what is left of it.
+/// A scanner of a line, which holds the part that is not read yet.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LineScanner<'a>(pub &'a str);
 
@@ -148,7 +148,7 @@ impl<'a> NodeLine<'a> {
     }
 }
 
-/// Refuses names that cannot be shown.
+/// Refuses names with characters that cannot be printed.
 pub(super) fn shown(name: &str) -> Result<(), LineFault> {
     name_fault(name).map_or(Ok(()), |why| Err(LineFault::new(why, NAMES)))
 }
@@ -171,13 +171,13 @@ fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>
     value.parse().map(Some).map_err(bad)
 }
 
-/// Width and speed as one end of a cable tells them.
+/// Width and speed as one end of a cable states them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct LinkRate {
     pub(super) width: Option<u8>,
     pub(super) speed: Option<Speed>,
-    /// Whether it is given as `4xHDR`; else it comes from masks of what is enabled, of which the
-    /// fastest is used.
+    /// Whether it is given as `4xHDR`. Otherwise it comes from masks of the enabled widths and
+    /// speeds, of which the fastest are used.
     pub(super) exact: bool,
 }
 
@@ -332,7 +332,8 @@ pub(super) fn foreign(line: &str) -> LineFault {
 }
 
 impl LinkRate {
-    /// The cable that both ends describe, at the lesser where they differ; whether they do.
+    /// The cable that both ends describe, with the lower width and speed where they differ; and
+    /// whether they differ.
     pub(super) fn agree(&self, other: &Self) -> (Cable, bool) {
         let default = Cable::default();
         let differ = self.exact
@@ -347,13 +348,13 @@ impl LinkRate {
         (cable, differ)
     }
 
-    /// Whether neither end says a width, or a speed, though they say what cables are.
+    /// Whether an end gives a rate such as `4xHDR`, but no end the width, or no end the speed.
     pub(super) fn leaves_open(&self, other: &Self) -> bool {
         (self.exact || other.exact)
             && (self.width.or(other.width).is_none() || self.speed.or(other.speed).is_none())
     }
 
-    /// What both of two lines about one port say, and whether they differ.
+    /// Merges with the rate in a second line about the same port: the lower width and speed stay.
     pub(super) fn merge(&mut self, other: &Self) {
         self.exact |= other.exact;
         self.width = lesser(self.width, other.width);
@@ -382,7 +383,7 @@ fn lesser<T: Copy + Ord>(a: Option<T>, b: Option<T>) -> Option<T> {
     }
 }
 
-/// Whether a line is what a program said meanwhile: a warning, an error, a prompt, a time.
+/// Whether a line was printed by a program in between: a warning, an error, a prompt, a time.
 ///
 /// Such lines are `program: ...`, `file.c:N; ...`, `-W- ...`, `[root@head ~]# ...`, and any of
 /// several words, of which no first one begins a line of a fabric.
@@ -409,7 +410,7 @@ pub(crate) fn is_message(line: &str) -> bool {
         name.starts_with("ib") || name.contains(['/', '.', '[']) && name.chars().all(named)
     });
     let lower = line.to_lowercase();
-    // what `ibnetdiscover -s` shows while it looks
+    // lines that `ibnetdiscover -s` prints during the discovery
     let shows = line.starts_with("DR path ") || line.starts_with("LID path ");
     let troubles = ["warning", "error:", "timed out", "timeout", "failed", "bad status", "umad"];
     let marked = ["-", "==", "**", "sim>", "$ ", "% ", "WARN", "ERR"];

@@ -41,11 +41,11 @@ const HEADINGS: [(&str, DeviceForm); 5] = [
 /// A port as a line gives it, at either end.
 #[derive(Debug, Clone, Copy)]
 struct ListedPort<'a> {
-    /// `None` where only the other lines tell.
+    /// `None` where only other lines of the report say it.
     form: Option<DeviceForm>,
     lid: u16,
     number: u16,
-    /// Of a switch its own; of an adapter that of the port; `None` where the line has none.
+    /// A switch's own GUID, or that of an adapter's port; `None` where the line has none.
     guid: Option<u64>,
     /// Whether the GUID of an adapter is that of its port.
     is_port_guid: bool,
@@ -60,7 +60,7 @@ struct ReportLine<'a> {
     rate: LinkRate,
 }
 
-/// The nodes of such a report; `None` where the text is none.
+/// The nodes of such a report; `None` where the text is not one.
 ///
 /// # Errors
 /// When a line is not understood, or ends contradict each other.
@@ -355,7 +355,7 @@ impl<'a> ListingReader<'a> {
             let guid = port.guid.filter(|_| form == DeviceForm::Switch);
             if let Some(&at) = number.get(&id) {
                 let known: &mut FabricNode = &mut nodes.all[at];
-                known.guid = known.guid.or(guid); // far ends may not tell it
+                known.guid = known.guid.or(guid); // the line of a far end may lack it
                 continue;
             }
             let lid = Some(port.lid).filter(|_| form == DeviceForm::Switch);
@@ -453,7 +453,7 @@ fn port_line<'a>(
 ) -> PortLine<'a> {
     let of_adapter =
         |port: &ListedPort, form: DeviceForm| port.guid.filter(|_| form != DeviceForm::Switch);
-    // where there is no form, at the beginning of a line of `iblinkinfo -l`, it is the node's
+    // a line of `iblinkinfo -l` begins without a form: the GUID there is that of the node
     let own =
         |port: &ListedPort, form: DeviceForm| of_adapter(port, form).filter(|_| port.is_port_guid);
     PortLine {

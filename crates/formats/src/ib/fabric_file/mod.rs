@@ -16,9 +16,10 @@
 //!
 //! `-g` output (headings, chassis remarks, `[ext N]`) and `-f` output (options) are read as well.
 
-//! What programs said between the lines is passed over, nodes that are given several times alike
-//! are one, and a cable whose ends differ runs at the lesser: each is remarked. [`DeviceChoice`]
-//! says which devices are endpoints. The reports of ports of [`listing`] make the same nodes.
+//! Messages that programs printed between the lines are passed over, a node that is given several
+//! times alike is one node, and a cable whose ends differ runs at the lower rate: each of these
+//! gets a remark. [`DeviceChoice`] says which devices are endpoints. The reports of ports of
+//! [`listing`] make the same nodes.
 
 mod assemble;
 mod device;
@@ -142,7 +143,7 @@ impl<'a> FabricFile<'a> {
         let head = NodeLine::parse(rest)?;
         let (next, _) = &mut self.guids[form as usize];
         let guid = next.filter(|g| *g != 0);
-        // as ibsim counts on: one GUID for a switch, one and one a port for an adapter
+        // as ibsim counts: a switch takes one GUID, an adapter one for itself and one for each port
         let used = if form == DeviceForm::Switch { 1 } else { u64::from(head.ports) + 1 };
         *next = next.map(|g| g.wrapping_add(used));
         let device = self.device.take();

@@ -54,8 +54,8 @@ pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<
     Ok(out)
 }
 
-/// What is to be said of working cables of `plane` that stand in a netlist with a lower speed than
-/// theirs; none where all are as fast there as they are. O(links + terminals).
+/// The remark on working cables of `plane` that have a lower speed in a netlist than in the
+/// network; `None` where there are none. O(links + terminals).
 pub fn slower_here(t: &Topology, plane: u16) -> Option<String> {
     let links =
         t.links().iter().enumerate().filter(|(i, l)| {
@@ -245,7 +245,7 @@ fn check_ports(what: &str, name: &str, ports: u32) -> Result<(), Refusal> {
     Err(Refusal::new(format!("{what} {name}"), why, format!("at most {MAX_PORT} in InfiniBand")))
 }
 
-/// `4xHDR`; HDR also for what is faster.
+/// The rate of a cable, such as `4xHDR`; a faster cable has HDR as well.
 fn rate(cable: &Cable, name: &str) -> Result<String, Refusal> {
     if ![1, 2, 4, 8, 12].contains(&cable.width) {
         let why = format!("the cable to {name} has {} lanes", cable.width);

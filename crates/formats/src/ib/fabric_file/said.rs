@@ -1,4 +1,4 @@
-//! What a line of a fabric may say: which form a node has, up to which port, and what is wrong.
+//! Limits and faults of the lines of a fabric: forms of nodes, port numbers, and what is wrong.
 
 use base::Refusal;
 

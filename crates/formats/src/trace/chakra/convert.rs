@@ -95,9 +95,9 @@ impl ChakraParameters {
 /// of the schedule).
 ///
 /// # Errors
-/// When a node waits for one that there is not, or nodes for one
-/// another in a cycle, a rank is out of range, or ranks do not do the same together; when there
-/// would be too many operations, or `watch` says stop.
+/// When a node waits for one that does not exist, nodes wait for one another in a cycle, a rank is
+/// out of range, or ranks of a group do not do the same operations; when there would be too many
+/// operations, or `watch` asks to stop.
 pub(super) fn schedule(
     traces: &[(String, ChakraTrace)],
     with: &ChakraParameters,
@@ -133,7 +133,7 @@ fn refuse_node(node: &ChakraNode, why: &str, help: &str) -> Refusal {
     Refusal::new(format!("node {} ({})", node.id, node.name), why, help)
 }
 
-/// Whether the other ranks of a node are there.
+/// Checks that the other ranks that a node names exist.
 fn check(node: &ChakraNode, ranks: u32) -> Result<(), Refusal> {
     let other = match &node.kind {
         NodeKind::Send(MessagePeer { rank, .. }) | NodeKind::Receive(MessagePeer { rank, .. }) => {
@@ -255,7 +255,8 @@ fn meetings<'a>(
     Ok((groups, calls))
 }
 
-/// Whether a rank does what the first of its group does, the operation of this `number` there.
+/// Checks that a rank has the same operation as the first rank of its group: the one of this
+/// `number`.
 fn agree(
     first: &ChakraNode,
     other: Option<&ChakraNode>,
@@ -284,7 +285,7 @@ fn agree(
     Err(refuse_node(node, &why, "the same operations at all ranks of a group"))
 }
 
-/// The operation of a node, for these ranks.
+/// The collective operation that a node stands for, on these ranks.
 fn meeting(
     node: &ChakraNode,
     ranks: &[u32],
@@ -319,14 +320,15 @@ struct ChakraTraces<'a> {
 }
 
 impl ChakraTraces<'_> {
-    /// How long a node takes that is no communication: what the trace says, else by its operations.
+    /// How long a node without communication takes: the time in the trace, else that of its
+    /// operations.
     fn local_ns(&self, node: &ChakraNode, operations: u64) -> u64 {
         let by_rate = operations.checked_div(self.gflops).unwrap_or(0);
         let ns = if node.duration_ns > 0 { node.duration_ns } else { by_rate };
         u64::try_from(u128::from(ns) * u128::from(self.percent) / 100).unwrap_or(u64::MAX)
     }
 
-    /// A collective operation of a group.
+    /// Adds a collective operation of a group to the schedule.
     fn together(
         &self,
         rank: u32,

@@ -9,7 +9,7 @@ pub(super) struct ChakraTrace {
     pub nodes: Vec<ChakraNode>,
 }
 
-/// One thing that a rank does.
+/// A node of the graph: one thing that a rank does.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct ChakraNode {
     /// Its number, no other node's.
@@ -27,8 +27,8 @@ pub(super) struct ChakraNode {
 /// The kind of a node: what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NodeKind {
-    /// Takes its time: computation, memory, storage, or nothing. With the operations that it
-    /// computes, 0 where it does not say so.
+    /// Local work: computation, memory, storage, or nothing. The number is that of the operations
+    /// that it computes, 0 where the trace does not state it.
     Local(u64),
     /// Sends to a rank.
     Send(MessagePeer),
@@ -54,10 +54,11 @@ pub(super) struct MessagePeer {
 pub(super) struct ChakraCollective {
     /// The operation, by its number in the schema.
     pub operation: u64,
-    /// Bytes that a rank puts in; that the root does, of a broadcast and a scatter.
+    /// Bytes that a rank contributes; for a broadcast and a scatter, those that the root
+    /// contributes.
     pub bytes: u64,
     /// The group of ranks; empty for all.
     pub group: String,
-    /// The rank that has, or gets, what the others do not; the group's first where it is not said.
+    /// The rank that has, or gets, what the others do not; `None` stands for the group's first.
     pub root: Option<u32>,
 }

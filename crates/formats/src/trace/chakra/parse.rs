@@ -5,7 +5,7 @@ use super::wire::{FieldValue, WireMessage};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
-/// What a trace is like: the help of refusals.
+/// What a valid file is, for refusals.
 const TRACE: &str = "a Chakra execution trace";
 
 /// The trace of one rank. O(bytes).
@@ -45,7 +45,7 @@ pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<ChakraTrace, Stop
     Ok(trace)
 }
 
-/// The version, where the message says what holds for the trace: a node begins with its number.
+/// The version, where the message is the one about the whole trace: a node begins with its number.
 fn version(mut message: WireMessage<'_>) -> Result<Option<String>, Refusal> {
     let mut version = String::new();
     while let Some((number, value)) = message.field()? {
@@ -105,7 +105,7 @@ fn node(message: WireMessage<'_>) -> Result<ChakraNode, Refusal> {
     Ok(node)
 }
 
-/// What a node of a type of the schema does.
+/// The kind of a node, from its type in the schema and its attributes.
 fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<NodeKind, Refusal> {
     Ok(match node_type {
         1..=3 | 8..=10 => NodeKind::Local(0),
@@ -170,7 +170,8 @@ impl NodeAttributes<'_> {
         })
     }
 
-    /// Whether the host does it and not an accelerator: its communication is another node.
+    /// Whether the node runs on the host and not on an accelerator: the communication that it
+    /// starts is another node.
     fn is_of_host(&self) -> Result<bool, Refusal> {
         match self.attributes.get("is_cpu_op") {
             None => Ok(false),

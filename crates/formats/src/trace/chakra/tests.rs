@@ -1,4 +1,5 @@
-//! Traces written byte by byte, read and converted; bytes that are none.
+//! Tests of traces that are written byte by byte, read and converted, and of bytes that are no
+//! trace.
 
 use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
 use super::parse::parse;
@@ -80,7 +81,7 @@ fn said(node: &ChakraNode, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
         }
     };
     number(3, node_type, &mut out);
-    // dependencies packed, and one by one
+    // half of the dependencies as a packed field, the others as fields one by one
     let half = node.after.len() / 2;
     let mut packed = Vec::new();
     for id in &node.after[..half] {

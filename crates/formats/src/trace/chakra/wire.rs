@@ -101,7 +101,7 @@ impl<'a> WireMessage<'a> {
         self.bytes.iter().rev().fold(0, |number, &byte| number << 8 | u64::from(byte))
     }
 
-    /// As text.
+    /// These bytes as text.
     pub(super) fn text(&self) -> Result<&'a str, Refusal> {
         std::str::from_utf8(self.bytes).map_err(|_| self.refuse("no UTF-8", "text"))
     }

@@ -2,10 +2,10 @@
 
 use base::Refusal;
 
-/// What a file is like: the help of refusals.
+/// What a valid file is, for refusals.
 pub(super) const FILE: &str = "the whole file of a rank, as libdumpi writes it";
 
-/// Bytes of a file from a place on.
+/// The bytes of a file, and the position up to which they are read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ByteCursor<'a> {
     pub(super) all: &'a [u8],
@@ -13,12 +13,12 @@ pub(super) struct ByteCursor<'a> {
 }
 
 impl<'a> ByteCursor<'a> {
-    /// From byte `at` of a file on.
+    /// The bytes of a file from `at` on.
     pub(super) fn from(all: &'a [u8], at: usize) -> Self {
         Self { all, at }
     }
 
-    /// Refuses what is here.
+    /// A refusal that names the byte where the cursor is.
     pub(super) fn refuse(&self, why: impl Into<String>) -> Refusal {
         Refusal::new(format!("byte {}", self.at), why.into(), FILE)
     }
@@ -70,7 +70,7 @@ impl<'a> ByteCursor<'a> {
         self.number().map(i64::from_be_bytes)
     }
 
-    /// How many items of `size` bytes at least follow, by the count that is here.
+    /// Reads the number of items that follow, each of at least `size` bytes.
     pub(super) fn count(&mut self, size: usize) -> Result<usize, Refusal> {
         let here = *self;
         let count = self.u32()? as usize;
@@ -81,7 +81,7 @@ impl<'a> ByteCursor<'a> {
         Ok(count)
     }
 
-    /// A text behind its length.
+    /// Reads a text that follows its length.
     pub(super) fn text(&mut self) -> Result<&'a [u8], Refusal> {
         let length = self.count(1)?;
         self.take(length)

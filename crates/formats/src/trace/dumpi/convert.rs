@@ -20,13 +20,14 @@ use traffic::workload::{Schedule, WorkloadRequest};
 /// The number of `MPI_REQUEST_NULL`.
 const NO_REQUEST: i64 = 1;
 
-/// Any source, any tag.
+/// The number of `MPI_ANY_SOURCE` and of `MPI_ANY_TAG`.
 const ANY: i64 = -1;
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
 ///
-/// What the trace recorded holds: which request `MPI_Waitany` completed, which ones a test found
-/// complete. Reading and writing of files is computing. O(operations).
+/// The schedule repeats what happened in the traced run: which request `MPI_Waitany` completed,
+/// which ones a test found complete. Reading and writing of files counts as computing.
+/// O(operations).
 ///
 /// # Errors
 /// With file, call and byte, where it is no trace, where MPI would not run it, and for calls that
@@ -73,17 +74,18 @@ fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>
     Ok(all)
 }
 
-/// A reader of a process's records, with what is known of the process so far.
+/// A reader of a process's records, with the types, groups and requests that its calls have made so
+/// far.
 struct RecordReader<'a> {
     types: DataTypes<'a>,
     groups: DumpiGroups,
-    /// Requests of files, and of what else is no message.
+    /// Requests of operations that are no messages, such as those on files.
     files: HashSet<i64>,
-    /// Communicators are ignored: whatever makes them is nothing.
+    /// Whether communicators are ignored: the calls that make them then do nothing.
     codes: bool,
 }
 
-/// Calls that make communicators of those that there are.
+/// Calls that make communicators from others.
 const MAKE: [&str; 8] = [
     "Comm_dup",
     "Comm_split",
@@ -215,7 +217,7 @@ impl RecordReader<'_> {
         Ok(CallAction::Both(sent, self.message(record, names, nobody(record))?))
     }
 
-    /// What completes requests: those that the trace says were found complete.
+    /// The completion of requests: of those that the trace reports as complete.
     fn complete(&self, record: &CallRecord) -> Result<Option<CallAction>, Refusal> {
         let name = record.name();
         let plain = name.strip_prefix("MPIO_").unwrap_or(name);
@@ -243,7 +245,7 @@ impl RecordReader<'_> {
             _ => return Ok(None),
         };
         let done: Vec<u64> = done.into_iter().filter(|&request| self.is_message(request)).collect();
-        // a test that found nothing took time that is not computing
+        // a test that found no request complete took time that is not computing
         Ok(Some(if is_done && !done.is_empty() {
             CallAction::Complete(RequestList::Each(done), which)
         } else {
@@ -295,8 +297,8 @@ impl RecordReader<'_> {
     }
 }
 
-/// That a blocking receive was from nobody, where its status says so: in MPICH that rank has the
-/// number that any source has here.
+/// [`CallPeer::Null`] where the status of a blocking receive shows `MPI_PROC_NULL` as its source:
+/// in MPICH that rank has the number that any source has here.
 fn nobody(record: &CallRecord) -> Option<CallPeer> {
     record.arguments.iter().find_map(|(_, value)| match value {
         ArgumentValue::Statuses(all) if all.first()?.source < 0 => Some(CallPeer::Null),

@@ -59,8 +59,8 @@ pub(super) fn run_counts<'a>(
     Ok(all.unwrap_or_default())
 }
 
-/// Counts a trace. Messages are those between two processes: of collective operations the trace
-/// does not say any. A prepared message counts every time that it is started. O(calls).
+/// Counts a trace. Messages are those between two processes: the trace says nothing about messages
+/// of collective operations. A prepared message counts every time that it is started. O(calls).
 ///
 /// # Errors
 /// With call and byte, where a message is of a type whose size the trace does not say, or its

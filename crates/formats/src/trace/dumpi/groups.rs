@@ -1,11 +1,12 @@
-//! Groups of processes, as one process made them: which ranks of which communicator.
+//! Groups of processes that one process made: the ranks in them, and of which communicator these
+//! are.
 
 use super::layout::ArgumentValue;
 use super::record::CallRecord;
 use base::Refusal;
 use std::collections::{HashMap, HashSet};
 
-/// A group.
+/// A group of processes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct DumpiGroup {
     /// The communicator whose ranks these are.
@@ -30,8 +31,8 @@ impl DumpiGroups {
         Self { known: HashMap::new(), sizes, most: ranks.into() }
     }
 
-    /// A call may make a group, or say how large a communicator is. What cannot be known is left
-    /// out: it is refused where a communicator is made of it.
+    /// Records the group that a call makes, or the size of a communicator that it reports. What
+    /// cannot be known is left out; it is refused later, where a communicator is made of it.
     pub(super) fn learn(&mut self, record: &CallRecord) {
         let number = |name| record.number(name);
         if record.name() == "Comm_size" {

@@ -7,7 +7,7 @@ use base::Refusal;
 use traffic::workload::calls::{CollectiveBytes, JointCall};
 use traffic::workload::collective::CollectiveOperation;
 
-/// The operation that a call is; none where it is none.
+/// The collective operation that a call is; `None` for other calls.
 ///
 /// # Errors
 /// When its size is unknown.
@@ -38,7 +38,7 @@ pub(super) fn joint(
         "Allreduce" => (Allreduce, block("count", "datatype")?),
         "Scan" => (Scan, block("count", "datatype")?),
         "Exscan" => (Exscan, block("count", "datatype")?),
-        // what is received counts also where the data is in place
+        // the received count holds even where the data is in place
         "Allgather" => (Allgather, block("recvcount", "recvtype")?),
         "Alltoall" => (Alltoall, block("recvcount", "recvtype")?),
         "Gather" if at_root => (Gather, block("recvcount", "recvtype")?),

@@ -1,4 +1,4 @@
-//! What stands in a record of each call: the rows of `calls.csv`.
+//! The layout of the record of each call: the rows of `calls.csv`.
 
 use super::bytes::ByteCursor;
 use base::Refusal;
@@ -17,14 +17,14 @@ pub(super) enum ArgumentType {
     Status,
 }
 
-/// One argument.
+/// An argument in the record of a call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Argument {
     pub(super) name: &'static str,
     pub(super) is: ArgumentType,
     /// How deep its lists are: 0 for a value.
     pub(super) lists: u8,
-    /// Only the root has it.
+    /// Whether only the root has it.
     root: bool,
 }
 
@@ -98,15 +98,15 @@ pub(super) struct ReceiveStatus {
 /// Arguments by their names, in the order of the record.
 pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
 
-/// The form of the records of a file: what their layout depends on beside the call.
+/// The form of the records of a file: all that their layout depends on apart from the call.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RecordForm {
     pub(super) version: [u8; 3],
-    /// Whether statuses are there.
+    /// Whether records have statuses.
     pub(super) statuses: bool,
 }
 
-/// The number that one of these arguments is.
+/// The value of the first argument with one of these names that is a number.
 pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
     found.iter().find_map(|(name, value)| match value {
         ArgumentValue::Number(n) if names.contains(name) => Some(*n),
@@ -115,7 +115,7 @@ pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
 }
 
 impl Argument {
-    /// Whether a record has it, by what stands before it: some only the root has.
+    /// Whether a record has the argument, by those before it: some arguments only the root has.
     pub(super) fn is_there(&self, before: &Arguments) -> bool {
         !self.root || number(before, &["commrank", "oldcommrank"]) == number(before, &["root"])
     }
@@ -134,7 +134,7 @@ impl CallLayout {
                 continue;
             }
             if argument.is == ArgumentType::Texts {
-                // before 0.6.2 the number stands twice
+                // before version 0.6.2, records have the number of arguments twice
                 let argc = number(&found, &["argc"]).unwrap_or(0);
                 let argc = if form.version < [0, 6, 2] { from.i32()?.into() } else { argc };
                 let mut all = Vec::new();

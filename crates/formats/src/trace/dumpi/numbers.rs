@@ -9,7 +9,7 @@ pub(super) const NO_COMM: i64 = 1;
 pub(super) const WORLD: i64 = 2;
 const ALONE: i64 = 3;
 
-/// A number of 0 or more.
+/// The argument `name` of a record as a number of 0 or more.
 pub(super) fn whole(record: &CallRecord, name: &str) -> Result<u64, Refusal> {
     let said = record.number(name);
     said.and_then(|n| u32::try_from(n).ok()).map(u64::from).ok_or_else(|| {
@@ -18,7 +18,7 @@ pub(super) fn whole(record: &CallRecord, name: &str) -> Result<u64, Refusal> {
     })
 }
 
-/// A communicator by its number.
+/// The communicator whose number the argument `name` is.
 pub(super) fn comm(record: &CallRecord, name: &str) -> Result<NamedCommunicator, Refusal> {
     let said = record.number(name).unwrap_or(NO_COMM);
     let shape = match said {

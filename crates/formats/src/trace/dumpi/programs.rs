@@ -1,4 +1,4 @@
-//! Schedules as traces: what processes of MPI call that do the same, one thing after another.
+//! Schedules as traces: the MPI calls of processes that do the same operations, one after another.
 
 use super::layout::{ArgumentValue, Arguments, LAYOUTS};
 use super::record::{CallRecord, DumpiTrace, SIZES};
@@ -22,21 +22,21 @@ const BYTE: i64 = 5;
 const DOUBLE: i64 = 14;
 const FIRST_MADE: i64 = 28;
 
-/// The first request that is one.
+/// The lowest number of a request that is not null.
 const FIRST_REQUEST: i64 = 2;
 
 /// Most elements of a part of a type that stands for a long message.
 const PART: u64 = 1 << 30;
 
-/// A trace, written.
+/// The files of a trace that was made from a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct WrittenFiles {
     /// The file of each rank.
     pub contents: Vec<Vec<u8>>,
     /// How many calls are in them.
     pub calls: u64,
-    /// Of a schedule, the ranks that do several things at the same time: in the trace these come
-    /// one after another.
+    /// Number of ranks that do several things at the same time in the schedule; in the trace these
+    /// come one after another.
     pub at_once: u32,
 }
 
@@ -53,8 +53,9 @@ pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<WrittenFil
     joined_files(schedule, &[], watch)
 }
 
-/// The files of what `name` makes with its parameters: as those of its schedule, but that
-/// collective operations of all ranks are calls of MPI where it has one with one size for all.
+/// The files of the workload that generator `name` makes with these parameters. They are those of
+/// its schedule, except that collective operations of all ranks are calls of MPI where MPI has one
+/// with the same size for all.
 ///
 /// # Errors
 /// As [`make`] and [`files`].
@@ -118,7 +119,7 @@ impl MpiTags {
     }
 }
 
-/// A process whose calls are put down.
+/// A writer of the calls of one process.
 struct ProcessWriter<'a> {
     of: &'a OperationSequence<'a>,
     tags: &'a MpiTags,
@@ -132,7 +133,7 @@ struct ProcessWriter<'a> {
     types: HashMap<u64, i64>,
 }
 
-/// What a rank calls.
+/// The calls of one rank.
 fn program(of: &OperationSequence<'_>, rank: u32, tags: &MpiTags) -> Result<DumpiTrace, Refusal> {
     let (requests, types) = (HashMap::new(), HashMap::new());
     let next = FIRST_REQUEST;
@@ -152,7 +153,7 @@ fn program(of: &OperationSequence<'_>, rank: u32, tags: &MpiTags) -> Result<Dump
                     Refusal::new("time", "more than 2^64 ns of computing", "less")
                 })?;
             }
-            // what is waited for at once blocks
+            // an operation that is waited for right away is a blocking call
             ProgramStep::Begin(op) if steps.get(at) == Some(&ProgramStep::Wait(vec![*op])) => {
                 process.message(*op, true)?;
                 at += 1;
@@ -204,7 +205,7 @@ impl ProcessWriter<'_> {
             vec![
                 number("count", parts as i64),
                 ("lengths", ArgumentValue::Numbers((0..parts).map(length).collect())),
-                // where the parts lie says nothing
+                // the displacements of the parts do not matter
                 ("indices", ArgumentValue::Numbers(vec![0; parts as usize])),
                 number("oldtype", BYTE),
                 number("newtype", made),

@@ -33,7 +33,7 @@ pub(super) struct DumpiTrace {
     pub sizes: Vec<u32>,
 }
 
-/// One call.
+/// One call that a process made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct CallRecord {
     /// Its number in `calls.csv`.
@@ -52,7 +52,7 @@ impl CallRecord {
         LAYOUTS[self.id as usize].name
     }
 
-    /// The number that an argument is.
+    /// The argument of this name as a number; `None` where it is none.
     pub(super) fn number(&self, name: &str) -> Option<i64> {
         self.arguments.iter().find_map(|(known, value)| match value {
             ArgumentValue::Number(n) if *known == name => Some(*n),
@@ -60,7 +60,7 @@ impl CallRecord {
         })
     }
 
-    /// The numbers that an argument has.
+    /// The argument of this name as numbers; `None` where it is none.
     pub(super) fn numbers(&self, name: &str) -> Option<&[i64]> {
         self.arguments.iter().find_map(|(known, value)| match value {
             ArgumentValue::Numbers(all) if *known == name => Some(all.as_slice()),
@@ -68,7 +68,7 @@ impl CallRecord {
         })
     }
 
-    /// The lists that an argument has.
+    /// The argument of this name as lists; `None` where it is none.
     pub(super) fn list(&self, name: &str) -> Option<&[ArgumentValue]> {
         self.arguments.iter().find_map(|(known, value)| match value {
             ArgumentValue::List(all) if *known == name => Some(all.as_slice()),

@@ -24,7 +24,7 @@ pub(super) fn rewritten(files: &[NamedFile<'_>], watch: &dyn Watch) -> Result<Wr
     Ok(all)
 }
 
-/// Where old versions have one number, there is a list of it.
+/// Replaces single numbers of old versions by lists of one number.
 fn lengthen(record: &mut CallRecord) {
     let Some(layout) = LAYOUTS.get(record.id as usize) else { return };
     for (name, value) in &mut record.arguments {

@@ -9,7 +9,7 @@ use super::write::write;
 use base::Quiet;
 use serde_json::Map;
 
-/// A file as it is described, by hand: records with clocks, the footer that they ask for.
+/// A file written by hand: these records with clocks, and the footer that fits them.
 fn file(version: [u8; 3], records: &[(u16, Vec<u8>)], sizes: Option<&[u32]>) -> Vec<u8> {
     let mut out = MAGIC.to_vec();
     out.extend(5_i32.to_be_bytes());
@@ -54,7 +54,7 @@ fn words(of: &[i32]) -> Vec<u8> {
     of.iter().flat_map(|n| n.to_be_bytes()).collect()
 }
 
-/// Count, type, receiver, tag, communicator.
+/// The record of a send: count, type, receiver, tag, communicator.
 fn send(count: i32, datatype: i16, dest: i32) -> Vec<u8> {
     let mut out = words(&[count]);
     out.extend(datatype.to_be_bytes());
@@ -65,7 +65,7 @@ fn send(count: i32, datatype: i16, dest: i32) -> Vec<u8> {
 
 #[test]
 fn messages_are_counted_with_the_sizes_of_their_types() {
-    // 3 MPI_DOUBLE, 5 times a vector of 2 blocks of 4 MPI_INT, one to nobody
+    // sends of 3 MPI_DOUBLE, of 5 vectors of 2 blocks of 4 MPI_INT each, and one to MPI_PROC_NULL
     let mut vector = words(&[2, 4, 100]);
     vector.extend(9_i16.to_be_bytes());
     vector.extend(28_i16.to_be_bytes());
@@ -104,7 +104,7 @@ fn old_versions_have_no_tag_in_a_status_and_argc_twice() {
     );
     let status = ReceiveStatus { bytes: 64, source: 3, tag: None, cancelled: false, error: 0 };
     assert_eq!(trace.records[1].arguments[1].1, ArgumentValue::Statuses(vec![status]));
-    // the same bytes are none of a later version
+    // the same bytes are no trace of a later version
     let content = file([1, 1, 0], &[(124, init), (13, wait)], None);
     parse(&content, &Quiet).expect_err("argc stands once there");
 }

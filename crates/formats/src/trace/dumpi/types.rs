@@ -4,7 +4,7 @@ use super::record::CallRecord;
 use base::Refusal;
 use std::collections::HashMap;
 
-/// Bytes of types of data.
+/// The sizes of data types, bytes.
 pub(super) struct DataTypes<'a> {
     said: &'a [u32],
     /// Bytes of the types that the process made.
@@ -12,7 +12,7 @@ pub(super) struct DataTypes<'a> {
 }
 
 impl<'a> DataTypes<'a> {
-    /// Those of a file, by their numbers; 0 where it does not say the size.
+    /// The types of a file, whose sizes are by number; 0 where the file does not state a size.
     pub(super) fn new(said: &'a [u32]) -> Self {
         Self { said, made: HashMap::new() }
     }
@@ -37,7 +37,7 @@ impl<'a> DataTypes<'a> {
         })
     }
 
-    /// A call may have made a type; one that cannot be reckoned stays unknown.
+    /// Records the type that a call makes, if any; one whose size cannot be computed stays unknown.
     pub(super) fn learn(&mut self, record: &CallRecord) {
         let Some(new) = record.number("newtype") else { return };
         match self.size_made(record) {

@@ -14,7 +14,7 @@ use std::fmt::Write as _;
 /// The version that is written.
 const VERSION: [u8; 3] = [1, 1, 0];
 
-/// Of a record: a thread, both clocks, statuses.
+/// The parts that every record has: a thread, both clocks, statuses.
 const MASK: u8 = 0x4f;
 
 /// The bits of the two clocks.
@@ -23,7 +23,7 @@ const CLOCKS: u8 = 0x0c;
 /// The tag of a status from a version that had none.
 const NO_TAG: i32 = -1;
 
-/// A nanosecond is so small a part of a second.
+/// Nanoseconds in a second.
 const NS: u64 = 1_000_000_000;
 
 /// The bytes of a file. O(length).
@@ -174,7 +174,7 @@ impl RecordWriter {
         }
     }
 
-    /// Writes an argument; none where it is not of its type.
+    /// Writes an argument; `None` where its value is not of its type.
     fn argument(
         &mut self,
         argument: &Argument,

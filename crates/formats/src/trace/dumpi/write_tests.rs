@@ -135,7 +135,7 @@ fn what_does_not_fit_is_refused_with_its_call() {
     assert!(refusal(&one(52, listed, (0, 0))).contains("comm"));
     assert!(refusal(&one(128, Vec::new(), (0, 0))).contains("no known layout"));
     assert!(refusal(&one(290, Vec::new(), (0, 0))).contains("no known layout"));
-    // 65,535 s are the most that 16 bits say
+    // 65,535 s are the most that 16 bits can hold
     let s = 1_000_000_000;
     write(&one(52, barrier(2), (0, 65_535 * s + s - 1)), &Quiet).expect("it fits");
     assert!(refusal(&one(52, barrier(2), (s - 1, 65_536 * s))).contains("65,535 s"));
@@ -169,7 +169,7 @@ fn old_versions_are_written_anew() {
     let mut old =
         write(&one(id, grid(ArgumentValue::Numbers(vec![5])), (1, 2)), &Quiet).expect("it fits");
     let new = old.clone();
-    // the count of one goes, and what lies behind the body comes 4 bytes earlier
+    // the count of one number goes, so that what lies behind the body comes 4 bytes earlier
     let at = old.windows(8).rposition(|eight| eight == [0, 0, 0, 1, 0, 0, 0, 5]).expect("there");
     old.drain(at..at + 4);
     let index = old.len() - 7 * 8;

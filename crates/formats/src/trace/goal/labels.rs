@@ -1,4 +1,4 @@
-//! What the operations of one rank are called.
+//! The labels of the operations of one rank.
 
 use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
@@ -7,11 +7,12 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct OperationLabels<'a>(HashMap<&'a [u8], u32, QuickHashBuilder>);
 
-/// Emptying a table takes as long as it is large: one that was for a large rank is given back.
+/// The largest table that is kept: clearing one takes time in proportion to its size, so that a
+/// larger one is freed.
 const KEPT: usize = 1 << 12;
 
 impl<'a> OperationLabels<'a> {
-    /// Forgets all.
+    /// Removes all labels.
     pub(super) fn clear(&mut self) {
         if self.0.capacity() > KEPT {
             *self = Self::default();
@@ -20,12 +21,12 @@ impl<'a> OperationLabels<'a> {
         }
     }
 
-    /// `label` names the operation, unless it names another already.
+    /// Gives an operation this label, unless another operation has it already.
     pub(super) fn add(&mut self, label: &'a [u8], op: u32) {
         self.0.entry(label).or_insert(op);
     }
 
-    /// The operation of that name.
+    /// The operation with this label.
     pub(super) fn get(&self, label: &[u8]) -> Option<u32> {
         self.0.get(label).copied()
     }

@@ -9,9 +9,10 @@
 //!      | "recv" BYTES "b" "from" RANK   [ "tag" TAG ] [ "cpu" INT ] [ "nic" INT ]
 //! ```
 //!
-//! A line each; `-1` is any rank or any tag; comments are `//` and `/* */`. What is not said is 0.
-//! A label that names two operations of a rank means the first. Between the comments
-//! `// collective NAME` and `// end of collective` are the operations of a collective operation.
+//! A line each; `-1` is any rank or any tag; comments are `//` and `/* */`. A number that is left
+//! out is 0. A label that names two operations of a rank means the first. The operations
+//! of a collective operation are between the comments `// collective NAME` and
+//! `// end of collective`.
 //! Source: the grammar of LogGOPSim's txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
 mod labels;
@@ -41,7 +42,7 @@ pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Ok(WrittenWorkload::one(schedule, text(schedule).into_bytes()))
 }));
 
-/// The first bytes of a file that say what it is.
+/// The number of first bytes of a file by which its format is recognised.
 const HEAD: usize = 4096;
 
 /// Whether a file begins as GOAL does: with the number of ranks, or a comment.
@@ -61,7 +62,7 @@ const STRIDE: usize = 1 << 20;
 /// Reads a schedule. O(length).
 ///
 /// # Errors
-/// With the line, when it is none; or when `watch` says stop.
+/// With the line that is not understood; or when `watch` asks to stop.
 pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let mut scan = GoalScanner::new(text.trim_start_matches('\u{feff}'));
     scan.lines()?;
@@ -102,8 +103,9 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     Ok(all.finish()?)
 }
 
-/// Names the operations that comments put between the bounds of a collective operation; `open` is
-/// where the last begins, and its name. One that the rank ends in has no end, and no name.
+/// Names the operations that are between the comments of a collective operation; `open` has the
+/// first operation and the name of the last one that began. One that has no closing comment when
+/// its rank ends gets no name.
 fn named<'a>(
     scan: &mut GoalScanner<'a>,
     into: &mut RankBuilder<'_>,

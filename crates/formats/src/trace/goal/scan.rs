@@ -14,15 +14,15 @@ pub(super) struct GoalScanner<'a> {
 /// A comment that says where the operations of a collective operation begin or end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CollectiveBound<'a> {
-    /// They begin; its name.
+    /// The operations begin; with the name of the collective operation.
     Begin(&'a str),
-    /// They end.
+    /// The operations end.
     End,
 }
 
 /// How a comment begins that gives the operations after it the name of a collective operation.
 pub(super) const COLLECTIVE: &str = "// collective ";
-/// The comment after the last operation of one.
+/// The comment after the last operation of a collective operation.
 pub(super) const END: &str = "// end of collective";
 
 impl<'a> GoalScanner<'a> {
@@ -98,7 +98,7 @@ impl<'a> GoalScanner<'a> {
         Ok(())
     }
 
-    /// What comments said of collective operations since this was called last.
+    /// What comments have said of collective operations since the last call of this function.
     pub(super) fn bounds(&mut self) -> Vec<CollectiveBound<'a>> {
         std::mem::take(&mut self.bounds)
     }

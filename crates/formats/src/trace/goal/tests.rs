@@ -1,4 +1,4 @@
-//! Schedules through text and binary and back; texts and bytes that are none.
+//! Tests of schedules written as text and binary and read back, and of inputs that are no schedule.
 
 use crate::trace::{goal as text, goal_binary as binary};
 use base::Quiet;
@@ -48,7 +48,8 @@ proptest! {
         prop_assert_eq!(&text::parse(&said, &Quiet).expect("text"), &schedule);
         let bytes = binary::write(&schedule);
         prop_assert_eq!(&binary::parse(&bytes, &Quiet).expect("binary"), &schedule);
-        // 8 + 6 + 16 a rank; of each rank 8, 4 a root; 39 an operation, 4 a dependency
+        // bytes: 8 + 6, and 16 + 8 for each rank; 4 for a root, 39 for an operation, 4 for a
+        // dependency
         let roots = schedule.counts().iter().filter(|n| **n == 0).count();
         let size = 14 + 24 * schedule.ranks() as usize
             + 4 * (roots + schedule.dependencies()) + 39 * schedule.ops().len();
@@ -200,7 +201,7 @@ fn overlapping(ops: u32, entries: u32) -> Vec<u8> {
     placed(&[(22, 22 + rank.len() as u64)], &rank)
 }
 
-/// Bytes of ranks, behind a head that says from where to where each is.
+/// A binary file: a head with the first and last byte of each rank, then the bytes `ranks`.
 fn placed(places: &[(u64, u64)], ranks: &[u8]) -> Vec<u8> {
     let mut bytes = 4223_u64.to_le_bytes().to_vec();
     bytes.extend((places.len() as u32).to_le_bytes());
@@ -230,7 +231,7 @@ fn bytes_that_are_read_twice_are_refused() {
     assert!(refused.to_string().contains("rank 1 and those before it share bytes"), "{refused}");
 }
 
-/// Stops at the first look at a stage that is not at its beginning.
+/// A watch that stops at its first call in the midst of the named stage.
 struct StopsInside(&'static str);
 
 impl base::Watch for StopsInside {

@@ -81,7 +81,7 @@ fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal
             from.skip(&["result"])?;
             CallAction::Asks(comm)
         }
-        // the address of the variable, which the call has emptied
+        // the argument is the address of the variable, which the call has set to null
         "Comm_free" => CallAction::Local,
         "Comm_dup" | "Comm_split" | "Comm_create" | "Cart_create" | "Cart_sub" | "Graph_create" => {
             make(name, from)?
@@ -208,7 +208,7 @@ fn arguments(name: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// What the trace does not say of calls that others have more of.
+/// What the trace lacks for a call that is refused, as the end of a sentence.
 fn lacking(name: &str) -> &'static str {
     match name {
         "Alltoallw" => ": the trace has the address of its datatypes, not their sizes",
@@ -229,7 +229,7 @@ fn lacking(name: &str) -> &'static str {
 }
 
 fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
-    // I and a small letter: the nonblocking one
+    // a name with I before a small letter is that of the nonblocking call
     let mut name = full.to_owned();
     let later = full.strip_prefix('I').filter(|rest| rest.starts_with(char::is_lowercase));
     if let Some(rest) = later {
@@ -282,7 +282,7 @@ fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Ref
             from.skip(&["recvbuf"])?;
             let received = from.bytes()?;
             match name {
-                // what is received counts also where the data is in place
+                // the received count holds even where the data is in place
                 "Allgather" => (Allgather, CollectiveBytes::Same(received), None),
                 "Alltoall" => (Alltoall, CollectiveBytes::Same(received), None),
                 _ => {

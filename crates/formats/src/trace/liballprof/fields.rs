@@ -8,7 +8,7 @@ use traffic::workload::calls::{CallPeer, CommunicatorShape, NamedCommunicator, R
 /// Most bytes of a message, and most requests of an array.
 const MOST: u64 = 1 << 40;
 
-/// The arguments that are left.
+/// The arguments of a line that are not read yet.
 pub(super) struct ArgumentFields<'a> {
     left: VecDeque<&'a str>,
     pub(super) constants: MpiConstants,
@@ -147,7 +147,7 @@ impl<'a> ArgumentFields<'a> {
         all.map(Some).ok_or_else(|| refuse(what, said, "whole numbers with commas between them"))
     }
 
-    /// Displacements: they say nothing of use.
+    /// Reads displacements, which are not used.
     pub(super) fn displacements(&mut self) -> Result<(), Refusal> {
         self.next("displacements")?;
         if self.listed {

@@ -1,5 +1,5 @@
-//! Communicators of which a line says the address of a variable only: where the process is in them
-//! is said by the calls that name them later.
+//! Communicators for which a line has only the address of a variable: the rank of the process in
+//! them is found from later calls that name them.
 
 use std::collections::HashMap;
 use traffic::workload::calls::{
@@ -11,12 +11,13 @@ use traffic::workload::calls::{
 struct NewCommunicator {
     /// The call that made it.
     call: usize,
-    /// Where the process is in it, where that is known.
+    /// The rank of the process in it, where that is known.
     within: Option<RankInCommunicator>,
 }
 
-/// Where the process is in what `MPI_Comm_create` and `MPI_Cart_sub` make: the first handle that is
-/// new after the call names it, if that is none of which the place is known, and none older.
+/// Finds the rank of the process in the communicators that `MPI_Comm_create` and `MPI_Cart_sub`
+/// make. The first handle that is new after the call names its communicator, unless that handle
+/// fits one with a known rank, or an older one.
 pub(super) fn place(calls: &mut [TracedCall]) {
     let mut known: HashMap<u64, RankInCommunicator> = HashMap::new();
     let mut fresh: Vec<NewCommunicator> = Vec::new();
@@ -42,7 +43,7 @@ pub(super) fn place(calls: &mut [TracedCall]) {
                     let Some(place) = there.filter(|place| place.me < size) else { continue };
                     Some(RankInCommunicator { size, ..place })
                 }
-                // the process is in none
+                // the process is not in the new communicator
                 CommunicatorCreation::Split(None, _) => continue,
                 CommunicatorCreation::Split(..)
                 | CommunicatorCreation::Group(_)
@@ -71,7 +72,7 @@ fn within(comm: &NamedCommunicator) -> Option<RankInCommunicator> {
     }
 }
 
-/// The communicator that a call names: its handle, and where the process is in it.
+/// The communicator that a call names: its handle, and the rank of the process in it.
 fn named(what: &CallAction) -> Option<(u64, RankInCommunicator)> {
     let comm = match what {
         CallAction::Send(message, _)

@@ -14,7 +14,7 @@ const STRIDE: usize = 1 << 14;
 /// Reads a trace: name and content of the file of every rank, in their order. O(length).
 ///
 /// # Errors
-/// With file and line, where it is none; or when the user stops it.
+/// With file and line, where the text is no such trace; or when the user stops it.
 pub(super) fn parse(
     files: &[NamedFile<'_>],
     with: &LiballprofParameters,

@@ -97,12 +97,12 @@ proptest! {
     }
 }
 
-/// A sender and a receiver.
+/// The sender and the receiver of a message.
 type ProcessEdge = (u32, u32);
 
-/// The messages of a trace of ranks each of which makes the same calls; `of` gives what each names
-/// after these: handle, rank and size of a communicator, on which all call `MPI_Bcast` of 8 bytes
-/// by rank 0.
+/// The messages of a trace in which every rank makes the calls `makes`. After these, `of` gives the
+/// communicators that a rank names, by handle, its rank and size; all ranks of one call `MPI_Bcast`
+/// of 8 bytes by rank 0 on it.
 fn named(
     ranks: u32,
     makes: &str,
@@ -133,7 +133,7 @@ fn named(
     Ok(all)
 }
 
-/// From the first to every other rank of groups.
+/// The edges from the first rank of each group to its other ranks.
 fn stars(groups: &[Vec<u32>]) -> Vec<ProcessEdge> {
     let edges = |group: &Vec<u32>| {
         let root = group[0];
@@ -175,9 +175,9 @@ fn groups_are_known_by_the_places_of_their_ranks() {
         _ => Vec::new(),
     };
     assert_eq!(named(6, makes, place).expect("a schedule"), [(4, 0), (4, 2)]);
-    // nobody uses it
+    // no call uses the communicator
     assert_eq!(named(6, makes, |_| Vec::new()).expect("a schedule"), []);
-    // one does not name it, two have one place, two groups
+    // faults: one rank does not name it, two have the same place, there are two groups
     let one = |r: u32| if r == 4 { Vec::new() } else { place(r) };
     let two = |r: u32| if r < 4 { vec![[9, r % 2, 2]] } else { Vec::new() };
     for (says, of) in [

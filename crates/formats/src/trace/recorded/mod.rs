@@ -1,6 +1,6 @@
 //! The calls of a program of MPI as `flyloom record` keeps them: a file a rank.
 //!
-//! What the numbers of a file mean says `runtime/mpi/record_calls.h`.
+//! `runtime/mpi/record_calls.h` says what the numbers of a file mean.
 
 mod parse;
 #[cfg(test)]
@@ -22,8 +22,8 @@ pub(super) const ENTRY: TraceFormat = TraceFormat::new(
 )
 .known_by(|content| content.starts_with(&parse::MAGIC.to_le_bytes()));
 
-/// The schedule of a recording, and what users have to know besides: the files of all ranks in
-/// their order.
+/// The schedule of a recording, and remarks for the user: from the files of all ranks in their
+/// order.
 ///
 /// # Errors
 /// With the file and the byte, where it is none; as [`replayed`].

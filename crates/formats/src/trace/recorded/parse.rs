@@ -8,12 +8,12 @@ use traffic::workload::calls::recorded::{
 };
 use traffic::workload::collective::CollectiveOperation;
 
-/// What a file begins with.
+/// The first word of a file.
 pub(super) const MAGIC: u64 = u64::from_le_bytes(*b"FLCALLS1");
 
 const ANY: u64 = u64::MAX;
 const CANCELLED: u64 = u64::MAX - 1;
-/// Words before the own ones of an event.
+/// Number of words that every event begins with, before its own.
 const HEAD: usize = 3;
 const HELP: &str = "the file of a rank as flyloom record keeps it";
 
@@ -43,10 +43,10 @@ fn refuse(why: impl Into<String>) -> Refusal {
     Refusal::new("", why.into(), HELP)
 }
 
-/// Reads the file of a rank. What ends within an event ends before it.
+/// Reads the file of a rank. An event that the end of the file cuts off is left out.
 ///
 /// # Errors
-/// With the byte, where it is none, or one of another run.
+/// With the byte, where it is no such file, or one of another run.
 pub(super) fn process(
     name: &str,
     content: &[u8],
@@ -104,7 +104,7 @@ impl EventWordReader<'_> {
         }
     }
 
-    /// A number below 2^32, or none.
+    /// Reads a number below 2^32; `None` where the word stands for no number.
     fn optional(&mut self) -> Result<Option<u32>, Refusal> {
         match self.next()? {
             ANY => Ok(None),

@@ -269,7 +269,7 @@ impl Router {
         }
     }
 
-    /// A head is at the front of a virtual channel.
+    /// Handles a head flit that has come to the front of a virtual channel.
     fn begins(&mut self, lane: Lane, keys: &RouterKeys, route: PortRouting<'_>) {
         if keys.routing_delay > 0 {
             self.channels[lane.0][lane.1].state = ChannelState::Routing;
@@ -434,7 +434,7 @@ impl Router {
         Some(output)
     }
 
-    /// The front flit goes into the crossbar.
+    /// Sends the front flit of a virtual channel into the crossbar.
     fn send(
         &mut self,
         lane: Lane,
