@@ -35,7 +35,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("changes", 3),
     ("crates/conformance", 3),
     ("crates/flit", 3),
-    ("crates/formats", 13),
+    ("crates/formats", 5),
     ("crates/lab", 5),
     ("crates/mapping", 1),
     ("crates/measure", 1),
