@@ -1,4 +1,4 @@
-//! What `BookSim` 2 calls by name: its networks and its routing functions, as they are there.
+//! The networks and routing functions of `BookSim` 2, by the names that they have there.
 
 pub mod freedom;
 pub mod networks;
@@ -23,7 +23,7 @@ pub enum Network {
         k: u32,
         /// Dimensions.
         n: u32,
-        /// Wires as long as the placement makes them.
+        /// Whether links have the latencies of `BookSim`'s placement, instead of 1.
         wires: bool,
     },
     /// See [`networks::flatfly`].
@@ -36,7 +36,7 @@ pub enum Network {
         x: u32,
         /// Endpoints of a router in a row of the placement.
         xr: u32,
-        /// Wires as long as the placement makes them.
+        /// Whether links have the latencies of `BookSim`'s placement, instead of 1.
         wires: bool,
     },
     /// See [`networks::fattree`].
@@ -53,9 +53,9 @@ pub enum Network {
     },
     /// See [`networks::anynet`].
     Anynet {
-        /// The neighbours of each router with the latency to them.
+        /// For each router, its neighbours with the latency of the channel to them.
         neighbours: Vec<Vec<(u32, u32)>>,
-        /// The endpoints of each router.
+        /// For each router, the numbers of its endpoints.
         endpoints: Vec<Vec<u32>>,
     },
 }
