@@ -1,4 +1,4 @@
-//! What is true of a network and its routing without a clock: structure, and load.
+//! Measures of a network and its routing that need no simulated time: structure, and load.
 
 pub mod load;
 pub mod structure;
