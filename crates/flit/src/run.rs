@@ -24,9 +24,9 @@ pub enum DrainCondition {
 /// that arrive in the measured cycles give the accepted load, whenever they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPhases {
-    /// Cycles before anything counts.
+    /// Number of cycles of the warm-up, in which nothing is counted.
     pub warmup_cycles: u32,
-    /// Cycles that count, at least 1.
+    /// Number of measured cycles, at least 1.
     pub measure_cycles: u32,
     /// Most cycles after these until all that counts has arrived.
     pub drain_cycles: u32,
@@ -54,7 +54,7 @@ pub struct ClassFigures {
     pub hops: Option<f64>,
     /// Latencies of packets.
     pub latencies: Histogram,
-    /// Packets by routers visited.
+    /// Number of packets by the number of routers visited.
     pub by_hops: Vec<u64>,
 }
 
@@ -65,9 +65,9 @@ pub struct RunResult {
     pub classes: Vec<ClassFigures>,
     /// The figures of all classes together.
     pub all: ClassFigures,
-    /// Cycles of the warm-up.
+    /// Number of cycles of the warm-up.
     pub warmup_cycles: u32,
-    /// Cycles simulated.
+    /// Number of simulated cycles.
     pub cycles: u64,
     /// Flits that passed a router, summed over all routers and cycles.
     pub flit_hops: u64,
@@ -207,7 +207,7 @@ pub struct SteppedRun<'a> {
     /// The engine with all routers.
     pub engine: Box<dyn FlitEngine + 'a>,
     classes: &'a [InjectionClass],
-    /// Virtual channels of a port.
+    /// Number of virtual channels of a port.
     lanes: u8,
     /// Packets that wait for one another in a cycle, if there is a deadlock; the run ends then.
     pub deadlock: Option<Vec<BlockedPacket>>,

@@ -74,7 +74,7 @@ fn endpoints(on: &Topology) -> Vec<String> {
 pub struct ChannelCounts {
     /// The number of measured cycles.
     pub cycles: u64,
-    /// Virtual channels of a port.
+    /// Number of virtual channels of a port.
     pub lanes: u8,
     /// Flits sent by each port.
     pub sent: Vec<u64>,

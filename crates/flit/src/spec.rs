@@ -41,7 +41,7 @@ impl Default for RunLength {
 }
 
 impl RunLength {
-    /// The warm-up, by default [`Warmup::Auto`] or the number that is set.
+    /// The length of the warm-up, by default 1000 cycles.
     pub(super) fn warmup(&self) -> Warmup {
         self.warmup_cycles.unwrap_or(Warmup::Cycles(1000))
     }

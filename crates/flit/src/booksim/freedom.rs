@@ -17,11 +17,11 @@ use verify::Verdict;
 /// A virtual channel of a link, named by the router and port that it leaves by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VirtualChannel {
-    /// The router.
+    /// The router that the link leaves.
     pub router: u32,
-    /// The port.
+    /// The port of that router.
     pub port: u16,
-    /// The virtual channel.
+    /// The number of the virtual channel at that port.
     pub lane: u8,
 }
 

@@ -12,43 +12,43 @@ use paths::wiring::Wiring;
 pub enum Network {
     /// See [`networks::mesh`].
     Mesh {
-        /// Routers in a dimension.
+        /// Number of routers in each dimension.
         k: u32,
-        /// Dimensions.
+        /// Number of dimensions.
         n: u32,
     },
     /// See [`networks::torus`].
     Torus {
-        /// Routers in a dimension.
+        /// Number of routers in each dimension.
         k: u32,
-        /// Dimensions.
+        /// Number of dimensions.
         n: u32,
         /// Whether links have the latencies of `BookSim`'s placement, instead of 1.
         wires: bool,
     },
     /// See [`networks::flatfly`].
     FlatFly {
-        /// Routers in a dimension.
+        /// Number of routers in each dimension.
         k: u32,
-        /// Dimensions.
+        /// Number of dimensions.
         n: u32,
-        /// Routers in a row of the placement.
+        /// Number of routers in a row of the placement.
         x: u32,
-        /// Endpoints of a router in a row of the placement.
+        /// Number of endpoints of a router in a row of the placement.
         xr: u32,
         /// Whether links have the latencies of `BookSim`'s placement, instead of 1.
         wires: bool,
     },
     /// See [`networks::fattree`].
     FatTree {
-        /// Links up, and links down, of a router.
+        /// Number of links up, and of links down, of a router.
         k: u32,
-        /// Levels.
+        /// Number of levels.
         n: u32,
     },
     /// See [`networks::dragonfly`].
     Dragonfly {
-        /// Endpoints of a router.
+        /// Number of endpoints of a router.
         p: u32,
     },
     /// See [`networks::anynet`].

@@ -8,15 +8,15 @@ const NONE: u32 = u32::MAX;
 /// A request of an input for an output; each pair of them has at most one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AllocationRequest {
-    /// The input.
+    /// The input that requests.
     pub(super) from: u32,
-    /// The output.
+    /// The output that is requested.
     pub(super) to: u32,
     /// Rank among requests of the same input; the highest is served first.
     pub(super) rank: i64,
     /// Rank among requests for the same output; the highest is served first.
     pub(super) urgency: i64,
-    /// The input lane that asks.
+    /// The input lane for which the input requests.
     pub(super) lane: u32,
 }
 

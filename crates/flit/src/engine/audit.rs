@@ -26,7 +26,7 @@ pub(super) struct RouterAudit<'a, const N: usize, const W: usize, const M: usize
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a RouterDesign,
     pub(super) stride: u32,
-    /// Virtual channels of a port.
+    /// Number of virtual channels of a port.
     pub(super) lanes: u8,
     pub(super) full: u32,
 }

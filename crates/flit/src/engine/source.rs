@@ -20,7 +20,7 @@ const NONE: u8 = u8::MAX;
 pub(super) struct EndpointSource {
     /// The next cycle in which it may have something to do.
     pub(super) wake: u32,
-    /// Its number.
+    /// The number of the endpoint.
     endpoint: u32,
     /// The port that it sends into.
     port: u16,

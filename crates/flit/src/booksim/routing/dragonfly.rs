@@ -9,7 +9,7 @@ use paths::word::PacketHeader;
 /// The minimal and the UGAL routing function of a dragonfly.
 struct Dragonfly {
     p: u32,
-    /// Routers of a group.
+    /// Number of routers of a group.
     a: u32,
     routers: u32,
     vcs: u8,

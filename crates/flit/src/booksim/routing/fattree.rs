@@ -9,7 +9,7 @@ use paths::word::PacketHeader;
 struct FatTree {
     k: u32,
     n: u32,
-    /// Routers of a level.
+    /// Number of routers of a level.
     across: u32,
     vcs: ChannelHalves,
     /// Whether two up ports are drawn and the less used one is taken.

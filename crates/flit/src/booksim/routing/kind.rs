@@ -8,7 +8,7 @@ use paths::wiring::{Attachment, CableEnd, Wiring};
 /// The position of a packet, as far as a guide needs it to list all possible steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExploredPosition {
-    /// The router.
+    /// The router that the packet is at.
     pub router: u32,
     /// The port that it came in by; none at its first router.
     pub in_port: Option<u16>,
