@@ -23,7 +23,7 @@ pub(super) struct DialectNetwork {
     pub(super) timing: Timing,
     pub(super) route: Route,
     pub(super) injection: MessageInjection,
-    /// Endpoints of each router.
+    /// Number of endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
     pub(super) verified: bool,

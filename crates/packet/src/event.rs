@@ -25,7 +25,7 @@ pub struct PacketChunk {
     pub bytes: u32,
     /// The message that it is part of.
     pub message: u32,
-    /// Routers visited so far.
+    /// Number of routers visited so far.
     pub hops: u8,
     /// The rail by which it left its endpoint, which fixes its plane.
     pub rail: u8,
@@ -77,7 +77,7 @@ pub enum Event {
     },
     /// A port may send the next chunk that waits for it.
     Sends {
-        /// The port.
+        /// The port that may send.
         port: u16,
     },
     /// An endpoint creates its next message of a class of traffic.

@@ -41,7 +41,7 @@ pub struct Model {
     pub sharing: Option<Sharing>,
     /// The source of the traffic that endpoints send.
     pub drive: TrafficSource,
-    /// Endpoints of each router.
+    /// Number of endpoints of each router.
     pub concentration: u32,
     /// The seed of all random numbers.
     pub seed: u64,

@@ -25,7 +25,7 @@ pub struct Nic {
     pub(super) is_blocked: bool,
     /// The rail of the last packet.
     pub(super) rail: u8,
-    /// Messages created so far.
+    /// Number of messages created so far.
     pub(super) created: u32,
 }
 

@@ -7,7 +7,7 @@ use paths::saturation::is_saturated;
 pub(super) struct ClassOffer {
     /// The offered load, as a fraction of the rate of one rail.
     pub(super) load: f64,
-    /// Endpoints that send.
+    /// Number of endpoints that send.
     pub(super) senders: f64,
     /// Expected number of messages that all of them create in the measured window.
     pub(super) messages: f64,

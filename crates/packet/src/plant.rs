@@ -48,7 +48,7 @@ pub struct LinkKind {
 /// The simulated network. Its logical processes are the routers, then the endpoints.
 #[derive(Debug, Clone)]
 pub struct SimulatedNetwork {
-    /// Routers of all planes.
+    /// Number of routers in all planes.
     pub routers: u32,
     /// The number of endpoints.
     pub endpoints: u32,
@@ -58,7 +58,7 @@ pub struct SimulatedNetwork {
     pub lanes: u32,
     /// The number of classes of traffic.
     pub classes: u32,
-    /// Length of a full chunk.
+    /// Length of a full chunk, in bytes.
     pub chunk_bytes: u32,
     /// Rates and buffers: those of local links, of global links and of endpoints, then those of
     /// cables with rates of their own.

@@ -3,7 +3,7 @@
 /// The totals of what an endpoint has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceivedTotals {
-    /// Chunks received.
+    /// Number of chunks received.
     pub chunks: u64,
     /// Bytes received.
     pub bytes: u64,

@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// What the engine counted during a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EngineCounts {
-    /// Events that were handled and not undone.
+    /// Number of events that were handled and not undone.
     pub events: u64,
     /// The end of the measured time, ps: the time of the last event, or the end of all jobs.
     pub last_ps: u64,
     /// Number of time windows or rounds of the engine.
     pub windows: u64,
-    /// Events that were undone.
+    /// Number of events that were undone.
     pub undone: u64,
     /// The part of all handled events that was not undone.
     pub efficiency: f64,

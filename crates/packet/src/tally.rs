@@ -65,11 +65,11 @@ pub struct ArrivalSums {
     pub messages: Histogram,
     /// Bytes that arrived in the measured time, whenever they were sent.
     pub bytes: u64,
-    /// Sum of the routers that chunks visited.
+    /// Sum over chunks of the number of routers visited.
     pub hops: u64,
-    /// Chunks on non-minimal paths.
+    /// Number of chunks on non-minimal paths.
     pub detours: u64,
-    /// Chunks that arrived behind one that their sender sent later.
+    /// Number of chunks that arrived behind one that their sender sent later.
     pub overtaken: u64,
     /// The time of the last arrival, measured or not, ps.
     pub last_ps: u64,
@@ -93,9 +93,9 @@ pub struct Tally {
 /// The arrivals of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpanSums {
-    /// Chunks that arrived.
+    /// Number of chunks that arrived.
     pub chunks: u64,
-    /// Bytes that arrived.
+    /// Number of bytes that arrived.
     pub bytes: u64,
     /// Sum of their latencies, ps.
     pub latency_ps: u128,

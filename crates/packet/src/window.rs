@@ -109,9 +109,9 @@ impl RunLength {
 /// bytes that arrive in it, whenever they were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasuredWindow {
-    /// Its begin, ps.
+    /// The begin of the window, ps.
     pub(super) start_ps: u64,
-    /// Its end, ps; endpoints create no messages from then on.
+    /// The end of the window, ps; endpoints create no messages from then on.
     pub(super) end_ps: u64,
 }
 

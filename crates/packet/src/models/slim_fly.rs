@@ -60,9 +60,9 @@ fn row(on: &Topology) -> Result<u32, Refusal> {
 /// Paths within planes whose routers are at most two links apart.
 #[derive(Debug, Clone)]
 pub struct Route {
-    /// Routers of each plane.
+    /// Number of routers of each plane.
     routers: u32,
-    /// Routers of each group; their numbers are consecutive.
+    /// Number of routers of each group; their numbers are consecutive.
     group: u32,
     /// The port from each router of a plane towards each other one.
     next: Vec<u8>,

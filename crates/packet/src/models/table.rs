@@ -29,7 +29,7 @@ macro_rules! models {
             /// The words that ask for them.
             const NAMES: &[&str] = &[guided::PHYSICAL.part.name, $($file::ENTRY.part.name,)*];
 
-            /// What it takes for granted.
+            /// The defaults of the dialect.
             pub(crate) fn entry(self) -> &'static kind::ModelEntry {
                 match self {
                     Self::Physical => &guided::PHYSICAL,

@@ -26,7 +26,7 @@ pub enum MatchList {
 /// The times of a process, and the number of its incomplete operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessClock {
-    /// Operations that are not complete.
+    /// Number of operations that are not complete.
     pub(super) left: u32,
     /// The time at which the first operation began, ps; none before that.
     pub(super) first_ps: Option<u64>,
