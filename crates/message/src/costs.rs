@@ -1,4 +1,4 @@
-//! What messages cost as users say it: a preset, and parameters in place of the preset's.
+//! Costs of messages as users write them: a preset, and parameters that replace the preset's.
 
 use super::ScheduleDialect;
 use super::parameters::LogGops;

@@ -117,7 +117,7 @@ pub struct RunResult {
     pub finish: Vec<u64>,
     /// Number of operations begun and messages arrived.
     pub events: u64,
-    /// Messages that arrived.
+    /// Number of messages that arrived.
     pub messages: u64,
     /// The operations left over if the schedule deadlocks; none if all are done.
     pub left: Option<LeftOverOperations>,

@@ -123,9 +123,9 @@ pub enum ProcessorWork {
 /// A span of time in which a processor of a rank is busy, and its work in that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusySpan {
-    /// The rank.
+    /// The rank of the processor.
     pub rank: u32,
-    /// The operation.
+    /// The operation that the processor works on.
     pub op: u32,
     /// The processor's work.
     pub doing: ProcessorWork,

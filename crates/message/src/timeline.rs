@@ -19,9 +19,9 @@ pub struct MessageSpans {
 pub struct CollectiveSpan {
     /// The index of the collective operation in [`Schedule::collectives`].
     pub number: u32,
-    /// The rank.
+    /// The rank that takes part.
     pub rank: u32,
-    /// The processor.
+    /// The processor of that rank.
     pub cpu: u8,
     /// When the first of its operations on this processor begins, picoseconds.
     pub begin: u64,
