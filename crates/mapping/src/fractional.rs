@@ -41,7 +41,7 @@ pub struct FractionalRouting<'a> {
     /// The most hops of any path.
     hops: usize,
     kept: VecDeque<WeightedPaths>,
-    /// The load of each channel.
+    /// The load of each channel, in bytes.
     loads: Vec<f64>,
     /// Lower bound of the maximum congestion of any routing of this traffic.
     bound: f64,
