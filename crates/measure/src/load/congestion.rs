@@ -88,7 +88,7 @@ pub struct RunOutcome {
 /// in endpoints' worth of traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Congestion {
-    /// How many endpoints took part.
+    /// The number of endpoints that took part.
     pub endpoints: u32,
     /// Endpoints of the first job; `None` with one job.
     pub first_job: Option<u32>,

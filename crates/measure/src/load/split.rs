@@ -175,8 +175,8 @@ impl<'a> TrafficSplit<'a> {
     /// Moves traffic from `route` to `best` so that they become equally long, or all of it if less
     /// than `crumb` would remain.
     ///
-    /// If all channels have the same capacity c, their lengths change by the factor `exp(sharpness
-    /// * moved / (c * busiest))`, or its inverse. If not, the narrowest channels determine the
+    /// If all channels have the same capacity c, their lengths change by this factor or its
+    /// inverse: `exp(sharpness * moved / (c * busiest))`. If not, the narrowest channels determine the
     /// amount, so that it is never too large.
     fn shift(&mut self, route: usize, best: usize, crumb: f64) {
         let alone = |route: usize, mark: u8| {
