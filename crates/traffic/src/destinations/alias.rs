@@ -103,7 +103,7 @@ fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
 mod tests {
     use super::*;
 
-    /// What every value is drawn with, by the slots, in parts of 1.
+    /// The probability of every value according to the slots.
     fn chances(slots: &[AliasSlot], values: u32) -> Vec<f64> {
         let mut of = vec![0.0; values as usize];
         for slot in slots {

@@ -10,7 +10,7 @@ use base::seed::Stream;
 pub(super) enum FixedDestinations {
     /// A function of the bits of the ranks below 2^bits; the other ranks are idle.
     Bits {
-        /// How many bits.
+        /// The number of bits.
         bits: u32,
         /// The function, of a rank and the number of bits.
         of: fn(u32, u32) -> u32,

@@ -106,7 +106,7 @@ pub struct CallMessage {
     pub bytes: u64,
     /// Its tag; none for receives of any tag.
     pub tag: Option<u32>,
-    /// Its communicator.
+    /// The communicator of the message.
     pub comm: NamedCommunicator,
 }
 
@@ -194,7 +194,7 @@ pub enum CommunicatorCreation {
 /// The rank of a process in a communicator, and the communicator's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankInCommunicator {
-    /// Its rank there.
+    /// The rank of the process in the communicator.
     pub me: u32,
     /// The number of ranks in the communicator.
     pub size: u32,

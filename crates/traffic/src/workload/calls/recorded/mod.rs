@@ -112,7 +112,7 @@ pub struct GroupMembers {
 pub struct RecordedMessage {
     /// The number of its operation.
     pub number: OperationNumber,
-    /// Its communicator.
+    /// The number of its communicator.
     pub group: u64,
     /// The other side, a rank of `MPI_COMM_WORLD`; none for a receive from any source.
     pub peer: Option<u32>,
