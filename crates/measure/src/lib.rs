@@ -1,4 +1,4 @@
-//! Measures of a network and its routing that need no simulated time: structure, and load.
+//! What is true of a network and its routing without a clock: structure, and load.
 
 pub mod load;
 pub mod structure;

@@ -176,8 +176,8 @@ impl<'a> TrafficSplit<'a> {
     /// than `crumb` would remain.
     ///
     /// If all channels have the same capacity c, their lengths change by this factor or its
-    /// inverse: `exp(sharpness * moved / (c * busiest))`. If not, the narrowest channels determine the
-    /// amount, so that it is never too large.
+    /// inverse: `exp(sharpness * moved / (c * busiest))`. If not, the narrowest channels determine
+    /// the amount, so that it is never too large.
     fn shift(&mut self, route: usize, best: usize, crumb: f64) {
         let alone = |route: usize, mark: u8| {
             let own = self.routes.channels(route).iter().map(|&c| c as usize);
