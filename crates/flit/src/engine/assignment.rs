@@ -4,7 +4,7 @@ use paths::lengths::PathLengths;
 use paths::select::RailSelection;
 use traffic::times::StretchedPackets;
 
-/// How packets are assigned to sources that create none themselves.
+/// The assignment of packets to sources that create none themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct RailAssignment<'a> {
     /// Sources of an endpoint: rail r of endpoint e is source e * rails + r.
