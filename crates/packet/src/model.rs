@@ -19,7 +19,7 @@ use des::{HandlerContext, LpNumber};
 use paths::select::RailSelection;
 use std::sync::Arc;
 
-/// What makes endpoints send.
+/// The source of the messages that endpoints send.
 pub enum TrafficSource {
     /// Messages that endpoints create by themselves, for each class of traffic.
     Open(Vec<OpenTraffic>),

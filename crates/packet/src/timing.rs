@@ -16,7 +16,7 @@ pub enum LaneOrder {
     Oldest,
 }
 
-/// When a router forwards a chunk.
+/// The time at which a router forwards a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForwardingRule {
     /// When all of it has arrived (store and forward).
@@ -28,7 +28,7 @@ pub enum ForwardingRule {
     Head,
 }
 
-/// When a router returns the credit of a chunk to the router before.
+/// The time at which a router returns the credit of a chunk to the router before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreditRule {
     /// When the chunk has been granted room in the buffer behind the next link; until then it

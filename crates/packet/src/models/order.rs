@@ -23,7 +23,7 @@ pub(crate) enum ChannelDirection {
 /// A kind of channels between routers: the direction in which they lead, and their virtual channel.
 pub(crate) type ChannelKind = (ChannelDirection, u8);
 
-/// For each kind of channels, the kinds that a packet in it may request next.
+/// The kinds of channels that a packet may request next, for each kind of channel that it is in.
 pub(crate) type KindSuccessors = &'static [(ChannelKind, &'static [ChannelKind])];
 
 /// Proves that the steps of a dialect have no cycle, and checks that routers have the virtual

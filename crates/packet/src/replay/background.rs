@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for BackgroundSpecs {
     }
 }
 
-/// Reads one job or a list of jobs, with refusals that name the job's own fields.
+/// The reader of one job or a list of jobs, whose refusals name the job's own fields.
 struct OneOrSeveral;
 
 impl<'de> Visitor<'de> for OneOrSeveral {
