@@ -88,7 +88,7 @@ struct WaitGraph {
     partner: Vec<Option<usize>>,
 }
 
-/// For each rank of the receiver, source and tag, the oldest of the operations that never began.
+/// The oldest of the operations that never began, for each rank of the receiver, source and tag.
 type OldestWaiting = HashMap<[u32; 3], u32, QuickHashBuilder>;
 
 impl WaitGraph {
