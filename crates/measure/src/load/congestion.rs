@@ -22,7 +22,7 @@ const PARTS: u32 = 64;
 /// The largest number of routes of messages that are sent at once.
 pub(super) const MAX_ROUTES: u64 = 1 << 24;
 
-/// How ranks of the pattern are assigned to endpoints.
+/// The assignment of the pattern's ranks to endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RankOrder {
     /// In random order, drawn again for each run.

@@ -273,8 +273,8 @@ impl Watch for SampleWatch<'_> {
     }
 }
 
-/// Over pairs of switches with endpoints: the diameter, the sum of distances, and the number of
-/// pairs.
+/// The diameter, the sum of distances and the number of pairs, over pairs of switches with
+/// endpoints.
 #[derive(Clone, Copy)]
 struct DistanceSums {
     diameter: u32,
