@@ -1,6 +1,6 @@
 //! Training of GPT-3: layers in a pipeline, operators in parts, data parallel.
 //!
-//! Of `ranks` = T x D x S, rank `t + T (d + D s)` has part t of the operators of the layers of
+//! With `ranks` = T x D x S, rank `t + T (d + D s)` has part t of the operators of the layers of
 //! stage s for the samples of group d. Each group takes `micro_batches` through its stages, one
 //! forward and one backward in turn as soon as the pipeline is full (1F1B). Forward of a layer has
 //! two sums over the T parts, behind attention and behind the two full layers, of `micro_batch` x

@@ -94,7 +94,7 @@ impl super::RecordedProcess {
     }
 }
 
-/// For each rank, the messages that it receives in a neighbour exchange: sender and bytes.
+/// The messages that each rank receives in a neighbour exchange: sender and bytes.
 type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
 /// The replay of a recording as a program.
