@@ -1,4 +1,4 @@
-//! A case: a network, proved routing or a proved scheme, a selection, traffic and a router.
+//! A simulation case: network, routing that is proved or exempted, path selection, traffic, router.
 
 use super::engine::{EngineSetup, RailAssignment};
 use super::router::RouterDesign;
@@ -21,12 +21,12 @@ use traffic::process::{InjectionClass, OfferedLoad};
 use traffic::sending::OfferedTraffic;
 use traffic::times::{StretchedPackets, TimedPackets};
 
-/// Traffic of the user's, in place of what the parameters name.
+/// Traffic that the user supplies, in place of the traffic that the parameters name.
 #[derive(Debug, Clone, Copy)]
 pub enum GivenTraffic<'a> {
-    /// Who sends how much to whom.
+    /// How much every endpoint sends to every other one.
     Sending(&'a OfferedTraffic),
-    /// Packets with their times.
+    /// A list of packets with the times of their creation.
     Times(&'a Arc<TimedPackets>),
 }
 
@@ -38,24 +38,24 @@ pub struct FlitCase {
     wiring: Arc<Wiring>,
     names: NetworkNames,
     with_links: bool,
-    /// How long a cycle is, where that is said.
+    /// Length of a cycle in nanoseconds, if the parameters state it.
     cycle_ns: Option<f64>,
     rails: u32,
     rail: RailSelection,
-    /// How far routers are, where rails are chosen by that.
+    /// Distances between routers, if rails are selected by distance.
     lengths: Option<PathLengths>,
     times: Option<Arc<TimedPackets>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
     router: RouterDesign,
     guide: Box<dyn Guide + Send>,
-    /// Whether its routing was proved free of deadlock.
+    /// Whether the routing was proved free of deadlock.
     pub verified: bool,
-    /// What tells the lanes of packets that choose.
+    /// How packets whose paths are chosen use virtual channels.
     pub lane_use: LaneUse,
-    /// What each seed draws.
+    /// The traffic of each seed.
     drawn: Vec<SeededTraffic>,
-    /// The part of the load that each class has.
+    /// The share of each class in the load; all shares together are 1.
     shares: Vec<f64>,
     urgencies: Vec<u32>,
     warmup: Warmup,
@@ -69,7 +69,7 @@ struct SeededTraffic {
 }
 
 impl FlitCase {
-    /// Builds and proves it; `own` is traffic of the user's, in place of the spec's.
+    /// Builds the case and proves its routing; `own` replaces the traffic that the spec names.
     ///
     /// # Errors
     /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
@@ -133,18 +133,18 @@ impl FlitCase {
         })
     }
 
-    /// The network as the simulator sees it.
+    /// Routers, ports and links of the network.
     pub fn wiring(&self) -> &Wiring {
         &self.wiring
     }
 
-    /// The largest load: a flit a cycle by each rail of an endpoint.
+    /// The largest load: each rail of an endpoint sends a flit in every cycle.
     pub fn largest_load(&self) -> f64 {
         self.rails.into()
     }
 
-    /// The largest load of a channel when every endpoint sends a flit a cycle, for traffic that was
-    /// made to load one channel most; where there is one class alone.
+    /// The largest load of a channel if every endpoint sends a flit in every cycle. Only for one
+    /// class of traffic that was constructed to load one channel most, else none.
     pub fn largest_channel_load(&self) -> Option<f64> {
         match &self.drawn[0].classes[..] {
             [one] => one.destinations.largest_load(),
@@ -152,12 +152,12 @@ impl FlitCase {
         }
     }
 
-    /// How many runs a point has: one a seed.
+    /// The number of runs of a point: one for each seed.
     pub fn runs(&self) -> usize {
         self.drawn.len()
     }
 
-    /// The runs of a point of it, 1 or more, as users read them.
+    /// The row of a point as users read it, from its runs; there must be at least one.
     pub fn row(&self, runs: &[RunResult]) -> PointRow {
         let row = PointRow::of_runs(runs, &self.wiring, &self.names, self.with_links);
         match self.cycle_ns {
@@ -224,12 +224,13 @@ impl FlitCase {
         run(setup, RunPhases { warmup_cycles, ..phases }, watch)
     }
 
-    /// By what times are to be multiplied for a load.
+    /// The factor by which the times of listed packets are multiplied to produce this load.
     fn stretch(&self, load: f64) -> f64 {
         self.times.as_ref().map_or(1.0, |packets| packets.load() / load)
     }
 
-    /// The phases of a run that plays these packets; all of them, or those of the parameters.
+    /// The phases of a run with these packets: all packets are measured if the case is whole, else
+    /// the phases of the parameters apply.
     fn phases_of(&self, timed: StretchedPackets<'_>) -> Result<RunPhases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
@@ -243,20 +244,20 @@ impl FlitCase {
         Ok(RunPhases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
     }
 
-    /// Whether packets with their times are played whole, whatever cycles are said to count.
+    /// Whether all packets of a list are measured, whatever cycles the parameters name.
     pub fn is_whole(&self) -> bool {
         self.is_whole
     }
 
-    /// The loads of a run where these are left open and follow from the times of packets.
+    /// The load of listed packets at their own times; none if packets are drawn.
     pub fn own_load(&self) -> Option<f64> {
         self.times.as_ref().map(|packets| packets.load())
     }
 
-    /// Whether there is such a load.
+    /// Whether the traffic can have this load.
     ///
     /// # Errors
-    /// When there is not.
+    /// When it cannot.
     pub fn check(&self, load: f64) -> Result<(), Refusal> {
         let most = if self.times.is_some() { f64::MAX } else { self.largest_load() };
         if !(load > 0.0 && load <= most) {
@@ -270,7 +271,8 @@ impl FlitCase {
     }
 }
 
-/// The classes of traffic as a seed draws them, at no load; `own` in place of the spec's pattern.
+/// The classes of traffic as a seed draws them, with load 0; `own` replaces the pattern of the
+/// spec.
 fn drawn(
     on: &NetworkOrTables,
     spec: &Spec,

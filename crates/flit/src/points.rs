@@ -1,15 +1,15 @@
-//! Points of several loads, and up to saturation.
+//! Points of a load curve: at given loads, or up to saturation.
 
 use super::case::FlitCase;
 use super::run::RunResult;
 use base::{Stop, Watch};
 use paths::side_by_side::side_by_side;
 
-/// The runs of the points of some loads, in order, on all threads: a run a thread where there are
-/// enough.
+/// The runs of the points of some loads, in order. They use all threads, one thread for each run if
+/// there are enough runs.
 ///
 /// # Errors
-/// The first of [`FlitCase::point`].
+/// The first error of [`FlitCase::point`].
 pub fn points(
     case: &FlitCase,
     loads: &[f64],
@@ -26,19 +26,20 @@ pub fn points(
     Ok(loads.iter().map(|_| rest.by_ref().take(runs).collect()).collect())
 }
 
-/// How near the saturation throughput is found.
+/// Precision of the saturation throughput, as a load.
 const NEAR: f64 = 0.005;
 
-/// Loads with the runs at each.
+/// Loads, each with the runs at that load.
 type LoadCurve = Vec<(f64, Vec<RunResult>)>;
 
-/// Points from a load of 0.1 on in steps of 0.1 until one is saturated, then between the last two
-/// by bisection; and the saturation throughput: the largest load found that is not saturated, 0.005
-/// below one that is. 1 where none is; none where nothing was sent at any load. A load that the
-/// process of the traffic cannot make ends it, as 1 does.
+/// Points from load 0.1 in steps of 0.1 until one is saturated, then between the last two by
+/// bisection; and the saturation throughput. That is the largest load that is not saturated, at
+/// most 0.005 below a saturated one; the largest load simulated if none is saturated; none if
+/// nothing was sent at any load. The steps end at the largest load of the case, or before a load
+/// that the traffic's process cannot produce.
 ///
 /// # Errors
-/// As [`points`]; of loads, when the first cannot be.
+/// As [`points`]; also a refusal of the load when the traffic cannot have load 0.1.
 pub fn curve(
     case: &FlitCase,
     threads: usize,
@@ -78,12 +79,13 @@ pub fn curve(
     Ok((found, Some(low)))
 }
 
-/// From this number of packets on a search goes by what arrives, though it may be less by chance:
-/// it would end far above the load that it looks for if it waited for certainty at each.
+/// With this number of expected packets or more, the search takes a lower accepted load as
+/// saturation even if it may be chance. If it waited for certainty at every load, it would end far
+/// above saturation.
 const SEARCHED: f64 = 1000.0;
 
-/// Whether less arrives than is offered in the mean of the runs, of which some send, or a run has
-/// come to a stop.
+/// Whether the load is too high: the runs send something and on average less arrives than is
+/// offered, or a run has a deadlock.
 fn is_too_much(runs: &[RunResult]) -> bool {
     let all = RunResult::merged(runs).all;
     let is_less = all.is_saturated().unwrap_or(all.expected >= SEARCHED);

@@ -132,11 +132,11 @@ impl Default for RouterDesign {
     }
 }
 
-/// Most cycles of any delay.
+/// Most cycles that any delay may have.
 const MOST_DELAY: u32 = 1000;
 
 impl RouterDesign {
-    /// Whether its numbers are in their ranges.
+    /// Whether the numbers of the router are in their ranges.
     ///
     /// # Errors
     /// When one is not; the refusal names it.
@@ -191,17 +191,17 @@ impl RouterDesign {
         Ok(())
     }
 
-    /// Virtual channels of a port take `1 << stride_bits` places in arrays.
+    /// The virtual channels of a port take `1 << stride_bits` array elements.
     pub(super) fn stride_bits(&self) -> u32 {
         u32::from(self.virtual_channels).next_power_of_two().trailing_zeros()
     }
 
-    /// Flits of a buffer take `1 << ring_bits` places in memory.
+    /// The flits of a buffer take `1 << ring_bits` words of memory.
     pub(super) fn ring_bits(&self) -> u32 {
         self.buffer_flits.next_power_of_two().trailing_zeros()
     }
 
-    /// Whether the plain step does all that this router does.
+    /// Whether the plain step does all that this router needs.
     pub(super) fn is_plain(&self) -> bool {
         let usual = Self {
             virtual_channels: self.virtual_channels,

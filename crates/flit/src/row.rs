@@ -71,7 +71,8 @@ impl PointRow {
         Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
     }
 
-    /// The row of runs of one point that differ by their seeds, with its classes; 1 or more.
+    /// The row of a point, with a row for each class, from runs that differ by their seeds; there
+    /// must be at least one run.
     pub fn of_runs(
         runs: &[RunResult],
         wiring: &Wiring,
@@ -84,7 +85,7 @@ impl PointRow {
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }
 
-    /// This row with its latencies in nanoseconds, too, a cycle being this long.
+    /// This row with latencies in nanoseconds added, for cycles of `cycle_ns`.
     #[must_use]
     pub fn timed(mut self, cycle_ns: f64) -> Self {
         let ns = |cycles: Option<f64>| cycles.map(|cycles| cycles * cycle_ns);
@@ -95,7 +96,7 @@ impl PointRow {
         self
     }
 
-    /// The rows of its classes, where there are several.
+    /// The rows of its classes; empty if there is only one class.
     pub fn of_classes(point: &RunResult, names: &NetworkNames) -> Vec<Self> {
         let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
         several.iter().map(|found| Self::of_found(point, found, names)).collect()
@@ -133,7 +134,7 @@ impl PointRow {
     }
 }
 
-/// A figure of a run, where there is one.
+/// A function that reads a figure of a run; none if the run does not have it.
 type OptionalFigure = fn(&ClassFigures) -> Option<f64>;
 
 /// How the figures of runs of one point differ.

@@ -11,9 +11,10 @@ use traffic::process::InjectionClass;
 /// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrainCondition {
-    /// Nobody sends any more until the network is empty.
+    /// All sources stop, and the run ends when the network is empty.
     Empty,
-    /// All go on sending until every packet that was created while measuring has arrived.
+    /// All sources go on, and the run ends when every packet created in the measured cycles has
+    /// arrived.
     Measured,
 }
 
@@ -23,27 +24,27 @@ pub enum DrainCondition {
 /// that arrive in the measured cycles give the accepted load, whenever they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunPhases {
-    /// Cycles before anything counts.
+    /// Number of cycles of the warm-up, in which nothing is counted.
     pub warmup_cycles: u32,
-    /// Cycles that count, at least 1.
+    /// Number of measured cycles, at least 1.
     pub measure_cycles: u32,
     /// Most cycles after these until all that counts has arrived.
     pub drain_cycles: u32,
-    /// What happens in them.
+    /// What ends the drain phase before that.
     pub drain: DrainCondition,
 }
 
 /// The figures of one class of traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassFigures {
-    /// Flits an active endpoint wants to send in a cycle.
+    /// Flits that an active endpoint wants to send in a cycle.
     pub offered_load: f64,
-    /// Flits that arrived, an active endpoint and cycle.
+    /// Flits that arrived, per active endpoint and cycle.
     pub accepted_load: f64,
-    /// Packets staged while measuring, and those of them that arrived.
+    /// Packets staged in the measured cycles, and how many of these arrived.
     pub packets: (u64, u64),
-    /// Packets that the load stands for in that time; infinitely many where their times are given,
-    /// as then nothing is left to chance.
+    /// Expected number of packets in the measured cycles at this load; infinite if packets come
+    /// from a list, as then nothing is random.
     pub expected: f64,
     /// Mean cycles from creation to the arrival of the tail.
     pub latency: Option<f64>,
@@ -53,44 +54,44 @@ pub struct ClassFigures {
     pub hops: Option<f64>,
     /// Latencies of packets.
     pub latencies: Histogram,
-    /// Packets by routers visited.
+    /// Number of packets by the number of routers visited.
     pub by_hops: Vec<u64>,
 }
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunResult {
-    /// By class.
+    /// The figures of each class.
     pub classes: Vec<ClassFigures>,
-    /// All classes together.
+    /// The figures of all classes together.
     pub all: ClassFigures,
-    /// Cycles before those that count.
+    /// Number of cycles of the warm-up.
     pub warmup_cycles: u32,
-    /// Cycles simulated.
+    /// Number of simulated cycles.
     pub cycles: u64,
-    /// Flits through a router, in all cycles.
+    /// Flits that passed a router, summed over all routers and cycles.
     pub flit_hops: u64,
-    /// What was seen of channels and buffers while measuring.
+    /// Counts of channels and buffers in the measured cycles.
     pub traces: ChannelCounts,
-    /// Packets that wait for one another in a cycle, where there are such.
+    /// Packets that wait for one another in a cycle; none if there is no deadlock.
     pub deadlock: Option<Vec<BlockedPacket>>,
 }
 
 impl ClassFigures {
-    /// Whether a packet was staged while measuring, or a flit arrived.
+    /// Whether a packet was staged in the measured cycles, or a flit arrived in them.
     pub fn is_sent(&self) -> bool {
         self.packets.0 > 0 || self.accepted_load > 0.0
     }
 
-    /// Whether less arrives than is offered; none where that may be chance, as so few packets were
-    /// to come.
+    /// Whether less arrives than is offered; none if the expected packets are too few to exclude
+    /// chance.
     pub fn is_saturated(&self) -> Option<bool> {
         saturation::is_saturated(self.offered_load, self.accepted_load, self.expected)
     }
 }
 
 impl ClassFigures {
-    /// The means of several runs, and all their packets.
+    /// The means of several runs, with the packets of all of them.
     fn merged(runs: &[&Self]) -> Self {
         let n = runs.len() as f64;
         let mean = |of: fn(&Self) -> f64| runs.iter().map(|run| of(run)).sum::<f64>() / n;
@@ -121,7 +122,8 @@ impl ClassFigures {
 }
 
 impl RunResult {
-    /// The means of several runs of a point, and all that was counted in them; 1 or more.
+    /// The means of several runs of a point, with the counts of all of them; there must be at least
+    /// one.
     ///
     /// # Panics
     /// When there is none.
@@ -153,16 +155,16 @@ impl RunResult {
     }
 }
 
-/// Most looks at buffers while measuring.
+/// Most samples of buffer occupancy while measuring.
 const LOOKS: u32 = 100;
 
-/// Cycles between two looks for packets that wait without end.
+/// Cycles between two checks for deadlock.
 const LOOK: u32 = 1000;
 
-/// Flits that may move between two looks at whether the user wants to stop: a tenth of a second.
+/// Flits that may move between two checks for an interrupt by the user: about a tenth of a second.
 const STRIDE_FLITS: u32 = 400_000;
 
-/// Most cycles between two looks at whether the network is empty.
+/// Most cycles between two checks for an empty network.
 const DRAIN_STRIDE: u32 = 50;
 
 /// Simulates `setup` through `phases`.
@@ -187,7 +189,7 @@ pub fn run(
     Ok(run.point(start..end, traces))
 }
 
-/// Cycles between two looks at whether the user wants to stop.
+/// Cycles between two checks for an interrupt by the user.
 pub(super) fn stride(wiring: &Wiring) -> u32 {
     let ports: usize = (0..wiring.routers()).map(|r| wiring.ports(r).len()).sum();
     (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK)
@@ -199,37 +201,38 @@ pub(super) fn flits_a_cycle(class: &InjectionClass) -> f64 {
     class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
 }
 
-/// A run in steps: what [`run`] does at once, for callers that find out during the run how long it
-/// is to be.
+/// A run in steps, with the same effect as [`run`], for callers that determine its length while it
+/// runs.
 pub struct SteppedRun<'a> {
-    /// All routers.
+    /// The engine with all routers.
     pub engine: Box<dyn FlitEngine + 'a>,
     classes: &'a [InjectionClass],
-    /// Virtual channels of a port.
+    /// Number of virtual channels of a port.
     lanes: u8,
-    /// Packets that wait for one another in a cycle, once they do: nothing goes on then.
+    /// Packets that wait for one another in a cycle, if there is a deadlock; the run ends then.
     pub deadlock: Option<Vec<BlockedPacket>>,
-    /// Cycles between two looks at whether the user wants to stop.
+    /// Cycles between two checks for an interrupt by the user.
     stride: u32,
-    /// When it was last looked for packets that wait without end.
+    /// The cycle of the last check for deadlock.
     looked: u32,
-    /// The number of flits that had moved, and when this number was first seen while some waited.
+    /// The number of flits moved so far, and the cycle of the check that first saw this number
+    /// while some packet waited.
     moved: (u64, u32),
-    /// The most cycles that a packet takes within a router without others.
+    /// The most cycles that a packet needs within an otherwise empty router.
     longest: u32,
-    /// Whether the times of packets are given, not drawn.
+    /// Whether packets come from a list with their times, and are not drawn.
     is_given: bool,
 }
 
 impl<'a> SteppedRun<'a> {
-    /// At cycle 0.
+    /// A run at cycle 0.
     ///
     /// # Errors
     /// When the setup is refused.
     pub fn new(setup: EngineSetup<'a>) -> Result<Self, Refusal> {
         let stride = stride(setup.wiring);
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
-        // what is routed in batches waits for one before its own
+        // a packet routed in batches may wait for the batch before its own
         let delays = setup.router.routing_delay.saturating_add(setup.router.vc_alloc_delay);
         let is_given = setup.assignment.is_some_and(|a| a.times.is_some());
         let (engine, longest) = (engine(setup)?, delays.saturating_mul(2));
@@ -247,7 +250,8 @@ impl<'a> SteppedRun<'a> {
         })
     }
 
-    /// On to this cycle, or to where packets wait in a cycle; `total` cycles are expected.
+    /// Advances to this cycle, or until a deadlock; `total` is the expected number of cycles, for
+    /// progress.
     ///
     /// # Errors
     /// When `watch` says stop.
@@ -260,7 +264,8 @@ impl<'a> SteppedRun<'a> {
         Ok(())
     }
 
-    /// Cycles that are measured, from the current one on, with looks at the buffers in equal steps.
+    /// Measures this number of cycles from the current one on, with samples of the buffers at equal
+    /// intervals.
     ///
     /// # Errors
     /// When `watch` says stop.
@@ -285,7 +290,7 @@ impl<'a> SteppedRun<'a> {
         Ok(ChannelCounts { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
     }
 
-    /// Looks for packets that wait in a cycle, once some have not moved for long.
+    /// Checks for deadlock if some packet has not moved since the last check.
     ///
     /// # Panics
     /// When nothing moves and no packet waits for another: a fault of the engine.
@@ -299,7 +304,7 @@ impl<'a> SteppedRun<'a> {
             self.deadlock = self.engine.deadlock();
         }
         let moved = self.engine.sent().iter().map(|&n| u64::from(n)).sum();
-        // a packet that came after a long time without any has not been waiting since then
+        // after a long time without packets, a new packet has not waited since then
         if moved != self.moved.0 || !is_slow {
             self.moved = (moved, self.looked);
         }
@@ -311,7 +316,8 @@ impl<'a> SteppedRun<'a> {
         );
     }
 
-    /// On until all has arrived that is waited for, or to the cycle `last`: whether it has.
+    /// Advances until all packets that are to drain have arrived, or to cycle `last`; returns
+    /// whether they have.
     ///
     /// # Errors
     /// When `watch` says stop.
@@ -342,7 +348,7 @@ impl<'a> SteppedRun<'a> {
         Ok(is_done(&*self.engine))
     }
 
-    /// What was found, where these cycles were measured.
+    /// The result of the run, if `measured` are the measured cycles.
     pub fn point(self, measured: Range<u32>, traces: ChannelCounts) -> RunResult {
         let tally = self.engine.tally();
         let cycles = measured.len() as f64;
@@ -378,7 +384,7 @@ impl<'a> SteppedRun<'a> {
     }
 }
 
-/// The means of what was counted.
+/// The figures of a class, or of all, from its counts.
 fn found_of(offered_load: f64, accepted_load: f64, expected: f64, of: &ClassTally) -> ClassFigures {
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
     let latency = mean(of.latency, of.arrived);

@@ -1,4 +1,4 @@
-//! What a run sees of links and buffers, and what people call them.
+//! What a run records of links and buffers, and the names of both in reports.
 
 use super::engine::BlockedPacket;
 use base::SwitchId;
@@ -11,15 +11,15 @@ use serde::Serialize;
 #[derive(Debug, Clone)]
 pub struct NetworkNames {
     switches: Vec<String>,
-    /// The plane of every switch; empty where all are of one plane.
+    /// The plane of every switch; empty if there is only one plane.
     planes: Vec<u16>,
-    /// By switch, the number of each of the wiring's ports.
+    /// For each switch, the port numbers that correspond to the ports of the wiring.
     ports: Vec<Vec<u16>>,
     endpoints: Vec<String>,
 }
 
 impl NetworkNames {
-    /// Those of a network whose wiring is [`Wiring::of`].
+    /// The names in a network whose wiring is [`Wiring::of`].
     pub fn of(on: &Topology) -> Self {
         let switches = (0..on.switches().len() as u32).map(SwitchId);
         Self {
@@ -30,7 +30,7 @@ impl NetworkNames {
         }
     }
 
-    /// Numbers from 0 on, where nothing has a name.
+    /// Numbers from 0 in place of names, for a wiring without names.
     pub fn numbered(wiring: &Wiring) -> Self {
         let routers = 0..wiring.routers();
         Self {
@@ -46,11 +46,11 @@ impl NetworkNames {
     }
 
     fn port(&self, switch: u32, port: u16) -> u16 {
-        // an endpoint that is down hangs on a port without a number
+        // an endpoint that is down is attached to a port that has no number
         self.ports[switch as usize].get(usize::from(port)).copied().unwrap_or(u16::MAX)
     }
 
-    /// A packet that waits, in words.
+    /// A description of a waiting packet in words.
     pub fn tell(&self, waiting: &BlockedPacket) -> String {
         let BlockedPacket { router, port, lane, target } = *waiting;
         let (to, at) = (&self.endpoints[target as usize], &self.switches[router as usize]);
@@ -59,7 +59,7 @@ impl NetworkNames {
     }
 }
 
-/// Names of endpoints, and of their rails where they have several, as the wiring numbers them.
+/// Names of endpoints, or of their rails if they have several, in the order of the wiring.
 fn endpoints(on: &Topology) -> Vec<String> {
     let rails = on.terminals().len() / on.endpoints().len().max(1);
     let of = |name: &str, rail: usize| {
@@ -72,25 +72,25 @@ fn endpoints(on: &Topology) -> Vec<String> {
 /// The counts of channels and buffers in the measured cycles, by port of every router in order.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChannelCounts {
-    /// Measured cycles.
+    /// The number of measured cycles.
     pub cycles: u64,
-    /// Virtual channels of a port.
+    /// Number of virtual channels of a port.
     pub lanes: u8,
-    /// Flits sent.
+    /// Flits sent by each port.
     pub sent: Vec<u64>,
-    /// How often buffers were looked at, in equal steps.
+    /// The number of samples of the buffers, at equal intervals.
     pub looks: u32,
-    /// Flits found in the buffer of each port, by virtual channel, over all looks.
+    /// Flits found in the buffer of each port, by virtual channel, summed over all samples.
     pub buffered: Vec<u64>,
 }
 
 impl ChannelCounts {
-    /// Nothing yet, for routers with this number of virtual channels.
+    /// Zero counts, for routers with this number of virtual channels.
     pub fn none(lanes: u8) -> Self {
         Self { cycles: 0, lanes, sent: Vec::new(), looks: 0, buffered: Vec::new() }
     }
 
-    /// Adds what another run of the same routers saw, or this one later.
+    /// Adds the counts of another run of the same routers, or of a later part of this run.
     pub fn add(&mut self, other: &Self) {
         let sum = |mine: &mut Vec<u64>, theirs: &[u64]| {
             mine.resize(theirs.len(), 0);
@@ -155,10 +155,10 @@ pub struct ChannelUse {
     pub links: Option<LinkColumns>,
 }
 
-/// How many channels are named.
+/// The number of busiest channels that are listed.
 const BUSIEST: usize = 10;
 
-/// A channel between switches: its place among all ports, and that of the port it leads to.
+/// A channel between switches: its index among all ports, and the index of the port it leads to.
 struct SwitchChannel {
     from: (u32, u16),
     to: u32,
@@ -167,7 +167,7 @@ struct SwitchChannel {
 }
 
 impl ChannelUse {
-    /// What `traces` say of the channels of `wiring`.
+    /// The use of the channels of `wiring`, from the counts in `traces`.
     pub fn of(
         traces: &ChannelCounts,
         wiring: &Wiring,

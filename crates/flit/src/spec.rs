@@ -1,4 +1,4 @@
-//! The parameters of a case, as people set them.
+//! The parameters of a case, as users write them.
 
 use super::router::RouterDesign;
 use super::warmup::Warmup;
@@ -41,22 +41,22 @@ impl Default for RunLength {
 }
 
 impl RunLength {
-    /// Cycles before anything counts.
+    /// The length of the warm-up, by default 1000 cycles.
     pub(super) fn warmup(&self) -> Warmup {
         self.warmup_cycles.unwrap_or(Warmup::Cycles(1000))
     }
 
-    /// Cycles that count.
+    /// The number of measured cycles, with its default.
     pub(super) fn measured(&self) -> u32 {
         self.measure_cycles.unwrap_or(3000)
     }
 
-    /// Whether it does not say which cycles count.
+    /// Whether neither the warm-up nor the measured cycles are set.
     pub(super) fn is_open(&self) -> bool {
         self.warmup_cycles.is_none() && self.measure_cycles.is_none()
     }
 
-    /// These lengths, with the defaults of those that are left open.
+    /// These lengths, with defaults for those that are not set.
     pub(super) fn said(&self) -> Self {
         let (warmup, measured) = (self.warmup(), self.measured());
         Self { warmup_cycles: Some(warmup), measure_cycles: Some(measured), ..self.clone() }
@@ -168,10 +168,10 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Whether it can be, as far as that is known without a network.
+    /// Checks all that can be checked without a network.
     ///
     /// # Errors
-    /// When a number is out of its range, or a word is none of those there are.
+    /// When a number is out of its range, or a word is unknown.
     pub fn check(&self) -> Result<(), Refusal> {
         self.load.check(loads::fits_some, loads::RANGE)?;
         self.selection.check(self.choosing)?;
@@ -193,10 +193,10 @@ impl Spec {
         self.run.check()
     }
 
-    /// Whether it can be with packets whose times and sizes are given.
+    /// Checks that the parameters fit packets with given times and sizes.
     ///
     /// # Errors
-    /// When it says when packets are created, or how large they are.
+    /// When a parameter sets the times or sizes of packets.
     pub(super) fn check_with_times(&self) -> Result<(), Refusal> {
         let usual = Self::default();
         let excluded = [
@@ -213,14 +213,15 @@ impl Spec {
         }
     }
 
-    /// By which rules packets choose their paths.
+    /// The rules by which packets choose their paths.
     ///
     /// `latency` is the mean latency of the cables, in cycles.
     pub(super) fn path_rules(&self, latency: f64) -> PathRules<'_> {
         let classes = self.kinds().unwrap_or_default();
         let lengths = classes.into_iter().map(|class| class.sizes.mean());
         let least = lengths.fold(f64::from(LEAST_QUEUE), f64::max).ceil() as u32;
-        // a flit takes a cycle more than the cable has, a credit as long, and the router some
+        // a flit takes a cycle more than the cable's latency, its credit the same, and the router
+        // adds some
         let in_flight = (2.0 * (latency + 1.0)).round() as u32 + ROUTER_CYCLES;
         let choosing = self.selection.choosing(self.choosing);
         PathRules {
@@ -232,7 +233,7 @@ impl Spec {
         }
     }
 
-    /// What the classes are made of; one where none is written out.
+    /// The traffic of each class; one class if none is listed.
     pub(super) fn kinds(&self) -> Result<Vec<ClassTraffic<'_>>, Refusal> {
         let alone = [TrafficClass::default()];
         let written =
@@ -267,17 +268,18 @@ impl Spec {
 
 /// The traffic of one class: its destinations, process, sizes and share.
 pub(super) struct ClassTraffic<'a> {
-    /// Its own pattern; none where it has that of all.
+    /// Its own pattern; none if it uses the pattern of all classes.
     pub(super) traffic: Option<&'a str>,
     pub(super) process: InjectionProcess,
     pub(super) sizes: PacketSizes,
-    /// Its part of the load: all together are 1.
+    /// Its share of the load; all shares together are 1.
     pub(super) share: f64,
-    /// How urgent it is.
+    /// Its urgency: routers that prioritise by class serve the highest first.
     pub(super) urgency: u32,
 }
 
-/// Cycles of a credit in routers, about: those of a flit to leave the next one, and its own.
+/// Estimate of the cycles that a credit spends in routers: a flit's to leave the next router, and
+/// the credit's own.
 const ROUTER_CYCLES: u32 = 4;
 /// Most classes of traffic.
 const MOST_CLASSES: usize = 16;

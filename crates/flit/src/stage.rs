@@ -1,4 +1,4 @@
-//! The flit level as a stage: parameters and what it is run on in, points and their figures out.
+//! The flit level as a stage: parameters and inputs of a run, and its points and figures.
 
 use super::case::{FlitCase, GivenTraffic};
 use super::points::{curve, points};
@@ -24,9 +24,10 @@ use std::sync::Arc;
 pub struct FlitInputs<'a> {
     /// The network.
     pub topology: &'a Arc<Topology>,
-    /// Its tables, where packets follow some; else the selection chooses paths on the network.
+    /// The routing tables, if packets follow tables; none if the selection chooses paths on the
+    /// network.
     pub routing: Option<&'a Routing>,
-    /// Traffic of the user's, in place of that which the parameters name.
+    /// Traffic that the user supplies; none if the parameters name it.
     pub traffic: Option<GivenTraffic<'a>>,
 }
 
@@ -50,7 +51,7 @@ pub struct FlitRecord {
 }
 
 impl Spec {
-    /// Runs it on `threads` threads; the result is the same with any number.
+    /// Runs the simulation on `threads` threads; the result is the same with any number.
     ///
     /// # Errors
     /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
@@ -82,8 +83,8 @@ impl Spec {
         })
     }
 
-    /// What a run will take on a network of this size: bytes within a factor of two, seconds no
-    /// more than an order of magnitude.
+    /// Estimate of the resources of a run on a network of this size: bytes within a factor of two,
+    /// seconds within an order of magnitude.
     pub fn need_of(&self, size: &NetworkSize) -> ResourceNeed {
         let (count, mean) = match &self.load {
             Loads::At(loads) => {
@@ -116,7 +117,7 @@ impl Spec {
     }
 }
 
-/// A column of the figure `name` of a run's point, where it has one alone.
+/// A column with the figure `name` of a point's only run.
 macro_rules! of_point {
     ($name:literal, $kind:ident, $unit:literal, $meaning:literal, $better:ident) => {
         RecordColumn::new(
@@ -221,7 +222,7 @@ impl Stage for Spec {
 const BISECTED: f64 = 13.0;
 /// Estimate of the cycles of a warm-up whose end the run detects by itself, for its time.
 const USUAL_WARMUP: u32 = 3000;
-/// A cycle of a router with nothing to do takes the time of this number of flits.
+/// Number of flits through a router that take as much time as a cycle of an idle router.
 pub const HOPS_IDLE: f64 = 0.25;
-/// Flits through routers in a second of one processor, roughly.
+/// Rough number of flits through routers that one processor core simulates in a second.
 pub const HOPS_A_SECOND: f64 = 8e6;

@@ -1,10 +1,10 @@
-//! How long to warm up: a number of cycles, or until latency and accepted load change no more.
+//! The length of the warm-up: a number of cycles, or until latency and accepted load are steady.
 //!
 //! Source: White, "An effective truncation heuristic for bias reduction in simulation output",
 //! Simulation 69(6), 1997; White, Cobb & Spratt, "A comparison of five steady-state truncation
 //! heuristics for simulation", WSC 2000 (MSER on means of batches); Hoad, Robinson & Davies,
-//! "Automating warm-up length estimation", WSC 2008 (it is settled when what is to be cut off is in
-//! the first half of what is known).
+//! "Automating warm-up length estimation", WSC 2008 (the warm-up has ended if the part to truncate
+//! is in the first half of the values).
 
 use super::engine::{ClassTally, EngineSetup, engine};
 use super::run::{flits_a_cycle, stride};
@@ -13,12 +13,12 @@ use paths::saturation::SATURATED_BELOW;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Cycles before anything counts.
+/// The length of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Warmup {
-    /// This number.
+    /// This number of cycles.
     Cycles(u32),
-    /// As long as it takes until latency and accepted load change no more.
+    /// Until latency and accepted load are steady.
     Auto,
 }
 
@@ -32,17 +32,18 @@ impl Warmup {
     }
 }
 
-/// Cycles of a batch.
+/// Cycles in a batch.
 const BATCH: u32 = 50;
-/// Batches between two looks.
+/// Batches between two tests for steadiness.
 const LOOK: usize = 10;
-/// Fewest batches that are looked at.
+/// Fewest batches before the first test.
 const LEAST: usize = 20;
-/// Most cycles of a warm-up that is found.
+/// Most cycles of a warm-up whose end is detected.
 const MOST: u32 = 20_000;
 
-/// The cycles after which batches of accepted load are settled, and those of latency too, where so
-/// much arrives that it has an end: 20 batches of 50 cycles at least, 20,000 cycles at most.
+/// The number of cycles after which the batch means of accepted load are steady, and those of
+/// latency too unless the network is saturated. At least 20 batches of 50 cycles, at most 20,000
+/// cycles.
 ///
 /// # Errors
 /// When the setup is refused, or `watch` says stop.
@@ -80,21 +81,21 @@ pub(super) fn settled(setup: EngineSetup<'_>, watch: &dyn Watch) -> Result<u32, 
     Ok(MOST)
 }
 
-/// Batches at the end that are never cut off: the variance of a few is chance.
+/// Batches at the end that are never truncated, as the variance of fewer would be chance.
 const KEPT: usize = 5;
 
-/// How many values to cut off at the start, by MSER: so that the sum of squares of the rest, by the
-/// square of their number, is least. O(values).
+/// The number of values to truncate at the start by MSER: the number for which the sum of squared
+/// deviations of the rest, divided by the square of its length, is least. O(values).
 fn truncation(values: &[f64]) -> usize {
     let (mut sum, mut squares, mut count) = (0.0, 0.0, 0.0);
     let mut best = (f64::INFINITY, 0);
-    // about the last value, so that equal ones have no variance
+    // sums are relative to the last value, so that equal values have no variance
     let origin = values.last().copied().unwrap_or(0.0);
     for (at, value) in values.iter().enumerate().rev() {
         let x = value - origin;
         (sum, squares, count) = (sum + x, squares + x * x, count + 1.0);
         let spread = (squares - sum * sum / count).max(0.0) / (count * count);
-        // the longest rest, among equal ones
+        // among equal results the longest rest counts
         if at + KEPT <= values.len() && spread <= best.0 {
             best = (spread, at);
         }
@@ -102,7 +103,7 @@ fn truncation(values: &[f64]) -> usize {
     best.1
 }
 
-/// Whether all that is to be cut off of the values is in their first half.
+/// Whether the part to truncate is in the first half of the values.
 fn is_settled(values: &[f64]) -> bool {
     truncation(values) * 2 <= values.len()
 }
@@ -162,7 +163,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// The definition, sum by sum.
+    /// The definition of MSER, computed without running sums.
     fn slowly(values: &[f64]) -> usize {
         let spread = |cut: usize| {
             let rest = &values[cut..];
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(truncation(&of(&[])), 0);
         assert_eq!(truncation(&of(&[9.0, 5.0, 3.0])), 3);
         assert!(is_settled(&of(&[9.0, 5.0, 3.0])));
-        // what grows without end is never settled
+        // values that grow without end are never steady
         let grows: Vec<f64> = (0..40).map(f64::from).collect();
         assert!(!is_settled(&grows));
         assert!(is_settled(&[2.0; 40]));
@@ -205,7 +206,7 @@ mod tests {
             values in prop::collection::vec((0..1000_u32).prop_map(f64::from), 5..40),
         ) {
             let (found, wanted) = (truncation(&values), slowly(&values));
-            // rounding may tell equal ones apart
+            // rounding may make equal results differ
             let spread = |cut: usize| {
                 let rest = &values[cut..];
                 let n = rest.len() as f64;

@@ -1,5 +1,5 @@
-//! An arrangement: which process is in which slot. Slots that stay empty hold fillers, processes
-//! without traffic.
+//! Arrangements: the assignment of processes to slots. Empty slots hold fillers, which are
+//! processes without traffic.
 
 use crate::metric::SiteMetric;
 use crate::problem::MappingProblem;
@@ -22,8 +22,8 @@ impl Arrangement {
         Self::in_order(problem, &order, &slots)
     }
 
-    /// Puts the k-th free process of `order` into the k-th free slot of `slots`, which lists all
-    /// slots.
+    /// The arrangement with the k-th process of `order` that is not pinned in the k-th free slot of
+    /// `slots`, which lists all slots.
     pub fn in_order(problem: &MappingProblem<'_>, order: &[u32], slots: &[u32]) -> Self {
         let count = problem.slots.count();
         let mut slot = problem.pinned.clone();
@@ -118,7 +118,8 @@ impl Arrangement {
         self.slot[..problem.processes].iter().map(|&s| problem.slots.endpoint(s)).collect()
     }
 
-    /// Twice the sum over all pairs of weight times distance: each pair stands in two rows.
+    /// Twice the sum over all pairs of weight times distance, as each pair is in the rows of both
+    /// processes.
     pub fn cost<M: SiteMetric>(&self, problem: &MappingProblem<'_>, metric: &M) -> i64 {
         let of = |p: u32| -> i64 {
             let row = problem.row(p).iter();

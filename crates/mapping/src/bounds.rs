@@ -9,7 +9,7 @@ use fabric::Topology;
 use serde::Serialize;
 use traffic::communication::CommunicationGraph;
 
-/// The values that no mapping can go below.
+/// Lower bounds that hold for every mapping.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MappingBounds {
     /// Lower bound of hop-bytes [byte hops].
@@ -21,10 +21,11 @@ pub struct MappingBounds {
 /// The largest number of kinds of sites that are distinguished.
 const MOST_KINDS: usize = 64;
 
-/// Computes the bounds. Each process contributes the smallest sum, over all kinds of sites, of its
-/// weights (both directions added, in falling order) times the distances of the nearest slots (in
-/// rising order); half of the total bounds hop-bytes. The congestion is at least that over the
-/// capacity of all channels.
+/// Computes the bounds. For each process and each kind of site, its weights (both directions added,
+/// in falling order) are multiplied by the distances of the nearest slots (in rising order) and
+/// summed up; the smallest sum over the kinds counts. Half of the total over all processes bounds
+/// hop-bytes. Congestion is at least the bound of hop-bytes divided by the capacity of all
+/// channels.
 ///
 /// O(sites * switches that the search for the nearest slots passes).
 pub fn bounds(on: &Topology, slots: &ProcessSlots, graph: &CommunicationGraph) -> MappingBounds {
@@ -135,12 +136,12 @@ mod tests {
                 (1..=partners).map(|to| ProcessTraffic { from: 0, to, bytes: 2.0, messages: 1.0 });
             CommunicationGraph::new(40, sent.collect()).expect("a graph")
         };
-        // the switch has three more slots, seven switches with four slots are one hop away, the
-        // others two
+        // the centre's switch has three more slots; the slots of seven switches, four on each, are
+        // one hop away, all others two
         for (partners, hops) in [(3, 0), (4, 1), (31, 28), (35, 28 + 8)] {
             let found = bounds(&on, &slots, &star(partners)).hop_bytes;
-            // each partner alone could be beside the centre, so its half of the weight costs
-            // nothing
+            // each partner could be beside the centre in some mapping, so its own half of the bound
+            // is 0
             assert!((found - f64::from(hops)).abs() < 1e-9, "{partners}: {found}");
         }
     }

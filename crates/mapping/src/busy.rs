@@ -21,11 +21,11 @@ pub struct BusyChannel {
     pub pairs: Vec<PairLoad>,
 }
 
-/// The number of pairs of processes up to which the pairs on busy channels are looked for.
+/// Most pairs of processes for which the pairs on busy channels are determined.
 const MOST_PAIRS: usize = 1 << 18;
 
-/// The `channels` busiest channels by `loads`, each with at most `pairs` pairs of ranks; the pairs
-/// are left out where the graph has very many. O(loads log loads + pairs * channels of their
+/// The `channels` busiest channels by `loads`, each with at most `pairs` pairs of ranks that load
+/// it most; without pairs if the graph has too many. O(loads log loads + pairs * channels of their
 /// paths).
 ///
 /// # Errors

@@ -3,8 +3,8 @@
 use base::LinkId;
 use fabric::Topology;
 
-/// The capacity of every channel by [`base::ChannelId`]: the rate of its link over the rate of the
-/// fastest link; 0 where it is down.
+/// The capacity of every channel by [`base::ChannelId`]: the rate of its link divided by the rate
+/// of the fastest link; 0 if the link is down.
 pub(crate) fn capacities(on: &Topology) -> Vec<f64> {
     let up = |l: usize| on.link_is_up(LinkId::from(l));
     let rate = |l: usize| if up(l) { on.links()[l].cable.rate_gbps() } else { 0.0 };

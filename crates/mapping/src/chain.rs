@@ -1,4 +1,5 @@
-//! Methods by name: one that makes a mapping, and others that improve it, such as `greedy+anneal`.
+//! Methods by name: one method that makes a mapping, followed by others that improve it, such as
+//! `greedy+anneal`.
 
 use crate::arrangement::Arrangement;
 use crate::method::{CompiledMetric, METHODS, MethodEntry};
@@ -9,7 +10,7 @@ use base::{Interrupted, Refusal, Stop};
 /// The name of the portfolio, which tries several methods.
 pub const AUTO: &str = "auto";
 
-/// The steps of a method; none for [`AUTO`].
+/// The steps of a method; empty for [`AUTO`].
 ///
 /// # Errors
 /// When there is no such method, or a later step would make a new mapping instead of improving one.
@@ -34,8 +35,8 @@ pub fn parse(text: &str) -> Result<Vec<&'static MethodEntry>, Refusal> {
     Ok(steps)
 }
 
-/// Runs the steps of a method one after the other, from the mapping `start`, else from the linear
-/// one.
+/// Runs the steps of a method one after the other. They begin with the mapping `start` or, without
+/// one, with the linear mapping.
 ///
 /// # Errors
 /// When a step cannot map this problem, or `start` is not a mapping of it.

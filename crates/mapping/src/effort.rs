@@ -1,4 +1,4 @@
-//! What is to be small, and how much is tried for it.
+//! The objective of a mapping, and the effort of the search for it.
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -29,27 +29,27 @@ pub enum SearchEffort {
 }
 
 impl MappingObjective {
-    /// All, with the names users type; the first is the usual one.
+    /// All objectives, with the names that users type; the first is the default.
     pub const ALL: [(&str, Self); 2] = [("congestion", Self::Congestion), ("hops", Self::Hops)];
 
-    /// That of a name; `param` is where it was given.
+    /// The objective of this name; `param` is the parameter that a refusal names.
     ///
     /// # Errors
-    /// When there is none of this name.
+    /// When there is no objective of this name.
     pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
         named(param, name, &Self::ALL)
     }
 }
 
 impl SearchEffort {
-    /// All, with the names users type.
+    /// All efforts, with the names that users type.
     pub const ALL: [(&str, Self); 3] =
         [("fast", Self::Fast), ("normal", Self::Normal), ("best", Self::Best)];
 
-    /// That of a name; `param` is where it was given.
+    /// The effort of this name; `param` is the parameter that a refusal names.
     ///
     /// # Errors
-    /// When there is none of this name.
+    /// When there is no effort of this name.
     pub fn named(param: &str, name: &str) -> Result<Self, Refusal> {
         named(param, name, &Self::ALL)
     }
@@ -67,7 +67,7 @@ impl<'de> Deserialize<'de> for SearchEffort {
     }
 }
 
-/// A refusal as serde has it, which puts the name of the parameter before it.
+/// A refusal as an error of serde, which adds the name of the parameter.
 fn refused<E: Error>(why: &Refusal) -> E {
     E::custom(format!("{}; {}", why.why, why.help))
 }

@@ -17,15 +17,16 @@ use traffic::communication::CommunicationGraph;
 pub struct MappingFigures {
     /// Sum over pairs of processes of bytes times hops between switches [byte hops].
     pub hop_bytes: f64,
-    /// Hop-bytes over all bytes [hops]; 0 where nothing is sent.
+    /// Hop-bytes divided by all bytes [hops]; 0 if nothing is sent.
     pub average_dilation: f64,
     /// Hops of the pair with the longest path.
     pub maximum_dilation: u32,
     /// Largest load of a channel between switches [bytes per capacity of the fastest link].
     pub maximum_congestion: f64,
-    /// Mean of these loads over all channels that work.
+    /// Mean load over all working channels between switches, in the same unit.
     pub mean_congestion: f64,
-    /// Largest load of a cable between an endpoint and its switch, in one direction.
+    /// Largest load of a cable between an endpoint and its switch, in one direction and the same
+    /// unit.
     pub endpoint_congestion: f64,
 }
 
@@ -39,7 +40,7 @@ pub struct Evaluation {
     pub loads: Vec<f64>,
 }
 
-/// Bytes from a switch to a terminal or, where tables play no part, to a switch.
+/// Bytes from a switch to a terminal; without tables, to the terminal's switch.
 struct SwitchFlow {
     to: u32,
     from: u32,

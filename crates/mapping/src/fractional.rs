@@ -23,7 +23,8 @@ const MOST_ENTRIES: usize = 1 << 27;
 /// The exponents of the potential in the first and the last step.
 const POWERS: (f64, f64) = (8.0, 60.0);
 
-/// The entry of a state that waits: its path is that of the same switch with one hop less left.
+/// The entry of a state that leaves a hop unused: its path is that of the same switch with one hop
+/// less left.
 const SAME: u16 = u16::MAX;
 
 /// A routing that splits traffic over several paths from every switch to every other, each with its
@@ -32,7 +33,7 @@ pub struct FractionalRouting<'a> {
     on: &'a Topology,
     capacity: Vec<f64>,
     slack: u32,
-    /// The destination switches; `number` is the index of each switch among them.
+    /// The destination switches; `number` holds the index of each switch among them.
     homes: Vec<u32>,
     number: Vec<u32>,
     /// Hops from every switch to each destination.
@@ -40,7 +41,7 @@ pub struct FractionalRouting<'a> {
     /// The most hops of any path.
     hops: usize,
     kept: VecDeque<WeightedPaths>,
-    /// The load of each channel.
+    /// The load of each channel, in bytes.
     loads: Vec<f64>,
     /// Lower bound of the maximum congestion of any routing of this traffic.
     bound: f64,
@@ -249,8 +250,9 @@ impl<'a> FractionalRouting<'a> {
         self.prices(2.0).0
     }
 
-    /// Lower bound of the congestion of any routing of the traffic over such paths: the prices that
-    /// all traffic pays on the cheapest paths, over the price of all capacity.
+    /// Lower bound of the congestion of any routing of the traffic over such paths: the sum of the
+    /// prices that all traffic pays on the cheapest paths, divided by the sum of capacity times
+    /// price.
     pub fn bound(&self) -> f64 {
         self.bound
     }

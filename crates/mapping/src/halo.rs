@@ -8,9 +8,9 @@ use traffic::communication::{CommunicationGraph, ProcessTraffic};
 /// Length of a value, in bytes.
 const VALUE: f64 = 8.0;
 
-/// The communication of a matrix-vector product whose matrix rows are split into `parts` parts of
-/// equal size (up to one row) with few nonzeros between parts. Part i sends part j 8 bytes for each
-/// of its vertices k in whose column some row of j has a nonzero.
+/// The communication of a matrix-vector product. The rows of the matrix are split into `parts`
+/// parts of equal size (up to one row) with few nonzeros between parts. Part i sends part j 8 bytes
+/// for each vertex k of part i for which some row of part j has a nonzero in column k.
 ///
 /// The matrix is given as a communication graph, in which an entry (row, column) is a pair.
 /// O(nonzeros log parts) for each pass of the partitioner.
@@ -96,7 +96,7 @@ mod tests {
 
     #[test]
     fn a_grid_in_two_halves_exchanges_its_seam() {
-        // a 5-point matrix of 8 x 32 rows in 4 parts of 64: seams of 8 at three places, in both
+        // a 5-point matrix of 8 x 32 rows in 4 parts of 64: three seams of 8 rows, each in both
         // directions
         let given = serde_json::json!({ "shape": [32, 8], "bytes": 1 });
         let matrix = traffic::communication::made("stencil", given.as_object().expect("one"));

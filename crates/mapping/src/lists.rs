@@ -1,5 +1,5 @@
-//! The channels that traffic between two places loads, and how much; each list is computed when it
-//! is first needed.
+//! The channels that traffic between two places loads, with the loads; each list is computed when
+//! it is first needed.
 
 use crate::capacity::capacities;
 use crate::paths::MappingPaths;
@@ -11,11 +11,11 @@ use std::collections::HashMap;
 /// capacity.
 pub type ChannelShare = (u32, f32);
 
-/// The number of pairs of places up to which a table holds them, rather than a hash map.
+/// Most pairs of places that are indexed by a table; more are indexed by a hash map.
 const MOST_DENSE: usize = 1 << 23;
 
-/// The channels between places. A place is a site; with tables, whose routes depend on the
-/// endpoint, the destination is an endpoint.
+/// Lists of the channels between places. A place is a site. With tables, whose routes depend on the
+/// endpoint, the destination is an endpoint instead.
 pub struct ChannelLists<'a> {
     paths: MappingPaths<'a>,
     slots: &'a ProcessSlots,
@@ -136,7 +136,7 @@ impl<'a> ChannelLists<'a> {
         let mut found: Vec<(u32, f64)> = Vec::new();
         let to_site = self.slots.site(slot);
         if from != to_site {
-            // distances have been found for all pairs before, so paths exist
+            // cannot fail: the distances of all pairs were computed before, so paths exist
             let _ = self.collect(from, slot, &mut found);
         }
         found.sort_by_key(|(channel, _)| *channel);

@@ -42,7 +42,8 @@ pub struct ChannelLoads<'a> {
     ends: Vec<[u32; 2]>,
 }
 
-/// What arrangements are compared by: maximum load, number of channels that have it, hop-bytes.
+/// The values by which arrangements are compared: maximum load, number of channels that have it,
+/// and hop-bytes.
 pub type ArrangementMerit = (f64, usize, i64);
 
 /// Whether the first arrangement is better.
@@ -55,7 +56,7 @@ pub fn is_better(a: ArrangementMerit, b: ArrangementMerit) -> bool {
 }
 
 impl<'a> ChannelLoads<'a> {
-    /// The loads of the graph's traffic, to be counted with [`Self::count`].
+    /// The loads of the graph's traffic, all 0 until [`Self::count`] is called.
     pub fn new(
         paths: MappingPaths<'a>,
         proposals: &SwapProposals<'a>,

@@ -1,5 +1,5 @@
-//! The entry point of mapping: it runs the methods asked for, or a portfolio of all within a budget
-//! of swaps.
+//! The entry point of mapping, which runs the requested methods, or a portfolio of all methods with
+//! a limited number of swaps.
 
 use crate::arrangement::Arrangement;
 use crate::chain;
@@ -28,14 +28,14 @@ pub struct MappingRequest<'a> {
     pub slots: &'a ProcessSlots,
     /// Processes that are fixed to an endpoint.
     pub pins: &'a [PinnedProcess],
-    /// The steps of a method; none for the portfolio.
+    /// The steps of a method; empty for the portfolio.
     pub steps: &'a [&'static MethodEntry],
-    /// The mapping to start from, an endpoint for each process; the linear one where there is none.
+    /// The mapping to start from, an endpoint for each process; by default the linear mapping.
     pub start: Option<&'a [u32]>,
     /// The quantity to minimise.
     pub objective: MappingObjective,
-    /// The part by which hop-bytes may exceed the least found, for less congestion. The linear
-    /// mapping replaces the result of the portfolio where it has less congestion, whatever its
+    /// The fraction by which hop-bytes may exceed the least found, in exchange for less congestion.
+    /// The linear mapping replaces the portfolio's result if it has less congestion, whatever its
     /// hop-bytes.
     pub hops_limit: f64,
     /// The effort to spend.
@@ -49,7 +49,7 @@ pub struct MappingRequest<'a> {
 pub struct MappingResult {
     /// The endpoint of each process.
     pub places: Vec<u32>,
-    /// Whether the search was stopped before its end, so that this is the best mapping so far.
+    /// Whether the search was stopped before its end; the mapping is then the best one so far.
     pub interrupted: bool,
 }
 
@@ -126,8 +126,8 @@ fn longest<M: CompiledMetric>(metric: &M, slots: &ProcessSlots) -> i32 {
     2 * from_first.max().unwrap_or(0).max(1)
 }
 
-/// The mapping, or the linear one where that is better by exact evaluation. Its hop-bytes have no
-/// limit: nobody who asks for a mapping should get more congestion than without one.
+/// The mapping, or the linear one if that has less congestion by exact evaluation, whatever its
+/// hop-bytes: a requested mapping should never cause more congestion than no mapping.
 fn not_worse(
     request: &MappingRequest<'_>,
     problem: &MappingProblem<'_>,

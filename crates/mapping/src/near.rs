@@ -1,4 +1,4 @@
-//! The sites nearest to each site, where swaps are looked for.
+//! The sites nearest to each site, among which swaps are searched.
 
 use crate::metric::SiteMetric;
 use crate::slots::{ProcessSlots, switch_of};
@@ -56,7 +56,8 @@ impl NearSites {
         &self.sites[self.offsets[s] as usize..self.offsets[s + 1] as usize]
     }
 
-    /// The largest distance between a site and those kept around it, over the first sites.
+    /// The largest distance between a site and those kept around it, over a sample of the first
+    /// sites.
     pub fn reach<M: SiteMetric>(&self, metric: &M) -> u32 {
         let of = |site: u32| self.of(site).iter().map(move |&other| metric.hops(site, other));
         let sites = self.offsets.len() as u32 - 1;

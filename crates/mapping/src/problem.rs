@@ -123,8 +123,8 @@ impl<'a> MappingProblem<'a> {
     }
 }
 
-/// The factor for weights: one over their greatest common divisor where they are whole and fit
-/// then, else the largest that makes them fit.
+/// The factor that makes weights whole numbers: one over their greatest common divisor if they are
+/// whole and then small enough, else the largest factor that keeps them small enough.
 fn factor(weights: impl Iterator<Item = f64> + Clone, heaviest: f64, room: f64) -> f64 {
     let whole = |w: f64| w.fract() == 0.0 && w < 9e15;
     if weights.clone().all(whole) {

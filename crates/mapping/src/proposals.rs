@@ -1,5 +1,5 @@
-//! Proposals of swaps that may help: a process, and another on or near the site of one of its
-//! partners.
+//! Proposals of swaps that may help: a process, and another one that is on or near the site of one
+//! of its partners.
 
 use crate::arrangement::Arrangement;
 use crate::near::NearSites;

@@ -1,4 +1,4 @@
-//! A run of methods: the request with everything computed from it, and whether it has to stop.
+//! The state of a run of methods: the request, the data computed from it, and whether it must stop.
 //!
 //! Budgets are in units of work, never of time, so that results are the same on every machine; a
 //! unit takes about 3 ns.
@@ -51,7 +51,7 @@ pub(crate) struct MappingRun<'a, M> {
 }
 
 impl<M: SiteMetric> MappingRun<'_, M> {
-    /// Notes that the watch said stop; what was found so far stands.
+    /// Records that `watch` said stop; the result so far is kept.
     pub(crate) fn note_stop(&self, ended: Result<(), Interrupted>) {
         if ended.is_err() {
             self.stopped.store(true, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Slots: the places of an allocation that processes can be in, and which of them are equivalent.
+//! Slots: the places for processes in an allocation, and the sites that group equivalent ones.
 
 use base::{EndpointId, Refusal, TerminalId};
 use fabric::Topology;
@@ -26,9 +26,9 @@ pub struct ProcessSlots {
 }
 
 impl ProcessSlots {
-    /// Makes `per_endpoint` slots on each of these endpoints, or on all that work. Without a
-    /// number, an endpoint has one slot for each time that it is named; its slots follow one
-    /// another where it is named first. O(slots).
+    /// Makes `per_endpoint` slots on each of these endpoints, or on all working ones if none are
+    /// named. Without a number, an endpoint has a slot for each time that it is named; its slots
+    /// are consecutive, at the position of its first naming. O(slots).
     ///
     /// # Errors
     /// When an endpoint does not exist or has no working rail; when there are no slots, or too

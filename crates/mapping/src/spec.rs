@@ -1,4 +1,4 @@
-//! What is asked for of a mapping: every parameter once, as commands and Python functions take it.
+//! The parameters of a mapping, each defined once for commands and Python functions.
 
 use crate::effort::{MappingObjective, SearchEffort};
 use crate::problem::PinnedProcess;
@@ -7,9 +7,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// By how much hop-bytes may grow for less congestion, where nobody says it.
+/// The default fraction by which hop-bytes may grow in exchange for less congestion.
 pub const HOPS_LIMIT: f64 = 0.05;
-/// The limit where tables are made for the mapping, whose traffic then takes other paths anyway.
+/// The default if tables are made for the mapping, as its traffic then takes other paths anyway.
 pub const HOPS_LIMIT_WITH_ROUTING: f64 = 0.3;
 
 /// The parameters of mappings. Those that are files for users have here what the files say.
@@ -91,20 +91,20 @@ impl Default for Spec {
 }
 
 impl Spec {
-    /// Processes whose endpoint is given.
+    /// The processes that are pinned to endpoints.
     pub fn pins(&self) -> Vec<PinnedProcess> {
         self.pin.iter().map(|&(process, endpoint)| PinnedProcess { process, endpoint }).collect()
     }
 }
 
-/// What is done with a mapping: a function of Python, and a command.
+/// A task that is done with mappings, which is a Python function and a command.
 #[derive(Debug)]
 pub struct MappingTask {
-    /// Its name, what it does, and the parameters of all tasks.
+    /// Its name, its description, and the parameters of all tasks.
     pub part: Part,
-    /// Parameters without which it cannot begin.
+    /// The parameters that it requires.
     pub needs: &'static [&'static str],
-    /// Parameters that it has no use for.
+    /// The parameters that it does not take.
     pub without: &'static [&'static str],
 }
 
@@ -121,7 +121,7 @@ impl MappingTask {
     }
 }
 
-/// All that is done with mappings.
+/// All tasks that are done with mappings.
 pub static TASKS: &[MappingTask] = &[
     MappingTask::new(
         "map_processes",

@@ -1,26 +1,26 @@
-//! A look at what the next events will ask for, before they happen.
+//! Prefetching of the data that the next events will read.
 //!
-//! With a million ranks little is in the caches, and an event asks for one thing after another:
-//! which operation, which rank, who waits there, what waits for that. Memory answers many questions
-//! at once in the time of a few. So the questions of several events are asked together, step by
-//! step; nothing depends on the answers.
+//! With a million ranks little of the data is in the caches, and an event makes dependent reads:
+//! its operation, the rank, the receive that waits there, the operations that depend on it. Memory
+//! answers many independent reads in the time of a few. So each of these reads is made for several
+//! events together, step by step. The values that are read have no effect on the results.
 
 use super::machine::{EventKind, Machine, NONE};
 use super::queue::{AHEAD, TimedEvent};
 use std::hint::black_box;
 
-/// Schedules of fewer operations stay in the caches.
+/// Number of operations below which a schedule stays in the caches.
 const MANY: usize = 1 << 18;
-/// Ranks that differ by no more are close: what one after another asks for, memory sends by itself.
+/// Ranks whose numbers differ by no more are close: the hardware prefetches their data by itself.
 const CLOSE: u32 = 8;
 
 impl Machine<'_> {
-    /// Whether looking ahead is worth it.
+    /// Whether prefetching is worth its time.
     pub(super) fn is_worth_looking_ahead(&self) -> bool {
         self.schedule.ops().len() >= MANY
     }
 
-    /// Looks at what the next events will ask for. O(1).
+    /// Reads what the next events will read. O(1).
     pub(super) fn look_ahead(&self) {
         let events = self.queue.soon();
         let close = |pair: &&[TimedEvent]| pair[0].rank.abs_diff(pair[1].rank) <= CLOSE;
@@ -33,7 +33,7 @@ impl Machine<'_> {
             let op = self.op(event.op);
             *here = if EventKind::of(event.key).is_arrival() { op.peer } else { event.rank };
         }
-        // what an event ends: its own operation, or the receive that waits for the message
+        // the operation that an event ends: its own, or the receive that waits for the message
         let mut ends = [NONE; AHEAD];
         for ((ends, event), here) in ends.iter_mut().zip(events).zip(here) {
             let waits = self.ranks.waits(here).posted();
@@ -49,7 +49,7 @@ impl Machine<'_> {
         for op in &*ends {
             seen ^= self.look_at(*op) ^ self.schedule.require(*op).len() as u64;
         }
-        // what waits for that
+        // the first operation that depends on it
         for op in &mut *ends {
             *op = self.schedule.require(*op).first().copied().unwrap_or(*op);
         }
@@ -59,7 +59,7 @@ impl Machine<'_> {
         black_box(seen);
     }
 
-    /// What there is to know of an operation.
+    /// Reads the data of an operation; the result only keeps the reads from being optimised out.
     #[inline]
     fn look_at(&self, op: u32) -> u64 {
         self.op(op).size ^ u64::from(self.count(op))

@@ -1,23 +1,24 @@
 //! Running a schedule causally: the dialect `causal`.
 //!
-//! - An operation begins when all that it requires has ended, and started, whatever processors
-//!   these ran on; and when its processor is free.
+//! - An operation begins when all operations that it requires have ended (or, if only their start
+//!   is required, have begun), whatever processors they ran on, and when its processor is free.
 //! - A send of `s` bytes, at most `S`, occupies its processor for `o + (s-1) O` and its interface
 //!   for `g + (s-1) G`; then it is done. Its first byte arrives `o + L` after it began.
 //! - The receiving interface takes messages one after another, each for `g + (s-1) G`; the last
-//!   byte is there `(s-1) max(G, O)` after the first. No processor is needed until the receive.
-//! - A receive is posted as soon as it may begin. Once the message is there, its processor works on
-//!   it for `o + (s-1) O`, not done before `o` after the last byte.
-//! - A larger send first asks: a message of a byte, `o` and `g` at the sender; when the receive
-//!   is posted the receiver answers, `o` on its processor and `g` at its interface; `o + L` later
-//!   the sender sends as above. It is done when its last byte has left.
+//!   byte arrives `(s-1) max(G, O)` after the first. No processor is needed until the receive.
+//! - A receive is posted as soon as it may begin. Once the message arrives, its processor works on
+//!   it for `o + (s-1) O`, and ends no earlier than `o` after the last byte.
+//! - A larger send first sends a request: a message of one byte, with `o` and `g` at the sender.
+//!   When the receive is posted the receiver answers, with `o` on its processor and `g` at its
+//!   interface; `o + L` later the sender sends the message as above. The send is done when its last
+//!   byte has left.
 //!
-//! Bytes after the first of an empty message are none.
+//! An empty message costs as much as one of a single byte.
 //!
-//! Over a network the interface is occupied for `g` alone, and for the bytes of `s` bytes after the
-//! first there is a flow: it begins when the first byte leaves, at the sender `o` after the
-//! processor began, and each byte is there a route's latency after it left. The processor of the
-//! receiver begins with the bytes as they come, once it is free and the receive is posted.
+//! Over a network the interface is occupied for `g` alone, and the `s - 1` bytes after the first
+//! are a flow. It begins when the first byte leaves, `o` after the sender's processor began, and
+//! each byte arrives a route's latency after it left. The receiver's processor works on the bytes
+//! as they arrive, once it is free and the receive is posted.
 //!
 //! Source: the costs of Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2; the rules
 //! above are flyloom's own.
@@ -29,16 +30,16 @@ use super::trace::{OpStep, OperationTimes};
 use base::{Refusal, Stop, Watch};
 use traffic::workload::{Op, OperationKind, Schedule};
 
-/// Over a network: a message has met its receive, and its last byte has left.
+/// Bits of a message over a network: it has been matched with its receive; its last byte has left.
 const MET: u8 = 1;
 const SENT: u8 = 2;
 
-/// Runs `schedule`, over a network where there is one; times are picoseconds. O(events *
-/// log(events that wait for one processor)), and what flows need.
+/// Runs `schedule`, over a network if there is one; times are picoseconds. O(events * log(events
+/// that wait for one processor)), plus the time for flows.
 ///
 /// # Errors
 /// When a parameter is out of range, there is no path between two ranks, or `watch` says stop. A
-/// schedule that cannot come to its end is a finding: [`RunResult::left`].
+/// schedule that deadlocks is no error: see [`RunResult::left`].
 pub(super) fn run(
     schedule: &Schedule,
     costs: &LogGops,
@@ -101,14 +102,15 @@ pub(super) fn run(
 struct CausalRun<'a> {
     on: Machine<'a>,
     costs: &'a ScaledCosts,
-    /// When the last byte of a large message has left each rank.
+    /// For each rank, the time at which the last byte of a large message left it most recently.
     left: Vec<u64>,
-    /// What is known of the message of every send over a network: [`MET`], [`SENT`], or both.
+    /// The state of the message of every send, for runs over a network: the bits [`MET`] and
+    /// [`SENT`].
     news: Vec<u8>,
     net: Option<NetworkRun>,
-    /// What ends the run.
+    /// A refusal that ends the run; none so far.
     fault: Option<Refusal>,
-    /// When everything happened, where that is asked for.
+    /// The times of all steps; empty unless a trace was requested.
     trace: OperationTimes,
 }
 
@@ -129,7 +131,7 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    /// A send that is small goes; a large one asks.
+    /// Begins a send: a small message is sent, a large one requested.
     fn send(&mut self, due: &DueEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
         let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
@@ -153,8 +155,8 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    /// Occupies processor and interface of a rank with a message that leaves; when the processor is
-    /// free again.
+    /// Occupies the processor and the interface of a rank with a message that leaves. Returns the
+    /// time at which the processor is free again.
     fn leaves(&mut self, rank: u32, op: &Op, size: u64, now: u64) -> u64 {
         let c = self.costs;
         let end = now + c.overhead + c.cpu_bytes(size);
@@ -163,7 +165,8 @@ impl CausalRun<'_> {
         end
     }
 
-    /// Occupies the interface that a message comes to; when the last byte is there.
+    /// Occupies the interface at which a message arrives. Returns the time at which its last byte
+    /// arrives.
     fn comes(&mut self, rank: u32, op: &Op, size: u64, now: u64) -> u64 {
         let c = self.costs;
         *self.on.takes(rank, op.nic) = now + c.gap + c.nic_bytes(size);
@@ -190,7 +193,7 @@ impl CausalRun<'_> {
         self.on.events += 1;
         self.trace.note(OpStep::Arrive, due.op, due.now);
         self.on.messages += u64::from(op.size <= self.costs.eager);
-        // a send that has begun waits for nothing: its place holds when its last byte is there
+        // once a send has begun its `time` is free: here it becomes the arrival of its last byte
         let last = self.comes(here, &op, size, due.now);
         if self.net.is_none() {
             self.on.own(due.op).time = last;
@@ -201,7 +204,7 @@ impl CausalRun<'_> {
         self.on.happened(due, needs);
     }
 
-    /// A message, or its question, has met its receive: it is taken, or answered.
+    /// Matches a message, or a request to send, with its receive: it is then taken, or answered.
     fn meet(&mut self, sent: u32, received: u32, here: u32, now: u64) {
         self.on.own(sent).partner = received;
         self.on.own(received).partner = sent;
@@ -213,10 +216,11 @@ impl CausalRun<'_> {
         }
     }
 
-    /// The processor may begin to take a message so late that it keeps up with the bytes.
+    /// Schedules the time at which the processor takes a message: as early as it need not wait for
+    /// bytes.
     fn taken_from(&mut self, sent: u32, received: u32, here: u32, now: u64) {
         if self.net.is_some() {
-            // a receive that has begun waits for nothing: its place holds when it met its message
+            // once a receive has begun its `time` is free: here it becomes the time of the match
             self.on.own(received).time = now;
             self.learns(sent, MET, now);
             return;
@@ -226,7 +230,7 @@ impl CausalRun<'_> {
         self.on.at(begin.max(now), EventKind::Take, received, here);
     }
 
-    /// The receiver says that the message may come.
+    /// Answers a request: the receiver allows the message to be sent.
     fn answer(&mut self, due: &DueEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
         let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
@@ -245,7 +249,7 @@ impl CausalRun<'_> {
         self.on.happened(due, needs);
     }
 
-    /// The sender sends.
+    /// Sends a large message after the answer.
     fn data(&mut self, due: &DueEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
         let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
@@ -257,7 +261,8 @@ impl CausalRun<'_> {
         let end = self.leaves(due.rank, &op, op.size, due.now);
         self.goes(due, EventKind::DataArrive);
         if self.net.is_some() {
-            // until its last byte leaves, the place of a send holds when its processor was done
+            // until its last byte leaves, the `time` of a send is the time at which its processor
+            // was done
             self.on.own(due.op).time = end;
         } else {
             self.has_left(due.op, due.rank, end, due.now + c.overhead + c.nic_bytes(op.size));
@@ -284,7 +289,7 @@ impl CausalRun<'_> {
         self.on.happened(due, needs);
     }
 
-    /// The receiver's processor takes the message, which is there or keeps coming.
+    /// Takes a message on the receiver's processor, after or while its bytes arrive.
     fn take(&mut self, due: &DueEvent) {
         let op = self.on.op(due.op);
         let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
@@ -298,7 +303,7 @@ impl CausalRun<'_> {
         let bytes = self.costs.cpu_bytes(size);
         let mut begin = due.now;
         if self.net.is_some() {
-            // the message is all there: the processor has kept up with it since it was free
+            // all bytes have arrived: the processor has worked on them since it was free
             let free = (*self.on.cpu(due.rank, op.cpu)).max(self.on.own(due.op).time);
             begin = free.max(last.saturating_sub(bytes)).min(begin);
         }
@@ -310,7 +315,8 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    /// A message with bytes leaves after `o`; its first byte arrives as `what`.
+    /// Sends the bytes of a message, `o` after the processor began; its first byte arrives as event
+    /// `what`.
     fn goes(&mut self, due: &DueEvent, what: EventKind) {
         let leaves = due.now + self.costs.overhead;
         if self.net.is_some() {
@@ -321,14 +327,14 @@ impl CausalRun<'_> {
         }
     }
 
-    /// The first byte of a message, or its question, is there at `time`.
+    /// Schedules the arrival of the first byte of a message, or of a request, at `time`.
     fn comes_at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
         let due = if what == EventKind::Arrive { OpStep::ArriveDue } else { OpStep::DataArriveDue };
         self.trace.note(due, op, time);
         self.on.at(time, what, op, rank);
     }
 
-    /// The latency of a question or an answer.
+    /// The latency of a request or an answer.
     fn latency_of(&mut self, op: u32, from: u32, to: u32) -> u64 {
         let Some(net) = &mut self.net else { return self.costs.latency };
         let nic = self.on.schedule.ops()[op as usize].nic;
@@ -338,13 +344,13 @@ impl CausalRun<'_> {
         })
     }
 
-    /// The last byte of a large message has left: its send is done.
+    /// Ends the send of a large message, whose last byte has left.
     fn has_left(&mut self, op: u32, rank: u32, end: u64, left: u64) {
         self.left[rank as usize] = left.max(self.left[rank as usize]);
         self.on.done(op, false, end.max(left));
     }
 
-    /// A message enters the network.
+    /// Lets a message enter the network, or wait at its interface.
     fn enter(&mut self, op: u32, rank: u32, now: u64) {
         let it = self.on.op(op);
         let Some(net) = &mut self.net else { return };
@@ -371,7 +377,7 @@ impl CausalRun<'_> {
         self.look_again(now);
     }
 
-    /// The last byte of a message leaves at `now`, and is there after `latency`.
+    /// Handles the last byte of a message, which leaves at `now` and arrives after `latency`.
     fn all_sent(&mut self, op: u32, rank: u32, now: u64, latency: u64) {
         self.trace.note(OpStep::Sent, op, now);
         if self.on.op(op).size > self.costs.eager {
@@ -383,7 +389,8 @@ impl CausalRun<'_> {
         self.on.release_all(rank, rank);
     }
 
-    /// Once a message has met its receive and its last byte has left, the receive takes it.
+    /// Adds the bit `news` to a message's state. Once it has met its receive and its last byte has
+    /// left, the receive takes it.
     fn learns(&mut self, sent: u32, news: u8, now: u64) {
         let known = &mut self.news[sent as usize];
         *known |= news;
@@ -395,7 +402,8 @@ impl CausalRun<'_> {
         }
     }
 
-    /// Messages whose last byte leaves at this time have left; the others get their rates.
+    /// Ends the flows whose last byte leaves at this time; if there are none, settles the rates of
+    /// flows.
     fn look_at_network(&mut self, due: &DueEvent) {
         if self.net.as_ref().is_some_and(|net| !net.is_asked(due.now)) {
             return;
@@ -416,7 +424,7 @@ impl CausalRun<'_> {
         self.look_again(due.now);
     }
 
-    /// Has the network looked at when it next changes.
+    /// Schedules an event for the time at which flows next end or change their rates.
     fn look_again(&mut self, now: u64) {
         if let Some(time) = self.net.as_mut().and_then(|net| net.look(now)) {
             self.on.last_at(time, EventKind::Net);

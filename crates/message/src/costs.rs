@@ -1,4 +1,4 @@
-//! What messages cost as users say it: a preset, and parameters in place of the preset's.
+//! Costs of messages as users write them: a preset, and parameters that replace the preset's.
 
 use super::ScheduleDialect;
 use super::parameters::LogGops;
@@ -55,7 +55,7 @@ pub struct CostOrigin {
 }
 
 impl From<LogGops> for CostSpec {
-    /// All parameters given.
+    /// Costs with every parameter set.
     fn from(costs: LogGops) -> Self {
         let LogGops { L, o, g, G, O, S } = costs;
         Self {
@@ -74,7 +74,7 @@ impl CostSpec {
     /// The preset of a run in this dialect.
     ///
     /// # Errors
-    /// When there is none of the name that is given.
+    /// When there is no preset of the given name.
     pub fn preset(&self, dialect: ScheduleDialect) -> Result<&'static CostPreset, Refusal> {
         preset(self.preset.as_deref().unwrap_or(match dialect {
             ScheduleDialect::Causal => USUAL,
@@ -85,7 +85,7 @@ impl CostSpec {
     /// The parameters of a run in this dialect.
     ///
     /// # Errors
-    /// When there is no preset of the name that is given.
+    /// When there is no preset of the given name.
     pub fn resolved(&self, dialect: ScheduleDialect) -> Result<LogGops, Refusal> {
         let usual = self.preset(dialect)?.parameters;
         Ok(LogGops {
@@ -98,10 +98,10 @@ impl CostSpec {
         })
     }
 
-    /// Where the costs of a run in this dialect are from.
+    /// The origin of the costs of a run in this dialect.
     ///
     /// # Errors
-    /// When there is no preset of the name that is given.
+    /// When there is no preset of the given name.
     pub fn origin(&self, dialect: ScheduleDialect) -> Result<CostOrigin, Refusal> {
         let preset = self.preset(dialect)?;
         let given = [
@@ -122,7 +122,7 @@ impl CostSpec {
     }
 }
 
-/// Reads costs: the name of a preset, or a table.
+/// Reads costs that are the name of a preset or a table.
 ///
 /// # Errors
 /// When it is neither.

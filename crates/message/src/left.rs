@@ -1,34 +1,33 @@
-//! What is left over of a schedule that cannot come to its end, and which operations wait for one
-//! another.
+//! The operations that a deadlocked schedule leaves over, and which of them wait for one another.
 
 use base::Refusal;
 use base::quick::QuickHashBuilder;
 use std::collections::{HashMap, VecDeque};
 use traffic::workload::{ANY, OperationKind, Schedule};
 
-/// The operations that were left over, by number.
+/// The operations that a run left over, by their numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LeftOverOperations {
-    /// Operations that never began: what they wait for did not come.
+    /// Operations that never began, because their dependencies never ended.
     pub stuck: Vec<u32>,
-    /// Sends that began and are not done: nobody received them.
+    /// Sends that began and are not done, because no receive took their message.
     pub sends: Vec<u32>,
-    /// Receives without a message.
+    /// Receives that began and got no message.
     pub receives: Vec<u32>,
-    /// Messages without a receive, by the operation that sent them.
+    /// Messages that arrived and no receive took; the numbers are those of their sends.
     pub messages: Vec<u32>,
 }
 
-/// At most this number of operations of each kind are named in a refusal.
+/// Most operations of each kind that are named in a refusal.
 const NAMED: usize = 5;
 
 impl LeftOverOperations {
-    /// Whether nothing is.
+    /// Whether no operation is left over.
     pub fn is_empty(&self) -> bool {
         [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
     }
 
-    /// What is left over of `schedule`, in words.
+    /// A refusal that describes what is left over of `schedule`.
     pub fn refusal(&self, schedule: &Schedule) -> Refusal {
         let mut parts = Vec::new();
         for (all, what) in [
@@ -50,11 +49,12 @@ impl LeftOverOperations {
     }
 }
 
-/// An operation, and whether it waits for the next one as the other end of its message.
+/// An operation, and whether it waits for the next one in a cycle as the other end of its message.
 type WaitingFor = (u32, bool);
 
-/// A cycle of operations, each of which waits for the next; empty where there is none. Of those of
-/// one rank that wait for one another by its dependencies, the first and the last are named.
+/// A description of a cycle of operations, each of which waits for the next; empty if there is no
+/// cycle. Of consecutive operations of one rank that wait by dependencies, only the first and the
+/// last are named.
 fn in_words(cycle: &[WaitingFor], schedule: &Schedule) -> String {
     let by_message = cycle.iter().any(|wait| wait.1);
     let before = cycle.iter().cycle().skip(cycle.len().saturating_sub(1));
@@ -77,22 +77,22 @@ fn in_words(cycle: &[WaitingFor], schedule: &Schedule) -> String {
     }
 }
 
-/// The graph of who waits for whom: each operation that is left over, and those of them without
-/// which it cannot go on.
+/// The wait-for graph of the operations that are left over: each points to those that must end
+/// before it can go on.
 struct WaitGraph {
-    /// The operations that began and are not done, and those that never began, ascending.
+    /// The operations that began and are not done, and those that never began, in ascending order.
     ops: Vec<u32>,
-    /// By place in `ops`: the places of those that it waits for, ascending.
+    /// For each index in `ops`, the indices of the operations that it waits for, ascending.
     needs: Vec<Vec<usize>>,
-    /// By place: the other end of its message, of those.
+    /// For each index in `ops`, the index of the other end of its message, if it waits for that.
     partner: Vec<Option<usize>>,
 }
 
-/// The oldest of the operations that never began, by rank of the receiver, source and tag.
+/// The oldest of the operations that never began, for each rank of the receiver, source and tag.
 type OldestWaiting = HashMap<[u32; 3], u32, QuickHashBuilder>;
 
 impl WaitGraph {
-    /// O(operations that are left over and their dependencies), and a sort.
+    /// Takes O(operations that are left over and their dependencies), and a sort.
     fn of(left: &LeftOverOperations, schedule: &Schedule) -> Self {
         let mut ops = [&left.stuck[..], &left.sends, &left.receives].concat();
         ops.sort_unstable();
@@ -130,7 +130,8 @@ impl WaitGraph {
         Self { ops, needs, partner }
     }
 
-    /// A cycle of them; of those through one operation of it, one of the fewest.
+    /// A cycle of operations that wait for one another, a shortest one through one of its
+    /// operations; empty if there is none.
     fn cycle(&self) -> Vec<WaitingFor> {
         let Some(on) = self.on_cycle() else { return Vec::new() };
         let mut before = vec![None; self.ops.len()];
@@ -155,7 +156,7 @@ impl WaitGraph {
         found
     }
 
-    /// Some operation that waits for itself over others.
+    /// The index of some operation on a cycle; none if there is no cycle.
     fn on_cycle(&self) -> Option<usize> {
         #[derive(Clone, Copy, PartialEq)]
         enum VisitState {
@@ -191,7 +192,8 @@ impl WaitGraph {
     }
 }
 
-/// The sends that never began, by what receives may ask for, and the receives that never began.
+/// The sends that never began, by every source and tag that a receive of theirs may have, and the
+/// receives that never began.
 fn others(left: &LeftOverOperations, schedule: &Schedule) -> (OldestWaiting, OldestWaiting) {
     let (mut sends, mut receives) = (OldestWaiting::default(), OldestWaiting::default());
     for &op in &left.stuck {
@@ -211,7 +213,8 @@ fn others(left: &LeftOverOperations, schedule: &Schedule) -> (OldestWaiting, Old
     (sends, receives)
 }
 
-/// What a receive at `to` may ask for that takes a message of this source and tag.
+/// The combinations of source and tag, with wildcards, that a receive at `to` may have to take a
+/// message of this source and tag.
 fn takers(to: u32, source: u32, tag: u32) -> impl Iterator<Item = [u32; 3]> {
     let tags = [tag, ANY];
     [source, ANY].into_iter().flat_map(move |source| tags.map(|tag| [to, source, tag]))

@@ -48,7 +48,7 @@ pub enum ScheduleDialect {
 }
 
 impl ScheduleDialect {
-    /// Nanoseconds of the unit of [`RunResult::finish`].
+    /// The unit of [`RunResult::finish`], in nanoseconds.
     pub fn unit_ns(self) -> f64 {
         match self {
             Self::Causal => 1e-3,
@@ -57,12 +57,12 @@ impl ScheduleDialect {
     }
 }
 
-/// Runs `schedule`, over a network where there is one `under` it. O(events * log(events that wait
-/// for one processor)), and over a network what its flows need.
+/// Runs `schedule`, over the network `under` it if there is one. O(events * log(events that wait
+/// for one processor)), plus the time for flows over a network.
 ///
 /// # Errors
 /// When a parameter does not fit the dialect, there is no path between two ranks, or `watch` says
-/// stop. A schedule that cannot come to its end is a finding: [`RunResult::left`].
+/// stop. A schedule that deadlocks is no error: see [`RunResult::left`].
 pub fn run(
     schedule: &Schedule,
     dialect: ScheduleDialect,
@@ -80,26 +80,27 @@ pub fn run(
     }
 }
 
-/// A run of the dialect `causal` with the time of everything in it.
+/// A run of the dialect `causal` with a trace, and what follows from the trace.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TracedRun {
-    /// What the run found.
+    /// The result of the run.
     pub found: RunResult,
-    /// The critical path to the rank that is done last, from its beginning on; of several ranks the
-    /// first. Empty where the schedule cannot come to its end.
+    /// The critical path, in order of time, to the end of the rank that is done last (the first
+    /// such rank, if several are). Empty if the schedule deadlocks.
     pub path: Vec<PathSpan>,
-    /// What each rank's processors and messages do: spans of time, rank after rank, each in order.
+    /// The time spans in which processors work, rank after rank, each in order of time.
     pub spans: Vec<BusySpan>,
-    /// The messages, by the spans that they begin and end with.
+    /// The messages, each with the spans of its sending and its receiving.
     pub messages: Vec<MessageSpans>,
-    /// The collective operations that the schedule names.
+    /// The spans of the collective operations that the schedule names.
     pub collectives: Vec<CollectiveSpan>,
 }
 
-/// Runs `schedule` as [`run`] does, and finds its critical path. About 400 bytes an operation more.
+/// Runs `schedule` as [`run`] does, and finds its critical path. It needs about 400 bytes more for
+/// each operation.
 ///
 /// # Errors
-/// As [`run`]; also for the dialect `loggops-v1`.
+/// As for [`run`]; also a refusal of the dialect `loggops-v1`.
 pub fn traced(
     schedule: &Schedule,
     costs: &LogGops,

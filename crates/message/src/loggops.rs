@@ -1,8 +1,9 @@
 //! Running a schedule as LogGOPSim does: the dialect `loggops-v1`.
 //!
-//! A message occupies the receiving processor when it arrives, whether or not it is expected; a
-//! send above `S` bytes is done when its first byte has met its receive; operations that wait for
-//! others begin when their own processor is free, which may be another's.
+//! A message occupies the receiving processor when it arrives, whether or not a receive is posted.
+//! A send above `S` bytes is done when its first byte has met its receive. An operation with
+//! dependencies begins when the processor of its own rank is free, even if the dependency ran on
+//! another processor.
 //!
 //! Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010; the program of the same name,
 //! with a stable order of operations that become free together.
@@ -15,8 +16,8 @@ use traffic::workload::{OperationKind, Schedule};
 /// Runs `schedule`. O(events * log(events that wait for one processor)).
 ///
 /// # Errors
-/// When a parameter is out of range, or `watch` says stop. A schedule that cannot come to its end
-/// is a finding: [`RunResult::left`].
+/// When a parameter is out of range, or `watch` says stop. A schedule that deadlocks is no error:
+/// see [`RunResult::left`].
 pub(super) fn run(
     schedule: &Schedule,
     costs: &LogGops,
@@ -118,7 +119,7 @@ impl LogGopsRun<'_> {
         self.on.release_all(here, other);
     }
 
-    /// A send above `S` bytes is done: its first byte has met its receive at rank `here`.
+    /// Ends a send above `S` bytes, whose first byte has met its receive at rank `here`.
     fn sender_goes_on(
         &mut self,
         (sent, sender): (u32, u32),

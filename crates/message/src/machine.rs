@@ -1,4 +1,4 @@
-//! What schedules are run on: processors and interfaces of all ranks, and who waits for them.
+//! The machine that runs a schedule: processors and interfaces of all ranks, and waiting events.
 
 use super::left::LeftOverOperations;
 use super::matching::Matching;
@@ -12,36 +12,36 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use traffic::workload::{Op, OperationKind, Schedule};
 
-/// The kind of an event: what it is about.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(super) enum EventKind {
-    /// A send, receive or calculation that may begin.
+    /// A send, receive or calculation may begin.
     Begin,
-    /// A message that arrives, or the question whether it may come.
+    /// A message arrives, or a request to send.
     Arrive,
-    /// A receiver that answers that it may.
+    /// A receiver answers a request to send.
     Answer,
-    /// The answer, at the sender, which sends.
+    /// The answer reaches the sender, which sends the message.
     Data,
-    /// The message itself, after the question.
+    /// A large message arrives, after its request was answered.
     DataArrive,
-    /// A receiver that takes a message.
+    /// A receiver takes a message.
     Take,
-    /// A message that enters the network.
+    /// A message enters the network.
     Enter,
-    /// The network is looked at, after all else that happens at the time.
+    /// Flows are examined, after all other events of the same time.
     Net,
 }
 
 impl EventKind {
-    /// That of an event's key.
+    /// The kind in an event's key.
     #[inline]
     pub(super) fn of(key: u64) -> Self {
         WHAT[(key & 7) as usize]
     }
 
-    /// Whether a message comes to another rank than the event's.
+    /// Whether the event is at the rank that receives the message, not at the event's own rank.
     #[inline]
     pub(super) fn is_arrival(self) -> bool {
         matches!(self, Self::Arrive | Self::DataArrive)
@@ -59,12 +59,12 @@ const WHAT: [EventKind; 8] = [
     EventKind::Net,
 ];
 
-/// Keys are serial numbers with bits below: three of what it is, and one of whether it stands for
-/// those that wait for a processor.
+/// Keys of events are serial numbers with four bits below: three for the kind, and this one if the
+/// event represents a queue of events that wait for a processor.
 const WAITS: u64 = 8;
 const SERIAL: u32 = 4;
-/// Events between two looks at whether the user wants to stop; and over a network, where an event
-/// may take as long as all messages in flight ask for.
+/// Events between two checks for an interrupt by the user: without a network, and over one, where
+/// an event may take as long as the number of messages in flight requires.
 const STRIDES: [u64; 2] = [1 << 16, 1 << 7];
 
 /// An event that may happen.
@@ -73,12 +73,12 @@ pub(super) struct DueEvent {
     pub(super) now: u64,
     pub(super) what: EventKind,
     pub(super) op: u32,
-    /// The rank of the operation; of a message, the rank that sent it.
+    /// The rank of the operation; for an arrival, the rank that sent the message.
     pub(super) rank: u32,
     key: u64,
 }
 
-/// The resources that an event needs: a processor, and for messages an interface.
+/// The resources that an event needs: a processor, and for messages also an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct EventNeeds {
     rank: u32,
@@ -87,21 +87,22 @@ pub(super) struct EventNeeds {
     side: InterfaceSide,
 }
 
-/// The side of an interface: sending or receiving.
+/// The side of an interface that an event needs: sending or receiving.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub(super) enum InterfaceSide {
-    /// None.
+    /// No interface.
     Neither,
     /// Sending.
     Out,
     /// Receiving.
     In,
-    /// Receiving, without a processor.
+    /// Receiving, and no processor.
     InAlone,
 }
 
-/// The waiting events that need the same, by key, and the event that stands for the first of them.
+/// The waiting events that need the same resource, by key, and the event in the queue that
+/// represents the first of them.
 #[derive(Debug, Default)]
 struct WaitingEvents {
     all: BinaryHeap<Reverse<(u64, u32, u32)>>,
@@ -111,21 +112,22 @@ struct WaitingEvents {
 /// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct RunResult {
-    /// When each rank is done: nanoseconds, or picoseconds where that is causal.
+    /// The time at which each rank is done: in picoseconds for the dialect `causal`, else
+    /// nanoseconds.
     pub finish: Vec<u64>,
-    /// Operations begun and messages arrived.
+    /// Number of operations begun and messages arrived.
     pub events: u64,
-    /// Messages that arrived.
+    /// Number of messages that arrived.
     pub messages: u64,
-    /// What was left over, where the schedule cannot come to its end.
+    /// The operations left over if the schedule deadlocks; none if all are done.
     pub left: Option<LeftOverOperations>,
-    /// What went over the network, where there is one.
+    /// The use of the network's channels; none without a network.
     pub used: Option<ChannelUse>,
-    /// When everything happened, where that was asked for.
+    /// The times of all steps; none unless a trace was requested.
     pub trace: Option<OperationTimes>,
 }
 
-/// In place of how many dependencies an operation still has: it is done.
+/// In place of a number of dependencies: the operation is done.
 const DONE: u32 = u32::MAX;
 /// No operation.
 pub(super) const NONE: u32 = u32::MAX;
@@ -134,44 +136,46 @@ pub(super) const NONE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 #[repr(align(16))]
 pub(super) struct OpState {
-    /// When it may begin, by what it waits for. Once it has begun that is of no use, and there are
-    /// other times here.
+    /// The earliest time at which it may begin, by its dependencies. Once it has begun, the field
+    /// is reused for other times.
     pub(super) time: u64,
     /// The receive of a send, or the send of a receive, once they have met.
     pub(super) partner: u32,
-    /// Dependencies that it still has, or [`DONE`].
+    /// Number of dependencies that it still waits for, or [`DONE`].
     count: u32,
 }
 
-/// Ranks, and what waits.
+/// The state of a run: ranks, pending events and waiting messages.
 #[derive(Debug)]
 pub(super) struct Machine<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) matching: Matching,
     pub(super) ranks: AllRanks,
-    /// Dependencies that each operation still has, or [`DONE`]; empty where `own` has them.
+    /// For each operation, the number of dependencies that it still waits for, or [`DONE`]; empty
+    /// in the dialect `causal`, which has them in `own`.
     counts: Vec<u32>,
-    /// What is known of each operation where that is causal.
+    /// The state of each operation; empty in other dialects than `causal`.
     own: Vec<OpState>,
-    /// Whether it is worth it to look ahead.
+    /// Whether the schedule is large enough for prefetching.
     is_large: bool,
     pub(super) queue: EventQueue,
     serial: u64,
-    /// Operations begun and messages arrived; messages alone; events looked at; about how many
-    /// there will be.
+    /// Numbers: operations begun and messages arrived; messages alone; events processed; events
+    /// between two checks for an interrupt; and an estimate of all events.
     pub(super) events: u64,
     pub(super) messages: u64,
     looks: u64,
     stride: u64,
     total: u64,
     waiting: HashMap<EventNeeds, WaitingEvents, QuickHashBuilder>,
-    /// Operations that have become free, by the rank: the event's own, then the other's.
+    /// Operations that have become free to begin: those at the event's rank, then those at the
+    /// other.
     free: [Vec<u32>; 2],
 }
 
 impl<'a> Machine<'a> {
-    /// At the start, with all operations queued that wait for nothing. Where it `is_causal` an
-    /// operation begins no earlier than what it waits for allows.
+    /// A machine at the start of a run; operations without dependencies are queued. If `is_causal`,
+    /// no operation begins before its dependencies allow.
     pub(super) fn new(schedule: &'a Schedule, is_causal: bool) -> Self {
         let mut counts = schedule.counts();
         let mut own = Vec::new();
@@ -226,13 +230,13 @@ impl<'a> Machine<'a> {
         Ok(Some(DueEvent { now: time, what: EventKind::of(key), op, rank, key }))
     }
 
-    /// The operation of that number.
+    /// The operation of this number.
     #[inline]
     pub(super) fn op(&self, op: u32) -> Op {
         self.schedule.ops()[op as usize]
     }
 
-    /// Dependencies that an operation still has.
+    /// The number of dependencies that an operation still waits for.
     #[inline]
     pub(super) fn count(&self, op: u32) -> u32 {
         match self.own.get(op as usize) {
@@ -241,49 +245,52 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What an operation has met, where that is causal; else itself.
+    /// The receive of a send, or the send of a receive, in the dialect `causal`; otherwise `op`
+    /// itself.
     pub(super) fn partner(&self, op: u32) -> u32 {
         self.own.get(op as usize).map_or(op, |own| own.partner)
     }
 
-    /// What is known of an operation, where that is causal.
+    /// The state of an operation in the dialect `causal`.
     #[inline]
     pub(super) fn own(&mut self, op: u32) -> &mut OpState {
         &mut self.own[op as usize]
     }
 
-    /// When a processor of a rank is free.
+    /// The time from which a processor of a rank is free, for changing.
     #[inline]
     pub(super) fn cpu(&mut self, rank: u32, cpu: u8) -> &mut u64 {
         self.ranks.cpu(rank, cpu)
     }
 
-    /// When an interface of a rank may send.
+    /// The time from which an interface of a rank may send, for changing.
     #[inline]
     pub(super) fn sends(&mut self, rank: u32, nic: u8) -> &mut u64 {
         self.ranks.sends(rank, nic)
     }
 
-    /// When it may receive.
+    /// The time from which an interface of a rank may receive, for changing.
     #[inline]
     pub(super) fn takes(&mut self, rank: u32, nic: u8) -> &mut u64 {
         self.ranks.takes(rank, nic)
     }
 
-    /// The message sent by `op` of `source` arrives at `rank`: the receive that takes it.
+    /// Handles the arrival at `rank` of the message that `op` of `source` sent: returns the receive
+    /// that takes it, if one is posted.
     #[inline]
     pub(super) fn arrives(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
         self.matching.arrive(self.ranks.heads(rank), rank, (source, tag), op)
     }
 
-    /// The receive `op` is posted: the message that it takes, and the rank that sent it.
+    /// Posts the receive `op`: returns the message that it takes and the rank that sent it, if one
+    /// waits.
     #[inline]
     pub(super) fn posted(&mut self, rank: u32, op: u32) -> Option<(u32, u32)> {
         let it = self.op(op);
         self.matching.post(self.ranks.heads(rank), rank, (it.peer, it.tag), op)
     }
 
-    /// When all that an event needs is free.
+    /// The time from which all resources that an event needs are free.
     #[inline]
     fn free_at(&mut self, needs: EventNeeds) -> u64 {
         let cpu = *self.cpu(needs.rank, needs.cpu);
@@ -295,7 +302,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Queues `op` of `rank`, or the message that it sent, for `time`.
+    /// Queues an event of `op`, or of the message that it sent, for `time`.
     #[inline]
     pub(super) fn at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
         let key = self.serial << SERIAL | what as u64;
@@ -303,23 +310,23 @@ impl<'a> Machine<'a> {
         self.queue.push(TimedEvent { time, key, op, rank });
     }
 
-    /// Queues `what` for `time`, after all else that happens then.
+    /// Queues an event for `time` that is processed after all others of that time.
     pub(super) fn last_at(&mut self, time: u64, what: EventKind) {
         let key = u64::MAX << SERIAL | what as u64;
         self.queue.push(TimedEvent { time, key, op: 0, rank: 0 });
     }
 
-    /// What `op` needs, or a message that it sent, at `rank`.
+    /// The resources that `op`, or a message that it sent, needs at `rank`.
     #[inline]
     pub(super) fn needs(rank: u32, op: &Op, side: InterfaceSide) -> EventNeeds {
         let cpu = if side == InterfaceSide::InAlone { 0 } else { op.cpu };
         EventNeeds { rank, cpu, nic: if side == InterfaceSide::Neither { 0 } else { op.nic }, side }
     }
 
-    /// Whether an event may happen now. Where it may not it waits, and comes again.
+    /// Whether an event may happen now. If not, it waits for its resources and is queued again.
     ///
-    /// All that wait for the same come again when it is free, in the order of their keys: one of
-    /// them, the first, stands for all in the queue.
+    /// Events that wait for the same resources are queued again when these are free, in the order
+    /// of their keys. The first of them represents all of them in the queue.
     #[inline]
     pub(super) fn may(&mut self, due: &DueEvent, needs: EventNeeds) -> bool {
         let free = self.free_at(needs);
@@ -354,8 +361,8 @@ impl<'a> Machine<'a> {
         false
     }
 
-    /// After an event that [`Machine::may`] happen: the next one that waits for the same stands
-    /// for the rest.
+    /// Is called after an event that [`Machine::may`] happen: queues the next event that waits for
+    /// the same resources.
     #[inline]
     pub(super) fn happened(&mut self, due: &DueEvent, needs: EventNeeds) {
         if due.key & WAITS == 0 {
@@ -375,14 +382,16 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// `op` has begun at `time`: what waits for that of the event's own rank, or of the other.
+    /// Records that `op` began at `time`: operations that depend on its start may become free.
+    /// `other` says whether they are at the event's other rank.
     #[inline]
     pub(super) fn begun(&mut self, op: u32, other: bool, time: u64) {
         let schedule = self.schedule;
         self.lower(schedule.require_start(op), other, time);
     }
 
-    /// `op` is done at `time`, if it was not before.
+    /// Records that `op` is done at `time`, unless it was before: operations that depend on it may
+    /// become free.
     #[inline]
     pub(super) fn done(&mut self, op: u32, other: bool, time: u64) {
         let count = match self.own.get_mut(op as usize) {
@@ -413,7 +422,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// Queues what has become free of `rank` and of `other`, in ascending order of the ranks.
+    /// Queues the operations that have become free at `rank` and at `other`, the lower rank first.
     #[inline]
     pub(super) fn release_all(&mut self, rank: u32, other: u32) {
         if self.free[0].is_empty() && self.free[1].is_empty() {
@@ -431,8 +440,8 @@ impl<'a> Machine<'a> {
         self.free = [own, others];
     }
 
-    /// Queues operations of a rank: sends, receives, calculations, else in the order in which they
-    /// became free.
+    /// Queues the free operations of a rank: first sends, then receives, then calculations; each
+    /// kind in the order in which they became free.
     fn release(&mut self, rank: u32, free: &mut Vec<u32>) {
         if free.len() > 1 {
             free.sort_by_key(|&op| self.op(op).kind);
@@ -453,11 +462,11 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What the run found, once there are no more events: a rank is done when the last of its
+    /// The result of the run, once no events are left: a rank is done when the last of its
     /// processors is free.
     pub(super) fn found(&mut self) -> RunResult {
         let left = self.left();
-        // what is not needed any more makes room for what was found
+        // frees memory that is no longer needed, for the results
         (self.queue, self.matching) = (EventQueue::default(), Matching::default());
         (self.counts, self.own) = (Vec::new(), Vec::new());
         RunResult {
@@ -470,7 +479,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    /// What is left over at the end.
+    /// The operations that are left over at the end; none if all are done.
     fn left(&self) -> Option<LeftOverOperations> {
         let all = 0..self.schedule.ops().len() as u32;
         let undone = || all.clone().filter(|&op| self.count(op) != DONE);

@@ -1,19 +1,21 @@
-//! Which message a receive gets: the oldest of its source and tag, either of which may be any.
+//! Message matching: a receive gets the oldest message of its source and tag, either of which may
+//! be a wildcard.
 //!
-//! A rank has a list of what waits, from the oldest on, as long as that is short. Once it is not,
-//! it has lists by source and tag in a hash table. There a receive of any source or tag has a list
-//! of its own; a message that finds no receive stands in every list that receives can look in.
+//! A rank keeps a list of waiting receives or messages, from the oldest on, as long as the list is
+//! short. When it gets long, the rank uses lists by source and tag in a hash table. There a receive
+//! with a wildcard is in the list of its wildcard, and a message without a receive is in every list
+//! that a receive for it may search.
 
 use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use traffic::workload::{ANY, OperationKind, Schedule};
 
-/// No place.
+/// No entry.
 const NONE: u32 = u32::MAX;
-/// In place of the oldest receive of a rank: it has lists by source and tag.
+/// In place of a rank's oldest receive: the rank uses lists by source and tag.
 const HASHED: u32 = u32::MAX - 1;
-/// A list is short up to this number of places.
+/// Length at which a list stops being short.
 const SHORT: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,29 +25,30 @@ struct MatchingKey {
     tag: u32,
 }
 
-/// The first and the last of a list.
+/// The indices of the first and the last entry of a list.
 #[derive(Debug, Clone, Copy)]
 struct WaitingList {
     first: u32,
     last: u32,
 }
 
-/// A receive or a message that waits.
+/// A waiting receive or message.
 #[derive(Debug, Clone, Copy)]
 struct WaitingEntry {
-    /// Its operation.
+    /// The operation that receives, or that sent the message.
     op: u32,
-    /// The source and the tag of the message, or those that the receive takes.
+    /// The source and the tag of the message, or those that the receive accepts, which may be
+    /// wildcards.
     source: u32,
     tag: u32,
-    /// Its place in the order of arrival: the least number that waits is the oldest.
+    /// Its serial number in the order of arrival: the oldest has the lowest.
     serial: u32,
     next: u32,
-    /// Where it is noted that a message was taken, if it stands in several lists.
+    /// For a message in several lists, the index of its flag in `taken`; else [`NONE`].
     slot: u32,
 }
 
-/// The oldest receive and the oldest message that wait at a rank, where it has short lists.
+/// The indices of the oldest receive and the oldest message that wait at a rank with short lists.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ShortLists {
     posted: u32,
@@ -59,7 +62,7 @@ impl Default for ShortLists {
 }
 
 impl ShortLists {
-    /// The place of the oldest receive, if there is one.
+    /// The index of the oldest waiting receive; [`NONE`] if no receive waits.
     #[inline]
     pub(super) fn posted(self) -> u32 {
         self.posted
@@ -71,12 +74,13 @@ impl ShortLists {
     }
 }
 
-/// Receives and messages that wait for one another.
+/// All waiting receives and messages.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
     posted: MatchingSide,
     unexpected: MatchingSide,
-    /// What receives of each rank can be: a bit of any source, any tag, any of both.
+    /// For each rank, the kinds of wildcards that its receives have used, a bit each: any source,
+    /// any tag, both.
     wild: Vec<u8>,
     taken: Vec<bool>,
     serial: u32,
@@ -86,11 +90,11 @@ pub(super) struct Matching {
 struct MatchingSide {
     lists: HashMap<MatchingKey, WaitingList, QuickHashBuilder>,
     places: Vec<WaitingEntry>,
-    /// Places that are free again.
+    /// Indices of unused entries in `places`.
     free: Vec<u32>,
 }
 
-/// The keys, besides the exact one, of receives that take a message: their bit, source and tag.
+/// The keys with wildcards whose receives also take a message: for each the bit of its kind.
 fn wilder(key: MatchingKey) -> [(u8, MatchingKey); 3] {
     [
         (1, MatchingKey { source: ANY, ..key }),
@@ -117,8 +121,8 @@ impl Matching {
         Self { wild: wild.collect(), ..Self::default() }
     }
 
-    /// A message from `source` arrives at `rank`: the oldest receive that takes it, which is then
-    /// no longer posted; without one it waits as `op`.
+    /// Handles a message from `source` that arrives at `rank`. Returns the oldest receive that
+    /// takes it, which is then removed; if there is none, the message waits, as `op`.
     #[inline]
     pub(super) fn arrive(
         &mut self,
@@ -167,8 +171,8 @@ impl Matching {
         None
     }
 
-    /// A receive is posted: the oldest message that it takes, and the rank that sent it; without
-    /// one it waits.
+    /// Posts a receive. Returns the oldest message that it takes and the rank that sent it; if
+    /// there is none, the receive waits.
     #[inline]
     pub(super) fn post(
         &mut self,
@@ -206,8 +210,8 @@ impl Matching {
         None
     }
 
-    /// From now on the rank has lists by source and tag. What waits there is of one side alone, or
-    /// does not fit the other: it is put into them as it came.
+    /// Moves the entries of a rank from its short lists into lists by source and tag, oldest first.
+    /// No waiting receive takes a waiting message, so that none is matched by this.
     fn hash(&mut self, heads: &mut ShortLists, rank: u32) {
         while let Some(p) = self.posted.take_short(&mut heads.posted, |_| true) {
             self.post_hashed(rank, p.source, p.tag, p.op);
@@ -218,18 +222,18 @@ impl Matching {
         heads.posted = HASHED;
     }
 
-    /// The receive at a place of receives, if there is such a place.
+    /// The receive at an index of `places`; none if the index is not valid.
     #[inline]
     pub(super) fn posted_at(&self, place: u32) -> Option<u32> {
         self.posted.places.get(place as usize).map(|place| place.op)
     }
 
-    /// All receives that wait, by operation.
+    /// The operations of all waiting receives.
     pub(super) fn receives(&self) -> Vec<u32> {
         self.posted.all(|_| true)
     }
 
-    /// All messages that wait, by the operations that sent them.
+    /// The sends of all waiting messages.
     pub(super) fn messages(&self) -> Vec<u32> {
         let mut all = self.unexpected.all(|p| p.slot == NONE || !self.taken[p.slot as usize]);
         all.dedup();
@@ -237,14 +241,14 @@ impl Matching {
     }
 }
 
-/// Whether one that takes `wanted` takes `is`.
+/// Whether a receive with source or tag `wanted` takes a message with source or tag `is`.
 #[inline]
 fn takes(wanted: u32, is: u32) -> bool {
     wanted == ANY || wanted == is
 }
 
 impl MatchingSide {
-    /// Where a place is put.
+    /// Stores an entry and returns its index.
     #[inline]
     fn put(&mut self, place: WaitingEntry) -> u32 {
         if let Some(at) = self.free.pop() {
@@ -256,7 +260,7 @@ impl MatchingSide {
         }
     }
 
-    /// Puts a place at the end of a short list; whether that has become too long.
+    /// Appends an entry to a short list; returns whether the list is now too long.
     #[inline]
     fn push_short(&mut self, oldest: &mut u32, place: WaitingEntry) -> bool {
         let new = self.put(place);
@@ -274,7 +278,7 @@ impl MatchingSide {
         length >= SHORT
     }
 
-    /// Takes the oldest place that `fits` out of a short list.
+    /// Removes and returns the oldest entry of a short list that `fits`.
     #[inline]
     fn take_short(
         &mut self,
@@ -312,7 +316,7 @@ impl MatchingSide {
         }
     }
 
-    /// The number of the oldest of a list.
+    /// The serial number of the oldest entry in a list; none if the list is empty.
     fn first(&self, key: MatchingKey) -> Option<u32> {
         self.lists.get(&key).map(|list| self.places[list.first as usize].serial)
     }
@@ -331,7 +335,7 @@ impl MatchingSide {
         Some(place)
     }
 
-    /// Those that wait and are `meant`, ascending.
+    /// The operations of all waiting entries for which `meant` holds, ascending.
     fn all(&self, meant: impl Fn(&WaitingEntry) -> bool) -> Vec<u32> {
         let mut waits = vec![true; self.places.len()];
         self.free.iter().for_each(|&at| waits[at as usize] = false);
@@ -348,7 +352,7 @@ mod tests {
     use proptest::prelude::*;
     use traffic::workload::{Op, ScheduleBuilder};
 
-    /// Receives and messages as lists that are searched from the oldest.
+    /// A slow reference: receives and messages in lists that are searched from the oldest on.
     #[derive(Default)]
     struct SlowMatching {
         posted: Vec<(u32, u32, u32)>,

@@ -32,14 +32,14 @@ impl Default for LogGops {
     }
 }
 
-/// Largest of each but S: about two seconds.
+/// Largest value of each parameter except `S`: about two seconds, in nanoseconds.
 const MOST: f64 = 2_147_483_647.0;
 
 impl LogGops {
-    /// In whole nanoseconds.
+    /// The parameters in whole nanoseconds.
     ///
     /// # Errors
-    /// When one is out of range, 0 to 2^31 - 1, S to 2^32 - 1, or no whole number.
+    /// When one is out of range (0 to 2^31 - 1, `S` to 2^32 - 1) or not a whole number.
     pub(super) fn whole(&self) -> Result<ScaledCosts, Refusal> {
         let whole = |name: &str, value: f64| {
             if value.fract() == 0.0 {
@@ -59,10 +59,10 @@ impl LogGops {
         })
     }
 
-    /// In picoseconds, and femtoseconds a byte, to the next whole number.
+    /// The parameters in picoseconds, and in femtoseconds for each byte, rounded.
     ///
     /// # Errors
-    /// When one is out of range, as [`LogGops::whole`].
+    /// When one is out of range, as for [`LogGops::whole`].
     pub(super) fn picoseconds(&self) -> Result<ScaledCosts, Refusal> {
         let times = |name: &str, value: f64, unit: f64| {
             Ok::<u64, Refusal>((ranged(name, value)? * unit).round() as u64)
@@ -94,7 +94,8 @@ fn ranged(name: &str, value: f64) -> Result<f64, Refusal> {
     Err(Refusal::new(name, format!("{value} is out of range"), format!("0 to {MOST} ns")))
 }
 
-/// The parameters in whole numbers of one unit; those of bytes in a `divisor`th of it.
+/// The parameters as whole numbers of one unit of time; those of a byte in units of 1 / `divisor`
+/// of it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ScaledCosts {
     pub(super) latency: u64,
@@ -102,21 +103,21 @@ pub(super) struct ScaledCosts {
     pub(super) gap: u64,
     pub(super) byte: u64,
     pub(super) cpu_byte: u64,
-    /// Largest message that is sent before its receive is there.
+    /// Size in bytes of the largest message that is sent before its receive is posted.
     pub(super) eager: u64,
     pub(super) divisor: u64,
 }
 
 impl ScaledCosts {
-    /// Checks that no time can be too large for 63 bits, whatever waits for what.
+    /// Checks that no time can exceed 63 bits, in whatever order operations run.
     ///
     /// # Errors
-    /// When the sum of all that a schedule asks for is.
+    /// When the sum of the times of all operations does.
     pub(super) fn check_sum(&self, schedule: &Schedule) -> Result<(), Refusal> {
         let fixed = u128::from(3 * self.latency + 4 * self.overhead + 4 * self.gap);
         let byte = u128::from(self.byte.max(self.cpu_byte));
         let divisor = u128::from(self.divisor);
-        // the costs of bytes are products of 64 bits before they are divided
+        // the time of a message's bytes is a 64-bit product before it is divided
         let bytes = |op: &Op| match op.kind {
             OperationKind::Calc => 0,
             _ => byte * u128::from(op.size),
@@ -134,31 +135,32 @@ impl ScaledCosts {
         Err(Refusal::new("schedule", why, "less than 2^63 of the simulator's units of time"))
     }
 
-    /// A processor's time for the bytes of a message after the first. Of a message of 0 bytes it is
-    /// one byte's time less, as LogGOPSim's sums wrap around.
+    /// The time of a processor for the bytes of a message after the first. For 0 bytes it is minus
+    /// the time of one byte: the sum wraps around, as in LogGOPSim.
     #[inline]
     pub(super) fn wrapped_cpu(&self, size: u64) -> u64 {
         size.wrapping_sub(1).wrapping_mul(self.cpu_byte)
     }
 
-    /// An interface's time for them, likewise.
+    /// The time of an interface for the bytes of a message after the first, which wraps around
+    /// likewise.
     #[inline]
     pub(super) fn wrapped_nic(&self, size: u64) -> u64 {
         size.wrapping_sub(1).wrapping_mul(self.byte)
     }
 
-    /// The most that a processor sends or takes, bytes in the unit of time.
+    /// The highest rate at which a processor sends or receives, in bytes per unit of time.
     pub(super) fn cpu_rate(&self) -> f64 {
         self.divisor as f64 / self.cpu_byte as f64
     }
 
-    /// A processor's time for the bytes of a message after the first.
+    /// The time of a processor for the bytes of a message after the first.
     #[inline]
     pub(super) fn cpu_bytes(&self, size: u64) -> u64 {
         size.saturating_sub(1) * self.cpu_byte / self.divisor
     }
 
-    /// An interface's time for them.
+    /// The time of an interface for the bytes of a message after the first.
     #[inline]
     pub(super) fn nic_bytes(&self, size: u64) -> u64 {
         size.saturating_sub(1) * self.byte / self.divisor

@@ -1,10 +1,11 @@
-//! The critical path of a run: what its end waited for, back to the beginning.
+//! The critical path of a run: the chain of waits from its end back to its beginning.
 //!
-//! Every step of a run begins at the latest of some times: the end of an operation that it waits
-//! for, the processor or interface that is free, a message that comes. Going back from the end by
-//! the one that was latest gives a path whose lengths add up to the whole run, so that the number
-//! of latencies, overheads, gaps and bytes on it are the derivatives of the run's time by `L`, `o`,
-//! `g`, `G` and `O` (where another path is as long, those of one of them).
+//! Every step of a run begins at the latest of several times: when an operation that it depends on
+//! ends, when the processor or the interface is free, or when a message arrives. Following the
+//! latest cause back from the end gives a path whose lengths add up to the whole run. So the
+//! numbers of latencies, overheads, gaps and bytes on the path are the derivatives of the run's
+//! time by `L`, `o`, `g`, `G` and `O`. If several paths are equally long, they are the derivatives
+//! along one of them.
 //!
 //! Source: Alexandrov, Ionescu, Schauser, Scheiman: `LogGP`, SPAA 1995 (the parameters); Yang,
 //! Miller: Critical path analysis for the execution of parallel and distributed programs, ICDCS
@@ -18,31 +19,31 @@ use std::collections::HashMap;
 use std::ops::AddAssign;
 use traffic::workload::{Op, OperationKind, Schedule};
 
-/// The amounts of what is on a path, or on a part of it.
+/// The numbers of costs on a path or on a part of it, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct PathAmounts {
-    /// Times of a processor for a message.
+    /// Number of overheads `o`: the fixed time of a processor for a message.
     pub overheads: i64,
-    /// Latencies `L`.
+    /// Number of latencies `L`.
     pub latencies: i64,
-    /// Times of an interface for a message.
+    /// Number of gaps `g`: the fixed time of an interface for a message.
     pub gaps: i64,
-    /// Bytes that interfaces take one after the other.
+    /// Bytes that interfaces handle, each of them for `G`.
     pub interface_bytes: i64,
-    /// Bytes that processors take one after the other.
+    /// Bytes that processors handle, each of them for `O`.
     pub processor_bytes: i64,
-    /// Computation, picoseconds.
+    /// Time of computation, picoseconds.
     pub computing_ps: i64,
-    /// Through a network without others, picoseconds: latencies of routes.
+    /// Latencies of routes through a network, picoseconds.
     pub route_ps: i64,
-    /// Bytes through a network without others, picoseconds.
+    /// Time of bytes over a network if there were no other traffic, picoseconds.
     pub alone_ps: i64,
-    /// What they took longer because of others, picoseconds.
+    /// Additional time of these bytes because of other traffic, picoseconds.
     pub shared_ps: i64,
 }
 
 impl PathAmounts {
-    /// The sum of those of a path.
+    /// The sum of the amounts of all spans of a path.
     pub fn of(path: &[PathSpan]) -> Self {
         let mut all = Self::default();
         for span in path {
@@ -51,7 +52,7 @@ impl PathAmounts {
         all
     }
 
-    /// What a run with this critical path spends its time on, ns.
+    /// The parts of a run's time by their cause, in ns, if this is its critical path.
     pub fn parts_ns(&self, c: &LogGops) -> [(&'static str, f64); 6] {
         let ns = |ps: i64| ps as f64 / 1000.0;
         let times = |amount: i64, ns: f64| amount as f64 * ns;
@@ -65,8 +66,8 @@ impl PathAmounts {
         ]
     }
 
-    /// How much longer a run with this critical path takes for each nanosecond, or nanosecond a
-    /// byte, that a parameter is more.
+    /// For each parameter, the time by which the run gets longer if the parameter is larger by one
+    /// nanosecond, or one nanosecond for each byte.
     pub fn derivatives(&self) -> [(&'static str, i64); 5] {
         [
             ("L", self.latencies),
@@ -92,16 +93,16 @@ impl AddAssign for PathAmounts {
     }
 }
 
-/// A part of a critical path: from one time to another.
+/// A part of a critical path, between two times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PathSpan {
-    /// The operation.
+    /// The operation that it belongs to.
     pub op: u32,
     /// When it begins, picoseconds.
     pub begin: u64,
-    /// When it ends.
+    /// When it ends, picoseconds.
     pub end: u64,
-    /// What it is made of.
+    /// The costs that it consists of.
     pub amounts: PathAmounts,
 }
 
@@ -109,9 +110,9 @@ pub struct PathSpan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProcessorWork {
-    /// It sends a message, or asks whether it may.
+    /// It sends a message, or a request to send.
     Sends,
-    /// It answers that a message may come.
+    /// It answers a request to send.
     Answers,
     /// It takes a message.
     Receives,
@@ -119,26 +120,26 @@ pub enum ProcessorWork {
     Computes,
 }
 
-/// A span of time in which a processor of a rank is busy, and its work there.
+/// A span of time in which a processor of a rank is busy, and its work in that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusySpan {
-    /// The rank.
+    /// The rank of the processor.
     pub rank: u32,
-    /// The operation.
+    /// The operation that the processor works on.
     pub op: u32,
-    /// What it does.
+    /// The processor's work.
     pub doing: ProcessorWork,
     /// When it begins, picoseconds.
     pub begin: u64,
-    /// When it ends.
+    /// When it ends, picoseconds.
     pub end: u64,
 }
 
-/// A point on a path: a step of an operation, or its end.
+/// A point on a path: a step of an operation, its end, or the arrival of its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathPoint {
     Step(OpStep, u32),
-    /// The last byte of a send's message is there.
+    /// The last byte of a send's message arrives.
     Last(u32),
     /// An operation is done.
     End(u32),
@@ -160,23 +161,25 @@ enum ResourceKind {
     Turn,
 }
 
-/// The holders of resources until a time: a step, and what it costs.
+/// For each resource and time at which it becomes free, the steps that held it: their order, the
+/// step, and its costs.
 type ResourceHolders =
     HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHashBuilder>;
 
-/// Finds critical paths in the trace of a run.
+/// The search for critical paths in the trace of a run.
 pub(super) struct PathFinder<'a> {
     schedule: &'a Schedule,
     costs: &'a ScaledCosts,
     trace: &'a OperationTimes,
     over_network: bool,
     holders: ResourceHolders,
-    /// What each operation waits for: operations, and whether their start is meant.
+    /// For each operation, the operations that it depends on, and whether on their start rather
+    /// than their end.
     before: Vec<Vec<(u32, bool)>>,
 }
 
 impl<'a> PathFinder<'a> {
-    /// O(operations + dependencies) time and memory.
+    /// Takes O(operations + dependencies) time and memory.
     pub(super) fn new(
         schedule: &'a Schedule,
         costs: &'a ScaledCosts,
@@ -210,12 +213,12 @@ impl<'a> PathFinder<'a> {
         self.op(op).size <= self.costs.eager
     }
 
-    /// Bytes after the first of a message, or of its question.
+    /// The number of bytes after the first, of a message or of its request to send.
     fn bytes(&self, op: u32, is_question: bool) -> i64 {
         if is_question { 0 } else { self.op(op).size.saturating_sub(1) as i64 }
     }
 
-    /// Notes what the steps of an operation occupy.
+    /// Records the resources that the steps of an operation hold.
     fn hold_all(&mut self, rank: u32, op: u32) {
         let (it, o, g) = (self.op(op), self.costs.overhead, self.costs.gap);
         let nic = i64::from(!self.over_network);
@@ -278,12 +281,12 @@ impl<'a> PathFinder<'a> {
         self.trace.at(step, op).unwrap_or(0)
     }
 
-    /// The step at which the first byte of a send's message is there.
+    /// The step at which the first byte of a send's message arrives.
     fn came(&self, sent: u32) -> OpStep {
         if self.is_eager(sent) { OpStep::Arrive } else { OpStep::DataArrive }
     }
 
-    /// When the last byte of a send's message is there.
+    /// The time at which the last byte of a send's message arrives.
     fn last(&self, sent: u32) -> u64 {
         let size = self.op(sent).size;
         if self.over_network {
@@ -297,7 +300,7 @@ impl<'a> PathFinder<'a> {
         self.at(self.came(sent), sent) + bytes
     }
 
-    /// When an operation is done.
+    /// The time at which an operation is done.
     fn end_of(&self, op: u32) -> u64 {
         let (it, c) = (self.op(op), self.costs);
         match it.kind {
@@ -330,7 +333,7 @@ impl<'a> PathFinder<'a> {
         }
     }
 
-    /// The path to the end of the last operation of a rank, from its beginning on.
+    /// The path to the end of the last operation of a rank, in order of time.
     pub(super) fn path(&self, rank: u32) -> Vec<PathSpan> {
         let done = |op: &u32| self.end_of(*op);
         let last = self.schedule.of_rank(rank).max_by_key(done);
@@ -349,7 +352,7 @@ impl<'a> PathFinder<'a> {
         spans
     }
 
-    /// What a point on a path waited for last, and what is between the two.
+    /// The point that a point on a path waited for last, and the costs between the two.
     fn cause(&self, at: PathPoint) -> (Option<PathPoint>, PathAmounts) {
         match at {
             PathPoint::End(op) => self.cause_of_end(op),
@@ -466,7 +469,7 @@ impl<'a> PathFinder<'a> {
         found.unwrap_or((None, none))
     }
 
-    /// Who held something until `time`, before the step of this order.
+    /// The latest step before step `order` that held a resource until `time`.
     fn holder(
         &self,
         held: HeldResource,
@@ -478,7 +481,7 @@ impl<'a> PathFinder<'a> {
         Some((Some(latest.1), latest.2))
     }
 
-    /// The operation that one waited for.
+    /// The dependency of an operation that ended, or began, at `time`.
     fn waited(&self, op: u32, time: u64) -> Option<(Option<PathPoint>, PathAmounts)> {
         let of = |&(before, start): &(u32, bool)| {
             if start { PathPoint::Step(OpStep::Begin, before) } else { PathPoint::End(before) }
@@ -487,7 +490,8 @@ impl<'a> PathFinder<'a> {
         Some((Some(before), PathAmounts::default()))
     }
 
-    /// What a receive and its message, or question, met by: the later of the two.
+    /// The cause of the match of a receive with its message or request: whichever of the two was
+    /// there at `time`.
     fn met(
         &self,
         received: u32,
@@ -501,7 +505,7 @@ impl<'a> PathFinder<'a> {
         Some((Some(found), PathAmounts::default()))
     }
 
-    /// What a receive began to take its message by.
+    /// The cause of the time at which a receive began to take its message.
     fn taken(&self, received: u32, time: u64) -> Option<(Option<PathPoint>, PathAmounts)> {
         let sent = self.trace.partner(received)?;
         let (last, size) = (self.last(sent), self.op(sent).size);
@@ -517,7 +521,7 @@ impl<'a> PathFinder<'a> {
         self.met(received, time, false)
     }
 
-    /// From a processor that begins to send to the first byte's arrival.
+    /// The costs from a processor's start of sending to the arrival of the first byte.
     fn flight(&self, ps: u64) -> PathAmounts {
         let mut amounts = PathAmounts { overheads: 1, ..PathAmounts::default() };
         if self.over_network {
@@ -532,7 +536,7 @@ impl<'a> PathFinder<'a> {
         PathAmounts { route_ps: ps as i64, ..PathAmounts::default() }
     }
 
-    /// What the processors of all ranks do, rank after rank, each in the order of time.
+    /// The spans of work of all processors, rank after rank, each in order of time.
     pub(super) fn busy(&self) -> Vec<BusySpan> {
         let mut all = Vec::new();
         for rank in 0..self.schedule.ranks() {

@@ -7,21 +7,21 @@ use base::words::did_you_mean;
 /// A preset: parameters of LogGOPS for systems of a kind.
 #[derive(Debug, Clone, Copy)]
 pub struct CostPreset {
-    /// The name users type.
+    /// The name by which users select it.
     pub name: &'static str,
-    /// Which systems it stands for, a clause.
+    /// The systems that it represents, as a clause.
     pub about: &'static str,
-    /// Where its figures are from, in short.
+    /// A short citation of the source of its figures.
     pub source: &'static str,
-    /// Its parameters: times to the picosecond, those of a byte to the femtosecond.
+    /// Its parameters: times with a precision of a picosecond, times of a byte of a femtosecond.
     pub parameters: LogGops,
-    /// How each parameter follows from which figures: the letter and a clause.
+    /// For each parameter, its letter and a clause that derives it from the figures.
     pub from: [(&'static str, &'static str); 6],
 }
 
-/// The preset where none is named.
+/// The default preset.
 pub(super) const USUAL: &str = "hdr";
-/// The preset where none is named in the dialect `loggops-v1`, which takes whole nanoseconds alone.
+/// The default preset of the dialect `loggops-v1`, which accepts only whole nanoseconds.
 pub(super) const USUAL_V1: &str = "loggopsim";
 
 const BAND_O: &str = "half of what MPI and UCX take to post (26.56 + 175.42 ns) and to progress \
@@ -149,7 +149,7 @@ pub static PRESETS: &[CostPreset] = &[
 /// The preset of this name.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no preset of this name.
 pub fn preset(name: &str) -> Result<&'static CostPreset, Refusal> {
     PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
         let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();

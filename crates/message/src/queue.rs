@@ -1,47 +1,48 @@
 //! Events in the order of time, then of a key: a radix heap.
 //!
 //! Source: Ahuja, Mehlhorn, Orlin, Tarjan: Faster algorithms for the shortest path problem, J. ACM
-//! 37 (1990), section 3. Every event moves to a lower bucket at most 64 times; pushing to the
-//! present and popping from it cost O(1) where keys come in order.
+//! 37 (1990), section 3. Every event moves to a lower bucket at most 64 times. Pushing an event for
+//! the current time, and popping one, costs O(1) if keys arrive in order.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The most events that are looked at ahead of time, and the fewest.
+/// Most events that are prefetched together, and fewest.
 pub(super) const AHEAD: usize = 32;
 const FEW: usize = 4;
-/// An empty bucket keeps the memory of this number of events.
+/// An empty bucket keeps at most the memory of this number of events.
 const KEPT: usize = 1 << 12;
 
 /// An event and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TimedEvent {
     pub(super) time: u64,
-    /// Among events of one time the least key is first.
+    /// The key: among events of the same time the one with the least key is first.
     pub(super) key: u64,
     pub(super) op: u32,
     pub(super) rank: u32,
 }
 
-/// Events that are to come.
+/// The queue of pending events.
 #[derive(Debug, Default)]
 pub(super) struct EventQueue {
-    /// The time of what was taken out last of the buckets.
+    /// The current time: that of the event taken most recently from the buckets.
     last: u64,
-    /// Events at `last`, in order from `first` on.
+    /// Events at the time `last`, by key; those before index `first` have been taken.
     present: Vec<TimedEvent>,
     first: usize,
-    /// The events that come next, whether nobody knows of these yet; of the present ones which are
-    /// known, and up to what time all are.
+    /// The events to prefetch, and whether they are new; the index up to which present events were
+    /// prefetched, and the time up to which all events were.
     soon: Vec<TimedEvent>,
     is_news: bool,
     seen: usize,
     until: u64,
-    /// Events at `last` that came out of order.
+    /// Events at the time `last` whose keys did not arrive in order.
     late: BinaryHeap<Reverse<TimedEvent>>,
-    /// Events before `last`: some parameters let a processor be free before it was asked.
+    /// Events before `last`: with some parameters a processor is free before it was requested.
     past: BinaryHeap<Reverse<TimedEvent>>,
-    /// Events after it: in bucket `i` those whose time differs from `last` first in bit `i`.
+    /// Events after `last`: bucket `i` holds those whose highest bit that differs from `last` is
+    /// bit `i`.
     buckets: Vec<Vec<TimedEvent>>,
     /// The buckets that are not empty, a bit each.
     filled: u64,
@@ -85,7 +86,7 @@ impl EventQueue {
         next.copied()
     }
 
-    /// Whether there are events in [`EventQueue::soon`] that nobody has looked at.
+    /// Whether [`EventQueue::soon`] holds events that have not been prefetched.
     #[inline]
     pub(super) fn is_news(&mut self) -> bool {
         if self.first > self.seen && self.present.len() - self.first >= FEW {
@@ -98,12 +99,12 @@ impl EventQueue {
         std::mem::take(&mut self.is_news)
     }
 
-    /// Events that come next, [`AHEAD`] at most.
+    /// The events that come next, at most [`AHEAD`].
     pub(super) fn soon(&self) -> &[TimedEvent] {
         &self.soon
     }
 
-    /// On to the next time that anything happens at.
+    /// Advances to the next time that has events; returns whether there is one.
     fn advance(&mut self) -> bool {
         if self.filled == 0 {
             return false;
@@ -156,7 +157,7 @@ mod tests {
             let (mut queue, mut heap) = (EventQueue::new(), BinaryHeap::new());
             let (mut now, mut serial) = (0_u64, 0_u64);
             for (delay, pops) in steps {
-                // every seventh event is of the past, every third has an older key
+                // every seventh event is before the current time, every third has an older key
                 let time = match serial % 7 {
                     6 => now.saturating_sub(delay),
                     _ => now + (delay << (wide * u32::from(delay > 30))),

@@ -1,8 +1,9 @@
-//! Processors and interfaces of all ranks: when each is free, and who waits for messages there.
+//! The state of processors and interfaces of all ranks, and the messages and receives that wait
+//! there.
 
 use super::matching::ShortLists;
 
-/// What events of a rank ask for, in half a cache line: its first processor and interface.
+/// The state of a rank's first processor and interface, in half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
 #[repr(align(32))]
 struct RankState {
@@ -12,19 +13,20 @@ struct RankState {
     heads: ShortLists,
 }
 
-/// All ranks.
+/// The state of all ranks.
 #[derive(Debug, Default)]
 pub(super) struct AllRanks {
     all: Vec<RankState>,
-    /// For each rank, when its other processors are free, when its other interfaces may send, and
-    /// when these may receive.
+    /// For each rank, the times from which its other processors are free, from which its other
+    /// interfaces may send, and from which these may receive.
     more: Vec<u64>,
     cpus: usize,
     nics: usize,
 }
 
 impl AllRanks {
-    /// `ranks` ranks, each with `cpus` processors and `nics` interfaces, all free from 0 on.
+    /// The state of `ranks` ranks, each with `cpus` processors and `nics` interfaces, all free from
+    /// time 0.
     pub(super) fn new(ranks: u32, cpus: u32, nics: u32) -> Self {
         let (cpus, nics) = (cpus as usize - 1, nics as usize - 1);
         let all = vec![RankState::default(); ranks as usize];
@@ -35,7 +37,7 @@ impl AllRanks {
         rank as usize * (self.cpus + 2 * self.nics)
     }
 
-    /// When a processor of a rank is free.
+    /// The time from which a processor of a rank is free, for changing.
     #[inline]
     pub(super) fn cpu(&mut self, rank: u32, cpu: u8) -> &mut u64 {
         if cpu == 0 {
@@ -45,7 +47,7 @@ impl AllRanks {
         &mut self.more[first + usize::from(cpu) - 1]
     }
 
-    /// When an interface of a rank may send.
+    /// The time from which an interface of a rank may send, for changing.
     #[inline]
     pub(super) fn sends(&mut self, rank: u32, nic: u8) -> &mut u64 {
         if nic == 0 {
@@ -55,7 +57,7 @@ impl AllRanks {
         &mut self.more[first + usize::from(nic) - 1]
     }
 
-    /// When it may receive.
+    /// The time from which an interface of a rank may receive, for changing.
     #[inline]
     pub(super) fn takes(&mut self, rank: u32, nic: u8) -> &mut u64 {
         if nic == 0 {
@@ -65,19 +67,19 @@ impl AllRanks {
         &mut self.more[first + usize::from(nic) - 1]
     }
 
-    /// What waits at a rank for messages, and the messages that wait.
+    /// The receives and messages that wait at a rank, for changing.
     #[inline]
     pub(super) fn heads(&mut self, rank: u32) -> &mut ShortLists {
         &mut self.all[rank as usize].heads
     }
 
-    /// What [`AllRanks::heads`] has, for callers that change nothing.
+    /// The receives and messages that wait at a rank.
     #[inline]
     pub(super) fn waits(&self, rank: u32) -> ShortLists {
         self.all[rank as usize].heads
     }
 
-    /// When each rank is done: when the last of its processors is free.
+    /// The time at which each rank is done: when the last of its processors is free.
     pub(super) fn finish(&self) -> Vec<u64> {
         let width = self.cpus + 2 * self.nics;
         let last = |(at, rank): (usize, &RankState)| {

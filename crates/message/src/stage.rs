@@ -1,4 +1,4 @@
-//! The message level as a stage: a schedule, its costs and a network in, times and loads out.
+//! The message level as a stage: from a schedule, its costs and a network to times and loads.
 
 use super::costs::{preset_or_table, preset_or_table_schema};
 use super::net::{
@@ -81,16 +81,16 @@ impl Default for Spec {
     }
 }
 
-/// The inputs that a schedule is run on.
+/// The inputs of a run.
 #[derive(Clone, Copy, Default)]
 pub struct MessageInputs<'a> {
     /// The network, if there is one.
     pub topology: Option<&'a Arc<Topology>>,
-    /// Its tables, where messages follow some; else they take the shortest paths.
+    /// The tables that messages follow; without tables they take shortest paths.
     pub routing: Option<&'a Routing>,
-    /// A schedule of the user's, in place of that which the parameters name.
+    /// A schedule that the caller supplies, in place of the workload that the parameters name.
     pub schedule: Option<&'a Schedule>,
-    /// The endpoint of every rank, in place of what the parameters say.
+    /// The endpoint of every rank, in place of the placement that the parameters name.
     pub places: Option<&'a [u32]>,
 }
 
@@ -143,28 +143,28 @@ pub struct MessageRecord {
     pub over_seeds: Option<SeedStatistics>,
 }
 
-/// A run with all its figures: of every rank, and of every channel.
+/// A run with all its figures, including those of each rank and each channel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunOutcome {
     /// The record.
     pub record: MessageRecord,
-    /// When each rank is done, ns.
+    /// The time at which each rank is done, ns.
     pub finish_ns: Vec<f64>,
-    /// What went over the network, where there is one.
+    /// The use of the network's channels; none without a network.
     pub used: Option<ChannelUse>,
-    /// The critical path and what processors do, where these were asked for; without the
-    /// figures that stand above.
+    /// The critical path and the spans of processors, without the figures in the fields above; none
+    /// unless requested.
     pub traced: Option<TracedRun>,
-    /// The schedule that was made, where it was traced.
+    /// The schedule that was generated; none unless the run was traced.
     pub schedule: Option<Schedule>,
 }
 
 impl Spec {
-    /// Runs it with `seed`, with its critical path where it `is_traced`. The runs of several seeds
-    /// are simulations of one seed each.
+    /// Runs the schedule with `seed`; also finds the critical path if `is_traced`. With several
+    /// seeds, each is a simulation of its own.
     ///
     /// # Errors
-    /// When something does not fit, the schedule cannot come to its end, or `watch` says stop.
+    /// When something does not fit, the schedule deadlocks, or `watch` says stop.
     pub fn simulate(
         &self,
         on: MessageInputs<'_>,
@@ -221,7 +221,7 @@ impl Spec {
         Ok(ran)
     }
 
-    /// What the network adds to messages.
+    /// The parameters of the network.
     fn how(&self) -> NetworkCosts {
         NetworkCosts {
             link: self.link.clone(),
@@ -232,7 +232,7 @@ impl Spec {
         }
     }
 
-    /// The name of a workload that is made, and its parameters.
+    /// The name of the workload to generate, and its parameters.
     fn made(&self, on: MessageInputs<'_>) -> Result<(String, Map<String, Value>), Refusal> {
         let recipe = parse_inline(&self.workload).map_err(|r| r.within("workload"))?;
         let mut with = recipe.params;
@@ -242,7 +242,7 @@ impl Spec {
                 return Err(Refusal::new("workload", why, "give each parameter once"));
             }
         }
-        // some have their ranks by other parameters
+        // some generators derive the number of ranks from other parameters
         let takes = generator(&recipe.family).is_ok_and(|one| one.part().has("ranks"));
         if let (true, false, Some(topology)) = (takes, with.contains_key("ranks"), on.topology) {
             let endpoints = topology.endpoints().len() as u64;
@@ -460,9 +460,9 @@ impl Stage for Spec {
     }
 }
 
-/// Most ranks on an endpoint.
+/// Most ranks of an endpoint.
 const MOST_PER_ENDPOINT: u32 = 1 << 16;
-/// Memory of a run for each operation.
+/// Memory of a run for each operation, in bytes.
 const BYTES_AN_OPERATION: f64 = 150.0;
-/// Operations in a second of one processor over a network, roughly.
+/// Rough number of operations that one processor core simulates in a second over a network.
 const OPERATIONS_A_SECOND: f64 = 2e5;

@@ -1,35 +1,35 @@
-//! What a timeline shows of a run besides the work of processors: messages, collective operations.
+//! The parts of a timeline besides the work of processors: messages and collective operations.
 
 use super::path::{BusySpan, ProcessorWork};
 use super::trace::OperationTimes;
 use std::collections::BTreeMap;
 use traffic::workload::{OperationKind, Schedule};
 
-/// A message by the work that it begins and ends with.
+/// A message, by the spans of work in which it is sent and received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MessageSpans {
-    /// The place of its sending among all work, of a large message that after the answer.
+    /// The index of its sending among all spans; for a large message, the sending after the answer.
     pub send: u32,
-    /// The place of its receiving.
+    /// The index of its receiving among all spans.
     pub receive: u32,
 }
 
 /// A collective operation on a processor of a rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CollectiveSpan {
-    /// Which of [`Schedule::collectives`] it is.
+    /// The index of the collective operation in [`Schedule::collectives`].
     pub number: u32,
-    /// The rank.
+    /// The rank that takes part.
     pub rank: u32,
-    /// The processor.
+    /// The processor of that rank.
     pub cpu: u8,
     /// When the first of its operations on this processor begins, picoseconds.
     pub begin: u64,
-    /// When the last one ends.
+    /// When the last of its operations on this processor ends, picoseconds.
     pub end: u64,
 }
 
-/// All messages, in the order of their sends. O(operations).
+/// All messages, ordered by their sends. O(operations).
 pub(super) fn messages(
     schedule: &Schedule,
     trace: &OperationTimes,
@@ -37,7 +37,8 @@ pub(super) fn messages(
 ) -> Vec<MessageSpans> {
     let mut place = vec![u32::MAX; schedule.ops().len()];
     for (at, span) in (0..).zip(spans) {
-        // the question of a large message comes before its sending, whose place stays
+        // a large message's request precedes its sending, whose index overwrites that of the
+        // request
         if matches!(span.doing, ProcessorWork::Sends | ProcessorWork::Receives) {
             place[span.op as usize] = at;
         }
@@ -52,7 +53,7 @@ pub(super) fn messages(
         .collect()
 }
 
-/// The named collective operations, in their order, on each processor that does a part of them.
+/// The named collective operations, in their order, each on every processor that takes part.
 /// O(spans log collectives).
 pub(super) fn collectives(schedule: &Schedule, spans: &[BusySpan]) -> Vec<CollectiveSpan> {
     let bounds: Vec<(u32, u32)> = schedule.collectives().map(|s| (s.first, s.end)).collect();

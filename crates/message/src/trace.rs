@@ -1,58 +1,57 @@
-//! When everything of a run happened, under the rules of the dialect `causal`.
+//! The trace of a run in the dialect `causal`: the time of each step of every operation.
 
-/// A step of an operation and its message.
+/// A step of an operation or of its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
 pub enum OpStep {
-    /// It begins: a send on its processor, a receive is posted, a calculation.
+    /// The operation begins: a send on its processor, a receive by being posted, or a calculation.
     Begin,
-    /// The first byte of a send's message arrives, or its question.
+    /// The first byte of a send's message arrives, or its request to send.
     Arrive,
-    /// A receive says that a large message may come.
+    /// A receive answers a request to send.
     Answer,
-    /// A large message begins on the processor of its sender.
+    /// A large message begins to be sent on its sender's processor.
     Data,
     /// The first byte of a large message arrives.
     DataArrive,
-    /// A receive takes its message, or goes on with it.
+    /// A receive takes its message, or continues to take it.
     Take,
     /// A message enters the network.
     Enter,
-    /// Its last byte leaves.
+    /// The last byte of a message leaves its sender.
     Sent,
-    /// When the processor of a receive begins with the bytes: with [`OpStep::Take`] or
-    /// before.
+    /// The processor of a receive begins to work on the bytes: at [`OpStep::Take`] or before.
     Work,
-    /// When a message, its question, the answer to it, or the large message after it would arrive
-    /// or begin if nothing else delayed it.
+    /// The time at which a message, its request, the answer, or the large message after the answer
+    /// would arrive or begin if nothing else delayed it.
     ArriveDue,
-    /// When [`OpStep::Data`] would happen if nothing else delayed it.
+    /// The time of [`OpStep::Data`] if nothing else delayed it.
     DataDue,
-    /// When [`OpStep::DataArrive`] would happen if nothing else delayed it.
+    /// The time of [`OpStep::DataArrive`] if nothing else delayed it.
     DataArriveDue,
-    /// When [`OpStep::Enter`] would happen if nothing else delayed it.
+    /// The time of [`OpStep::Enter`] if nothing else delayed it.
     EnterDue,
-    /// No time: how long the bytes of a message would take alone in the network.
+    /// Not a time but a duration: that of the message's bytes in the network without other traffic.
     Alone,
 }
 
-/// How many steps there are.
+/// The number of kinds of steps.
 const STEPS: usize = 14;
-/// A time that never came.
+/// The time of a step that did not happen.
 const NEVER: u64 = u64::MAX;
 
-/// The times of each step of each operation, picoseconds. 172 bytes an operation.
+/// The times of each step of each operation, picoseconds. It needs 172 bytes for each operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OperationTimes {
     times: Vec<[u64; STEPS]>,
-    /// The place of each step among all steps of the run, from 1.
+    /// The serial number of each step among all steps of the run, from 1.
     order: Vec<[u32; STEPS]>,
     count: u32,
     partner: Vec<u32>,
 }
 
 impl OperationTimes {
-    /// The trace of `ops` operations; 0 where nobody asks for one.
+    /// An empty trace of `ops` operations; 0 if no trace was requested.
     pub(super) fn new(ops: usize) -> Self {
         Self {
             times: vec![[NEVER; STEPS]; ops],
@@ -79,12 +78,12 @@ impl OperationTimes {
         }
     }
 
-    /// When a step of an operation happened, picoseconds; `None` where it did not.
+    /// The time of a step of an operation, picoseconds; `None` if the step did not happen.
     pub fn at(&self, step: OpStep, op: u32) -> Option<u64> {
         Some(self.times[op as usize][step as usize]).filter(|&time| time != NEVER)
     }
 
-    /// The place of a step among all steps of the run, from 1.
+    /// The serial number of a step among all steps of the run, from 1.
     pub(super) fn order(&self, step: OpStep, op: u32) -> u32 {
         self.order[op as usize][step as usize]
     }

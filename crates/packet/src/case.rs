@@ -37,7 +37,8 @@ pub struct PacketCase {
     injection: MessageInjection,
     concentration: u32,
     source: CaseTraffic,
-    /// The times of the window that is measured, where it is not the whole run.
+    /// The warm-up, measured and drain times of generated traffic; none if the whole run is
+    /// measured.
     run: Option<RunLength>,
     /// Whether packets are proved free of deadlock.
     pub verified: bool,
@@ -45,7 +46,7 @@ pub struct PacketCase {
     pub rates: LinkRates,
 }
 
-/// What endpoints send, at any load.
+/// The traffic of a case; its load is set for each point.
 enum CaseTraffic {
     /// Open-loop traffic: the destinations of each class.
     Open(Vec<PacketDestinations>),
@@ -116,7 +117,7 @@ impl PacketCase {
         }
     }
 
-    /// The times of the window that is measured, where it is not the whole run.
+    /// The warm-up, measured and drain times; none if the whole run is measured.
     pub(super) fn run_length(&self) -> Option<&RunLength> {
         self.run.as_ref()
     }
@@ -127,7 +128,7 @@ impl PacketCase {
         self.run.as_ref().map_or((MeasuredWindow::WHOLE, end_ps), RunLength::window)
     }
 
-    /// Bytes a second that an endpoint sends by one rail at most.
+    /// The maximum rate of a rail of an endpoint, in bytes a second.
     fn rail_rate(&self) -> f64 {
         self.plant.of(LinkClass::Endpoint).gib_per_s * f64::from(1 << 30)
     }
@@ -209,7 +210,7 @@ impl PacketCase {
         self.opens(to, load).into_iter().zip(self.classes()).map(of).collect()
     }
 
-    /// The approximate number of packets of one class; 0 where they are sent until the run ends.
+    /// The approximate number of packets of one class; 0 if it sends until the run ends.
     fn chunks(&self, open: &OpenTraffic) -> u64 {
         let senders = u64::from(open.to.active());
         let each = u64::from(open.bytes.div_ceil(self.spec.packet_bytes));
@@ -256,8 +257,9 @@ impl PacketCase {
         self.measured().1
     }
 
-    /// Whether packets are deadlocked. A run that is stopped by its time may end with packets in
-    /// the network without that; one whose last event was long before that time has no more.
+    /// Whether packets are deadlocked. Packets may be left in the network if a run was stopped at
+    /// its end time. They are deadlocked only if the last event was so long before that time that
+    /// no other event can have been pending.
     pub(super) fn is_stuck(&self, ended: &FinalState, ran: &EngineCounts) -> bool {
         let has_ended = match self.run {
             None => self.spec.end_ns.is_none(),
@@ -266,7 +268,7 @@ impl PacketCase {
         has_ended && ended.waits
     }
 
-    /// A time that no event of packets is sent ahead, ps.
+    /// An upper bound of the time from the creation of an event of packets to the event itself, ps.
     fn longest_ps(&self) -> u64 {
         let chunk_ps = self.plant.links().iter().map(|link| link.chunk_ps).max().unwrap_or(0);
         let ports = (0..self.plant.routers).flat_map(|router| self.plant.all(router));
@@ -325,8 +327,8 @@ impl PacketCase {
     }
 }
 
-/// The times of the window that is measured: by default those of messages of the class whose
-/// messages are longest.
+/// The warm-up, measured and drain times. Those that the parameters do not set follow from the
+/// messages of the class whose messages are longest.
 fn steady(spec: &Spec, to: &[PacketDestinations], plant: &SimulatedNetwork) -> RunLength {
     let lengths = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let bytes = lengths.max().unwrap_or(spec.message_bytes());

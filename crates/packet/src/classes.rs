@@ -1,7 +1,7 @@
 //! Classes of traffic: what each class sends, and how classes share ports.
 //!
-//! Each class has virtual channels of its own, as many as the routing needs, so that no class waits
-//! in the buffers of another, and its own network interface at every endpoint.
+//! Each class has its own virtual channels, in the number that the routing needs, so that no class
+//! waits in the buffers of another. It also has its own network interface at every endpoint.
 //!
 //! Source: Goyal, Vin & Cheng, "Start-time fair queueing", IEEE/ACM Transactions on Networking
 //! 5(5), 1997, for shares by weights.
@@ -98,20 +98,21 @@ pub struct Sharing {
     of: Vec<ClassShare>,
 }
 
-/// What a class of traffic is entitled to at every port.
+/// The share of a class of traffic at every port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ClassShare {
     priority: u32,
-    /// The first class with the same priority.
+    /// The index of the first class with the same priority.
     level: usize,
-    /// What sending a byte costs the class: the greater its weight, the less.
+    /// The virtual time that a byte of the class takes: the greater its weight, the less.
     cost: u64,
 }
 
-/// The cost of a byte for the class with the greatest weight.
+/// The cost of a byte of the class with the greatest weight.
 const UNIT: f64 = 1024.0;
 /// Numbers kept for each class at each port: the virtual time at which its last packet ended, the
-/// one at which the last packet of its priority began, and its virtual channel that sent last.
+/// virtual time at which the last packet of the same priority began, and the virtual channel of the
+/// class that sent last.
 const TAGS: usize = 3;
 
 impl Sharing {
@@ -135,14 +136,14 @@ impl Sharing {
         (usize::from(port) * self.of.len() + class) * TAGS
     }
 
-    /// The virtual time at which a packet of a class would begin to be sent.
+    /// The virtual time at which the next packet of a class would begin to be sent.
     fn begins(&self, node: &Node, port: u16, class: usize) -> u64 {
         let level = self.at(port, self.of[class].level) + 1;
         node.tags[self.at(port, class)].max(node.tags[level])
     }
 
-    /// The class that sends next at a port, of the classes that `may`: among those of the greatest
-    /// priority, the one whose packet would begin first.
+    /// The class that sends next at a port, among the classes for which `may` holds: of those with
+    /// the highest priority, the one whose packet would begin first.
     pub(super) fn next(&self, node: &Node, port: u16, may: impl Fn(u8) -> bool) -> Option<u8> {
         let all = (0..self.of.len()).filter(|class| may(*class as u8));
         let urgency = |class: usize| std::cmp::Reverse(self.of[class].priority);
@@ -170,7 +171,7 @@ impl Sharing {
         node.tags[self.at(port, class.into()) + 2] as u8
     }
 
-    /// Notes which of its virtual channels a class has used.
+    /// Records the virtual channel of a class that sent.
     pub(super) fn sent(
         &self,
         node: &mut Node,

@@ -88,7 +88,7 @@ impl Model {
         best as u8
     }
 
-    /// The injection queue that an endpoint uses first: one of as many as it has rails.
+    /// The rail that an endpoint uses first.
     fn injection_queue(&self, endpoint: u32) -> u32 {
         let each = (self.concentration / self.plant.rails).max(1);
         endpoint % self.concentration.max(1) / each % self.plant.rails
@@ -210,7 +210,7 @@ impl Model {
             let nic = it.nic(class, to);
             nic.is_blocked = false;
             if self.timing.is_sent_early {
-                // in CODES the interface goes on when the packet sent now has left
+                // in CODES the interface resumes when the packet that is sent now has left
                 nic.free_ps = nic.free_ps.max(free_ps);
             }
             self.schedules(it, class, to);

@@ -23,7 +23,7 @@ pub(super) struct DialectNetwork {
     pub(super) timing: Timing,
     pub(super) route: Route,
     pub(super) injection: MessageInjection,
-    /// Endpoints of each router.
+    /// Number of endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
     pub(super) verified: bool,
@@ -63,7 +63,7 @@ pub(super) fn build(
             (None, Dialect::Physical) => cable.latency().0,
             (None, _) => 0,
         };
-        // the wiring of the flit level knows no latency of 0, so all latencies are one longer there
+        // the wiring of the flit level has no latency of 0, so all latencies are one longer there
         (ps.min(u64::from(u32::MAX) - 1) + 1) as u32
     };
     let wiring = Arc::new(Wiring::of(&t, latency_ps)?);
@@ -95,18 +95,18 @@ pub(super) fn build(
     })
 }
 
-/// Routers with endpoints in each plane.
+/// The number of routers with endpoints in each plane.
 fn of_each_plane(on: &Topology, plant: &SimulatedNetwork) -> u32 {
     let has = |router: &u32| plant.all(*router).any(|b| b.class == LinkClass::Endpoint);
     let planes = u32::from(on.planes()).max(1);
     (0..plant.routers).filter(has).count() as u32 / planes
 }
 
-/// The rates of links of each class where the parameters give none, in GiB/s.
+/// Default rates of local links, global links and endpoints, in GiB/s.
 fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
     let usual = spec.dialect.entry().rates_gib_per_s;
     if rates::hold(spec, on) {
-        // loads are parts of the rate of endpoints, which is that of the cables
+        // loads are fractions of the endpoints' rate, which is that of their cables here
         let [local, global, endpoint] = usual;
         return [local, global, rates::of_endpoints(on).unwrap_or(endpoint)];
     }
@@ -208,18 +208,18 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     })
 }
 
-/// The numbers that the selection is tuned by, on these cables.
+/// The parameters of adaptive selections for the cables of this network.
 fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> SelectionParams {
     let given = spec.selection.choosing(spec.choosing);
-    // where a workload says what is sent, packets are taken to be full ones
+    // if a workload determines message sizes, packets are assumed to be full
     let of_classes = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let shortest = of_classes.chain(spec.message_bytes).min();
     let bytes = shortest.unwrap_or(u32::MAX).min(spec.packet_bytes);
     let link = plant.of(LinkClass::Local);
     let packet_ps = transmission_ps(bytes.into(), link.gib_per_s).max(1) as f64;
     let delay_ps = ps(spec.router.delay_ns.unwrap_or(SWITCH_DELAY_NS)) as f64;
-    // a packet that waits here for its port counts too, other than at the flit level; the credit of
-    // a packet returns when the packet has left the next router
+    // unlike at the flit level, a packet that waits here for its port counts too; its credit
+    // returns when it has left the next router
     let back_ps = 2.0 * (wiring.mean_latency() - 1.0 + packet_ps) + delay_ps;
     given.on_cables((back_ps / packet_ps) as u32, LEAST_QUEUE + 1, link.bytes / bytes)
 }

@@ -11,7 +11,7 @@ use base::seed::fnv1a64;
 use des::LpNumber;
 use message::LeftOverOperations;
 
-/// The busiest port of a router and how long it was busy; beside background jobs, until all other
+/// The busiest port of a router and its busy time; if background jobs run, the time until all other
 /// jobs were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BusiestPort {
@@ -32,15 +32,16 @@ pub struct PortUse {
     pub port: u16,
     /// Bytes that the port has sent.
     pub bytes: u64,
-    /// How long the port was busy, ps; this and what follows are counted until all jobs were done,
-    /// where background jobs run beside them.
+    /// How long the port was busy, ps. If background jobs run, this and the fields below are
+    /// counted until all other jobs were done.
     pub busy_ps: u64,
     /// The largest number of chunks that waited for the port at once.
     pub most: u32,
     /// How long chunks waited for the port while it was free, because there was no room behind it,
     /// ps.
     pub blocked_ps: u64,
-    /// The time since when chunks have waited like that, ps; the greatest number where they do not.
+    /// The time since when chunks have been waiting for lack of room while the port is free, ps;
+    /// `u64::MAX` if none waits so.
     pub since_ps: u64,
 }
 
@@ -50,7 +51,7 @@ pub struct FinalState {
     /// A digest of all counters of these processes: equal states have equal digests, whatever
     /// engine ran them.
     pub digest: u64,
-    /// The port between routers that was busy longest; the first where several are.
+    /// The port between routers that was busy longest; the first one if several were.
     pub busiest: BusiestPort,
     /// Whether any packets still wait.
     pub waits: bool,

@@ -1,4 +1,5 @@
-//! Endpoints: what they have to send and have received, with the undoing of every change.
+//! Endpoints: their send queues and the totals of what they have received; every change can be
+//! undone.
 
 use super::event::PacketChunk;
 use super::nic::Nic;
@@ -17,12 +18,12 @@ pub struct Endpoint {
     pub(super) nics: Vec<Nic>,
     /// The totals of what it has received.
     pub received: ReceivedTotals,
-    /// For each sender and class, the time at which its youngest packet that has arrived was
-    /// scheduled, ps; kept where overtaken packets are counted.
+    /// For each sender and class, the latest time at which a packet that has arrived was scheduled,
+    /// ps; empty if overtaken packets are not counted.
     youngest: Vec<(u32, u64)>,
     /// Messages that have arrived in part, sorted by (sender and class, number).
     partial: Vec<PartialMessage>,
-    /// The state of its processes, where it has some.
+    /// The state of its processes; none if no process runs here.
     pub(super) plays: Option<Box<EndpointProcesses>>,
 }
 
@@ -41,7 +42,7 @@ impl Endpoint {
         }
     }
 
-    /// A packet whose fields are all unset.
+    /// A packet with all fields unset.
     pub(super) fn plain(&self) -> PacketChunk {
         self.nics[0].plain()
     }

@@ -12,10 +12,10 @@ pub struct PacketChunk {
     pub created_ps: u64,
     /// The time at which the network interface scheduled it, ps.
     pub began_ps: u64,
-    /// The word that a guide reads and writes ([`paths::word`]); in dialects of CODES the
-    /// intermediate router, until the packet has been there.
+    /// The word that a guide reads and writes ([`paths::word`]). In dialects of CODES it holds the
+    /// intermediate router until the packet has been there.
     pub word: u64,
-    /// How long its tail arrives after its head, ps.
+    /// The time from the arrival of its head to that of its tail, ps.
     pub tail_ps: u32,
     /// The endpoint that sends it.
     pub from: u32,
@@ -25,7 +25,7 @@ pub struct PacketChunk {
     pub bytes: u32,
     /// The message that it is part of.
     pub message: u32,
-    /// Routers visited so far.
+    /// Number of routers visited so far.
     pub hops: u8,
     /// The rail by which it left its endpoint, which fixes its plane.
     pub rail: u8,
@@ -36,8 +36,8 @@ pub struct PacketChunk {
 }
 
 impl PacketChunk {
-    /// The intermediate router that it goes to first, until it has been there; the intermediate
-    /// group in dialects that route by groups.
+    /// The intermediate router that it goes to first, `u32::MAX` if it has none or has been there;
+    /// the intermediate group in dialects that route by groups.
     #[inline]
     pub fn via(&self) -> u32 {
         self.word as u32
@@ -64,7 +64,7 @@ pub struct ChunkSender {
 /// An event at a router or an endpoint.
 #[derive(Debug, Clone, Copy)]
 pub enum Event {
-    /// A chunk arrives: all of it, or its head.
+    /// A chunk arrives: all of it, or its head with cut-through.
     Arrives(PacketChunk, ChunkSender),
     /// A credit returns: a chunk has left the buffer behind a port, which has room for one more.
     Credit {
@@ -77,7 +77,7 @@ pub enum Event {
     },
     /// A port may send the next chunk that waits for it.
     Sends {
-        /// The port.
+        /// The port that may send.
         port: u16,
     },
     /// An endpoint creates its next message of a class of traffic.
@@ -88,7 +88,7 @@ pub enum Event {
     Queues(PacketChunk, u8),
     /// A message of a process, given by its number, comes to the network interface.
     Enters(u32),
-    /// The network interface has taken a message.
+    /// The network interface has finished accepting a message.
     Taken(u32),
     /// A message has been copied to a process of the same endpoint.
     Copied(u32),
@@ -96,6 +96,6 @@ pub enum Event {
     Ends(u32),
     /// All processes of an endpoint are done.
     Done,
-    /// All processes of all endpoints are done, so that background jobs stop.
+    /// All processes of all endpoints are done, and background jobs stop.
     Over,
 }

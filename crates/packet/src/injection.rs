@@ -9,14 +9,15 @@ use super::tally::Arrival;
 use super::window::MeasuredWindow;
 
 impl Endpoint {
-    /// The network interface of a class, to be changed; its old state is noted for undoing.
+    /// The network interface of a class, for changing; its old state is recorded so that it can be
+    /// undone.
     pub(super) fn nic(&mut self, class: u8, to: &mut impl EventHandlerContext) -> &mut Nic {
         let nic = &mut self.nics[usize::from(class)];
         to.note(|| StateChange::Nic(class, *nic));
         nic
     }
 
-    /// The event comes that makes the interface schedule a packet.
+    /// Handles the event at which the interface schedules its next packet.
     pub(super) fn schedule_comes(&mut self, class: u8, to: &mut impl EventHandlerContext) {
         self.nic(class, to).is_scheduled = false;
     }
@@ -41,7 +42,8 @@ impl Model {
         self.creates_later(class, delay_ps, to);
     }
 
-    /// Schedules the creation of a message of a class, unless endpoints create none any more then.
+    /// Schedules the creation of a message of a class, unless that is after the measured window,
+    /// when endpoints create no more.
     fn creates_later(&self, class: u8, delay_ps: u64, to: &mut impl EventHandlerContext) {
         let delay_ps = delay_ps.max(1);
         if to.now_ps().saturating_add(delay_ps) < self.window.end_ps {
@@ -64,7 +66,7 @@ impl Model {
             self.creates_later(class, delay_ps, to);
         }
         if other == me {
-            // it does not enter the network; a run of a number of messages is without it
+            // a message to its own endpoint does not enter the network; only windows count it
             if self.window != MeasuredWindow::WHOLE {
                 to.record(Arrival::at_sender(to.now_ps(), open.bytes, class.into()));
             }
@@ -74,8 +76,8 @@ impl Model {
         self.enqueues(it, class, packet, to);
     }
 
-    /// Puts a message of a class, written as one packet of its length, into the interface's queue
-    /// to be cut.
+    /// Puts a message of a class into the interface's queue, to be cut into packets; `packet` holds
+    /// the message as if it were one packet.
     pub(super) fn enqueues(
         &self,
         it: &mut Endpoint,
@@ -90,7 +92,8 @@ impl Model {
         self.schedules(it, class, to);
     }
 
-    /// The interface of a class schedules its next packet: now, or as soon as it may.
+    /// Schedules the next packet of a class at its interface: now, or as soon as the interface is
+    /// free.
     pub(super) fn schedules(
         &self,
         it: &mut Endpoint,
@@ -122,7 +125,7 @@ impl Model {
         let delay_ps = it.node.drawn_ps(self.timing.nic, to);
         let me = to.me() - self.plant.routers;
         let each_ps = self.plant.interface_ps(me, self.timing.at_once, bytes);
-        // CODES counts this pause from the queue of the endpoint on
+        // CODES adds this pause after the time at which the packet reaches the endpoint's queue
         let pause_ps = delay_ps + it.node.drawn_ps(self.timing.jitter, to);
         let nic = it.nic(class, to);
         nic.left -= bytes;

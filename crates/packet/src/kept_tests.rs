@@ -12,7 +12,7 @@ use base::seed::FastStream;
 use des::{HandlerContext, LpNumber};
 use proptest::prelude::*;
 
-/// A context that keeps the changes, to undo them.
+/// A context that records changes and can undo them.
 struct KeptChanges(Vec<StateChange>);
 
 impl HandlerContext<Model> for KeptChanges {
@@ -53,7 +53,8 @@ fn packet(from: u32, began_ps: u64, bytes: u32) -> PacketChunk {
 }
 
 proptest! {
-    /// A queue is sorted by age, equal packets as they came; after undoing all changes it is empty.
+    /// A queue is sorted by age, with equally old packets in order of arrival; undoing all changes
+    /// empties it.
     #[test]
     fn the_oldest_is_first(
         steps in proptest::collection::vec(proptest::option::of((0_u32..4, 0_u64..6)), 1..60)

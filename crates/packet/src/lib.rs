@@ -1,9 +1,8 @@
 //! The packet level: chunks of messages travel through routers with credits, event by event.
 //!
 //! Endpoints and routers are logical processes of [`des`]; results do not depend on the engine that
-//! runs them. There is one file for the network as the processes see it, one for events, one for
-//! queues and the undoing of changes, one each for routers and endpoints, and one for each model of
-//! paths.
+//! runs them. The network, the events, the queues with undoing, routers, endpoints, and each model
+//! of paths have a file each.
 
 pub mod case;
 mod classes;

@@ -19,7 +19,7 @@ use des::{HandlerContext, LpNumber};
 use paths::select::RailSelection;
 use std::sync::Arc;
 
-/// What makes endpoints send.
+/// The source of the messages that endpoints send.
 pub enum TrafficSource {
     /// Messages that endpoints create by themselves, for each class of traffic.
     Open(Vec<OpenTraffic>),
@@ -39,21 +39,22 @@ pub struct Model {
     pub rails: RailSelection,
     /// How classes of traffic share ports, where there are several.
     pub sharing: Option<Sharing>,
-    /// What endpoints send.
+    /// The source of the traffic that endpoints send.
     pub drive: TrafficSource,
-    /// Endpoints of each router.
+    /// Number of endpoints of each router.
     pub concentration: u32,
     /// The seed of all random numbers.
     pub seed: u64,
     /// The part of the run that is measured.
     pub window: MeasuredWindow,
-    /// The approximate number of packets that will arrive; 0 where it is not known.
+    /// The approximate number of packets that will arrive; 0 if unknown.
     pub expected: u64,
     /// Whether the use of every link is reported.
     pub links: bool,
     /// Whether overtaken packets are counted.
     pub overtaken: bool,
-    /// The length of the time spans in which arrivals are reported, ps; 0: no spans.
+    /// The length of the time spans in which arrivals are reported, ps; 0 if spans are not
+    /// reported.
     pub span_ps: u64,
 }
 
@@ -204,7 +205,7 @@ impl des::SimulationModel for Model {
                 ForwardingRule::Head => 0,
                 _ => self.plant.chunk_ps(behind.kind, self.least_bytes()) + jitter.least_ps,
             };
-            // a chunk that comes from an endpoint has passed no router
+            // a chunk from an endpoint has not passed a router yet
             let router_ps = if behind.class == LinkClass::Endpoint { 0 } else { router_ps };
             u64::from(behind.latency_ps) + (credit_ps + jitter.least_ps).min(router_ps + chunk_ps)
         });
@@ -214,8 +215,7 @@ impl des::SimulationModel for Model {
 }
 
 impl Model {
-    /// Whether all endpoints must be informed when the jobs are done, because background jobs send
-    /// beside them.
+    /// Whether all endpoints must be informed when the jobs are done: background jobs then stop.
     pub(super) fn tells(&self) -> bool {
         matches!(&self.drive, TrafficSource::Replay(replay) if replay.tells())
     }

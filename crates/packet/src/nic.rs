@@ -13,9 +13,9 @@ use traffic::destinations::PacketDestinations;
 pub struct Nic {
     /// Messages that wait to be cut into packets.
     pub(super) messages: ChunkList,
-    /// The message that is being cut, kept as its next packet without a length.
+    /// The message that is being cut; it is stored as its next packet, whose length is not set yet.
     pub(super) current: PacketChunk,
-    /// Bytes of the current message that are left to send.
+    /// Bytes of the current message that have yet to be sent.
     pub(super) left: u32,
     /// The time from which the next packet may be scheduled, ps.
     pub(super) free_ps: u64,
@@ -25,7 +25,7 @@ pub struct Nic {
     pub(super) is_blocked: bool,
     /// The rail of the last packet.
     pub(super) rail: u8,
-    /// Messages created so far.
+    /// Number of messages created so far.
     pub(super) created: u32,
 }
 
@@ -66,14 +66,14 @@ fn uniform(dice: &mut FastStream) -> f64 {
     ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
-/// Open-loop traffic: the messages that endpoints create whatever arrives.
+/// Open-loop traffic: endpoints create messages regardless of what has arrived.
 #[derive(Debug, Clone)]
 pub struct OpenTraffic {
     /// The destinations of each endpoint.
     pub to: PacketDestinations,
-    /// Messages that each endpoint creates; none where it goes on until the run ends.
+    /// Messages that each endpoint creates; none if it creates them until the run ends.
     pub messages: Option<u32>,
-    /// Length of a message.
+    /// Length of a message, in bytes.
     pub bytes: u32,
     /// Mean time between two messages of an endpoint, ps.
     pub interval_ps: f64,
@@ -110,7 +110,7 @@ impl Nic {
         }
     }
 
-    /// A packet whose fields are all unset.
+    /// A packet with all fields unset.
     pub(super) fn plain(&self) -> PacketChunk {
         self.current
     }

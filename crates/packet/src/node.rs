@@ -1,4 +1,4 @@
-//! The queues and ports of a router, or of an endpoint, with the undoing of every change.
+//! The queues and ports of a router or an endpoint; every change can be undone.
 
 use super::event::{ChunkSender, PacketChunk};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
@@ -14,12 +14,12 @@ pub struct Node {
     pub(super) lanes: Vec<Lane>,
     slots: Vec<QueuedChunk>,
     free: u32,
-    /// Whether chunks that wait for room are sorted by age, the oldest first; else they stand as
-    /// they came.
+    /// Whether chunks that wait for room are sorted by age, the oldest first; otherwise they are in
+    /// order of arrival.
     pub(super) by_age: bool,
-    /// The numbers by which classes of traffic share ports, where there are several classes.
+    /// The numbers by which classes of traffic share ports; empty if there is only one class.
     pub(super) tags: Vec<u64>,
-    /// What its ports sent lately, where background jobs make that necessary.
+    /// The recent transmissions of its ports; none if there are no background jobs.
     pub(super) recent: Option<Box<RecentSends>>,
     /// The node's stream of random numbers.
     pub(super) dice: FastStream,
@@ -60,8 +60,8 @@ impl Node {
         }
     }
 
-    /// Notes that a port begins to send a chunk, where recent sends are kept; `port` is its state
-    /// before that.
+    /// Records that a port begins to send a chunk, if recent transmissions are kept; `port` is its
+    /// state before that.
     #[inline]
     pub(super) fn keeps(
         &mut self,
@@ -75,21 +75,21 @@ impl Node {
         }
     }
 
-    /// Handles the news that all jobs were done a while ago.
+    /// Handles the event that tells the node, with a delay, that all jobs are done.
     pub(super) fn hears(&mut self, to: &mut impl EventHandlerContext) {
         if let Some(recent) = &mut self.recent {
             recent.hears(&self.ports, to);
         }
     }
 
-    /// The node's stream of random numbers, to be drawn from; its state is noted for undoing.
+    /// The node's stream of random numbers, for drawing; its state is recorded for undoing.
     #[inline]
     pub fn dice(&mut self, to: &mut impl EventHandlerContext) -> &mut FastStream {
         to.note(|| StateChange::Dice(self.dice));
         &mut self.dice
     }
 
-    /// A port, to be changed; its old state is noted for undoing.
+    /// A port, for changing; its old state is recorded for undoing.
     #[inline]
     pub fn port(&mut self, port: u16, to: &mut impl EventHandlerContext) -> &mut Port {
         let at = usize::from(port);
@@ -97,7 +97,7 @@ impl Node {
         &mut self.ports[at]
     }
 
-    /// A lane, to be changed; its old state is noted for undoing.
+    /// A lane, for changing; its old state is recorded for undoing.
     #[inline]
     pub fn lane(&mut self, at: usize, to: &mut impl EventHandlerContext) -> &mut Lane {
         to.note(|| StateChange::Lane(at as u32, self.lanes[at]));
@@ -196,7 +196,7 @@ impl Node {
         (rest, waiting)
     }
 
-    /// Takes the first chunk that waits for room in a lane, which must have one.
+    /// Takes the first chunk that waits for room in a lane; at least one must wait.
     pub fn take_queued(
         &mut self,
         port: u16,
@@ -211,7 +211,7 @@ impl Node {
         waiting
     }
 
-    /// A number by which classes share a port, to be changed; its old value is noted for undoing.
+    /// A number by which classes share a port, for changing; its old value is recorded for undoing.
     pub fn tag(&mut self, at: usize, to: &mut impl EventHandlerContext) -> &mut u64 {
         to.note(|| StateChange::Tag(at as u32, self.tags[at]));
         &mut self.tags[at]

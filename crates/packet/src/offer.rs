@@ -1,36 +1,37 @@
-//! What generated traffic offers to a network, and what of it the network accepts.
+//! The traffic that is offered to a network, and the part that the network accepts.
 
 use paths::saturation::is_saturated;
 
-/// What a class of generated traffic offers.
+/// The traffic that a class offers.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClassOffer {
-    /// As part of the rate of one rail.
+    /// The offered load, as a fraction of the rate of one rail.
     pub(super) load: f64,
-    /// Endpoints that send.
+    /// Number of endpoints that send.
     pub(super) senders: f64,
-    /// Messages that all of them create in the measured window, in the mean.
+    /// Expected number of messages that all of them create in the measured window.
     pub(super) messages: f64,
-    /// The rate of a rail, bytes a second.
+    /// The rate of a rail, in bytes a second.
     pub(super) rate: f64,
 }
 
-/// What was accepted of what was offered.
+/// The accepted part of the offered traffic.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AcceptedRate {
-    /// What was offered, as part of the rate of one rail.
+    /// The offered load, as a fraction of the rate of one rail.
     pub(super) offered: f64,
-    /// What arrived of that, for each endpoint that sends.
+    /// The accepted load of each endpoint that sends, as a fraction of the rate of one rail.
     pub(super) load: f64,
-    /// Messages that were to be created in the measured window, in the mean.
+    /// Expected number of messages created in the measured window.
     messages: f64,
-    /// Whether less arrived than was offered; none where it may be chance, or where the run was
-    /// measured as a whole.
+    /// Whether less arrived than was offered; none if the difference may be chance, or if the whole
+    /// run was measured.
     pub(super) saturated: Option<bool>,
 }
 
 impl ClassOffer {
-    /// What is accepted where `bytes` arrive in the measured time, which may be a window.
+    /// The accepted load if `bytes` arrive in the measured time; `is_window` says whether that is a
+    /// window rather than the whole run.
     pub(super) fn accepted(&self, bytes: u64, time_ps: u64, is_window: bool) -> AcceptedRate {
         let all = self.senders * self.rate * time_ps as f64 / 1e12;
         let load = if all > 0.0 { bytes as f64 / all } else { 0.0 };
@@ -41,7 +42,7 @@ impl ClassOffer {
 }
 
 impl AcceptedRate {
-    /// What was accepted of all classes together.
+    /// The accepted load of all classes together.
     pub(super) fn of_all(classes: &[Self]) -> Self {
         if let [one] = classes {
             return *one;

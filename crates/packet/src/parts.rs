@@ -3,45 +3,47 @@
 //!
 //! Links shorter than a bound are contracted, with the largest bound that still allows equal parts,
 //! because the shortest link between parts limits how far they may run ahead of each other. The
-//! contracted graph is cut in two, and each half again, by growing one side and then moving routers
-//! where that cuts fewer links.
-//! Source: Fiduccia and Mattheyses, "A linear-time heuristic for improving network partitions",
-//! DAC 1982; Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning
-//! irregular graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.2.
+//! contracted graph is bisected, and each half again: one side is grown, then routers are moved as
+//! long as that cuts fewer links.
+//!
+//! Source: Fiduccia and Mattheyses, "A linear-time heuristic for improving network partitions", DAC
+//! 1982; Karypis and Kumar, "A fast and high quality multilevel scheme for partitioning irregular
+//! graphs", SIAM J. Sci. Comput. 20(1), 1998, section 3.2.
 
 use super::plant::{LinkClass, SimulatedNetwork};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, VecDeque};
 
-/// Base-2 logarithm of the latency from which on links are equally good to cut: 2^17 ps = 131 ns
-/// makes windows that are long enough.
+/// Base-2 logarithm of the latency, in ps, above which all links are equally good to cut: 2^17 ps =
+/// 131 ns makes the engine's time windows long enough.
 const LONG: u32 = 17;
-/// Parts count as equal where none exceeds its share by more than 1/8; a cut between single routers
-/// comes nearer.
+/// Parts count as equal if none exceeds its share by more than 1 / `ALIKE`; a graph whose vertices
+/// are single routers comes closer.
 const ALIKE: u64 = 8;
-/// Starting points of a cut that are tried; fewer in networks with many links.
+/// Number of starting vertices tried for a cut; fewer in networks with many links.
 const STARTS: usize = 8;
-/// The number of links from which on a network has many.
+/// The number of links above which a network counts as having many.
 const MANY: usize = 1 << 18;
 
 /// A graph of routers, or of groups of routers contracted to one vertex.
 struct RouterGraph {
     weights: Vec<u64>,
     offsets: Vec<usize>,
-    /// The vertex at the other end of each edge, and the number of links that it stands for.
+    /// For each edge, the vertex at its other end and the number of links that the edge stands for.
     ends: Vec<(u32, u64)>,
 }
 
-/// A link between two routers, or between two routers of one endpoint, with the base-2 logarithm of
-/// its latency.
+/// A link between two routers, or between two routers of one endpoint; third, the base-2 logarithm
+/// of its latency in ps.
 pub(super) type RouterLink = (u32, u32, u32);
 
-/// The part of each router, for `count` parts.
+/// The number of the part that each router belongs to, for `count` parts.
 pub(super) fn parts(plant: &SimulatedNetwork, count: u16) -> Vec<u16> {
     divided(&weights(plant), &links(plant), count)
 }
 
-/// The part of each router, where routers have these weights. O(links log links) for each halving.
+/// The number of the part that each router belongs to, for routers of these weights. O(links log
+/// links) for each halving.
 pub(super) fn divided(weights: &[u64], links: &[RouterLink], parts: u16) -> Vec<u16> {
     let routers = weights.len() as u32;
     let by_number: Vec<u16> = (0..u64::from(routers))
@@ -71,7 +73,7 @@ pub(super) fn divided(weights: &[u64], links: &[RouterLink], parts: u16) -> Vec<
     by_number
 }
 
-/// The work of each router: one for each port, two for each port with an endpoint.
+/// The work of each router, in units: one for each port, two for each port with an endpoint.
 pub(super) fn weights(plant: &SimulatedNetwork) -> Vec<u64> {
     let mut weights: Vec<u64> =
         (0..plant.routers).map(|r| plant.all(r).filter(|b| b.lp != r).count() as u64).collect();
@@ -182,8 +184,8 @@ impl RouterGraph {
         (all + all / ALIKE).div_ceil(parts.into())
     }
 
-    /// The order of partitions, less is better: first by how far parts exceed their share, then by
-    /// the links between them.
+    /// The cost of a partition, less is better: first by how much parts exceed their share, then by
+    /// the number of links between them.
     fn rank(&self, part_of: &[u16], parts: u16) -> (u64, u64) {
         let mut shares = vec![0; parts.into()];
         for (part, weight) in part_of.iter().zip(&self.weights) {
@@ -216,7 +218,8 @@ impl RouterGraph {
         Self::new(weights, links.filter(|link| link.1 != u32::MAX).collect())
     }
 
-    /// Divides some vertices into parts and writes their numbers, counted from `first`.
+    /// Divides some vertices into parts and writes their part numbers, counted from `first`, to
+    /// `found`.
     fn split(&self, vertices: &[u32], first: u16, parts: u16, found: &mut [u16]) {
         if parts < 2 || vertices.is_empty() {
             for vertex in vertices {
@@ -234,7 +237,7 @@ impl RouterGraph {
         self.split(&of(true), first + half, parts - half, found);
     }
 
-    /// The vertex that is farthest from `from`; the first of several.
+    /// The vertex that is farthest from `from`; the first one if several are.
     fn farthest(&self, from: u32) -> u32 {
         let mut seen = vec![false; self.weights.len()];
         let (mut next, mut last, mut depth) = (VecDeque::from([(from, 0)]), from, 0);
@@ -260,13 +263,13 @@ struct Bisection<'a> {
     first_weight: u64,
     target: u64,
     slack: u64,
-    /// For each vertex, by how many links the cut shrinks when it changes sides.
+    /// For each vertex, the number of links by which the cut shrinks if the vertex changes sides.
     gains: Vec<i64>,
     cut: i64,
 }
 
 impl<'a> Bisection<'a> {
-    /// The best cut that was found which puts `half` of `parts` parts on the first side.
+    /// The best cut found; the first side gets `half` of the `parts` parts.
     fn of(graph: &'a RouterGraph, half: u16, parts: u16) -> Vec<bool> {
         let vertices = graph.weights.len() as u32;
         let all: u64 = graph.weights.iter().sum();
@@ -305,12 +308,12 @@ impl<'a> Bisection<'a> {
         self.first_weight.abs_diff(self.target)
     }
 
-    /// The order of cuts; less is better.
+    /// The cost of the cut; less is better.
     fn rank(&self) -> (u64, i64) {
         (self.off().saturating_sub(self.slack), self.cut)
     }
 
-    /// Computes gains and cut of the current sides.
+    /// Computes the gains and the cut of the current sides.
     fn weigh(&mut self) {
         let each = (0..).zip(&self.sides).map(|(vertex, side)| {
             let ends = self.graph.ends(vertex).iter();
@@ -342,7 +345,7 @@ impl<'a> Bisection<'a> {
         }
     }
 
-    /// Makes the first side of the vertices with the lowest numbers.
+    /// Makes the vertices with the lowest numbers the first side.
     fn take_by_number(&mut self) {
         for vertex in 0..self.sides.len() as u32 {
             let weight = self.graph.weights[vertex as usize];
@@ -353,7 +356,8 @@ impl<'a> Bisection<'a> {
         }
     }
 
-    /// Grows the first side from a vertex, each time by the vertex that cuts the fewest links.
+    /// Grows the first side from a vertex, adding in each step the vertex that cuts the fewest
+    /// links.
     fn grow(&mut self, from: u32) {
         let mut next = BinaryHeap::from([(i64::MAX, Reverse(from))]);
         let mut unseen = 0;

@@ -1,4 +1,4 @@
-//! Tests of partitions against cuts of known size, and against cuts by number.
+//! Tests of partitions against cuts of known size, and against cuts by router number.
 
 use super::parts::{divided, links, parts, weights};
 use super::plant::{LinkClass, SimulatedNetwork};
@@ -12,7 +12,7 @@ fn built(inline: &str) -> Topology {
     family.build(&recipe.params).expect("it can be built")
 }
 
-/// The network, with links of 1 ns.
+/// The network of an inline form, with links of 1 ns.
 fn plant(inline: &str) -> SimulatedNetwork {
     let t = built(inline);
     let wiring = Wiring::of(&t, |_: &Cable| 1001).expect("it can be wired");
@@ -28,7 +28,8 @@ fn by_number(plant: &SimulatedNetwork, count: u16) -> Vec<u16> {
     (0..all).map(|r| (r * u64::from(count) / all) as u16).collect()
 }
 
-/// The number of links between parts, with those of endpoints to routers of other parts.
+/// The number of links between parts; an endpoint with routers in other parts counts as a link to
+/// each.
 fn cut(plant: &SimulatedNetwork, of: &[u16]) -> usize {
     let ends = (0..plant.routers).flat_map(|r| plant.all(r).map(move |behind| (r, behind)));
     let between = ends.filter(|(r, b)| b.class != LinkClass::Endpoint && b.lp > *r);
@@ -38,7 +39,7 @@ fn cut(plant: &SimulatedNetwork, of: &[u16]) -> usize {
     routers + rails.filter(|(e, rail)| at(*e, 0) != at(*e, *rail)).count()
 }
 
-/// The work of the heaviest part, less that of one router, divided by the mean of all parts.
+/// The work of the heaviest part, minus that of one router, divided by the mean work of all parts.
 fn heaviest(plant: &SimulatedNetwork, of: &[u16], count: u16) -> f64 {
     let mut sizes = vec![0; count.into()];
     let mut most = 0;

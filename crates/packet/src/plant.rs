@@ -48,7 +48,7 @@ pub struct LinkKind {
 /// The simulated network. Its logical processes are the routers, then the endpoints.
 #[derive(Debug, Clone)]
 pub struct SimulatedNetwork {
-    /// Routers of all planes.
+    /// Number of routers in all planes.
     pub routers: u32,
     /// The number of endpoints.
     pub endpoints: u32,
@@ -58,7 +58,7 @@ pub struct SimulatedNetwork {
     pub lanes: u32,
     /// The number of classes of traffic.
     pub classes: u32,
-    /// Length of a full chunk.
+    /// Length of a full chunk, in bytes.
     pub chunk_bytes: u32,
     /// Rates and buffers: those of local links, of global links and of endpoints, then those of
     /// cables with rates of their own.
@@ -67,16 +67,17 @@ pub struct SimulatedNetwork {
     is_one_endpoint_rate: bool,
     offsets: Vec<u32>,
     far_ends: Vec<FarEnd>,
-    /// The latency of the links, where all have the same.
+    /// The latency of the links if all have the same; else none.
     latency_ps: Option<u32>,
     /// The router and port of each rail of each endpoint.
     attached: Vec<Attachment>,
 }
 
 impl SimulatedNetwork {
-    /// The simulated network of a wiring, whose rails are numbered as by [`Wiring::of`] and whose
-    /// latencies are in ps, each one more than the real latency. `class` gives the class of the
-    /// link between two routers, `lanes` the virtual channels of each class of traffic.
+    /// The simulated network of a wiring. Its rails are numbered as by [`Wiring::of`]; its
+    /// latencies are in ps, each one more than the real latency. `class` returns the class of the
+    /// link between two routers, `lanes` is the number of virtual channels of each class of
+    /// traffic.
     pub fn new(
         wiring: &Wiring,
         rails: u32,
@@ -170,7 +171,7 @@ impl SimulatedNetwork {
     }
 
     /// Transmission time of a chunk at the combined rate of `rails` rails of an endpoint, ps;
-    /// `rails` is 1 or all.
+    /// `rails` is 1 or the number of all rails.
     #[inline]
     pub(super) fn interface_ps(&self, endpoint: u32, rails: u32, bytes: u32) -> u64 {
         if self.is_one_endpoint_rate {

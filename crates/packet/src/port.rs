@@ -39,7 +39,8 @@ pub struct Lane {
     pub waiting_bytes: u32,
     /// Chunks that have been granted room and wait to be sent.
     pub pending: ChunkList,
-    /// Chunks without room, whose senders have not got their credits back.
+    /// Chunks that wait for room at the far end; their credits have not been returned to their
+    /// senders.
     pub queued: ChunkList,
 }
 
@@ -56,11 +57,11 @@ pub struct Port {
     pub pending: u32,
     /// Chunks that wait without room, on all lanes.
     pub queued: u32,
-    /// The largest number of chunks that waited at once.
+    /// The largest number of chunks that waited for the port at once.
     pub most: u32,
-    /// How long the port was free while chunks waited without room behind it, ps.
+    /// How long the port was free while chunks waited for lack of room behind it, ps.
     pub blocked_ps: u64,
-    /// The time since when that is so, ps; [`NEVER_PS`] where it is not.
+    /// The time since when chunks have been waiting so, ps; [`NEVER_PS`] if none waits so.
     pub since_ps: u64,
     /// Whether an event is scheduled that makes the port send.
     pub is_awake: bool,
@@ -101,7 +102,7 @@ pub enum LaneQueue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "names of times end in their unit")]
 pub struct Transmission {
-    /// The time since when chunks had waited without room, ps; the start of the transmission where
+    /// The time since when chunks had waited for lack of room, ps; the start of the transmission if
     /// none had.
     pub(super) blocked_ps: u64,
     /// The time at which the transmission began, ps.

@@ -24,7 +24,7 @@ impl PacketCase {
         let (model, end_ps) = (self.model(load), self.end_ps());
         let part_of = model.parts(peers.count().min(1 << 15) as u16);
         let found = windows_over(&model, &part_of, end_ps, &mut PeerTransport::new(peers), watch);
-        // without a result of its own this process was stopped by another one, which reports why
+        // a process without a result was stopped by another process, which reports why
         let Some(found) = agree(peers, found)? else { return Err(Interrupted.into()) };
         let me = peers.me();
         let mine = (0..).zip(&part_of).filter(|(_, part)| usize::from(**part) == me);
@@ -41,7 +41,8 @@ impl PacketCase {
         }
         let mut waits = Vec::new();
         if self.is_stuck(&ended, &ran) {
-            // no process has all states, but a sequential run finds the same cycle
+            // no process holds all states, but a sequential run finds the same cycle of waiting
+            // packets
             let whole =
                 sequential(&model, end_ps, watch).map(|found| wait_cycle(&model, &found.states));
             waits = agree(peers, whole)?;

@@ -1,5 +1,5 @@
-//! The rates of links: those of the network's cables where it gives some, else those of the
-//! dialect.
+//! The rates of links: those of the network's cables if it specifies any, else the dialect's
+//! defaults.
 
 use super::models::Dialect;
 use super::plant::{FarEnd, LinkClass, SimulatedNetwork};
@@ -54,14 +54,14 @@ pub(super) fn hold(spec: &Spec, on: &Topology) -> bool {
             || cables.any(|cable| cable.rate_gbps().to_bits() != usual.to_bits()))
 }
 
-/// The highest rate of a working rail of an endpoint, in GiB/s; none where no rail works.
+/// The highest rate of a working rail of an endpoint, in GiB/s; none if no rail works.
 pub(super) fn of_endpoints(on: &Topology) -> Option<f64> {
     let rails = on.terminals().iter().filter(|terminal| terminal.cable.up);
     rails.map(|terminal| gib_per_s(&terminal.cable)).reduce(f64::max)
 }
 
-/// The network with the rates of its cables, except where the parameters give a rate for their
-/// class.
+/// The network with the rates of its cables, except for classes of links whose rate the parameters
+/// set.
 pub(super) fn with_cable_rates(
     plant: SimulatedNetwork,
     spec: &Spec,

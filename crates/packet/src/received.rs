@@ -3,7 +3,7 @@
 /// The totals of what an endpoint has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReceivedTotals {
-    /// Chunks received.
+    /// Number of chunks received.
     pub chunks: u64,
     /// Bytes received.
     pub bytes: u64,
@@ -16,8 +16,8 @@ pub struct ReceivedTotals {
 /// A message that has arrived in part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PartialMessage {
-    /// The message's sender and class, and its number.
+    /// The message's sender and class as one number, and the message's number.
     pub(super) of: (u32, u32),
-    /// Bytes that are missing.
+    /// Bytes that have yet to arrive.
     pub(super) left: u32,
 }

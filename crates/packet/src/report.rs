@@ -1,4 +1,4 @@
-//! The report of a run: from numbers of switches and picoseconds to names and nanoseconds.
+//! The report of a run, with names in place of numbers of switches, and nanoseconds.
 
 use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
@@ -19,13 +19,13 @@ use std::sync::Arc;
 /// What the engine counted during a run.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct EngineCounts {
-    /// Events that were handled and not undone.
+    /// Number of events that were handled and not undone.
     pub events: u64,
-    /// The end of what is measured, ps: the time of the last event, or the end of all jobs.
+    /// The end of the measured time, ps: the time of the last event, or the end of all jobs.
     pub last_ps: u64,
-    /// Windows or rounds of the engine.
+    /// Number of time windows or rounds of the engine.
     pub windows: u64,
-    /// Events that were undone.
+    /// Number of events that were undone.
     pub undone: u64,
     /// The part of all handled events that was not undone.
     pub efficiency: f64,
@@ -39,7 +39,7 @@ impl EngineCounts {
     }
 }
 
-/// Makes the report of a run; it knows the names of switches and endpoints.
+/// The builder of a run's report, which knows the names of switches and endpoints.
 pub(super) struct Reporter<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a SimulatedNetwork,
@@ -73,7 +73,7 @@ impl Reporter<'_> {
         (!waits.is_empty()).then(|| steps.collect())
     }
 
-    /// The report without the parts that users ask for by name.
+    /// The report without the parts that appear only on request.
     pub(super) fn row(
         &self,
         load: Option<f64>,
@@ -125,12 +125,12 @@ impl Reporter<'_> {
         accepted(bytes, f64::from(self.plant.endpoints), last_ps)
     }
 
-    /// The measured time of a run whose last event or arrival was at `last_ps`, ps.
+    /// The length of the measured time, ps, if the last event or arrival was at `last_ps`.
     fn time_ps(&self, last_ps: u64) -> u64 {
         self.window.length_ps().unwrap_or(last_ps)
     }
 
-    /// What was accepted of each class of traffic.
+    /// The accepted load of each class of traffic.
     pub(super) fn rates(&self, offers: &[ClassOffer], tally: &Tally) -> Vec<AcceptedRate> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
         let of = |(offer, sums): (&ClassOffer, &ArrivalSums)| {
@@ -161,7 +161,7 @@ impl Reporter<'_> {
         self.replay.map_or_else(Vec::new, rows)
     }
 
-    /// The use of each channel between routers, over a run of `last_ps`.
+    /// The use of each channel between routers, in a run that lasts until `last_ps`.
     pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkRow {
         let mut rows = LinkRow::default();
         let time_ps = self.time_ps(last_ps).max(1) as f64;
@@ -177,7 +177,8 @@ impl Reporter<'_> {
             rows.bytes.push(link.bytes);
             rows.used.push(link.busy_ps as f64 / time_ps);
             rows.most_waiting.push(link.most);
-            // what waits at the end of the run waits until the end of the window
+            // chunks that still wait at the end of the run count as waiting until the end of the
+            // window
             let end_ps = if self.window == MeasuredWindow::WHOLE { last_ps } else { u64::MAX };
             let blocked_ps = link.blocked_ps + self.window.overlap_ps(link.since_ps, end_ps);
             rows.blocked.push(blocked_ps as f64 / time_ps);

@@ -1,5 +1,4 @@
-//! Routers: a chunk that arrives is given its next hop, waits for room behind the port, then for
-//! the port.
+//! Routers: an arriving chunk gets its next hop, waits for room behind the port, then for the port.
 
 use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::Model;
@@ -10,7 +9,7 @@ use super::runs::EventHandlerContext;
 use super::timing::{CreditRule, ForwardingRule, LaneOrder};
 
 impl Model {
-    /// A chunk arrives at a router.
+    /// Handles a chunk that arrives at a router.
     pub(super) fn at_router(
         &self,
         node: &mut Node,
@@ -35,8 +34,8 @@ impl Model {
         self.router_wakes(node, port, to);
     }
 
-    /// A credit returns to a lane of a router's port, and the first chunk that waits for room gets
-    /// it.
+    /// Handles a credit that returns to a virtual channel of a router's port; the first chunk that
+    /// waits for room gets it.
     pub(super) fn router_credit(
         &self,
         node: &mut Node,
@@ -59,7 +58,7 @@ impl Model {
         self.router_wakes(node, port, to);
     }
 
-    /// A port of a router sends the next chunk, if one may go.
+    /// Sends the next chunk of a router's port, if one may go.
     pub(super) fn router_sends(
         &self,
         node: &mut Node,
@@ -130,7 +129,8 @@ impl Model {
         to.send(behind.lp, arrives_ps + passing_ps - now, Event::Arrives(packet, sender));
     }
 
-    /// Notes since when chunks wait for a free port without room behind it.
+    /// Records the time since when chunks have been waiting, for lack of room, for a port that is
+    /// free.
     fn blocks(node: &mut Node, port: u16, to: &mut impl EventHandlerContext) {
         let it = node.ports[usize::from(port)];
         if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
@@ -138,7 +138,7 @@ impl Model {
         }
     }
 
-    /// The lane of a port that sends next; none where none may.
+    /// The virtual channel of a port that sends next; none if no chunk may go.
     fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
         let room = self.plant.behind(me, port).kind;
         let Some(sharing) = &self.sharing else {
@@ -153,8 +153,9 @@ impl Model {
         of(sharing.next(node, port, |class| of(class).is_some())?)
     }
 
-    /// The lane that sends next, of `lanes` lanes of a port from `own` on; `kind` is the link
-    /// behind the port, and `last` the lane that sent last, counted from `own`.
+    /// The virtual channel that sends next, among the `lanes` channels of a port from `own` on.
+    /// `kind` is the link behind the port, and `last` the channel that sent last, counted from
+    /// `own`.
     fn next_of(
         &self,
         node: &Node,
@@ -186,15 +187,15 @@ impl Model {
         found.map(|lane| own + lane as u8)
     }
 
-    /// Makes a port of a router send, unless an event for that is scheduled.
+    /// Makes a port of a router send, unless an event to do so is already scheduled.
     fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl EventHandlerContext) {
         if self.wakes(node, port, to) {
             self.router_sends(node, port, to);
         }
     }
 
-    /// Whether a port should send at once; otherwise an event is scheduled that makes it send,
-    /// unless there is one.
+    /// Whether a port should send at once. If not, an event to make it send is scheduled, unless
+    /// one already is.
     pub(super) fn wakes(
         &self,
         node: &mut Node,
@@ -241,16 +242,16 @@ impl Model {
         self.plant.kind(self.plant.behind(router, port).kind)
     }
 
-    /// Whether there is room on a link of this kind for the first chunk that waits in a lane: for
-    /// all of it, where buffers count bytes.
+    /// Whether the first waiting chunk of a virtual channel fits into the buffer behind a link of
+    /// this kind, by its bytes or as one chunk, whichever the buffer counts.
     #[inline]
     pub(super) fn has_room(&self, node: &Node, lane: &Lane, kind: u16) -> bool {
         let link = self.plant.kind(kind);
         match self.timing.room {
             CreditRule::Behind => lane.chunks < link.chunks,
             CreditRule::Gone => {
-                // no chunk is longer than a full one: where that fits, the chunk's own length need
-                // not be read
+                // no chunk is longer than a full one: if a full one fits, the chunk's own length
+                // need not be read
                 lane.bytes + self.plant.chunk_bytes <= link.bytes
                     || lane.bytes + node.first_bytes(lane.queued) <= link.bytes
             }

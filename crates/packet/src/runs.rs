@@ -1,5 +1,5 @@
-//! The context of event handlers: what they may ask of the engine, and the changes that it may
-//! undo.
+//! The context of event handlers: what they may request from the engine, and the changes that the
+//! engine may undo.
 
 use super::event::Event;
 use super::nic::Nic;
@@ -21,7 +21,7 @@ pub trait EventHandlerContext {
     /// Sends an event to a logical process, which handles it `delay_ps` later.
     fn send(&mut self, to: LpNumber, delay_ps: u64, event: Event);
 
-    /// Notes a change as the value before it, where the engine may have to undo it.
+    /// Records a change as the value before it, if the engine may have to undo it.
     fn note(&mut self, change: impl FnOnce() -> StateChange);
 
     /// Counts a chunk that has arrived.
@@ -57,12 +57,13 @@ pub enum StateChange {
     Nic(u8, Nic),
     /// The totals of what an endpoint has received.
     Received(ReceivedTotals),
-    /// The time at which the youngest packet of a sender was scheduled, by the sender's place; none
-    /// where the place was added.
+    /// The latest scheduling time of packets of a sender, by the sender's index in the list; none
+    /// if the entry was added.
     Youngest(u32, Option<u64>),
-    /// A part of a message came; what was missing of it before, none where it is the first part.
+    /// A part of a message arrived: the index of the message, and what was missing before; none if
+    /// it was the first part.
     PartCame(u32, Option<PartialMessage>),
-    /// The rest of a message came; what was missing before.
+    /// The last part of a message arrived: the index of the message, and what was missing before.
     AllCame(u32, PartialMessage),
     /// The processes of an endpoint.
     Process(ProcessChange),

@@ -91,7 +91,7 @@ pub struct LinkParams {
 }
 
 impl LinkParams {
-    /// The rate that the parameters give for links of a class, in GiB/s.
+    /// The rate that the parameters set for links of a class, in GiB/s; none if they set none.
     pub(super) fn gib_per_s(&self, class: LinkClass) -> Option<f64> {
         let of_class = match class {
             LinkClass::Local => self.local_rate_gbps,
@@ -274,7 +274,7 @@ impl Spec {
     /// Checks the parameters as far as that is possible without a network.
     ///
     /// # Errors
-    /// When a number is out of its range, or the dialect lacks what is asked for.
+    /// When a number is out of its range, or the dialect does not support a parameter.
     pub fn check(&self) -> Result<(), Refusal> {
         if self.load == Some(Loads::Auto) {
             return Err(Refusal::new("load", "auto is of the flit level", "0.5, or 0.1:0.9:0.1"));
@@ -327,13 +327,12 @@ impl Spec {
         self.traffic.as_deref().unwrap_or("uniform")
     }
 
-    /// Messages of an endpoint, where their number says how long the run is.
+    /// The number of messages of an endpoint, for runs whose length is a number of messages.
     pub(super) fn messages(&self) -> u32 {
         self.messages.unwrap_or(CODES_MESSAGES)
     }
 
-    /// Whether generated traffic is measured in a window, not from the beginning to the end of the
-    /// run.
+    /// Whether generated traffic is measured in a window, rather than over the whole run.
     pub(super) fn is_steady(&self) -> bool {
         let of_class = self.traffic_class.iter().any(|class| class.messages.is_some());
         let is_counted = self.messages.is_some() || of_class || self.end_ns.is_some();
@@ -341,7 +340,7 @@ impl Spec {
         self.workload.0.is_empty() && !is_counted && is_usual
     }
 
-    /// Refuses times of a window beside what says otherwise how long a run is.
+    /// Refuses times of a window if another parameter sets the length of the run.
     fn check_run(&self) -> Result<(), Refusal> {
         self.run.check()?;
         let of_class = self.traffic_class.iter().any(|class| class.messages.is_some());
@@ -357,13 +356,13 @@ impl Spec {
         Ok(())
     }
 
-    /// Length of a message.
+    /// Length of a message, in bytes.
     pub(super) fn message_bytes(&self) -> u32 {
         self.message_bytes.unwrap_or(4096)
     }
 
-    /// The same parameters with the defaults of traffic filled in, where there is no workload;
-    /// `run` has the times of the window, where one is measured.
+    /// The same parameters with the defaults of traffic filled in, unless there is a workload;
+    /// `run` holds the times of the window, if one is measured.
     pub(super) fn with_defaults(&self, run: Option<&RunLength>) -> Self {
         if !self.workload.0.is_empty() {
             return self.clone();
@@ -378,7 +377,7 @@ impl Spec {
         }
     }
 
-    /// Refuses parameters that do not go with a workload, and those that need one.
+    /// Refuses parameters that conflict with a workload, and those that need one.
     fn check_replay(&self) -> Result<(), Refusal> {
         self.mpi.check()?;
         self.background.0.iter().try_for_each(BackgroundSpec::check)?;
@@ -429,7 +428,7 @@ impl Spec {
             .try_for_each(|one| of("background.traffic_class", one.traffic_class))
     }
 
-    /// Refuses parameters that the dialect does not have.
+    /// Refuses parameters that the dialect does not support.
     fn check_dialect(&self) -> Result<(), Refusal> {
         let dialect = self.dialect;
         let lacks = |param: &str, what: &str, has: &str| {
@@ -469,5 +468,6 @@ impl Spec {
     }
 }
 
-/// The smallest load: a message of the greatest length in less than an hour.
+/// The smallest load: at this load, an endpoint sends a message of the greatest length in less than
+/// an hour.
 const LEAST_LOAD: f64 = 1e-4;

@@ -34,9 +34,9 @@ pub struct PacketInputs<'a> {
     /// The forwarding tables that packets follow; without them the selection chooses paths on the
     /// network.
     pub routing: Option<&'a Routing>,
-    /// Traffic that the caller gives, in place of the pattern that the parameters name.
+    /// Traffic that the caller supplies, in place of the pattern that the parameters name.
     pub traffic: Option<&'a OfferedTraffic>,
-    /// Schedules and endpoints of workloads that the caller gives, in place of those that the
+    /// Schedules and endpoints of workloads that the caller supplies, in place of those that the
     /// parameters name.
     pub jobs: GivenJobs<'a>,
 }
@@ -163,7 +163,7 @@ impl Spec {
             let message_ns = f64::from(self.message_bytes()) * 1e9 / gib_per_s / f64::from(1 << 30);
             let run = self.run.with_defaults(message_ns, packets, size.terminals);
             let messages = run.messages(message_ns, load);
-            // where more is offered than accepted, messages wait at their endpoints
+            // if more is offered than accepted, messages queue at their endpoints
             (messages, messages * (1.0 - FITS / load).max(0.0))
         } else {
             (f64::from(self.messages()), 0.0)
@@ -178,8 +178,8 @@ impl Spec {
         self.need_at(size, packets / size.terminals.max(1.0), self.seeds.into())
     }
 
-    /// The number of threads, of `threads`, that are worth using for one run on this network; all
-    /// of them where runs are side by side.
+    /// The number of threads, at most `threads`, that are worth using for one run on this network.
+    /// If several runs are simulated side by side, all threads are used.
     pub fn paying(&self, on: &Topology, threads: usize) -> usize {
         match self.sync {
             SyncMethod::Sequential | SyncMethod::Mpi => threads,
@@ -190,7 +190,7 @@ impl Spec {
         }
     }
 
-    /// The need of `points` points with `each` packets for each endpoint.
+    /// The resources needed by `points` points, with `each` packets for each endpoint.
     fn need_at(&self, size: &NetworkSize, each: f64, points: f64) -> ResourceNeed {
         let classes = self.traffic_class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
@@ -211,9 +211,9 @@ impl Spec {
     }
 }
 
-/// A digest by which processes compare whether they were given the same value.
+/// A digest by which MPI processes check that all were given the same value.
 fn digest(value: &impl std::fmt::Debug) -> String {
-    /// FNV-1a over text that is written to it and not kept.
+    /// The FNV-1a hash of text that is written to it.
     struct TextHash(u64);
     impl Write for TextHash {
         fn write_str(&mut self, text: &str) -> std::fmt::Result {
@@ -228,7 +228,7 @@ fn digest(value: &impl std::fmt::Debug) -> String {
     format!("{:016x}", hash.0)
 }
 
-/// The number of ports of routers and endpoints from which one more thread is worth starting.
+/// The number of ports of routers and endpoints that justifies one more thread.
 ///
 /// Seconds with one thread and with two, the least of 7 runs in turn on two cores that others use
 /// too, at a load of 0.5, in windows: 20 ports 0.055 and 0.78; 162 ports 0.12 and 1.22; 384 ports
@@ -237,11 +237,11 @@ fn digest(value: &impl std::fmt::Debug) -> String {
 const PORTS_A_THREAD: usize = 256;
 /// One GiB/s in Gbit/s.
 const GBPS_OF_GIB: f64 = BITS_IN_GIB / 1e9;
-/// The load from which on the need of a run counts messages that wait at their endpoints.
+/// The load above which the estimate counts messages that queue at their endpoints.
 const FITS: f64 = 0.8;
-/// Bytes of a message that waits at its endpoint.
+/// Memory of a message that queues at its endpoint, in bytes.
 const WAITING_BYTES: f64 = 88.0;
-/// Packets that one processor takes through routers in a second, roughly.
+/// Rough number of packets that one processor core moves through a router in a second.
 const HOPS_A_SECOND: f64 = 3e6;
 
 /// A real-valued column of figure `name`, read from the first point of a run.

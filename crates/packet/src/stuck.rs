@@ -1,4 +1,4 @@
-//! The cycle of packets that wait for one another when a run stops without having ended.
+//! The cycle of packets that wait for one another if a run deadlocks.
 
 use super::event::{ChunkSender, PacketChunk};
 use super::model::{Model, NodeState};
@@ -19,9 +19,9 @@ pub(super) struct BlockedPacket {
     pub(super) packet: PacketChunk,
 }
 
-/// The cycle in which packets wait for each other; empty where there is none.
+/// The cycle in which packets wait for each other; empty if there is none.
 ///
-/// The search starts at any packet that waits and goes on to the first packet of the buffer that it
+/// The search starts at any waiting packet and proceeds to the first packet in the buffer that it
 /// waits for. O(packets that wait in one router x length of the cycle).
 pub(super) fn wait_cycle(model: &Model, states: &[NodeState]) -> Vec<BlockedPacket> {
     let lanes = model.plant.lanes as usize;

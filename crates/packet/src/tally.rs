@@ -9,7 +9,7 @@ pub struct Arrival {
     pub at_ps: u64,
     /// The latency of the chunk, ps.
     pub latency_ps: u64,
-    /// The latency of the message that the chunk completes, ps; none where parts of it are missing.
+    /// The latency of the message that the chunk completes, ps; none if parts of it are missing.
     pub message_ps: Option<u64>,
     /// Length of the chunk, in bytes.
     pub bytes: u32,
@@ -19,7 +19,7 @@ pub struct Arrival {
     pub is_detour: bool,
     /// Whether a chunk that its sender sent later arrived before it.
     pub is_late: bool,
-    /// Its job or class of traffic; 0 where there is only one.
+    /// The index of its job or class of traffic; 0 if there is only one.
     pub job: u16,
 }
 
@@ -39,8 +39,8 @@ impl Arrival {
     }
 }
 
-/// Base-2 logarithm of the histogram's buckets in an octave: values of a bucket differ by less than
-/// 1/64.
+/// Base-2 logarithm of the number of histogram buckets in an octave. Values in the same bucket
+/// differ by less than 1/64.
 const FINE: u32 = 6;
 
 /// A histogram of times, with their sum and the largest.
@@ -65,11 +65,11 @@ pub struct ArrivalSums {
     pub messages: Histogram,
     /// Bytes that arrived in the measured time, whenever they were sent.
     pub bytes: u64,
-    /// Sum of the routers that chunks visited.
+    /// Sum over chunks of the number of routers visited.
     pub hops: u64,
-    /// Chunks on non-minimal paths.
+    /// Number of chunks on non-minimal paths.
     pub detours: u64,
-    /// Chunks that arrived behind one that their sender sent later.
+    /// Number of chunks that arrived behind one that their sender sent later.
     pub overtaken: u64,
     /// The time of the last arrival, measured or not, ps.
     pub last_ps: u64,
@@ -78,30 +78,30 @@ pub struct ArrivalSums {
 /// Statistics of all arrivals.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally {
-    /// The sums of each job or class of traffic; a single one where there are none.
+    /// The sums of each job or class of traffic; a single entry if there are none.
     pub jobs: Vec<ArrivalSums>,
-    /// Arrivals in equal spans of time, where the user asked for them.
+    /// Arrivals in equal spans of time; empty unless the user asked for them.
     pub series: Vec<SpanSums>,
     /// The number of all chunks that arrived, measured or not.
     pub(super) arrived: u64,
     /// The part of the run that is measured.
     pub(super) window: MeasuredWindow,
-    /// The length of these spans, ps; 0 where there are none.
+    /// The length of these spans, ps; 0 without spans.
     pub(super) span_ps: u64,
 }
 
 /// The arrivals of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SpanSums {
-    /// Chunks that arrived.
+    /// Number of chunks that arrived.
     pub chunks: u64,
-    /// Bytes that arrived.
+    /// Number of bytes that arrived.
     pub bytes: u64,
     /// Sum of their latencies, ps.
     pub latency_ps: u128,
 }
 
-/// The largest number of spans; later arrivals count in the last one.
+/// The largest number of spans; arrivals after the last span count in it.
 const MOST_SPANS: usize = 1 << 20;
 
 /// The bucket of a value: exact below 64, then 64 buckets for each octave.
@@ -141,17 +141,17 @@ impl Histogram {
         }
     }
 
-    /// The mean, ps; none where the histogram is empty.
+    /// The mean, ps; none if the histogram is empty.
     pub fn mean_ps(&self) -> Option<f64> {
         (self.count > 0).then(|| self.sum_ps as f64 / self.count as f64)
     }
 
-    /// The largest time, ps; none where the histogram is empty.
+    /// The largest time, ps; none if the histogram is empty.
     pub fn max_ps(&self) -> Option<u64> {
         (self.count > 0).then_some(self.max_ps)
     }
 
-    /// The time that a share of all times does not exceed, ps, at most 1/64 too large; none where
+    /// The time that a `share` of all times does not exceed, ps, at most 1/64 too large; none if
     /// the histogram is empty.
     pub fn quantile_ps(&self, share: f64) -> Option<u64> {
         let due = (share * self.count as f64).ceil().max(1.0) as u64;
@@ -197,7 +197,7 @@ impl ArrivalSums {
         self.last_ps = self.last_ps.max(other.last_ps);
     }
 
-    /// Mean number of routers visited; none where nothing arrived.
+    /// Mean number of routers visited; none if nothing arrived.
     pub fn mean_hops(&self) -> Option<f64> {
         let chunks = self.chunks.count;
         (chunks > 0).then(|| self.hops as f64 / chunks as f64)

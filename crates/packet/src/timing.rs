@@ -1,4 +1,4 @@
-//! Delays and rules in which dialects differ.
+//! The delays and rules by which dialects differ.
 
 use base::seed::FastStream;
 
@@ -9,30 +9,30 @@ pub enum LaneOrder {
     Highest,
     /// The lowest virtual channel in which a part of a packet waits to be sent.
     Lowest,
-    /// Virtual channels in turn, from the one behind that which sent last.
+    /// Virtual channels in turn, starting behind the one that sent last.
     RoundRobin,
-    /// The virtual channel with the oldest packet, by when interfaces scheduled them; each holds
-    /// its packets by age.
+    /// The virtual channel whose first packet was scheduled earliest by its interface; each channel
+    /// holds its packets sorted by that time.
     Oldest,
 }
 
-/// When a router forwards a chunk.
+/// The time at which a router forwards a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ForwardingRule {
     /// When all of it has arrived (store and forward).
     Whole,
-    /// When all of it has arrived, plus the time of a full chunk on the link, however short this
-    /// one is; CODES counts that as propagation.
+    /// When all of it has arrived, and then the time of a full chunk on the link has passed,
+    /// however short this chunk is; CODES counts that time as propagation.
     Twice,
     /// When its head has arrived (virtual cut-through).
     Head,
 }
 
-/// When a router returns the credit of a chunk to the router before.
+/// The time at which a router returns the credit of a chunk to the router before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CreditRule {
-    /// When the chunk has been granted room in the buffer behind the next link; until then it stays
-    /// in the buffer of the link that it came by.
+    /// When the chunk has been granted room in the buffer behind the next link; until then it
+    /// occupies the buffer of the link that it came by.
     Behind,
     /// When the chunk has left the router.
     Gone,
@@ -63,8 +63,8 @@ impl RandomDelay {
 /// The delays and rules of a dialect.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timing {
-    /// Delay of a router, from when a chunk's last byte leaves its output until it arrives at the
-    /// other end, besides the latency of the link, ps; it occupies no port.
+    /// Delay of a router, ps: from when a chunk's last byte leaves its output until it arrives at
+    /// the other end, minus the latency of the link. No port is busy meanwhile.
     pub router_ps: u64,
     /// Delay of a credit, ps.
     pub credit_ps: u64,
@@ -73,31 +73,32 @@ pub struct Timing {
     /// Delay from a process to the network interface of its endpoint, and from there to the
     /// endpoint's queue.
     pub nic: RandomDelay,
-    /// Whether a free interface still waits for the gap between messages and a little longer before
-    /// it takes one; else it takes a message at once.
+    /// Whether a free interface waits for the gap between messages, and a little longer, before it
+    /// takes a message; otherwise it takes one at once.
     pub is_gap_first: bool,
-    /// How many packets a network interface cuts in the time of one packet on a rail.
+    /// The number of packets that a network interface cuts in the transmission time of one packet
+    /// on a rail.
     pub at_once: u32,
-    /// Delay with which an idle port wakes up; without it the port sends at once.
+    /// Delay after which an idle port wakes up; none if it sends at once.
     pub waking: Option<RandomDelay>,
     /// When routers forward chunks.
     pub passing: ForwardingRule,
-    /// When routers return credits.
+    /// When routers return credits to the router before.
     pub room: CreditRule,
-    /// Whether the latency of a chunk counts from when it leaves the endpoint; else from when the
-    /// interface schedules its packet.
+    /// Whether the latency of a chunk is counted from when it leaves the endpoint, rather than from
+    /// when the interface schedules its packet.
     pub begins_late: bool,
-    /// Whether a send is complete a moment after its last chunk begins to leave; else when that
-    /// chunk has left.
+    /// Whether a send is complete a moment after its last chunk begins to leave, rather than when
+    /// that chunk has left.
     pub is_sent_early: bool,
     /// Which virtual channel sends first.
     pub order: LaneOrder,
 }
 
-/// Transmission time of `bytes` at a rate in GiB/s (2^30 bytes a second), ps, rounded once.
+/// Transmission time of `bytes` at a rate in GiB/s (2^30 bytes a second), in ps, rounded once.
 pub(super) fn transmission_ps(bytes: u64, gib_per_s: f64) -> u64 {
     (bytes as f64 * 1e12 / (gib_per_s * 1_073_741_824.0)).round() as u64
 }
 
-/// Delay with which an endpoint or router learns that others are done, ps.
+/// Delay after which an endpoint or router learns that others are done, ps.
 pub(super) const TELL_PS: u64 = 1_000_000;

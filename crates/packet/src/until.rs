@@ -1,15 +1,15 @@
 //! The use of ports until all jobs were done, without what background jobs sent after that.
 //!
-//! A router learns of the end only some time after it. So each of its ports keeps its transmissions
-//! of that last time, and those after the end are subtracted.
+//! A router is informed of the end only some time after it. So each of its ports keeps its
+//! transmissions of the most recent such time, and those after the end are subtracted.
 
 use super::port::{NEVER_PS, Port, Transmission};
 use super::runs::{EventHandlerContext, StateChange};
 use super::timing::TELL_PS;
 use std::collections::VecDeque;
 
-/// How late a router learns that all jobs are done: endpoints inform one endpoint, and that one
-/// informs all.
+/// Delay after which a router is informed that all jobs are done, ps: endpoints inform one
+/// endpoint, which informs all routers.
 const HEARD_PS: u64 = 2 * TELL_PS;
 
 /// The times of a port until all jobs were done.
@@ -17,7 +17,7 @@ const HEARD_PS: u64 = 2 * TELL_PS;
 pub(super) struct PortTimes {
     /// How long the port was busy, ps.
     pub(super) busy_ps: u64,
-    /// How long chunks waited for the free port without room behind it, ps.
+    /// How long chunks waited, for lack of room, for a port that was free, ps.
     pub(super) blocked_ps: u64,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct PortTimes {
 pub(super) struct RecentSends {
     /// The recent transmissions of each port, in order.
     sent: Vec<VecDeque<Transmission>>,
-    /// The times of each port, once all jobs are done.
+    /// The times of each port until all jobs were done; none before that.
     pub(super) until: Option<Vec<PortTimes>>,
 }
 
@@ -46,7 +46,7 @@ impl RecentSends {
         }
     }
 
-    /// Adds the transmission of a chunk that a port begins; `was` is the port's state before it.
+    /// Records the transmission of a chunk that a port begins; `was` is the port's state before it.
     #[inline]
     pub(super) fn keeps(
         &mut self,
@@ -69,8 +69,8 @@ impl RecentSends {
         sent.push_back(Transmission { blocked_ps, start_ps, end_ps: start_ps + time_ps });
     }
 
-    /// Handles the news that all jobs were done a while ago: what `ports` did since then is
-    /// subtracted.
+    /// Handles the event that tells a router, with a delay, that all jobs are done: what `ports`
+    /// did after the end is subtracted.
     pub(super) fn hears(&mut self, ports: &[Port], to: &mut impl EventHandlerContext) {
         let done_ps = to.now_ps().saturating_sub(HEARD_PS);
         let after = |from_ps: u64, end_ps: u64| end_ps.saturating_sub(from_ps.max(done_ps));

@@ -1,4 +1,4 @@
-//! What of a run is measured: a window of time after a warm-up, or all of it.
+//! The part of a run that is measured: a window of time after a warm-up, or all of it.
 
 use super::nic::OpenTraffic;
 use base::Refusal;
@@ -20,16 +20,18 @@ pub struct RunLength {
     pub drain_ns: Option<f64>,
 }
 
-/// Fewest packets of an endpoint, sent one after the other, whose time is measured by default.
+/// By default, the measured time is at least that of this number of packets of an endpoint, one
+/// after the other.
 const PACKETS: f64 = 500.0;
-/// Fewest messages of the same kind.
+/// By default, the measured time is at least that of this number of messages, one after the other.
 const MESSAGES: f64 = 100.0;
-/// Fewest packets of all endpoints together, so that chance hardly shows in an accepted rate.
+/// By default, at least this number of packets of all endpoints together is measured, so that
+/// accepted rates hardly depend on chance.
 const OF_ALL: f64 = 1e5;
-/// The warm-up is shorter than the measured time by this factor.
+/// The default warm-up is shorter than these times by this factor.
 const WARMUP: f64 = 5.0;
-/// The least time that a message counts for, ns: the network's own times do not become shorter with
-/// the messages.
+/// The least time that a message counts for, ns: the network's own time constants do not shrink
+/// with short messages.
 const LEAST_NS: f64 = 100.0;
 /// The longest time that a parameter can give, ns.
 const MOST_NS: f64 = 1e12;
@@ -63,7 +65,7 @@ impl RunLength {
         Ok(())
     }
 
-    /// The refusal of these times beside something that says how long a run is.
+    /// The refusal of these times if another parameter, `other`, sets the length of the run.
     pub(super) fn refuse_beside(&self, other: &str) -> Result<(), Refusal> {
         match self.times().into_iter().find(|(_, ns)| ns.is_some()) {
             Some((name, _)) => {
@@ -74,8 +76,8 @@ impl RunLength {
         }
     }
 
-    /// The times with their defaults, where a message takes `message_ns` at the rate of a rail, is
-    /// cut into `packets` packets, and `senders` endpoints send.
+    /// The times with their defaults. A message takes `message_ns` at the rate of a rail and is cut
+    /// into `packets` packets; `senders` endpoints send.
     pub(super) fn with_defaults(&self, message_ns: f64, packets: f64, senders: f64) -> Self {
         let each = message_ns.max(LEAST_NS);
         let least = MESSAGES.max(PACKETS / packets);
@@ -87,7 +89,7 @@ impl RunLength {
         Self { warmup_ns: Some(warmup_ns), measure_ns: Some(measure_ns), drain_ns: Some(drain_ns) }
     }
 
-    /// The measured window, and the time at which the run is stopped, ps; the times must be known.
+    /// The measured window, and the time at which the run is stopped, ps; all times must be set.
     pub(super) fn window(&self) -> (MeasuredWindow, u64) {
         let ps = |ns: Option<f64>| (ns.unwrap_or(0.0) * 1e3).round() as u64;
         let start_ps = ps(self.warmup_ns);
@@ -95,26 +97,26 @@ impl RunLength {
         (MeasuredWindow { start_ps, end_ps }, end_ps + ps(self.drain_ns).max(1))
     }
 
-    /// The mean number of messages that an endpoint creates until the end of the window, where one
-    /// takes `message_ns` at the rate of a rail and endpoints offer this load.
+    /// The mean number of messages that an endpoint creates until the end of the window, if a
+    /// message takes `message_ns` at the rate of a rail and endpoints offer `load`.
     pub(super) fn messages(&self, message_ns: f64, load: f64) -> f64 {
         (self.warmup_ns.unwrap_or(0.0) + self.measure_ns.unwrap_or(0.0)) * load / message_ns
     }
 }
 
-/// The part of a run that is measured. Packets that their interface schedules in it, and messages
-/// that are created in it, have latencies, whenever they arrive; bytes that arrive in it make the
-/// accepted rate, whenever they were sent.
+/// The part of a run that is measured. Latencies are those of packets that their interface
+/// schedules in it, and of messages created in it, whenever they arrive. The accepted rate counts
+/// bytes that arrive in it, whenever they were sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MeasuredWindow {
-    /// Its begin, ps.
+    /// The begin of the window, ps.
     pub(super) start_ps: u64,
-    /// Its end, ps; endpoints create no messages from then on.
+    /// The end of the window, ps; endpoints create no messages from then on.
     pub(super) end_ps: u64,
 }
 
 impl MeasuredWindow {
-    /// All of a run, whatever it takes.
+    /// All of a run, however long it takes.
     pub const WHOLE: Self = Self { start_ps: 0, end_ps: u64::MAX };
 
     /// Whether a time is in it.
@@ -123,18 +125,19 @@ impl MeasuredWindow {
         (self.start_ps..self.end_ps).contains(&at_ps)
     }
 
-    /// How much of a span of time is in it, ps; none of a span that ends before it begins.
+    /// The length of the part of a time span that is in the window, ps; 0 if the span ends before
+    /// it begins.
     #[inline]
     pub(super) fn overlap_ps(self, from_ps: u64, to_ps: u64) -> u64 {
         to_ps.min(self.end_ps).saturating_sub(from_ps.max(self.start_ps))
     }
 
-    /// Its length, ps; none where it is all of a run.
+    /// The window's length, ps; none if it is the whole run.
     pub(super) fn length_ps(self) -> Option<u64> {
         (self != Self::WHOLE).then_some(self.end_ps - self.start_ps)
     }
 
-    /// The mean number of messages that an endpoint of this traffic creates in it.
+    /// The mean number of messages that an endpoint of this traffic creates in the window.
     pub(super) fn messages(self, of: &OpenTraffic) -> f64 {
         self.length_ps().unwrap_or(0) as f64 / of.interval_ps
     }
@@ -163,13 +166,13 @@ mod tests {
             let found = none.with_defaults(message_ns, packets, senders);
             (found.warmup_ns.unwrap(), found.measure_ns.unwrap(), found.drain_ns.unwrap())
         };
-        // 500 messages of a packet, a fifth of that before them
+        // 500 messages of a packet each, after a warm-up of a fifth of that time
         assert_eq!(of(300.0, 1.0, 200.0), (30_000.0, 150_000.0, 180_000.0));
-        // 100,000 packets of all together: 25,000 of each of four
+        // 100,000 packets of all endpoints together: 25,000 of each of four
         assert_eq!(of(300.0, 1.0, 4.0), (30_000.0, 7_500_000.0, 7_530_000.0));
-        // messages of 100 packets: 100 of them
+        // messages of 100 packets each: 100 messages
         assert_eq!(of(30_000.0, 100.0, 200.0), (600_000.0, 3_000_000.0, 3_600_000.0));
-        // short ones count for 100 ns
+        // short messages count for 100 ns each
         assert_eq!(of(5.0, 1.0, 200.0), (10_000.0, 50_000.0, 60_000.0));
         let given = RunLength { measure_ns: Some(7.0), ..none };
         assert_eq!(given.with_defaults(300.0, 1.0, 200.0).measure_ns, Some(7.0));

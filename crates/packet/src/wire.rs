@@ -95,7 +95,7 @@ impl WireValue for FinalState {
     }
 }
 
-/// Implements [`WireValue`] for records whose fields are written one after the other.
+/// Implements [`WireValue`] for records: the fields are written one after the other.
 macro_rules! wire_fields {
     ($($of:ty { $($field:ident),* })*) => {$(
         impl WireValue for $of {

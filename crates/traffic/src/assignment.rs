@@ -1,4 +1,4 @@
-//! Assignment of largest weight: every row to a column of its own.
+//! The assignment problem: every row gets a column of its own, with the largest sum of weights.
 //!
 //! Source: Kuhn, "The Hungarian method for the assignment problem", 1955; Tomizawa, "On some
 //! techniques useful for solution of transportation network problems", Networks 1971 (shortest
@@ -6,7 +6,7 @@
 
 use base::{Interrupted, Watch};
 
-/// The column of every row of an assignment of largest sum of `weight(row, column)`. O(n^3).
+/// The column of every row in an assignment with the largest sum of `weight(row, column)`. O(n^3).
 ///
 /// # Errors
 /// When `watch` says stop.
@@ -68,8 +68,8 @@ pub(super) fn assign(
     Ok(column_of)
 }
 
-/// One row after the other takes the free column of largest weight, the first of equal ones.
-/// O(n^2).
+/// A greedy assignment: row by row, each takes the free column of the largest weight, the first one
+/// if several have it. O(n^2).
 ///
 /// # Errors
 /// When `watch` says stop.
@@ -102,7 +102,7 @@ mod tests {
     use base::Quiet;
     use base::seed::Stream;
 
-    /// The largest sum over all permutations, one by one.
+    /// The largest sum over all permutations, found by trying each of them.
     fn brute(n: usize, weight: &dyn Fn(usize, usize) -> f64, row: usize, used: u32) -> f64 {
         if row == n {
             return 0.0;

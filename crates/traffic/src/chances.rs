@@ -1,6 +1,7 @@
-//! Whether counts are those of given chances: for tests.
+//! A test whether counts fit given probabilities.
 
-/// Whether counts are those of these chances, by chi-square, five standard deviations up at most.
+/// Whether counts fit these probabilities: their chi-square is at most five standard deviations
+/// above its mean.
 pub(crate) fn fits(seen: &[u32], chances: &[f64]) -> bool {
     let draws: f64 = seen.iter().copied().map(f64::from).sum();
     let (mut squares, mut freedom) = (0.0, -1.0_f64);

@@ -9,13 +9,13 @@ use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
-/// One end of a demand, its sender or its receiver: an endpoint, or all endpoints of a switch
-/// alike.
+/// One end of a demand, its sender or its receiver: an endpoint, or all endpoints of a switch, each
+/// with the same amount.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DemandEnd {
-    /// An endpoint, by its rails.
+    /// An endpoint; its working rails share the traffic.
     Endpoint(EndpointId),
-    /// A switch, by the terminals on it.
+    /// A switch; the terminals on it share the traffic.
     Switch(SwitchId),
 }
 
@@ -25,7 +25,7 @@ pub enum DemandEnd {
 /// that share a plane.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Demand {
-    /// Source switch, terminal it is for, amount above 0: in order, each pair once.
+    /// Source switch, destination terminal, and amount above 0; sorted, each pair once.
     pub flows: Vec<(SwitchId, TerminalId, f64)>,
 }
 
@@ -35,16 +35,17 @@ pub type SourceDemand = (u32, Vec<(u32, f64)>);
 /// The most pairs of a switch and a terminal that a demand may have.
 pub const MOST_FLOWS: usize = 1 << 24;
 
-/// The most pairs of places (sets of switches that some endpoint is plugged into) of a matching.
+/// The most pairs of places of a matching; a place is a set of switches that some endpoint is
+/// plugged into.
 const MOST_PLACES: usize = 1 << 12;
 
 /// The most rows of an assignment that is solved exactly.
 const MOST_EXACT: usize = 1 << 11;
 
-/// A matching of endpoints, each the destination of one.
+/// A matching: each endpoint is the destination of one endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct EndpointMatching {
-    /// Source and destination.
+    /// The pairs of source and destination.
     pub pairs: Vec<(EndpointId, EndpointId)>,
     /// Whether no matching has a larger sum of distances; otherwise it was built greedily.
     pub exact: bool,
@@ -79,11 +80,12 @@ impl Demand {
         Ok(Self::merged(flows))
     }
 
-    /// What each of `pairs` sends: an amount in units of an endpoint's full rate. O(pairs).
+    /// The demand of these pairs, each with an amount in units of an endpoint's full rate.
+    /// O(pairs).
     ///
     /// # Errors
-    /// When an amount is neither 0 nor between 1e-6 and 1e6, a party does not exist or has no
-    /// working terminal, or two parties share no plane.
+    /// When an amount is neither 0 nor between 1e-6 and 1e6, an end does not exist or has no
+    /// working terminal, or the two ends of a pair share no plane.
     pub fn between(t: &Topology, pairs: &[(DemandEnd, DemandEnd, f64)]) -> Result<Self, Refusal> {
         let mut flows = Vec::new();
         for &(from, to, amount) in pairs {
@@ -101,9 +103,9 @@ impl Demand {
         Ok(Self::merged(flows))
     }
 
-    /// What every endpoint sends to its partner in `matching`: 1; with `elephants`, this fraction
-    /// of the flows, 0 to 1 (rounded to the nearest whole number, drawn from the seed), sends 1
-    /// and the rest 1/10.
+    /// The amount that every endpoint sends to its partner in `matching`, which is 1. With
+    /// `elephants`, a fraction of the flows and a seed, only that fraction (rounded to a whole
+    /// number of flows, which are drawn) sends 1, and the others send 1/10.
     pub fn amounts(matching: &EndpointMatching, elephants: Option<(f64, u64)>) -> Vec<f64> {
         let count = matching.pairs.len();
         let mut amount = vec![1.0; count];
@@ -118,8 +120,8 @@ impl Demand {
         amount
     }
 
-    /// The demand between switches: source switches, each with destinations and amounts, in order;
-    /// what stays on its switch is left out. O(flows).
+    /// The demand between switches: for each source switch, its destinations and amounts, sorted.
+    /// Traffic that stays on its switch is left out. O(flows).
     ///
     /// # Errors
     /// When nothing leaves its switch, or there is no path to a destination.
@@ -153,7 +155,7 @@ impl Demand {
         Ok(all)
     }
 
-    /// `flows` in order, those of one pair as one, without empty ones.
+    /// A demand of `flows`: sorted, with the amounts of a pair added up and empty flows removed.
     fn merged(mut flows: Vec<(SwitchId, TerminalId, f64)>) -> Self {
         flows.retain(|f| f.2 > 0.0);
         flows.sort_by_key(|f| (f.0, f.1)); // stable: sums run in the order given
@@ -168,7 +170,7 @@ impl Demand {
     }
 }
 
-/// The smallest amount of traffic between two parties but none, and the largest.
+/// The smallest nonzero amount of traffic between two ends, and the largest.
 const LEAST_AMOUNT: f64 = 1e-6;
 const MOST_AMOUNT: f64 = 1e6;
 
@@ -188,9 +190,9 @@ pub fn capacities(t: &Topology) -> Vec<f64> {
 /// largest. The distance of two endpoints is the mean over the pairs of their terminals that share
 /// a plane.
 ///
-/// Endpoints of one place are interchangeable, so blocks of as many as divide all places evenly are
-/// assigned: exactly, O(blocks^3), up to 2048 blocks, and beyond that one after the other to the
-/// farthest place that has room, O(blocks * places).
+/// Endpoints of one place are interchangeable. So they are assigned in blocks, of the largest size
+/// that divides all places evenly. Up to 2048 blocks are assigned exactly, O(blocks^3); more are
+/// assigned one by one to the farthest place that has room, O(blocks * places).
 ///
 /// # Errors
 /// When there are fewer than two working endpoints, more than 4096 places, or endpoints without a
@@ -233,9 +235,9 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The places of endpoints: those of one place are plugged into the same switches.
+/// The places of endpoints: endpoints in the same place are plugged into the same switches.
 struct EndpointPlaces {
-    /// The switches, one entry a terminal.
+    /// The switches of each place, one entry for each terminal.
     switches: Vec<Vec<SwitchId>>,
     members: Vec<Vec<EndpointId>>,
 }
@@ -260,7 +262,7 @@ impl EndpointPlaces {
         Ok(Self { switches, members })
     }
 
-    /// Mean distance of every two places, hops.
+    /// The mean distance between any two places, in hops.
     fn distances(&self, t: &Topology) -> Result<Vec<f64>, Refusal> {
         let count = self.switches.len();
         let plane = |s: SwitchId| t.switches()[s.ix()].plane;
@@ -280,7 +282,7 @@ impl EndpointPlaces {
                         routes += 1.0;
                     }
                 }
-                // endpoints without a common plane are refused once they are paired
+                // endpoints without a common plane are refused later, if they are paired
                 *mean = if routes > 0.0 { sum / routes } else { 0.0 };
             }
         }

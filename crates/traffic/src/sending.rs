@@ -1,4 +1,4 @@
-//! What endpoints send to one another, by a name or pair by pair, as every measure reads it.
+//! The traffic that endpoints send, by name or pair by pair, as all measures read it.
 
 use crate::demand::{Demand, DemandEnd, MOST_FLOWS, longest_matching};
 pub use crate::destinations::WeightedMessage;
@@ -13,27 +13,27 @@ use fabric::network::Topology;
 pub enum OfferedTraffic {
     /// Every endpoint sends its full rate, evenly to all others.
     Uniform,
-    /// These pairs.
+    /// These pairs, each with its amount in units of an endpoint's full rate.
     Between(Vec<(DemandEnd, DemandEnd, f64)>),
 }
 
-/// Names of traffic that are no patterns.
+/// Names of traffic that are not patterns.
 pub const NAMES: [&str; 4] = ["uniform", "all_to_all", "longest_matching", "elephant"];
 
-/// The fraction of the flows of `elephant` that is large unless the user says another.
+/// The default fraction of the flows of `elephant` that is large.
 pub const ELEPHANTS: f64 = 0.1;
 
 impl OfferedTraffic {
-    /// The traffic of a name on a network, and whether a matching is known to be the longest
-    /// (`None` for other traffic).
+    /// The traffic of this name on a network; and whether its matching is known to be the longest,
+    /// which is `None` for other traffic.
     ///
-    /// `uniform`, which is `all_to_all` too; `longest_matching`; `elephant`, of whose flows the
-    /// fraction `elephants` is large, or `elephant:FRACTION`; or a [`Pattern`], whose ranks are the
-    /// working endpoints in their order, with all levels at once and 1 a message. What is left to
-    /// chance is drawn by `seed`.
+    /// The names are `uniform`, also called `all_to_all`; `longest_matching`; `elephant`, with the
+    /// fraction `elephants` of large flows, or `elephant:FRACTION`; and those of each [`Pattern`].
+    /// The ranks of a pattern are the working endpoints in their order, all its levels are sent at
+    /// once, and each message has the amount 1. Random choices are drawn from `seed`.
     ///
     /// # Errors
-    /// When there is no such traffic, or not on this network, or `watch` says stop.
+    /// When there is no such traffic, it is not possible on this network, or `watch` says stop.
     pub fn named(
         t: &Topology,
         name: &str,
@@ -69,13 +69,14 @@ impl OfferedTraffic {
         Ok((Self::between(all), Some(matching.exact)))
     }
 
-    /// The traffic of `pairs`. What an endpoint sends to itself never leaves it, and is left out.
+    /// The traffic of `pairs`. Traffic of an endpoint to itself is left out, as it never leaves the
+    /// endpoint.
     pub fn between(mut pairs: Vec<(DemandEnd, DemandEnd, f64)>) -> Self {
         pairs.retain(|&(a, b, x)| x != 0.0 && !(a == b && matches!(a, DemandEnd::Endpoint(_))));
         Self::Between(pairs)
     }
 
-    /// The same as a demand between switches and terminals.
+    /// The traffic as a demand between switches and terminals.
     ///
     /// # Errors
     /// As [`Demand::uniform`] and [`Demand::between`].
@@ -86,7 +87,7 @@ impl OfferedTraffic {
         }
     }
 
-    /// About as many messages as there are among this number of endpoints.
+    /// An upper bound of the number of messages among this number of endpoints.
     pub fn most_messages(&self, endpoints: u64) -> u64 {
         match self {
             Self::Uniform => endpoints.saturating_mul(endpoints),
@@ -94,11 +95,11 @@ impl OfferedTraffic {
         }
     }
 
-    /// The same as messages between endpoints: those of a switch go evenly over the pairs of its
-    /// working endpoints. O(messages).
+    /// The traffic as messages between endpoints. The amount of a switch is divided evenly over the
+    /// pairs with its working endpoints. O(messages).
     ///
     /// # Errors
-    /// When there are none, or more than [`MOST_FLOWS`].
+    /// When there are no messages, or more than [`MOST_FLOWS`].
     pub fn messages(&self, t: &Topology) -> Result<Vec<WeightedMessage>, Refusal> {
         let mut all = Vec::new();
         let pairs = match self {
@@ -138,7 +139,7 @@ fn few_enough(count: usize) -> Result<(), Refusal> {
     Err(Refusal::new("traffic", why, format!("at most {MOST_FLOWS}")))
 }
 
-/// The endpoints of a party, in order.
+/// The working endpoints of one end of a demand, in order.
 fn endpoints(t: &Topology, party: DemandEnd) -> Vec<EndpointId> {
     match party {
         DemandEnd::Endpoint(e) => vec![e],

@@ -1,4 +1,4 @@
-//! Packets with their times, from text: what every endpoint sends, and when.
+//! Lists of packets with their times, read from text.
 
 use crate::destinations::PacketDestinations;
 use crate::sending::{WeightedMessage, working};
@@ -12,35 +12,36 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct TimedPacket {
     /// The cycle in which it is injected.
     pub time_cycles: u64,
-    /// Where it goes.
+    /// The number of the endpoint that receives it.
     pub destination: u32,
-    /// How large it is.
+    /// Its size in flits.
     pub size_flits: u32,
 }
 
-/// The packets of every source, each in the order of their times; those of one time in the order of
-/// the lines.
+/// The packets of every source, sorted by time; packets of the same time are in the order of their
+/// lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedPackets {
     starts: Vec<u32>,
     all: Vec<TimedPacket>,
 }
 
-/// The first line of a file may be these words.
+/// The words of an optional first line.
 const HEADER: [&str; 4] = ["time_cycles", "source", "destination", "size_flits"];
-/// Most packets.
+/// The most packets of a list.
 const MOST_PACKETS: usize = 1 << 28;
-/// Largest size of a packet, flits, and latest cycle.
+/// Largest size of a packet in flits, and latest cycle.
 const MOST_FLITS: u64 = 1 << 20;
 const LATEST: u64 = 1 << 48;
 
 impl TimedPackets {
-    /// Reads `time_cycles source destination size_flits`, a packet a line in any order, between
-    /// blanks or commas. Endpoints are named, or numbered from 0; empty lines and those that begin
-    /// with `#` are passed over. O(lines * log(lines)).
+    /// Reads lines of `time_cycles source destination size_flits`, separated by blanks or commas,
+    /// in any order. Endpoints are names, or numbers from 0. Empty lines and those that begin with
+    /// `#` are skipped. O(lines * log(lines)).
     ///
     /// # Errors
-    /// With the number of the line, when it is not that, or an endpoint does not work.
+    /// When a line is not of this form, or an endpoint does not work; the refusal has the line's
+    /// number.
     pub fn parse(text: &str, t: &Topology) -> Result<Self, Refusal> {
         let endpoints = NamedEndpoints::of(t);
         let mut found: Vec<(u32, TimedPacket)> = Vec::new();
@@ -85,18 +86,18 @@ impl TimedPackets {
         &self.all[self.starts[at] as usize..self.starts[at + 1] as usize]
     }
 
-    /// How many endpoints send.
+    /// The number of endpoints that send.
     pub fn senders(&self) -> u32 {
         self.starts.windows(2).filter(|two| two[0] < two[1]).count() as u32
     }
 
-    /// The mean load from cycle 0 to the last injection, flits a sender and cycle.
+    /// The mean load from cycle 0 to the last injection, in flits per sender and cycle.
     pub fn load(&self) -> f64 {
         let cycles = StretchedPackets { packets: self, stretch: 1.0 }.last() + 1;
         self.flits() as f64 / f64::from(self.senders()) / cycles as f64
     }
 
-    /// What sources draw from who send as often, and as much, to the same: for rates and loads.
+    /// The distribution of destinations that has the same rates and loads as these packets.
     ///
     /// # Errors
     /// As [`PacketDestinations::of_messages`].
@@ -120,18 +121,18 @@ impl TimedPackets {
         self.all.len()
     }
 
-    /// How many flits they have in all.
+    /// The number of flits of all packets.
     pub fn flits(&self) -> u64 {
         self.all.iter().map(|packet| u64::from(packet.size_flits)).sum()
     }
 }
 
-/// The packets of a run, later or earlier than their times say, all by one factor.
+/// The packets of a run, with all times multiplied by one factor.
 #[derive(Debug, Clone, Copy)]
 pub struct StretchedPackets<'a> {
     /// The packets.
     pub packets: &'a TimedPackets,
-    /// The factor: a packet of time t is injected in cycle t times this, rounded down.
+    /// The factor: a packet of time t is injected in cycle t times this factor, rounded down.
     pub stretch: f64,
 }
 
@@ -146,7 +147,7 @@ impl StretchedPackets<'_> {
         self.packets.all.iter().map(|packet| self.cycle(packet)).max().unwrap_or(0)
     }
 
-    /// Flits of all packets that are injected in these cycles. O(packets).
+    /// The number of flits of all packets that are injected in these cycles. O(packets).
     pub fn flits_injected(&self, cycles: std::ops::Range<u64>) -> u64 {
         let injected =
             self.packets.all.iter().filter(|packet| cycles.contains(&self.cycle(packet)));

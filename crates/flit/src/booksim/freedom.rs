@@ -3,10 +3,10 @@
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
 //!
-//! All that a function could do is followed, for all endpoints and all intermediate routers,
-//! whatever it draws and however full buffers are. A virtual channel of a link depends on those
-//! that a packet in it may want next; there must be no cycle among them, and an order of the
-//! channels is the witness.
+//! All steps that the function could take are followed, for all endpoints and intermediate routers,
+//! whatever numbers are drawn and however full buffers are. A virtual channel of a link depends on
+//! the channels that a packet in it may request next. If these dependencies have no cycle, the
+//! channels can be ordered, and that order is the witness.
 
 use super::routing::{ExploredGuide, ExploredPosition, PossibleStep};
 use base::{Interrupted, Watch};
@@ -17,18 +17,19 @@ use verify::Verdict;
 /// A virtual channel of a link, named by the router and port that it leaves by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VirtualChannel {
-    /// The router.
+    /// The router that the link leaves.
     pub router: u32,
-    /// The port.
+    /// The port of that router.
     pub port: u16,
-    /// The virtual channel.
+    /// The number of the virtual channel at that port.
     pub lane: u8,
 }
 
 /// The witness of deadlock freedom: an order of channels in which packets only go forward.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChannelOrder {
-    /// All channels that packets can wait in, each after those that packets come to it from.
+    /// All channels that packets can wait in; each stands after the channels that packets come
+    /// from.
     pub channels: Vec<VirtualChannel>,
 }
 
@@ -37,14 +38,14 @@ pub struct ChannelOrder {
 pub enum Counterexample {
     /// Packets in each of these channels may wait for the next, and in the last for the first.
     Waits(Vec<VirtualChannel>),
-    /// The network has more pairs of ports than are looked at: nothing is proved.
+    /// The network has too many pairs of ports to examine, so nothing is proved.
     TooLarge {
-        /// Pairs of ports of the same router, in all routers.
+        /// Pairs of ports of the same router, summed over all routers.
         pairs: usize,
     },
 }
 
-/// Most pairs of ports that are looked at: 1 GiB of memory.
+/// Most pairs of ports that are examined; the search takes 1 GiB of memory for them.
 const MOST: usize = 1 << 28;
 
 impl fmt::Display for Counterexample {
@@ -65,9 +66,10 @@ impl fmt::Display for Counterexample {
     }
 }
 
-/// Follows all that `guide` could do on `wiring`, and looks for a cycle.
+/// Follows all that `guide` could do on `wiring`, and looks for a cycle of dependencies.
 ///
-/// O(goals * channels * wants), squared in the routers for functions that go over a router.
+/// O(goals * channels * requests), with the square of the number of routers as goals for functions
+/// that use an intermediate router.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
@@ -87,7 +89,7 @@ pub fn prove(
         watch.tick("deadlock", u64::from(goal), 2 * u64::from(goals))?;
         search.follow(goal, None);
     }
-    // a packet that has come to its intermediate router goes on to any last one
+    // a packet at its intermediate router may continue to any router as its last one
     let mut ends = std::mem::take(&mut search.ends);
     ends.sort_unstable_by_key(|end| (end.router, end.in_port, end.note));
     ends.dedup_by(|next, kept| {
@@ -111,7 +113,7 @@ struct SearchState {
     note: u32,
 }
 
-/// Channels of one link, and those of another that they depend on.
+/// A dependency: a set of channels of one link, and a set of channels of the next link.
 type DependencyEdge = (u32, u32);
 
 /// The search for the dependencies between the channels of a network.
@@ -119,18 +121,18 @@ struct DependencySearch<'a> {
     guide: &'a dyn ExploredGuide,
     wiring: &'a Wiring,
     all: u32,
-    /// Where each router's ports begin among all.
+    /// For each router, the index of its first port in a list of the ports of all routers.
     first: Vec<u32>,
-    /// Where each router's pairs of ports begin among all.
+    /// For each router, the index of its first pair of ports in `edges`.
     pairs: Vec<usize>,
     /// For each pair of an in-port and an out-port, the index in `sets` of its dependencies.
     edges: Vec<u32>,
     sets: Vec<Vec<DependencyEdge>>,
-    /// For each port, the channels and notes that were followed to the present goal.
+    /// For each port, the channels and notes of packets already followed to the present goal.
     seen: Vec<Vec<(u32, u32)>>,
     touched: Vec<u32>,
     open: Vec<SearchState>,
-    /// Packets at their intermediate router.
+    /// The states of packets when they are at their intermediate router.
     ends: Vec<SearchState>,
 }
 
@@ -158,7 +160,8 @@ impl<'a> DependencySearch<'a> {
         }
     }
 
-    /// Follows packets to one goal: an intermediate router, or, from `ends` too, their last one.
+    /// Follows packets to one router, `goal`. Without `ends` it is their intermediate router; with
+    /// `ends` it is their last router, and packets also start from these states.
     fn follow(&mut self, goal: u32, ends: Option<&[SearchState]>) {
         let mut notes = Vec::new();
         for source in (0..self.wiring.routers()).filter(|r| *r != goal) {
@@ -195,7 +198,7 @@ impl<'a> DependencySearch<'a> {
         }
     }
 
-    /// Writes down what a step depends on, and follows it where that is new.
+    /// Records the dependency that a step causes, and follows the step if it was not seen before.
     fn take(&mut self, at: &SearchState, step: &PossibleStep) {
         let held = at.lanes & step.on;
         let CableEnd::Router { router, port } =
@@ -227,13 +230,14 @@ impl<'a> DependencySearch<'a> {
         }
     }
 
-    /// Where the pairs of a port that packets come in by begin.
+    /// The index in `edges` of the first pair whose in-port is `in_port` of `router`.
     fn pair(&self, router: u32, in_port: u16) -> usize {
         let ports = self.wiring.ports(router).len();
         self.pairs[router as usize] + ports * usize::from(in_port)
     }
 
-    /// The set with one edge more. There are few: steps have few kinds of lanes.
+    /// The index of the set that has one edge more. There are few sets, as steps use few sets of
+    /// lanes.
     fn with(&mut self, set: usize, edge: DependencyEdge) -> u32 {
         let mut edges = self.sets[set].clone();
         edges.push(edge);
@@ -245,7 +249,7 @@ impl<'a> DependencySearch<'a> {
         }) as u32
     }
 
-    /// An order of all channels, or a cycle.
+    /// An order of all channels, or a cycle of them if there is no order.
     fn order(&self) -> Verdict<ChannelOrder, Counterexample> {
         let atoms = self.atoms();
         let width = atoms.len();
@@ -267,7 +271,7 @@ impl<'a> DependencySearch<'a> {
         let Some(mut at) = done.iter().position(|done| !done) else {
             return Verdict::Holds(ChannelOrder { channels });
         };
-        // each that is left has one before it that is left: go back until one comes again
+        // every channel that is left has a predecessor that is left: go back until one repeats
         let mut last = vec![usize::MAX; done.len()];
         self.each(&atoms, |from, to| {
             if !done[from] {
@@ -286,7 +290,7 @@ impl<'a> DependencySearch<'a> {
         Verdict::Fails(Counterexample::Waits(cycle.filter_map(one).collect()))
     }
 
-    /// Sets of virtual channels that no step tells apart.
+    /// Sets of virtual channels such that every step uses all channels of a set or none of them.
     fn atoms(&self) -> Vec<u32> {
         let mut atoms = vec![self.all];
         let mut known = std::collections::BTreeSet::new();
@@ -332,7 +336,7 @@ impl<'a> DependencySearch<'a> {
         VirtualChannel { router, port, lane }
     }
 
-    /// The channels of a port, of these lanes; none of a port without a link.
+    /// The virtual channels `lanes` of a port; none if the port has no link.
     fn channels(&self, port: usize, lanes: u32) -> impl Iterator<Item = VirtualChannel> {
         let one = self.channel(port, 0);
         let end = self.wiring.ports(one.router)[usize::from(one.port)].end;

@@ -1,4 +1,4 @@
-//! What `BookSim` 2 calls by name: its networks and its routing functions, as they are there.
+//! The networks and routing functions of `BookSim` 2, by the names that they have there.
 
 pub mod freedom;
 pub mod networks;
@@ -12,50 +12,50 @@ use paths::wiring::Wiring;
 pub enum Network {
     /// See [`networks::mesh`].
     Mesh {
-        /// Routers in a dimension.
+        /// Number of routers in each dimension.
         k: u32,
-        /// Dimensions.
+        /// Number of dimensions.
         n: u32,
     },
     /// See [`networks::torus`].
     Torus {
-        /// Routers in a dimension.
+        /// Number of routers in each dimension.
         k: u32,
-        /// Dimensions.
+        /// Number of dimensions.
         n: u32,
-        /// Wires as long as the placement makes them.
+        /// Whether links have the latencies of `BookSim`'s placement, instead of 1.
         wires: bool,
     },
     /// See [`networks::flatfly`].
     FlatFly {
-        /// Routers in a dimension.
+        /// Number of routers in each dimension.
         k: u32,
-        /// Dimensions.
+        /// Number of dimensions.
         n: u32,
-        /// Routers in a row of the placement.
+        /// Number of routers in a row of the placement.
         x: u32,
-        /// Endpoints of a router in a row of the placement.
+        /// Number of endpoints of a router in a row of the placement.
         xr: u32,
-        /// Wires as long as the placement makes them.
+        /// Whether links have the latencies of `BookSim`'s placement, instead of 1.
         wires: bool,
     },
     /// See [`networks::fattree`].
     FatTree {
-        /// Links up, and links down, of a router.
+        /// Number of links up, and of links down, of a router.
         k: u32,
-        /// Levels.
+        /// Number of levels.
         n: u32,
     },
     /// See [`networks::dragonfly`].
     Dragonfly {
-        /// Endpoints of a router.
+        /// Number of endpoints of a router.
         p: u32,
     },
     /// See [`networks::anynet`].
     Anynet {
-        /// The neighbours of each router with the latency to them.
+        /// For each router, its neighbours with the latency of the channel to them.
         neighbours: Vec<Vec<(u32, u32)>>,
-        /// The endpoints of each router.
+        /// For each router, the numbers of its endpoints.
         endpoints: Vec<Vec<u32>>,
     },
 }

@@ -1,8 +1,8 @@
 //! `BookSim`'s networks: its numbers of routers, ports and endpoints, and its latencies.
 //!
 //! Source: `BookSim` 2, files `kncube`, `flatfly_onchip`, `fattree`, `dragonfly` and `anynet` of
-//! src/networks. Where its input and output ports are numbered differently, here both have the
-//! number of the output.
+//! src/networks. If `BookSim` numbers the input and the output of a port differently, both have the
+//! number of the output here.
 
 use base::Refusal;
 use paths::wiring::{CableEnd, Port, Wiring};
@@ -10,9 +10,9 @@ use paths::wiring::{CableEnd, Port, Wiring};
 /// Most ports of a router.
 const MOST_PORTS: u64 = 1 << 16;
 
-/// k^n routers in a mesh, digit d of a router's number to the base k its coordinate in dimension
-/// d. Port 2 d leads up in dimension d, 2 d + 1 down, 2 n to the endpoint; nothing is cabled at
-/// the rim. All wires have latency 1.
+/// A mesh of k^n routers. Digit d of a router's number to the base k is its coordinate in dimension
+/// d. Port 2 d leads up in dimension d, port 2 d + 1 down, port 2 n to the endpoint; at the rim,
+/// ports that would lead out are not cabled. All wires have latency 1.
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
@@ -20,8 +20,8 @@ pub fn mesh(k: u32, n: u32) -> Result<Wiring, Refusal> {
     cube(k, n, false, 1)
 }
 
-/// k^n routers in a torus, numbered as a [`mesh`] is. `wires`: links have latency 2, as the
-/// placement makes them, else 1.
+/// A torus of k^n routers, numbered as in a [`mesh`]. With `wires` links have latency 2, as in
+/// `BookSim`'s placement, else 1.
 ///
 /// # Errors
 /// As [`mesh`].
@@ -53,17 +53,17 @@ fn cube(k: u32, n: u32, round: bool, latency: u32) -> Result<Wiring, Refusal> {
 
 /// A flattened butterfly of k^n routers with xr * xr endpoints each.
 ///
-/// For the placement routers stand in rows of x, and endpoints around each in a square: endpoint
-/// (i, j) of router (X, Y) has the number (x xr) (xr Y + j) + xr X + i and is on port xr j + i.
-/// Then, dimension by dimension, a port for each other router, by ascending coordinate. `wires`:
-/// latencies are the distances of the placement, else 1.
+/// `BookSim`'s placement puts routers in rows of x, with the endpoints of each in a square around
+/// it: endpoint (i, j) of router (X, Y) has the number (x xr) (xr Y + j) + xr X + i and is on port
+/// xr j + i. The ports behind these lead, dimension by dimension, to each other router by ascending
+/// coordinate. With `wires` latencies are the distances of the placement, else 1.
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
 pub fn flatfly(k: u32, n: u32, x: u32, xr: u32, wires: bool) -> Result<Wiring, Refusal> {
     let c = xr * xr;
     few_ports("k", u64::from(c) + u64::from(n) * u64::from(k - 1))?;
-    // how far the i-th of xr places is from the middle, the nearest ones 0
+    // distance of the i-th of xr places from the middle, where the nearest places count 0
     let off = |i: u32| if xr % 2 == 1 { i.abs_diff(xr / 2).max(1) } else { aside(i, xr / 2) } - 1;
     let row = |router: u32| {
         let (column, line) = (router % x, router / x);
@@ -86,7 +86,7 @@ pub fn flatfly(k: u32, n: u32, x: u32, xr: u32, wires: bool) -> Result<Wiring, R
     Ok(wired((0..k.pow(n)).map(row)))
 }
 
-/// Steps from the middle of an even row: the two beside it are 1.
+/// Distance of place i from the middle of a row of 2 * `half`; it is 1 for the two middle places.
 fn aside(i: u32, half: u32) -> u32 {
     if i < half { half - i } else { i - half + 1 }
 }
@@ -163,9 +163,9 @@ pub fn dragonfly(p: u32) -> Result<Wiring, Refusal> {
     Ok(wired((0..groups * a).map(row)))
 }
 
-/// A network of a file: `neighbours` of each router ascending, with the latency of the channel to
-/// them, and its `endpoints`. Endpoints have the first ports. Every neighbour names the router
-/// back.
+/// The network of a file. `neighbours` lists for each router its neighbours, ascending, with the
+/// latency of the channel to them; `endpoints` lists its endpoints, which have its first ports.
+/// Every neighbour lists the router in turn.
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
@@ -195,7 +195,7 @@ pub(super) fn digit(number: u32, k: u32, d: u32) -> u32 {
     number / k.pow(d) % k
 }
 
-/// The number with another digit d to the base k.
+/// The number with digit d to the base k replaced by `value`.
 pub(super) fn with_digit(number: u32, k: u32, d: u32, value: u32) -> u32 {
     number - digit(number, k, d) * k.pow(d) + value * k.pow(d)
 }
@@ -224,7 +224,8 @@ fn few_ports(param: &str, ports: u64) -> Result<(), Refusal> {
 mod tests {
     use super::*;
 
-    /// Links from each router, by breadth-first search, and -1 for none.
+    /// For each router its distance in links from `from`, by breadth-first search; -1 if
+    /// unreachable.
     fn distances(w: &Wiring, from: u32) -> Vec<i64> {
         let mut far = vec![-1; w.routers() as usize];
         far[from as usize] = 0;
@@ -277,7 +278,8 @@ mod tests {
                     }
                 }
             }
-            // k^(n-1) (k - 1) links a dimension, in both directions; a torus has k^n
+            // a mesh has k^(n-1) (k - 1) links in each dimension, in both directions; a torus has
+            // k^n
             let across = k.pow(n - 1);
             assert_eq!(links(&m, 1) as u32, 2 * n * across * (k - 1));
             assert_eq!(links(&t, 2) as u32, 2 * n * across * k);
@@ -317,7 +319,8 @@ mod tests {
                 k.pow(n) * n * (k - 1)
             );
         }
-        // the endpoints of a router are a square of the grid of all: 8 a row for x 4, xr 2
+        // the endpoints of a router form a square in the grid of all endpoints: 8 in a row for x 4,
+        // xr 2
         let w = flatfly(4, 2, 4, 2, false).unwrap();
         let on = |r: u32| {
             let ends = w.ports(r).iter().filter_map(|p| match p.end {
@@ -401,7 +404,8 @@ mod tests {
                     assert_eq!(from == to, port.out_latency == 10);
                     if from != to {
                         assert!(pairs.insert((from, to)), "{from} to {to} twice");
-                        // the rule: x is the other group, without the own one, in order
+                        // the rule: x is the index of the other group among all groups but the own
+                        // one
                         let x = (0..groups).filter(|g| *g != from).position(|g| g == to).unwrap();
                         assert_eq!((r % a, i), (x as u32 / p, p + a - 1 + x as u32 % p));
                     }

@@ -1,38 +1,38 @@
-//! Allocators: of all requests, some that share neither input nor output.
+//! Allocators: they grant a subset of requests such that no two share an input or an output.
 
 use crate::router::Allocator;
 
-/// Nobody.
+/// No request.
 const NONE: u32 = u32::MAX;
 
-/// A request of an input for an output; there is one of a pair at most.
+/// A request of an input for an output; each pair of them has at most one request.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct AllocationRequest {
-    /// The input.
+    /// The input that requests.
     pub(super) from: u32,
-    /// The output.
+    /// The output that is requested.
     pub(super) to: u32,
-    /// Rank among requests of the same input.
+    /// Rank among requests of the same input; the highest is served first.
     pub(super) rank: i64,
-    /// Rank among requests for the same output.
+    /// Rank among requests for the same output; the highest is served first.
     pub(super) urgency: i64,
-    /// The input lane that asks.
+    /// The input lane for which the input requests.
     pub(super) lane: u32,
 }
 
-/// The state of an allocator; the next in turn is kept by input and output.
+/// The state of an allocator. The round-robin turns of inputs and outputs are kept elsewhere.
 #[derive(Debug, Default)]
 pub(super) struct AllocatorState {
-    /// By input and by output: the best request so far, by its place in the list.
+    /// By input and by output: the best request so far, by its index in the list of requests.
     best_in: Vec<u32>,
     best_out: Vec<u32>,
-    /// Whether an input, an output has been given.
+    /// By input and by output: whether it has been granted.
     done_in: Vec<bool>,
     done_out: Vec<bool>,
     given: Vec<u32>,
 }
 
-/// How far `number` is behind the turn: what is before it comes last.
+/// The distance of `number` behind the round-robin turn; numbers before the turn come last.
 fn behind(number: u32, turn: u16) -> u16 {
     (number as u16).wrapping_sub(turn)
 }
@@ -48,7 +48,8 @@ impl AllocatorState {
         }
     }
 
-    /// Places of the requests that are given; `turns` of inputs and outputs move on.
+    /// The indices of the requests that are granted. Advances the round-robin `turns` of inputs and
+    /// outputs.
     pub(super) fn allocate(
         &mut self,
         by: Allocator,

@@ -4,15 +4,15 @@ use paths::lengths::PathLengths;
 use paths::select::RailSelection;
 use traffic::times::StretchedPackets;
 
-/// How packets are assigned to sources that create none themselves.
+/// The assignment of packets to sources that create none themselves.
 #[derive(Debug, Clone, Copy)]
 pub struct RailAssignment<'a> {
     /// Sources of an endpoint: rail r of endpoint e is source e * rails + r.
     pub rails: u32,
-    /// Which of them takes a packet.
+    /// The rule that selects the rail for a packet.
     pub rail: RailSelection,
-    /// Packets with their times; none where times are drawn, as the class says.
+    /// The list of packets with their times; none if packets are drawn from their class.
     pub times: Option<StretchedPackets<'a>>,
-    /// How far routers are from one another, where [`RailSelection::Shortest`] asks.
+    /// Distances between routers; only for [`RailSelection::Shortest`].
     pub lengths: Option<&'a PathLengths>,
 }

@@ -1,4 +1,4 @@
-//! What must be true between cycles: nothing is lost, nothing is made, and who waits can go on.
+//! Invariants between cycles: no flit or credit is lost or created, and some packet can move on.
 
 use super::board::SharedBoard;
 use super::context::next_place;
@@ -13,20 +13,20 @@ pub struct BlockedPacket {
     pub router: u32,
     /// The port that it came in by.
     pub port: u16,
-    /// Its virtual channel there.
+    /// The virtual channel of that port on which it came in.
     pub lane: u8,
     /// The endpoint that it goes to.
     pub target: u32,
 }
 
-/// The routers between two cycles, all of them, and what they share.
+/// All routers between two cycles, and the state that they share.
 pub(super) struct RouterAudit<'a, const N: usize, const W: usize, const M: usize> {
     pub(super) units: Vec<&'a RouterUnit<N, W, M>>,
     pub(super) board: &'a SharedBoard,
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a RouterDesign,
     pub(super) stride: u32,
-    /// Virtual channels.
+    /// Number of virtual channels of a port.
     pub(super) lanes: u8,
     pub(super) full: u32,
 }
@@ -36,7 +36,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
     /// credits at the sender add up to what the buffer holds.
     ///
     /// # Errors
-    /// The first buffer whose sum is another.
+    /// The first buffer whose sum is wrong.
     pub(super) fn credits(&self) -> Result<(), String> {
         let in_flight = self.in_flight();
         for unit in &self.units {
@@ -48,7 +48,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
                 let (port, v) = self.port_of(lane);
                 let (what, sum) = match self.wiring.ports(unit.router)[port].end {
                     CableEnd::Empty => continue,
-                    // the flits for an endpoint and its credits are one mark
+                    // a flit for an endpoint and the credit for it share one bit of the calendar
                     CableEnd::Endpoint(_) => {
                         let inside = u32::from(unit.count[lane]) + of(0, lane);
                         let room = u32::from(unit.room[lane]) + of(2, lane);
@@ -102,12 +102,12 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         }
     }
 
-    /// Whether nothing is in flight between routers, or between routers and endpoints.
+    /// Whether no flit or credit is in flight, between routers or between routers and endpoints.
     pub(super) fn is_still(&self) -> bool {
         self.in_flight().iter().all(|&marks| marks == 0)
     }
 
-    /// The marks of every bit of a slot's words, over all slots of all calendars.
+    /// For every bit of the calendars' words, the number of slots in which it is set.
     fn in_flight(&self) -> Vec<u32> {
         let mut sum = Vec::new();
         for calendar in &self.board.calendars {
@@ -125,11 +125,11 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         (lane >> self.stride, lane & ((1 << self.stride) - 1))
     }
 
-    /// Packets that wait for one another in a cycle and can never go on, if there are any.
+    /// Packets that wait for one another in a cycle and can never move on; none if there are none.
     ///
-    /// Source: as the detection of knots: who can go on is found from those who can at once; a
-    /// packet can where one of the lanes that it wants is free or held by a packet that can.
-    /// O(lanes), a few rounds.
+    /// Source: detection of knots. It starts from the packets that can move at once; a packet can
+    /// also move if one of the lanes that it requests is free, or held by a packet that can move.
+    /// O(lanes) for each of a few rounds.
     pub(super) fn deadlock(&self) -> Option<Vec<BlockedPacket>> {
         let mut goes: Vec<Vec<bool>> = self.units.iter().map(|_| vec![false; N]).collect();
         let holders = self.holders();
@@ -173,7 +173,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         BlockedPacket { router: unit.router, port: port as u16, lane: v as u8, target }
     }
 
-    /// The input lane that has each output lane.
+    /// For each router and output lane, the input lane whose packet holds it.
     fn holders(&self) -> Vec<Vec<Option<usize>>> {
         let of = |unit: &&RouterUnit<N, W, M>| {
             let mut holders = vec![None; N];
@@ -185,7 +185,8 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         self.units.iter().map(of).collect()
     }
 
-    /// The input lane of the next router that an output lane leads to; none towards an endpoint.
+    /// The input lane at the next router that an output lane leads to; none if it leads to an
+    /// endpoint.
     fn next_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
         let (port, v) = self.port_of(x);
         match self.wiring.ports(self.units[r].router)[port].end {
@@ -196,7 +197,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         }
     }
 
-    /// What [`RouterAudit::next_lane`] finds, where the buffer of that lane is full.
+    /// The input lane that [`RouterAudit::next_lane`] finds, if its buffer is full.
     fn full_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
         self.next_lane(r, x).filter(|far| self.flits_in(*far) == self.full)
     }
@@ -206,7 +207,8 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         u32::from(self.units[r].count[i])
     }
 
-    /// What an input lane waits for: one of these lanes must go on, `None` being nothing.
+    /// What an input lane waits for: one of these lanes must move on first. `None` in the list
+    /// means that it need not wait.
     fn waits_for(
         &self,
         r: usize,
@@ -216,7 +218,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         let unit = self.units[r];
         let ports = self.wiring.ports(unit.router);
         if unit.count[i] == 0 {
-            // the rest of its packet is with the lane before, if the packet goes on there
+            // the rest of its packet is in the lane before this one, if that packet holds this lane
             let (port, v) = self.port_of(i);
             let CableEnd::Router { router, port } = ports[port].end else { return vec![None] };
             let before = (usize::from(port) << self.stride) + v;
@@ -240,7 +242,8 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
                 let kind = self.router;
                 match holders[r][x] {
                     Some(j) if !is_free => Some((r, j)),
-                    // its last packet keeps it until it has left the next buffer
+                    // the last packet that used it holds it until that packet has left the next
+                    // buffer
                     None if !is_free => self.next_lane(r, x).filter(|far| self.flits_in(*far) > 0),
                     _ if kind.vc_busy_when_full && unit.credits[x] == 0 => self.full_lane(r, x),
                     _ => None,

@@ -1,23 +1,23 @@
-//! Stages of several cycles that are no pipelines, as BookSim's are not.
+//! Stages of several cycles that are not pipelined, as in BookSim.
 //!
-//! A stage takes all that has come, together; what comes meanwhile waits until these have left, all
-//! in the same step, and is taken in the step after. All that a router has to route is one such
-//! stage, all that goes through its crossbar is another.
+//! Such a stage takes all items that have arrived as one batch, and they leave together in the same
+//! step. Items that arrive meanwhile wait, and are taken in the step after that. Routing is one
+//! such stage of a router, and passing the crossbar another.
 
 use super::context::{CycleContext, WHOLE};
 
-/// When a stage takes, or took, the last it knows of, and when these leave.
+/// Times of the last batch of a stage that is known.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct StageBatch {
-    /// The step in which it takes them, counted from the beginning.
+    /// The step in which the stage takes the batch, counted from the start of the simulation.
     begins: u64,
-    /// The step in which they leave, and its cycle.
+    /// The step in which the batch leaves, and the cycle of that step.
     ends: (u64, u32),
 }
 
 impl StageBatch {
-    /// What comes may be taken from `step` on, which is in `cycle`, by a stage of `delay` cycles, 2
-    /// or more: the step in which it leaves, and its cycle. O(1).
+    /// The step and the cycle in which an item leaves that may be taken from `step` on, which is in
+    /// `cycle`. The stage takes `delay` cycles, 2 or more. O(1).
     pub(super) fn take<G: ?Sized>(
         &mut self,
         (step, cycle): (u64, u32),
@@ -29,7 +29,7 @@ impl StageBatch {
             let (begins, from) = if left < step {
                 (step, cycle)
             } else {
-                // they leave in the first step of their cycle
+                // a batch leaves in the first step of its last cycle
                 (left + 1, last + u32::from(on.steps(last) == 1))
             };
             let ends = from + delay - 1;
@@ -39,7 +39,7 @@ impl StageBatch {
     }
 }
 
-/// The number of a cycle's first step.
+/// The number of the first step of a cycle.
 pub(super) fn first_step<G: ?Sized>(cycle: u32, on: &CycleContext<'_, G>) -> u64 {
     u64::from(cycle) * on.speed / WHOLE + 1
 }

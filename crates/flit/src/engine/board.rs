@@ -3,7 +3,7 @@
 use paths::word::FlitLayout;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Words that one thread writes and others read, cycles later: a barrier lies between.
+/// Words that one thread writes and other threads read some cycles later, after a barrier.
 #[derive(Debug, Default)]
 pub(super) struct SharedWords(Vec<AtomicU64>);
 
@@ -22,7 +22,7 @@ impl SharedWords {
         self.0[at].store(value, Relaxed);
     }
 
-    /// The word, which becomes 0.
+    /// Reads the word and sets it to 0.
     #[inline]
     pub(super) fn take(&self, at: usize) -> u64 {
         let word = self.0[at].load(Relaxed);
@@ -33,23 +33,23 @@ impl SharedWords {
     }
 }
 
-/// A calendar of bits by cycle: what one thread sends to all routers.
+/// A calendar of bits by cycle, which holds what one thread sends to all routers.
 ///
-/// Every word has a slot a cycle, as many as cycles that anything can be ahead, a power of two:
-/// what comes in the next cycles is in one line of the cache. A line more lies between two words,
-/// so that the slots of a cycle do not all compete for the same places in it.
+/// Every word has a slot for each cycle up to the farthest one ahead, a power of two in number: the
+/// slots of the next cycles share a cache line. Another cache line separates two words, so that the
+/// slots of one cycle do not all compete for the same cache sets.
 #[derive(Debug)]
 pub(super) struct BitCalendar {
     bits: SharedWords,
-    /// Slots of a word, less one.
+    /// Number of slots of a word, minus one.
     mask: u32,
 }
 
-/// Slots that are left out after each word.
+/// Slots left unused after each word.
 const GAP: u32 = 8;
 
 impl BitCalendar {
-    /// For the bits of `words` words, up to `ahead` cycles ahead.
+    /// An empty calendar for `words` words, up to `ahead` cycles ahead.
     pub(super) fn new(ahead: u32, words: usize) -> Self {
         let slots = Self::slots(ahead);
         Self { bits: SharedWords::zeros(words * (slots + GAP) as usize), mask: slots - 1 }
@@ -59,7 +59,7 @@ impl BitCalendar {
         (ahead + 1).next_power_of_two()
     }
 
-    /// How far apart the places of two words are.
+    /// The distance in slots from one word to the next.
     pub(super) fn pitch(ahead: u32) -> u32 {
         Self::slots(ahead) + GAP
     }
@@ -71,13 +71,13 @@ impl BitCalendar {
         self.bits.set(at, self.bits.get(at) | 1 << (bit & 63));
     }
 
-    /// What is in the slot of a cycle of the word at `place`; it becomes 0.
+    /// Reads the slot of a cycle of the word at `place`, and sets it to 0.
     #[inline]
     pub(super) fn take(&self, cycle: u32, place: u32) -> u64 {
         self.bits.take((place + (cycle & self.mask)) as usize)
     }
 
-    /// Adds, for every bit of every word, in how many slots it is set.
+    /// Adds to `sum`, for every bit of every word, the number of slots in which it is set.
     pub(super) fn count(&self, sum: &mut Vec<u32>) {
         let pitch = (self.mask + 1 + GAP) as usize;
         sum.resize(self.bits.0.len() / pitch * 64, 0);
@@ -91,20 +91,21 @@ impl BitCalendar {
     }
 }
 
-/// The board that all threads share.
+/// The state that all threads share.
 #[derive(Debug)]
 pub(super) struct SharedBoard {
-    /// Where the fields of flits are.
+    /// The positions of the fields in a flit's word.
     pub(super) layout: FlitLayout,
-    /// Flits of all input buffers.
+    /// The flits in all input buffers.
     pub(super) rings: SharedWords,
-    /// What the heads in `rings` want where they are, with lookahead; empty without.
+    /// The outputs that the heads in `rings` request at their router; empty without lookahead.
     pub(super) wants: SharedWords,
-    /// A calendar a thread: what it sends.
+    /// For each thread, a calendar of what it sends.
     pub(super) calendars: Vec<BitCalendar>,
-    /// Flits sent and not credited, of every port, as seen by those far away: of even cycles, then
-    /// of odd ones. Empty where no guide looks.
+    /// For every port, flits sent and not yet credited, as remote routers see it: first for even
+    /// cycles, then for odd cycles. Empty if no guide reads them.
     pub(super) used: [SharedWords; 2],
-    /// Flits that wait at every source, likewise; empty where rails do not look at one another.
+    /// Flits that wait at every source, for even and odd cycles likewise; empty if rails are not
+    /// compared.
     pub(super) waiting: [SharedWords; 2],
 }

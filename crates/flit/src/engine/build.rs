@@ -1,4 +1,4 @@
-//! Putting an engine together: sizes of arrays, who is cabled to whom, who sends.
+//! Construction of an engine: array sizes, cabling, and the sources at endpoints.
 
 use super::assignment::RailAssignment;
 use super::audit::{BlockedPacket, RouterAudit};
@@ -31,76 +31,81 @@ pub struct EngineSetup<'a> {
     pub guide: &'a dyn Guide,
     /// The traffic.
     pub classes: &'a [InjectionClass],
-    /// How urgent each class is, where the router goes by classes.
+    /// The urgency of each class, used if the router prioritises by class.
     pub urgencies: &'a [u32],
     /// The seed of all that is random.
     pub seed: u64,
     /// Threads: the result is the same with any number.
     pub threads: usize,
-    /// Takes the full step also where the plain one would do: the result is the same.
+    /// Whether the full step runs even if the plain one would suffice; the result is the same.
     pub always_full: bool,
-    /// How packets are assigned to sources that create none themselves, where there are such.
+    /// How packets are assigned to rails that create no packets themselves; none if all create
+    /// their own.
     pub assignment: Option<RailAssignment<'a>>,
-    /// No more cycles than these are simulated.
+    /// The simulation never gets beyond this number of cycles.
     pub cycles: u32,
-    /// Whether the age of a packet begins when it is staged, so that no wait before that counts.
+    /// Whether the age of a packet starts when it is staged, so that its wait in the source queue
+    /// does not count.
     pub age_from_staging: bool,
 }
 
-/// A simulation that goes on cycle by cycle.
+/// A simulation that advances cycle by cycle.
 pub trait FlitEngine {
     /// The next cycle.
     fn now(&self) -> u32;
 
-    /// Simulates this number of cycles more.
+    /// Simulates this number of further cycles.
     fn advance(&mut self, cycles: u32);
 
-    /// Packets staged, and flits that arrive, in these cycles count; with `late` also packets
-    /// created in them and staged afterwards.
+    /// Sets the cycles to measure: packets staged and flits arriving in them count. With `late`,
+    /// packets that are created in them and staged afterwards count, too.
     fn count_in(&mut self, cycles: Range<u32>, late: bool);
 
-    /// Whether all packets count that arrive, whenever they were staged.
+    /// Sets whether every packet that arrives counts, whenever it was staged.
     fn count_all(&mut self, all: bool);
 
-    /// What arrives from this cycle on is counted when a later one is given here: flits that have
-    /// left their last router are known to arrive before they do. At first there is no such cycle.
+    /// Defers flits that arrive in this cycle or later: they are counted after a call with a later
+    /// cycle. Flits that have left their last router are known to arrive before they do. Without a
+    /// call nothing is deferred.
     fn count_until(&mut self, cycle: u32);
 
-    /// By class, the flits of packets that are staged and have not arrived, and the sum of their
-    /// ages in cycles. The current cycle is the last one given to [`Self::count_until`]. O(flits).
+    /// For each class, the number of flits of packets that are staged and have not arrived, and the
+    /// sum of their ages in cycles. The current cycle is the last one passed to
+    /// [`Self::count_until`]. O(flits).
     fn not_arrived(&self) -> Vec<(u64, u64)>;
 
-    /// Whether all packets that count have been made and have arrived.
+    /// Whether all packets that count have been created and have arrived.
     fn all_counted_arrived(&self) -> bool;
 
-    /// Forgets what was counted.
+    /// Resets all counters.
     fn clear(&mut self);
 
-    /// No more packets are made.
+    /// Stops the creation of packets.
     fn stop_sources(&mut self);
 
-    /// What was counted so far.
+    /// The counts so far.
     fn tally(&self) -> Tally;
 
-    /// Flits inside the network, and staged in front of it.
+    /// The number of flits inside the network or staged at its sources.
     fn flits_inside(&self) -> u64;
 
-    /// Checks that nothing was lost or made: flits and credits of every buffer, and flits inside.
+    /// Checks that no flit or credit was lost or created: for every buffer, and for all flits
+    /// inside.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The invariant that is violated.
     fn audit(&self) -> Result<(), String>;
 
-    /// Packets that wait for one another in a cycle, if there are any. O(lanes).
+    /// Packets that wait for one another in a cycle; none if there are none. O(lanes).
     fn deadlock(&self) -> Option<Vec<BlockedPacket>>;
 
-    /// Whether there are flits and none of them, and no credit, is in flight. O(calendars).
+    /// Whether there are flits, but no flit or credit is in flight. O(calendars).
     fn is_still(&self) -> bool;
 
-    /// Whether some packet has not moved since this was asked last.
+    /// Whether some packet has not moved since the last call.
     fn is_slow(&mut self) -> bool;
 
-    /// Flits sent so far by every port of every router, in order.
+    /// For every port of every router, in order, the number of flits sent so far.
     fn sent(&self) -> Vec<u32>;
 
     /// Adds, for every port of every router in order and each virtual channel, the flits that are
@@ -108,23 +113,24 @@ pub trait FlitEngine {
     fn count_buffered(&self, sums: &mut [u32]);
 }
 
-/// Whether the plain step does all that is asked for.
+/// Whether the plain step suffices for this setup.
 pub(super) fn is_plain(setup: EngineSetup<'_>) -> bool {
     setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
 }
 
-/// Whether rails of an endpoint look at one another.
+/// Whether the rails of an endpoint compare their queues.
 fn compares_rails(setup: EngineSetup<'_>) -> bool {
     setup.assignment.is_some_and(|a| a.rail.compares())
 }
 
-/// Whether some router looks at the queues of others.
+/// Whether some router reads the queues of other routers.
 fn sees_far(setup: EngineSetup<'_>) -> bool {
     let ahead = setup.router.routing_delay == 0 && setup.guide.sees_queues();
     ahead || setup.guide.sees_far()
 }
 
-/// All routers: usual ones with `1 << S` lanes a port and one class of traffic, or [`ANY`].
+/// All routers: plain ones with `1 << S` lanes a port and one class of traffic, or any with
+/// [`ANY`].
 pub(super) struct RouterEngine<
     'a,
     G: ?Sized,
@@ -146,7 +152,8 @@ pub(super) struct RouterEngine<
     counts_before: u32,
     window: u32,
     pitch: u32,
-    /// Front flits when last asked: where in its ring, and whether there is one.
+    /// For each input lane at the last call of `is_slow`: the ring index of its front flit, and
+    /// whether it had one.
     fronts: Vec<(u32, bool)>,
 }
 
@@ -369,7 +376,7 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
             sums.iter_mut().zip(counts).for_each(|(sum, &count)| *sum += u32::from(count));
         };
         if lanes == 1 << stride {
-            // no place is left out
+            // lanes have no gaps between ports
             let mut rest = sums;
             for unit in self.parts.iter().flat_map(|p| &p.units) {
                 let (mine, others) = rest.split_at_mut((unit.ports as usize) << stride);
@@ -389,14 +396,14 @@ impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S:
 /// The offsets of every router's ports, rings and words in the shared arrays.
 struct RouterOffsets {
     first_port: Vec<u32>,
-    /// Where rings begin, by router.
+    /// For each router, the offset of its first ring.
     ring: Vec<u32>,
-    /// Where words of a calendar begin, by router.
+    /// For each router, the offset of its first calendar word.
     word: Vec<u32>,
     ports: usize,
     flits: usize,
     words: usize,
-    /// Cycles that anything can be ahead.
+    /// The most cycles by which an entry of a calendar can be ahead.
     ahead: u32,
 }
 
@@ -425,9 +432,9 @@ impl RouterOffsets {
             let longest = ports.iter().map(|p| p.out_latency.max(p.in_latency)).max();
             latency = latency.max(longest.unwrap_or(1));
         }
-        // a full buffer's flits and credits queue up, then go forth and back
+        // the flits and credits of a full buffer queue up, then travel both directions of the link
         let queue = u32::from(router.virtual_channels) * router.buffer_flits;
-        // one may have to wait for those in the crossbar first
+        // in BookSim's mode a flit may first wait for the batch in the crossbar
         let waits = if router.as_booksim { router.crossbar_delay } else { 0 };
         let delays =
             router.credit_delay + router.switch_alloc_delay + router.crossbar_delay + waits;
@@ -435,7 +442,7 @@ impl RouterOffsets {
         new
     }
 
-    /// The calendar's place for a lane: of the words of arrivals (0), credits (1) or credits of
+    /// The calendar index of a lane's word of this kind: arrivals (0), credits (1) or credits for
     /// endpoints (2).
     fn place(&self, router: u32, kind: u32, lane: usize) -> u32 {
         let word = self.word[router as usize] + kind * self.words_of(router) + lane as u32 / 64;
@@ -447,7 +454,7 @@ impl RouterOffsets {
     }
 }
 
-/// Routers in as many runs as threads, with about as many ports each.
+/// Splits the routers into consecutive ranges, one for each thread, with about equally many ports.
 fn split(first_port: &[u32], threads: usize) -> impl Iterator<Item = Range<u32>> + '_ {
     let all = u64::from(*first_port.last().unwrap_or(&0));
     let cut = move |i: usize| {
@@ -459,7 +466,7 @@ fn split(first_port: &[u32], threads: usize) -> impl Iterator<Item = Range<u32>>
     (0..threads).map(move |i| end(i)..end(i + 1))
 }
 
-/// A router, empty.
+/// An empty router.
 fn unit<const N: usize, const W: usize, const M: usize>(
     setup: EngineSetup<'_>,
     places: &RouterOffsets,
@@ -534,7 +541,7 @@ fn source(
             return Ok((class.source(endpoint, &mut random)?, None));
         };
         let first = endpoint - endpoint % assignment.rails;
-        // the same random numbers at all rails of an endpoint
+        // every rail of an endpoint draws the same random numbers
         let mut shared = FastStream::new(setup.seed, "births", number << 32 | u64::from(first));
         let count = if assignment.times.is_some() { 0 } else { assignment.rails };
         let rails = first..first + count;

@@ -1,4 +1,4 @@
-//! Which engine runs a setup: by the size of its routers, and by the type of its guide.
+//! Selection of the engine for a setup: by the size of its routers and the type of its guide.
 
 use super::build::{EngineSetup, FlitEngine, RouterEngine, is_plain};
 use super::context::ANY;
@@ -7,10 +7,10 @@ use base::Refusal;
 use paths::guide::Guide;
 use paths::select::DetourGuide;
 
-/// An engine for this network, of the least arrays that hold its routers.
+/// The engine for this setup that has the smallest arrays in which its routers fit.
 ///
 /// # Errors
-/// When the router does not fit the network, or flits have no room for what they carry.
+/// When the router does not fit the network, or a flit's word has too few bits for its fields.
 pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn FlitEngine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
@@ -30,8 +30,8 @@ pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn FlitEngine + '_>, Refusa
     })
 }
 
-/// The engine that is compiled for the type of the guide, where there is one: the guide is called
-/// directly in the steps of routers. The result is the same as of any other engine.
+/// The engine that is compiled for the type of the guide, if there is one: its routers call the
+/// guide directly. The result is the same as that of the other engines.
 fn compiled_for_guide<'a>(
     setup: EngineSetup<'a>,
 ) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
@@ -42,7 +42,7 @@ fn compiled_for_guide<'a>(
     guide.downcast_ref::<Anynet>().and_then(|anynet| engine_of(anynet, setup))
 }
 
-/// An engine of `guide`, which is the setup's, where its routers are the usual ones and none is
+/// The engine for `guide`, which is the setup's guide, if its routers are plain ones and none is
 /// very large.
 fn engine_of<'a, G: Guide>(
     guide: &'a G,
@@ -54,7 +54,7 @@ fn engine_of<'a, G: Guide>(
     }
 }
 
-/// An engine of usual routers with `1 << S` lanes a port, where there is one for the size.
+/// The engine for plain routers with `1 << S` lanes a port, if one is compiled for the size.
 fn sized<'a, G: Guide, const S: u32>(
     guide: &'a G,
     setup: EngineSetup<'a>,
@@ -72,7 +72,7 @@ fn sized<'a, G: Guide, const S: u32>(
     })
 }
 
-/// Most lanes and ports of a router.
+/// The largest number of lanes and of ports of a router.
 fn size(setup: EngineSetup<'_>) -> (usize, usize) {
     let ports = setup.wiring.most_ports();
     (ports << setup.router.stride_bits(), ports)

@@ -1,4 +1,4 @@
-//! What all routers know while they step: the network, its traffic, and what they see of queues.
+//! What all routers read while they step: the network, its traffic, and their view of queues.
 
 use super::assignment::RailAssignment;
 use super::board::{SharedBoard, SharedWords};
@@ -9,77 +9,80 @@ use paths::word::FlitLayout;
 use std::ops::Range;
 use traffic::process::InjectionClass;
 
-/// Steps are counted in millionths.
+/// Internal steps of routers are counted in millionths; this is one step.
 pub(super) const WHOLE: u64 = 1_000_000;
 
-/// In place of the lanes of a port, as a power of two: of any router, known when it runs.
+/// Stands for the number of lanes of a port if that is known only at run time.
 pub(super) const ANY: u32 = u32::MAX;
 
-/// The place behind `at` in a ring buffer whose size is a power of two, `ring_mask + 1`.
+/// The index after `at` in a ring buffer whose size is a power of two, `ring_mask + 1`.
 #[inline]
 pub(super) fn next_place(at: u32, ring_mask: u32) -> u32 {
     at ^ (at ^ (at + 1)) & ring_mask
 }
 
-/// What a packet wants, in one word: the port above, the lanes below. See [`unpacked`].
+/// An output request in one word: the port in the upper bits, the lanes in the lower ones. See
+/// [`unpacked`].
 #[inline]
 pub(super) fn packed(want: OutputRequest) -> u64 {
     u64::from(want.port) << 32 | u64::from(want.lanes)
 }
 
-/// What a packet wants, out of the word that [`packed`] made.
+/// The output request in a word from [`packed`].
 #[inline]
 pub(super) fn unpacked(want: u64) -> OutputRequest {
     OutputRequest { port: (want >> 32) as u16, lanes: want as u32, rank: 0 }
 }
 
-/// What does not change while cycles go by: the network, its traffic, and what is counted.
+/// The data that does not change during a step of cycles: network, traffic, and what to count.
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct CycleContext<'a, G: ?Sized> {
     pub(super) guide: &'a G,
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a RouterDesign,
     pub(super) classes: &'a [InjectionClass],
-    /// How urgent each class is.
+    /// The urgency of each class.
     pub(super) urgencies: &'a [u32],
-    /// Nothing from this cycle on matters.
+    /// The simulation ends before this cycle.
     pub(super) end: u32,
     pub(super) layout: FlitLayout,
     pub(super) board: &'a SharedBoard,
-    /// Virtual channels of a port have `1 << stride` places.
+    /// The virtual channels of a port take `1 << stride` array elements.
     pub(super) stride: u32,
     /// Ring buffer size minus one. The size is a power of two, so `next_place` wraps with this
     /// mask.
     pub(super) ring_mask: u32,
-    /// Flits of a buffer.
+    /// Capacity of a buffer in flits.
     pub(super) full: u32,
-    /// How far apart the words of calendars are.
+    /// The distance in slots between two words of a calendar.
     pub(super) pitch: u32,
-    /// Internal steps, millionths a cycle.
+    /// Internal steps per cycle, in millionths.
     pub(super) speed: u64,
-    /// Cycles in which packets that are staged, and flits that arrive, count.
+    /// The measured cycles: packets staged and flits arriving in them count.
     pub(super) counted: Range<u32>,
-    /// Whether packets count that were created in these cycles and are staged later.
+    /// Whether packets count that were created in the measured cycles and are staged later.
     pub(super) counts_late: bool,
-    /// Bits that flits have when they arrive, besides their own: [`COUNTED`](paths::word::COUNTED)
-    /// where all packets count, whenever they were staged.
+    /// Bits set in every flit on arrival, besides its own: [`COUNTED`](paths::word::COUNTED) if all
+    /// packets count, whenever they were staged, else 0.
     pub(super) counts_as: u64,
-    /// What arrives from this cycle on is not counted yet.
+    /// Flits that arrive in this cycle or later are not counted yet.
     pub(super) counts_before: u32,
-    /// Whether the age of a packet begins when it is staged, so that no wait before that counts.
+    /// Whether the age of a packet starts when it is staged, so that its wait in the source queue
+    /// does not count.
     pub(super) age_from_staging: bool,
-    /// Whether some router looks at the queues of others.
+    /// Whether some router reads the queues of other routers.
     pub(super) sees_far: bool,
-    /// How packets are assigned to sources that create none themselves.
+    /// How packets are assigned to rails that create no packets themselves; none if all create
+    /// their own.
     pub(super) assignment: Option<RailAssignment<'a>>,
-    /// Whether the short step does.
+    /// Whether routers take the plain step.
     pub(super) is_plain: bool,
-    /// Where each router's ports begin among all.
+    /// For each router, the index of its first port in a list of the ports of all routers.
     pub(super) first_port: &'a [u32],
 }
 
 impl<G: ?Sized> CycleContext<'_, G> {
-    /// How urgent a packet is: allocators serve the most urgent first.
+    /// The urgency of a packet: allocators serve the most urgent first.
     #[inline]
     pub(super) fn urgency(&self, flit: u64, now: u32) -> u32 {
         match self.router.priority {
@@ -90,13 +93,13 @@ impl<G: ?Sized> CycleContext<'_, G> {
         }
     }
 
-    /// Lanes of a port, as a power of two.
+    /// The number of array elements for the lanes of a port, as a binary logarithm.
     #[inline]
     pub(super) fn stride<const S: u32>(&self) -> u32 {
         if S < ANY { S } else { self.stride }
     }
 
-    /// Steps of the routers in a cycle.
+    /// The number of internal steps of routers in a cycle.
     #[inline]
     pub(super) fn steps(&self, cycle: u32) -> u32 {
         if self.speed.is_multiple_of(WHOLE) {
@@ -112,7 +115,7 @@ impl<G: ?Sized> CycleContext<'_, G> {
         next_place(at, self.ring_mask)
     }
 
-    /// What a router with these credits sees in cycle `now`.
+    /// The view of its own queues in cycle `now`, for a router with these credits.
     #[inline]
     pub(super) fn near<'b, const S: u32, const N: usize>(
         &'b self,
@@ -123,7 +126,7 @@ impl<G: ?Sized> CycleContext<'_, G> {
         LocalView { credits, full, now, on: self }
     }
 
-    /// What is seen of a router from elsewhere in cycle `now`.
+    /// The view that other routers have of this router's queues in cycle `now`.
     pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> RemoteView<'_> {
         let used = &self.board.used[(now as usize + 1) % 2];
         RemoteView { used, first_port: self.first_port, router }
@@ -133,7 +136,7 @@ impl<G: ?Sized> CycleContext<'_, G> {
 /// A router's view of its own queues, and of others as they were a cycle ago.
 pub(super) struct LocalView<'a, G: ?Sized, const S: u32, const N: usize> {
     credits: &'a [u16; N],
-    /// Credits of a port whose next buffer is empty.
+    /// The number of credits of a port if the buffer behind it is empty.
     full: u32,
     now: u32,
     on: &'a CycleContext<'a, G>,
@@ -143,7 +146,8 @@ impl<G: ?Sized, const S: u32, const N: usize> QueueView for LocalView<'_, G, S, 
     #[inline]
     fn used(&self, port: u16) -> u32 {
         if S == 2 {
-            // four credits are a word, and a product adds them up: a buffer has 8192 at most
+            // four credits of 16 bits are one word, and a product adds them up: a buffer has 8192
+            // at most
             let four: [u16; 4] = self.credits.as_chunks().0[usize::from(port) & (N / 4 - 1)];
             let word = four.into_iter().rev().fold(0, |word, c| word << 16 | u64::from(c));
             return self.full - (word.wrapping_mul(0x0001_0001_0001_0001) >> 48) as u32;
@@ -158,7 +162,7 @@ impl<G: ?Sized, const S: u32, const N: usize> QueueView for LocalView<'_, G, S, 
     }
 }
 
-/// The view of a router's queues from elsewhere: as they were at the end of the last cycle.
+/// The view that other routers have of a router's queues: their state at the end of the last cycle.
 pub(super) struct RemoteView<'a> {
     used: &'a SharedWords,
     first_port: &'a [u32],

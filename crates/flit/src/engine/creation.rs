@@ -1,4 +1,4 @@
-//! When a source creates its next packet.
+//! The times at which a source creates packets.
 
 use base::seed::FastStream;
 use traffic::process::SourceClock as Clock;
@@ -6,7 +6,8 @@ use traffic::process::SourceClock as Clock;
 /// Never.
 pub(super) const NEVER: u32 = u32::MAX;
 
-/// The cycle of the next packet, from a cycle on; [`NEVER`] where there is none before `end`.
+/// The cycle in which the next packet is created, not before a given cycle; [`NEVER`] if none is
+/// created before `end`.
 #[inline]
 pub(super) fn next_creation(
     clock: Option<&mut Clock>,
@@ -18,9 +19,9 @@ pub(super) fn next_creation(
     next.map_or(NEVER, |cycle| cycle as u32)
 }
 
-/// The cycle of the next packet where each cycle has one with the same chance: when the number
-/// that is drawn for it is at most `most`. It draws what [`next_creation`] would. Random numbers
-/// come and go by value, so that they stay in registers.
+/// The cycle in which the next packet is created if every cycle has the same probability: a packet
+/// is created when the number drawn for the cycle is at most `most`. It draws the same numbers as
+/// [`next_creation`]. The random state is passed by value so that it stays in registers.
 #[inline(never)]
 pub(super) fn next_by_chance(
     most: u64,

@@ -1,4 +1,4 @@
-//! The state of a router that is not of the usual kind: what its options and delays need.
+//! The state of a router that is not a plain one: what its options and delays need.
 
 use super::allocate::{AllocationRequest, AllocatorState};
 use super::batch::StageBatch;
@@ -6,38 +6,41 @@ use crate::router::RouterDesign;
 use paths::guide::OutputRequest;
 use std::collections::VecDeque;
 
-/// Nobody, nothing.
+/// No lane and no input.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The state that a router of any kind has besides that of a usual one.
+/// The state that a full router has in addition to that of a plain one.
 #[derive(Debug, Default)]
 pub(super) struct RouterExtras {
-    /// By input lane: the cycle in which its packet is routed, or its output lane counts.
+    /// By input lane: the cycle in which its packet is routed or, after that, its output lane takes
+    /// effect.
     pub(super) ready: Vec<u32>,
-    /// By input lane: all that its packet wants, where it may want several outputs.
+    /// By input lane: all outputs that its packet requests, if it may request several.
     pub(super) wants: Vec<Vec<OutputRequest>>,
-    /// Input lanes whose output lane does not count yet.
+    /// Input lanes whose output lane has been granted but has not taken effect yet.
     pub(super) pending: Vec<u64>,
     /// Input lanes that keep their connection through the crossbar.
     pub(super) holding: Vec<u64>,
-    /// By crossbar input and output: the lane, or input, that keeps it.
+    /// By crossbar input the lane that holds it, and by crossbar output the input that holds it.
     pub(super) held_in: Vec<u32>,
     pub(super) held_out: Vec<u32>,
-    /// By crossbar input and output: where turns begin.
+    /// By crossbar input and by crossbar output: where its round-robin turn starts.
     pub(super) in_turn: Vec<u16>,
     pub(super) out_turn: Vec<u16>,
-    /// By crossbar input: where the turn among its lanes begins.
+    /// By crossbar input: where the round-robin turn among its lanes starts.
     pub(super) lane_turn: Vec<u8>,
-    /// By output: lanes whose tail has left and whose credits are not all back, a bit each.
+    /// By output: lanes whose tail flit has left but whose credits have not all returned, a bit
+    /// each.
     pub(super) tail_sent: Vec<u32>,
-    /// By output: flits behind the crossbar: the step after which each counts, the cycle it leaves.
+    /// By output: flits behind the crossbar. For each, the step after which it counts there, and
+    /// the cycle in which it may leave.
     pub(super) behind: Vec<VecDeque<(u64, u32)>>,
-    /// What is routed, and what goes through the crossbar, where these stages are no pipelines.
+    /// The batches of routing and of the crossbar, if these stages are not pipelined.
     pub(super) routed: StageBatch,
     pub(super) crossing: StageBatch,
-    /// By input: the step of the last credit message, which takes all that fell free in it.
+    /// By input: the step of the last credit message, which carries all credits of that step.
     pub(super) credit_step: Vec<u64>,
-    /// The requests of a step, kept for their memory.
+    /// The requests of a step; the vector is kept to reuse its memory.
     pub(super) asked: Vec<AllocationRequest>,
     pub(super) desk: AllocatorState,
 }
@@ -71,14 +74,14 @@ impl RouterExtras {
         }
     }
 
-    /// Input lanes of a word, with a flit, that have an output lane and do not ask for the
-    /// crossbar: it does not count yet, or they keep their connection.
+    /// Input lanes of a word that have a flit and an output lane but do not request the crossbar,
+    /// because the output lane has no effect yet or they hold their connection.
     pub(super) fn with_lane(&self, word: usize) -> u64 {
         let of = |masks: &[u64]| masks.get(word).copied().unwrap_or(0);
         of(&self.pending) | of(&self.holding)
     }
 
-    /// All that the packet of an input lane wants, where it may want several outputs.
+    /// All outputs that the packet of an input lane requests; none if it can request only one.
     pub(super) fn wants_of(&self, i: usize) -> Option<Vec<OutputRequest>> {
         self.wants.get(i).cloned()
     }

@@ -1,7 +1,9 @@
-//! A step of any router: every allocator, delay and option. [`super::plain`] is the same, shorter.
+//! The step of any router, with every allocator, delay and option. [`super::plain`] is a shorter
+//! step with the same result for plain routers.
 //!
-//! Stages in order: ask for virtual channels, keep the connections that are held, ask for the
-//! crossbar, route; then the same three give. What asks sees the state before the step.
+//! Its stages in order: request virtual channels, keep the crossbar connections that are held,
+//! request the crossbar, route; then the grants of the first three take effect. All requests see
+//! the state before the step.
 
 use super::allocate::AllocationRequest;
 use super::batch::first_step;
@@ -15,7 +17,7 @@ use paths::guide::{Guide, PacketPosition};
 use paths::wiring::CableEnd;
 use paths::word::{HEAD, HOP, PacketHeader};
 
-/// The time of a step: its cycle, the cycle of the next step, its number since the beginning.
+/// The time of a step: its cycle, the cycle of the next step, and its number since the start.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StepTime {
     pub(super) now: u32,
@@ -23,7 +25,8 @@ pub(super) struct StepTime {
     pub(super) step: u64,
 }
 
-/// A packet has come from a channel to the front of an input lane, in cycle `now`.
+/// Handles a packet that arrived from a channel and is at the front of an input lane in cycle
+/// `now`.
 pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     i: usize,
@@ -33,8 +36,8 @@ pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M
     front(unit, i, (first_step(now, on), now), on);
 }
 
-/// A packet has come to the front of an input lane: `since` are the first step that may see it, and
-/// the cycle of that.
+/// Handles a packet that is now at the front of an input lane. `since` holds the first step that
+/// may see it, and the cycle of that step.
 fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     i: usize,
@@ -121,7 +124,7 @@ fn output_of<G: ?Sized>(i: usize, port: usize, on: &CycleContext<'_, G>) -> usiz
     port * speedup + (i >> on.stride) % speedup
 }
 
-/// Whether the buffer behind the crossbar takes a flit.
+/// Whether the buffer behind the crossbar has room for a flit.
 fn has_space<const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     port: usize,
@@ -136,7 +139,8 @@ fn has_space<const N: usize, const W: usize, const M: usize>(
     behind.iter().filter(|f| f.0 < when.step).count() < most as usize
 }
 
-/// What the packets of input lanes ask for, each output lane given once: pairs.
+/// Allocates output lanes to packets of input lanes: pairs of input lane and output lane, each
+/// output lane once at most.
 fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     on: &CycleContext<'_, G>,
@@ -173,7 +177,7 @@ fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     pairs
 }
 
-/// The place of an input lane among those that ask for output lanes.
+/// The index of an input lane among the requesters of output lanes.
 fn row<G: ?Sized>(i: usize, ports: u32, on: &CycleContext<'_, G>) -> u32 {
     if on.router.vc_shuffle_requests {
         (i & ((1 << on.stride) - 1)) as u32 * ports + (i >> on.stride) as u32
@@ -182,7 +186,7 @@ fn row<G: ?Sized>(i: usize, ports: u32, on: &CycleContext<'_, G>) -> u32 {
     }
 }
 
-/// Which input lanes keep their connection through the crossbar, and which lose it.
+/// Determines which input lanes keep their connection through the crossbar and which lose it.
 fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     on: &CycleContext<'_, G>,
@@ -202,7 +206,7 @@ fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     found
 }
 
-/// Whose flits go through the crossbar: input lane and crossbar output.
+/// The flits that pass the crossbar in this step: pairs of input lane and crossbar output.
 fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     on: &CycleContext<'_, G>,
@@ -243,7 +247,8 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
         let v = i & ((1 << on.stride) - 1);
         extra.lane_turn[from as usize] = next_turn(v, kind);
         if unit.asking[i / 64] >> (i & 63) & 1 == 1 {
-            // a hope comes true where the output lane was given, there, and has a credit
+            // a speculative request succeeds if the output lane was granted at that port and has a
+            // credit
             let port = to as usize / usize::from(kind.output_speedup);
             let given = lanes.iter().find(|g| g.0 == i).map(|g| g.1);
             if !given.is_some_and(|x| x >> on.stride == port && unit.credits[x] > 0) {
@@ -254,20 +259,20 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
     }
     extra.asked = asked;
     if kind.as_booksim {
-        // the order of those that one output has together
+        // the order in which BookSim serves the lanes of one output
         found.sort_unstable();
     }
     found
 }
 
-/// Where the turn among the lanes of a crossbar input begins after `v` had it.
+/// The lane at which the round-robin turn of a crossbar input starts after lane `v` was served.
 fn next_turn(v: usize, kind: &RouterDesign) -> u8 {
     let next = v + usize::from(kind.input_speedup);
-    // BookSim goes round all lanes of the port, also those of its other crossbar inputs
+    // BookSim's turn covers all lanes of the port, also those of its other crossbar inputs
     (if kind.as_booksim { next % usize::from(kind.virtual_channels) } else { next }) as u8
 }
 
-/// The ports at which a packet without an output lane hopes for one.
+/// The ports for which a packet without an output lane requests the crossbar speculatively.
 fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     on: &CycleContext<'_, G>,
@@ -295,7 +300,8 @@ fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     ports
 }
 
-/// Adds a request for the crossbar; of the lanes of an input that want the same output, one asks.
+/// Adds a request for the crossbar. Among lanes of an input that want the same output, only one may
+/// request it.
 fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     asked: &mut Vec<AllocationRequest>,
     unit: &RouterUnit<N, W, M>,
@@ -328,7 +334,7 @@ fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     }
 }
 
-/// Packets that have waited long enough learn what they want.
+/// Routes the packets that have waited for the routing delay: the guide names their outputs.
 fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     on: &CycleContext<'_, G>,
@@ -344,7 +350,7 @@ fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     }
 }
 
-/// What the packet at the front of an input lane wants.
+/// The outputs that the guide names for the packet at the front of an input lane.
 fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     i: usize,
@@ -366,7 +372,7 @@ fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     on.board.rings.set(at, flit);
 }
 
-/// Output lanes go to those chosen.
+/// Assigns the granted output lanes to the packets.
 fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     on: &CycleContext<'_, G>,
@@ -387,8 +393,8 @@ fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     }
 }
 
-/// The front flit of an input lane goes through the crossbar; whether the next one of its packet is
-/// there.
+/// Sends the front flit of an input lane through the crossbar. Returns whether the next flit of its
+/// packet has already arrived.
 fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     tally: &mut Tally,
@@ -444,8 +450,8 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit.count[i] > 0
 }
 
-/// When a flit that is given the crossbar now is through it: the step after which it counts among
-/// those behind, and the cycle in which it may leave.
+/// The time at which a flit that is granted the crossbar now has passed it: the step after which it
+/// counts as behind the crossbar, and the cycle in which it may leave.
 fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     when: StepTime,
@@ -466,7 +472,7 @@ fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     (counts, when.through + extra_cycles)
 }
 
-/// What a head will want at the next router.
+/// The output that a head flit will request at the next router, for lookahead.
 fn look_ahead<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     (out, lane): (usize, usize),
@@ -481,7 +487,7 @@ fn look_ahead<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>
     packed(on.guide.want(&mut here, &mut PacketHeader::new(flit, &on.layout)))
 }
 
-/// Credits have come back for an output lane: it may be free again.
+/// Handles credits that returned for an output lane, which may become free.
 pub(super) fn credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     x: usize,

@@ -1,4 +1,4 @@
-//! What the endpoints of a router send into it.
+//! Injection: what the endpoints of a router send into it.
 
 use super::board::BitCalendar;
 use super::context::{ANY, CycleContext};
@@ -7,7 +7,7 @@ use super::tally::Tally;
 use super::unit::RouterUnit;
 use paths::guide::Guide;
 
-/// What the endpoints of a router send in cycle `now`.
+/// Sends what the endpoints of a router inject in cycle `now`.
 #[inline]
 pub(super) fn inject<
     G: Guide + ?Sized,
@@ -47,8 +47,8 @@ pub(super) fn inject<
     }
 }
 
-/// A credit has come back to an endpoint for a lane of the router: once all are back, and the tail
-/// has left, a packet may take the lane again.
+/// Handles a credit that returned to an endpoint for a lane of the router: once all credits are
+/// back and the tail flit has left, another packet may take the lane.
 pub(super) fn lane_credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
     lane: usize,

@@ -18,7 +18,7 @@ pub(super) struct ThreadRouters<const N: usize, const W: usize, const M: usize> 
 }
 
 impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
-    /// Counts what was left for later and counts by now.
+    /// Counts the deferred flits whose arrival is now due.
     pub(super) fn count_late<G: ?Sized, const S: u32>(&mut self, on: &CycleContext<'_, G>) {
         for (flit, arrives) in std::mem::take(&mut self.tally.late) {
             if arrives >= on.counts_before {
@@ -29,7 +29,8 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
         }
     }
 
-    /// The cycles `cycles`, in windows of `window` cycles that need nothing of one another.
+    /// Simulates `cycles` in windows of `window` cycles, within which threads need no data from one
+    /// another.
     pub(super) fn run<G: Guide + ?Sized, const S: u32>(
         &mut self,
         cycles: Range<u32>,
@@ -55,7 +56,7 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
     }
 }
 
-/// One router, one cycle.
+/// Simulates one router for one cycle.
 #[inline]
 fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
@@ -91,7 +92,8 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
     }
 }
 
-/// Publishes what waits at the rails of endpoints here, for their other rails to compare.
+/// Publishes the queue lengths of the rails of these endpoints, so that their other rails can
+/// compare.
 fn publish_backlogs<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &RouterUnit<N, W, M>,
     now: u32,

@@ -1,9 +1,11 @@
-//! A step of the usual router, as fast as we can make it: separable allocators, all delays of one.
+//! The step of a plain router, optimised for speed: separable allocators, and all delays are one
+//! cycle.
 //!
-//! Everything that is asked for is asked of the state before the step: virtual channels, then the
-//! crossbar; then packets are routed; then what was asked for is given. Of several that want the
-//! same, the one least far behind the turn gets it: a distance in 16 bits, which below the turn
-//! wraps around to the far end, beside a number, so that one comparison of words decides.
+//! All requests see the state before the step: first those for virtual channels, then those for the
+//! crossbar. Then packets are routed, and then the requests are granted. The requester least far
+//! behind the round-robin turn wins. Its distance is a 16-bit number that wraps around for
+//! requesters below the turn, and it is stored beside the requester's number, so that comparing two
+//! words decides.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::board::BitCalendar;
@@ -13,13 +15,13 @@ use super::unit::{RouterUnit, bits_of};
 use paths::guide::{Guide, PacketPosition};
 use paths::word::{HOP, PacketHeader, TAIL};
 
-/// Nobody asks.
+/// The key if there is no requester.
 const NOBODY: u32 = u32::MAX;
 
-/// Memory of a step between requests and grants.
+/// Scratch memory of a step, from requests to grants.
 #[derive(Debug)]
 pub(super) struct StepScratch<const N: usize, const M: usize> {
-    /// The input lane that each output lane chooses, by key.
+    /// The input lane that each output lane chooses, as a key.
     lanes: [u32; N],
     /// The input lane that each output chooses.
     outputs: [u32; M],
@@ -31,7 +33,7 @@ impl<const N: usize, const M: usize> StepScratch<N, M> {
     }
 }
 
-/// One step of a router in cycle `now`; flits are through the crossbar in cycle `through`.
+/// One step of a router in cycle `now`; flits have passed the crossbar in cycle `through`.
 #[inline(always)]
 pub(super) fn step<
     G: Guide + ?Sized,
@@ -65,8 +67,8 @@ pub(super) fn step<
     }
 }
 
-/// Each packet that wants an output lane chooses one; each output lane, one of those. The output
-/// lanes that are asked for.
+/// Lets each packet that needs an output lane choose one, and each output lane choose one of these
+/// packets. Returns the output lanes that are requested.
 #[inline(always)]
 fn ask_lanes<const N: usize, const W: usize, const M: usize>(
     unit: &RouterUnit<N, W, M>,
@@ -96,14 +98,14 @@ fn ask_lanes<const N: usize, const W: usize, const M: usize>(
     asked
 }
 
-/// Who is least far behind the turn has the least key.
+/// The key of a requester: the least far behind the round-robin turn has the lowest key.
 #[inline(always)]
 fn key(number: usize, turn: u16) -> u32 {
     u32::from((number as u16).wrapping_sub(turn)) << 16 | number as u32
 }
 
-/// Each input chooses one of its lanes that may move; each output, one of those inputs. The outputs
-/// that are asked for.
+/// Lets each input choose one of its lanes that may move, and each output choose one of these
+/// inputs. Returns the outputs that are requested.
 #[inline(always)]
 fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
     unit: &RouterUnit<N, W, M>,
@@ -128,18 +130,19 @@ fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
             let behind = (port as u16).wrapping_sub(unit.switch_out_turn[out]);
             let best = &mut scratch.outputs[out];
             *best = (u32::from(behind) << 16 | i as u32).min(*best);
-            // the first word holds all ports where there are at most 64: the others are 0
+            // if there are at most 64 ports, the first word holds all of them and the others are 0
             asked[out >> 6] |= 1 << (out & 63);
         }
     }
     asked
 }
 
-/// All lanes of a port with `1 << stride` lanes, a bit each.
+/// By `stride`, a mask of all `1 << stride` lanes of a port.
 const ALL: [u64; 8] = [1, 3, 0xf, 0xff, 0xffff, 0xffff_ffff, u64::MAX, u64::MAX];
 
-/// Chooses one of several lanes of an input, bits `mine` of word `w`: the lane whose flit has a
-/// credit and is first in turn, by its output, then by itself. The lowest lane where none has.
+/// Chooses one of several lanes of an input, the bits `mine` of word `w`: among those whose next
+/// flit has a credit, the first in turn by its output, then by itself. If none has a credit, the
+/// lowest lane.
 #[inline(always)]
 fn lane_of<const N: usize, const W: usize, const M: usize>(
     unit: &RouterUnit<N, W, M>,
@@ -164,7 +167,7 @@ fn lane_of<const N: usize, const W: usize, const M: usize>(
     port << stride | (best & 0xff) as usize
 }
 
-/// Packets that have come to the front learn what they want.
+/// Routes the packets that have come to the front of their input lanes.
 #[inline(always)]
 fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
@@ -192,7 +195,7 @@ fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
     }
 }
 
-/// Output lanes go to those chosen.
+/// Assigns the granted output lanes to the packets.
 #[inline(always)]
 fn give_lanes<const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterUnit<N, W, M>,
@@ -216,8 +219,9 @@ fn give_lanes<const N: usize, const W: usize, const M: usize>(
     }
 }
 
-/// The flit of the input that an output has chosen goes: through the crossbar in cycle `through`,
-/// and on when the port can. The flit, and when it arrives where `ENDS`: at an endpoint.
+/// Sends a flit of the input that an output has chosen: through the crossbar in cycle `through`,
+/// then on as soon as the port is free. Returns the flit and, with `ENDS` (the output leads to an
+/// endpoint), the cycle of its arrival there.
 #[inline(always)]
 fn give<
     G: Guide + ?Sized,

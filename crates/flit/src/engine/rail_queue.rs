@@ -1,9 +1,9 @@
 //! The packets that are assigned to a rail of an endpoint: drawn for all its rails, or listed with
 //! their times.
 //!
-//! The rails of an endpoint are at different routers, and may belong to different threads. So each
-//! of them goes through all packets of its endpoint with the same random numbers, decides for each
-//! which rail takes it, and keeps its own.
+//! The rails of an endpoint are at different routers, which may belong to different threads. So
+//! each rail generates all packets of its endpoint from the same random numbers, decides for each
+//! packet which rail takes it, and keeps only its own.
 
 use super::assignment::RailAssignment;
 use super::context::CycleContext;
@@ -17,15 +17,16 @@ use traffic::process::{InjectionClass, SourceClock as Clock};
 #[derive(Debug)]
 pub(super) struct RailQueue {
     origin: PacketOrigin,
-    /// The cycle of the next packet of the endpoint; [`NEVER`] where there is none.
+    /// The cycle in which the endpoint creates its next packet; [`NEVER`] if it creates no more.
     pub(super) next: u32,
-    /// Packets of the endpoint so far.
+    /// The number of packets that the endpoint has created so far.
     turn: u64,
     /// The endpoint's random numbers, the same at all its rails.
     random: FastStream,
-    /// What waits here.
+    /// The packets that wait at this rail.
     waiting: VecDeque<QueuedPacket>,
-    /// Flits of these, means where sizes are drawn later.
+    /// The number of flits of the waiting packets, with the mean size for a packet whose size is
+    /// drawn later.
     flits: f64,
 }
 
@@ -34,22 +35,22 @@ pub(super) struct RailQueue {
 struct QueuedPacket {
     /// The cycle in which it was created.
     created: u32,
-    /// The endpoint that it goes to and its flits, where these are known already.
+    /// The endpoint that it goes to and its size in flits, if these are known already.
     packet: Option<(u32, u32)>,
 }
 
-/// The origin of an endpoint's packets: drawn by a process, or listed.
+/// The origin of an endpoint's packets: drawn from a process, or from a list.
 #[derive(Debug)]
 enum PacketOrigin {
     /// A clock for each rail, and the cycle of its next packet.
     Drawn(Vec<(Option<Clock>, u32)>),
-    /// The next packet of the list.
+    /// The index in the list of the endpoint's next packet.
     Listed(u32),
 }
 
 impl RailQueue {
-    /// That of a source, with clocks of all rails of its endpoint, or none where packets are
-    /// listed.
+    /// The queue of a source, with the clocks of all rails of its endpoint; `clocks` is empty if
+    /// packets come from a list.
     pub(super) fn new(
         clocks: Vec<Option<Clock>>,
         mut random: FastStream,
@@ -70,7 +71,7 @@ impl RailQueue {
         new
     }
 
-    /// The cycle of the endpoint's next packet.
+    /// The cycle in which the endpoint creates its next packet.
     fn upcoming(&self, assignment: RailAssignment<'_>, source: u32, end: u32) -> u32 {
         match (&self.origin, assignment.times) {
             (PacketOrigin::Listed(next), Some(times)) => {
@@ -83,7 +84,8 @@ impl RailQueue {
         }
     }
 
-    /// Assigns the packets that are created until cycle `now`, and keeps those of `source`.
+    /// Assigns the packets that are created up to cycle `now` to rails, and keeps those for
+    /// `source`.
     pub(super) fn advance<G: ?Sized>(
         &mut self,
         source: u32,
@@ -93,7 +95,7 @@ impl RailQueue {
     ) {
         let Some(assignment) = on.assignment.filter(|_| self.next <= now) else { return };
         let first = source - source % assignment.rails;
-        // what rails had at the end of the last cycle
+        // the queues of all rails at the end of the last cycle
         let seen = &on.board.waiting[(now as usize + 1) % 2];
         let mut used: Vec<f64> = match assignment.rail {
             rail if rail.compares() => (first..first + assignment.rails)
@@ -136,8 +138,8 @@ impl RailQueue {
         }
     }
 
-    /// Takes the endpoint's next packet: its receiver and its flits, where a list has them or the
-    /// choice of a rail needs them.
+    /// Takes the endpoint's next packet. Its receiver and flits are known if it comes from a list
+    /// or if the selection of a rail needs them.
     fn take(
         &mut self,
         assignment: RailAssignment<'_>,
@@ -167,12 +169,12 @@ impl RailQueue {
         }
     }
 
-    /// The cycle in which the first packet that waits here was created; [`NEVER`] where none does.
+    /// The cycle in which the first waiting packet was created; [`NEVER`] if none waits.
     pub(super) fn front(&self) -> u32 {
         self.waiting.front().map_or(NEVER, |front| front.created)
     }
 
-    /// Lets the first packet go that waits here: its receiver and size, where these are known.
+    /// Removes the first waiting packet: its receiver and size, if these are known.
     pub(super) fn pop<G: ?Sized>(
         &mut self,
         source: u32,
@@ -189,7 +191,7 @@ impl RailQueue {
         Some((to * rails + source % rails, flits))
     }
 
-    /// Flits that wait here, rounded.
+    /// The number of flits that wait here, rounded.
     pub(super) fn flits(&self) -> u64 {
         self.flits.round() as u64
     }

@@ -1,4 +1,5 @@
-//! Endpoints as senders: each has unbounded queues, and stages one packet of a class at a time.
+//! Endpoints as senders: each has an unbounded queue for every class, and stages one packet of a
+//! class at a time.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::context::{ANY, CycleContext, packed};
@@ -17,21 +18,21 @@ const NONE: u8 = u8::MAX;
 /// An endpoint that sends packets.
 #[derive(Debug)]
 pub(super) struct EndpointSource {
-    /// The next cycle in which there may be something to do.
+    /// The next cycle in which it may have something to do.
     pub(super) wake: u32,
-    /// Its number.
+    /// The number of the endpoint.
     endpoint: u32,
     /// The port that it sends into.
     port: u16,
-    /// The class that sent last.
+    /// The class whose flit was sent last.
     last_class: u8,
-    /// Cycles from leaving to arriving.
+    /// Cycles from a flit's departure to its arrival at the router.
     pub(super) delay: u32,
-    /// Lanes that no packet of its own has, a bit each.
+    /// Lanes that are not occupied by a packet of this endpoint, a bit each.
     free: u32,
-    /// What it sends, by class.
+    /// The packets that it sends, by class.
     streams: Box<[ClassStream]>,
-    /// Its random numbers: destinations, sizes, times of packets, lanes.
+    /// The random numbers for destinations, sizes, creation times and lanes.
     random: FastStream,
 }
 
@@ -40,31 +41,31 @@ pub(super) struct EndpointSource {
 struct ClassStream {
     /// The cycle in which the next packet is created.
     created: u32,
-    /// What says when packets are created; none where it creates none.
+    /// The process that creates packets; none if the endpoint creates no packets of this class.
     clock: Option<Clock>,
-    /// Where every cycle creates a packet with the same chance and routers are the usual ones: a
-    /// packet is created when the number that is drawn is at most this. Else 0.
+    /// For plain routers and a constant probability of a packet in each cycle: a packet is created
+    /// if the number drawn is at most this. Otherwise 0.
     most: u64,
-    /// The staged packet's next flit, where `left` is not 0.
+    /// The next flit of the staged packet; valid if `left` is not 0.
     flit: u64,
-    /// Flits of it that have not left.
+    /// The number of flits of the staged packet that have not left.
     left: u32,
-    /// Its lane, once its head has one.
+    /// The lane of the staged packet, once its head has one.
     lane: u8,
     /// The lane that the last packet took.
     last_lane: u8,
-    /// With lookahead, what its head wants at the first router.
+    /// The output that the staged packet's head requests at the first router, for lookahead.
     want: u64,
-    /// The packets that are assigned to it, where it creates none itself.
+    /// The packets that are assigned to this rail, if the source creates none itself.
     queue: Option<Box<RailQueue>>,
 }
 
-/// The supply of a source with packets of one class: a clock of its own, or the packets that are
-/// assigned to it.
+/// The supply of packets of one class for a source: a clock of its own, or the queue of packets
+/// that are assigned to it.
 pub(super) type PacketSupply = (Option<Clock>, Option<Box<RailQueue>>);
 
 impl EndpointSource {
-    /// An endpoint whose packets of each class are made by these, before the cycle `end`.
+    /// A source whose packets of each class come from these supplies, before the cycle `end`.
     pub(super) fn new(
         endpoint: u32,
         port: u16,
@@ -89,7 +90,7 @@ impl EndpointSource {
         Self { wake, endpoint, port, last_class: 0, delay, free: u32::MAX, streams, random }
     }
 
-    /// No packet is created any more; what is staged goes on.
+    /// Stops the creation of packets; the staged ones are still sent.
     pub(super) fn stop(&mut self) {
         for stream in &mut self.streams {
             (stream.created, stream.clock, stream.queue) = (NEVER, None, None);
@@ -102,25 +103,25 @@ impl EndpointSource {
         self.streams.iter().all(|s| s.created >= cycle && s.next_assigned() >= cycle)
     }
 
-    /// The packets that are staged: of each a flit that is left, and how many.
+    /// For each staged packet, its next flit and the number of flits left.
     pub(super) fn packets(&self) -> impl Iterator<Item = (u64, u32)> {
         self.streams.iter().filter(|s| s.left > 0).map(|s| (s.flit, s.left))
     }
 
-    /// Flits that are staged.
+    /// The number of flits of staged packets that have not left.
     pub(super) fn staged(&self) -> u64 {
         self.streams.iter().map(|s| u64::from(s.left)).sum()
     }
 
-    /// Flits that wait or are staged, and those in the lanes of the buffer that it sends into: each
-    /// lane has `room` left of `full`.
+    /// The number of flits that wait or are staged, plus those in the buffer lanes that it sends
+    /// into: `room` is the free space of each lane, `full` its capacity.
     pub(super) fn backlog(&self, room: &[u16], full: u32) -> u64 {
         let waiting = self.streams.iter().filter_map(|s| s.queue.as_ref()).map(|q| q.flits());
         let inside = room.iter().map(|&room| u64::from(full) - u64::from(room));
         self.staged() + waiting.sum::<u64>() + inside.sum::<u64>()
     }
 
-    /// Its number.
+    /// The number of the endpoint.
     pub(super) fn endpoint(&self) -> u32 {
         self.endpoint
     }
@@ -130,7 +131,7 @@ impl EndpointSource {
         self.port.into()
     }
 
-    /// A lane whose credits are all back is free again, if no packet is in the middle of it.
+    /// Frees a lane whose credits have all returned, unless a packet is partly sent into it.
     pub(super) fn release(&mut self, channel: usize) {
         let sends = |s: &ClassStream| s.left > 0 && s.flit & HEAD == 0;
         if !self.streams.iter().any(|s| sends(s) && usize::from(s.lane) == channel) {
@@ -138,8 +139,8 @@ impl EndpointSource {
         }
     }
 
-    /// The flit that goes in this cycle into one of these `open` lanes, and its lane, where there
-    /// is one class and routers are the usual ones.
+    /// Sends a flit of this cycle into one of the `open` lanes: the flit and its lane. Only for
+    /// plain routers and one class.
     #[inline(always)]
     pub(super) fn only<G: Guide + ?Sized, const S: u32>(
         &mut self,
@@ -172,8 +173,8 @@ impl EndpointSource {
         Some((lane, flit))
     }
 
-    /// What [`EndpointSource::only`] finds, for any routers and classes; `enter` has the place of
-    /// the next flit of each lane.
+    /// As [`EndpointSource::only`], for any routers and classes; `enter` is, for each lane, the
+    /// ring index for its next flit.
     pub(super) fn any<G: Guide + ?Sized>(
         &mut self,
         when: StagingCycle,
@@ -212,7 +213,7 @@ impl EndpointSource {
         sent
     }
 
-    /// The class whose flit goes in this cycle into one of these `open` lanes.
+    /// The class that sends a flit in this cycle into one of the `open` lanes.
     #[inline]
     fn choose<G: Guide + ?Sized>(
         &mut self,
@@ -240,15 +241,15 @@ impl EndpointSource {
         let (class, _) = found?;
         let stream = &mut self.streams[class];
         if stream.flit & HEAD != 0 && self.free >> (stream.lane & 31) & 1 == 0 {
-            // a packet of another class went first, into the lane that this one had chosen, and is
-            // still in it: BookSim stops here
+            // a packet of another class has meanwhile taken the lane that this one had chosen, and
+            // still occupies it: BookSim would stop here
             stream.lane = NONE;
             return self.choose(now, open, on);
         }
         Some(class)
     }
 
-    /// Whether the next flit of a class can go into one of these `open` lanes.
+    /// Whether the next flit of a class can enter one of the `open` lanes.
     fn can_go<G: Guide + ?Sized>(
         &mut self,
         class: usize,
@@ -267,7 +268,7 @@ impl EndpointSource {
         self.streams[class].fits(open)
     }
 
-    /// What a head will want at its first router.
+    /// The output that a head flit will request at its first router, for lookahead.
     #[inline(never)]
     fn look_ahead<G: Guide + ?Sized>(
         &mut self,
@@ -286,7 +287,7 @@ impl EndpointSource {
 }
 
 impl ClassStream {
-    /// Stages the next packet of its class: there is none, and one is due.
+    /// Stages the next packet of its class; no packet is staged and one is due.
     #[inline(always)]
     fn stage<G: ?Sized, const S: u32>(
         &mut self,
@@ -323,31 +324,31 @@ impl ClassStream {
         };
     }
 
-    /// The cycle of the next packet that is assigned to a rail of its endpoint, to whichever.
+    /// The cycle of the endpoint's next packet that has yet to be assigned to one of its rails.
     fn next_assigned(&self) -> u32 {
         self.queue.as_ref().map_or(NEVER, |queue| queue.next)
     }
 
-    /// The next cycle in which there may be something to do.
+    /// The next cycle in which the stream may have something to do.
     #[inline(always)]
     fn due(&self, now: u32) -> u32 {
         if self.left > 0 { now + 1 } else { self.created.max(now + 1) }
     }
 
-    /// The packet that is staged.
+    /// The header of the staged packet.
     #[inline(always)]
     fn packet<'a, G: ?Sized>(&'a mut self, on: &'a CycleContext<'_, G>) -> PacketHeader<'a> {
         PacketHeader::new(&mut self.flit, &on.layout)
     }
 
-    /// Whether its next flit has a lane, which is one of these.
+    /// Whether its next flit has a lane, and that lane is one of `open`.
     #[inline(always)]
     fn fits(&self, open: u32) -> bool {
         self.left > 0 && self.lane != NONE && open >> (self.lane & 31) & 1 == 1
     }
 
-    /// Its next flit, which leaves for the ring's place `at`. `free`: the lanes that no packet of
-    /// the endpoint has.
+    /// Takes its next flit, which goes to index `at` of the ring. `free` holds the lanes that no
+    /// packet of the endpoint occupies.
     #[inline(always)]
     fn send<G: ?Sized, const S: u32>(
         &mut self,
@@ -368,7 +369,7 @@ impl ClassStream {
                 tally.wait += on.layout.age(flit, now.into());
                 tally.entered += 1;
             }
-            // in BookSim each flit enters by itself
+            // in BookSim each flit of a packet has its own time of entry
             self.flit = if S == ANY && on.router.as_booksim { self.flit } else { flit } & !HEAD;
             self.last_lane = self.lane;
             *free &= !own;
@@ -386,8 +387,8 @@ impl ClassStream {
     }
 }
 
-/// The first open lane after the last one, among those that are allowed, which follow one another;
-/// where the last one is not among them, the lowest of these alone.
+/// The first open lane after the lane `last` among the `allowed` ones, which are consecutive. If
+/// `last` is not allowed, only the lowest allowed lane qualifies. [`NONE`] if there is none.
 #[inline]
 fn turn(last: u8, allowed: u32, open: u32) -> u8 {
     if open == 0 {
@@ -401,13 +402,13 @@ fn turn(last: u8, allowed: u32, open: u32) -> u8 {
     (if above == 0 { open } else { above }).trailing_zeros() as u8
 }
 
-/// A cycle, and which packets that are staged in it are marked as those that count.
+/// A cycle, and the rule by which packets staged in it are marked as measured.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StagingCycle {
     now: u32,
-    /// All of them.
+    /// Whether all packets staged in it are marked.
     counts: bool,
-    /// Those created before this cycle.
+    /// Packets created before this cycle are marked; 0 if none is marked by this rule.
     late_before: u32,
 }
 

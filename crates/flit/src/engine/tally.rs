@@ -1,19 +1,19 @@
-//! What is counted while flits move.
+//! Counters of packets and flits.
 
 use super::context::{ANY, CycleContext};
 use paths::word::{COUNTED, hops};
 
-/// Latencies below this have a bin each.
+/// Latencies below this have a bin each, in cycles.
 const EXACT: u64 = 1 << 12;
-/// Bins of each doubling above.
+/// Number of bins for each doubling of latency above that.
 const PER_OCTAVE: u64 = 1 << 6;
 
-/// Counts of latencies: exact up to 4095 cycles, 64 bins a doubling above.
+/// Counts of latencies: exact up to 4095 cycles, 64 bins for each doubling above.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Histogram(Vec<u64>);
 
 impl Histogram {
-    /// One more of this latency.
+    /// Adds one packet of this latency.
     #[inline]
     pub(super) fn add(&mut self, cycles: u64) {
         let bin = if cycles < EXACT { cycles as usize } else { Self::bin(cycles) };
@@ -35,14 +35,14 @@ impl Histogram {
         (EXACT + octave * PER_OCTAVE + within) as usize
     }
 
-    /// The least latency of a bin.
+    /// The least latency in a bin.
     fn least(bin: usize) -> u64 {
         let Some(above) = (bin as u64).checked_sub(EXACT) else { return bin as u64 };
         let (octave, within) = (above / PER_OCTAVE, above % PER_OCTAVE);
         (PER_OCTAVE + within) << (octave + u64::from((EXACT / PER_OCTAVE).ilog2()))
     }
 
-    /// Adds the counts of another.
+    /// Adds the counts of another histogram.
     pub(crate) fn merge(&mut self, other: &Self) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
@@ -52,12 +52,13 @@ impl Histogram {
         }
     }
 
-    /// How many there are.
+    /// The number of packets.
     pub fn count(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The least latency that `share` of all do not exceed, to the bin; 0 of none.
+    /// The latency that a `share` of packets do not exceed, rounded down to its bin; 0 without
+    /// packets.
     pub fn quantile(&self, share: f64) -> u64 {
         let wanted = (share * self.count() as f64).ceil() as u64;
         let mut below = 0;
@@ -68,7 +69,7 @@ impl Histogram {
         self.0.iter().position(reached).map_or(0, Self::least)
     }
 
-    /// The bins that are not empty: least latency, count.
+    /// The nonempty bins: least latency and count.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let filled = self.0.iter().enumerate().filter(|(_, n)| **n > 0);
         filled.map(|(bin, n)| (Self::least(bin), *n))
@@ -78,29 +79,29 @@ impl Histogram {
 /// The counts of one class of traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ClassTally {
-    /// Packets that were staged while counting.
+    /// Packets that were staged in the measured cycles.
     pub staged: u64,
-    /// Those of them that have arrived.
+    /// Packets counted in `staged` that have arrived.
     pub arrived: u64,
-    /// The sum of their cycles from creation to arrival.
+    /// The sum over these arrived packets of the cycles from creation to arrival.
     pub latency: u64,
-    /// The sum of cycles from creation to entering the network, over all that were staged while
-    /// counting and have entered.
+    /// The sum of cycles from creation to entering the network, over the packets in `staged` that
+    /// have entered.
     pub wait: u64,
-    /// How many these are.
+    /// Packets counted in `staged` that have entered the network.
     pub entered: u64,
-    /// Routers visited, over those that have arrived.
+    /// The sum of routers visited by the arrived packets.
     pub hops: u64,
-    /// Flits that arrived while counting, whenever their packets were created.
+    /// Flits that arrived in the measured cycles, whenever their packets were created.
     pub accepted: u64,
-    /// Latencies of those that have arrived.
+    /// Latencies of the arrived packets.
     pub latencies: Histogram,
-    /// How many of them visited how many routers.
+    /// The number of arrived packets by the number of routers that they visited.
     pub by_hops: Vec<u64>,
 }
 
 impl ClassTally {
-    /// Adds the counts of another.
+    /// Adds the counts of another tally of this class.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.staged += other.staged;
         self.arrived += other.arrived;
@@ -119,13 +120,13 @@ impl ClassTally {
 /// The counts of a part of the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tally {
-    /// By class.
+    /// The counts of each class.
     pub classes: Vec<ClassTally>,
     /// Flits that entered the network.
     pub injected: u64,
     /// Flits that have left their last router.
     pub ejected: u64,
-    /// Those of them that are not counted yet, with the cycle of their arrival.
+    /// Ejected flits that are not counted yet, each with the cycle of its arrival.
     pub(super) late: Vec<(u64, u32)>,
 }
 
@@ -162,7 +163,7 @@ pub(super) fn count<G: ?Sized, const S: u32>(
     count_arrived::<G, S>(tally, flit, arrives, on);
 }
 
-/// Counts a flit whose arrival counts by now.
+/// Counts a flit whose arrival need not be deferred.
 #[inline]
 pub(super) fn count_arrived<G: ?Sized, const S: u32>(
     tally: &mut Tally,

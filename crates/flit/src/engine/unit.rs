@@ -1,8 +1,8 @@
-//! A router's state: arrays by input lane, output lane and port, and masks of who wants what.
+//! A router's state: arrays by input lane, output lane and port, and bit masks of lanes.
 //!
-//! A *lane* is a virtual channel of a port; lane `port << stride | channel` of a router is a place
-//! in arrays of a fixed length, a power of two, and a bit of masks: an index is masked, never
-//! refused.
+//! A *lane* is a virtual channel of a port. Lane `port << stride | channel` of a router is an index
+//! into arrays of a fixed length, a power of two, and a bit of masks. Indices are masked to that
+//! length, so access needs no bounds check.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::extra::RouterExtras;
@@ -13,101 +13,104 @@ use paths::guide::OutputRequest;
 /// The link that the flits of an output port leave by.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct OutputLink {
-    /// The calendar's place for the next buffer's first lane; for an endpoint's port, that of its
-    /// credits.
+    /// The calendar index for the first lane of the next buffer; for a port to an endpoint, the
+    /// index for its returning credits.
     pub(super) place: u32,
-    /// Cycles from leaving to arriving, for an endpoint's port to the credit's counting.
+    /// Cycles from a flit's departure to its arrival; for a port to an endpoint, to the credit's
+    /// effect.
     pub(super) delay: u32,
-    /// Cycles from leaving to arriving at an endpoint.
+    /// Cycles from a flit's departure to its arrival at an endpoint.
     pub(super) flight: u32,
-    /// The bit at the place.
+    /// The bit within the word at `place`.
     pub(super) bit: u8,
 }
 
 /// The link that the credits of an input port return by.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct CreditLink {
-    /// The calendar's place for the lane that sent.
+    /// The calendar index for the lane that sent the flit.
     pub(super) place: u32,
-    /// Cycles from leaving to counting.
+    /// Cycles from a credit's departure to its effect.
     pub(super) delay: u32,
-    /// The bit at the place.
+    /// The bit within the word at `place`.
     pub(super) bit: u8,
 }
 
-/// Sizes that a network's routers have in arrays: lanes, words of masks, ports.
+/// A router. The array sizes are common to all routers of a network.
 ///
-/// One router: `N` lanes, `W` = `N` / 64 words of masks, `M` ports, all powers of two.
+/// `N` lanes, `W` = `N` / 64 words of masks and `M` ports, all powers of two.
 #[derive(Debug)]
 pub(super) struct RouterUnit<const N: usize, const W: usize, const M: usize> {
     // by input lane
-    /// Where its front flit is.
+    /// Ring index of the front flit.
     pub(super) head: [u32; N],
-    /// Flits that have arrived.
+    /// Number of flits in the buffer.
     pub(super) count: [u16; N],
-    /// What the packet at the front wants: port, and lanes there.
+    /// The port and the lanes there that the front packet requests.
     pub(super) want_port: [u16; N],
     pub(super) want_lanes: [u32; N],
-    /// The output lane that it has.
+    /// The output lane that the front packet has.
     pub(super) out: [u16; N],
-    /// Where its turn among output lanes begins.
+    /// Where the round-robin turn among output lanes starts.
     pub(super) in_turn: [u16; N],
-    /// Flits that an endpoint may still send.
+    /// For a port of an endpoint: the number of flits that the endpoint may still send.
     pub(super) room: [u16; N],
-    /// Where an endpoint's next flit goes.
+    /// For a port of an endpoint: the ring index for its next flit.
     pub(super) enter: [u32; N],
     // by output lane
-    /// Where its turn among input lanes begins.
+    /// Where the round-robin turn among input lanes starts.
     pub(super) out_turn: [u16; N],
-    /// Flits that may still be sent.
+    /// Number of flits that may still be sent.
     pub(super) credits: [u16; N],
-    /// Where the next flit goes.
+    /// Ring index for the next flit in the next router's buffer.
     pub(super) write: [u32; N],
     // by port
-    /// Input lanes into which the endpoint there may still send, a bit each.
+    /// Input lanes into which the endpoint at the port may still send, a bit each.
     pub(super) open: [u32; M],
     /// The cycle in which the last flit left, or leaves.
     pub(super) left: [u32; M],
     /// The cycle in which the last credit left, or leaves.
     pub(super) credit_left: [u32; M],
-    /// Where the input's turn among outputs begins.
+    /// For an input: where its round-robin turn among outputs starts.
     pub(super) switch_in_turn: [u16; M],
-    /// Where the output's turn among inputs begins.
+    /// For an output: where its round-robin turn among inputs starts.
     pub(super) switch_out_turn: [u16; M],
-    /// Where the turn among the lanes of an input begins that want the same output.
+    /// For an input: where the round-robin turn among its lanes that request the same output
+    /// starts.
     pub(super) lane_turn: [u8; M],
-    /// Flits sent.
+    /// Number of flits sent.
     pub(super) sent: [u32; M],
     pub(super) ahead: [OutputLink; M],
     pub(super) back: [CreditLink; M],
-    // masks of input lanes; one with a flit is in one of the first three, or waits in `extra`
-    /// Whose front flit is to be routed.
+    // masks of input lanes; a lane with a flit is in one of the first three, or waits in `extra`
+    /// Lanes whose front flit has yet to be routed.
     pub(super) routing: [u64; W],
-    /// Whose packet wants an output lane.
+    /// Lanes whose packet requests an output lane.
     pub(super) asking: [u64; W],
-    /// Whose front flit wants the crossbar.
+    /// Lanes whose front flit requests the crossbar.
     pub(super) moving: [u64; W],
-    /// Whose packet has an output lane and whose next flit has not come.
+    /// Lanes whose packet has an output lane but whose next flit has not arrived.
     pub(super) between: [u64; W],
-    /// Output lanes that no packet has.
+    /// Output lanes that no packet holds.
     pub(super) free: [u64; W],
-    /// Outputs to endpoints.
+    /// Outputs that lead to endpoints.
     pub(super) ends: [u64; W],
     /// The router's random numbers.
     pub(super) random: FastStream,
-    /// Its number.
+    /// The number of the router.
     pub(super) router: u32,
-    /// Its first word of a calendar: arrivals, credits, credits of endpoints.
+    /// The index of its first word in a calendar: its words of arrivals, of credits, of credits for
+    /// endpoints.
     pub(super) word: u32,
-    /// The place of that word.
+    /// The slot index of that word.
     pub(super) place: u32,
-    /// Words of masks in use.
+    /// Number of mask words in use.
     pub(super) words: u32,
-    /// Ports.
+    /// Number of ports.
     pub(super) ports: u32,
-    /// What it has besides, where it is not of the usual kind.
+    /// The additional state of a router that is not a plain one.
     pub(super) extra: RouterExtras,
-    /// Endpoints that send into it.
+    /// The endpoints that send into it.
     pub(super) sources: Vec<EndpointSource>,
 }
 
@@ -160,7 +163,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
         has >> (i & 63) & 1 == 1
     }
 
-    /// What the packet of an input lane wants, where that is one output.
+    /// The output that the packet of an input lane requests, if it can request only one.
     #[inline(always)]
     pub(super) fn want(&self, i: usize) -> OutputRequest {
         OutputRequest {
@@ -170,48 +173,48 @@ impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
         }
     }
 
-    /// Writes down what it wants.
+    /// Stores the output that the packet of an input lane requests.
     #[inline(always)]
     pub(super) fn set_want(&mut self, i: usize, want: OutputRequest) {
         (self.want_port[i & (N - 1)], self.want_lanes[i & (N - 1)]) = (want.port, want.lanes);
     }
 
-    /// The output lanes of a want that are free.
+    /// The free output lanes among those of a request.
     #[inline(always)]
     pub(super) fn free_of(&self, want: OutputRequest, stride: u32) -> u32 {
         let first = usize::from(want.port) << stride;
         (self.free[(first >> 6) & (W - 1)] >> (first & 63)) as u32 & want.lanes
     }
 
-    /// What the packet of an input lane that asks wants.
+    /// The outputs that the packet of an input lane requests.
     pub(super) fn wants_of(&self, i: usize) -> Vec<OutputRequest> {
         self.extra.wants_of(i).unwrap_or_else(|| vec![self.want(i)])
     }
 }
 
-/// The bits of masks, ascending.
+/// Iterator over the set bits of several words, ascending.
 pub(super) struct MaskBits<const W: usize> {
     masks: [u64; W],
     word: usize,
-    /// What is left of that word.
+    /// The bits of the current word that are still to come.
     rest: u64,
 }
 
-/// The bits of `masks`, ascending.
+/// The set bits of `masks`, ascending.
 #[inline(always)]
 pub(super) fn bits<const W: usize>(masks: [u64; W]) -> MaskBits<W> {
     MaskBits { masks, word: 0, rest: masks[0] }
 }
 
-/// The bits of a mask's word `w`, ascending.
+/// The set bits of a mask's word `w`, ascending, numbered within the whole mask.
 #[inline(always)]
 pub(super) fn bits_of(w: usize, mask: u64) -> WordBits {
     WordBits { first: w * 64, rest: mask }
 }
 
-/// The bits of a mask's word, ascending.
+/// Iterator over the set bits of one word of a mask, ascending.
 pub(super) struct WordBits {
-    /// The number of the word's lowest bit.
+    /// The number of the word's lowest bit within the mask.
     first: usize,
     rest: u64,
 }

@@ -1,5 +1,5 @@
-//! Simulated annealing of the weighted sum of distances, by swaps that bring partners near to one
-//! another.
+//! Simulated annealing of the weighted sum of distances, by swaps that bring communicating
+//! processes near to one another.
 //!
 //! Source: Kirkpatrick, Gelatt, Vecchi, "Optimization by simulated annealing", Science 1983; Dueck
 //! & Scheuer, "Threshold accepting", J. Computational Physics 1990; gains of the sparse quadratic
@@ -40,8 +40,8 @@ impl Method for Anneal {
     }
 }
 
-/// Anneals, then descends; keeps the arrangement it began with if that is better. Runs of one seed
-/// with different numbers draw different swaps.
+/// Anneals, then performs a local search; keeps the initial arrangement if that is better. Runs of
+/// one seed with different `number`s draw different swaps.
 pub(super) fn annealed<M: SiteMetric>(
     run: &MappingRun<'_, M>,
     at: &mut Arrangement,

@@ -17,7 +17,8 @@ pub(crate) fn auto<M: SiteMetric>(run: &MappingRun<'_, M>) -> Arrangement {
     let best = run.effort == SearchEffort::Best && run.problem.slots.count() < LARGE;
     let quick = || one(run, &starts, NORMAL.min(run.budget()) / if hops { 1 } else { 2 });
     let (mut found, mut least) = if best {
-        // the limit on hop-bytes refers to a normal effort, so that more effort cannot tighten it
+        // the limit on hop-bytes is relative to a normal effort, so that more effort cannot tighten
+        // it
         let least = if hops { 0 } else { run.cost(&quick()) };
         (many(run, &starts), least)
     } else {
@@ -60,7 +61,8 @@ fn starts<M: SiteMetric>(run: &MappingRun<'_, M>) -> Vec<Arrangement> {
     starts
 }
 
-/// One arrangement within the budget: short runs, and a long one from the best of them.
+/// One arrangement within the budget: after short runs from all starts, a long run from the best
+/// result.
 fn one<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
     let mut best = starts[0].clone();
     if run.effort == SearchEffort::Fast || run.problem.slots.count() >= LARGE {
@@ -104,8 +106,8 @@ fn many<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement]) -> Vec<A
     found
 }
 
-/// The least congested arrangement after refining these, whose hop-bytes stay within the limit over
-/// `least`.
+/// The least congested arrangement after refinement of each given one; its hop-bytes stay within
+/// the limit, which is relative to `least`.
 fn least_congested<M: SiteMetric>(
     run: &MappingRun<'_, M>,
     found: &[Arrangement],

@@ -88,8 +88,8 @@ pub(super) fn bisection<M: SiteMetric>(
     Ok(fill(problem, placed))
 }
 
-/// Sites with as many slots as there are processes, those nearest to the first site, and the number
-/// of slots used on each.
+/// The sites nearest to the first site, which have as many slots as there are processes; and the
+/// number of slots used on each.
 fn compact(input: &MethodInput<'_>, free: &[Vec<u32>], processes: usize) -> (Vec<u32>, Vec<u32>) {
     let slots = input.problem.slots;
     let mut room: Vec<u32> = free.iter().map(|own| own.len() as u32).collect();
@@ -113,12 +113,12 @@ fn compact(input: &MethodInput<'_>, free: &[Vec<u32>], processes: usize) -> (Vec
     (order, room)
 }
 
-/// Splits blocks in halves and knows roughly where every process will be.
+/// The bisection of blocks, with an approximate position of every process.
 struct Bisector<'a, M> {
     input: &'a MethodInput<'a>,
     metric: &'a M,
     room: Vec<u32>,
-    /// The site that represents where each process will be.
+    /// For each process, a site that represents its approximate position.
     stand: Vec<u32>,
     /// The index of a process or a site in the current block; [`u32::MAX`] outside of it.
     place: Vec<u32>,
@@ -144,7 +144,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
         for (&p, &inner) in processes.iter().zip(&halves.side) {
             sides[usize::from(!inner)].push(p);
         }
-        // halving may miss the size by a few processes, which are then moved over
+        // the sizes of the halves may be off by a few processes, which are then moved
         let [mut a, mut b] = exact(sides, wanted as usize);
         let stands = [self.middle(&small), self.middle(&large)];
         if a.len() == b.len() && self.pull(&a, &b, stands) > self.pull(&b, &a, stands) {
@@ -158,8 +158,8 @@ impl<M: SiteMetric> Bisector<'_, M> {
         Ok([(a, small), (b, large)])
     }
 
-    /// The cost of the traffic to other processes when `a` goes to the first site and `b` to the
-    /// second.
+    /// The cost of the traffic to processes outside the block if `a` goes to the first site of
+    /// `stands` and `b` to the second.
     fn pull(&mut self, a: &[u32], b: &[u32], stands: [u32; 2]) -> i64 {
         for &p in a.iter().chain(b) {
             self.place[p as usize] = 0;
@@ -190,7 +190,8 @@ impl<M: SiteMetric> Bisector<'_, M> {
         *sample().min_by_key(|&&site| (far(site), site)).expect("a part has a site")
     }
 
-    /// The traffic among some processes, whose smaller half is to have `small` of them.
+    /// The graph of the traffic among some processes, whose smaller half is to have `small` of
+    /// them.
     fn graph(&mut self, processes: &[u32], small: u32) -> WeightedGraph {
         for (i, &p) in (0..).zip(processes) {
             self.place[p as usize] = i;

@@ -10,7 +10,8 @@ use base::part::Part;
 use base::seed::{FastStream, exponentials};
 use base::{Interrupted, Stop, Watch};
 
-/// Start and end temperatures of refinements; the runs of the largest effort use them in turn.
+/// Start and end temperatures of refinements; runs of the largest effort use them one after the
+/// other.
 pub(super) const HEATS: [(f64, f64); 4] =
     [(0.005, 0.0007), (0.01, 0.001), (0.003, 0.0004), (0.03, 0.002)];
 
@@ -34,8 +35,8 @@ impl Method for Congestion {
     }
 }
 
-/// Refines congestion; hop-bytes stay within the limit over `least`. Runs of one seed with
-/// different numbers draw different swaps.
+/// Refines congestion; hop-bytes stay within the limit, which is relative to `least`. Runs of one
+/// seed with different `number`s draw different swaps.
 pub(super) fn refined<M: SiteMetric>(
     run: &MappingRun<'_, M>,
     at: &mut Arrangement,
@@ -58,7 +59,7 @@ pub(super) fn refined<M: SiteMetric>(
 struct RefinementSchedule {
     /// The number of swaps that are tried.
     moves: u64,
-    /// Temperature at the start, as a part of the potential over its exponent.
+    /// Temperature at the start, as a fraction of the potential divided by its exponent.
     from: f64,
     /// Temperature at the end.
     to: f64,

@@ -11,8 +11,8 @@ pub(super) const MOST: usize = 8;
 /// The largest number of steps of the search.
 const MOST_STEPS: u64 = 3_000_000;
 
-/// The arrangement with the least weighted distance; none where the search runs out of steps or
-/// finds nothing better than `known`.
+/// The arrangement with the least weighted distance; none if the search runs out of steps or finds
+/// nothing better than `known`.
 ///
 /// The search is branch and bound; the sites for a process are tried by rising cost.
 pub(super) fn exact<M: SiteMetric>(

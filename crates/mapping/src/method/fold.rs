@@ -43,8 +43,8 @@ const MOST_SIDES: usize = 6;
 /// The approximate number of processes on which foldings are compared.
 const SAMPLE: usize = 1024;
 
-/// The best folding; `None` where processes or switches do not form complete grids of the same
-/// size. O(foldings * pairs of the sampled processes).
+/// The best folding; `None` if processes or switches do not form complete grids of the same size.
+/// O(foldings * pairs of the sampled processes).
 pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option<Arrangement> {
     let problem = input.problem;
     let any_pinned = (0..problem.processes as u32).any(|p| problem.is_pinned(p));
@@ -62,7 +62,7 @@ pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option
     let slots = slots_by_place(input, &targets, per_switch)?;
     let count = problem.processes as u32;
     let slot = |folding: &Folding<'_>, p: u32| slots[folding.place(p) as usize];
-    // odd, so that the samples differ in their place on a sheet
+    // an odd step, so that the samples have different positions on a sheet
     let step = (problem.processes / SAMPLE) | 1;
     let estimate = |factors: &[Vec<u32>]| -> i64 {
         let folding = Folding::new(&grid, factors, &targets);
@@ -174,11 +174,12 @@ fn assign(
     shares[d][k] = 1;
 }
 
-/// A folding, prepared for looking up places.
+/// A folding, prepared for computing the place of a process.
 ///
-/// The coordinate on a side is a number in mixed radix of its factors, the largest factor being the
-/// lowest digit; each digit runs backwards where the higher ones are odd. The digits of a target
-/// are combined in the same manner, those of the largest factors lowest.
+/// The coordinate on a side is written in a mixed radix of the side's factors, with the largest
+/// factor as the lowest digit; each digit runs backwards if the number formed by the higher digits
+/// is odd. The digits that belong to a target are combined in the same manner, those of the largest
+/// factors lowest.
 struct Folding<'a> {
     grid: &'a [u32],
     factors: &'a [Vec<u32>],
@@ -214,7 +215,7 @@ impl<'a> Folding<'a> {
         Self { grid, factors, targets, digits, orders: (0..targets.len()).map(order).collect() }
     }
 
-    /// The place in the network's grid that a process goes to.
+    /// The index of the place in the network's grid to which a process goes.
     fn place(&self, process: u32) -> u32 {
         let mut at = [0; MOST_SIDES];
         let mut rest = process;

@@ -32,8 +32,8 @@ impl Method for Greedy {
     }
 }
 
-/// The process with the most traffic to all placed ones goes next; where no placed process has
-/// unplaced partners, the process with the most traffic. Ties go to the lower number.
+/// The next process is the one with the most traffic to all placed ones. If no placed process has
+/// unplaced partners, it is the process with the most traffic. Ties go to the lower number.
 ///
 /// O(pairs * (log pairs + near sites)), and O(sites) for each process without a free slot near its
 /// partners.

@@ -1,4 +1,4 @@
-//! The trait of methods of mapping: each makes an arrangement or improves one.
+//! The trait of mapping methods, each of which makes an arrangement or improves one.
 
 use crate::arrangement::Arrangement;
 use crate::metric::{DistanceTable, GridDistances, SiteMetric};
@@ -17,9 +17,8 @@ pub(crate) trait Method {
     /// Makes a new arrangement or improves `at`. `index` is the number of this step in the run,
     /// which its random numbers depend on.
     ///
-    /// # Errors
-    /// When it cannot map this problem, or the watch says stop; `at` is a complete arrangement also
-    /// then, the best so far.
+    /// When it cannot map this problem, or `watch` says stop. Even then `at` is a complete
+    /// arrangement, the best one so far.
     fn step<M: SiteMetric>(
         run: &MappingRun<'_, M>,
         at: &mut Arrangement,

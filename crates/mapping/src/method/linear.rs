@@ -1,4 +1,4 @@
-//! The linear mapping: processes in the order of the slots, or where the given mapping has them.
+//! The linear mapping: processes in the order of the slots, or as in the given start mapping.
 
 use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;

@@ -1,4 +1,4 @@
-//! Local search: swaps that bring partners near to one another, until none helps any more.
+//! Local search: swaps that bring communicating processes near to one another, until no swap helps.
 
 use super::kind::{Method, MethodEntry};
 use crate::arrangement::Arrangement;
@@ -26,7 +26,7 @@ impl Method for Local {
     }
 }
 
-/// Swaps near partners until no swap helps, or for at most `sweeps` sweeps.
+/// Performs such swaps until no swap helps, or for at most `sweeps` sweeps.
 ///
 /// # Errors
 /// When `watch` says stop.

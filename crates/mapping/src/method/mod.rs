@@ -1,13 +1,14 @@
 //! Methods of mapping: each makes an arrangement or improves one.
 //!
-//! A method is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the
+//! To add a method, put a file with its `ENTRY` beside this one; `cargo xtask gen` adds it to the
 //! table.
 
 mod auto;
 mod exact;
 mod kind;
 mod pack;
-// That of docs/adding-a-mapping-method.md, under a name that adding it leaves free.
+// The method of docs/adding-a-mapping-method.md, under a name that does not collide with it once
+// added.
 #[cfg(test)]
 #[path = "../../../../docs/parts/heavy_first.rs"]
 mod page_heavy_first;

@@ -1,5 +1,6 @@
-//! Multilevel mapping: the pairs of processes with the most traffic are merged again and again, the
-//! few that remain are mapped, and each is split again with swaps that help.
+//! Multilevel mapping: the pairs of processes with the most traffic are merged repeatedly into
+//! clusters, the few remaining clusters are mapped, and then the merges are undone level by level,
+//! each time followed by swaps that help.
 //!
 //! Source: Walshaw & Cross, "Multilevel mesh partitioning for heterogeneous communication
 //! networks", Future Generation Computer Systems 2001: heavy edges contracted, refined on every
@@ -39,7 +40,7 @@ const FEW: usize = 48;
 /// Passes over all clusters of a level.
 const PASSES: u32 = 8;
 
-/// The number of slots before and after a partner's that are tried for a swap.
+/// Number of slots before and after a partner's slot that are tried for a swap.
 const AROUND: u32 = 4;
 
 /// One level: the traffic between clusters, the cluster in each slot, and the sites of the slots.
@@ -53,7 +54,7 @@ struct CoarseLevel {
 }
 
 /// A multilevel mapping. Slots are paired in their order, so hosts that are near to one another
-/// should be listed one after the other. O(pairs log slots), plus the swaps.
+/// should be consecutive in the list. O(pairs log slots), plus the swaps.
 ///
 /// # Errors
 /// When processes are pinned, or `watch` says stop.
@@ -108,8 +109,8 @@ fn place<M: SiteMetric>(
     Ok(level.slot)
 }
 
-/// Pairs each cluster with the free one that it exchanges the most with, and the remaining ones as
-/// they come; with an odd number, the cluster with the least traffic stays single.
+/// Pairs each cluster with the free one with which it exchanges the most traffic, and the remaining
+/// ones in their order; if the number is odd, the cluster with the least traffic stays single.
 fn matched(rows: &[Vec<(u32, i64)>], draw: &mut Stream) -> Vec<[u32; 2]> {
     let count = rows.len();
     let mut order: Vec<u32> = (0..count as u32).collect();
@@ -171,7 +172,8 @@ impl CoarseLevel {
         moved(u, v, a, b) + moved(v, u, b, a)
     }
 
-    /// Swaps clusters with those in slots `near` a partner's, as long as that helps.
+    /// Swaps clusters with those whose slots are at most `near` slots from a partner's, as long as
+    /// that helps.
     fn descend<M: SiteMetric>(
         &mut self,
         metric: &M,

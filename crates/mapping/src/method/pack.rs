@@ -1,5 +1,5 @@
-//! Packing: which processes of one switch share an endpoint. It leaves distances alone and changes
-//! the loads of adapters.
+//! Packing: the assignment of the processes of a site to its endpoints. It does not change
+//! distances, but the loads of adapters.
 
 use crate::arrangement::Arrangement;
 use crate::problem::MappingProblem;
@@ -38,7 +38,7 @@ pub(crate) fn pack(problem: &MappingProblem<'_>, at: &mut Arrangement) {
     }
 }
 
-/// The weight that moves inside endpoints when two processes exchange theirs.
+/// The increase of the traffic inside endpoints if two processes exchange their endpoints.
 fn saved(
     problem: &MappingProblem<'_>,
     at: &Arrangement,

@@ -1,14 +1,14 @@
 //! Partition of a graph into parts of exact sizes with few bytes between them, by recursive
 //! halving.
 //!
-//! Source: that of [`base::partition`].
+//! Source: see [`base::partition`].
 
 use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Watch};
 
-/// The part of each vertex; part i has `sizes[i]` vertices, and the sizes add up to the number of
-/// vertices.
+/// The part that each vertex belongs to; part i has `sizes[i]` vertices, and the sizes add up to
+/// the number of vertices.
 ///
 /// `row` gives the neighbours of a vertex with weights. O(edges log parts) for each pass.
 ///

@@ -1,5 +1,5 @@
-//! Reverse Cuthill-McKee: processes and switches are both sorted by this order and matched one by
-//! one.
+//! Reverse Cuthill-McKee: processes and switches are both sorted in this order, and the k-th
+//! process goes to the k-th slot.
 //!
 //! Source: Cuthill, `McKee`, "Reducing the bandwidth of sparse symmetric matrices", ACM 1969;
 //! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).

@@ -63,7 +63,8 @@ fn one(on: &Topology, from: u32, to: u32, bytes: f64) -> SwitchDemand {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A single pair with enough slack: the least congestion is its bytes over the maximum flow.
+    /// For a single pair with enough slack, the least congestion is its bytes divided by the
+    /// maximum flow.
     #[test]
     fn one_pair_is_a_maximum_flow(which in 0_usize..5, seed in any::<u64>()) {
         let names = ["slim_fly:q=5,p=1", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1",
@@ -121,7 +122,7 @@ proptest! {
 #[test]
 fn without_slack_a_ring_has_one_path() {
     let on = network("ring:n=7,p=1");
-    // two hops in one direction, five in the other
+    // in one direction around the ring the path has two hops, in the other five
     for (slack, best) in [(0, 30.0), (2, 30.0), (3, 15.0)] {
         let found =
             FractionalRouting::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &Quiet).expect("routed");

@@ -135,7 +135,7 @@ proptest! {
             prop_assert!((a - b).abs() <= 1e-4 * (1.0 + b), "{} {}", a, b);
         }
         if !tables {
-            // weights and distances are whole numbers, so the search's cost is exact
+            // weights and distances are whole numbers, so the cost used in the search is exact
             let weight = graph.sent().fold(0_u64, |g, s| gcd(g, s.bytes as u64)).max(1) as f64;
             let hops = at.cost(&problem, table) as f64 / 2.0 / f64::from(unit) * weight;
             prop_assert!((hops - exact.figures.hop_bytes).abs() <= 1e-9 * (1.0 + hops));
@@ -144,7 +144,7 @@ proptest! {
 
     #[test]
     fn what_every_switch_splits_arrives_whole(which in 0_usize..4, seed in any::<u64>()) {
-        // the shares of a pair sum up to its distance, and to one at its source and at its
+        // the shares of a pair's channels sum up to its distance, and to 1 at its source and at its
         // destination
         let on = network(NETWORKS[which]);
         let mut draw = Stream::new(seed, "test pair", 0);
@@ -534,7 +534,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     let on = network("slim_fly:q=5,p=4");
     let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let steps = chain::parse("multilevel").expect("a method");
-    // heavy pairs can share a switch, light ones may be anywhere
+    // pairs with heavy traffic can share a switch, those with light traffic may be anywhere
     for processes in [2, 3, 97, 199, 200] {
         let half = processes / 2;
         let pair = |i: u32| ProcessTraffic { from: i, to: i + half, bytes: 100.0, messages: 1.0 };

@@ -16,24 +16,25 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use traffic::pattern::{Pattern, RankMessage};
 use traffic::sending::working;
 
-/// The number of parts that runs are distributed over. Sums are taken over the runs of a part, then
+/// The number of parts that runs are divided into. Sums are taken over the runs of a part, then
 /// over parts in order, so that they do not depend on the number of threads.
 const PARTS: u32 = 64;
-/// The largest number of routes at once.
+/// The largest number of routes of messages that are sent at once.
 pub(super) const MAX_ROUTES: u64 = 1 << 24;
 
-/// How ranks of the pattern are assigned to endpoints.
+/// The assignment of the pattern's ranks to endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RankOrder {
     /// In random order, drawn again for each run.
     Random,
     /// In the order of the network.
     Linear,
-    /// These endpoints first, by name or number; the others after them, in random order.
+    /// The named or numbered endpoints first, in this order; the other endpoints after them, in
+    /// random order.
     Given(Vec<String>),
 }
 
-/// Which levels of the pattern are sent, and when.
+/// The levels of the pattern that are sent, and whether they are sent together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LevelChoice {
     /// All levels, one after the other.
@@ -47,39 +48,39 @@ pub enum LevelChoice {
 /// The setup of a simulation of a pattern.
 #[derive(Debug, Clone)]
 pub struct PatternSetup {
-    /// The pattern: `NAME`, `NAME:ARGUMENT`, or two of these with `::` between them, for two jobs
-    /// at a time.
+    /// The pattern: `NAME`, `NAME:ARGUMENT`, or two of these joined by `::`, for two jobs at the
+    /// same time.
     pub pattern: String,
     /// Number of runs.
     pub runs: u32,
-    /// Seed of all random draws; run i depends on it and on i alone.
+    /// Seed of all random draws; run i depends only on the seed and i.
     pub seed: u64,
     /// How many endpoints take part; by default all working ones, or those of the order.
     pub endpoints: Option<u32>,
-    /// How many of these belong to the first job; by default half of them.
+    /// The number of these that belong to the first of two jobs; by default half of them.
     pub first_job: Option<u32>,
     /// How ranks are assigned to endpoints.
     pub order: RankOrder,
     /// Which levels are sent.
     pub levels: LevelChoice,
-    /// Whether the cables of endpoints count.
+    /// Whether the cables between endpoints and switches are counted.
     pub endpoint_cables: bool,
 }
 
 /// The result of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunOutcome {
-    /// Mean share of its messages, each counted by its amount (1 without messages).
+    /// Mean share of its messages, weighted by their amounts; 1 without messages.
     pub share: f64,
-    /// Mean share of each job's messages.
+    /// Mean share of the messages of each job.
     pub job_shares: [f64; 2],
-    /// Largest congestion of a message (0 without messages).
+    /// Largest congestion of any message; 0 without messages.
     pub congestion: f64,
-    /// Sum over levels of the largest congestion: the time of a program whose levels wait for one
-    /// another.
+    /// Sum over levels of the largest congestion: the time of a program in which each level waits
+    /// for the one before.
     pub time: f64,
-    /// The latest arrival when a message takes as long as its congestion and waits for what its
-    /// sender received in earlier levels; of the first of two jobs.
+    /// The latest arrival of a message, if a message takes as long as its congestion and waits for
+    /// all that its sender received in earlier levels. With two jobs, that of the first.
     pub delay: f64,
 }
 
@@ -87,30 +88,33 @@ pub struct RunOutcome {
 /// in endpoints' worth of traffic.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Congestion {
-    /// How many endpoints took part.
+    /// The number of endpoints that took part.
     pub endpoints: u32,
     /// Endpoints of the first job; `None` with one job.
     pub first_job: Option<u32>,
-    /// Levels of a run.
+    /// Number of levels of a run.
     pub levels: u32,
     /// The result of each run.
     pub runs: Vec<RunOutcome>,
-    /// `shares[i]` messages of all runs got a share in `(i / 20, (i + 1) / 20]`.
+    /// Histogram of shares: `shares[i]` messages of all runs got a share in `(i / 20, (i + 1) /
+    /// 20]`.
     pub shares: [u64; 20],
     /// Smallest and largest share of any message.
     pub share_range: [f64; 2],
-    /// Messages by congestion, rounded up.
+    /// Number of messages by their congestion, rounded up.
     pub congestions: BTreeMap<u64, u64>,
-    /// The amount that each channel carried in a run, mean over runs, all levels together: links by
-    /// [`base::ChannelId`], then two for each terminal, out of its endpoint and into it.
+    /// The mean over runs of the amount that each channel carried in all levels of a run. The
+    /// channels of links come first, by [`base::ChannelId`]; then two for each terminal, out of its
+    /// endpoint and into it.
     pub channels: Vec<f64>,
 }
 
 /// Simulates `setup.runs` runs of a pattern over `routing`.
 ///
-/// A message is spread evenly over its endpoints' common rails and over all layers; the congestion
-/// of a channel is the sum of what crosses it in a level, times the rate of the fastest endpoint
-/// cable over the rate of its cable. O(runs * messages * layers * hops), in parallel over runs.
+/// A message is spread evenly over the rails that its endpoints have in common and over all layers.
+/// The congestion of a channel is the sum of the traffic that crosses it in a level, times the rate
+/// of the fastest endpoint cable divided by the rate of the channel's cable. O(runs * messages *
+/// layers * hops), in parallel over runs.
 ///
 /// # Errors
 /// When the pattern or a parameter cannot be used, when a route does not arrive, or when `watch`
@@ -169,14 +173,14 @@ pub fn congestion(
     })
 }
 
-/// Whether the pattern depends on where endpoints are. Its ranks are then endpoints in the order of
-/// the network, unless the order assigns them.
+/// Whether the pattern depends on the switches of endpoints. Its ranks are then endpoints in the
+/// order of the network, unless the order assigns them.
 fn given_by_places(setup: &PatternSetup) -> bool {
     let linear = !matches!(setup.order, RankOrder::Given(_)) && !setup.pattern.contains("::");
     linear && Pattern::goes_by_places(&setup.pattern)
 }
 
-/// The endpoints in the places that the order gives them, and those without a place.
+/// The endpoints that the order names, at their positions; and the endpoints that it does not name.
 fn given_first(
     routing: &Routing,
     alive: &[EndpointId],
@@ -218,7 +222,8 @@ struct PatternJobs {
 }
 
 impl PatternJobs {
-    /// Reads the pattern of `setup`, on the network of `tables` where it depends on places.
+    /// Reads the pattern of `setup`; a pattern that depends on switches uses the network of
+    /// `tables`.
     fn parse(
         setup: &PatternSetup,
         ranks: u32,
@@ -251,8 +256,8 @@ impl PatternJobs {
         Ok(Self { first, first_ranks: part, second: Some(second) })
     }
 
-    /// The number of levels of the longer job. The second of two jobs starts again until the first
-    /// has ended, and then completes.
+    /// The number of levels of the longer job. The second job is repeated until the first has
+    /// ended, and its last repetition is completed.
     fn levels(&self) -> u32 {
         let first = self.first.levels(self.first_ranks);
         match &self.second {
@@ -265,7 +270,7 @@ impl PatternJobs {
     }
 
     /// The messages of these levels of each job, those of the first job first, and the number of
-    /// these.
+    /// messages of the first job.
     fn messages(
         &self,
         first: Range<u32>,
@@ -294,7 +299,7 @@ impl PatternJobs {
         self.messages(level.min(first)..(level + 1).min(first), again, draws)
     }
 
-    /// All messages of both jobs.
+    /// The messages of all levels of both jobs.
     fn together(&self, draws: &mut [Stream; 2]) -> (Vec<RankMessage>, usize) {
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
         self.messages(0..self.first.levels(self.first_ranks), 0..second, draws)
@@ -321,7 +326,7 @@ struct RunContext<'a> {
     jobs: PatternJobs,
 }
 
-/// Congestions below this are counted in an array, the rare ones above in a map.
+/// Congestions below this are counted in an array, larger ones, which are rare, in a map.
 const FEW: usize = 64;
 
 /// The counts and sums of some runs.
@@ -346,8 +351,8 @@ impl RunTally {
         }
     }
 
-    /// Counts messages, adds their shares, each times its amount, to `sum`, and returns the largest
-    /// congestion.
+    /// Counts messages, adds the sum of their shares, weighted by amounts, to `sum`, and returns
+    /// the largest congestion.
     pub(super) fn messages(&mut self, found: &[FlowOutcome], sum: &mut f64) -> f64 {
         let ([mut low, mut high], mut largest) = (self.share_range, 0.0);
         for met in found {
@@ -366,7 +371,7 @@ impl RunTally {
         largest
     }
 
-    /// Joins the results of these runs and those of later ones.
+    /// Joins the tally of these runs with that of later runs.
     fn and(mut self, others: Self) -> Self {
         self.runs.extend(others.runs);
         let counts = self.shares.iter_mut().zip(others.shares);
@@ -413,7 +418,7 @@ impl RunContext<'_> {
             tally.channels = flows.carried;
             Ok(tally)
         };
-        // all parts run to their end, so that the first refusal is the same for any number of
+        // all parts run to their end, so that the first error does not depend on the number of
         // threads
         let parts: Vec<_> = (0..PARTS).into_par_iter().map(part).collect();
         let mut sum = RunTally::new(self.compact.channels());
@@ -423,7 +428,7 @@ impl RunContext<'_> {
         Ok(sum)
     }
 
-    /// The endpoints of a run, by rank.
+    /// Determines the endpoint of each rank in a run.
     fn order(&self, run: u32, order: &mut Vec<EndpointId>) {
         order.clear();
         order.extend(&self.given);

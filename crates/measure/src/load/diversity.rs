@@ -17,22 +17,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The path diversity of ordered pairs of distinct switches of one plane with working terminals.
 ///
-/// The paths of a pair are the distinct routes that the layers give one terminal of the second
-/// switch; where its terminals differ, the pair counts with the fewest. Two paths are disjoint when
-/// they share no link in either direction; parallel links count as different links. Routes that do
-/// not arrive are no paths.
+/// The paths of a pair are the distinct routes of all layers to one terminal of the second switch;
+/// if its terminals have different numbers of paths, the fewest count. Two paths are disjoint if
+/// they share no link in either direction; parallel links are different links. Routes that do not
+/// arrive do not count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PathDiversity {
-    /// `disjoint[n]` pairs have at most `n` paths of which no two share a link.
+    /// Histogram: `disjoint[n]` pairs have `n` pairwise link-disjoint paths and no more.
     pub disjoint: Vec<u64>,
-    /// `distinct[n]` pairs have `n` distinct paths.
+    /// Histogram: `distinct[n]` pairs have `n` distinct paths.
     pub distinct: Vec<u64>,
-    /// `lengths[layer][h]` routes of that layer have `h` hops, one for every pair and terminal.
+    /// Histogram for each layer: `lengths[layer][h]` routes have `h` hops, one for every pair and
+    /// terminal.
     pub lengths: Vec<Vec<u64>>,
-    /// `longest[h]` pairs have a longest route of `h` hops, over all layers and terminals.
+    /// Histogram: the longest route of `longest[h]` pairs has `h` hops, over all layers and
+    /// terminals.
     pub longest: Vec<u64>,
-    /// The number of pairs for each (total hops of their routes, number of these routes); the
-    /// second is not 0.
+    /// For each (total hops of a pair's routes, number of these routes), the number of pairs; the
+    /// number of routes is not 0.
     together: BTreeMap<(u64, u64), u64>,
 }
 
@@ -58,8 +60,8 @@ impl PathDiversity {
         (self.pairs() > 0).then(|| rich as f64 / self.pairs() as f64)
     }
 
-    /// The number of pairs for each mean number of hops of their routes, over all layers and
-    /// terminals; rising.
+    /// For each mean number of hops of a pair's routes, over all layers and terminals, the number
+    /// of pairs; in rising order.
     pub fn mean_lengths(&self) -> Vec<(f64, u64)> {
         let mut found: Vec<(f64, u64)> = Vec::new();
         let means =
@@ -174,8 +176,8 @@ impl PathDiversity {
     }
 }
 
-/// The links from `s` to terminal `t` on switch `home`, in their order; `None` when the route does
-/// not arrive.
+/// The links of the route from `s` to terminal `t` on switch `home`, in order; `None` if the route
+/// does not arrive.
 fn links_of(
     routing: &Routing,
     layer: u32,
@@ -209,11 +211,12 @@ fn most_disjoint(paths: &[Vec<u32>]) -> usize {
 }
 
 /// Raises `best` to `chosen` plus the size of the largest subset of `left` in which no two members
-/// meet, if that is larger.
+/// share a link, if that is larger.
 ///
-/// A member all of whose neighbours meet each other is taken at once, as some best subset contains
-/// it. An upper bound is the number of groups that cover `left`, in each of which all members meet.
-/// `meets[i]` has bit i.
+/// `meets[i]` has bit i and the bits of all members that share a link with member i. If all of
+/// these also share links with one another, member i is taken at once, as some best subset contains
+/// it. The upper bound is the number of groups that cover `left`, such that all members of a group
+/// share links with one another.
 fn independent(meets: &[u128], mut left: u128, mut chosen: u32, best: &mut u32) {
     while let Some(i) = members(left).find(|&i| {
         let company = meets[i] & left;
@@ -231,7 +234,8 @@ fn independent(meets: &[u128], mut left: u128, mut chosen: u32, best: &mut u32) 
     independent(meets, left & !(1 << i), chosen, best);
 }
 
-/// The number of groups that cover `left`, in each of which all members meet.
+/// The number of groups that cover `left`, such that all members of a group share links with one
+/// another.
 fn groups(meets: &[u128], mut left: u128) -> u32 {
     let mut groups = 0;
     while left != 0 {

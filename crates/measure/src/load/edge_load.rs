@@ -10,12 +10,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Routes over each channel: all ordered pairs of terminals of one plane, all layers.
+/// The number of routes over each channel, for all ordered pairs of terminals of one plane and all
+/// layers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EdgeLoad {
-    /// Routes by channel; channels that are down carry 0.
+    /// The number of routes by channel; it is 0 for channels that are down.
     pub routes: Vec<u64>,
-    /// `histogram[n]` working channels carry `n` routes.
+    /// Histogram: `histogram[n]` working channels carry `n` routes.
     pub histogram: BTreeMap<u64, u64>,
     /// Sum of the hops of all routes.
     pub hops: u64,
@@ -27,17 +28,18 @@ impl EdgeLoad {
         self.histogram.keys().next_back().copied().unwrap_or(0)
     }
 
-    /// A lower bound of the index for routings with the same mean path length: total hops over
-    /// channels.
+    /// A lower bound of the index for routings with the same mean path length: total hops divided
+    /// by the number of channels.
     pub fn mean_bound(&self) -> u64 {
         self.hops.div_ceil(self.histogram.values().sum::<u64>().max(1))
     }
 }
 
-/// Counts the routes over every channel. O(hops of all routes, where routes that terminals of a
-/// switch share count once).
+/// Counts the routes over every channel. O(hops of all routes); routes that the terminals of a
+/// switch share count once in this.
 ///
-/// Routes that do not arrive count up to where they end, at most one pass over every switch.
+/// Routes that do not arrive are counted up to their end, or until they have passed every switch
+/// once.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.

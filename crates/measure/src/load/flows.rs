@@ -12,37 +12,37 @@ use traffic::sending::WeightedMessage;
 /// The result of one flow: its share and the congestion on its routes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FlowOutcome {
-    /// The part of its amount that it gets: the mean over its routes of 1 / max(1, congestion).
+    /// The fraction of its amount that it gets: the mean over its routes of 1 / max(1, congestion).
     pub share: f64,
-    /// The largest congestion on any of its routes, at least 1, or its amount where that is less.
+    /// The largest congestion on any of its routes, at least 1, or its amount if that is less than
+    /// 1.
     pub congestion: f64,
     /// The amount that it wants to send, in units of an endpoint's full rate.
     pub amount: f64,
 }
 
-/// A routing in compact arrays, in which everything that a step along a route needs is close
-/// together.
+/// A routing in compact arrays, in which all data for a step along a route are close together.
 ///
 /// Channels of links come first, by [`base::ChannelId`]; then two channels for each terminal: out
 /// of its endpoint and into it.
 pub(super) struct CompactRouting<'a> {
     routing: &'a Routing,
-    /// The time that each channel takes for one endpoint's worth of traffic, 1 where its cable is
-    /// as fast as the fastest endpoint cable.
+    /// The time that each channel takes for the traffic of one endpoint at full rate; it is 1 if
+    /// its cable is as fast as the fastest endpoint cable.
     relative: Vec<f64>,
-    /// That time, where it is the same for all channels that count.
+    /// This time if all counted channels have the same; else none.
     same_for_all: Option<f64>,
-    /// The number of channels that count: all, or those of links only.
+    /// The number of channels that are counted: all channels, or only those of links.
     counted: usize,
     terminals: usize,
     /// For each port, switch by switch, the channel and the switch that it leads to.
     hops: Vec<PortHop>,
-    /// Where the ports of each switch begin in `hops`, and where the last ones end.
+    /// For each switch, the index of its first port in `hops`; at the end, the number of all ports.
     ports: Vec<u32>,
-    /// The switch that delivers, by layer and terminal; [`NOWHERE`] where its table entry does not
-    /// deliver.
+    /// For each layer and terminal, the switch that delivers; [`NOWHERE`] if the table entry of the
+    /// terminal's switch does not deliver.
     home: Vec<u32>,
-    /// The working rails of all endpoints, and where those of each endpoint begin.
+    /// The working rails of all endpoints; and for each endpoint, the index of its first rail.
     rails: Vec<PluggedRail>,
     first_rail: Vec<u32>,
 }
@@ -58,7 +58,7 @@ struct PluggedRail {
 /// The hop over one port of a switch.
 #[derive(Clone, Copy)]
 struct PortHop {
-    /// The channel, [`NOWHERE`] where the port leads to no switch.
+    /// The channel; [`NOWHERE`] if the port does not lead to a switch.
     channel: u32,
     next: u32,
 }
@@ -70,7 +70,7 @@ const TOGETHER: usize = 256;
 const NOWHERE: u32 = u32::MAX;
 
 impl<'a> CompactRouting<'a> {
-    /// Copies `routing`, with the cables of endpoints or without. O(layers * terminals + ports).
+    /// Copies `routing`, with or without the cables of endpoints. O(layers * terminals + ports).
     pub(super) fn new(routing: &'a Routing, endpoint_cables: bool) -> Self {
         let on = routing.topology();
         let relative = relative_cost(routing);
@@ -152,7 +152,7 @@ impl<'a> CompactRouting<'a> {
     }
 }
 
-/// The time that each channel takes for one endpoint's worth of traffic.
+/// The time that each channel takes for the traffic of one endpoint at full rate.
 fn relative_cost(routing: &Routing) -> Vec<f64> {
     let on = routing.topology();
     let injection = on.terminals().iter().map(|t| t.cable.rate_gbps()).fold(0.0, f64::max);
@@ -165,16 +165,17 @@ fn relative_cost(routing: &Routing) -> Vec<f64> {
 pub(super) struct FlowSimulator<'a> {
     compact: &'a CompactRouting<'a>,
     load: Vec<f64>,
-    /// The amount that each channel that counts has carried in all levels so far.
+    /// The amount that each counted channel has carried in all levels so far.
     pub carried: Vec<f64>,
     /// The routes in progress, and the ports by which they continue.
     routes: Vec<RouteInProgress<'a>>,
     ports: Vec<u16>,
-    /// The amount that each route of the level carries for its flow, one flow after the other.
+    /// The amount that each route of the level carries for its flow; the routes of a flow are
+    /// consecutive.
     shares: Vec<f64>,
-    /// For each flow, the number of routes up to its last one, and its amount.
+    /// For each flow, the number of routes up to and including its last one, and its amount.
     ends: Vec<(usize, f64)>,
-    /// The channels that the routes take, each with the number of the route.
+    /// Pairs of a channel and a route that uses it.
     taken: Vec<(u32, u32)>,
     /// The largest congestion on each route.
     worst: Vec<f64>,
@@ -187,7 +188,7 @@ struct RouteInProgress<'a> {
     number: u32,
     /// The switch that it has reached.
     at: u32,
-    /// The switch that delivers.
+    /// The switch that delivers to the destination.
     home: u32,
     /// The entries of its layer and destination.
     tree: ForwardingTree<'a>,
@@ -252,7 +253,8 @@ impl<'a> FlowSimulator<'a> {
         Ok(&self.outcomes)
     }
 
-    /// Adds a flow between two endpoints: their rails paired plane by plane, in every layer.
+    /// Adds a flow between two endpoints, with a route for each pair of rails in the same plane and
+    /// each layer.
     fn add(&mut self, from: EndpointId, to: EndpointId, amount: f64) -> Result<(), Refusal> {
         let compact = self.compact;
         let (layers, terminals) = (compact.routing.layers(), compact.terminals);

@@ -1,4 +1,4 @@
-//! The metrics of a simulated pattern: those of ORCS, with one value per run.
+//! The metrics of a simulated pattern: those of ORCS, with one value for each run.
 //!
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
@@ -12,9 +12,9 @@ use std::collections::BTreeMap;
 /// A metric of a simulated pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PatternMetric {
-    /// Mean share of a run's messages; for random bisections the effective bisection bandwidth.
+    /// Mean share of a run's messages; for random bisections, the effective bisection bandwidth.
     Bandwidth,
-    /// Largest congestion of a run; the histogram is of all messages.
+    /// Largest congestion of a run; its histogram counts all messages.
     Congestion,
     /// Sum over levels of the largest congestion.
     Time,
@@ -37,7 +37,7 @@ impl PatternMetric {
     /// The metric of this name, or of this name in ORCS.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no such metric.
     pub fn parse(name: &str) -> Result<Self, Refusal> {
         let found = METRICS.iter().find(|(_, ours, orcs)| name == *ours || name == *orcs);
         found.map(|(metric, _, _)| *metric).ok_or_else(|| {
@@ -47,7 +47,7 @@ impl PatternMetric {
         })
     }
 
-    /// Its name.
+    /// The name of the metric.
     pub fn name(self) -> &'static str {
         METRICS.iter().find(|(metric, _, _)| *metric == self).map_or("", |(_, name, _)| name)
     }
@@ -66,7 +66,7 @@ pub struct MetricSummary {
     pub max: f64,
     /// Their variance (with divisor n - 1); `None` for a single value.
     pub variance: Option<f64>,
-    /// (low, high, n): n values are above low and at most high.
+    /// The bins of a histogram, as (low, high, n): n values are above low and at most high.
     pub histogram: Vec<(f64, f64, u64)>,
 }
 

@@ -1,6 +1,6 @@
 //! Rounding of shares and congestions to the bins of histograms.
 
-/// The bin i of a share: `(i / 20, (i + 1) / 20]`.
+/// The index i of the bin `(i / 20, (i + 1) / 20]` that a share belongs to.
 pub(super) fn twentieth(share: f64) -> usize {
     ((share * 20.0 - 1e-9) as u32).min(19) as usize
 }

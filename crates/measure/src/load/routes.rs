@@ -12,9 +12,9 @@ use traffic::demand::Demand;
 pub struct DemandRoutes {
     /// The amount of every demand, in units of an endpoint's full rate.
     pub amount: Vec<f64>,
-    /// The end of the routes of each demand, after a leading 0.
+    /// For each demand, the index after its last route; before these, a 0.
     ends: Vec<u32>,
-    /// The end of the channels of each route, after a leading 0.
+    /// For each route, the index after its last channel; before these, a 0.
     hop_ends: Vec<u32>,
     channels: Vec<u32>,
 }
@@ -26,7 +26,7 @@ impl Default for DemandRoutes {
 }
 
 impl DemandRoutes {
-    /// Demands without routes.
+    /// Demands of these amounts, without routes.
     pub fn none(amount: Vec<f64>) -> Self {
         Self { ends: vec![0; amount.len() + 1], amount, ..Self::default() }
     }
@@ -75,15 +75,15 @@ impl DemandRoutes {
 /// The largest number of hops of all routes together.
 pub(super) const MOST_HOPS: usize = 1 << 27;
 
-/// The refusal beyond [`MOST_HOPS`].
+/// The refusal of routes with more than [`MOST_HOPS`] hops.
 pub(super) fn too_many_hops() -> Refusal {
     let help = format!("a smaller network, fewer layers or fewer demands: {MOST_HOPS} hops");
     Refusal::new("traffic", "too many routes to keep", help)
 }
 
-/// The routes of every demand that leaves its switch: one per layer, equal ones once. Demands of
-/// one source with the same routes are merged, in the order of source and routes.
-/// O(flows * layers * hops).
+/// The routes of every demand that leaves its switch: one for each layer, without duplicates.
+/// Demands of one source with the same routes are merged. They are sorted by source, then by
+/// routes. O(flows * layers * hops).
 ///
 /// # Errors
 /// When a route does not arrive or nothing leaves its switch; beyond 2^27 hops of routes; when

@@ -63,14 +63,14 @@ pub struct RoutingWithTraffic<'a> {
 }
 
 impl RoutingWithTraffic<'_> {
-    /// The kind of work of sending the traffic once, for estimates of time and memory.
+    /// The kind of work for sending the traffic once, for estimates of time and memory.
     pub(super) fn work(&self) -> RouteTask {
         let n = self.routing.topology().endpoints().len() as u64;
         RouteTask::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
     }
 
-    /// The messages of the traffic. It is an error where a parameter `named` traffic that is not
-    /// given.
+    /// The messages of the traffic; none if there is no traffic. `named` says that a parameter
+    /// names traffic, which must then be given.
     ///
     /// # Errors
     /// When traffic is named but not given, and as [`OfferedTraffic::messages`].
@@ -86,8 +86,8 @@ impl RoutingWithTraffic<'_> {
     }
 }
 
-/// Sends `messages`. A message of amount x loads the channels of its routes with x; its share is
-/// the part of x that it gets, and means are weighted by amounts. O(messages * layers * hops).
+/// Sends `messages`. A message of amount x loads the channels of its routes with x. Its share is
+/// the fraction of x that it gets, and means are weighted by amounts. O(messages * layers * hops).
 ///
 /// # Errors
 /// When there are too many, two endpoints share no plane, a route does not arrive, or `watch` says

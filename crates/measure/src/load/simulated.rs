@@ -276,8 +276,8 @@ impl Stage for CongestionParams {
 }
 
 impl CongestionParams {
-    /// An upper bound of the number of messages that are sent at once, where the pattern is known
-    /// without the network.
+    /// An upper bound of the number of messages that are sent at once; a pattern that needs the
+    /// network counts as one message for each rank.
     fn most_at_once(&self, ranks: u32) -> u64 {
         let of = |job: &str| match Pattern::parse(job, ranks) {
             Ok(pattern) => pattern.most_messages(ranks),
@@ -286,7 +286,7 @@ impl CongestionParams {
         self.pattern.split("::").map(of).sum()
     }
 
-    /// Refuses parameters of patterns when traffic is given.
+    /// Refuses parameters of patterns if traffic is given.
     fn goes_with_traffic(&self) -> Result<(), Refusal> {
         let usual = Self { runs: self.runs, ..Self::default() };
         for (name, differs) in [

@@ -16,7 +16,7 @@ const FLOOR: f64 = 1e-9;
 /// fraction of its demand counts as none.
 const EQUAL: f64 = 1e-9;
 
-/// Marks of channels while two routes are compared.
+/// Marks of channels on the better route and on the other one, while two routes are compared.
 const ON_BEST: u8 = 1;
 const ON_OTHER: u8 = 2;
 
@@ -27,10 +27,10 @@ pub(super) struct TrafficSplit<'a> {
     pub(super) routes: DemandRoutes,
     /// The amount that every route carries; those of a demand sum to it.
     pub(super) share: Vec<f64>,
-    /// The length of every channel: the derivative of the potential by its load.
+    /// The length of every channel, which is the derivative of the potential by the channel's load.
     pub(super) length: Vec<f64>,
     load: Vec<f64>,
-    /// The largest load over capacity.
+    /// The largest load of a channel divided by its capacity.
     pub(super) busiest: f64,
     /// The logarithm of the length of the busiest channel over that of an idle one.
     pub(super) sharpness: f64,
@@ -68,7 +68,7 @@ impl<'a> TrafficSplit<'a> {
         self.routes.channels(route).iter().map(|&c| self.length[c as usize]).sum()
     }
 
-    /// The length of the shortest route of a demand; infinity where it has none.
+    /// The length of the shortest route of a demand; infinity if it has no route.
     pub(super) fn least(&self, choice: usize) -> f64 {
         self.routes.of(choice).map(|r| self.cost(r)).fold(f64::INFINITY, f64::min)
     }
@@ -96,9 +96,9 @@ impl<'a> TrafficSplit<'a> {
     }
 
     /// Improves the split in `sweeps` passes over all demands. In each pass every demand moves
-    /// traffic from its longer routes to its shortest until these are equally long, or less where
-    /// capacities differ. The potential, the sum of `exp(sharpness * load / (capacity * busiest))`,
-    /// falls with every move. O(sweeps * hops).
+    /// traffic from its longer routes to its shortest one until they are equally long, or a little
+    /// less if capacities differ. The potential, the sum of `exp(sharpness * load / (capacity *
+    /// busiest))`, decreases with every move. O(sweeps * hops).
     ///
     /// # Errors
     /// When `watch` says stop.
@@ -172,12 +172,12 @@ impl<'a> TrafficSplit<'a> {
         }
     }
 
-    /// Moves traffic from `route` to `best` so that they become equally long, or all of it where
-    /// less than `crumb` would remain.
+    /// Moves traffic from `route` to `best` so that they become equally long, or all of it if less
+    /// than `crumb` would remain.
     ///
-    /// Where all channels have one capacity c, lengths grow and shrink by the same factor
-    /// `exp(sharpness * moved / (c * busiest))`. Elsewhere the narrowest channels determine the
-    /// amount, so that it is never too large.
+    /// If all channels have the same capacity c, their lengths change by this factor or its
+    /// inverse: `exp(sharpness * moved / (c * busiest))`. If not, the narrowest channels determine
+    /// the amount, so that it is never too large.
     fn shift(&mut self, route: usize, best: usize, crumb: f64) {
         let alone = |route: usize, mark: u8| {
             let own = self.routes.channels(route).iter().map(|&c| c as usize);
@@ -214,7 +214,7 @@ const TICK: usize = 1 << 16;
 /// The routes that a search found, in the order of their demands.
 #[derive(Default)]
 pub(super) struct FoundRoutes {
-    /// For each route: its demand, and where its channels end.
+    /// For each route, the index of its demand, and the index after its last channel.
     ends: Vec<(u32, u32)>,
     channels: Vec<u32>,
 }

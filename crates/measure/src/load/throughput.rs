@@ -20,9 +20,11 @@ use traffic::demand::{Demand, SourceDemand, capacities};
 /// Bounds of the maximum achievable throughput, with everything that proves them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ThroughputBounds {
-    /// `share` routes this multiple of the demand within every channel's capacity.
+    /// The lower bound: `share` routes this multiple of the demand within the capacity of every
+    /// channel.
     pub lower: f64,
-    /// An upper bound: the sum of capacity times `lengths` over the sum of demand times distance.
+    /// The upper bound: the sum of capacity times `lengths` divided by the sum of demand times
+    /// distance.
     pub upper: f64,
     /// The number of rounds in which routes were searched and the split over them improved.
     pub rounds: u32,
@@ -40,31 +42,32 @@ pub const LEAST_EPSILON: f64 = 0.005;
 /// The number of rounds after which [`bounds`] gives up.
 const MOST_ROUNDS: u32 = 2000;
 
-/// The number of sources that are searched between two calls of the watch.
+/// Number of sources that are searched between two calls of `watch`.
 const BATCH: usize = 64;
 
-/// The largest number of routes that a round adds beyond one per demand.
+/// Largest number of routes that a round adds in excess of one for each demand.
 const MOST_NEW: usize = 1 << 18;
 
 /// A new route must be shorter by this fraction to be added.
 const WORTH: f64 = 1e-6;
 
-/// The part of `epsilon` that the smoothness of the potential may cost: it becomes sharper until it
-/// costs less.
+/// The fraction of `epsilon` that the smoothness of the potential may use up; the potential is
+/// sharpened until it uses less.
 const SMOOTH: f64 = 0.3;
 
-/// The number of passes over the split before routes are searched again: at least, and at most.
+/// The least and the largest number of passes over the split before routes are searched again.
 const SWEEPS: (usize, usize) = (4, 64);
 
 /// Bounds of the largest t such that t times `demand` can be routed over any paths, split freely,
 /// with `upper / lower <= 1 + epsilon`.
 ///
-/// Routes are found as they are needed. Lengths of channels grow exponentially with their load; in
-/// every round each demand gets routes that are shorter than its own, and then moves from its
-/// longer routes to its shortest. One over the largest load is a lower bound; by weak duality any
-/// lengths give an upper bound, the sum of capacity times length over the sum of demand times
-/// distance. Units: see [`capacities`]. O(rounds * sources * links * log(switches)), the searches
-/// in parallel; 5 to 20 rounds at an `epsilon` of 0.05 as a rule, and ever more below 0.01.
+/// Routes are found when they are needed. Lengths of channels grow exponentially with their load.
+/// In every round each demand gets routes that are shorter than its present ones, and then moves
+/// traffic from its longer routes to its shortest. The inverse of the largest load is a lower
+/// bound. By weak duality any lengths give an upper bound: the sum of capacity times length divided
+/// by the sum of demand times distance. Units: see [`capacities`]. O(rounds * sources * links *
+/// log(switches)), with parallel searches; usually 5 to 20 rounds at an `epsilon` of 0.05, and many
+/// more below 0.01.
 ///
 /// # Errors
 /// When `epsilon` is not between [`LEAST_EPSILON`] and 1, no demand leaves its switch, or there is
@@ -90,7 +93,7 @@ pub fn bounds(
     meet(&mut split, epsilon, refine, watch)
 }
 
-/// As [`bounds`], where every demand may use only its routes in `routing`, one per layer.
+/// As [`bounds`], but every demand may use only its routes in `routing`, one for each layer.
 /// O(rounds * hops of routes).
 ///
 /// # Errors
@@ -158,8 +161,8 @@ fn meet(
     Err(Refusal::new("epsilon", why, help).into())
 }
 
-/// Gives every demand routes that are shorter than its own. Returns the sum of demand times
-/// distance.
+/// Finds routes for every demand that are shorter than its present ones. Returns the sum of demand
+/// times distance.
 fn search_all(
     graph: &Graph,
     sources: &[SourceDemand],
@@ -221,7 +224,7 @@ impl Ord for QueuedSwitch {
 struct DistanceSearch<'a> {
     graph: &'a Graph,
     dist: Vec<f64>,
-    /// For each switch, the channel by which the search reached it, and the switch before.
+    /// For each switch, the channel by which the search reached it, and the switch before it.
     parent: Vec<(u32, u32)>,
     heap: BinaryHeap<Reverse<QueuedSwitch>>,
 }
@@ -233,9 +236,9 @@ impl<'a> DistanceSearch<'a> {
         Self { graph, dist, parent: vec![(0, 0); n], heap: BinaryHeap::new() }
     }
 
-    /// Finds routes of the demands of a source, the first of which is `first`, that are shorter
-    /// than those they have: at most `new` for each, with different last channels. Returns also the
-    /// sum of demand times distance.
+    /// Finds routes for the demands of a source that are shorter than their present ones, at most
+    /// `new` for each, with different last channels; `first` is the index of the source's first
+    /// demand. Also returns the sum of demand times distance.
     fn find(
         &mut self,
         split: &TrafficSplit<'_>,
@@ -264,8 +267,8 @@ impl<'a> DistanceSearch<'a> {
         (found, weighed)
     }
 
-    /// Adds the shortest route from `source` by `w` and then channel `last` to `to`, unless it
-    /// passes `to` before.
+    /// Adds the route from `source` to `to` that takes the shortest path to `w` and then the
+    /// channel `last`, unless that path passes `to` already.
     fn trace(
         &self,
         source: u32,

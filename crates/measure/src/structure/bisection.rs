@@ -1,8 +1,8 @@
 //! Bisection: the fewest links that separate the endpoints into two equal halves, as an interval.
 //!
 //! Source: Fiedler, "Algebraic connectivity of graphs", 1973 (the bound by the spectrum); Valiant &
-//! Brebner, "Universal schemes for parallel communication", STOC 1981 (the routing in two phases
-//! that gives the bound by flow); the cut is found, see [`base::partition`].
+//! Brebner, "Universal schemes for parallel communication", STOC 1981 (the routing in two phases on
+//! which the bound by flow is based). For the search of a cut see [`base::partition`].
 
 use super::channel_load::{split_evenly, terminal_weights, unit_load};
 use super::planes_of;
@@ -65,7 +65,7 @@ pub fn bisection(
     bisection_with(t, starts, seed, None, watch)
 }
 
-/// As [`bisection`], with the load of unit traffic over minimal paths where that is already known.
+/// As [`bisection`], for callers that may already have the load of unit traffic over minimal paths.
 ///
 /// # Errors
 /// As [`bisection`].
@@ -124,7 +124,8 @@ struct PlaneBisection {
 }
 
 impl Bisection {
-    /// Adds the plane of these `switches`, which is equal to `plane`.
+    /// Adds the bisection of another plane with these `switches`, which is equal to that of
+    /// `plane`.
     fn add(&mut self, plane: &PlaneBisection, switches: &[u32]) {
         self.low_by_spectrum += plane.by_spectrum;
         self.low_by_flow += plane.by_flow;
@@ -166,7 +167,8 @@ fn best_cut(
     Ok(best?.1)
 }
 
-/// The least difference of the masses of two sides, from the sums that subsets can have, as bits.
+/// The least difference of the masses of two sides. It is found from a bit set of all sums that
+/// subsets can have.
 fn least_difference(masses: &[u64]) -> u64 {
     let total: u64 = masses.iter().sum();
     let mut sorted = masses.to_vec();
@@ -175,7 +177,8 @@ fn least_difference(masses: &[u64]) -> u64 {
     let mut reachable = vec![0_u64; words];
     reachable[0] = 1;
     for same in sorted.chunk_by(|a, b| a == b).filter(|same| same[0] > 0) {
-        // groups of 1, 2, 4, ... equal masses and a rest make every number of them
+        // groups of 1, 2, 4, ... equal masses and the remainder can form every number of these
+        // masses
         let (mut left, mut step) = (same.len() as u64, 1);
         while left > 0 {
             let take = step.min(left);
@@ -189,7 +192,7 @@ fn least_difference(masses: &[u64]) -> u64 {
     total - 2 * nearest
 }
 
-/// Sets every bit that is `shift` above one that is set.
+/// Sets, for every bit that is set, also the bit that is `shift` positions higher.
 fn add_shifted(bits: &mut [u64], shift: u64) {
     let (words, rest) = ((shift / 64) as usize, shift % 64);
     for i in (words..bits.len()).rev() {
@@ -206,8 +209,9 @@ fn whole(bound: f64) -> u64 {
     (bound * (1.0 - 1e-9) - 1e-9).ceil().max(0.0) as u64
 }
 
-/// (sqrt(least (n - a^2)) - a sqrt(u L u))^2 / 4, with u the terminals as a vector of length 1 and
-/// a the most that a vector of +1 and -1 with this difference has along u.
+/// The bound (sqrt(least (n - a^2)) - a sqrt(u L u))^2 / 4. Here u is the vector of terminals,
+/// scaled to length 1, and a is the largest component along u of a vector of +1 and -1 with this
+/// difference.
 fn bound_by_spectrum(
     t: &Topology,
     plane: &[u32],
@@ -245,7 +249,7 @@ fn bound_by_flow(
     for (i, middle) in middles(t, plane, &edge).iter().enumerate() {
         let share = 1.0 / middle.len() as f64;
         let busiest = if i == 0 && same && !sources.is_empty() {
-            // all terminals have one weight, so this is unit traffic in another unit
+            // all terminals have the same weight, so this is unit traffic up to a factor
             let own = unit.is_none().then(|| unit_load(t, watch)).transpose()?;
             let load = unit.or(own.as_deref()).unwrap_or_default();
             sources[0].1 * share * busiest_link(t, plane[0], load)
@@ -263,7 +267,7 @@ fn bound_by_flow(
     Ok(whole(best))
 }
 
-/// The largest load of a link of the plane of switch `of`, both directions together.
+/// The largest load of a link in the plane of switch `of`, adding both directions.
 fn busiest_link(t: &Topology, of: u32, load: &[f64]) -> f64 {
     let plane = |v: usize| t.switches()[v].plane;
     let links = t.links().iter().zip(load.chunks_exact(2));

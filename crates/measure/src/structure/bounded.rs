@@ -1,4 +1,4 @@
-//! How many link-disjoint paths of bounded length join two switches.
+//! Numbers of link-disjoint paths of bounded length between two switches.
 //!
 //! Source: Itai, Perl, Shiloach, "The complexity of finding maximum disjoint paths with length
 //! constraints", Networks 1982: a matching problem up to three hops, NP-hard from five on.
@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 pub(super) struct BoundedPathCounter<'a> {
     graph: &'a Graph,
     hops: u32,
-    /// The number of channels from each switch to the target, and its place among the target's
-    /// neighbours.
+    /// For each switch, the number of channels to the target, and the index of the switch among the
+    /// target's neighbours.
     to_target: Vec<u32>,
     place: Vec<u32>,
-    /// The links that earlier paths use.
+    /// For each link, whether an earlier path uses it.
     used: Vec<bool>,
     touched: Vec<u32>,
     depth: Vec<u32>,
@@ -68,7 +68,8 @@ impl<'a> BoundedPathCounter<'a> {
         CountRange { low, high }
     }
 
-    /// Counts exactly the paths of at most three hops, or of fewer if the bound is lower.
+    /// Counts exactly the paths of at most three hops, or of fewer if the bound is lower than
+    /// three.
     ///
     /// It is a flow from `s` over its neighbours a and the neighbours b of `t`; a = b is a path of
     /// two hops. Two paths s-a-b-t and s-b-a-t would share a link, but can be replaced by s-a-t and
@@ -109,7 +110,8 @@ impl<'a> BoundedPathCounter<'a> {
         direct + found
     }
 
-    /// Counts paths greedily, each the shortest that the earlier ones leave.
+    /// Counts paths greedily: each is a shortest path over the links that earlier ones have not
+    /// used.
     fn greedy(&mut self, s: u32, t: u32, near: &[u32]) -> u64 {
         let mut taken = Vec::new();
         let mut found = 0;
@@ -166,8 +168,8 @@ fn by_switch<'a>(row: impl Iterator<Item = &'a u32>) -> Vec<(u32, u32)> {
     all.chunk_by(|a, b| a == b).map(|same| (same[0], same.len() as u32)).collect()
 }
 
-/// The maximum flow over `lefts` (switch, room), the middle arcs of each, and the room of the right
-/// switches.
+/// The maximum flow from the switches in `lefts` (switch, capacity) over the middle arcs of each to
+/// the right switches, whose capacities are in `room`.
 fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<MiddleArc>>, room: &mut [u32]) -> u64 {
     let mut into: Vec<Vec<(u32, u32)>> = vec![Vec::new(); room.len()];
     for (left, crossing) in middles.iter().enumerate() {
@@ -185,7 +187,8 @@ fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<MiddleArc>>, room: &mut
     found
 }
 
-/// Adds one unit from `start` to a right switch with room, and moves earlier units where needed.
+/// Adds one unit of flow from `start` to a right switch with free capacity, rerouting earlier units
+/// if necessary; returns whether that was possible.
 fn reroute(
     start: usize,
     middles: &mut [Vec<MiddleArc>],

@@ -57,8 +57,8 @@ pub struct LoadStatistics {
 }
 
 /// Measures the load of minimal paths. O(switches with endpoints * links), in parallel; O(links)
-/// for a direct network whose translations are automorphisms ([`steps`]). Of equal planes one is
-/// measured.
+/// for a direct network whose translations are automorphisms ([`steps`]). If planes are equal, only
+/// one is measured.
 ///
 /// # Errors
 /// When some pair has more than 10^308 minimal paths, or `watch` says stop.
@@ -67,7 +67,7 @@ pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Stop
     let edge = t.edge_switches();
     let carried = terminal_weights(t);
     let unit = unit_load(t, watch)?;
-    // equal weights change the unit only
+    // if all weights are equal, they only change the unit
     let first = edge.first().map_or(1.0, |&v| carried[v as usize]);
     let terminals = if edge.iter().all(|&v| carried[v as usize].total_cmp(&first).is_eq()) {
         unit.iter().map(|l| l * first * first).collect()
@@ -200,8 +200,8 @@ fn busiest_of_plane(t: &Topology, plane: &[u32], load: &[f64]) -> f64 {
     inside.flat_map(|(_, both)| both.iter().copied()).fold(0.0, f64::max)
 }
 
-/// The least load of the links of one switch: its traffic with all others that it can reach leaves
-/// and arrives over its links.
+/// A lower bound of the largest load of a link, from the links of one switch: the switch's traffic
+/// with all others that it can reach leaves and arrives over them.
 fn least_index(graph: &Graph, plane: &[u32]) -> f64 {
     let (component, count) = graph.components();
     let mut members = vec![0_u64; count as usize];
@@ -223,7 +223,7 @@ fn statistics(graph: &Graph, load: Vec<f64>) -> LoadStatistics {
     let min = working.iter().copied().fold(max, f64::min);
     let mut histogram = vec![0; BINS];
     for &l in &working {
-        // loads that differ in the last digits only belong to the same bin
+        // the small term puts loads that differ by rounding only into the same bin
         let bin = if max > 0.0 { (l / max * BINS as f64 - 1e-9).ceil() as usize } else { 0 };
         histogram[bin.saturating_sub(1).min(BINS - 1)] += 1;
     }

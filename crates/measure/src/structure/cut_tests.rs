@@ -1,4 +1,4 @@
-//! Compares load, spectrum and bisection with slow, independent code and with formulae.
+//! Tests of load, spectrum and bisection against slow, independent code and formulae.
 
 use super::tests::{built, multigraphs, network};
 use super::*;
@@ -171,7 +171,8 @@ fn loads_of_small_networks_are_worked_out_by_hand() {
     let three = load_of(&network(2, &[(0, 1), (0, 1), (0, 1)]));
     three.unit.by_channel.iter().for_each(|&l| close(l, 1.0 / 3.0));
     assert_eq!(three.unit.histogram.iter().sum::<u64>(), 6);
-    // equally over paths, not over next hops: 0-1-4-5 and 0-1-3-5 and 0-2-3'-5 take a third each
+    // traffic is divided equally over paths, not over next hops: 0-1-4-5, 0-1-3-5 and 0-2-6-5 take
+    // a third each
     let fork = [(0, 1), (0, 2), (1, 3), (1, 4), (2, 6), (3, 5), (4, 5), (6, 5)];
     let load = load_of(&carrying(&[1, 0, 0, 0, 0, 1, 0], &fork));
     close(load.unit.by_channel[0], 2.0 / 3.0);
@@ -215,7 +216,8 @@ fn spectra_of_known_graphs() {
     assert_eq!(spectrum(&network(0, &[]), &Quiet), Ok(None));
 }
 
-/// Least difference, and fewest links over all partitions that have it.
+/// The least difference of the sides, and the fewest links cut by any partition with that
+/// difference.
 fn slow_bisection(masses: &[u32], links: &[(u32, u32)]) -> (u64, u64) {
     let total: u32 = masses.iter().sum();
     let all = (0..1_u32 << masses.len()).map(|set| {
@@ -299,8 +301,8 @@ fn a_bisection_needs_a_start_and_is_the_same_with_any_threads() {
     assert_eq!(with(1), with(3));
 }
 
-/// One source and translations give the same loads as all sources, where translations are
-/// automorphisms; also in planes.
+/// If translations are automorphisms, one source and its translations give the same loads as all
+/// sources, also with several planes.
 #[test]
 fn one_source_gives_the_load_where_translations_are_automorphisms() {
     let symmetric = [
@@ -350,7 +352,7 @@ fn a_torus_with_one_link_amiss_has_no_translations() {
     assert!(!of(&moved));
 }
 
-/// Equal planes add up: each is cut and bounded as it would be alone.
+/// The bisection of equal planes is the sum of those of each plane alone.
 #[test]
 fn planes_have_the_bisection_of_one_each() {
     for (one, planes) in [

@@ -44,8 +44,8 @@ pub struct BoundedPaths {
     pub at_most: PathCounts,
 }
 
-/// The largest number of arcs that the searches for one bound visit, all pairs together: some tens
-/// of seconds.
+/// The largest number of arcs that the searches for one length bound visit, all pairs together;
+/// they take some tens of seconds.
 const WORK: u64 = 4_000_000_000;
 /// The largest number of arcs that the search for one pair visits.
 const MOST_WORK: u64 = 20_000_000;
@@ -53,9 +53,9 @@ const MOST_WORK: u64 = 20_000_000;
 /// The parameters of [`disjoint_paths`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DisjointRules {
-    /// The bounds of the length, hops; `None`: the diameter, and one more.
+    /// The bounds of the length in hops; `None`: the diameter, and the diameter plus one.
     pub hops: Option<Vec<u32>>,
-    /// The number of ordered pairs whose bounded paths are counted: all where there are no more,
+    /// The number of ordered pairs whose bounded paths are counted: all pairs if there are no more,
     /// else a random sample.
     pub pairs: u64,
     /// Seed of the sample.
@@ -65,11 +65,11 @@ pub struct DisjointRules {
 /// Counts link-disjoint paths. Parallel links count as different links.
 ///
 /// Counts of paths of any length, and of at most three hops, are exact. Longer bounded paths are
-/// found shortest first. Where the usable links at either end do not prove that these are all, a
-/// search of limited work continues (`packing`), and the result says what remains open.
-/// O(switches * links) for any length where only the links of the switches are the limit, see
-/// [`super::flow`]; O(radix^2) per pair up to three hops and O(radix * links) beyond, before the
-/// search.
+/// found shortest first. If the usable links at either end do not prove that there are no more, a
+/// search of limited work continues (`packing`), and the result states what remains open.
+/// O(switches * links) for any length if only the links of the switches limit the number, see
+/// [`super::flow`]; before the search, O(radix^2) for each pair up to three hops, and O(radix *
+/// links) beyond.
 ///
 /// # Errors
 /// When a bound or the number of pairs is 0, or `watch` says stop.
@@ -106,7 +106,8 @@ pub fn disjoint_paths(
     Ok(DisjointPaths { any_length: all.into(), bounded })
 }
 
-/// The number of ordered pairs for each least flow on the path between them in the tree.
+/// For each number of paths, the number of ordered pairs: that of a pair is the least flow on the
+/// path between its switches in the tree.
 fn pairs_by_flow(members: usize, tree: Vec<(u32, u64)>) -> BTreeMap<u64, u64> {
     let mut joints: Vec<(u64, u32, u32)> =
         tree.into_iter().zip(1..).map(|((to, flow), i)| (flow, i, to)).collect();
@@ -164,14 +165,14 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> PairWork {
     PairWork { targets: targets.into_iter().collect(), each: 1, sampled: true }
 }
 
-/// A pair of switches whose number of paths is not settled, with its bounds.
+/// A pair of switches whose number of paths is not known exactly, with its bounds.
 struct UnsettledPair {
     from: u32,
     to: u32,
     range: CountRange,
 }
 
-/// The counts of pairs of switches: the numbers found, and the pairs that are not settled.
+/// The counts of pairs of switches: the known numbers, and the pairs whose number is not known.
 #[derive(Default)]
 struct PairCounts {
     low: BTreeMap<u64, u64>,

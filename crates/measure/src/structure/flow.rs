@@ -8,18 +8,19 @@ use base::{Graph, Interrupted, Watch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A tree over a set of switches whose path minima are the numbers of link-disjoint paths.
+/// A tree over a set of switches. The least number on the path between two members is their number
+/// of link-disjoint paths.
 ///
-/// Entry i joins member i + 1 of the set to an earlier or later one, by its position in the set,
-/// with the number of link-disjoint paths between these two.
+/// Entry i joins member i + 1 of the set to another member, given by its index in the set, with the
+/// number of link-disjoint paths between these two.
 pub(super) type FlowTree = Vec<(u32, u64)>;
 
-/// The flow tree of the members of `set` (two at least).
+/// The flow tree of the members of `set`, of which there are at least two.
 ///
-/// Flows from one switch with the most links to all others suffice for networks where only the
-/// links of the switches are the limit: |set| flows in parallel. Other networks take |set| flows
-/// one after the other. A flow is O(links) for each length of path that it uses, a few in most
-/// networks.
+/// If only the links of the switches limit the number of paths, flows from one switch with the most
+/// links to all others suffice: |set| flows in parallel. Otherwise |set| flows are needed one after
+/// the other. A flow takes O(links) for each length of path that it uses; in most networks these
+/// are few.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -45,7 +46,7 @@ pub(super) fn flow_tree(
     // a flow between two others is at least the smaller of their flows with the root, and at most
     // the smaller number of links: if these are equal, it is known
     if (0..set.len()).all(|i| i == root || from_root[i] == degree(&i) as u64) {
-        // member 0 is the root of the tree that is returned, and may not be this one
+        // member 0 is the root of the tree that is returned, which may differ from this root
         let mut tree: FlowTree = from_root.iter().map(|&f| (root as u32, f)).collect();
         tree[root] = (0, from_root[0]);
         tree.remove(0);
@@ -105,7 +106,8 @@ impl<'a> MaxFlow<'a> {
                 flow += 1;
             }
             if flow == most {
-                // the cut is around one of the ends; the levels show which side others are on
+                // the cut is around one of the ends; the levels show on which side the other
+                // switches are
                 self.levels(source, sink);
                 break;
             }
@@ -113,8 +115,8 @@ impl<'a> MaxFlow<'a> {
         flow
     }
 
-    /// After a flow: whether `v` can still be reached from its source, so that the cut separates it
-    /// from the sink.
+    /// For use after a flow: whether `v` can still be reached from the source. If not, the cut
+    /// separates it from the source.
     fn on_source_side(&self, v: u32) -> bool {
         self.level[v as usize] < u32::MAX
     }

@@ -1,14 +1,16 @@
 //! Girth: the length of the shortest cycle.
 //!
 //! Source: Itai & Rodeh, "Finding a minimum circuit in a graph", SIAM J. Comput. 1978. Here every
-//! source is removed after its search, and so is everything that is on no cycle any more.
+//! source is removed after its search, together with all switches that are then on no cycle.
 
 use base::{Graph, Interrupted, Watch};
 
-/// Length of the shortest cycle of `graph` in links; parallel links make 2; `None` for a forest.
+/// Length of the shortest cycle of `graph` in links, which is 2 with parallel links; `None` for a
+/// forest.
 ///
-/// O(switches * links) at worst. Each search stops at the depth at which it cannot beat the best
-/// cycle so far, and the whole at 3, so networks with triangles take microseconds.
+/// O(switches * links) at worst. Each search stops at the depth at which it cannot find a shorter
+/// cycle than the best so far, and all searches stop at a cycle of 3, so networks with triangles
+/// take microseconds.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -92,7 +94,8 @@ impl GirthSearch {
         while let Some(&v) = self.queue.get(head) {
             head += 1;
             let d = self.dist[v as usize];
-            // a link inside this level closes 2 d + 1 links, one to the next level 2 d + 2
+            // a link within this level closes a cycle of 2 d + 1 links, a link to the next level
+            // one of 2 d + 2
             if best <= 2 * d + 1 {
                 break;
             }

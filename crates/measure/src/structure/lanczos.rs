@@ -1,4 +1,4 @@
-//! Extreme eigenvalues of a large symmetric matrix that is known by its products with vectors.
+//! Extreme eigenvalues of a large symmetric matrix that is given by its products with vectors.
 //!
 //! Source: Lanczos, "An iteration method for the solution of the eigenvalue problem", 1950, with
 //! full reorthogonalisation; Bowdler, Martin, Reinsch, Wilkinson, "The QR and QL algorithms for
@@ -8,7 +8,7 @@ use base::seed::Stream;
 use base::{Interrupted, Watch};
 use rayon::prelude::*;
 
-/// An approximate eigenvalue; some eigenvalue is no farther away than `error`.
+/// An approximate eigenvalue: the distance to the nearest eigenvalue is at most `error`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct RitzValue {
     pub(super) value: f64,
@@ -17,11 +17,12 @@ pub(super) struct RitzValue {
 
 /// A symmetric matrix, and the space in which its eigenvalues are sought.
 pub(super) struct SymmetricOperator<'a> {
-    /// Rows and columns.
+    /// The number of rows and columns.
     pub(super) size: usize,
     /// Adds the product with the first vector to the second, which is zero.
     pub(super) apply: &'a (dyn Fn(&[f64], &mut [f64]) + Sync),
-    /// A vector of length 1 that all vectors are kept orthogonal to.
+    /// A vector of length 1 to which all vectors are kept orthogonal; none if there is no such
+    /// restriction.
     pub(super) without: Option<&'a [f64]>,
     /// An upper bound of the size of the eigenvalues.
     pub(super) scale: f64,
@@ -34,8 +35,9 @@ pub(super) const TOLERANCE: f64 = 1e-9;
 /// The largest number of steps of one run, which keeps one vector for each.
 const MOST_STEPS: usize = 1500;
 
-/// The `low` lowest and `high` highest distinct eigenvalues, rising, the lowest first; fewer where
-/// there are fewer. An eigenvalue of any multiplicity appears once.
+/// The `low` lowest and `high` highest distinct eigenvalues, in rising order, the lowest ones
+/// first. There are fewer results if there are fewer eigenvalues. A multiple eigenvalue appears
+/// once.
 ///
 /// It starts from a random vector, the same every time. O(steps^2 * size), where steps are a few
 /// tens for networks with a wide gap and at most 1500; a value that has not converged by then has a
@@ -109,8 +111,8 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     parts.iter().sum()
 }
 
-/// The lowest and highest eigenvalues of a tridiagonal matrix; `rest` is the entry that would come
-/// next.
+/// The lowest and highest eigenvalues of a tridiagonal matrix; `rest` is the off-diagonal entry of
+/// the next row.
 fn ends(
     diagonal: &[f64],
     beside: &[f64],

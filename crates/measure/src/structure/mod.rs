@@ -105,7 +105,7 @@ impl Structure {
     }
 }
 
-/// Writes `n` as a number that JSON has: above 2^64 - 1 it is rounded to floating point.
+/// Writes `n` as a JSON number, rounded to floating point above 2^64 - 1.
 fn number<S: Serializer>(n: &u128, to: S) -> Result<S::Ok, S::Error> {
     match u64::try_from(*n) {
         Ok(n) => to.serialize_u64(n),
@@ -118,7 +118,7 @@ fn mean<S: Serializer>(of: &(u64, u64), to: S) -> Result<S::Ok, S::Error> {
     quotient(*of).serialize(to)
 }
 
-/// As [`number`], or nothing.
+/// As [`number`]; null for none.
 #[allow(clippy::ref_option)]
 fn optional_number<S: Serializer>(n: &Option<u128>, to: S) -> Result<S::Ok, S::Error> {
     match n {
@@ -179,7 +179,7 @@ pub fn structure(t: &Topology, watch: &dyn Watch) -> Result<Structure, Interrupt
     })
 }
 
-/// The members of `set`, plane by plane.
+/// The members of `set` in groups, one for each plane.
 fn planes_of(t: &Topology, set: &[u32]) -> Vec<Vec<u32>> {
     let mut planes = vec![Vec::new(); usize::from(t.planes())];
     for &v in set {
@@ -188,7 +188,7 @@ fn planes_of(t: &Topology, set: &[u32]) -> Vec<Vec<u32>> {
     planes
 }
 
-/// Distances among the members of `set`, for pairs of one plane, hops.
+/// Distances among the members of `set` in hops, for pairs of the same plane.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.

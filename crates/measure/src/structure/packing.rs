@@ -1,9 +1,9 @@
 //! The most link-disjoint paths of bounded length between two switches, by branch and bound.
 //!
 //! Walks of at most the bounded length are flows in a network with a copy of each link for every
-//! step at which a walk may take it. The largest such flow is an upper bound; where its walks share
-//! no link it is the answer. Otherwise some link is taken at two steps. Then it may be taken at one
-//! of them only, or not at that one, and both cases are searched in turn.
+//! step at which a walk may take it. The largest such flow is an upper bound, and exact if its
+//! walks share no link. Otherwise some link is taken at two steps. It may then be taken at one of
+//! these steps only, or not at that step, and both cases are searched in turn.
 //!
 //! Source: Itai, Perl, Shiloach, "The complexity of finding maximum disjoint paths with length
 //! constraints", Networks 1982 (why it takes a search); Ford, Fulkerson, "Constructing maximal
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
-/// One arc of a [`StepNetwork`] network: a link taken in one direction at one step.
+/// One arc of a [`StepNetwork`]: a link taken in one direction at one step.
 #[derive(Clone, Copy)]
 struct StepArc {
     from: u32,
@@ -27,7 +27,7 @@ struct StepArc {
 /// target.
 struct StepNetwork {
     arcs: Vec<StepArc>,
-    /// The arcs by their first node, then by their last: rows of positions in `arcs`.
+    /// For each node, the arcs that leave it, and those that enter it, as indices in `arcs`.
     out: Vec<Vec<u32>>,
     into: Vec<Vec<u32>>,
     /// The switch of every node.
@@ -44,9 +44,8 @@ struct FlowState {
     value: u64,
 }
 
-/// Narrows `range`, the number of link-disjoint paths of at most `hops` hops from `s` to `t`, as
-/// far as `work` visited arcs allow; `near` has the distances to `t`. The answer is always the
-/// same.
+/// Narrows `range`, the number of link-disjoint paths of at most `hops` hops from `s` to `t`, until
+/// it has visited `work` arcs; `near` has the distances to `t`. The result is deterministic.
 pub(super) fn settle(
     graph: &Graph,
     (s, t): (u32, u32),
@@ -79,7 +78,7 @@ pub(super) fn settle(
     CountRange { low: search.best, high: search.high }
 }
 
-/// Two switches, and the distance of every other from them.
+/// Two switches, and the distances of all switches from each of them.
 struct PairNetwork<'a> {
     graph: &'a Graph,
     s: u32,
@@ -90,8 +89,8 @@ struct PairNetwork<'a> {
 }
 
 impl PairNetwork<'_> {
-    /// The network of `layers` steps, or of one step for a bound that ignores the steps; `None`
-    /// where it has more than `most` arcs.
+    /// The network of `layers` steps, or of a single step for the bound that ignores the order of
+    /// steps; `None` if it has more than `most` arcs.
     fn steps(&self, layers: u32, most: u64) -> Option<StepNetwork> {
         let mut steps = StepNetwork {
             arcs: Vec::new(),
@@ -148,8 +147,7 @@ impl StepNetwork {
         }
     }
 
-    /// The walks of a flow as the arcs of paths, without the loops that lead a walk back to a
-    /// switch.
+    /// The walks of a flow as paths, each a list of arcs; loops are left out.
     fn paths(&self, state: &FlowState) -> Vec<Vec<u32>> {
         let mut left = state.flow.clone();
         let mut found = Vec::new();
@@ -193,7 +191,7 @@ impl StepNetwork {
     }
 }
 
-/// The state of a search: the best so far, and the number of arcs that it may still visit.
+/// The state of a search: the best number so far, and the number of arcs that it may still visit.
 struct PackingSearch {
     best: u64,
     high: u64,
@@ -205,7 +203,7 @@ impl PackingSearch {
         self.best < self.high && self.work > 0
     }
 
-    /// Returns `state` with as much flow as fits.
+    /// Adds as much flow to `state` as possible, and returns it.
     fn largest(&mut self, steps: &StepNetwork, mut state: FlowState) -> FlowState {
         let mut came = vec![NONE; steps.at.len()];
         while self.work > 0 && self.augment(steps, &mut state, &mut came) {
@@ -214,8 +212,8 @@ impl PackingSearch {
         state
     }
 
-    /// Adds one unit along a shortest path and moves others where needed. Returns whether that was
-    /// possible.
+    /// Adds one unit of flow along a shortest path, rerouting other units if necessary. Returns
+    /// whether that was possible.
     fn augment(&mut self, steps: &StepNetwork, state: &mut FlowState, came: &mut [u32]) -> bool {
         came.fill(NONE);
         let mut queue = vec![0_u32];
@@ -246,9 +244,10 @@ impl PackingSearch {
         false
     }
 
-    /// Searches all flows that `first` allows and that can carry more than the best so far.
+    /// Searches all flows that satisfy the restrictions of `first` and may be larger than the best
+    /// so far.
     fn branch(&mut self, steps: &StepNetwork, first: FlowState) {
-        // each entry has an upper bound for it and for what follows from it
+        // each entry has an upper bound of the flow for its restrictions and all further ones
         let mut stack = vec![(first.value, first)];
         while let Some((most, state)) = stack.pop() {
             if most <= self.best {
@@ -293,7 +292,7 @@ fn apply(steps: &StepNetwork, state: &mut FlowState, came: &[u32]) {
     }
 }
 
-/// How many of `paths`, shortest first, share no link with those before them.
+/// The number of `paths` that share no link with those before them, taken from the shortest on.
 fn apart(steps: &StepNetwork, paths: &[Vec<u32>]) -> u64 {
     let mut by_length: Vec<&Vec<u32>> = paths.iter().collect();
     by_length.sort_by_key(|path| path.len());
@@ -309,7 +308,7 @@ fn apart(steps: &StepNetwork, paths: &[Vec<u32>]) -> u64 {
     found
 }
 
-/// An arc of a link that two of `paths` take, and that link.
+/// An arc whose link two of `paths` take, and that link; none if no link is shared.
 fn taken_twice(steps: &StepNetwork, paths: &[Vec<u32>]) -> Option<(u32, u32)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut all = paths.iter().flatten().map(|&arc| (arc, steps.arcs[arc as usize].link));

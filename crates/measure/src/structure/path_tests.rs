@@ -1,4 +1,4 @@
-//! Compares numbers of paths with an enumeration of all paths and all cuts, and with known graphs.
+//! Tests of numbers of paths against an enumeration of all paths and all cuts, and known graphs.
 
 use super::bounded::BoundedPathCounter;
 use super::packing::settle;
@@ -45,7 +45,7 @@ fn packing(paths: &[u32], used: u32) -> u64 {
     if first & used == 0 { without.max(1 + packing(rest, used | first)) } else { without }
 }
 
-/// The fewest links that leave a set with `s` and without `t`, over all sets.
+/// The least number of links that leave a set of switches with `s` and without `t`.
 fn least_cut(n: u32, links: &[(u32, u32)], s: u32, t: u32) -> u64 {
     let sets = (0..1_u32 << n).filter(|set| set >> s & 1 == 1 && set >> t & 1 == 0);
     let leaving = |set: u32| links.iter().filter(|l| (set >> l.0 ^ set >> l.1) & 1 == 1).count();
@@ -111,7 +111,8 @@ proptest! {
     }
 }
 
-/// Girth 5: adjacent switches have their link and nothing else up to 3 hops, others 7 paths.
+/// With girth 5, adjacent switches have only their link as a path of up to 3 hops, other pairs have
+/// 7 paths.
 #[test]
 fn hoffman_singleton_has_seven_disjoint_paths_for_pairs_that_are_not_adjacent() {
     let found = disjoint(&built("slim_fly:q=5,p=4"), &rules(None));
@@ -123,8 +124,8 @@ fn hoffman_singleton_has_seven_disjoint_paths_for_pairs_that_are_not_adjacent() 
     assert!(two.exact && three.exact && !three.sampled);
 }
 
-/// Between corners of a hypercube d apart there are d disjoint paths of d hops, and n in all, the
-/// others two hops longer.
+/// Between corners of a hypercube at distance d there are d disjoint paths of d hops, and n in
+/// total; the others are two hops longer.
 #[test]
 fn hypercube_paths_are_known() {
     let found = disjoint(&built("hyperx:shape=2x2x2x2,p=1"), &rules(Some(vec![2, 4, 6])));
@@ -136,7 +137,7 @@ fn hypercube_paths_are_known() {
 
 #[test]
 fn parallel_links_are_paths_of_their_own() {
-    // 0 = 1 = 2 with three links each, and one link past it
+    // triple links 0-1 and 1-2, and a single link 0-2
     let t = network(3, &[(0, 1), (0, 1), (0, 1), (1, 2), (1, 2), (1, 2), (0, 2)]);
     let found = disjoint(&t, &rules(Some(vec![1, 2])));
     assert_eq!(found.any_length.histogram, BTreeMap::from([(4, 6)]));
@@ -155,7 +156,8 @@ fn a_sample_is_what_its_seed_says() {
     assert!(one.sampled && one.counts.pairs == 700);
     assert_eq!(one, sample(1));
     assert_ne!(one.counts.histogram, sample(2).counts.histogram);
-    // 6/7 of the pairs have seven paths: five standard deviations of a binomial(700, 6/7)
+    // 6/7 of the pairs have seven paths; the tolerance is five standard deviations of a
+    // binomial(700, 6/7)
     assert!(one.counts.histogram[&7].abs_diff(600) < 47);
 }
 
@@ -174,7 +176,7 @@ fn what_cannot_be_counted_is_refused() {
     assert_eq!((alone.any_length.pairs, alone.bounded.len()), (0, 0));
 }
 
-/// The same network under a recipe that promises nothing.
+/// The same network with a recipe that promises no symmetry.
 fn anonymous(t: &Topology) -> Topology {
     let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
     Builder::from(t).finish(recipe).expect("valid")

@@ -31,7 +31,7 @@ pub struct PathCounts {
 }
 
 impl From<BTreeMap<u64, u64>> for PathCounts {
-    /// The counts that belong to a histogram.
+    /// The statistics of a histogram.
     fn from(histogram: BTreeMap<u64, u64>) -> Self {
         let pairs: u64 = histogram.values().sum();
         let sum: u128 = histogram.iter().map(|(&c, &n)| u128::from(c) * u128::from(n)).sum();
@@ -58,8 +58,9 @@ pub struct ShortPaths {
 /// Counts the minimal and almost minimal paths between all ordered pairs of switches with
 /// endpoints.
 ///
-/// O(switches with endpoints * links): seconds for thousands of switches; the caller decides. One
-/// source stands for all where the family promises that all switches are equivalent.
+/// O(switches with endpoints * links), which is seconds for thousands of switches, so it is a
+/// function of its own. If the family guarantees that all switches are equivalent, only one source
+/// is searched.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -123,11 +124,11 @@ impl PathSearch {
         }
     }
 
-    /// Leaves in `count` the number of minimal paths from `source` to every switch, 0 without one,
-    /// and in `longer` that of the paths one hop longer.
+    /// Stores in `count` the number of minimal paths from `source` to every switch, 0 if there is
+    /// none, and in `longer` the number of paths that are one hop longer.
     ///
-    /// A walk one hop longer than minimal is a path, because a closed part of it would have at
-    /// least two hops. It has one step inside a level, and all others to the next level.
+    /// A walk one hop longer than minimal is always a path, because a closed part of it would have
+    /// at least two hops. It has one step within a level, and all others lead to the next level.
     fn run(&mut self, graph: &Graph, source: u32) {
         self.dist.fill(u32::MAX);
         self.count.fill(0);

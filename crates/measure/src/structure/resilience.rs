@@ -1,5 +1,5 @@
-//! Resilience: how much of a network can fail at random before it is disconnected or its paths
-//! become long.
+//! Resilience: the fraction of a network that can fail at random before it is disconnected or its
+//! paths become long.
 //!
 //! Source: the experiment of Besta & Hoefler, "Slim Fly: a cost effective low-diameter network
 //! topology", SC 2014, section III-D (there in steps of 5 %; here each sample is exact to the
@@ -182,7 +182,7 @@ pub const MOST_SAMPLES: u32 = 1 << 20;
 /// The number of steps of the survival curve: it is given at 0, 5, ..., 100 %.
 pub const STEPS: u64 = 20;
 
-/// The resilience of a network: the result over all samples, for each end.
+/// The resilience of a network: for each end criterion, the result over all samples.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Resilience {
     /// Number of links or switches before anything is removed.
@@ -215,13 +215,13 @@ pub struct Survival {
     pub half_hold: f64,
 }
 
-/// Removes links or switches in random orders until the network has reached the ends.
+/// Removes links or switches in random orders until the end criteria are met.
 ///
-/// Disconnection: O(links) per sample, by disjoint sets in reverse. Diameter and mean distance:
-/// they can only grow as links are removed, while the network is connected, so the link is found by
-/// bisection, with log2(links) all-pairs distances per sample. As switches are removed they may
-/// also shrink, so the first switch is found by trying one after the other, with up to one
-/// all-pairs distances per switch. In parallel over samples.
+/// Disconnection: O(links) for each sample, by disjoint sets in reverse order. Diameter and mean
+/// distance: as links are removed from a network that stays connected, they can only grow. So the
+/// link is found by bisection, with log2(links) all-pairs distances for each sample. As switches
+/// are removed, they may also shrink, so the first switch is found by trying one after the other,
+/// with up to one all-pairs distances for each switch. Samples run in parallel.
 ///
 /// # Errors
 /// When the network has no two switches with endpoints, or is not connected as it is; when `until`
@@ -273,7 +273,8 @@ impl Watch for SampleWatch<'_> {
     }
 }
 
-/// The distances over pairs of switches with endpoints: diameter, sum, number.
+/// The diameter, the sum of distances and the number of pairs, over pairs of switches with
+/// endpoints.
 #[derive(Clone, Copy)]
 struct DistanceSums {
     diameter: u32,
@@ -286,7 +287,7 @@ struct IntactNetwork<'a> {
     t: &'a Topology,
     remove: RemovedKind,
     items: Vec<u32>,
-    /// Switches with endpoints.
+    /// For each switch, whether it has endpoints.
     is_edge: Vec<bool>,
     planes: usize,
     lengths: DistanceSums,
@@ -322,7 +323,8 @@ impl<'a> IntactNetwork<'a> {
         Ok(intact)
     }
 
-    /// Distances among `edge` over `graph`; `None` if some pair of a plane is not connected.
+    /// Distances among the switches `edge` over `graph`; `None` if some pair of the same plane is
+    /// not connected.
     fn lengths_of(
         &self,
         graph: &Graph,
@@ -343,7 +345,8 @@ impl<'a> IntactNetwork<'a> {
         Ok(Some(all))
     }
 
-    /// Whether the distances satisfy an end; without distances they do.
+    /// Whether an end criterion is met with the distances `now`; it is if there are none, as the
+    /// network is then disconnected.
     fn is_over(&self, end: EndCriterion, now: Option<DistanceSums>) -> bool {
         let Some(now) = now else { return true };
         match end {
@@ -367,7 +370,7 @@ struct RemovalSample<'a> {
 }
 
 impl RemovalSample<'_> {
-    /// The number of removed items at each of the ends.
+    /// The number of removed items at which each end criterion is met.
     fn ends(&self, until: &[EndCriterion]) -> Result<Vec<u64>, Stop> {
         let disconnected = match self.intact.remove {
             RemovedKind::Links => self.links_to_disconnect(),
@@ -384,7 +387,7 @@ impl RemovalSample<'_> {
         until.iter().map(count).collect()
     }
 
-    /// Restores the links from the last on, until the switches with endpoints are connected.
+    /// Restores the links from the last on, until all switches with endpoints are connected.
     fn links_to_disconnect(&self) -> usize {
         let IntactNetwork { t, is_edge, planes, .. } = self.intact;
         let mut parts = DisjointSets::new(is_edge.len());
@@ -400,8 +403,8 @@ impl RemovalSample<'_> {
         0
     }
 
-    /// Restores the switches from the last on. Returns the fewest removed at which some are
-    /// disconnected.
+    /// Restores the switches from the last on. Returns the smallest number of removed switches at
+    /// which switches with endpoints are disconnected.
     fn switches_to_disconnect(&self) -> usize {
         let IntactNetwork { t, is_edge, .. } = self.intact;
         let mut parts = DisjointSets::new(is_edge.len());
@@ -465,7 +468,8 @@ impl RemovalSample<'_> {
         Ok(lengths)
     }
 
-    /// Bisection between nothing removed and the disconnected network.
+    /// Searches the number of removed items by bisection, between 0 and the number that disconnects
+    /// the network.
     fn bisected(
         &self,
         end: EndCriterion,
@@ -492,7 +496,7 @@ impl RemovalSample<'_> {
         Ok(over)
     }
 
-    /// Finds the end by trying every number of removed items from the first on.
+    /// Finds the number of removed items by trying every number from the first on.
     fn scanned(
         &self,
         end: EndCriterion,
@@ -508,8 +512,8 @@ impl RemovalSample<'_> {
     }
 }
 
-/// Joins the parts of `a` and `b`. Returns 1 if both had switches with endpoints, which are then
-/// one group less.
+/// Joins the parts of `a` and `b`. Returns the decrease of the number of parts that have switches
+/// with endpoints: 1 if both had, else 0.
 fn join(parts: &mut DisjointSets, has_edge: &mut [bool], a: SwitchId, b: SwitchId) -> usize {
     let Some((root, joined)) = parts.join(a.0, b.0) else { return 0 };
     let both = has_edge[root as usize] && has_edge[joined as usize];
@@ -518,7 +522,8 @@ fn join(parts: &mut DisjointSets, has_edge: &mut [bool], a: SwitchId, b: SwitchI
 }
 
 impl Survival {
-    /// The statistics of `removed`, numbers of `items`.
+    /// The statistics of `removed`, the numbers of removed items in each sample, for a network of
+    /// `items`.
     pub(super) fn of(removed: Vec<u64>, items: u64) -> Self {
         let n = removed.len() as f64;
         let mut sorted: Vec<f64> = removed.iter().map(|&r| r as f64 / items as f64).collect();

@@ -1,4 +1,4 @@
-//! Compares resilience with removal one by one, and with networks whose ends are known.
+//! Tests of resilience against one-by-one removal, and networks with known results.
 
 use super::tests::{built, network};
 use super::*;
@@ -16,7 +16,7 @@ fn removed(t: &Topology, rules: &ResilienceRules) -> Vec<Vec<u64>> {
     found.ends.into_values().map(|s| s.removed).collect()
 }
 
-/// Removes one after the other, and measures the whole network every time.
+/// Removes the items one after the other, and measures the whole network after each.
 fn slow(t: &Topology, remove: RemovedKind, sample: u64) -> Vec<u64> {
     let intact = structure(t, &Quiet).expect("not interrupted");
     let items = if remove == RemovedKind::Links { t.links().len() } else { t.switches().len() };
@@ -63,7 +63,7 @@ fn samples_agree_with_removal_one_by_one() {
 #[test]
 fn rings_trees_and_complete_graphs_end_where_they_must() {
     let ring: Vec<(u32, u32)> = (0..12).map(|v| (v, (v + 1) % 12)).collect();
-    // a chain of 12 has diameter 11 > 6 + 2 and mean 13/3 > 36/11 + 1
+    // removing a link leaves a chain of 12 with diameter 11 > 6 + 2 and mean 13/3 > 36/11 + 1
     let links = removed(&network(12, &ring), &rules(RemovedKind::Links, 40));
     assert_eq!(links, [vec![2; 40], vec![1; 40], vec![1; 40]]);
     let tree = removed(&network(12, &ring[..11]), &rules(RemovedKind::Links, 40));
@@ -73,7 +73,8 @@ fn rings_trees_and_complete_graphs_end_where_they_must() {
     assert_eq!(never, [vec![9; 40], vec![9; 40], vec![9; 40]]);
 }
 
-/// Values of numpy.quantile, and the formulae of mean and standard error, for 1, 2, 3 and 4 of 10.
+/// The statistics of 1, 2, 3 and 4 of 10 equal numpy.quantile and the formulae of mean and standard
+/// error.
 #[test]
 fn statistics_are_their_formulae() {
     let found = Survival::of(vec![4, 1, 3, 2], 10);
@@ -87,7 +88,8 @@ fn statistics_are_their_formulae() {
     let interval = found.confidence_interval_95.expect("four samples");
     close(interval[0], 0.25 - half);
     close(interval[1], 0.25 + half);
-    // with 10 % (one) removed, the sample that ends at one has ended; with 5 % (none) no sample has
+    // with 10 % (one item) removed, the sample that ends at 1 has ended; with 5 % (none), no sample
+    // has
     assert_eq!(found.survival[..5], [1.0, 1.0, 0.75, 0.75, 0.5]);
     assert_eq!((found.all_hold, found.half_hold), (0.05, 0.25));
     assert_eq!(Survival::of(vec![3], 10).confidence_interval_95, None);

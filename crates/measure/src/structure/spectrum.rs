@@ -61,7 +61,7 @@ pub(super) struct ConnectedPart {
 }
 
 impl ConnectedPart {
-    /// The part of `graph` that consists of the switches `members`, rising, which no link leaves.
+    /// The part of `graph` with the switches `members`, in rising order; no link leads out of it.
     pub(super) fn new(graph: &Graph, members: &[u32]) -> Self {
         let mut place = vec![u32::MAX; graph.switches()];
         for (i, &v) in members.iter().enumerate() {
@@ -103,7 +103,7 @@ impl ConnectedPart {
         });
     }
 
-    /// The rows: where each begins, and the neighbours.
+    /// The rows of the adjacency matrix: the index at which each begins, and the neighbours.
     pub(super) fn into_rows(self) -> (Vec<u32>, Vec<u32>) {
         (self.offsets, self.targets)
     }
@@ -114,8 +114,8 @@ impl ConnectedPart {
         ends.map(|(v, w)| (x[v] - x[w as usize]).powi(2)).sum::<f64>() / 2.0
     }
 
-    /// The least eigenvalue of the Laplacian on the vectors orthogonal to `weight`; for equal
-    /// weights in a connected part it is the algebraic connectivity. `None` for a single switch.
+    /// The least eigenvalue of the Laplacian on vectors orthogonal to `weight`; for equal weights
+    /// in a connected part this is the algebraic connectivity. `None` for a single switch.
     pub(super) fn least_without(
         &self,
         weight: &[f64],
@@ -173,7 +173,8 @@ fn of_set(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<Spectrum, Int
     })
 }
 
-/// The connected parts of `set`, which no link leaves, by their smallest switch.
+/// The connected parts of `set`, in the order of their smallest switches; no link leads out of
+/// `set`.
 pub(super) fn connected(graph: &Graph, set: &[u32]) -> Vec<Vec<u32>> {
     let (component, count) = graph.components();
     let mut parts = vec![Vec::new(); count as usize];

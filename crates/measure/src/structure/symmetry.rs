@@ -1,12 +1,12 @@
-//! Symmetric networks: where switches or planes are equivalent, one is measured for all.
+//! Symmetry of networks: if switches or planes are equivalent, only one of them is measured.
 
 use base::Graph;
 use fabric::Topology;
 
-/// The members of `edge` (the switches with endpoints) to search from, and the number of switches
-/// that each stands for.
+/// The members of `edge`, the switches with endpoints, from which searches must start, and the
+/// number of switches that each represents.
 ///
-/// One stands for all when all switches carry endpoints and the network's family declares that an
+/// It is only one member if all switches have endpoints and the network's family declares that an
 /// automorphism maps any switch to any other. O(1) in that case.
 pub(super) fn sources(t: &Topology, edge: &[u32]) -> (Vec<u32>, u64) {
     if edge.len() > 1 && edge.len() == t.switches().len() && t.is_vertex_transitive() {
@@ -16,8 +16,7 @@ pub(super) fn sources(t: &Topology, edge: &[u32]) -> (Vec<u32>, u64) {
     }
 }
 
-/// Whether two planes, given as rising lists of switches, have the same rows of neighbours.
-/// O(links).
+/// Whether two planes, given as rising lists of switches, have equal adjacency lists. O(links).
 pub(super) fn alike(graph: &Graph, one: &[u32], other: &[u32]) -> bool {
     let (Some(&first), Some(&second)) = (one.first(), other.first()) else { return false };
     let shift = second.wrapping_sub(first);
@@ -34,9 +33,9 @@ pub(super) fn alike(graph: &Graph, one: &[u32], other: &[u32]) -> bool {
     one.len() == other.len() && one.iter().zip(other).all(apart) && one.iter().zip(other).all(same)
 }
 
-/// The step of each channel in a group of translations, row by row of `members` (which no link
-/// leaves), where every switch has the same steps. The graph is then a Cayley graph, and each
-/// translation is an automorphism of it.
+/// The step of each channel in a group of translations, row by row of `members`, which no link
+/// leaves; `None` if the switches have different sets of steps. If they are the same, the graph is
+/// a Cayley graph, and each translation is an automorphism of it.
 ///
 /// Source: Sabidussi, "On a class of fixed-point-free graphs", Proc. AMS 1958. The groups tried are
 /// the products of cycles that the coordinates name, the bits of the number, and the number itself;
@@ -47,11 +46,11 @@ pub(super) fn steps(t: &Topology, members: &[u32]) -> Option<Vec<u32>> {
     labels.iter().flatten().find_map(|labels| labels.steps(t.graph(), members))
 }
 
-/// The place of each switch in a product of cycles.
+/// The coordinates of each switch in a product of cycles.
 struct CycleLabels {
     /// The length of each cycle.
     shape: Vec<u32>,
-    /// The places, one coordinate per cycle, switch after switch.
+    /// The coordinates, one for each cycle, switch after switch.
     digits: Vec<u32>,
 }
 
@@ -96,7 +95,7 @@ fn by_number(size: usize) -> CycleLabels {
 }
 
 impl CycleLabels {
-    /// The steps of all channels, `None` where two switches have different ones.
+    /// The steps of all channels; `None` if two switches have different sets of steps.
     fn steps(&self, graph: &Graph, members: &[u32]) -> Option<Vec<u32>> {
         let first = *members.first()?;
         let mut place = vec![u32::MAX; graph.switches()];

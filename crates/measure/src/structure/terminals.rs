@@ -1,4 +1,5 @@
-//! Distances between terminals: those between switches, weighted by what the switches carry.
+//! Distances between terminals: the distances between switches, weighted by their numbers of
+//! terminals.
 
 use base::distance::Distances;
 use base::{Interrupted, SwitchId, Watch};
@@ -6,11 +7,12 @@ use fabric::network::Topology;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Sum of the distances and number of the connected ordered pairs of distinct terminals of one
-/// plane, as far apart as their switches; terminals on one switch are 0 hops apart.
+/// The sum of the distances over all connected ordered pairs of distinct terminals of one plane,
+/// and the number of these pairs. Two terminals are as far apart as their switches, so terminals on
+/// the same switch are at distance 0.
 ///
-/// `among` are the distances of the switches `edge` that carry terminals. O(edge) where all of them
-/// carry the same number, else O(edge * links).
+/// `among` has the distances among the switches `edge`, which carry terminals. O(edge) if all of
+/// them carry the same number, else O(edge * links).
 pub(super) fn between_terminals(
     t: &Topology,
     edge: &[u32],

@@ -1,4 +1,4 @@
-//! Compares structure with formulae and with slow, independent code.
+//! Tests of structure against formulae and slow, independent code.
 
 use super::*;
 use base::{Graph, Quiet, SwitchId};
@@ -41,7 +41,8 @@ pub(super) fn torus(kx: u32, ky: u32) -> Topology {
     network(kx * ky, &links)
 }
 
-/// The polarity graph of PG(2, q), q prime: points are adjacent when their product is 0 mod q.
+/// The polarity graph of PG(2, q) for prime q: points are adjacent if their scalar product is 0 mod
+/// q.
 fn polarity_graph(q: u32) -> Topology {
     let mut points = vec![[0, 0, 1]];
     points.extend((0..q).map(|a| [0, 1, a]));
@@ -94,8 +95,8 @@ fn hoffman_singleton_meets_the_moore_bound_with_one_path_a_pair() {
     assert_eq!((paths.pairs, paths.min, paths.max), (50 * 49, 1, 1));
 }
 
-/// For q = 1 mod 4, X and X' partition the non-zero elements, so every pair has one minimal path,
-/// except those inside a column that are not adjacent; these have (q - 1) / 4.
+/// For q = 1 mod 4, X and X' partition the nonzero elements. So every pair has one minimal path,
+/// except pairs within a column that are not adjacent; these have (q - 1) / 4.
 #[test]
 fn slim_fly_path_counts_are_their_formula() {
     for q in [9_u64, 13, 17, 25] {
@@ -116,7 +117,8 @@ fn polarity_graphs_have_unique_shortest_paths() {
         let n = u64::from(q * q + q + 1);
         assert_eq!((s.switches, s.links), (n, u64::from(q * (q + 1) * (q + 1) / 2)));
         assert_eq!((s.network_radix, s.diameter, s.girth), (q + 1, 2, Some(3)));
-        // n (q+1) ordered pairs would be adjacent, less the loops of the q+1 quadrics
+        // there would be n (q+1) ordered adjacent pairs, but q+1 points, the quadrics, are adjacent
+        // to themselves
         let near = n * u64::from(q + 1) - u64::from(q + 1);
         assert_eq!(s.histogram, [0, near, n * (n - 1) - near]);
         let paths = paths_of(&t).minimal;
@@ -130,7 +132,7 @@ fn torus_paths_are_binomials() {
     let t = torus(kx, ky);
     let s = measure(&t);
     assert_eq!((s.diameter, s.girth, s.links), (3 + 2, Some(4), 70));
-    // mean over all ordered pairs, equal ones included: (k^2 - 1) / 4k a dimension
+    // mean over all ordered pairs, including equal ones: (k^2 - 1) / 4k in each dimension
     let n = u64::from(kx * ky);
     assert_eq!(s.mean_distance.0 * 35, n * n * (12 * 5 + 6 * 7));
     let binomial = |n: u64, k: u64| (1..=k).fold(1, |b, i| b * (n - k + i) / i);
@@ -232,7 +234,8 @@ fn what_is_down_is_not_counted() {
 
 #[test]
 fn the_second_sweep_measures_switches_without_endpoints() {
-    // a star of three leaves with endpoints around a bare spine, and a bare tail
+    // a star of three leaves with endpoints around a spine without any; behind the spine, another
+    // switch without endpoints
     let mut b = Builder::new();
     for i in 0..5 {
         b.switch(Switch::new(format!("s{i}")));
@@ -248,7 +251,8 @@ fn the_second_sweep_measures_switches_without_endpoints() {
     assert_eq!(s.mean_distance_all_switches, (4 * 2 + 12 * 2, 20));
 }
 
-/// Computes the girth: removes every link in turn and searches for another path between its ends.
+/// The girth, computed by removing every link in turn and searching for another path between its
+/// ends.
 fn slow_girth(n: u32, links: &[(u32, u32)]) -> Option<u32> {
     (0..links.len())
         .filter_map(|l| {
@@ -262,7 +266,7 @@ fn slow_girth(n: u32, links: &[(u32, u32)]) -> Option<u32> {
         .min()
 }
 
-/// Path counts by powers of the adjacency matrix: the first non-zero entry of a pair.
+/// Path counts from powers of the adjacency matrix: the first nonzero entry of each pair counts.
 fn slow_path_counts(n: usize, links: &[(u32, u32)]) -> BTreeMap<u64, u64> {
     let mut adjacency = vec![vec![0_u64; n]; n];
     for &(a, b) in links {
@@ -313,7 +317,8 @@ proptest! {
 
 #[test]
 fn girth_of_sparse_graphs_agrees_with_search_without_each_link() {
-    // a ring of 60 with random chords: girths from 3 to 20, which small graphs seldom have
+    // a ring of 60 with random chords has girths from 3 to 20; small graphs seldom have large
+    // girths
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..60 {
         let mut draw = base::seed::Stream::new(seed, "chords", 0);

@@ -1,4 +1,4 @@
-//! Disjoint sets: which switches are connected as links are added.
+//! Disjoint sets, which record which switches are connected as links are added.
 //!
 //! Source: Tarjan & van Leeuwen, "Worst-case analysis of set union algorithms", J. ACM 1984 (union
 //! by size, path halving).
@@ -11,12 +11,12 @@ pub(super) struct DisjointSets {
 }
 
 impl DisjointSets {
-    /// A partition with every member alone.
+    /// A partition in which every member is alone.
     pub(super) fn new(members: usize) -> Self {
         Self { parent: (0..members as u32).collect(), size: vec![1; members] }
     }
 
-    /// The member that stands for the part of `v`.
+    /// The representative of the part of `v`.
     pub(super) fn root(&mut self, v: u32) -> u32 {
         let mut v = v;
         while self.parent[v as usize] != v {
@@ -33,8 +33,8 @@ impl DisjointSets {
         self.size[root as usize].into()
     }
 
-    /// Joins the parts of `a` and `b`. If they were two, returns the root of the joined part and
-    /// the one that is no root any more.
+    /// Joins the parts of `a` and `b`. If they were different, returns the root of the joined part,
+    /// and the former root of the other part.
     pub(super) fn join(&mut self, a: u32, b: u32) -> Option<(u32, u32)> {
         let (mut a, mut b) = (self.root(a), self.root(b));
         if a == b {

@@ -1,4 +1,4 @@
-//! A network under messages: routes with their latency, and flows that share channels.
+//! The network model of the message level: routes with latencies, and flows that share channels.
 
 mod flows;
 mod parameters;
@@ -14,40 +14,40 @@ use paths::NetworkOrTables;
 use routes::{RouteFinder, picoseconds};
 use std::collections::VecDeque;
 
-/// A network, its parameters, and where every rank is.
+/// A network, its parameters, and the endpoints of the ranks.
 #[derive(Clone)]
 pub struct NetworkSetup<'a> {
-    /// The network, or its tables.
+    /// The network, or the tables that messages follow.
     pub on: NetworkOrTables,
-    /// Latencies, rates and choices.
+    /// Latencies, rates, and the selection of routes.
     pub how: &'a NetworkCosts,
     /// The endpoint of every rank.
     pub places: &'a [u32],
-    /// The seed of choices at random.
+    /// The seed of random choices.
     pub seed: u64,
 }
 
-/// The use of a network: what went over its channels.
+/// The use of a network's channels in a run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ChannelUse {
-    /// Bytes over each channel: those of links, then of every terminal the one into the network and
-    /// the one out of it.
+    /// Bytes over each channel. The channels of links come first; then, for every terminal, the
+    /// channel into the network and the one out of it.
     pub bytes: Vec<f64>,
-    /// The rate of each, bytes a nanosecond.
+    /// The rate of each channel, in bytes per nanosecond.
     pub rates: Vec<f64>,
-    /// Bytes over each in every span of time, where that was asked for.
+    /// For each time span, the bytes over each channel; empty unless requested.
     pub spans: Vec<Vec<f64>>,
 }
 
 impl ChannelUse {
-    /// The part of its rate that each channel carried over so long.
+    /// For each channel, its mean use as a fraction of its rate over `ns` nanoseconds.
     pub fn uses(&self, ns: f64) -> Vec<f64> {
         let one = |(bytes, rate): (&f64, &f64)| if ns > 0.0 { bytes / (rate * ns) } else { 0.0 };
         self.bytes.iter().zip(&self.rates).map(one).collect()
     }
 }
 
-/// A message of an operation, from an interface of a rank to a rank.
+/// A message of an operation, from an interface of one rank to another rank.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SentMessage {
     pub(super) op: u32,
@@ -57,25 +57,27 @@ pub(super) struct SentMessage {
     pub(super) bytes: u64,
 }
 
-/// The network in a run.
+/// The state of the network in a run.
 #[derive(Debug)]
 pub(super) struct NetworkRun {
     routes: RouteFinder,
     flows: Flows,
     places: Vec<u32>,
-    /// Latency and rate, bytes a picosecond, between ranks of one endpoint.
+    /// Latency, in picoseconds, and rate, in bytes per picosecond, between ranks of one endpoint.
     local: (u64, f64),
-    /// The most that a processor sends, bytes a picosecond.
+    /// The highest rate at which a processor sends, in bytes per picosecond.
     most: f64,
     at_once: u32,
-    /// What each interface sends and what waits for it; empty where all messages go at once.
+    /// For each interface, its number of messages being sent and its waiting ones; empty if
+    /// messages need not wait.
     interfaces: Vec<RankInterface>,
     nics: usize,
-    /// The latency of every operation's message, picoseconds.
+    /// For each operation, the latency of its message in picoseconds.
     latency: Vec<u64>,
-    /// How long the bytes of the latest message would take alone, picoseconds.
+    /// The time that the bytes of the latest message would take without other traffic, in
+    /// picoseconds.
     alone: f64,
-    /// When the network is looked at next.
+    /// The time of the next scheduled examination of flows.
     armed: u64,
 }
 
@@ -87,8 +89,8 @@ struct RankInterface {
 }
 
 impl NetworkRun {
-    /// A network without messages, for a schedule of `ops` operations and `nics` interfaces a rank.
-    /// Processors send no more than `most` bytes a picosecond.
+    /// A network without messages, for a schedule of `ops` operations and `nics` interfaces for
+    /// each rank. Processors send at most `most` bytes per picosecond.
     pub(super) fn new(
         under: &NetworkSetup<'_>,
         (ops, nics): (usize, u32),
@@ -120,13 +122,14 @@ impl NetworkRun {
         })
     }
 
-    /// The most that a latency can be, picoseconds, and that a byte can take alone, femtoseconds.
+    /// Upper bounds: of a latency, in picoseconds, and of the time of a byte without other traffic,
+    /// in femtoseconds.
     pub(super) fn largest(&self) -> (u64, u64) {
         let least = self.flows.channels().map(|c| c.0).fold(self.local.1, f64::min);
         (self.routes.longest(), (1000.0 / least).ceil() as u64)
     }
 
-    /// How long a message with hardly any bytes takes to arrive, picoseconds.
+    /// The latency of a message of one byte, in picoseconds, such as a request or an answer.
     pub(super) fn latency(&mut self, sent: SentMessage) -> Result<u64, Refusal> {
         match self.ends(sent) {
             None => Ok(self.local.0),
@@ -134,15 +137,15 @@ impl NetworkRun {
         }
     }
 
-    /// The endpoints that a message goes between, if these are two.
+    /// The endpoints of the two ranks of a message; none if both are on the same endpoint.
     fn ends(&self, sent: SentMessage) -> Option<(u32, u32)> {
         let [from, to] = [sent.from, sent.to].map(|rank| self.places[rank as usize]);
         (from != to).then_some((from, to))
     }
 
-    /// The first byte of a message leaves at `now`: how long it takes to arrive, picoseconds, and
-    /// whether it is all there with that byte. `None` where the interface sends as much as it may:
-    /// it is the turn of the message after another, which [`NetworkRun::ended`] says.
+    /// Sends the first byte of a message at `now`. Returns its latency in picoseconds, and whether
+    /// the message has only that byte. `None` if the interface already sends as many messages as it
+    /// may: the message then waits until [`NetworkRun::turn`] returns it.
     pub(super) fn enter(
         &mut self,
         now: u64,
@@ -183,7 +186,8 @@ impl NetworkRun {
         Ok(Some((latency, is_short)))
     }
 
-    /// How long the bytes of the message that entered last would take alone, picoseconds.
+    /// The time that the bytes of the latest message would take without other traffic, in
+    /// picoseconds.
     pub(super) fn alone_ps(&self) -> u64 {
         self.alone.round() as u64
     }
@@ -192,14 +196,15 @@ impl NetworkRun {
         rank as usize * self.nics + usize::from(nic)
     }
 
-    /// A message whose last byte has left by `now`: its operation, and how long that byte
-    /// takes to arrive, picoseconds.
+    /// Removes a message whose last byte has left by `now`: its operation, and the latency of that
+    /// byte in picoseconds.
     pub(super) fn ended(&mut self, now: u64) -> Option<(u32, u64)> {
         let op = self.flows.end(now)?;
         Some((op, self.latency[op as usize]))
     }
 
-    /// The message whose turn it is at the interface after one that has ended.
+    /// Called when a message has left an interface: returns the next message that waits there, if
+    /// any.
     pub(super) fn turn(&mut self, rank: u32, nic: u8) -> Option<SentMessage> {
         let at = self.interface(rank, nic);
         let interface = self.interfaces.get_mut(at)?;
@@ -207,14 +212,14 @@ impl NetworkRun {
         interface.waits.pop_front()
     }
 
-    /// Whether [`NetworkRun::look`] asked for a look at `now`, and it was not had yet. It asks anew
-    /// as messages come and go: times that it asked for before are not looked at any more.
+    /// Whether `now` is the time that [`NetworkRun::look`] returned last and has not been handled
+    /// yet. Times that it returned earlier are obsolete.
     pub(super) fn is_asked(&self, now: u64) -> bool {
         self.armed == now
     }
 
-    /// It was looked at as [`NetworkRun::look`] asked. Where nothing more happens at `now`,
-    /// messages get their rates from then on.
+    /// Marks the time from [`NetworkRun::look`] as handled. If nothing else happens at `now`, as
+    /// `is_all` says, rates are settled if that is due.
     pub(super) fn looked(&mut self, now: u64, is_all: bool) {
         self.armed = u64::MAX;
         if is_all && self.flows.is_due(now) == Some(now) {
@@ -222,8 +227,8 @@ impl NetworkRun {
         }
     }
 
-    /// When the network is to be looked at, if that is before it would be anyway: when rates are to
-    /// be settled since messages came or went, or when the next message ends.
+    /// The time at which flows must be examined next, for a settlement or the end of a flow; none
+    /// if an examination is already scheduled no later.
     pub(super) fn look(&mut self, now: u64) -> Option<u64> {
         let due = self.flows.is_due(now);
         let time = match due {
@@ -235,7 +240,7 @@ impl NetworkRun {
         Some(time)
     }
 
-    /// What went over it.
+    /// The use of the channels.
     pub(super) fn used(self) -> ChannelUse {
         ChannelUse {
             bytes: self.flows.channels().map(|c| c.1).collect(),

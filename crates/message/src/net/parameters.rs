@@ -1,4 +1,4 @@
-//! What a network adds to a message: latencies, rates, and which paths messages take.
+//! The parameters of a network under messages: latencies, rates, and the selection of paths.
 
 use base::Refusal;
 use schemars::JsonSchema;
@@ -95,35 +95,35 @@ impl Default for AdapterCosts {
     }
 }
 
-/// Most nanoseconds of a latency: a second.
+/// Largest latency in nanoseconds: a second.
 const MOST_NS: f64 = 1e9;
-/// Rates, Gbit/s.
+/// Smallest and largest rate, in Gbit/s.
 const RATES: (f64, f64) = (1e-3, 1e6);
 
-/// All of it: a network in place of `L` and `G`.
+/// The parameters of a network, which replace `L` and `G`.
 ///
 /// Alone in the network a message of s bytes whose route visits h switches takes `o + 2 nic_ns + h
 /// delay_ns + latencies of the cables + (s - 1) / rate + o`, where the rate is the least on the
 /// route.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct NetworkCosts {
-    /// Cables.
+    /// Costs of cables.
     pub link: LinkCosts,
-    /// Switches.
+    /// Costs of switches.
     pub switch: SwitchCosts,
-    /// Which routes a message takes.
+    /// The selection of routes for a message.
     pub selection: RouteSelection,
-    /// Which rails it takes.
+    /// The selection of rails for a message.
     pub rail: RailSelection,
-    /// The rest.
+    /// Costs of network adapters, and settings of the simulation.
     pub network: AdapterCosts,
 }
 
 impl NetworkCosts {
-    /// Whether every number is in its range.
+    /// Checks that every number is in its range.
     ///
     /// # Errors
-    /// The first that is not, by its name.
+    /// The first number that is out of its range, by its name.
     pub fn check(&self) -> Result<(), Refusal> {
         let network = &self.network;
         let times = [

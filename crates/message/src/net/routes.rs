@@ -1,4 +1,5 @@
-//! The routes of messages: which channels, in which parts, and how long the first byte takes.
+//! The routes of messages: their channels, with the share of each, and the latency of the first
+//! byte.
 
 use super::flows::{FlowPart, Flows, joined};
 use super::parameters::{NetworkCosts, RailSelection, RouteSelection};
@@ -14,35 +15,36 @@ use paths::NetworkOrTables;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// The paths that messages may take.
+/// The paths that messages may take: those of tables, or minimal ones.
 #[derive(Debug)]
 enum MessagePaths {
     Tables(Box<Routing>),
     Minimal(MinimalAdaptive),
 }
 
-/// Channels with their parts, and the latency of the slowest path over them, picoseconds.
+/// The channels of a route with their shares, and the latency of the slowest path over them in
+/// picoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ChannelRoute {
     pub(super) parts: Vec<FlowPart>,
     pub(super) latency: u64,
 }
 
-/// Finds routes between endpoints.
+/// The finder of routes between endpoints.
 ///
-/// Channels are numbered: those of links as the network has them, then of every terminal the one
-/// into the network and the one out of it.
+/// Channels are numbered: first those of links, as in the network; then, for every terminal, the
+/// channel into the network and the one out of it.
 #[derive(Debug)]
 pub(super) struct RouteFinder {
     on: Arc<Topology>,
     paths: MessagePaths,
     how: NetworkCosts,
-    /// The working terminals of every endpoint, by rail.
+    /// For each endpoint, its working terminals in the order of rails.
     rails: Vec<Vec<TerminalId>>,
     seed: u64,
-    /// Routes from switch to switch that all messages share.
+    /// Routes between switches that do not depend on the message, by their switches.
     known: HashMap<(u32, u32), ChannelRoute>,
-    /// Kept between calls.
+    /// Scratch memory: the candidates for the next hop.
     next: Vec<Candidate>,
 }
 
@@ -75,7 +77,7 @@ impl RouteFinder {
         Ok(Self { on, paths, how: how.clone(), rails, seed, known, next: Vec::new() })
     }
 
-    /// The rate of every channel, bytes a picosecond.
+    /// The rate of every channel, in bytes per picosecond.
     pub(super) fn rates(&self) -> Vec<f64> {
         let rate = |cable: &Cable| {
             self.how.link.rate_gbps.unwrap_or_else(|| cable.rate_gbps()) / 8.0 / 1000.0
@@ -89,7 +91,7 @@ impl RouteFinder {
         self.how.link.latency_ns.map_or_else(|| cable.latency().0, picoseconds)
     }
 
-    /// The most that a route can take, picoseconds.
+    /// An upper bound of a route's latency, in picoseconds.
     pub(super) fn longest(&self) -> u64 {
         let links = self.on.links().iter().map(|link| &link.cable);
         let cables = links.chain(self.on.terminals().iter().map(|terminal| &terminal.cable));
@@ -101,11 +103,11 @@ impl RouteFinder {
         )
     }
 
-    /// The route of a message of the operation `op` between two endpoints, which are not the same,
-    /// from interface `nic`.
+    /// The route of a message of the operation `op` from interface `nic`, between two different
+    /// endpoints.
     ///
     /// # Errors
-    /// When there is none.
+    /// When there is no route.
     pub(super) fn find(
         &mut self,
         (from, to): (u32, u32),
@@ -126,14 +128,15 @@ impl RouteFinder {
             all.parts.extend(route.parts.iter().map(|p| FlowPart { share: p.share * part, ..*p }));
         }
         if pairs.len() > 1 {
-            // rails of one plane share channels
+            // rails in the same plane share channels
             all.parts = joined(all.parts);
         }
         all.latency += 2 * picoseconds(self.how.network.nic_ns);
         Ok(all)
     }
 
-    /// The terminals by which a message goes and comes, one pair a rail.
+    /// The pairs of terminals at which a message leaves and arrives, one for each rail that it
+    /// uses.
     fn pairs(&self, from: u32, to: u32, nic: u8) -> Result<Vec<(TerminalId, TerminalId)>, Refusal> {
         let plane = |t: &TerminalId| self.on.plane_of(*t);
         let [ours, theirs] = [from, to].map(|e| &self.rails[e as usize]);
@@ -141,7 +144,8 @@ impl RouteFinder {
         let mut pairs: Vec<(TerminalId, TerminalId)> = Vec::new();
         for s in ours {
             let fits = |t: &&TerminalId| plane(t) == plane(s);
-            // rails of one plane lead to the rail of their own number, where there is one
+            // a rail is paired with the rail of the same number in its plane if there is one, else
+            // with any
             let own = theirs.iter().filter(fits).find(|t| rail(t) == rail(s));
             if let Some(t) = own.or_else(|| theirs.iter().find(fits)) {
                 pairs.push((*s, *t));
@@ -159,7 +163,7 @@ impl RouteFinder {
         Ok(pairs)
     }
 
-    /// From the switch of a terminal to that of another.
+    /// The route from the switch of one terminal to the switch of another.
     fn between_switches(
         &mut self,
         from: TerminalId,
@@ -210,7 +214,7 @@ impl RouteFinder {
         }
     }
 
-    /// The route of a layer of tables.
+    /// The route by one layer of the tables.
     fn of_layer(
         &self,
         layer: u32,
@@ -240,7 +244,7 @@ impl RouteFinder {
         route.latency += self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
     }
 
-    /// Even parts over all layers.
+    /// The route over all layers of the tables, with equal shares.
     fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<ChannelRoute, Refusal> {
         let MessagePaths::Tables(tables) = &self.paths else { return Ok(ChannelRoute::default()) };
         if tables.layers() == 1 {
@@ -261,10 +265,12 @@ impl RouteFinder {
         Ok(all)
     }
 
-    /// Even parts, at every switch, over all that is nearer.
+    /// The route over all shortest paths: every switch splits its share equally among all next
+    /// hops.
     fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<ChannelRoute, Refusal> {
         let mut parts = Vec::new();
-        // switches as far away as each other, with their part and the latency up to there
+        // switches at the same distance, each with its share and the latency of the slowest path to
+        // it
         let mut front = vec![(from, 1.0, picoseconds(self.how.switch.delay_ns))];
         while front.iter().any(|&(at, ..)| at != to) {
             let mut ahead: Vec<(SwitchId, f64, u64)> = Vec::new();
@@ -287,7 +293,7 @@ impl RouteFinder {
         Ok(ChannelRoute { parts, latency: front.first().map_or(0, |f| f.2) })
     }
 
-    /// One path, whose hops `choose` takes one by one.
+    /// A route of a single path, whose hops `choose` selects one by one.
     fn step_by_step(
         &mut self,
         from: SwitchId,
@@ -306,7 +312,8 @@ impl RouteFinder {
         Ok(route)
     }
 
-    /// Puts the hops from `at` towards `to` into [`RouteFinder::next`]; at least one.
+    /// Stores the hops from `at` that are nearer to `to` in [`RouteFinder::next`]; there is at
+    /// least one.
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
         if let MessagePaths::Minimal(minimal) = &self.paths {
@@ -324,7 +331,7 @@ impl RouteFinder {
     }
 }
 
-/// Nanoseconds in whole picoseconds.
+/// Converts nanoseconds to picoseconds, rounded.
 pub(super) fn picoseconds(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
 }

@@ -1,4 +1,4 @@
-//! Critical paths: they add up to the run, and their amounts are its derivatives.
+//! Tests of critical paths: they add up to the run's time, and their amounts are its derivatives.
 
 use base::Quiet;
 use base::seed::FastStream;
@@ -23,7 +23,7 @@ const NAMES: [&str; 9] = [
     "scatter_binomial",
 ];
 
-/// A collective operation; every rank computes for a while before and after, unevenly.
+/// A collective operation before and after which every rank computes for a different time.
 fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
     let given = json!({ "ranks": ranks, "bytes": bytes });
     let with: Map<_, _> = given.as_object().expect("a table").clone();
@@ -63,7 +63,7 @@ fn costs(seed: u64) -> LogGops {
     LogGops { L: some(3000), o: some(500), g: some(900), G: some(6), O: some(3), S: 4096 }
 }
 
-/// Picoseconds that amounts come to.
+/// The time in picoseconds that the amounts of a path come to.
 fn worth(a: &PathAmounts, c: &LogGops) -> f64 {
     1000.0
         * (a.latencies as f64 * c.L
@@ -81,7 +81,8 @@ fn torus() -> Arc<fabric::Topology> {
 }
 
 proptest! {
-    // always the same cases: a step could change who is served first, and so the whole run
+    // the cases are fixed: with others, a step of a parameter may change who is served first, and
+    // so the whole run
     #![proptest_config(ProptestConfig {
         cases: 150, rng_seed: RngSeed::Fixed(7), failure_persistence: None,
         ..ProptestConfig::default()
@@ -106,7 +107,7 @@ proptest! {
         let traced = traced(&schedule, &c, under.as_ref(), &Quiet).expect("a run");
         let finish = last(&c);
         prop_assert_eq!(traced.found.finish.iter().max(), Some(&finish));
-        // one span after another, from 0 to the end, each as long as what it is made of
+        // the spans follow one another from 0 to the end, each as long as its amounts come to
         let mut time = 0;
         let mut all = PathAmounts::default();
         for span in &traced.path {
@@ -124,7 +125,7 @@ proptest! {
         if NAMES[which] == "alltoall_linear" {
             return Ok(()); // who is served first at an interface changes with every parameter
         }
-        // the run is at least as long as this path is with other costs
+        // with other costs, the run takes at least as long as this path does
         for step in [0.001, 0.004] {
             let moved = [
                 (LogGops { L: c.L + step, ..c }, all.latencies),
@@ -139,7 +140,7 @@ proptest! {
                 prop_assert!(grown > least - 60.0, "letter {}: {} for {}", i, grown, least);
             }
         }
-        // and of the smallest step no longer, but where another path takes over
+        // for the smallest step it takes no longer, unless another path becomes the longest
         let near = LogGops { L: c.L + 0.001, ..c };
         let grown = last(&near) - finish;
         prop_assert!(grown < all.latencies as u64 + 60, "{} for {}", grown, all.latencies);
@@ -165,7 +166,7 @@ fn a_ping_pong_is_all_path() {
     let wanted =
         PathAmounts { overheads: 4, latencies: 2, interface_bytes: 2000, ..PathAmounts::default() };
     assert_eq!(all, wanted);
-    // two ranks, each sends and takes, and nothing overlaps on a processor
+    // two ranks each send and receive, and nothing overlaps on a processor
     assert_eq!(found.spans.len(), 4);
     assert!(found.spans.windows(2).all(|w| w[0].rank < w[1].rank || w[0].end <= w[1].begin));
 }

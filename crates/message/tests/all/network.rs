@@ -1,4 +1,4 @@
-//! Messages over networks: alone as the formula says, together as closed forms say.
+//! Tests of messages over networks: single ones against the formula, several against closed forms.
 
 use base::seed::FastStream;
 use base::{LinkId, Quiet, SwitchId};
@@ -24,10 +24,10 @@ const NETS: [&str; 7] = [
     "fat_tree:levels=3,k=4",
     "hyperx:shape=3x4,p=2",
 ];
-/// Picoseconds of a byte over a 4x HDR cable, 200 Gbit/s.
+/// Time of a byte over a 4x HDR cable, 200 Gbit/s, in picoseconds.
 const BYTE_PS: u64 = 40;
 
-/// Switches and cables that take no time.
+/// A network whose switches and cables take no time.
 fn at_once() -> NetworkCosts {
     NetworkCosts {
         switch: SwitchCosts { delay_ns: 0.0 },
@@ -51,7 +51,7 @@ fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
     engine.route(&Map::new(), on, 1, &Quiet).expect("tables")
 }
 
-/// A schedule of messages from rank to rank, with their bytes, that begin as they are listed.
+/// A schedule of messages between ranks, with their bytes, which begin in the listed order.
 fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
@@ -80,7 +80,8 @@ fn ran(
     let found = run(&messages(ranks, all), ScheduleDialect::Causal, costs, Some(&under), &Quiet);
     let found = found.expect("a run");
     assert_eq!(found.left, None);
-    // what went into the network at each endpoint is what its rank sent, and came to it out of it
+    // each endpoint put into the network what its rank sent, and got out of it what the rank
+    // received
     let used = found.used.as_ref().expect("a network");
     let first = used.bytes.len() - 2 * ranks as usize;
     for rank in 0..ranks {
@@ -93,13 +94,13 @@ fn ran(
     found
 }
 
-/// Nothing costs time but the network.
+/// LogGOPS parameters of 0, so that only the network takes time.
 fn free() -> LogGops {
     LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: 1 << 30 }
 }
 
-/// The channels of each route, with parts, found without the simulator: over even parts of all
-/// shortest paths, or by the entries of tables.
+/// The channels of each route with their shares, found without the simulator: with equal shares
+/// over all shortest paths, or by the entries of tables.
 fn parts(on: &Topology, tables: Option<&Routing>, from: u32, to: u32) -> Vec<(u32, f64)> {
     let at = |e: u32| on.terminals()[e as usize].plug.switch;
     let mut found = Vec::new();
@@ -129,7 +130,7 @@ fn parts(on: &Topology, tables: Option<&Routing>, from: u32, to: u32) -> Vec<(u3
     found
 }
 
-/// The most messages on a channel, those of endpoints with them.
+/// The largest number of messages on a channel, including channels of endpoints.
 fn largest(on: &Topology, tables: Option<&Routing>, all: &[(u32, u32, u64)]) -> f64 {
     let mut loads = vec![0.0; 2 * on.links().len() + 2 * on.terminals().len()];
     let ends = 2 * on.links().len();
@@ -170,7 +171,7 @@ proptest! {
                 NetworkCosts::default(),
             )
         };
-        // 5 ns a metre; of paths in parts the slowest counts
+        // 5 ns for each metre; if there are several paths, the slowest determines the latency
         let ps = |length: f32| (f64::from(length) * 5000.0).round() as u64;
         let latency = |from: u32, to: u32| {
             let far = on.graph().distances_from(on.terminals()[to as usize].plug.switch.ix());
@@ -220,7 +221,7 @@ proptest! {
         let bytes = 1_000_001;
         let mut all: Vec<(u32, u32, u64)> = Vec::new();
         match kind {
-            // all to one; all to all; a shift; at random
+            // patterns: all to one; all to all; a shift; random
             0 => all.extend((1..ends).map(|e| (e, 0, bytes))),
             1 => all.extend((0..ends).flat_map(|a| (0..ends).map(move |b| (a, b, bytes)))),
             2 => {
@@ -277,7 +278,7 @@ fn ranks_of_one_endpoint_do_not_use_the_network() {
 
 #[test]
 fn messages_take_the_path_that_has_room() {
-    // two paths from leaf to leaf: two messages at once
+    // two paths lead from leaf to leaf, so two messages can be sent at once
     let on = Arc::new(network("fat_tree:leaves=2,spines=2,p=2"));
     let all = [(0, 2, 10_001), (1, 3, 10_001)];
     let slowest = |selection, seed| {
@@ -358,7 +359,7 @@ fn rates_that_are_settled_seldom_are_near() {
         let far = exact.abs_diff(near) as f64 / *exact as f64;
         assert!(far < 0.02, "{near} ps for {exact}");
     }
-    // a message that is alone is not late
+    // a single message is not delayed by the pause between settlements
     let alone = |settle_ns: f64| {
         let how =
             with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());

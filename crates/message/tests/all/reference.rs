@@ -1,11 +1,11 @@
-//! Schedules against LogGOPSim's semantics: the times of the reference data.
+//! Tests of schedules against LogGOPSim: the times of the reference data.
 
 use base::Quiet;
 use message::{LogGops, ScheduleDialect, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// A run of the reference data: parameters, events, finish of each rank.
+/// A run of the reference data: parameters, number of events, and the time each rank is done.
 struct Row {
     costs: LogGops,
     events: u64,
@@ -54,7 +54,7 @@ fn every_rank_of_the_reference_data_is_exact() {
 
 #[test]
 fn a_broadcast_of_many_is_as_long_as_its_tree() {
-    // more operations than caches hold, so that events are looked at ahead of time
+    // more operations than fit into the caches, so that events are prefetched
     let ranks = 200_003_u32;
     let given = serde_json::json!({ "ranks": ranks, "bytes": 1 });
     let given = given.as_object().expect("a map");
@@ -62,7 +62,8 @@ fn a_broadcast_of_many_is_as_long_as_its_tree() {
         traffic::workload::make("broadcast_binomial", given, &Quiet).expect("a schedule");
     let costs = LogGops::default();
     let (o, latency) = (costs.o as u64, costs.L as u64);
-    // a rank sends one message after another, as g is less than o; parents have the lower numbers
+    // each rank sends one message after another, as g is less than o; parents have the lower
+    // numbers
     let (mut has, mut finish) = (vec![0; ranks as usize], vec![0; ranks as usize]);
     for rank in 0..ranks {
         let mut now = has[rank as usize];

@@ -1,8 +1,8 @@
 //! Paths of packets in dragonflies as CODES models them (`codes-dally-v1`).
 //!
-//! Virtual channels: in the source's group, the number of local links crossed so far, or 1 once a
-//! router before has chosen a detour; 2 in the intermediate group; 3 in the destination's group
-//! where it differs from the source's; ejection uses the channel of its group.
+//! Virtual channels: in the source's group, the number of local links crossed so far, or 1 once an
+//! earlier router has chosen a detour; 2 in the intermediate group; 3 in the destination's group if
+//! it is not the source's. Ejection uses the channel of the group that the packet is in.
 
 use super::groups::{DetourRule, RouterGroups, any, better_of_two, lowest};
 use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest, RATE};
@@ -17,11 +17,11 @@ use crate::timing::{ForwardingRule, RandomDelay, Timing};
 use base::Refusal;
 use paths::select::Selection;
 
-/// The kinds of channels that a packet may take first: local in the source's group, or to another
-/// group.
+/// The kinds of channels that a packet may take first: in the source's group, or to another group.
 const FIRST: &[ChannelKind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
 /// A packet takes at most one local channel to a router with a link to the next group, then that
-/// link, the same in the intermediate group, and a local channel to its last router.
+/// link; it does the same in the intermediate group; then it takes a local channel to its last
+/// router.
 const STEPS: KindSuccessors = &[
     ((Near, 0), &[(Across, 1)]),
     ((Near, 1), &[(Across, 1)]),
@@ -104,7 +104,7 @@ impl PacketPaths for Route {
             };
             return (port, 2);
         }
-        // as in CODES, what is decided here affects the channel only from the next router on
+        // as in CODES, this decision affects the virtual channel only from the next router on
         let lane = if packet.is_detour { 1 } else { near };
         let port = if is_adaptive {
             self.progressive(plant, (at, here, there), packet, node, to)

@@ -18,7 +18,7 @@ use paths::select::Selection;
 
 /// The kinds of channels that a packet may take first.
 const FIRST: &[ChannelKind] = &[(Near, 0)];
-/// Packets go up, across and down; those on detours do it once more, on the other virtual channel.
+/// Packets go up, across and down; packets on detours do so again, on the other virtual channel.
 const STEPS: KindSuccessors = &[
     ((Near, 0), &[(Across, 0), (Down, 0)]),
     ((Across, 0), &[(Down, 0)]),

@@ -120,7 +120,7 @@ impl RouterGroups {
         self.local(router).iter().find(leads).copied()
     }
 
-    /// A random group other than these two, which may be equal; none where there is no other.
+    /// A random group other than these two, which may be equal; none if there is no other group.
     pub(super) fn other(
         &self,
         a: u32,
@@ -139,7 +139,7 @@ impl RouterGroups {
         Some(drawn)
     }
 
-    /// A random group other than `not` that a router has links to; none where there is none.
+    /// A random group other than `not` to which a router has links; none if there is no such group.
     pub(super) fn reached(
         &self,
         router: u32,
@@ -166,7 +166,8 @@ pub(super) struct DetourRule<'a> {
 
 impl DetourRule<'_> {
     /// Progressive adaptive routing at router `at` of the source's group, for a packet to group
-    /// `there`: the port that `best` gives towards that group, or towards an intermediate group.
+    /// `there`: a port towards that group or towards an intermediate group; `best` chooses the port
+    /// towards a group.
     pub(super) fn progressive<R: EventHandlerContext>(
         &self,
         plant: &SimulatedNetwork,
@@ -202,8 +203,8 @@ impl DetourRule<'_> {
     }
 }
 
-/// The load of a port in chunks: those that hold room behind it, on all lanes, and those that wait
-/// for room.
+/// The load of a port in chunks, over all its virtual channels: those that occupy the buffer behind
+/// it, and those that wait for room in it.
 #[inline]
 pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
     let lanes = plant.lanes as usize;
@@ -212,7 +213,7 @@ pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
     chunks + node.ports[usize::from(port)].queued
 }
 
-/// A random one of some ports, of which there is at least one.
+/// A random port of `ports`, which has at least one.
 #[inline]
 pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventHandlerContext) -> u16 {
     match ports {
@@ -221,7 +222,7 @@ pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventHandlerCont
     }
 }
 
-/// The port with the lowest score; a random one of several.
+/// The port with the lowest score; if several have it, a random one of them.
 pub(super) fn lowest(
     plant: &SimulatedNetwork,
     ports: &[u16],
@@ -246,8 +247,8 @@ pub(super) fn lowest(
     best.1
 }
 
-/// The better of two different random ports, or a random one if both have the same score; the only
-/// port where there is just one.
+/// The better of two different random ports, or a random one of them if both have the same score;
+/// if there is only one port, that one.
 pub(super) fn better_of_two(
     plant: &SimulatedNetwork,
     ports: &[u16],

@@ -20,8 +20,8 @@ pub(crate) const PHYSICAL: ModelEntry =
 pub struct GuidedPaths {
     guide: Box<dyn Guide + Send>,
     layout: FlitLayout,
-    /// Distances between any two routers; none where all paths are shortest ones and the choice of
-    /// rails does not need them.
+    /// Distances between any two routers; none if all paths are shortest ones and the selection of
+    /// rails does not need distances.
     lengths: Option<PathLengths>,
 }
 
@@ -104,8 +104,9 @@ impl GuidedPaths {
     }
 }
 
-/// The lane with the fewest chunks queued or in flight, of the `lanes` of a port given as a bit
-/// mask counted from lane `own`; the lowest of several.
+/// The virtual channel with the fewest chunks queued or in flight; the lowest one if several have
+/// the fewest. `lanes` are the eligible channels of the port, a bit each, counted from channel
+/// `own`.
 fn emptiest(plant: &SimulatedNetwork, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
     let first = usize::from(port) * plant.lanes as usize + usize::from(own);
     let mut best = (u32::MAX, 0);

@@ -1,4 +1,4 @@
-//! The trait of models of routers: their defaults, and how their packets find their paths.
+//! The trait of router models: their defaults, and how their packets find paths.
 
 #[cfg(test)]
 use super::order::ChannelDirection;
@@ -19,28 +19,29 @@ use paths::select::Selection;
 
 /// Default rate of links, GiB/s.
 pub(crate) const RATE: f64 = 12.5;
-/// Messages of an endpoint by default in dialects of CODES: its runs are of a number of messages,
-/// and accepted rates and latencies are those of the whole run.
+/// Default number of messages of an endpoint in dialects of CODES. Their runs end after this number
+/// of messages, and accepted rates and latencies are those of the whole run.
 pub(crate) const CODES_MESSAGES: u32 = 30;
 /// The default weight of a detour's score: CODES uses `route_scoring_metric` `delta`, in which it
 /// counts twice.
 const DETOUR_WEIGHT: u32 = 2;
 
-/// The defaults of a model, where the parameters say nothing else.
+/// The defaults of a model, which apply unless the parameters set another value.
 pub(crate) struct ModelEntry {
-    /// The word that asks for it, and what it is.
+    /// The name that selects the model, and its description.
     pub(crate) part: Part,
-    /// Small networks that the model knows; none where it knows all.
+    /// Small networks that the model supports, for tests; empty if it supports every network.
     pub(crate) networks: &'static [&'static str],
-    /// The selections that the model has of its own; none where it has all, over proved candidates.
+    /// The selections that the model implements itself; none if it supports all selections, over
+    /// proved candidates.
     pub(crate) selections: Option<&'static [Selection]>,
     /// The kinds of channels that packets may take first, and the kinds that may follow each kind;
-    /// none where paths are proved free of deadlock in another manner.
+    /// none if paths are proved free of deadlock by other means.
     pub(crate) order: Option<(&'static [ChannelKind], KindSuccessors)>,
     /// The injection process of messages.
     pub(crate) injection: MessageInjection,
-    /// Messages of an endpoint, after which a run ends that is measured from its beginning; none
-    /// where generated traffic is measured in a steady state.
+    /// Number of messages of an endpoint after which a run ends, which is then measured from its
+    /// beginning; none if generated traffic is measured in a steady state.
     pub(crate) messages: Option<u32>,
     /// Virtual channels of a port.
     pub(crate) virtual_channels: u8,
@@ -48,22 +49,22 @@ pub(crate) struct ModelEntry {
     pub(crate) rates_gib_per_s: [f64; 3],
     /// Whether the adaptive selection has a threshold and a weight of detours.
     pub(crate) weighs_detours: bool,
-    /// The rule for rails that replaces random ones.
+    /// The rule for rails that the model uses in place of random ones.
     pub(crate) random_rails: RailSelection,
     /// Whether the transmission time of a full chunk is divided by the number of an endpoint's
     /// rails.
     pub(crate) shares_chunk_time: bool,
-    /// Whether uniform traffic draws the distance to the destination, leaving out the sender and
-    /// the endpoint before it.
+    /// Whether uniform traffic draws the distance from the sender to the destination, such that the
+    /// sender and the endpoint before it are never drawn.
     pub(crate) draws_steps: bool,
-    /// The group of every router; by default that of the network.
+    /// The function that computes the group of every router; by default the network's own groups.
     pub(crate) groups: fn(&Topology) -> Result<Vec<u32>, Refusal>,
     /// The delays of the model, derived from those that CODES uses by default.
     pub(crate) timing: fn(Timing) -> Timing,
 }
 
 impl ModelEntry {
-    /// A model with the most common defaults, to be used as `..ModelEntry::usual(...)`.
+    /// A model with the most common defaults, for use as `..ModelEntry::usual(...)`.
     pub(crate) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
             part: Part::new(name, doc),
@@ -129,14 +130,13 @@ pub(crate) trait PacketPaths: Sized {
         to: &mut impl EventHandlerContext,
     ) -> (u16, u8);
 
-    /// Links of the shortest path between two routers of a plane; 0 where the model does not know
-    /// it.
+    /// Links of the shortest path between two routers of a plane; 0 if the model does not know it.
     fn length(&self, plant: &SimulatedNetwork, from: u32, to: u32) -> u32 {
         let _ = (plant, from, to);
         0
     }
 
-    /// Where a channel of a router to another one leads, as the order of the model has it.
+    /// The direction of a channel from a router to another one, in terms of the model's order.
     #[cfg(test)]
     fn leads(&self, router: u32, class: LinkClass) -> ChannelDirection {
         let _ = router;

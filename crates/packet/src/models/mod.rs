@@ -1,8 +1,8 @@
-//! Whose model of routers and endpoints: what each takes for granted and how its packets find
-//! their paths, a file each, and one for all networks and tables.
+//! Models of routers and endpoints, each in a file with its defaults and its choice of paths. One
+//! model, `guided`, works on all networks and tables.
 //!
-//! A new model is one file beside this one with its row, `ENTRY`, and its `Route`; `cargo xtask
-//! gen` puts it into the list.
+//! To add a model, put a file with its `ENTRY` and its `Route` beside this one; `cargo xtask gen`
+//! adds it to the list.
 
 #[macro_use]
 mod table;
@@ -10,7 +10,8 @@ mod groups;
 mod guided;
 mod kind;
 mod order;
-// That of docs/adding-a-packet-model.md, under a name that adding it leaves free.
+// The model of docs/adding-a-packet-model.md, under a name that does not collide with it once
+// added.
 #[cfg(test)]
 #[path = "../../../../docs/parts/ecube.rs"]
 #[allow(unreachable_pub, reason = "it is public where it is in the list")]

@@ -1,5 +1,5 @@
-//! The proof that packets in dialects of CODES cannot deadlock: channels are of few kinds, and a
-//! packet in a channel of one kind always wants one of a later kind next.
+//! The proof that packets in dialects of CODES cannot deadlock: channels are of few kinds, which
+//! are ordered, and a packet in a channel of one kind only requests channels of later kinds.
 //!
 //! Source: Dally & Seitz, "Deadlock-free message routing in multiprocessor interconnection
 //! networks", IEEE Transactions on Computers C-36(5), 1987.
@@ -10,9 +10,9 @@ use base::Refusal;
 /// The direction in which a channel between routers leads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChannelDirection {
-    /// Anywhere in the network.
+    /// To any router.
     On,
-    /// To another router of the group; in groups of two levels, up.
+    /// To another router of the group; in groups of two levels, upwards.
     Near,
     /// Down to a router with endpoints.
     Down,
@@ -23,7 +23,7 @@ pub(crate) enum ChannelDirection {
 /// A kind of channels between routers: the direction in which they lead, and their virtual channel.
 pub(crate) type ChannelKind = (ChannelDirection, u8);
 
-/// For each kind of channels, the kinds that a packet in it may want next.
+/// The kinds of channels that a packet may request next, for each kind of channel that it is in.
 pub(crate) type KindSuccessors = &'static [(ChannelKind, &'static [ChannelKind])];
 
 /// Proves that the steps of a dialect have no cycle, and checks that routers have the virtual
@@ -81,7 +81,7 @@ mod tests {
     use std::sync::Arc;
 
     impl Route {
-        /// The kind of a channel that leaves a router; none where it leads to an endpoint.
+        /// The kind of a channel that leaves a router; none if it leads to an endpoint.
         fn kind(
             &self,
             plant: &SimulatedNetwork,
@@ -93,8 +93,8 @@ mod tests {
             (class != LinkClass::Endpoint).then(|| (self.leads(router, class), lane))
         }
 
-        /// Whether a packet that came from `sender` may take this channel next, by the steps of its
-        /// model.
+        /// Whether a packet that came from `sender` may take this channel next, by its model's
+        /// `KindSuccessors`.
         pub(crate) fn follows(
             &self,
             plant: &SimulatedNetwork,

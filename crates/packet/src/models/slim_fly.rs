@@ -15,7 +15,7 @@ use fabric::Topology;
 use paths::select::RailSelection;
 use paths::select::Selection;
 
-/// The number of detours that are compared.
+/// The number of random detours that are compared.
 const DRAWN: u32 = 4;
 
 /// The kinds of channels that a packet may take first.
@@ -60,9 +60,9 @@ fn row(on: &Topology) -> Result<u32, Refusal> {
 /// Paths within planes whose routers are at most two links apart.
 #[derive(Debug, Clone)]
 pub struct Route {
-    /// Routers of each plane.
+    /// Number of routers of each plane.
     routers: u32,
-    /// Routers of each group; their numbers are consecutive.
+    /// Number of routers of each group; their numbers are consecutive.
     group: u32,
     /// The port from each router of a plane towards each other one.
     next: Vec<u8>,
@@ -104,7 +104,7 @@ impl PacketPaths for Route {
         if packet.via() == at {
             packet.set_via(NONE);
         }
-        // a detour ends early if it passes the destination
+        // a detour ends early if it passes the destination's router
         if at == end.router {
             return (end.port, 0);
         }
@@ -206,8 +206,8 @@ impl Route {
         plane + if is_near { (drawn + self.group) % self.routers } else { drawn }
     }
 
-    /// An intermediate router whose path is cheaper than the minimal one, by the queues of this
-    /// router; [`NONE`] where none is.
+    /// An intermediate router whose path is cheaper than the minimal one, judged by the queues of
+    /// this router; [`NONE`] if there is no such router.
     fn adaptive(
         &self,
         plant: &SimulatedNetwork,

@@ -1,5 +1,5 @@
-//! From the list of models, which `gen` writes: the word that asks for each, and the paths of
-//! packets by one of them, or by a proved guide.
+//! The enums of all models, generated from the list that `gen` writes: the names that select them,
+//! and their paths or those of a proved guide.
 
 use super::Dialect;
 use base::part::Part;
@@ -9,9 +9,9 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// From a row for each model beside our own, its name in code and its file, [`Dialect`] and
-/// [`Route`](super::Route). Which one it is, is asked once at a call, not by a pointer to
-/// code: paths are the innermost loop.
+/// Defines [`Dialect`] and [`Route`](super::Route) from a list of models, each with its name in
+/// code and its file. Methods select the model by a `match` rather than by a function pointer,
+/// because paths are the innermost loop.
 macro_rules! models {
     ($($name:ident: $file:ident;)*) => {
         /// The program whose model of switches and endpoints is simulated.
@@ -29,7 +29,7 @@ macro_rules! models {
             /// The words that ask for them.
             const NAMES: &[&str] = &[guided::PHYSICAL.part.name, $($file::ENTRY.part.name,)*];
 
-            /// What it takes for granted.
+            /// The defaults of the dialect.
             pub(crate) fn entry(self) -> &'static kind::ModelEntry {
                 match self {
                     Self::Physical => &guided::PHYSICAL,
@@ -40,17 +40,18 @@ macro_rules! models {
 
         /// The method by which packets find their paths.
         pub enum Route {
-            /// By proved candidates, as the flit level.
+            /// Paths over proved candidates, as at the flit level.
             Guided(GuidedPaths),
             $(#[doc = concat!("As the file `", stringify!($file), ".rs` has it.")]
             $name($file::Route),)*
         }
 
         impl Route {
-            /// The paths of a model of its own, proved free of deadlock; none of ours.
+            /// The paths of a dialect that has its own model, proved free of deadlock; none for
+            /// flyloom's own dialect, which uses a guide.
             ///
             /// # Errors
-            /// When the model does not know such a network, or needs more virtual channels.
+            /// When the model does not support the network, or needs more virtual channels.
             pub(crate) fn of_model(
                 dialect: Dialect,
                 request: &kind::PathRequest<'_>,
@@ -83,8 +84,8 @@ macro_rules! models {
                 }
             }
 
-            /// The port and virtual channel of a packet at a router; what it has decided is kept in
-            /// it.
+            /// The port and virtual channel of a packet at a router; decisions about its path are
+            /// stored in the packet.
             #[inline]
             pub(crate) fn next_hop(
                 &self,
@@ -103,7 +104,7 @@ macro_rules! models {
                 }
             }
 
-            /// Links of the shortest path between two routers of a plane, where it is known.
+            /// Links of the shortest path between two routers of a plane; 0 if it is not known.
             pub(crate) fn length(
                 &self,
                 plant: &$crate::plant::SimulatedNetwork,
@@ -116,7 +117,7 @@ macro_rules! models {
                 }
             }
 
-            /// Whose model they are of.
+            /// The dialect that these paths belong to.
             #[cfg(test)]
             pub(crate) fn dialect(&self) -> Dialect {
                 match self {
@@ -125,7 +126,7 @@ macro_rules! models {
                 }
             }
 
-            /// Where a channel to another router leads.
+            /// The direction of a channel to another router.
             #[cfg(test)]
             pub(crate) fn leads(
                 &self,
@@ -142,17 +143,17 @@ macro_rules! models {
 }
 
 impl Dialect {
-    /// The word that asks for it, and what it is.
+    /// The name that selects the dialect, and its description.
     pub fn part(self) -> &'static Part {
         &self.entry().part
     }
 
-    /// The word that asks for it.
+    /// The name that selects the dialect.
     pub fn name(self) -> &'static str {
         self.part().name
     }
 
-    /// Small networks that it knows, in the inline form; none where it knows all.
+    /// Small networks that it supports, in the inline form; empty if it supports every network.
     pub fn networks(self) -> &'static [&'static str] {
         self.entry().networks
     }

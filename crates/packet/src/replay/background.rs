@@ -61,7 +61,7 @@ impl<'de> Deserialize<'de> for BackgroundSpecs {
     }
 }
 
-/// Reads one job or a list of jobs, with refusals that name the job's own fields.
+/// The reader of one job or a list of jobs, whose refusals name the job's own fields.
 struct OneOrSeveral;
 
 impl<'de> Visitor<'de> for OneOrSeveral {
@@ -101,7 +101,7 @@ impl JsonSchema for BackgroundSpecs {
 }
 
 impl BackgroundSpecs {
-    /// The jobs that send something.
+    /// The jobs whose intensity is not 0.
     pub fn some(&self) -> impl Iterator<Item = &BackgroundSpec> {
         self.0.iter().filter(|one| one.intensity != Some(0.0))
     }
@@ -132,7 +132,7 @@ impl BackgroundSpec {
         }
     }
 
-    /// Bytes of a message, where a rail has this rate.
+    /// Bytes of a message, if a rail has this rate.
     ///
     /// # Errors
     /// When a message would be too long or empty.
@@ -155,7 +155,7 @@ impl BackgroundSpec {
 pub struct PlacedBackground {
     /// The endpoint of each process.
     pub homes: Vec<u32>,
-    /// Length of a message.
+    /// Length of a message, in bytes.
     pub bytes: u32,
     /// Mean time between two messages of a process, ps.
     pub interval_ps: f64,

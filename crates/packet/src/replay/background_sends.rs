@@ -8,7 +8,8 @@ use super::super::timing::TELL_PS;
 use super::{JobReplay, OF_BACKGROUND};
 
 impl JobReplay {
-    /// The background job that sends from an endpoint, and the rank of its process there.
+    /// The number of the background job that sends from an endpoint, and the rank of its process
+    /// there; none if there is no such job.
     pub(super) fn background_at(&self, endpoint: u32) -> Option<(u16, u32)> {
         let at = self.senders.binary_search_by_key(&endpoint, |sender| sender.0).ok()?;
         Some((self.senders[at].1, self.senders[at].2))
@@ -53,7 +54,8 @@ impl Model {
         }
     }
 
-    /// An endpoint reports that its processes are done; once all have, background jobs are stopped.
+    /// Counts an endpoint whose processes are done; once all endpoints are, background jobs are
+    /// stopped.
     pub(crate) fn one_is_done(
         &self,
         replay: &JobReplay,
@@ -69,13 +71,14 @@ impl Model {
         for &home in replay.background.iter().flat_map(|one| &one.homes) {
             to.send(self.plant.lp(home), TELL_PS, Event::Over);
         }
-        // routers must know as well, to report how long each of their links was busy until now
+        // routers must be informed as well: they report how long each of their links was busy until
+        // now
         for router in 0..self.plant.routers {
             to.send(router, TELL_PS, Event::Over);
         }
     }
 
-    /// A background job learns that it has to stop.
+    /// Stops the background job of an endpoint.
     pub(crate) fn is_over(it: &mut Endpoint, to: &mut impl EventHandlerContext) {
         if let Some(plays) = &mut it.plays {
             plays.host(to).is_over = true;

@@ -1,4 +1,4 @@
-//! State of the processes of an endpoint, and the changes that an engine may undo.
+//! The state of the processes of an endpoint, and the changes that an engine may undo.
 
 /// An entry of a matching list: a receive or a message that waits, or a transfer agreed on by both
 /// sides.
@@ -23,12 +23,12 @@ pub enum MatchList {
     Agreed,
 }
 
-/// The times of a process, and the number of its operations that are left.
+/// The times of a process, and the number of its incomplete operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ProcessClock {
-    /// Operations that are not complete.
+    /// Number of operations that are not complete.
     pub(super) left: u32,
-    /// The time at which the first operation began, ps.
+    /// The time at which the first operation began, ps; none before that.
     pub(super) first_ps: Option<u64>,
     /// The time at which the last operation was completed, ps.
     pub(super) last_ps: u64,
@@ -39,13 +39,13 @@ pub struct ProcessClock {
 /// The state that the processes of an endpoint share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct HostState {
-    /// The time from which the network interface takes the next message, ps.
+    /// The time from which the network interface can accept the next message, ps.
     pub(super) takes_ps: u64,
     /// The time from which the next copy between processes may begin, ps.
     pub(super) copies_ps: u64,
-    /// Messages that background jobs have sent from here.
+    /// Messages that background jobs have sent from this endpoint.
     pub(super) sent: u32,
-    /// Endpoints that have reported that they are done.
+    /// Number of endpoints that have reported that their processes are done.
     pub(super) done: u32,
     /// Whether background jobs have to stop.
     pub(super) is_over: bool,
@@ -58,12 +58,12 @@ pub enum ProcessChange {
     Host(HostState),
     /// The clock of a process.
     Clock(u16, ProcessClock),
-    /// An operation of a process waits for one dependency less.
+    /// The number of dependencies that an operation of a process waits for has decreased by one.
     Count(u16, u32),
     /// The time from which a processor of a process is free.
     Free(u16, u8, u64),
     /// An entry was appended to a list.
     Listed(u16, MatchList),
-    /// An entry was removed from a list; its place and the entry.
+    /// An entry was removed from a list, with its index and the entry.
     Delisted(u16, MatchList, u32, MatchEntry),
 }

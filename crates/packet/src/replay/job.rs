@@ -1,4 +1,4 @@
-//! Jobs and their results: sums over their chunks, and times of their processes.
+//! Jobs and their results: statistics of their chunks, and times of their processes.
 
 use super::super::latencies::Latencies;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Job {
     /// The name of the job.
     pub name: String,
-    /// The first of its ranks among those of all jobs.
+    /// The rank of its first process among the processes of all jobs.
     pub first: u32,
     /// The number of its processes.
     pub ranks: u32,
@@ -20,11 +20,11 @@ pub struct Job {
 /// The times of a process, ps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RankTime {
-    /// Its rank among those of all jobs.
+    /// Its rank among the processes of all jobs.
     pub rank: u32,
     /// The time at which it was done.
     pub end_ps: u64,
-    /// Time from its first operation to its last, without its calculations.
+    /// Time from the start of its first operation to the end of its last, minus its calculations.
     pub communication_ps: u64,
     /// Time that it spent in calculations.
     pub calculated_ps: u64,

@@ -21,15 +21,15 @@ use traffic::workload::Schedule;
 pub struct GivenJobs<'a> {
     /// The schedule of each workload of the parameters, in their order.
     pub schedules: Option<&'a [&'a Schedule]>,
-    /// The endpoint of every process, job after job; processes of background jobs may be left out
-    /// and get random endpoints of those left.
+    /// The endpoint of every process, job after job. Processes of background jobs may be left out;
+    /// they get random endpoints among the unused ones.
     pub places: Option<&'a [u32]>,
 }
 
 impl<'a> GivenJobs<'a> {
-    /// The approximate number of packets that the jobs of a run send; background jobs are counted
-    /// for the shortest time that workloads can take. 0 where it is not known, in which case the
-    /// run itself reports why.
+    /// The approximate number of packets that the jobs of a run send. Background jobs are counted
+    /// for the shortest time that the workloads can take. 0 if the number is unknown; then the run
+    /// itself reports why.
     pub(crate) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
         let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
@@ -60,8 +60,8 @@ impl<'a> GivenJobs<'a> {
         spec.workload.0.iter().map(of).collect()
     }
 
-    /// Places all jobs on their endpoints, where a rail has `rate` GiB/s and background jobs use
-    /// the dialect's injection process unless they name one.
+    /// Places all jobs on their endpoints. A rail has `rate` GiB/s, and background jobs use the
+    /// dialect's injection process unless they name one.
     pub(crate) fn replay(
         self,
         spec: &Spec,
@@ -105,11 +105,11 @@ impl<'a> GivenJobs<'a> {
     }
 }
 
-/// Lower bound of the time that a schedule takes, us, with interfaces that need `byte_ns` for a
-/// byte and a network that takes no time; 0 where the schedule does not end.
+/// Lower bound of the time that a schedule takes, in us, if interfaces need `byte_ns` for a byte
+/// and the network takes no time; 0 if the schedule does not end.
 fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
-    // `message` counts half of a message's time at each end
+    // `message` counts half of a message's time at each end, so twice `O` is the time of a byte
     let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
     let played = match spec.compute {
         ComputeTime::On => Cow::Borrowed(schedule),
@@ -121,11 +121,11 @@ fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
     last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
 }
 
-/// The gap between two calls below which CODES counts no calculation, in ns.
+/// CODES ignores a calculation between two calls that is shorter than this, in ns.
 const CODES_COMPUTE_NS: u64 = 100;
 
 /// Refuses schedules that never end, or that have no rank: background jobs run until all ranks are
-/// done, so they would not end.
+/// done, so the run would not end.
 fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };

@@ -1,8 +1,8 @@
 //! Workloads over the network: processes send what their schedules say, by the eager or the
 //! rendezvous protocol, beside background jobs.
 //!
-//! The number of a message is four times its operation in the merged schedule of all jobs, plus its
-//! [`MessagePart`].
+//! The number of a message is four times the number of its send operation in the merged schedule of
+//! all jobs, plus its [`MessagePart`].
 //!
 //! Source: the rules of `model-net-mpi-replay` of CODES, for the protocol and its costs.
 
@@ -46,7 +46,7 @@ enum MessagePart {
 const PARTS: [MessagePart; 4] =
     [MessagePart::Eager, MessagePart::Request, MessagePart::Answer, MessagePart::Data];
 
-/// The bit in the number of a message that says it is of a background job.
+/// The bit in a message's number that marks messages of background jobs.
 const OF_BACKGROUND: u32 = 1 << 31;
 
 /// The largest number of operations of all jobs: the numbers of their messages stay below
@@ -81,8 +81,8 @@ fn number(op: u32, part: MessagePart) -> u32 {
     op << 2 | part as u32
 }
 
-/// The send operation that is complete once the last packet of this message has left; none for
-/// requests and answers.
+/// The send operation that is complete once the last packet of this message has left; none if the
+/// message is a request or an answer.
 pub(super) fn sends(message: u32) -> Option<u32> {
     let (op, part) = operation(message);
     let is_whole = matches!(part, MessagePart::Eager | MessagePart::Data);
@@ -165,10 +165,10 @@ pub struct JobReplay {
     schedule: Arc<Schedule>,
     /// The endpoint of every process.
     homes: Vec<u32>,
-    /// For each endpoint, where its processes begin in `processes`.
+    /// For each endpoint, the index in `processes` of its first process.
     starts: Vec<u32>,
     processes: Vec<u32>,
-    /// The endpoint that counts which endpoints are done.
+    /// The endpoint that counts the endpoints whose processes are done.
     counts: u32,
     /// The number of endpoints with processes.
     hosts: u32,
@@ -298,19 +298,18 @@ impl JobReplay {
         self.jobs.partition_point(|job| job.first <= rank) as u16 - 1
     }
 
-    /// Whether endpoints must be informed when the workloads are done, because background jobs run
-    /// beside them.
+    /// Whether endpoints must be informed when the workloads are done: background jobs then stop.
     pub(super) fn tells(&self) -> bool {
         !self.background.is_empty()
     }
 
-    /// The number of chunks of all workloads: what a run is about to carry.
+    /// The number of chunks of all workloads, which the run will carry.
     pub(super) fn chunks(&self, chunk_bytes: u32) -> u64 {
         chunks_of(&self.schedule, &self.mpi, chunk_bytes)
     }
 }
 
-/// The number of chunks of all messages of a schedule, with requests to send and answers.
+/// The number of chunks of all messages of a schedule, including requests to send and answers.
 fn chunks_of(schedule: &Schedule, mpi: &MpiCosts, chunk_bytes: u32) -> u64 {
     let sends = schedule.ops().iter().filter(|op| op.kind == OperationKind::Send);
     let of = |bytes: u64| bytes.max(1).div_ceil(chunk_bytes.into());

@@ -83,7 +83,7 @@ pub(super) fn generate(
     make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))
 }
 
-/// The refusal of parameter `name`, which needs a workload where there is none.
+/// The refusal of parameter `name`, which has no effect without a workload.
 pub(crate) fn needs_trace(name: &str) -> Refusal {
     Refusal::new(name, "there is no workload", "workload = \"amg_like p=12 ...\", or leave it out")
 }

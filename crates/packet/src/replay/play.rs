@@ -20,7 +20,7 @@ enum OperationStep {
 }
 
 impl JobReplay {
-    /// The processes of an endpoint before anything happens; none where it has none.
+    /// The initial state of the processes of an endpoint; none if it has no processes.
     fn plays(&self, endpoint: u32) -> Option<Box<EndpointProcesses>> {
         let background = self.background_at(endpoint);
         let ranks = self.of(endpoint);
@@ -74,7 +74,7 @@ impl Model {
         it.plays.as_ref().is_some_and(|plays| plays.processes[at].clock.left == 0)
     }
 
-    /// Takes the steps of a process until nothing else can happen at this time.
+    /// Performs the steps of a process until nothing else can happen at this time.
     fn goes_on(
         &self,
         replay: &JobReplay,
@@ -159,13 +159,12 @@ impl Model {
     ) {
         let (op, part) = operation(message);
         let bytes = replay.schedule.ops()[op as usize].size;
-        // as in CODES, messages sent at the same time may therefore reach the interface in any
-        // order
+        // so messages sent at the same time may reach the interface in any order, as in CODES
         let drawn_ps = it.node.drawn_ps(self.timing.nic, to);
         to.send(to.me(), replay.mpi.delay_ps(bytes, part) + drawn_ps, Event::Enters(message));
     }
 
-    /// Begins a receive; returns whether its message is there, all of it.
+    /// Begins a receive; returns whether its message has arrived completely.
     fn receives(
         &self,
         replay: &JobReplay,
@@ -210,7 +209,8 @@ impl Model {
         false
     }
 
-    /// A message reaches the network interface, which takes one after another.
+    /// Handles a message that reaches the network interface, which accepts messages one after
+    /// another.
     pub(crate) fn enters(
         &self,
         replay: &JobReplay,
@@ -332,7 +332,7 @@ impl Model {
         process_of(it, rank)
     }
 
-    /// All of a message has arrived; no process waits for messages of background jobs.
+    /// Handles the complete arrival of a message; no process waits for messages of background jobs.
     pub(crate) fn comes(
         &self,
         replay: &JobReplay,
@@ -376,7 +376,8 @@ impl Model {
         }
     }
 
-    /// A process is done; once all of an endpoint are, the endpoint that counts is informed.
+    /// Handles the end of a process; once all processes of an endpoint are done, it informs the
+    /// counting endpoint.
     fn process_is_done(
         &self,
         replay: &JobReplay,

@@ -1,4 +1,4 @@
-//! State of the processes of an endpoint, with the undoing of every change.
+//! The state of the processes of an endpoint; every change can be undone.
 
 use super::super::runs::{EventHandlerContext, StateChange};
 use super::entry::{HostState, MatchEntry, MatchList, ProcessChange, ProcessClock};
@@ -8,7 +8,7 @@ use super::entry::{HostState, MatchEntry, MatchList, ProcessChange, ProcessClock
 pub(super) struct Process {
     /// Its rank among those of all jobs.
     pub(super) rank: u32,
-    /// Its first operation in the merged schedule.
+    /// The number of its first operation in the merged schedule.
     pub(super) first: u32,
     /// The number of dependencies that each of its operations still waits for.
     pub(super) counts: Vec<u32>,
@@ -23,13 +23,14 @@ pub(super) struct Process {
 pub struct EndpointProcesses {
     pub(super) processes: Vec<Process>,
     pub(super) host: HostState,
-    /// The background job that sends from here, and the rank of its process.
+    /// The number of the background job that sends from here, and the rank of its process; none if
+    /// there is no such job.
     pub(super) background: Option<(u16, u32)>,
 }
 
 impl Process {
-    /// A process of a rank whose operations, counted from `first`, wait for `counts` dependencies
-    /// each.
+    /// A process of rank `rank`. `counts` holds the number of dependencies of each of its
+    /// operations, which are numbered from `first`.
     pub(super) fn new(rank: u32, first: u32, counts: Vec<u32>, cpus: u32) -> Self {
         let clock = ProcessClock { left: counts.len() as u32, ..ProcessClock::default() };
         let lists = [const { Vec::new() }; 3];
@@ -43,13 +44,13 @@ impl Process {
 }
 
 impl EndpointProcesses {
-    /// The state that the processes share, to be changed; its old value is noted for undoing.
+    /// The state that the processes share, for changing; its old value is recorded for undoing.
     pub(super) fn host(&mut self, to: &mut impl EventHandlerContext) -> &mut HostState {
         to.note(|| StateChange::Process(ProcessChange::Host(self.host)));
         &mut self.host
     }
 
-    /// The clock of a process, to be changed; its old value is noted for undoing.
+    /// The clock of a process, for changing; its old value is recorded for undoing.
     pub(super) fn clock(
         &mut self,
         at: usize,
@@ -60,7 +61,7 @@ impl EndpointProcesses {
         &mut it.clock
     }
 
-    /// An operation has one dependency less; returns whether it was the last.
+    /// Decrements the number of dependencies of an operation; returns whether it was the last one.
     pub(super) fn counts_down(
         &mut self,
         at: usize,
@@ -75,7 +76,8 @@ impl EndpointProcesses {
         *left == 0
     }
 
-    /// The time from which a processor is free, to be changed; its old value is noted for undoing.
+    /// The time from which a processor is free, for changing; its old value is recorded for
+    /// undoing.
     pub(super) fn free(
         &mut self,
         at: usize,
@@ -99,7 +101,7 @@ impl EndpointProcesses {
         self.processes[at].lists[list as usize].push(entry);
     }
 
-    /// Removes the first entry of a list that fits. O(entries).
+    /// Removes and returns the first matching entry of a list. O(entries).
     pub(super) fn take(
         &mut self,
         at: usize,

@@ -1,4 +1,4 @@
-//! How the results of jobs follow from what a run has counted of their messages and processes.
+//! Results of jobs, computed from the counts of their messages and the times of their processes.
 
 use super::super::latencies::{Latencies, accepted};
 use super::super::tally::ArrivalSums;
@@ -90,7 +90,7 @@ impl JobReplay {
         rows
     }
 
-    /// The results of jobs as users read them, with overtaken packets where those were counted.
+    /// The results of jobs as users read them; overtaken packets only if those were counted.
     pub(crate) fn job_rows(
         &self,
         sums: &[ArrivalSums],

@@ -31,7 +31,7 @@ fn time_ns(bytes: u32) -> f64 {
     f64::from(bytes) * 1e9 / (12.5 * f64::from(1 << 30))
 }
 
-/// Traffic over one path between two routers, with one virtual channel and a buffer of `room`
+/// Traffic over one path between two routers with one virtual channel, whose buffer has `room`
 /// bytes.
 fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     json!({
@@ -42,7 +42,7 @@ fn between_two(bytes: u32, room: u32, latency_ns: f64) -> Value {
     })
 }
 
-/// Time from when a packet leaves a router until its credit is back there, ns.
+/// Time from when a packet leaves a router until its credit returns there, ns.
 fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
     2.0 * latency_ns + 90.0 + time_ns(bytes) + time_ns(8)
 }
@@ -50,8 +50,8 @@ fn back_ns(bytes: u32, latency_ns: f64) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// A buffer holds as many packets as fit by their own lengths, and that number of packets
-    /// passes in the time of one packet there and of its credit back.
+    /// A buffer holds the packets that fit by their own lengths, and that number of packets passes
+    /// per round trip of a packet and its credit.
     #[test]
     fn packets_take_their_own_bytes(
         bytes in 32_u32..4096, room in 4096_u32..20_000, latency_ns in 100_u32..2000
@@ -61,7 +61,7 @@ proptest! {
             .points.remove(0);
         let in_flight = f64::from(room / bytes);
         let each_ns = (back_ns(bytes, latency_ns) / in_flight).max(time_ns(bytes));
-        // the first packet waits for none, and the last one still has to travel
+        // the first packet waits for no other, and the last one still has to travel
         let due_ns = 2000.0 * each_ns;
         let found_ns = row.end_ns;
         let ends_ns = 4.0 * back_ns(bytes, latency_ns);
@@ -69,8 +69,8 @@ proptest! {
     }
 }
 
-/// Packets of 4,096 and of 100 bytes alternate, with room for one long packet and two short ones:
-/// both pass in the time of the long one there and of its credit back.
+/// Packets of 4,096 and of 100 bytes alternate, with room for one long packet and two short ones: a
+/// pair passes per round trip of the long packet and its credit.
 #[test]
 fn packets_of_mixed_sizes_share_a_buffer() {
     let row = run("complete:n=2,p=1", &between_two(4196, 4296, 1000.0), None, 1).points.remove(0);
@@ -79,7 +79,7 @@ fn packets_of_mixed_sizes_share_a_buffer() {
     assert!((found_ns - due_ns).abs() < 0.003 * due_ns, "{found_ns} for {due_ns}");
 }
 
-/// Where all packets have the same length, the maximum length has no effect.
+/// If all packets have the same length, the maximum length has no effect.
 #[test]
 fn short_packets_are_as_packets_of_that_length() {
     let of = |packet_bytes: u32, more: &Value| {
@@ -115,7 +115,8 @@ fn beside(background: &Value, more: &Value, threads: usize) -> (PointRow, f64) {
     (found.points.remove(0), found.jobs[0].max_comm_ns.expect("it communicates"))
 }
 
-/// The reported use of a link ends when the jobs are done, however long others continue.
+/// The reported use of a link counts only until the jobs are done, however long background jobs
+/// continue.
 #[test]
 fn links_beside_a_background_are_used_until_jobs_are_done() {
     for interval_ns in [1e5, 1e6, 1e8] {
@@ -131,8 +132,8 @@ fn links_beside_a_background_are_used_until_jobs_are_done() {
     }
 }
 
-/// If the background job offers more than its link carries, it sends for long after the jobs are
-/// done; still a link is busy for at most all of their time, from its first packet on.
+/// A background job that offers more than its link carries keeps sending for long after the jobs
+/// are done. The link still counts as busy only from its first packet until the jobs are done.
 #[test]
 fn what_is_sent_after_the_jobs_does_not_count() {
     let background =
@@ -159,8 +160,8 @@ fn what_is_sent_after_the_jobs_does_not_count() {
     }
 }
 
-/// The optimistic engine does not undo many times the events it keeps, however far it may run
-/// ahead, and finds the same results.
+/// The optimistic engine undoes at most a few times the events that it keeps, however far it may
+/// run ahead, and finds the same results.
 #[test]
 fn far_ahead_is_not_for_long() {
     let given = |sync: &str| {

@@ -4,7 +4,7 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use std::sync::Arc;
 
-/// A network by its inline form.
+/// The network of an inline form.
 pub(crate) fn built(inline: &str) -> Arc<Topology> {
     let recipe = parse_inline(inline).expect("it is written so");
     let family = families::family(&recipe.family).expect("there is one");

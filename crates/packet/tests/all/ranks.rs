@@ -37,7 +37,7 @@ fn alone(on: &Arc<Topology>, given: &Value) -> PacketRecord {
     spec(given).simulate(driven(on), 1, None, &Quiet).expect("it runs")
 }
 
-/// Points without the counts in which engines may differ.
+/// Points without the counts that may differ between engines.
 fn alike(record: &PacketRecord) -> Vec<PointRow> {
     record.points.iter().map(|row| PointRow { windows: 0, ..row.clone() }).collect()
 }

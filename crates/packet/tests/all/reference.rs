@@ -86,7 +86,7 @@ fn codes_found_the_same() {
         let latency = if routing == "adaptive" { 0.02 } else { 0.01 };
         near(row.mean_switches.expect("some arrived"), number(8), 0.005);
         near(row.latencies.mean_latency_ns.expect("some arrived") / 1e3, number(9), latency);
-        // each is a single run, so counts differ by chance, by about their square roots
+        // each figure is of a single run, so counts differ by chance, by about their square roots
         let by_chance = 1.0 / number(11).max(1.0).sqrt();
         near(row.nonminimal_packets as f64, number(11), 0.03 + by_chance);
         // traffic draws the sender itself as well, once in the number of endpoints
@@ -96,7 +96,7 @@ fn codes_found_the_same() {
     assert_eq!(seen, 15);
 }
 
-/// The more the bytes that wait for a detour are weighted, the fewer detours there are.
+/// The greater the weight of bytes that wait for a detour, the fewer detours there are.
 #[test]
 fn detours_are_weighed() {
     let on = built("dragonfly:h=3");
@@ -113,8 +113,8 @@ fn detours_are_weighed() {
     assert_eq!(point(&on, &usual).nonminimal_packets, found[1]);
 }
 
-/// (2 x 0.75 + t + 0.5) + h (0.75 + t + 0.5 + 90) ns, t the time of a packet, h routers visited:
-/// no packet meets another where there is next to no load.
+/// The latency is (2 x 0.75 + t + 0.5) + h (0.75 + t + 0.5 + 90) ns, with t the time of a packet
+/// and h the routers visited: at almost no load no packet meets another.
 #[test]
 fn without_load_slim_fly_of_codes_is_its_closed_form() {
     let given = json!({"dialect": SLIM_FLY.1, "load": 0.001, "messages": 20});
@@ -130,7 +130,8 @@ fn without_load_slim_fly_of_codes_is_its_closed_form() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// Cut-through: t + h (delay + latency) + latency; store and forward: t on every link.
+    /// The latency is t + h (delay + latency) + latency with cut-through; with store and forward, t
+    /// is added on every link.
     #[test]
     fn without_load_our_own_model_is_its_closed_form(
         (net, hops) in prop_oneof![
@@ -162,8 +163,8 @@ proptest! {
         prop_assert!((longest - of(hops)).abs() < 0.6, "{longest} for {}", of(hops));
     }
 
-    /// Messages that come faster than a link carries them queue up, so their latencies grow by the
-    /// same amount from one to the next.
+    /// Messages that arrive faster than a link carries them queue up, so their latencies grow by
+    /// the same amount from one to the next.
     #[test]
     fn messages_wait_for_those_before_them(
         messages in 1_u32..40,
@@ -185,7 +186,7 @@ proptest! {
         let found = row.latencies;
         let near = |found: Option<f64>, due_ps: f64| {
             let found_ps = found.expect("some arrived") * 1e3;
-            // times of packets are rounded one by one
+            // the time of each packet is rounded separately
             let most = 4.0 * f64::from(messages);
             prop_assert!((found_ps - due_ps).abs() <= most, "{found_ps} for {due_ps}");
             Ok(())
@@ -254,7 +255,7 @@ proptest! {
     }
 }
 
-/// All engines find the same results in the dialects too, bit by bit.
+/// All engines find the same results in the dialects of CODES too, bit by bit.
 #[test]
 fn engines_agree_in_all_dialects() {
     for ((inline, dialect), selection) in
@@ -275,8 +276,8 @@ fn engines_agree_in_all_dialects() {
     }
 }
 
-/// Packets without jitter meet at equal times: an undone event comes again at the same place in the
-/// order, for another router.
+/// Without jitter, packets meet at equal times: an event that was undone must return to the same
+/// position in the order, or a different router is affected.
 #[test]
 fn a_hostile_order_changes_nothing() {
     let on = built("slim_fly:q=5,p=3");

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use traffic::workload::{ANY, Op, Schedule, ScheduleBuilder};
 
-/// The result of a run of schedules, or why it is refused.
+/// The result of a run of schedules, or its refusal.
 fn tried(
     on: &Arc<Topology>,
     given: &Value,
@@ -104,7 +104,7 @@ fn codes_found_the_same() {
 }
 
 /// The sends of a burst reach the interface in the order of the schedule; in the dialects of CODES
-/// in any order.
+/// they reach it in any order.
 #[test]
 fn a_burst_comes_in_any_order() {
     let on = built("slim_fly:q=5,p=4");
@@ -137,8 +137,8 @@ fn a_burst_comes_in_any_order() {
     assert!((8..=32).contains(&codes), "{codes} of 40");
 }
 
-/// In CODES, a message waits for the interface's gap even if none was before it, and takes 0.5 to
-/// 1.01 ns to the interface and the same again inside it.
+/// In CODES, a message waits for the interface's gap even if no message preceded it. It takes 0.5
+/// to 1.01 ns to reach the interface, and the same time again inside it.
 #[test]
 fn a_message_of_codes_waits_its_gap() {
     let on = built("slim_fly:q=5,p=4");
@@ -162,8 +162,7 @@ fn message_ps(bytes: u64) -> u64 {
     whole * time(4096) + time(rest) + 3 * 25_000 + 2 * 90_000
 }
 
-/// The time at which the last packet of a message has left, after its interface took the message,
-/// ps.
+/// The time from when the interface takes a message until the message's last packet has left, ps.
 fn left_ps(bytes: u64) -> u64 {
     message_ps(bytes) - 3 * 25_000 - 2 * 90_000
 }
@@ -174,7 +173,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// A message to a receiver that is early or late: eager messages cost their software time once,
-    /// long ones ask first.
+    /// long ones first exchange a request and an answer.
     #[test]
     fn a_message_takes_its_closed_form(
         bytes in 0_u64..40_000,
@@ -239,7 +238,8 @@ proptest! {
         seed: u64,
     ) {
         let on = built(net);
-        // in each round every rank sends to the rank at this distance, at once or in turn
+        // in each round every rank sends to the rank at this distance; the sends are concurrent or
+        // sequential
         let mut all = ScheduleBuilder::new(ranks);
         for me in 0..ranks {
             let mut rank = all.rank();
@@ -298,7 +298,7 @@ proptest! {
     }
 }
 
-/// A background job lasts as long as the traced job, and sends at the rate it is asked for.
+/// A background job lasts as long as the traced job, and sends at the rate that its parameters set.
 #[test]
 fn the_background_has_its_intensity() {
     let on = built("slim_fly:q=5,p=4");
@@ -309,13 +309,13 @@ fn the_background_has_its_intensity() {
     let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
     let job = &found.jobs[1];
     assert_eq!((job.name.as_str(), job.ranks, job.max_comm_ns), ("background", 100, None));
-    // one millisecond and the two delays until its end is known; 100 processes with a fifth of 12.5
-    // GiB/s
+    // one millisecond, plus the two delays until its end is known; 100 processes with a fifth of
+    // 12.5 GiB/s each
     let due = 1.002e-3 * 100.0 * 0.2 * 12.5 * f64::from(1 << 30);
     assert!((job.bytes as f64 - due).abs() < 0.03 * due, "{} for {due}", job.bytes);
     given["background"][0]["injection"] = json!("synchronised");
     let found = run(&on, &given, (&[&wait], &[3, 9]), 1);
-    // at 0, 10, ... 1000 us; a rank that draws itself sends to the next one
+    // each sends at 0, 10, ... 1000 us; a rank that draws itself sends to the next rank
     assert_eq!(found.jobs[1].messages, 100 * 101);
     let each = (0.2_f64 * 12.5 * f64::from(1 << 30) * 10e-6).round() as u64;
     assert_eq!(found.jobs[1].bytes, 100 * 101 * each);
@@ -363,7 +363,8 @@ fn what_cannot_be_is_refused() {
     assert!(refusal.contains("there is no endpoint 200"), "{refusal}");
 }
 
-/// The bytes of all channels add up to those of all hops, and all spans of time to all arrivals.
+/// The bytes of all channels add up to the bytes times hops of all packets, and all time spans to
+/// all arrivals.
 #[test]
 fn tables_add_up() {
     let on = built("dragonfly:h=2");
@@ -388,8 +389,7 @@ fn tables_add_up() {
     let ranks = row.ranks.as_ref().expect("asked");
     assert_eq!(ranks.rank, (0..27).chain(0..8).collect::<Vec<_>>());
     assert_eq!(ranks.job, [[0; 27].as_slice(), &[1; 8]].concat());
-    // twice the pairs of neighbours in a box of 3 x 3 x 3, and the pairs of its corners at distance
-    // 2
+    // twice the number of neighbour pairs in a box of 3 x 3 x 3, and the corner pairs at distance 2
     assert_eq!(ranks.messages[..27].iter().sum::<u64>(), 2 * (7 * 7 * 7 - 27) + 8 * 7);
     // each box of 2 x 2 x 2 has three faces
     assert_eq!(ranks.messages[27..], [3; 8]);
@@ -405,7 +405,7 @@ fn tables_add_up() {
     }
     let longest = ranks.comm_ns[..27].iter().copied().fold(0.0, f64::max);
     assert_eq!(Some(longest), found.jobs[0].max_comm_ns);
-    // without adaptive routing each packet takes one channel less than it visits routers
+    // without adaptive routing each packet crosses one channel fewer than it visits routers
     let hops = row.mean_switches.expect("some") * row.packets as f64;
     assert!(links.bytes.iter().sum::<u64>() as f64 <= hops * 4096.0);
 }

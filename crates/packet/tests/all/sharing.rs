@@ -1,4 +1,4 @@
-//! Tests of which packet goes first at a port, and of the statistics of packets that wait for it.
+//! Tests of the order in which ports serve packets, and of the statistics of packets that wait.
 
 use crate::common::built;
 use base::Quiet;
@@ -23,9 +23,9 @@ fn point(on: &Arc<Topology>, given: &Value) -> PointRow {
 
 /// All endpoints of a line of routers send to the last one, as much as they can. With round robin
 /// each link is shared equally by its router's endpoint and the link before, so the first endpoint
-/// gets a quarter of the last link. With the oldest first, packets of all endpoints arrive at the
-/// same age; nearly the same number of each is in flight (most wait at endpoints), so all get the
-/// same rate (Little's law). A link that is not busy is blocked.
+/// gets a quarter of the last link. With the oldest first, packets of all endpoints have the same
+/// age on arrival and nearly equally many of each are in flight, as most wait at endpoints; so all
+/// endpoints get the same rate (Little's law). A link that is not busy is blocked.
 #[test]
 fn the_oldest_first_is_fair_on_a_line() {
     let on = built("mesh:shape=4,p=1");
@@ -54,7 +54,8 @@ fn the_oldest_first_is_fair_on_a_line() {
     }
 }
 
-/// Packets of a pair arrive in order over a single path, but not over paths of different lengths.
+/// Packets of a pair of endpoints arrive in order over a single path, but not over paths of
+/// different lengths.
 #[test]
 fn packets_are_overtaken_where_there_are_several_paths() {
     let on = built("slim_fly:q=5,p=2");
@@ -68,7 +69,7 @@ fn packets_are_overtaken_where_there_are_several_paths() {
     assert_eq!(row.overtaken_packets, Some(0));
     let row = point(&on, &given("valiant", "physical"));
     let found = row.overtaken_packets.expect("it is counted");
-    // the first packet of each pair is behind none
+    // the first packet of each pair cannot be overtaken
     assert!(found > 0 && found < row.packets - on.endpoints().len() as u64, "{found}");
     let row = point(&on, &given("valiant", "codes-slimfly-v1"));
     assert!(row.overtaken_packets.is_some_and(|found| found > 0));
@@ -90,9 +91,9 @@ fn packet_us(bytes: u32) -> f64 {
     f64::from(bytes) * 1e6 / (12.5 * f64::from(1 << 30))
 }
 
-/// Classes share one link, all with more traffic than fits: shares follow the weights, whatever the
-/// lengths of packets. A class that offers less than its share gets all of it, and the others share
-/// the rest.
+/// Classes share one link, and all together offer more than it carries: shares follow the weights,
+/// whatever the lengths of packets. A class that offers less than its share gets all that it
+/// offers, and the others share the rest.
 #[test]
 fn classes_share_a_link_by_their_weights() {
     let on = built("complete:n=2,p=1");
@@ -122,9 +123,9 @@ fn classes_share_a_link_by_their_weights() {
     }
 }
 
-/// A few urgent packets, beside as many others as fit: each waits at the first link for the rest of
-/// the packet being sent, half a packet on average (a priority queue without preemption: W = R / (1
-/// - rho)); behind it they come one by one.
+/// A few urgent packets, beside as much other traffic as the link carries: each waits at the first
+/// link for the rest of the packet being sent, half a packet on average (a priority queue without
+/// preemption: W = R / (1 - rho)). Behind that link they arrive one at a time and need not wait.
 #[test]
 fn urgent_packets_wait_for_half_a_packet() {
     let on = built("complete:n=2,p=1");
@@ -144,7 +145,7 @@ fn urgent_packets_wait_for_half_a_packet() {
 }
 
 /// Traffic that fills all buffers of its class on a line of routers leaves those of another class
-/// free: that class gets all that it offers.
+/// free: the other class gets all that it offers.
 #[test]
 fn a_class_has_buffers_of_its_own() {
     let on = built("mesh:shape=4,p=1");
@@ -162,7 +163,7 @@ fn a_class_has_buffers_of_its_own() {
     assert!(classes[0].accepted_gbps / FULL_GBPS < 0.25, "{classes:?}");
 }
 
-/// Workloads and background jobs have classes: an urgent one is hardly slower than alone.
+/// Jobs and background jobs have classes: an urgent job is hardly slower than without the others.
 #[test]
 fn jobs_have_classes() {
     let on = built("slim_fly:q=5,p=4");

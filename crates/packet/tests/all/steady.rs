@@ -1,4 +1,4 @@
-//! Tests of what is measured in a window of a run: closed forms of queues, and engines that agree.
+//! Tests of measurement in a window: closed forms of queues, and engines that agree.
 
 use crate::common::built;
 use base::Quiet;
@@ -31,26 +31,26 @@ fn near(found: f64, due: f64, most: f64) {
     assert!((found - due).abs() <= most, "{found} for {due} within {most}");
 }
 
-/// Every endpoint sends to the next switch, alone on its link: all of the load arrives, up to what
-/// chance draws, and links are busy for as much of the window.
+/// Every endpoint sends to the next switch, alone on its link: except for chance, all of the
+/// offered load arrives, and links are busy for that fraction of the window.
 #[test]
 fn what_links_carry_is_accepted() {
     for load in [0.05_f64, 0.3, 0.8, 0.95] {
         let given = json!({"load": load, "traffic": "shift:1"});
         let row = point("complete:n=8,p=1", &given);
-        // 100,000 packets at a load of 1, three standard deviations of a Poisson number
+        // 100,000 packets at a load of 1; three standard deviations of a Poisson number
         let most = 3.0 * load / (1e5 * load).sqrt();
         let accepted = row.accepted_load.expect("traffic is generated");
         near(accepted, load, most);
         assert_eq!(row.saturated, Some(false), "{load}");
         near(row.accepted_gbps, accepted * 12.5 * 8.589_934_592, 1e-6);
-        // one link of the eight may have three standard deviations more
+        // the busiest of the eight links may be another three standard deviations above
         near(row.busiest_link_use, load, 4.0 * load / (1e5 / 8.0 * load).sqrt());
     }
 }
 
-/// Endpoints of a switch share the link to the other switch: each gets its part of it, and what is
-/// offered beyond that makes the point saturated.
+/// Endpoints of a switch share the link to the other switch: each gets its part of the link, and a
+/// point is saturated if more is offered.
 #[test]
 fn what_links_cannot_carry_saturates_them() {
     for (each, load) in [(2, 0.8), (2, 0.55), (4, 1.0), (4, 3.0)] {
@@ -63,8 +63,8 @@ fn what_links_cannot_carry_saturates_them() {
     }
 }
 
-/// A uniform message is for its own sender once in as many as there are endpoints: with these the
-/// accepted load is the offered one.
+/// A uniform message goes to its own sender with probability 1 / endpoints: if these messages are
+/// counted, the accepted load equals the offered one.
 #[test]
 fn uniform_traffic_is_accepted() {
     for (net, seed) in [("slim_fly:q=5,p=4", 0), ("slim_fly:q=5,p=4", 1), ("complete:n=4,p=1", 0)] {
@@ -75,7 +75,7 @@ fn uniform_traffic_is_accepted() {
     }
 }
 
-/// Next to no load: a packet takes its own time once, two routers and three links.
+/// At almost no load, a packet takes its own time once, plus two routers and three links.
 #[test]
 fn without_load_latency_is_the_closed_form() {
     let row = point("complete:n=4,p=1", &json!({"load": 0.001, "traffic": "shift:1"}));
@@ -84,8 +84,8 @@ fn without_load_latency_is_the_closed_form() {
     near(row.latencies.mean_latency_ns.expect("some arrived"), due, 1e-3 * due);
 }
 
-/// An endpoint that sends packets at random times over links of its own is a queue M/D/1: a message
-/// waits `load t / 2 (1 - load)` for those before it, t the time of a packet.
+/// An endpoint that sends packets at random times over links of its own is an M/D/1 queue: a
+/// message waits `load t / 2 (1 - load)` for those before it, with t the time of a packet.
 #[test]
 fn messages_wait_as_in_a_queue_of_random_arrivals() {
     let t = packet_ns();
@@ -98,7 +98,7 @@ fn messages_wait_as_in_a_queue_of_random_arrivals() {
     }
 }
 
-/// The begin of a run and its end are in a run of a number of messages, not in a window.
+/// A run of a fixed number of messages is measured from its begin to its end, unlike a window.
 #[test]
 fn a_number_of_messages_is_measured_as_a_whole() {
     let given = json!({"load": 0.3, "traffic": "shift:1"});
@@ -118,7 +118,7 @@ fn a_number_of_messages_is_measured_as_a_whole() {
     near(found.points[0].accepted_load.expect("some"), 0.3, 0.008);
 }
 
-/// What waits at endpoints when the drain is over has no latency, and the run is over.
+/// Messages that still wait at endpoints when the drain is over have no latency, and the run ends.
 #[test]
 fn a_drain_is_bounded() {
     let run = json!({"warmup_ns": 1e4, "measure_ns": 1e5, "drain_ns": 2e4});
@@ -126,7 +126,7 @@ fn a_drain_is_bounded() {
     let row = point("complete:n=2,p=1", &given);
     assert!(row.end_ns <= 1.3e5 && !row.deadlocked, "{}", row.end_ns);
     near(row.accepted_load.expect("some"), 1.0, 0.01);
-    // messages created in the first fifth of the window at most have arrived
+    // only messages created in the first fifth of the window, at most, have arrived
     assert!(row.messages < row.packets, "{} {}", row.messages, row.packets);
 }
 

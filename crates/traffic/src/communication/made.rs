@@ -1,4 +1,4 @@
-//! Communication graphs that are made: stencils on grids of processes, and training of networks.
+//! Generated communication graphs: stencils on grids of processes, and training of neural networks.
 
 use super::{CommunicationGraph, ProcessTraffic, check_processes};
 use base::Refusal;
@@ -7,7 +7,7 @@ use base::words::did_you_mean;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The kinds: name, what it is, its parameters.
+/// The kinds of graphs, each with its name, description and parameters.
 pub const KINDS: [(&str, &str, &str); 2] = [
     (
         "stencil",
@@ -21,10 +21,10 @@ pub const KINDS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The most pairs that a made graph has.
+/// The most pairs that a generated graph may have.
 const MOST_PAIRS: u64 = 1 << 27;
 
-/// The bytes between neighbours: the same in every dimension, or for each.
+/// The bytes between neighbours: one number for all dimensions, or one for each.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ByteAmounts {
@@ -87,7 +87,8 @@ pub fn made(kind: &str, given: &Map<String, Value>) -> Result<CommunicationGraph
     graph.map_err(|refused| refused.within(kind))
 }
 
-/// The product of `sides` as a number of processes, each with `pairs` pairs.
+/// The product of `sides` as a number of processes; refused if there are too many pairs, `pairs`
+/// for each process.
 fn size(sides: &[u32], pairs: u64) -> Result<u32, Refusal> {
     let many = || Refusal::new("processes", "too many processes or pairs", "smaller numbers");
     let all = sides.iter().try_fold(1_u64, |n, &side| n.checked_mul(u64::from(side)));
@@ -97,7 +98,7 @@ fn size(sides: &[u32], pairs: u64) -> Result<u32, Refusal> {
 }
 
 impl StencilGraphParameters {
-    /// Bytes to a neighbour whose coordinates differ by this.
+    /// Bytes to the neighbour at the offset `step`.
     fn amount(&self, step: &[i64]) -> f64 {
         let moved: Vec<usize> = (0..step.len()).filter(|&d| step[d] != 0).collect();
         match (moved.len(), &self.bytes) {
@@ -156,7 +157,7 @@ impl StencilGraphParameters {
         at
     }
 
-    /// The process a step away, `None` beyond a border.
+    /// The process at the offset `step`; `None` if that is beyond a border.
     fn there(&self, at: &[u32], step: &[i64]) -> Option<u32> {
         let mut number = 0_i64;
         for ((&x, &along), &side) in at.iter().zip(step).zip(&self.shape) {
@@ -173,7 +174,8 @@ impl StencilGraphParameters {
 }
 
 impl TrainingGraphParameters {
-    /// Rank = tensor + T (pipeline + P data); rings go in one direction.
+    /// The graph: rank = tensor + T (pipeline + P data). The rings of allreduces send in one
+    /// direction.
     fn graph(&self) -> Result<CommunicationGraph, Refusal> {
         let [t, p, d] = [self.tensor, self.pipeline, self.data];
         let processes = size(&[t, p, d], 4)?;
@@ -249,7 +251,8 @@ mod tests {
         });
         let found = graph("training", &given).expect("a graph");
         assert_eq!(found.processes(), 24);
-        // rings: one send a rank; pipelines: two a pair of stages that follow
+        // rings: each rank sends once; pipelines: two pairs for adjacent stages, one in each
+        // direction
         let expect = 24.0 * 100.0 + 24.0 + 8.0 * 2.0 * 2.0 * 10.0;
         assert!((found.total_bytes() - expect).abs() < 1e-9);
         let of_2: Vec<(u32, f64)> = found.of(2).map(|row| (row.0, row.1)).collect();

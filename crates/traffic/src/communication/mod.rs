@@ -10,7 +10,7 @@ use base::Refusal;
 /// The most processes of a communication graph.
 pub const MOST_PROCESSES: u32 = 1 << 24;
 
-/// All bytes of a graph are fewer than these: what is reckoned of them is finite.
+/// Upper bound of all bytes of a graph, so that everything computed from them is finite.
 pub const MOST_BYTES: f64 = 9_223_372_036_854_775_808.0;
 
 /// The traffic from one process to another.
@@ -22,12 +22,12 @@ pub struct ProcessTraffic {
     pub to: u32,
     /// Bytes, 0 or more.
     pub bytes: f64,
-    /// Messages, 0 or more; where a source counts none, one a pair.
+    /// Messages, 0 or more; one for each pair if the source of the graph does not count them.
     pub messages: f64,
 }
 
-/// A directed graph of processes as compressed rows: senders in order, receivers in order, each
-/// pair once, no process with itself.
+/// A directed graph of processes as compressed rows, sorted by sender, then receiver. Each pair
+/// occurs once, and no process sends to itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CommunicationGraph {
     offsets: Vec<u32>,
@@ -37,12 +37,12 @@ pub struct CommunicationGraph {
 }
 
 impl CommunicationGraph {
-    /// The graph of this number of processes. Amounts that are given for one pair several times add
-    /// up in that order, and what a process sends to itself is left out. O(sent log sent).
+    /// The graph of this number of processes. Amounts of the same pair are added, in the given
+    /// order; what a process sends to itself is left out. O(sent log sent).
     ///
-    /// # Errors
-    /// When there are no processes or more than [`MOST_PROCESSES`], or a process is not below their
-    /// number, an amount is negative or not finite, or all bytes are [`MOST_BYTES`] or more.
+    /// When there are no processes or more than [`MOST_PROCESSES`], a process has too high a
+    /// number, an amount is negative or not finite, or all bytes together are [`MOST_BYTES`] or
+    /// more.
     pub fn new(processes: u32, mut sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
         check_processes(u64::from(processes))?;
         for one in &sent {
@@ -77,10 +77,10 @@ impl CommunicationGraph {
         Ok(rows)
     }
 
-    /// What the ranks of a schedule send to one another.
+    /// The graph of what the ranks of a schedule send to one another.
     ///
     /// # Errors
-    /// When there are more than [`MOST_PROCESSES`].
+    /// When there are more than [`MOST_PROCESSES`] ranks.
     pub fn of_schedule(schedule: &Schedule) -> Result<Self, Refusal> {
         let mut sent = Vec::new();
         for rank in 0..schedule.ranks() {
@@ -98,19 +98,19 @@ impl CommunicationGraph {
         self.offsets.len() as u32 - 1
     }
 
-    /// How many ordered pairs communicate.
+    /// The number of ordered pairs that communicate.
     pub fn pairs(&self) -> usize {
         self.to.len()
     }
 
-    /// What one process sends: receiver, bytes, messages.
+    /// The messages of one process: receiver, bytes, number of messages.
     pub fn of(&self, process: u32) -> impl Iterator<Item = (u32, f64, f64)> + '_ {
         let p = process as usize;
         let row = self.offsets[p] as usize..self.offsets[p + 1] as usize;
         row.map(|i| (self.to[i], self.bytes[i], self.messages[i]))
     }
 
-    /// All that is sent, in order of senders and receivers.
+    /// All traffic, sorted by sender, then receiver.
     pub fn sent(&self) -> impl Iterator<Item = ProcessTraffic> + '_ {
         (0..self.processes()).flat_map(move |from| {
             self.of(from).map(move |(to, bytes, messages)| ProcessTraffic {
@@ -128,7 +128,7 @@ impl CommunicationGraph {
     }
 }
 
-/// Refuses numbers of processes that there cannot be, before anything is made of that size.
+/// Refuses impossible numbers of processes, before memory of that size is allocated.
 ///
 /// # Errors
 /// When it is 0 or more than [`MOST_PROCESSES`].
@@ -139,10 +139,10 @@ pub fn check_processes(count: u64) -> Result<u32, Refusal> {
     })
 }
 
-/// A rank below the number of processes.
+/// Checks that a rank is below the number of processes.
 ///
 /// # Errors
-/// When it is not; the refusal says of which `what`.
+/// When it is not; `what` names the rank in the refusal.
 pub fn check_rank(what: &str, rank: u64, processes: u32) -> Result<u32, Refusal> {
     if rank < u64::from(processes) {
         return Ok(rank as u32);
@@ -151,10 +151,10 @@ pub fn check_rank(what: &str, rank: u64, processes: u32) -> Result<u32, Refusal>
     Err(Refusal::new(what, why, format!("0 to {}", processes.saturating_sub(1))))
 }
 
-/// An amount of bytes or messages.
+/// Checks an amount of bytes or messages.
 ///
 /// # Errors
-/// When it is negative or not finite; the refusal says of which `what`.
+/// When it is negative or not finite; `what` names the amount in the refusal.
 pub fn check_amount(what: &str, amount: f64) -> Result<f64, Refusal> {
     if amount.is_finite() && amount >= 0.0 {
         return Ok(amount);
@@ -162,7 +162,7 @@ pub fn check_amount(what: &str, amount: f64) -> Result<f64, Refusal> {
     Err(Refusal::new(what, format!("{amount} is no amount"), "0 or more, finite"))
 }
 
-/// A sum of bytes or messages of a whole graph.
+/// Checks a sum of bytes or messages of a whole graph.
 ///
 /// # Errors
 /// When it is [`MOST_BYTES`] or more.

@@ -1,4 +1,4 @@
-//! Draws by weight in constant time: tables of aliases, one or one for each source.
+//! Weighted random draws in constant time: alias tables, one for all sources or one for each.
 //!
 //! Source: Walker, "An efficient method for generating discrete random variables with general
 //! distributions", TOMS 1977; Vose, "A linear algorithm for generating random numbers with a given
@@ -6,7 +6,7 @@
 
 use base::seed::FastStream;
 
-/// One of two values: the first with the chance that `cut` is a threshold of.
+/// A slot with two values; the first is drawn if a random number is below the threshold `cut`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct AliasSlot {
     cut: u64,
@@ -21,7 +21,7 @@ pub(crate) struct AliasTable {
 }
 
 impl AliasTable {
-    /// A draw among values with weights above 0; there is one at least.
+    /// The table for values with weights above 0; there is at least one.
     pub(crate) fn new(weighted: &[(u32, f64)]) -> Self {
         Self { slots: slots(weighted).into() }
     }
@@ -37,7 +37,7 @@ impl AliasTable {
     }
 }
 
-/// A table of aliases for each source; none for those that send nothing.
+/// An alias table for each source; it is empty for sources that send nothing.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct SourceTables {
     starts: Box<[u32]>,
@@ -45,7 +45,7 @@ pub(super) struct SourceTables {
 }
 
 impl SourceTables {
-    /// The rows of sources 0, 1, ...
+    /// The tables for sources 0, 1, ...
     pub(super) fn new<'a>(rows: impl IntoIterator<Item = &'a [(u32, f64)]>) -> Self {
         let (mut starts, mut all) = (vec![0], Vec::new());
         for row in rows {
@@ -55,7 +55,7 @@ impl SourceTables {
         Self { starts: starts.into(), slots: all.into() }
     }
 
-    /// A destination of `source`; itself where its row is empty.
+    /// A random destination of `source`; the source itself if its table is empty.
     #[inline]
     pub(super) fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         let from = self.starts[source as usize] as usize;
@@ -67,12 +67,13 @@ impl SourceTables {
 #[inline]
 fn drawn(slots: &[AliasSlot], random: &mut FastStream) -> u32 {
     let slot = slots[random.below(slots.len() as u32) as usize];
-    // a choice without a branch: nothing could foretell it
+    // selects without a branch, as none could be predicted
     let first = random.next_u64() < slot.cut || slot.first == slot.other;
     [slot.other, slot.first][usize::from(first)]
 }
 
-/// As many slots as values, of equal chance; in each one value or two. O(values).
+/// As many slots of equal probability as there are values; each slot holds one or two values.
+/// O(values).
 fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
     let sum: f64 = weighted.iter().map(|(_, weight)| weight).sum();
     let count = weighted.len() as f64;
@@ -102,7 +103,7 @@ fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
 mod tests {
     use super::*;
 
-    /// What every value is drawn with, by the slots, in parts of 1.
+    /// The probability of every value according to the slots.
     fn chances(slots: &[AliasSlot], values: u32) -> Vec<f64> {
         let mut of = vec![0.0; values as usize];
         for slot in slots {

@@ -1,4 +1,4 @@
-//! Where every packet of a simulation goes: one value that is drawn from, whatever the pattern.
+//! The destinations of packets: a distribution for each source, whatever pattern it comes from.
 
 mod alias;
 mod named;
@@ -11,56 +11,57 @@ use base::{EndpointId, Refusal};
 /// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
 pub type WeightedMessage = (EndpointId, EndpointId, f64);
 
-/// The destination of every packet, drawn source by source.
+/// The random destinations of packets, for each source.
 ///
-/// Endpoints are numbered from 0; of several rails, each is a source and a destination of its own.
-/// A source may draw itself wherever this says so: an endpoint that
-/// sends to itself sends over its switch.
+/// Endpoints are numbered from 0. With several rails, each rail is a source and a destination of
+/// its own. Some distributions can draw the source itself; such a packet passes the switch of its
+/// endpoint.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PacketDestinations {
     endpoints: u32,
     law: DestinationLaw,
-    /// Who sends; all where there is no list.
+    /// Whether each source sends; `None` if all do.
     active: Option<Box<[bool]>>,
-    /// What each source sends, of what the busiest one does; all alike where there is no list.
+    /// The rate of each source relative to the busiest one; `None` if all are equal.
     rates: Option<Box<[f64]>>,
     largest_load: Option<f64>,
-    /// Rails of an endpoint.
+    /// Number of rails of an endpoint.
     rails: u32,
 }
 
-/// The law by which the destination of a packet is found.
+/// The distribution of a packet's destination.
 #[derive(Debug, Clone, PartialEq)]
 enum DestinationLaw {
-    /// The same every time; of idle sources, themselves.
+    /// Always the same one for each source; an idle source has itself.
     Fixed(Box<[u32]>),
-    /// Any of this number of endpoints, the source included.
+    /// Any of this number of endpoints, including the source, with equal probability.
     Uniform(u32),
-    /// Any of this number of endpoints but the source.
+    /// Any of this number of endpoints except the source, with equal probability.
     Others(u32),
-    /// Any of these.
+    /// Any of these endpoints, with equal probability.
     Among(Box<[u32]>),
-    /// Any of these, by weight.
+    /// Any of these endpoints, in proportion to its weight.
     Weighted(AliasTable),
-    /// Any of the block after that of the source; `count` blocks of `size`, the first after
-    /// the last.
+    /// Any endpoint of the next block after that of the source; there are `count` blocks of `size`,
+    /// and the first follows the last.
     NextBlock { size: u32, count: u32 },
-    /// The source and one of these more, around the end.
+    /// The source's number plus one of `steps`, modulo `around`.
     Steps { steps: Box<[u32]>, around: u32 },
-    /// The first with this threshold of a chance, else the second.
+    /// The first distribution if a random number is below the threshold, else the second.
     Mixture(Box<(u64, DestinationLaw, DestinationLaw)>),
-    /// By weights of the source's own.
+    /// Any endpoint, in proportion to weights that each source has of its own.
     Rows(SourceTables),
-    /// Among some of the endpoints.
+    /// Destinations among ranks, which are some of the endpoints.
     Placed(Box<RankLaw>),
-    /// Among endpoints of this number of rails, which packets do not change.
+    /// Destinations among endpoints with this number of rails; a packet stays on the rail with its
+    /// number.
     Rails(Box<(u32, DestinationLaw)>),
 }
 
-/// A law among ranks, which are some of the endpoints.
+/// A distribution among ranks, which are placed on some of the endpoints.
 #[derive(Debug, Clone, PartialEq)]
 struct RankLaw {
-    /// The rank of each endpoint; [`NOBODY`] for those that are none.
+    /// The rank of each endpoint; [`NOBODY`] for endpoints without a rank.
     rank: Box<[u32]>,
     /// The endpoint of each rank.
     at: Box<[u32]>,
@@ -111,7 +112,8 @@ impl PacketDestinations {
         Self { endpoints, law, active: None, rates: None, largest_load: None, rails: 1 }
     }
 
-    /// Every source has the destination that `to` has for it, `None` being idle. O(endpoints).
+    /// A distribution in which every source always has its destination in `to`; sources with `None`
+    /// are idle. O(endpoints).
     pub fn fixed_to(to: &[Option<u32>]) -> Self {
         let own = (0..).zip(to).map(|(source, to)| to.unwrap_or(source)).collect();
         let mut all = Self::of(to.len() as u32, DestinationLaw::Fixed(own));
@@ -119,48 +121,50 @@ impl PacketDestinations {
         all
     }
 
-    /// Any of `endpoints`, the source included, all as likely: `uniform` of BookSim.
+    /// Any of `endpoints`, including the source, with equal probability: BookSim's `uniform`.
     pub fn uniform(endpoints: u32) -> Self {
         Self::of(endpoints, DestinationLaw::Uniform(endpoints))
     }
 
-    /// Any of `endpoints` (2 or more) but the source, all as likely.
+    /// Any of `endpoints` (2 or more) except the source, with equal probability.
     pub fn others(endpoints: u32) -> Self {
         Self::of(endpoints, DestinationLaw::Others(endpoints))
     }
 
-    /// Any of `set` (one or more of `endpoints`), all as likely.
+    /// Any endpoint of `set` (one or more of `endpoints`), with equal probability.
     pub fn among(endpoints: u32, set: &[u32]) -> Self {
         Self::of(endpoints, DestinationLaw::Among(set.into()))
     }
 
-    /// Any of these (one or more of `endpoints`), each in proportion to its weight above 0.
+    /// Any of the endpoints in `weighted` (one or more of `endpoints`), in proportion to its weight
+    /// above 0.
     pub fn weighted(endpoints: u32, weighted: &[(u32, f64)]) -> Self {
         Self::of(endpoints, DestinationLaw::Weighted(AliasTable::new(weighted)))
     }
 
-    /// Any of the block of `size` endpoints after that of the source, the first after the last;
-    /// `endpoints` are whole blocks.
+    /// Any endpoint of the next block of `size` endpoints after that of the source; the first block
+    /// follows the last. `endpoints` is a multiple of `size`.
     pub(crate) fn next_block(endpoints: u32, size: u32) -> Self {
         Self::of(endpoints, DestinationLaw::NextBlock { size, count: endpoints / size })
     }
 
-    /// The source plus one of `steps`, which are below `endpoints` (2^31 at most), around the end,
-    /// all as likely.
+    /// The source's number plus one of `steps`, modulo `endpoints` (at most 2^31), with equal
+    /// probability; steps are below `endpoints`.
     pub fn steps(endpoints: u32, steps: &[u32]) -> Self {
         Self::of(endpoints, DestinationLaw::Steps { steps: steps.into(), around: endpoints })
     }
 
-    /// `first` with this probability, else `second`, which is of as many endpoints; all send.
+    /// The distribution `first` with this probability, else `second`; both have the same number of
+    /// endpoints, and all send.
     #[must_use]
     pub fn mixture(probability: f64, first: Self, second: Self) -> Self {
         let parts = (FastStream::threshold(probability), first.law, second.law);
         Self::of(first.endpoints, DestinationLaw::Mixture(Box::new(parts)))
     }
 
-    /// What these messages amount to among `endpoints`: each source sends to its destinations in
-    /// proportion to their amounts, at a rate in proportion to its sum; amounts of 0 are left out.
-    /// O(messages * log(messages)).
+    /// The distribution of a list of messages among `endpoints`: each source sends to its
+    /// destinations in proportion to the amounts, at a rate in proportion to their sum. Amounts of
+    /// 0 are left out. O(messages * log(messages)).
     ///
     /// # Errors
     /// When nothing is sent, or more than 2^32 - 1 messages are.
@@ -199,8 +203,8 @@ impl PacketDestinations {
         Ok(all)
     }
 
-    /// The same among `endpoints` of which `places[rank]` is who was `rank`; the others are idle
-    /// and get nothing. O(endpoints).
+    /// The same distribution, with rank r on the endpoint `places[r]` of `endpoints`. Endpoints
+    /// without a rank are idle and receive nothing. O(endpoints).
     #[must_use]
     pub(crate) fn placed(self, places: &[EndpointId], endpoints: u32) -> Self {
         if places.len() == endpoints as usize {
@@ -229,19 +233,19 @@ impl PacketDestinations {
         all
     }
 
-    /// The same with the load of its busiest channel.
+    /// The same distribution with a known load of its busiest channel, or none.
     #[must_use]
     pub(crate) fn with_largest_load(mut self, load: Option<f64>) -> Self {
         self.largest_load = load;
         self
     }
 
-    /// These destinations where every endpoint has `rails` rails. Rail r of endpoint e is number
-    /// `e * rails + r`, and `share` of the endpoint's packets go by it, to the rail of the same
-    /// number.
+    /// These destinations for endpoints with `rails` rails each. Rail r of endpoint e has the
+    /// number `e * rails + r`. `share(e, r)` is the fraction of e's packets on that rail; they
+    /// arrive at the rail r of their destination.
     ///
     /// # Panics
-    /// When it is on rails already, or there are none.
+    /// When the distribution has rails already, or `rails` is 0.
     #[must_use]
     pub fn on_rails(self, rails: u32, share: impl Fn(u32, u32) -> f64) -> Self {
         assert!(self.rails == 1 && rails > 0, "endpoints have rails once");
@@ -259,8 +263,8 @@ impl PacketDestinations {
         }
     }
 
-    /// The destination of the next packet of `source`; of one that is idle, itself. A few
-    /// nanoseconds, without allocation.
+    /// The destination of the next packet of `source`; an idle source has itself. It takes a few
+    /// nanoseconds, and does not allocate.
     ///
     /// # Panics
     /// When there is no such source.
@@ -278,18 +282,19 @@ impl PacketDestinations {
         self.active.as_ref().is_none_or(|sends| sends[source as usize])
     }
 
-    /// How many endpoints send, however many rails they have. O(endpoints).
+    /// The number of endpoints that send, each counted once however many rails it has.
+    /// O(endpoints).
     pub fn active(&self) -> u32 {
         let all = |sends: &[bool]| sends.iter().filter(|&&sends| sends).count() as u32;
         self.active.as_ref().map_or(self.endpoints, |sends| all(sends)) / self.rails
     }
 
-    /// How many sources there are: endpoints, or rails of them.
+    /// The number of sources: endpoints, or their rails.
     pub fn endpoints(&self) -> u32 {
         self.endpoints
     }
 
-    /// The destination of every source, where it is always the same; of one that is idle, itself.
+    /// The destination of every source, if each has only one; an idle source has itself.
     pub fn fixed(&self) -> Option<&[u32]> {
         match &self.law {
             DestinationLaw::Fixed(to) => Some(to),
@@ -297,15 +302,15 @@ impl PacketDestinations {
         }
     }
 
-    /// The rate of `source` as a fraction of that of the busiest one: 1 where all send alike, 0 of
-    /// one that is idle.
+    /// The rate of `source` as a fraction of the busiest source's rate: 1 if all send equally, 0 if
+    /// it is idle.
     pub fn rate(&self, source: u32) -> f64 {
         let alike = if self.is_active(source) { 1.0 } else { 0.0 };
         self.rates.as_ref().map_or(alike, |rates| rates[source as usize])
     }
 
-    /// The load of the busiest channel when every source sends at an endpoint's full rate, where
-    /// the pattern was made to have the largest.
+    /// The load of the busiest channel if every source sends at an endpoint's full rate; only known
+    /// for patterns that were constructed to maximise it.
     pub fn largest_load(&self) -> Option<f64> {
         self.largest_load
     }

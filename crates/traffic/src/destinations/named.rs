@@ -1,4 +1,4 @@
-//! Destinations by the name of their traffic, on the working endpoints of a network.
+//! Destinations from the name of a traffic pattern, on the working endpoints of a network.
 
 use super::PacketDestinations;
 use crate::pattern::Pattern;
@@ -9,19 +9,21 @@ use fabric::network::Topology;
 use fabric::tables::Routing;
 
 impl PacketDestinations {
-    /// What the traffic of a name is for a simulator of `t`: a [`Pattern`] with its argument, whose
-    /// ranks are the working endpoints in their order; or one of the names of
-    /// [`OfferedTraffic::named`]. `uniform` draws the source too, as BookSim does; `shift` without
-    /// a number is by half the endpoints. What is left to chance once is drawn by `seed`.
+    /// The destinations of named traffic for a simulator of `t`. The name is that of a [`Pattern`]
+    /// with its argument, whose ranks are the working endpoints in their order, or one of the names
+    /// of [`OfferedTraffic::named`]. As in BookSim, `uniform` can draw the source too; `shift`
+    /// without a number shifts by half the endpoints. Choices that are made once for the whole run
+    /// are drawn from `seed`.
     ///
     /// # Errors
-    /// When there is no such traffic, or not on this network, or `watch` says stop.
+    /// When there is no such traffic, it is not possible on this network, or `watch` says stop.
     pub fn named(t: &Topology, text: &str, seed: u64, watch: &dyn Watch) -> Result<Self, Stop> {
         Self::asked(t, None, text, seed, watch)
     }
 
-    /// The same on the network of these tables, which `worst_case` looks at where the family of the
-    /// network does not say what is the worst, and `worst_case:tables` in any case.
+    /// As [`PacketDestinations::named`], on the network of these tables. `worst_case` uses the
+    /// tables if the family of the network does not determine the worst case; `worst_case:tables`
+    /// always does.
     ///
     /// # Errors
     /// As [`PacketDestinations::named`].
@@ -55,8 +57,8 @@ impl PacketDestinations {
         Ok(all.placed(&alive, t.endpoints().len() as u32))
     }
 
-    /// The same for a user's own traffic: everybody sends in proportion to its amounts. The sum of
-    /// the busiest source is rate 1.
+    /// The destinations of a user's own traffic: every source sends in proportion to the amounts.
+    /// The source with the largest sum has rate 1.
     ///
     /// # Errors
     /// As [`OfferedTraffic::messages`].

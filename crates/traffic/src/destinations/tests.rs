@@ -1,4 +1,4 @@
-//! Tests of what is drawn, against definitions, counts and closed forms.
+//! Tests of random destinations, against definitions, counts and closed forms.
 
 use super::*;
 use crate::chances::fits;
@@ -23,7 +23,7 @@ fn counts(all: &PacketDestinations, source: u32, draws: u32) -> Vec<u32> {
     seen
 }
 
-/// The number of a list of bits, the highest first.
+/// The number with these bits, the highest first.
 fn number(bits: &[u32]) -> u32 {
     bits.iter().fold(0, |sum, bit| 2 * sum + bit)
 }
@@ -34,7 +34,7 @@ fn bits(rank: u32, count: u32) -> Vec<u32> {
     text.chars().map(|c| u32::from(c == '1')).collect()
 }
 
-/// What patterns on bits are, bit by bit.
+/// The destination of a rank under a bit pattern, by its definition.
 fn defined(name: &str, rank: u32, count: u32) -> u32 {
     let mut own = bits(rank, count);
     match name {
@@ -89,7 +89,7 @@ fn ranks_beyond_the_active_ones_are_idle() {
     assert!(refused.why.contains("not an even power") && refused.help.contains("active=16"));
 }
 
-/// A table of destinations is a permutation of those that send.
+/// Whether a table of destinations is a permutation of the sources that send.
 fn is_permutation(all: &PacketDestinations) -> bool {
     let Some(to) = all.fixed() else { return false };
     let senders: Vec<u32> = (0..all.endpoints()).filter(|&e| all.is_active(e)).collect();
@@ -114,14 +114,14 @@ fn tornado_and_neighbour_move_every_coordinate() {
             }
         }
     }
-    // without a grid by the numbers of switches: 50 of them, 4 endpoints each
+    // without a grid the pattern uses the numbers of switches: 50 switches with 4 endpoints each
     let fly = network("slim_fly", &json!({ "q": 5, "p": 4 }));
     for (name, by) in [("tornado", 24 * 4), ("neighbour", 4)] {
         let all = PacketDestinations::named(&fly, name, 0, &Quiet).expect(name);
         let expected: Vec<u32> = (0..200).map(|e| (e + by) % 200).collect();
         assert_eq!(all.fixed(), Some(&expected[..]), "{name}");
     }
-    // planes of one grid, or of one Slim Fly, are as one
+    // all planes have the same grid, or the same Slim Fly, and count as one network
     let planes = network("multi_plane", &json!({ "planes": 2, "of": "torus:shape=5x4x3,p=2" }));
     let fit = network("fit_fly", &json!({ "q": 5, "p": 4, "planes": 2 }));
     for (name, many, one) in [

@@ -7,7 +7,7 @@ use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop};
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("all_to_all", "everybody to everybody else at once"),
     orcs: "all_to_all",
@@ -25,7 +25,7 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
     Ok(Box::new(AllToAllPattern))
 }
 
-/// Every ordered pair.
+/// The pattern with a message for every ordered pair of ranks.
 #[derive(Debug)]
 struct AllToAllPattern;
 

@@ -1,4 +1,4 @@
-//! What is asked of a pattern: its parameters, how many ranks it is for, and where these are.
+//! A request for a pattern: its parameters, the number of ranks, and where these are.
 
 use base::part::Part;
 use base::{Refusal, Watch};
@@ -7,24 +7,24 @@ use fabric::tables::Routing;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A pattern that somebody asks for.
+/// A request for a pattern, with all that its constructor may use.
 pub(super) struct PatternRequest<'a> {
     /// Its name, as typed.
     pub(super) name: &'a str,
-    /// What follows the name.
+    /// The text behind the name; none if there is none.
     pub(super) argument: Option<&'a str>,
-    /// The parameters in that.
+    /// The parameters in that text.
     pub(super) given: Map<String, Value>,
     pub(super) part: &'static Part,
     /// How many ranks there are, 2 or more.
     pub(super) ranks: u32,
-    /// Whose working endpoints they are, in order.
+    /// The network whose working endpoints are the ranks, in order; none without a network.
     pub(super) network: Option<&'a Topology>,
-    /// Tables of routes over that network.
+    /// Routing tables of that network, if there are any.
     pub(super) tables: Option<&'a Routing>,
-    /// What long searches report their progress to; it can stop them.
+    /// Receives the progress of long searches, and can stop them.
     pub(super) watch: &'a dyn Watch,
-    /// Whether a simulator will draw from it.
+    /// Whether the pattern is for a simulator, which draws destinations from it.
     pub(super) drawn: bool,
 }
 
@@ -34,13 +34,13 @@ impl PatternRequest<'_> {
         refused(self.name, self.argument, help)
     }
 
-    /// Its parameters.
+    /// The parameters of the pattern.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         let read = self.part.check(&self.given).and_then(|()| self.part.read(&self.given));
         read.map_err(|fault: Refusal| self.bad(fault.to_string()))
     }
 
-    /// The value of its parameter `name`, where it is between these two.
+    /// The value of the parameter `name`, refused if it is outside the range.
     pub(super) fn within(
         &self,
         name: &str,
@@ -53,7 +53,7 @@ impl PatternRequest<'_> {
     }
 }
 
-/// The refusal of what follows a pattern's name.
+/// The refusal of the text behind a pattern's name.
 pub(super) fn refused(name: &str, argument: Option<&str>, help: String) -> Refusal {
     let given = argument.map_or("none".to_owned(), |words| format!("'{words}'"));
     Refusal::new("pattern_argument", format!("{given} for {name}"), help)

@@ -4,7 +4,7 @@ use super::kind::PatternEntry;
 use super::tree::TreePattern;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("binomial", "the tree with A = 2"),
     orcs: "bintree",

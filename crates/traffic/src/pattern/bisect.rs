@@ -4,7 +4,7 @@ use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "bisect",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// Each of the first half sends.
+/// The pattern in which only the first half sends.
 #[derive(Debug)]
 struct BisectPattern;
 
@@ -25,7 +25,7 @@ impl MessagePattern for BisectPattern {
     }
 }
 
-/// The pairs of the two halves.
+/// The pairs of rank i of the first half and rank i of the second half.
 pub(super) fn halves(ranks: u32) -> impl Iterator<Item = RankMessage> {
     let half = ranks / 2;
     (0..half).map(move |i| (i, i + half))

@@ -5,7 +5,7 @@ use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("bisect_symmetric", "i of the first half to i of the second, and back"),
     orcs: "bisect_fb_sym",
@@ -13,7 +13,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// Both halves send.
+/// The pattern in which both halves send.
 #[derive(Debug)]
 struct SymmetricBisect;
 

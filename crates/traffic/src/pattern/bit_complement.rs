@@ -7,7 +7,7 @@ use super::bits::{BitParameters, complement, on_bits};
 use super::kind::PatternEntry;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("bit_complement", "to the rank that differs in all bits")
         .takes::<BitParameters>(),

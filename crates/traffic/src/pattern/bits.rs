@@ -1,4 +1,4 @@
-//! Patterns on the bits of a rank: what they have in common.
+//! Code that is common to patterns on the bits of a rank.
 
 use super::asked::PatternRequest;
 use super::fixed::FixedDestinations;
@@ -14,8 +14,8 @@ pub(super) struct BitParameters {
     active: Option<u32>,
 }
 
-/// Ranks 0 to 2^b - 1 send to what `of(rank, b)` makes of them; the others are idle. All ranks
-/// take part unless `active` says how many. With `even`, b is even.
+/// A pattern on the ranks 0 to 2^b - 1, in which rank r sends to `of(r, b)`; other ranks are idle.
+/// 2^b is the number of ranks, or `active` if that is set. With `even`, b must be even.
 pub(super) fn on_bits(
     asked: &PatternRequest<'_>,
     even: bool,
@@ -41,22 +41,22 @@ pub(super) fn on_bits(
     Ok(Box::new(FixedDestinations::Bits { bits: active.ilog2(), of }))
 }
 
-/// The rank of `bits` bits with these in the opposite order.
+/// The rank whose lowest `bits` bits are reversed.
 pub(super) fn reversed(rank: u32, bits: u32) -> u32 {
     rank.reverse_bits() >> (32 - bits)
 }
 
-/// The rank with every bit inverted.
+/// The rank whose lowest `bits` bits are inverted.
 pub(super) fn complement(rank: u32, bits: u32) -> u32 {
     rank ^ ((1 << bits) - 1)
 }
 
-/// The bits one place further, the highest comes lowest.
+/// The rank whose bits are rotated left by one: the highest becomes the lowest.
 pub(super) fn rotated(rank: u32, bits: u32) -> u32 {
     (rank << 1 | rank >> (bits - 1)) & ((1 << bits) - 1)
 }
 
-/// The two halves of the bits exchanged.
+/// The rank whose two halves of bits are exchanged.
 pub(super) fn transposed(rank: u32, bits: u32) -> u32 {
     (rank << (bits / 2) | rank >> (bits / 2)) & ((1 << bits) - 1)
 }

@@ -5,7 +5,7 @@ use super::shift::around;
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("bruck", "level l: i to i + 2^l, around the end"),
     orcs: "dissemination",
@@ -13,7 +13,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// As many levels as the ranks have bits.
+/// The pattern of Bruck's algorithm, with as many levels as a rank has bits.
 #[derive(Debug)]
 struct BruckPattern;
 

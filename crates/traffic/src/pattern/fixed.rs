@@ -1,23 +1,23 @@
-//! Patterns in which every rank sends to one and the same other, or to nobody.
+//! Patterns in which every rank always sends to the same rank, or is idle.
 
 use super::kind::{MessagePattern, RankMessage};
 use crate::destinations::PacketDestinations;
 use base::Refusal;
 use base::seed::Stream;
 
-/// The destination of every rank, itself included.
+/// The destination of every rank; a rank may send to itself.
 #[derive(Debug)]
 pub(super) enum FixedDestinations {
-    /// What a rule makes of the bits of the ranks below 2^bits; the others are idle.
+    /// A function of the bits of the ranks below 2^bits; the other ranks are idle.
     Bits {
-        /// How many bits.
+        /// The number of bits.
         bits: u32,
-        /// The rule, of a rank and the number of bits.
+        /// The function, of a rank and the number of bits.
         of: fn(u32, u32) -> u32,
     },
-    /// The rank so much further, around the end.
+    /// The rank's number plus this, modulo the number of ranks.
     Around(u32),
-    /// The receiver of each rank; `None` for one that is idle.
+    /// The receiver of each rank; `None` if the rank is idle.
     Table(Vec<Option<u32>>),
 }
 

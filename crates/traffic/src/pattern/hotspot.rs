@@ -12,7 +12,7 @@ use base::{Refusal, Stop};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "hotspot",
@@ -36,10 +36,10 @@ fn first() -> Vec<String> {
     vec!["0".to_owned()]
 }
 
-/// Most ranks that are hot.
+/// The most ranks that can be hot.
 const MOST_HOT: usize = 1 << 12;
 
-/// Those who receive with their weights, each once.
+/// The hot ranks with their weights, each rank once.
 #[derive(Debug)]
 struct HotspotPattern(Vec<(u32, u32)>);
 

@@ -1,4 +1,4 @@
-//! What a pattern of traffic is, and how it is asked for.
+//! The trait of traffic patterns, and their table.
 
 use super::asked::PatternRequest;
 use crate::destinations::PacketDestinations;
@@ -13,14 +13,14 @@ pub type RankMessage = (u32, u32);
 /// Most messages that a pattern may send at once.
 pub(super) const MAX_MESSAGES: u64 = 1 << 24;
 
-/// The messages of a pattern among a number of ranks: what a pattern must say, and what it may.
+/// The messages of a pattern among a number of ranks.
 pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
     /// How many levels it has: messages of one level are sent at once.
     fn levels(&self, _ranks: u32) -> u32 {
         1
     }
 
-    /// No fewer than the messages of any level.
+    /// An upper bound of the number of messages in any level.
     fn most_messages(&self, ranks: u32) -> u64 {
         ranks.into()
     }
@@ -28,13 +28,15 @@ pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
     /// The messages of a level; a rank never sends to itself.
     fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage>;
 
-    /// How much each sends to whom, where that is not one of each message; at most one a pair.
+    /// The amounts that ranks send: sender, receiver, amount, each pair at most once. `None` if
+    /// every message has the amount 1.
     fn amounts(&self, _ranks: u32) -> Option<Vec<(u32, u32, f64)>> {
         None
     }
 
-    /// What a simulator draws from. Unless a pattern says otherwise, a rank sends to each of its
-    /// receivers as often, and as much as it has messages in all levels.
+    /// The distribution of destinations for a simulator. By default a rank sends to each of its
+    /// receivers with the same probability, and its rate is proportional to its number of messages
+    /// in all levels.
     fn destinations(&self, ranks: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
         let mut draw = Stream::new(seed, "pattern", 0);
         let mut all = Vec::new();
@@ -53,13 +55,13 @@ pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
 
 /// A row of the table of patterns.
 pub(super) struct PatternEntry {
-    /// Its name, who sends to whom in a line, and its parameters in the order in which values may
+    /// Its name, a one-line description, and its parameters, in the order in which their values may
     /// follow the name.
     pub(super) part: Part,
-    /// The name that ORCS has for it; empty where it has none.
+    /// The name of the pattern in ORCS; empty if ORCS does not have it.
     pub(super) orcs: &'static str,
     pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop>,
-    /// Whether it goes by where ranks are on their network.
+    /// Whether the pattern depends on the switches that the ranks are on.
     pub(super) placed: bool,
 }
 

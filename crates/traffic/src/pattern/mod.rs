@@ -4,7 +4,7 @@
 //! Indiana University, Technical Report 675, 2009, and the patterns of its program; Dally, Towles,
 //! "Principles and practices of interconnection networks", 2004, section 3.2 (permutations).
 //!
-//! A pattern is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into the
+//! To add a pattern, put a file with its `ENTRY` beside this one; `cargo xtask gen` adds it to the
 //! table.
 
 mod asked;
@@ -13,7 +13,7 @@ pub mod booksim;
 mod fixed;
 mod kind;
 mod null;
-// That of docs/adding-a-pattern.md, under a name that adding it leaves free.
+// The pattern of docs/adding-a-pattern.md, under a name that does not collide with it once added.
 #[cfg(test)]
 #[path = "../../../../docs/parts/pairwise.rs"]
 mod page_pairwise;
@@ -103,38 +103,38 @@ pub struct Pattern {
 }
 
 impl Pattern {
-    /// The names of all patterns, ours.
+    /// The names of all of flyloom's patterns.
     pub fn names() -> Vec<&'static str> {
         Self::all().map(|part| part.name).collect()
     }
 
-    /// All patterns, ours: their names, who sends to whom, and their parameters.
+    /// All of flyloom's patterns: their names, descriptions and parameters.
     pub fn all() -> impl Iterator<Item = &'static Part> {
         ENTRIES.iter().map(|entry| &entry.part)
     }
 
-    /// The name in a text that asks for a pattern, whatever follows it.
+    /// The pattern's name in a text, without its argument.
     pub fn name_in(text: &str) -> &str {
         text::split(text).0
     }
 
-    /// The pattern `NAME`, `NAME:WORD,...` or `NAME WORD ...` for `ranks` ranks, where a word is
-    /// `KEY=VALUE` or the value of its next parameter. One that goes by places, such as `tornado`,
-    /// takes each rank for a switch of its own.
+    /// The pattern `NAME`, `NAME:WORD,...` or `NAME WORD ...` for `ranks` ranks; a word is
+    /// `KEY=VALUE`, or the value of the next parameter. A pattern that depends on switches, such as
+    /// `tornado`, takes each rank for a switch of its own.
     ///
     /// # Errors
-    /// When there is no such pattern, its argument does not fit it or the number of ranks, or there
-    /// are fewer than two ranks.
+    /// When there is no such pattern, its argument is invalid or does not fit the number of ranks,
+    /// or there are fewer than two ranks.
     pub fn parse(text: &str, ranks: u32) -> Result<Self, Refusal> {
-        // without a network there is nothing to search, so nobody stops it
+        // without a network no search is needed that could be stopped
         Self::asked(text, ranks, (None, None), false, &Quiet).map_err(|stop| match stop {
             Stop::Refused(refusal) => refusal,
             Stop::Interrupted(_) => unreachable!("nobody could stop it"),
         })
     }
 
-    /// The same for the working endpoints of `t` in their order, `ranks` of them, which patterns
-    /// that go by places look at; `worst_case` looks at `tables` too, where there are some.
+    /// As [`Pattern::parse`], for ranks that are the first `ranks` working endpoints of `t`.
+    /// Patterns that depend on switches use `t`; `worst_case` also uses `tables` if there are any.
     ///
     /// # Errors
     /// As [`Pattern::parse`], or `watch` says stop.
@@ -148,7 +148,7 @@ impl Pattern {
         Self::asked(text, ranks, (Some(t), tables), false, watch)
     }
 
-    /// The same for a simulator, which draws from it and holds no list of messages.
+    /// As [`Pattern::on`], for a simulator, which draws destinations and never lists messages.
     ///
     /// # Errors
     /// As [`Pattern::on`].
@@ -212,33 +212,34 @@ impl Pattern {
         self.name
     }
 
-    /// How many levels it has among `ranks` ranks: messages of one level are sent at once.
+    /// The number of levels with `ranks` ranks: messages of one level are sent at once.
     pub fn levels(&self, ranks: u32) -> u32 {
         self.form.levels(ranks)
     }
 
-    /// No fewer than the messages of any level among `ranks` ranks.
+    /// An upper bound of the number of messages in any level with `ranks` ranks.
     pub fn most_messages(&self, ranks: u32) -> u64 {
         self.form.most_messages(ranks)
     }
 
-    /// The messages of `level`, below [`Self::levels`]; a rank never sends to itself. `draw` gives
-    /// the random choices. O(messages).
+    /// The messages of `level`, which is below [`Self::levels`]; a rank never sends to itself.
+    /// `draw` makes the random choices. O(messages).
     pub fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
         self.form.messages(level, ranks, draw)
     }
 
-    /// How much each rank sends to whom, in an endpoint's full rates, where this is not 1 for each
-    /// of the messages: what patterns that draw their destinations amount to.
+    /// The amounts that ranks send: sender, receiver, and the amount in units of an endpoint's full
+    /// rate; the mean amounts if the pattern draws destinations. `None` if every message has the
+    /// amount 1.
     pub fn amounts(&self, ranks: u32) -> Option<Vec<(u32, u32, f64)>> {
         self.form.amounts(ranks)
     }
 
-    /// What a simulator of `ranks` endpoints draws from; what is left to chance once is drawn by
-    /// `seed`.
+    /// The distribution of destinations for a simulator of `ranks` endpoints. Choices that are made
+    /// once for the whole run are drawn from `seed`.
     ///
     /// # Errors
-    /// When nothing is sent, or too much to list.
+    /// When nothing is sent, or there are too many messages to list.
     pub fn destinations(&self, ranks: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
         self.form.destinations(ranks, seed)
     }

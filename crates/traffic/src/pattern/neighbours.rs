@@ -6,7 +6,7 @@ use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("neighbours", "each exchanges with this number of others")
         .takes::<NeighbourParameters>(),
@@ -27,7 +27,7 @@ struct NeighbourParameters {
     count: u32,
 }
 
-/// How many neighbours a rank sends to.
+/// The number of neighbours that a rank sends to.
 #[derive(Debug)]
 struct NeighbourPattern(u32);
 
@@ -41,7 +41,8 @@ impl MessagePattern for NeighbourPattern {
     }
 }
 
-/// Each rank in turn is joined to the next ranks that still have room, until it has `k` partners.
+/// The messages: each rank in turn is joined to the next ranks with fewer than `k` partners, until
+/// it has `k` itself.
 fn neighbours(k: u32, ranks: u32) -> Vec<RankMessage> {
     let mut partners: Vec<Vec<u32>> = vec![Vec::new(); ranks as usize];
     for i in 0..ranks {

@@ -3,7 +3,7 @@
 use super::kind::{MessagePattern, RankMessage};
 use base::seed::Stream;
 
-/// Nobody sends; a partner for another job.
+/// The pattern without messages, for one of two jobs.
 #[derive(Debug)]
 pub(super) struct NullPattern;
 

@@ -4,7 +4,7 @@ use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "permutation",
@@ -15,7 +15,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// Drawn anew in every run.
+/// A random permutation, which is drawn again in every run.
 #[derive(Debug)]
 struct RandomPermutation;
 
@@ -25,7 +25,8 @@ impl MessagePattern for RandomPermutation {
     }
 }
 
-/// A uniformly random permutation that leaves nobody in place: shuffled until one does.
+/// A uniformly random permutation in which no rank sends to itself; it is shuffled until that
+/// holds.
 fn permutation(ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
     let mut to: Vec<u32> = (0..ranks).collect();
     loop {

@@ -1,5 +1,5 @@
-//! Where ranks are: which switch each is on, how many of the same switch come before it, and where
-//! that switch stands in a grid.
+//! The places of ranks: each is on a switch, has an index among the ranks on it, and the switch may
+//! have coordinates in a grid.
 
 use super::asked::PatternRequest;
 use super::fixed::FixedDestinations;
@@ -10,17 +10,17 @@ use fabric::geometry::PlaneForm;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
-/// The places of ranks: the switches that ranks are on, and the ranks on each.
+/// The switches that ranks are on, and the ranks on each.
 pub(super) struct RankPlaces {
-    /// In order of their numbers.
+    /// The switches, in the order of their numbers.
     pub(super) switches: Vec<SwitchId>,
-    /// The ranks on each, in order.
+    /// For each switch, its ranks in order.
     pub(super) ranks: Vec<Vec<u32>>,
 }
 
 impl RankPlaces {
-    /// The working endpoints of `t`, which are the ranks in their order, by the switch of their
-    /// first working rail.
+    /// The places of the working endpoints of `t`, which are the ranks in their order; each is on
+    /// the switch of its first working rail.
     pub(super) fn of(t: &Topology) -> Self {
         let mut home: BTreeMap<EndpointId, SwitchId> = BTreeMap::new();
         for (i, terminal) in t.terminals().iter().enumerate() {
@@ -38,8 +38,8 @@ impl RankPlaces {
         Self { switches, ranks }
     }
 
-    /// Each rank sends to that of the same number on the switch that `to` has for its own, both as
-    /// places of the list; it is idle where there is no such switch, or too few on it.
+    /// A pattern in which rank k of the i-th switch sends to rank k of the switch with index
+    /// `to[i]`. The rank is idle if `to[i]` is `None` or that switch has too few ranks.
     pub(super) fn sent(&self, all: u32, to: &[Option<usize>]) -> FixedDestinations {
         let mut of = vec![None; all as usize];
         for (here, &there) in self.ranks.iter().zip(to) {
@@ -52,8 +52,8 @@ impl RankPlaces {
     }
 }
 
-/// Everybody sends to the same place on the switch that is `by(side)` further in every dimension of
-/// a grid, and where there is none, among the switches by number.
+/// A pattern in which rank k of a switch sends to rank k of the switch `by(side)` further in every
+/// dimension of the grid. Without a grid, switches count as one dimension by their numbers.
 pub(super) fn moved(
     asked: &PatternRequest<'_>,
     by: fn(u32) -> u32,
@@ -92,8 +92,8 @@ pub(super) fn moved(
 /// The plane and the coordinates of a switch.
 type GridPosition = (Vec<u32>, Vec<u32>);
 
-/// The sides of the grid that the network is, if it is one, and which of its switches with
-/// endpoints is where.
+/// The sides of the network's grid, and for each position the index of its switch with endpoints;
+/// none if the network is no grid.
 fn grid(t: &Topology, places: &RankPlaces) -> Option<(Vec<u32>, BTreeMap<GridPosition, usize>)> {
     let PlaneForm::Grid(_) = t.geometry().form else { return None };
     let planes = t.geometry().planes;

@@ -9,7 +9,7 @@ use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "receivers",
@@ -56,19 +56,19 @@ enum SenderOrder {
     Linear,
 }
 
-/// Ranks 0 to `count` - 1 receive, the others send to them in turn.
+/// The pattern in which ranks 0 to `count` - 1 receive, and the others send to them in turn.
 #[derive(Debug)]
 pub(super) struct ReceiverPattern {
-    /// How many receive.
+    /// Number of ranks that receive.
     count: u32,
-    /// One sender for each of them only.
+    /// Whether each receiver has only one sender.
     one_sender: bool,
-    /// Chance that a sender sends to its receiver.
+    /// Probability that a sender sends to its receiver.
     chance: f64,
-    /// Chance that a sender that does not send to its receiver is idle; else it sends to another
-    /// such sender.
+    /// Probability that a sender that does not send to its receiver is idle; otherwise it sends to
+    /// another such sender.
     idle: f64,
-    /// Senders by rank and not in random order.
+    /// Whether senders are in the order of ranks, rather than in random order.
     linear: bool,
 }
 
@@ -79,7 +79,7 @@ impl MessagePattern for ReceiverPattern {
 }
 
 impl ReceiverPattern {
-    /// From the parameters.
+    /// The pattern with the requested parameters.
     pub(super) fn parse(asked: &PatternRequest<'_>, one_sender: bool) -> Result<Self, Refusal> {
         let ReceiverParameters { count, chance, idle, order } = asked.read()?;
         let count = asked.within("count", count, 1, asked.ranks / 2)?;
@@ -94,7 +94,7 @@ impl ReceiverPattern {
         if self.one_sender {
             senders.truncate(self.count as usize);
         }
-        // 53 random bits make a number from 0 up to, and without, 1
+        // 53 random bits are a number from 0 to 1, excluding 1
         let mut happens = |chance: f64| (draw.next_u64() >> 11) as f64 / 2_f64.powi(53) < chance;
         let (mut all, mut others) = (Vec::new(), Vec::new());
         for (i, &sender) in (0..).zip(&senders) {

@@ -4,7 +4,7 @@ use super::kind::PatternEntry;
 use super::receivers::{ReceiverParameters, ReceiverPattern};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("receivers_one", "as receivers, with one sender for each receiver")
         .takes::<ReceiverParameters>(),

@@ -5,7 +5,7 @@ use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("recursive_doubling", "level l: i and i xor 2^l exchange"),
     orcs: "recdbl",
@@ -13,7 +13,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// A level for each bit, and one for those beyond.
+/// The pattern with a level for each bit, and one for ranks beyond the last power of two.
 #[derive(Debug)]
 struct RecursiveDoubling;
 

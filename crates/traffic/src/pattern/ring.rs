@@ -4,7 +4,7 @@ use super::kind::PatternEntry;
 use super::shift::ShiftPattern;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("ring", "i to i + 1, around the end, all at once"),
     orcs: "ring",

@@ -4,7 +4,7 @@ use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("scatter", "rank 0 to all"),
     orcs: "scatter",
@@ -12,7 +12,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// All at once.
+/// The pattern of a scatter, in one level.
 #[derive(Debug)]
 struct ScatterPattern;
 

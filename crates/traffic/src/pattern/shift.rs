@@ -6,7 +6,7 @@ use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "shift",
@@ -29,12 +29,12 @@ struct ShiftParameters {
     by: u32,
 }
 
-/// The shift of a ring.
+/// The default of `by`: the shift of a ring.
 pub(super) const fn one() -> u32 {
     1
 }
 
-/// How far a rank's receiver is from it.
+/// The distance from a rank to its receiver.
 #[derive(Debug)]
 pub(super) struct ShiftPattern(pub(super) u32);
 
@@ -44,7 +44,7 @@ impl MessagePattern for ShiftPattern {
     }
 }
 
-/// Everybody to the rank `step` further.
+/// A message from every rank to the rank `step` further, modulo the number of ranks.
 pub(super) fn around(ranks: u32, step: u64) -> Vec<RankMessage> {
     let to = |i: u32| ((u64::from(i) + step) % u64::from(ranks)) as u32;
     (0..ranks).map(|i| (i, to(i))).collect()

@@ -7,7 +7,7 @@ use super::bits::{BitParameters, on_bits, rotated};
 use super::kind::PatternEntry;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("shuffle", "to the rank with the bits of its number rotated left by one")
         .takes::<BitParameters>(),

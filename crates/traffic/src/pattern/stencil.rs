@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// Most dimensions of a grid.
 const MAX_DIMENSIONS: u32 = 16;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "stencil",
@@ -39,9 +39,11 @@ fn plane() -> String {
 /// The grid of a stencil, by its sides.
 #[derive(Debug, Clone)]
 enum StencilGrid {
-    /// As near to a cube as may be, with this many dimensions; the last places can be empty.
+    /// A grid with this many dimensions that is as close to a cube as possible; its last positions
+    /// may be empty.
     Dimensions(u32),
-    /// These sides, first coordinate fastest; they have as many places as there are ranks.
+    /// A grid with these sides, the first coordinate varying fastest; it has exactly as many
+    /// positions as ranks.
     Given(Vec<u32>),
 }
 
@@ -81,7 +83,8 @@ impl StencilGrid {
         Ok(Self::Given(numbers))
     }
 
-    /// The sides; each is the least whose power fills what the sides before it have left.
+    /// The sides of the grid. Each is the least whose power is enough for the ranks that are left
+    /// after dividing by the sides before it.
     fn sides(&self, ranks: u32) -> Vec<u32> {
         let dimensions = match self {
             Self::Dimensions(d) => *d,
@@ -103,7 +106,8 @@ impl StencilGrid {
         sides
     }
 
-    /// Every rank to its neighbours in each direction, past empty places, once and never to itself.
+    /// The messages of every rank to its neighbours in each direction, skipping empty positions;
+    /// each pair once, and none to itself.
     fn all(&self, ranks: u32) -> Vec<RankMessage> {
         let sides = self.sides(ranks);
         let mut all = Vec::new();

@@ -1,9 +1,10 @@
-//! The text that asks for a pattern: its name, and its parameters by name or in their order.
+//! Parsing of the text for a pattern: its name, and its parameters by name or by position.
 
 use base::part::Part;
 use serde_json::{Map, Number, Value};
 
-/// The name in a text, and what follows it: `NAME`, `NAME:WORD,...` or `NAME WORD ...`.
+/// Splits a text into the pattern's name and its argument: `NAME`, `NAME:WORD,...` or `NAME WORD
+/// ...`.
 pub(super) fn split(text: &str) -> (&str, Option<String>) {
     if let Some((name, argument)) = text.split_once(':') {
         return (name, Some(argument.to_owned()));
@@ -16,11 +17,10 @@ pub(super) fn split(text: &str) -> (&str, Option<String>) {
     }
 }
 
-/// The parameters of a part in words with commas between them; the word at fault where there is
-/// one.
+/// Parses the parameters of a part from words separated by commas; the error is the invalid word.
 ///
-/// A word is `KEY=VALUE`, or the value of the next parameter that it fits, so that parameters with
-/// a default can be passed over. A parameter that is a list takes every word that follows it.
+/// A word is `KEY=VALUE`, or the value of the next parameter whose type it fits, so that parameters
+/// with a default can be skipped. A parameter that is a list takes all words that follow.
 pub(super) fn parameters<'a>(part: &Part, words: &'a str) -> Result<Map<String, Value>, &'a str> {
     let schema = part.schema();
     let known: Vec<(&String, &Value)> =
@@ -54,7 +54,7 @@ pub(super) fn parameters<'a>(part: &Part, words: &'a str) -> Result<Map<String, 
     Ok(given)
 }
 
-/// A word as a value that a schema allows; `None` where it is none.
+/// A word as a value that the schema allows; `None` if the schema does not allow it.
 fn value(root: &Value, schema: &Value, word: &str) -> Option<Value> {
     if let Some(path) = schema["$ref"].as_str().and_then(|at| at.strip_prefix('#')) {
         return value(root, root.pointer(path)?, word);

@@ -4,7 +4,7 @@ use super::kind::{MessagePattern, PatternEntry, RankMessage};
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("token_ring", "level i: i to i + 1, one after the other"),
     orcs: "token_ring",
@@ -12,7 +12,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// One message a level.
+/// The pattern with one message in each level.
 #[derive(Debug)]
 struct TokenRingPattern;
 

@@ -7,7 +7,7 @@ use super::kind::PatternEntry;
 use super::places::moved;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "tornado",

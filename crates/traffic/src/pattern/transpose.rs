@@ -7,7 +7,7 @@ use super::bits::{BitParameters, on_bits, transposed};
 use super::kind::PatternEntry;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "transpose",

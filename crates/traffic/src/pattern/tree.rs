@@ -6,7 +6,7 @@ use base::seed::Stream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new(
         "tree",
@@ -33,7 +33,7 @@ const fn two() -> u32 {
     2
 }
 
-/// A tree of this arity.
+/// The pattern of a tree of this arity.
 #[derive(Debug)]
 pub(super) struct TreePattern(pub(super) u32);
 

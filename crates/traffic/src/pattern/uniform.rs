@@ -9,7 +9,7 @@ use base::Refusal;
 use base::part::Part;
 use base::seed::Stream;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("uniform", "everybody to any endpoint, all equally likely"),
     orcs: "",
@@ -17,7 +17,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
     placed: false,
 };
 
-/// As messages, one of each rank to a rank drawn for it; those to itself are left out.
+/// The pattern: as messages, each rank sends one to a random rank; messages to itself are left out.
 #[derive(Debug)]
 struct UniformPattern;
 

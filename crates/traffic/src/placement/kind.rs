@@ -1,15 +1,16 @@
-//! What a placement is: the order in which processes take the endpoints of a network.
+//! The table of placements, each an order in which processes take the endpoints of a network.
 
 use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, TerminalId};
 use fabric::Topology;
 
-/// The working endpoints of a network, with the switch and group of each, which placements go by.
+/// The working endpoints of a network, with the switch and group of each, from which placements
+/// compute their order.
 pub(super) struct WorkingEndpoints<'a> {
     /// The network.
     pub(super) on: &'a Topology,
-    /// The switch of each endpoint.
+    /// The switch of each endpoint's first working rail; none if the endpoint does not work.
     homes: Vec<Option<u32>>,
     /// The endpoints that work, in the order of the network.
     pub(super) endpoints: Vec<u32>,
@@ -27,7 +28,7 @@ impl<'a> WorkingEndpoints<'a> {
         self.homes[endpoint as usize].unwrap_or(0) as usize
     }
 
-    /// The group of that switch.
+    /// The group of the switch of an endpoint's first working rail.
     pub(super) fn group(&self, endpoint: u32) -> usize {
         self.on.switches()[self.switch(endpoint)].group as usize
     }
@@ -44,7 +45,7 @@ fn homes(on: &Topology) -> Vec<Option<u32>> {
     homes
 }
 
-/// `0..count` at random.
+/// The numbers `0..count` in random order.
 pub(super) fn shuffled(count: usize, draw: &mut Stream) -> Vec<u32> {
     let mut all: Vec<u32> = (0..count as u32).collect();
     draw.shuffle(&mut all);
@@ -54,18 +55,18 @@ pub(super) fn shuffled(count: usize, draw: &mut Stream) -> Vec<u32> {
 /// A row of the table of placements.
 #[derive(Debug)]
 pub struct PlacementEntry {
-    /// Its name and which endpoints one after the other get a process.
+    /// Its name, and a description of the order in which endpoints get processes.
     pub part: Part,
     /// The working endpoints in the order in which they get a process.
     pub(super) order: fn(&WorkingEndpoints<'_>, &mut Stream) -> Vec<u32>,
 }
 
 impl PlacementEntry {
-    /// The endpoint of each of `processes` processes, `per_endpoint` after one another on each, on
-    /// endpoints that work. O(endpoints).
+    /// The endpoint of each of `processes` processes. `per_endpoint` consecutive processes are on
+    /// the same endpoint, which works. O(endpoints).
     ///
     /// # Errors
-    /// When there are fewer places.
+    /// When the working endpoints do not have room for all processes.
     pub fn place(
         &self,
         on: &Topology,

@@ -1,10 +1,11 @@
-//! Which endpoint each process is on.
+//! Placement of processes on endpoints.
 //!
-//! A placement is one file beside this one with its row, `ENTRY`; `cargo xtask gen` puts it into
+//! To add a placement, put a file with its `ENTRY` beside this one; `cargo xtask gen` adds it to
 //! the table.
 
 mod kind;
-// That of docs/adding-a-placement.md, under a name that adding it leaves free.
+// The placement of docs/adding-a-placement.md, under a name that does not collide with it once
+// added.
 #[cfg(test)]
 #[path = "../../../../docs/parts/stripe_groups.rs"]
 mod page_stripe_groups;
@@ -46,10 +47,10 @@ pub fn placement(name: &str) -> Result<&'static PlacementEntry, Refusal> {
     })
 }
 
-/// Endpoints that are given are in the network.
+/// Checks that all given endpoints exist in the network.
 ///
 /// # Errors
-/// When one is not.
+/// When one does not exist.
 pub fn check_places(on: &Topology, given: &[u32]) -> Result<(), Refusal> {
     let endpoints = on.endpoints().len();
     given.iter().find(|place| **place as usize >= endpoints).map_or(Ok(()), |place| {
@@ -95,7 +96,7 @@ mod tests {
             for &e in &found {
                 counts[e as usize] += 1;
             }
-            // all are full but the last that was taken
+            // all switches in use are full, except for the last one taken
             let partly = counts.iter().filter(|n| **n > 0 && **n < per).count();
             prop_assert!(partly <= 1 && counts.iter().all(|n| *n <= per));
         }

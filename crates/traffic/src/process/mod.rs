@@ -13,21 +13,21 @@ use base::Refusal;
 use base::seed::FastStream;
 use base::words::did_you_mean;
 
-/// The injection process of a source: how its packets come one after the other.
+/// The injection process of a source, which determines the times of its packets.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum InjectionProcess {
-    /// In every cycle with the same chance, whatever was before.
+    /// Each cycle has a packet with the same probability, independently of all others.
     Bernoulli,
-    /// In bursts: a source is on or off. In each cycle one that is off turns on with the chance
-    /// `alpha`, one that is on turns off with the chance `beta`, and one that is then on makes a
-    /// packet with the chance `r1`. Exactly one of the three is negative: it follows from
-    /// load = r1 * alpha / (alpha + beta). A burst is on for 1 / beta cycles in the mean.
+    /// In bursts: a source is on or off. In each cycle a source that is off turns on with
+    /// probability `alpha`, and one that is on turns off with probability `beta`; if it is on then,
+    /// it creates a packet with probability `r1`. Exactly one of the three is negative and follows
+    /// from load = r1 * alpha / (alpha + beta). The mean length of a burst is 1 / beta cycles.
     OnOff {
-        /// Chance of turning on.
+        /// Probability of turning on.
         alpha: f64,
-        /// Chance of turning off.
+        /// Probability of turning off.
         beta: f64,
-        /// Chance of a packet while on.
+        /// Probability of a packet in a cycle while on.
         r1: f64,
     },
 }
@@ -35,24 +35,24 @@ pub enum InjectionProcess {
 /// The names of all processes.
 pub const NAMES: [&str; 2] = ["bernoulli", "on_off"];
 
-/// The load that every source offers, if it is a busiest one.
+/// The load that a source offers if no other source has a higher rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum OfferedLoad {
-    /// Packets a cycle.
+    /// Packets per cycle.
     Packets(f64),
-    /// Flits a cycle.
+    /// Flits per cycle.
     Flits(f64),
 }
 
-/// The cycle of what never happens.
+/// The cycle of an event that never happens.
 pub const NEVER: u64 = u64::MAX;
 
 impl InjectionProcess {
-    /// `bernoulli`, `on_off` (chances 0.5 and 0.5, and what the load makes of `r1`) or
-    /// `on_off:ALPHA,BETA[,R1]`, where one is -1.
+    /// Parses `bernoulli`, `on_off` (`alpha` and `beta` are 0.5, and `r1` follows from the load),
+    /// or `on_off:ALPHA,BETA[,R1]`, where one of the numbers is -1.
     ///
     /// # Errors
-    /// When there is no such process, or these are no three chances of which one is left open.
+    /// When there is no such process, or the numbers are not two probabilities and a negative one.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let (name, argument) = match text.split_once(':') {
             Some((name, argument)) => (name, Some(argument)),
@@ -86,7 +86,7 @@ impl InjectionProcess {
         }
     }
 
-    /// Whether two of the three are chances and one is negative.
+    /// Checks that two of the three numbers are probabilities and one is negative.
     fn check(&self) -> Result<(), Refusal> {
         let Self::OnOff { alpha, beta, r1 } = *self else { return Ok(()) };
         let all = [alpha, beta, r1];
@@ -101,7 +101,7 @@ impl InjectionProcess {
         Err(Refusal::new("injection", why, help))
     }
 
-    /// The process at this number of packets a cycle.
+    /// The thresholds of the process at this number of packets per cycle.
     ///
     /// # Errors
     /// When it cannot have this load.
@@ -125,7 +125,7 @@ impl InjectionProcess {
             Self::OnOff { alpha, r1, .. } => (alpha, alpha * (r1 - packets) / packets, r1),
         };
         let chances = [("alpha", alpha), ("beta", beta), ("r1", r1)];
-        // a little above 1 is rounding
+        // a value slightly above 1 is due to rounding
         if let Some((name, x)) = chances.iter().find(|(_, x)| !(0.0..=1.0 + 1e-12).contains(x)) {
             let why = format!("{packets} packets a cycle make {name} {x}, which is no chance");
             return Err(Refusal::new("load", why, self.reach()));
@@ -139,7 +139,7 @@ impl InjectionProcess {
         })
     }
 
-    /// The loads that it can have.
+    /// The range of loads that the process can have, in words.
     fn reach(&self) -> String {
         let Self::OnOff { alpha, beta, r1 } = *self else { return "0 to 1".to_owned() };
         let (low, high) = if r1 < 0.0 {
@@ -154,7 +154,7 @@ impl InjectionProcess {
 }
 
 impl OfferedLoad {
-    /// The load in packets a cycle, where packets have these sizes.
+    /// The load in packets per cycle, for packets of these sizes.
     pub fn packets(self, sizes: &PacketSizes) -> f64 {
         match self {
             Self::Packets(x) => x,
@@ -163,7 +163,7 @@ impl OfferedLoad {
     }
 }
 
-/// Thresholds of the chances of a process at a load.
+/// The probabilities of a process at a load, as thresholds of random numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct InjectionThresholds {
     on: u64,
@@ -173,20 +173,20 @@ struct InjectionThresholds {
     bursts: bool,
 }
 
-/// The clock of one source: when its packets are injected.
+/// The clock of one source, which determines the cycles in which its packets are injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SourceClock {
     trials: InjectionThresholds,
     on: bool,
-    /// The first cycle that was not tried yet.
+    /// The first cycle that has not been tried yet.
     next: u64,
-    /// The cycle of the latest injection that was found; [`NEVER`] before the first.
+    /// The cycle of the latest injection; [`NEVER`] before the first.
     latest: u64,
 }
 
 impl SourceClock {
-    /// A source of `process` at this number of packets a cycle, from cycle 0 on. Whether it is on
-    /// at first is drawn, with the fraction of time that it will be.
+    /// The clock of a source of `process` at this number of packets per cycle, from cycle 0 on.
+    /// Whether the source is on at first is drawn with its long-term probability.
     ///
     /// # Errors
     /// When the process cannot have this load.
@@ -200,25 +200,25 @@ impl SourceClock {
         Ok(Self { trials, on, next: 0, latest: NEVER })
     }
 
-    /// The threshold of a source that injects in every cycle with the same chance: it injects where
-    /// 64 random bits are at most this. `None` for sources that turn on and off, or never send.
+    /// The threshold of a source with the same probability in every cycle: it injects if 64 random
+    /// bits are at most this. `None` for sources that turn on and off, or that never send.
     pub fn most(&self) -> Option<u64> {
         let chance = self.trials.packet;
         let most = if chance == FastStream::ALWAYS { chance } else { chance.checked_sub(1)? };
         (!self.trials.bursts).then_some(most)
     }
 
-    /// The first cycle from `cycle` on in which a packet is injected; [`NEVER`] where none ever is.
-    /// Each cycle is tried once and in order, so that what is drawn does not depend on when, or how
-    /// often, this is called. O(cycles); injections before `cycle` that no call returned are passed
-    /// over.
+    /// The first cycle from `cycle` on in which a packet is injected; [`NEVER`] if there is none.
+    /// Each cycle is tried once and in order, so that the draws do not depend on when, or how
+    /// often, this is called. Injections before `cycle` that no call returned are skipped.
+    /// O(cycles).
     #[inline]
     pub fn next_from(&mut self, cycle: u64, random: &mut FastStream) -> u64 {
         self.next_before(cycle, NEVER, random).unwrap_or(NEVER)
     }
 
-    /// [`SourceClock::next_from`] up to the cycle `end`, which is not tried yet. `None` where there
-    /// is no injection before it.
+    /// As [`SourceClock::next_from`], but cycles from `end` on are not tried. `None` if there is no
+    /// injection before `end`.
     #[inline]
     pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
         if self.latest != NEVER && self.latest >= cycle {
@@ -230,7 +230,7 @@ impl SourceClock {
         if self.trials.bursts {
             return self.try_bursts(cycle, end, random);
         }
-        // what is tried again and again is kept at hand
+        // copies of the fields used in the loop, for speed
         let (mut now, mut own) = (self.next, *random);
         let most = self.most().unwrap_or(0);
         while now < end.min(cycle) {
@@ -259,7 +259,7 @@ impl SourceClock {
         None
     }
 
-    /// Whether it is on in the next cycle, in which it may turn.
+    /// Draws whether a source that turns on and off is on in the next cycle.
     fn turn(&mut self, random: &mut FastStream) -> bool {
         let InjectionThresholds { on, off, .. } = self.trials;
         self.on ^= random.chance(if self.on { off } else { on });
@@ -267,22 +267,22 @@ impl SourceClock {
     }
 }
 
-/// One class of traffic: who sends to whom, when, and how much at a time. Several classes are
+/// One class of traffic: its destinations, injection process, sizes and load. Several classes are
 /// independent of one another.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InjectionClass {
-    /// Where packets go.
+    /// The distribution of destinations.
     pub destinations: PacketDestinations,
-    /// How they come one after the other.
+    /// The injection process.
     pub process: InjectionProcess,
-    /// How large they are.
+    /// The sizes of packets.
     pub sizes: PacketSizes,
-    /// How much a busiest source sends; the others in proportion to their rates.
+    /// The load of a source with the highest rate; other sources send in proportion to their rates.
     pub load: OfferedLoad,
 }
 
 impl InjectionClass {
-    /// The clock of an endpoint; `None` where it is idle.
+    /// The clock of an endpoint; `None` if the endpoint is idle.
     ///
     /// # Errors
     /// When the process cannot have this load.

@@ -1,4 +1,4 @@
-//! How large packets are: all alike, or drawn by weight.
+//! Sizes of packets: all equal, or drawn by weight.
 
 use crate::destinations::AliasTable;
 use base::Refusal;
@@ -16,10 +16,10 @@ pub struct PacketSizes {
 const MOST: u32 = 1 << 20;
 
 impl PacketSizes {
-    /// These sizes with these weights, 1 to 2^20 all of them.
+    /// The distribution of these sizes with these weights; all numbers are 1 to 2^20.
     ///
     /// # Errors
-    /// When there is none, or a number is not in its range.
+    /// When the list is empty, or a number is out of its range.
     pub fn new(weighted: &[(u32, u32)]) -> Result<Self, Refusal> {
         let within = |x: u32| (1..=MOST).contains(&x);
         let reason = match weighted.iter().find(|&&(s, w)| !within(s) || !within(w)) {
@@ -38,10 +38,10 @@ impl PacketSizes {
         Ok(Self { drawn: AliasTable::new(&floats), mean, most })
     }
 
-    /// `SIZE` or `SIZE=WEIGHT,SIZE=WEIGHT`, a weight being 1 where it is left out.
+    /// Parses `SIZE` or `SIZE=WEIGHT,SIZE=WEIGHT`; a weight that is left out is 1.
     ///
     /// # Errors
-    /// When it is not that.
+    /// When the text is not of this form.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         let one = |word: &str| {
             let (size, weight) = word.split_once('=').unwrap_or((word, "1"));
@@ -55,18 +55,18 @@ impl PacketSizes {
         Self::new(&all)
     }
 
-    /// The size of the next packet; nothing is drawn where there is one size only.
+    /// The size of the next packet; if there is only one size, no random number is drawn.
     #[inline]
     pub fn draw(&self, random: &mut FastStream) -> u32 {
         if self.drawn.is_one() { self.most } else { self.drawn.draw(random) }
     }
 
-    /// Mean size, flits.
+    /// Mean size in flits.
     pub fn mean(&self) -> f64 {
         self.mean
     }
 
-    /// Largest size, flits.
+    /// Largest size in flits.
     pub fn most(&self) -> u32 {
         self.most
     }

@@ -1,4 +1,4 @@
-//! Tests of when packets are injected, against the formulae of the processes.
+//! Tests of the times of injections, against the formulae of the processes.
 
 use super::*;
 use crate::chances::fits;
@@ -7,7 +7,7 @@ fn source(process: InjectionProcess, packets: f64, random: &mut FastStream) -> S
     SourceClock::new(&process, packets, random).expect("a load that it can have")
 }
 
-/// Injections before `end`, asked for one after the other.
+/// The cycles of injections before `end`, requested one after the other.
 fn injections(process: InjectionProcess, packets: f64, index: u64, end: u64) -> Vec<u64> {
     let mut random = FastStream::new(5, "test", index);
     let mut of = source(process, packets, &mut random);
@@ -36,8 +36,8 @@ fn gaps_of_bernoulli_are_geometric() {
     assert_eq!(injections(InjectionProcess::Bernoulli, 0.0, 1, 100), Vec::<u64>::new());
 }
 
-/// The mean of a two-state chain over n cycles has the variance
-/// (p / n) (1 - p) (2 - a - b) / (a + b), and each injection adds its own.
+/// The mean of a two-state chain over n cycles has the variance (p / n) (1 - p) (2 - a - b) / (a +
+/// b); to this the variance of the injections is added.
 #[test]
 fn bursts_have_their_load_and_length() {
     let (n, sources) = (20_000_u64, 40);
@@ -60,7 +60,7 @@ fn bursts_have_their_load_and_length() {
         let spread = r * r * p * (1.0 - p) * (2.0 - a - b) / (a + b) + load * (1.0 - r);
         assert!((count / cycles - load).abs() < 5.0 * (spread / cycles).sqrt(), "{process:?}");
     }
-    // with r1 = 1 a burst is a run of injections: geometric, of mean 1 / beta
+    // with r1 = 1 a burst is a run of injections, whose length is geometric with mean 1 / beta
     let runs = InjectionProcess::OnOff { alpha: 0.1, beta: 0.25, r1: -1.0 };
     let all = injections(runs, 0.1 / 0.35, 0, 400_000);
     let mut lengths = vec![0_u32; 20];
@@ -108,7 +108,7 @@ fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
         }
         let known = whole.len().min(found.len());
         assert!(known > 500 && whole[..known] == found[..known]);
-        // injections before the cycle that is asked for are passed over, not drawn anew
+        // injections before the requested cycle are skipped, not drawn again
         let mut random = FastStream::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let late = of.next_from(2000, &mut random);

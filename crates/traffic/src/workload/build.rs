@@ -1,11 +1,11 @@
-//! Building a schedule, rank after rank.
+//! The builder of a schedule, which is filled rank after rank.
 
 use super::named::CollectiveNames;
 use super::{Op, OperationKind, Schedule};
 use base::Refusal;
 use std::ops::Range;
 
-/// Most operations and dependencies of a schedule.
+/// The most operations, or dependencies, of a schedule.
 const MOST: usize = u32::MAX as usize;
 /// Most bytes of all messages of a schedule.
 const MOST_BYTES: u64 = i64::MAX as u64;
@@ -15,23 +15,23 @@ const MOST_BYTES: u64 = i64::MAX as u64;
 pub struct ScheduleBuilder {
     made: Schedule,
     ranks: u32,
-    /// Bytes of all messages so far.
+    /// The bytes of all messages so far.
     bytes: u64,
     edges: Vec<OperationEdge>,
-    /// Where the lists of one rank go while they are sorted.
+    /// Scratch memory for sorting the dependency lists of a rank.
     places: Vec<u32>,
 }
 
 /// A dependency of two operations: `after` waits for `before`, or for its start.
 #[derive(Debug, Clone, Copy)]
 struct OperationEdge {
-    /// Twice the operation within its rank, and 1 where its start is meant.
+    /// Twice the number of the operation within its rank, plus 1 if its start is meant.
     before: u32,
     after: u32,
 }
 
 impl ScheduleBuilder {
-    /// A schedule of this number of ranks, to none of which operations were added yet.
+    /// A builder for this number of ranks, none of which has operations yet.
     pub fn new(ranks: u32) -> Self {
         let made = Schedule {
             ops: Vec::new(),
@@ -45,10 +45,10 @@ impl ScheduleBuilder {
         Self { made, ranks, bytes: 0, edges: Vec::new(), places: Vec::new() }
     }
 
-    /// The next rank, to be filled.
+    /// Begins the next rank.
     ///
     /// # Panics
-    /// When all ranks are there.
+    /// When all ranks have been built.
     pub fn rank(&mut self) -> RankBuilder<'_> {
         let first = self.made.ops.len() as u32;
         assert!(self.made.starts.len() as u32 <= self.ranks, "all ranks are there");
@@ -56,12 +56,12 @@ impl ScheduleBuilder {
         RankBuilder { of: self, first }
     }
 
-    /// How many operations there are so far.
+    /// The number of operations so far.
     pub fn total(&self) -> u64 {
         self.made.ops.len() as u64
     }
 
-    /// The schedule, once all ranks are there.
+    /// The schedule; all ranks must have been built.
     ///
     /// # Errors
     /// When ranks are missing.
@@ -77,7 +77,7 @@ impl ScheduleBuilder {
         Ok(self.made)
     }
 
-    /// The dependencies of a rank as lists: those of one operation stay in their order.
+    /// Stores the dependencies of a rank as lists; those of the same operation stay in order.
     fn close(&mut self, first: u32) {
         let ops = self.made.ops.len() - first as usize;
         self.places.clear();
@@ -101,7 +101,7 @@ impl ScheduleBuilder {
     }
 }
 
-/// A rank that is being filled; its operations are in the schedule when this is dropped.
+/// The builder of one rank; its operations are in the schedule once it is dropped.
 #[derive(Debug)]
 pub struct RankBuilder<'a> {
     of: &'a mut ScheduleBuilder,
@@ -109,10 +109,10 @@ pub struct RankBuilder<'a> {
 }
 
 impl RankBuilder<'_> {
-    /// Adds an operation; its number within the rank.
+    /// Adds an operation and returns its number within the rank.
     ///
     /// # Errors
-    /// When it cannot be: a rank that there is not, or more operations or bytes than fit.
+    /// When it names a rank that does not exist, or there are too many operations or bytes.
     pub fn add(&mut self, op: Op) -> Result<u32, Refusal> {
         let made = &mut self.of.made;
         if made.ops.len() >= MOST / 2 {
@@ -137,15 +137,15 @@ impl RankBuilder<'_> {
         Ok(made.ops.len() as u32 - 1 - self.first)
     }
 
-    /// `after` starts when `before` is done; both are numbers within the rank.
+    /// Makes `after` start only when `before` is done; both are numbers within the rank.
     ///
     /// # Errors
-    /// When there are more dependencies than fit.
+    /// When there are too many dependencies.
     pub fn require(&mut self, after: u32, before: u32) -> Result<(), Refusal> {
         self.edge(after, 2 * before)
     }
 
-    /// `after` starts when `before` has started.
+    /// Makes `after` start only when `before` has started.
     ///
     /// # Errors
     /// As [`RankBuilder::require`].
@@ -164,29 +164,29 @@ impl RankBuilder<'_> {
         Ok(())
     }
 
-    /// The operations from number `first` of the rank up to the last so far are a collective
-    /// operation of this name. Nothing where there is none, or where they are named already.
+    /// Names the operations from number `first` of the rank to the last one so far as a collective
+    /// operation. It has no effect if there are none, or if they are named already.
     pub fn name_from(&mut self, first: u32, name: &str) {
         self.name(first..self.len(), name);
     }
 
-    /// As [`RankBuilder::name_from`], for operations up to another than the last.
+    /// As [`RankBuilder::name_from`], for a range of operations.
     pub(super) fn name(&mut self, steps: Range<u32>, name: &str) {
         let steps = self.first + steps.start..self.first + steps.end;
         self.of.made.named.add(name, steps);
     }
 
-    /// How many operations all ranks have so far.
+    /// The number of operations of all ranks so far.
     pub fn total(&self) -> u64 {
         self.of.total()
     }
 
-    /// How many operations it has so far.
+    /// The number of operations of this rank so far.
     pub fn len(&self) -> u32 {
         self.of.made.ops.len() as u32 - self.first
     }
 
-    /// Whether it has none so far.
+    /// Whether this rank has no operations so far.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

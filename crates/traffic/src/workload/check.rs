@@ -1,10 +1,10 @@
-//! Whether a schedule can come to its end, as far as its dependencies say.
+//! A test whether the dependencies of a schedule contain a cycle.
 
 use super::Schedule;
 
 impl Schedule {
-    /// A cycle of operations of one rank, each of which waits for the one before it and the first
-    /// for the last; `None` where there are none. O(operations + dependencies).
+    /// A cycle of operations of one rank, each of which waits for the one before it, and the first
+    /// for the last; `None` if there is no cycle. O(operations + dependencies).
     pub fn cycle(&self) -> Option<Vec<u32>> {
         let mut counts = self.counts();
         let mut ready: Vec<u32> = Vec::new();
@@ -28,7 +28,7 @@ impl Schedule {
                 before[next as usize] = op;
             }
         }
-        // back from any that waits: every one left has one before it that is left, too
+        // go back from any operation left: each has a predecessor that is left, too
         let mut at = (0..).zip(&counts).find(|(_, n)| **n > 0).map(|(op, _)| op)?;
         let mut seen = vec![false; counts.len()];
         while !std::mem::replace(&mut seen[at as usize], true) {

@@ -1,18 +1,19 @@
-//! A collective operation of all ranks that a schedule has one operation for at each.
+//! Collective operations that a schedule represents by one operation at each rank.
 
 use super::collective::CollectiveOperation;
 
-/// A collective operation of all ranks, where a schedule has one operation for it at each.
+/// A collective operation of all ranks, which a schedule represents by one operation at each rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct JoinedOperation {
-    /// The operation of the schedule, a calculation, which is in its place.
+    /// The number of the operation in the schedule: a calculation that stands for it.
     pub op: u32,
-    /// What it is.
+    /// The collective operation.
     pub operation: CollectiveOperation,
-    /// The root, of those that have one.
+    /// The root, for operations that have one.
     pub root: u32,
     /// Bytes of the vector, or of every block.
     pub bytes: u64,
-    /// Which meeting it is: the same number at all ranks, rising where one comes after another.
+    /// The number of the collective operation: the same at all ranks, and rising in the order of
+    /// calls.
     pub meeting: u32,
 }

@@ -1,4 +1,4 @@
-//! Schedules by name: collective operations and applications with their parameters.
+//! Schedules by name: collective operations and applications, with their parameters.
 
 use super::program::{RankProgram, joined_schedule_of, schedule_of};
 use super::{JoinedOperation, Schedule, WorkloadRequest, application, collective};
@@ -16,7 +16,7 @@ pub enum WorkloadGenerator {
     Application(&'static application::ApplicationEntry),
 }
 
-/// All of them, collective operations first, by name.
+/// All generators, collective operations first, each kind sorted by name.
 pub fn generators() -> Vec<WorkloadGenerator> {
     let collectives = collective::ALGORITHMS.iter().map(WorkloadGenerator::Collective);
     collectives
@@ -24,10 +24,10 @@ pub fn generators() -> Vec<WorkloadGenerator> {
         .collect()
 }
 
-/// The one of that name.
+/// The generator of this name.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no such generator.
 pub fn generator(name: &str) -> Result<WorkloadGenerator, Refusal> {
     let all = generators();
     all.iter().copied().find(|one| one.part().name == name).ok_or_else(|| {
@@ -38,7 +38,7 @@ pub fn generator(name: &str) -> Result<WorkloadGenerator, Refusal> {
 }
 
 impl WorkloadGenerator {
-    /// Its name, what it does, and its parameters.
+    /// Its name, description and parameters.
     pub fn part(&self) -> Part {
         match self {
             Self::Collective(entry) => entry.part,
@@ -46,7 +46,7 @@ impl WorkloadGenerator {
         }
     }
 
-    /// `collective` or `application`.
+    /// The kind of generator: `collective` or `application`.
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Collective(_) => "collective",
@@ -54,7 +54,7 @@ impl WorkloadGenerator {
         }
     }
 
-    /// What it is with these parameters.
+    /// The program for these parameters.
     fn program(
         &self,
         given: &Map<String, Value>,
@@ -68,18 +68,18 @@ impl WorkloadGenerator {
     }
 }
 
-/// The schedule called `name` with its parameters. O(operations).
+/// The schedule of the generator `name` with its parameters. O(operations).
 ///
 /// # Errors
-/// When there is no such name, a parameter cannot be, there would be more operations than 2^28, or
-/// `watch` says stop.
+/// When there is no such generator, a parameter is invalid, there would be more than 2^28
+/// operations, or `watch` says stop.
 pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     schedule_of(&*program, watch).map_err(|stop| stop.within(name))
 }
 
-/// The schedule called `name` in which a collective operation of all ranks is one operation, where
-/// MPI has it with one size for all, and these operations. O(operations).
+/// The schedule of the generator `name`, and the collective operations of all ranks that are one
+/// operation in it: those that MPI has with one size for all ranks. O(operations).
 ///
 /// # Errors
 /// As [`make`].

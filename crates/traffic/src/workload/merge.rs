@@ -1,13 +1,13 @@
-//! Schedules side by side, and copies of them with other operations.
+//! Merging of schedules, and copying of ranks with changed operations.
 
 use super::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 use base::{Refusal, Stop, Watch};
 
-/// All schedules as one, their ranks one after another: several jobs at the same time.
-/// O(operations + dependencies).
+/// One schedule with the ranks of all given ones, one after another, for several jobs at the same
+/// time. O(operations + dependencies).
 ///
 /// # Errors
-/// When there is none, they have more ranks or operations than fit, or `watch` says stop.
+/// When there is no schedule, they have too many ranks or operations, or `watch` says stop.
 pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
     let ranks: u64 = jobs.iter().map(|job| u64::from(job.ranks())).sum();
     if jobs.is_empty() || ranks >= u64::from(ANY) {
@@ -33,11 +33,11 @@ pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
     Ok(all.finish()?)
 }
 
-/// Copies the operations of a rank with their dependencies. `change` gives the operation that takes
-/// the place of one, and nanoseconds of a calculation before it, which then waits in its place.
+/// Copies the operations of a rank with their dependencies. `change` returns the replacement of an
+/// operation, and the time in ns of a calculation before it, which then gets its dependencies.
 ///
 /// # Errors
-/// When they do not fit.
+/// When there are too many operations.
 pub(super) fn copy(
     of: &Schedule,
     rank: u32,
@@ -45,7 +45,7 @@ pub(super) fn copy(
     mut change: impl FnMut(Op) -> (u64, Op),
 ) -> Result<(), Refusal> {
     let range = of.of_rank(rank);
-    // of each operation where it begins to wait, and where it is
+    // for each operation, the number of its first new operation, and that of its replacement
     let mut places = Vec::with_capacity(range.len());
     for op in &of.ops()[range.start as usize..range.end as usize] {
         let (before_ns, op) = change(*op);

@@ -1,4 +1,4 @@
-//! What processes do: a schedule of sends, receives and calculations, and what waits for what.
+//! Schedules of what processes do: sends, receives and calculations, with their dependencies.
 //!
 //! The model is that of GOAL (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language,
 //! ICPP 2009): every rank has operations, and an operation starts when all that it `requires` are

@@ -1,17 +1,17 @@
-//! Which operations of a schedule are a collective operation, by name.
+//! Names of collective operations, and the operations of a schedule that belong to each.
 
 use base::quick::QuickHashBuilder;
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// Operations of a rank, one after another, that are one collective operation.
+/// Consecutive operations of a rank that form one collective operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedSteps<'a> {
-    /// What the collective operation is called.
+    /// The name of the collective operation.
     pub name: &'a str,
-    /// The number of its first operation among all of the schedule.
+    /// The number of its first operation in the schedule.
     pub first: u32,
-    /// The number after that of its last one.
+    /// The number of its last operation in the schedule, plus 1.
     pub end: u32,
 }
 
@@ -20,12 +20,12 @@ pub struct NamedSteps<'a> {
 pub(super) struct CollectiveNames {
     names: Vec<String>,
     numbers: HashMap<String, u32, QuickHashBuilder>,
-    /// First operation, the one after the last, number of the name.
+    /// For each, its first operation, its last operation plus 1, and the index of its name.
     steps: Vec<(u32, u32, u32)>,
 }
 
 impl CollectiveNames {
-    /// Names operations. Nothing where there is none, or where they are named already.
+    /// Names operations. It has no effect if there are none, or if they are named already.
     pub(super) fn add(&mut self, name: &str, steps: Range<u32>) {
         if steps.is_empty() || self.steps.last().is_some_and(|last| last.1 > steps.start) {
             return;
@@ -39,7 +39,8 @@ impl CollectiveNames {
         self.steps.push((steps.start, steps.end, number));
     }
 
-    /// Those that begin with one of these operations. O(log(all)) to find the first.
+    /// The collective operations whose first operation is in this range. Takes O(log(all)) to find
+    /// the first.
     pub(super) fn among(&self, ops: Range<u32>) -> impl Iterator<Item = NamedSteps<'_>> {
         let begin = self.steps.partition_point(|step| step.0 < ops.start);
         let end = self.steps.partition_point(|step| step.0 < ops.end);

@@ -1,4 +1,4 @@
-//! What disturbs processes: calculations that take longer, and ranks that are slower.
+//! Noise: calculations that take longer, and ranks that are slower.
 //!
 //! Source: Hoefler, Schneider, Lumsdaine: Characterizing the influence of system noise on
 //! large-scale applications by simulation, SC 2010, section 2 (detours of an operating system, of
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What noise is asked for by.
+/// The name and the parameters of noise.
 pub const PART: Part = Part::new("noise", "what disturbs processes").takes::<NoiseParameters>();
 
 #[derive(Deserialize, JsonSchema)]
@@ -88,21 +88,21 @@ enum NoiseTarget {
 struct NoiseDraws<'a> {
     of: &'a NoiseParameters,
     fast: FastStream,
-    /// Calculation since the beginning of a period.
+    /// Time of calculation since the beginning of the present period, ns.
     passed_ns: u64,
-    /// The second of two normal draws.
+    /// The second of two normal draws, which are made in pairs; none if it has been used.
     spare: Option<f64>,
 }
 
-/// A schedule with noise. Every rank has a stream of its own.
+/// A schedule with noise; every rank has a random stream of its own.
 ///
-/// Calculations of `stragglers` take `slowdown_percent` of their time first. Noise is added to each
-/// calculation; with `on=all`, of the exponential and the normal kind, also as a calculation before
-/// each send and receive. Normal draws below 0 count as 0. Periods of detours are of the time that
-/// a rank calculates, and begin at a drawn place. O(operations + dependencies).
+/// First, calculations of `stragglers` take `slowdown_percent` of their time. Then noise is added
+/// to each calculation. With `on=all`, exponential and normal noise is also added as a calculation
+/// before each send and receive. Normal draws below 0 count as 0. Periods of detours are measured
+/// in the time that a rank calculates, and begin at a random phase. O(operations + dependencies).
 ///
 /// # Errors
-/// When a parameter cannot be, the operations do not fit, or `watch` says stop.
+/// When a parameter is invalid, there are too many operations, or `watch` says stop.
 pub fn noisy(
     of: &Schedule,
     given: &Map<String, Value>,
@@ -121,7 +121,7 @@ pub fn noisy(
     Ok(all.finish()?)
 }
 
-/// The noise that is asked for, and whether each rank of the schedule is a straggler.
+/// The requested noise, and for each rank of the schedule whether it is a straggler.
 fn asked(
     of: &Schedule,
     given: &Map<String, Value>,
@@ -144,7 +144,7 @@ impl<'a> NoiseDraws<'a> {
         Self { of, fast, passed_ns, spare: None }
     }
 
-    /// The operation as it is now, and what comes before it.
+    /// The changed operation, and the time in ns of a calculation before it.
     fn disturbed(&mut self, op: Op, percent: u64) -> (u64, Op) {
         if op.kind != OperationKind::Calc {
             let on_all = self.of.on == NoiseTarget::All;
@@ -156,13 +156,13 @@ impl<'a> NoiseDraws<'a> {
         (0, Op { size: size.saturating_add(self.added_ns(size)), ..op })
     }
 
-    /// What is added to a calculation of `ns` nanoseconds.
+    /// The time that is added to a calculation of `ns` nanoseconds.
     fn added_ns(&mut self, ns: u64) -> u64 {
         match self.of.kind {
             NoiseKind::None => 0,
             NoiseKind::Fraction => {
                 let most = u128::from(ns) * u128::from(self.of.percent) / 100;
-                // rounded to the nearest, so that the mean of short ones is right
+                // rounded to nearest, so that short times have the right mean
                 ((most as f64 * self.uniform()) + 0.5) as u64
             }
             NoiseKind::Exponential => (-ln(self.uniform()) * self.of.mean_ns as f64 + 0.5) as u64,
@@ -180,13 +180,13 @@ impl<'a> NoiseDraws<'a> {
         }
     }
 
-    /// Above 0, at most 1.
+    /// A uniform draw above 0 and at most 1.
     fn uniform(&mut self) -> f64 {
         ((self.fast.next_u64() >> 11) + 1) as f64 / 2_f64.powi(53)
     }
 
-    /// A draw of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review 6,
-    /// 1964).
+    /// A normal draw of mean 0 and deviation 1, by the polar method (Marsaglia, Bray, SIAM Review
+    /// 6, 1964).
     fn normal(&mut self) -> f64 {
         if let Some(spare) = self.spare.take() {
             return spare;
@@ -210,7 +210,8 @@ mod tests {
     use base::Quiet;
     use serde_json::json;
 
-    /// Ranks of many calculations, one after another, and a message around.
+    /// A schedule in which each rank has many calculations, one after another, and a message goes
+    /// around a ring.
     fn ring(ranks: u32, calcs: u32, ns: u64) -> Schedule {
         let mut all = ScheduleBuilder::new(ranks);
         for rank in 0..ranks {
@@ -296,7 +297,7 @@ mod tests {
         .expect("a ring");
         let given = json!({ "kind": "exponential", "mean_ns": 1_000_000, "on": "all" });
         let found = noise(&quiet, &given);
-        // each operation gets a calculation before it and one edge more
+        // each operation gets a calculation before it, and one more dependency
         assert_eq!(found.ops().len(), 2 * quiet.ops().len());
         assert_eq!(found.dependencies(), quiet.dependencies() + quiet.ops().len());
         let counts = found.counts();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// Most ranks of a schedule that is made.
+/// Most ranks of a generated schedule.
 pub const MOST_RANKS: u64 = 1 << 24;
 /// Most bytes of a message.
 pub const MOST_BYTES: u64 = 1 << 40;
@@ -40,8 +40,8 @@ impl Default for IterationCount {
 pub struct ComputeRate(#[schemars(range(max = 1_u64 << 40))] pub u64);
 
 impl ComputeRate {
-    /// Nanoseconds that this number of floating-point operations takes, to the next whole one; 0 at
-    /// a rate of 0.
+    /// The time in ns that this number of floating-point operations takes, rounded up; 0 at a rate
+    /// of 0.
     pub fn ns(self, flops: u128) -> u64 {
         if self.0 == 0 {
             return 0;
@@ -50,11 +50,11 @@ impl ComputeRate {
     }
 }
 
-/// Sides of a grid of ranks, as `4x4x2`; where none are given, as near to one another as can be.
+/// Sides of a grid of ranks, such as `4x4x2`; none if they are chosen, as equal as possible.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RankGrid(Option<GridShape>);
 
-/// The word for sides that are not given.
+/// The word for sides that are chosen.
 const AUTO: &str = "auto";
 
 impl Serialize for RankGrid {
@@ -90,11 +90,11 @@ impl JsonSchema for RankGrid {
 }
 
 impl RankGrid {
-    /// These sides, `count` of them, which hold all `ranks`: where none are given, as near to one
-    /// another as the factors of the number of ranks allow, the largest first.
+    /// The `count` sides, whose product is `ranks`. If they are not given, they are as equal as the
+    /// factors of the number of ranks allow, the largest first.
     ///
     /// # Errors
-    /// When there is another number of sides, or they hold another number of ranks.
+    /// When the given sides are of another number, or their product is not `ranks`.
     pub fn sides(&self, count: usize, ranks: u32) -> Result<Vec<u32>, Refusal> {
         let Some(GridShape(sides)) = &self.0 else { return Ok(balanced(count, ranks)) };
         let product = sides.iter().try_fold(1_u32, |product, &side| product.checked_mul(side));
@@ -109,8 +109,8 @@ impl RankGrid {
     }
 }
 
-/// `ranks` as a product of `sides` factors, the largest first: every prime factor, from the largest
-/// down, goes to the smallest side so far. O(sqrt(ranks)).
+/// `ranks` as a product of `sides` factors, the largest first. Every prime factor, from the largest
+/// on, is multiplied to the smallest side so far. O(sqrt(ranks)).
 fn balanced(sides: usize, ranks: u32) -> Vec<u32> {
     let mut primes = Vec::new();
     let (mut left, mut p) = (ranks, 2);
@@ -158,10 +158,11 @@ impl<'de> Deserialize<'de> for NumberRows {
 }
 
 impl NumberRows {
-    /// The numbers, row by row, of `ranks` rows with a column for each rank.
+    /// The numbers row by row; there are `ranks` rows and columns.
     ///
     /// # Errors
-    /// When they are not such rows, or a number is above `most`; the refusal is of `name`.
+    /// When there are other rows or columns, or a number is above `most`; the refusal names the
+    /// parameter `name`.
     pub fn square(&self, name: &str, ranks: u32, most: u64) -> Result<Vec<u64>, Refusal> {
         let refuse = |why: String| {
             Refusal::new(name, why, format!("{ranks} rows of {ranks} whole numbers, 0 to {most}"))
@@ -201,17 +202,17 @@ impl<'de> Deserialize<'de> for RankList {
 }
 
 impl RankList {
-    /// These ranks, of a schedule that has `ranks` of them.
+    /// The ranks of the list, for a schedule of `ranks` ranks.
     ///
     /// # Errors
-    /// When one is none of them; the refusal is of `name`.
+    /// When one does not exist; the refusal names the parameter `name`.
     pub fn of(&self, name: &str, ranks: u32) -> Result<Vec<u32>, Refusal> {
         let known = |&n: &u64| u32::try_from(n).ok().filter(|&rank| rank < ranks);
         self.0.iter().map(|n| known(n).ok_or_else(|| no_rank(name, *n, ranks))).collect()
     }
 }
 
-/// The refusal of a rank that there is not.
+/// The refusal of a rank that does not exist.
 pub(super) fn no_rank(name: &str, rank: u64, ranks: u32) -> Refusal {
     Refusal::new(name, format!("{rank} is no rank"), format!("0 to {}", ranks.saturating_sub(1)))
 }

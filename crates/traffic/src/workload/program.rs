@@ -1,4 +1,4 @@
-//! What all ranks do, rank by rank, and the schedule that it makes.
+//! Programs that define what each rank does, and the schedules that are made from them.
 
 use super::script::{MOST_OPERATIONS, RankScript, too_many};
 use super::{JoinedOperation, Schedule, ScheduleBuilder};
@@ -9,7 +9,7 @@ pub trait RankProgram: Sync {
     /// How many ranks there are.
     fn ranks(&self) -> u32;
 
-    /// What one of them does.
+    /// Writes the operations of a rank to `to`.
     fn tell(&self, rank: u32, to: &mut RankScript<'_>);
 }
 
@@ -21,7 +21,8 @@ pub fn schedule_of(program: &dyn RankProgram, watch: &dyn Watch) -> Result<Sched
     joined_schedule_of(program, None, watch)
 }
 
-/// [`schedule_of`]; with `joined`, collective operations of all ranks are one operation of each.
+/// As [`schedule_of`]; with `joined`, collective operations of all ranks become one operation of
+/// each rank, and are added to it.
 pub(super) fn joined_schedule_of(
     program: &dyn RankProgram,
     mut joined: Option<&mut Vec<JoinedOperation>>,
@@ -44,8 +45,8 @@ pub(super) fn joined_schedule_of(
     Ok(all.finish()?)
 }
 
-/// Refuses what is far too large before it is made: where each of three ranks has more operations
-/// than all could have. That all fit is sure only while they are made.
+/// Refuses schedules that are far too large before they are made: if each of three sampled ranks
+/// has more operations than all ranks may have. The exact limit is checked while they are made.
 fn sampled(program: &dyn RankProgram, ranks: u32, watch: &dyn Watch) -> Result<(), Stop> {
     let share = MOST_OPERATIONS / u64::from(ranks) + 1;
     for rank in [0, ranks / 2, ranks - 1] {

@@ -1,23 +1,24 @@
-//! A workload that somebody asks for: its part, and the parameters that are given.
+//! A request for a workload: the part, and the values of its parameters.
 
 use base::part::Part;
 use base::{Refusal, Watch};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// A workload that somebody asks for, with parameters whose names and ranges are checked.
+/// A request for a workload, with parameters whose names and ranges have been checked.
 pub struct WorkloadRequest<'a> {
     part: Part,
     given: &'a Map<String, Value>,
-    /// What long preparations report to.
+    /// Receives the progress of long preparations, and can stop them.
     pub watch: &'a dyn Watch,
 }
 
 impl<'a> WorkloadRequest<'a> {
-    /// A request of `part` with the parameters that are given.
+    /// A request for `part` with the given parameters.
     ///
     /// # Errors
-    /// When a name is unknown, a number out of range, or a parameter missing that has no default.
+    /// When a name is unknown, a number is out of range, or a parameter without a default is
+    /// missing.
     pub fn new(
         part: Part,
         given: &'a Map<String, Value>,
@@ -27,15 +28,15 @@ impl<'a> WorkloadRequest<'a> {
         Ok(Self::trusted(part, given, watch))
     }
 
-    /// The same with parameters that need no check.
+    /// A request with parameters that need no check.
     pub(super) fn trusted(part: Part, given: &'a Map<String, Value>, watch: &'a dyn Watch) -> Self {
         Self { part, given, watch }
     }
 
-    /// What is given of the parameters in `T`, with the defaults of the others.
+    /// The given values of the parameters in `T`, with defaults for the others.
     ///
     /// # Errors
-    /// When one is of the wrong type.
+    /// When a value is of the wrong type.
     pub fn read<T: DeserializeOwned>(&self) -> Result<T, Refusal> {
         self.part.read(self.given)
     }

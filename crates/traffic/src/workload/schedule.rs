@@ -1,12 +1,12 @@
-//! A schedule: what every rank does, and what waits for what.
+//! Schedules: the operations of every rank, and their dependencies.
 
 use super::named::{CollectiveNames, NamedSteps};
 use std::ops::Range;
 
-/// The source of a receive that takes messages of any rank, and the tag of one that takes any.
+/// The wildcard: the source, or the tag, of a receive that takes any.
 pub const ANY: u32 = u32::MAX;
 
-/// The kind of an operation: what it does.
+/// The kind of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum OperationKind {
@@ -21,17 +21,18 @@ pub enum OperationKind {
 /// An operation of one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Op {
-    /// Bytes of a message, nanoseconds of a calculation.
+    /// Bytes of a message, or nanoseconds of a calculation.
     pub size: u64,
-    /// The other rank; 0 of a calculation.
+    /// The other rank of a message; 0 for a calculation.
     pub peer: u32,
-    /// A receive takes messages of this tag, or of [`ANY`]; 0 of a calculation.
+    /// The tag of a message; a receive takes messages of this tag, or of any tag if it is [`ANY`];
+    /// 0 for a calculation.
     pub tag: u32,
     /// What it does.
     pub kind: OperationKind,
     /// The processor of its rank that it runs on.
     pub cpu: u8,
-    /// The network interface of its rank that it uses; 0 of a calculation.
+    /// The network interface of its rank that it uses; 0 for a calculation.
     pub nic: u8,
 }
 
@@ -51,29 +52,29 @@ impl Op {
         Self { size: bytes, peer: from, tag, kind: OperationKind::Recv, cpu: 0, nic: 0 }
     }
 
-    /// The same on another processor.
+    /// The same operation on another processor.
     #[must_use]
     pub fn on(self, cpu: u8) -> Self {
         Self { cpu, ..self }
     }
 }
 
-/// A schedule: the operations of all ranks. Those of a rank are numbered in order; all of them,
-/// rank after rank.
+/// A schedule: the operations of all ranks. They are numbered in order, rank after rank.
 ///
-/// 32 bytes an operation and 4 a dependency. Two schedules are equal when their ranks do the same,
-/// whatever the names of their collective operations.
+/// It takes 32 bytes for each operation and 4 for each dependency. Two schedules are equal if their
+/// ranks do the same, whatever the names of their collective operations.
 #[derive(Debug, Clone)]
 pub struct Schedule {
     pub(super) ops: Vec<Op>,
-    /// The first operation of each rank, and how many there are in all.
+    /// For each rank, the number of its first operation; at the end, the number of all operations.
     pub(super) starts: Vec<u32>,
-    /// Where the operations begin that wait for the end of each, and for its start.
+    /// For each operation, where the list of operations begins that wait for its end, and where the
+    /// list of those that wait for its start does.
     pub(super) lists: Vec<u32>,
     pub(super) waiting: Vec<u32>,
     pub(super) cpus: u8,
     pub(super) nics: u8,
-    /// Which operations are which collective operation.
+    /// The names of collective operations, and the operations of each.
     pub(super) named: CollectiveNames,
 }
 
@@ -98,7 +99,7 @@ impl Schedule {
         &self.ops
     }
 
-    /// The numbers of a rank's operations.
+    /// The range of the numbers of a rank's operations.
     pub fn of_rank(&self, rank: u32) -> Range<u32> {
         self.starts[rank as usize]..self.starts[rank as usize + 1]
     }
@@ -108,32 +109,33 @@ impl Schedule {
         self.starts.partition_point(|&first| first <= op) as u32 - 1
     }
 
-    /// The operations that require `op`: they wait for its end. In the order that they were said.
+    /// The operations that wait for the end of `op`, in the order in which these dependencies were
+    /// added.
     #[inline]
     pub fn require(&self, op: u32) -> &[u32] {
         let at = 2 * op as usize;
         &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
     }
 
-    /// The operations that require the start of `op`.
+    /// The operations that wait for the start of `op`.
     #[inline]
     pub fn require_start(&self, op: u32) -> &[u32] {
         let at = 2 * op as usize + 1;
         &self.waiting[self.lists[at] as usize..self.lists[at + 1] as usize]
     }
 
-    /// The collective operations that are named, rank after rank, those of a rank in the order of
-    /// their operations, none of which are in two of them.
+    /// The named collective operations, rank after rank, in the order of their operations. No
+    /// operation belongs to two of them.
     pub fn collectives(&self) -> impl Iterator<Item = NamedSteps<'_>> {
         self.named.among(0..self.ops.len() as u32)
     }
 
-    /// As [`Schedule::collectives`], of one rank.
+    /// As [`Schedule::collectives`], for one rank.
     pub fn collectives_of(&self, rank: u32) -> impl Iterator<Item = NamedSteps<'_>> {
         self.named.among(self.of_rank(rank))
     }
 
-    /// How many dependencies each operation has; the same one twice counts twice.
+    /// The number of dependencies of each operation; duplicates are counted.
     pub fn counts(&self) -> Vec<u32> {
         let mut counts = vec![0; self.ops.len()];
         for &op in &self.waiting {
@@ -142,37 +144,37 @@ impl Schedule {
         counts
     }
 
-    /// How many dependencies there are.
+    /// The number of all dependencies.
     pub fn dependencies(&self) -> usize {
         self.waiting.len()
     }
 
-    /// The processors of every rank: one more than the largest number in use.
+    /// The number of processors of every rank: one more than the largest number in use.
     pub fn cpus(&self) -> u32 {
         u32::from(self.cpus) + 1
     }
 
-    /// The network interfaces of every rank.
+    /// The number of network interfaces of every rank: one more than the largest number in use.
     pub fn nics(&self) -> u32 {
         u32::from(self.nics) + 1
     }
 
-    /// How many operations send.
+    /// The number of sends.
     pub fn messages(&self) -> u64 {
         self.ops.iter().filter(|op| op.kind == OperationKind::Send).count() as u64
     }
 
-    /// Bytes of all messages.
+    /// The bytes of all messages.
     pub fn sent_bytes(&self) -> f64 {
         self.sum(OperationKind::Send)
     }
 
-    /// Nanoseconds of all calculations.
+    /// The time of all calculations in ns.
     pub fn calculated_ns(&self) -> f64 {
         self.sum(OperationKind::Calc)
     }
 
-    /// The same with calculations that take no time.
+    /// The same schedule with calculations that take no time.
     #[must_use]
     pub fn without_calculations(&self) -> Self {
         let mut same = self.clone();
@@ -185,7 +187,7 @@ impl Schedule {
         of.map(|op| u128::from(op.size)).sum::<u128>() as f64
     }
 
-    /// An operation in words: its rank, its number there from 1, what it does.
+    /// A description of an operation: its rank, its number there from 1, and what it does.
     pub fn described(&self, op: u32) -> String {
         let rank = self.rank_of(op);
         let number = op - self.of_rank(rank).start + 1;

@@ -3,82 +3,83 @@
 use super::{JoinedOperation, Op, RankBuilder};
 use base::{Refusal, Stop, Watch};
 
-/// Most operations of a schedule that is made: 8 GiB of them.
+/// Most operations of a generated schedule, which take 8 GiB.
 pub(super) const MOST_OPERATIONS: u64 = 1 << 28;
 
-/// Operations between two looks at whether the user wants to stop.
+/// Operations between two checks for an interrupt by the user.
 const STRIDE: u64 = 1 << 16;
 
-/// Tags that a phase may use: the collective operations that applications call need fewer.
+/// Tags that a phase may use: the collective operations that applications use need fewer.
 pub(super) const TAGS: u32 = 64;
 
-/// The first tag of a phase, by the number that it has at all ranks that take part.
+/// The first tag of a phase, whose number must be the same at all ranks that take part.
 ///
-/// Numbers are counted around after 2^24, when messages of the first of them are long done.
+/// Tags repeat after 2^24 phases, when messages of the first phase are long done.
 pub fn tag(phase: u64) -> u32 {
     (phase % (1 << 24)) as u32 * TAGS
 }
 
-/// A message to, or from: the other rank, bytes, tag.
+/// A message to, or from, another rank: that rank, bytes, tag.
 pub type ScriptMessage = (u32, u64, u32);
 
-/// The script of a rank: what it does, while it is written. Every phase gets the operations that it
-/// begins `after`, and returns those that it ends with: what waits for the phase waits for them.
+/// The script of a rank, which is written phase by phase. Each phase is called with the operations
+/// `after` which it begins, and returns those with which it ends: what depends on the phase waits
+/// for them.
 ///
-/// What cannot be is kept, and nothing more is added.
+/// The first error is kept, and nothing more is added after it.
 pub struct RankScript<'a> {
     into: RankBuilder<'a>,
     cpu: u8,
     watch: &'a dyn Watch,
-    /// Most operations of all ranks.
+    /// Most operations of all ranks together.
     most: u64,
     stopped: Option<Stop>,
-    /// How many ranks there are, and where collective operations of all of them go that are not
-    /// written as messages.
+    /// The number of all ranks, and the list to which collective operations of all ranks are added;
+    /// none if these are written as messages.
     joined: Option<(u32, &'a mut Vec<JoinedOperation>)>,
 }
 
 impl<'a> RankScript<'a> {
-    /// For a rank of a schedule that has `most` operations at most.
+    /// The script of a rank in a schedule with at most `most` operations.
     pub(super) fn new(into: RankBuilder<'a>, most: u64, watch: &'a dyn Watch) -> Self {
         Self { into, cpu: 0, watch, most, stopped: None, joined: None }
     }
 
-    /// Collective operations of all `ranks` become one operation of each, which is added
-    /// to `all`.
+    /// Makes collective operations of all `ranks` one operation of each rank, which is added to
+    /// `all`.
     pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<JoinedOperation>) -> Self {
         Self { joined: Some((ranks, all)), ..self }
     }
 
-    /// Whether nothing more is added. Programs with long loops look at it now and then.
+    /// Whether nothing more is added, after an error. Programs with long loops should test it.
     pub fn is_over(&self) -> bool {
         self.stopped.is_some()
     }
 
-    /// From now on operations are of this processor.
+    /// Sets the processor of the operations that follow.
     pub fn on(&mut self, cpu: u8) {
         self.cpu = cpu;
     }
 
-    /// How many operations the rank has so far.
+    /// The number of operations of the rank so far.
     pub fn len(&self) -> u32 {
         self.into.len()
     }
 
-    /// Whether it has none so far.
+    /// Whether the rank has no operations so far.
     pub fn is_empty(&self) -> bool {
         self.into.is_empty()
     }
 
-    /// How it ended.
+    /// Ends the script.
     ///
     /// # Errors
-    /// The first that could not be added, or that the user stopped it.
+    /// The first error: an operation that could not be added, or a stop by `watch`.
     pub(super) fn done(self) -> Result<(), Stop> {
         self.stopped.map_or(Ok(()), Err)
     }
 
-    /// An operation that begins when all of `after` have ended; its number.
+    /// Adds an operation that begins when all of `after` have ended; returns its number.
     pub fn add(&mut self, op: Op, after: &[u32]) -> u32 {
         if self.is_over() {
             return 0;
@@ -107,15 +108,14 @@ impl<'a> RankScript<'a> {
         Ok(number)
     }
 
-    /// The operations from number `first` up to the last so far are a collective operation of this
-    /// name.
+    /// Names the operations from number `first` to the last one so far as a collective operation.
     pub fn name_from(&mut self, first: u32, name: &str) {
         if !self.is_over() {
             self.into.name_from(first, name);
         }
     }
 
-    /// `step` begins when `before` has ended as well.
+    /// Makes `step` also wait for the end of `before`.
     pub fn wait(&mut self, step: u32, before: u32) {
         if !self.is_over()
             && let Err(refused) = self.into.require(step, before)
@@ -124,7 +124,7 @@ impl<'a> RankScript<'a> {
         }
     }
 
-    /// `step` begins when `before` has begun as well.
+    /// Makes `step` also wait for the start of `before`.
     pub fn wait_start(&mut self, step: u32, before: u32) {
         if !self.is_over()
             && let Err(refused) = self.into.require_start(step, before)
@@ -133,18 +133,18 @@ impl<'a> RankScript<'a> {
         }
     }
 
-    /// A calculation; nothing where it takes no time.
+    /// Adds a calculation, unless it takes no time; returns the operations with which it ends.
     pub fn calc(&mut self, ns: u64, after: &[u32]) -> Vec<u32> {
         if ns == 0 { after.to_vec() } else { vec![self.add(Op::calc(ns), after)] }
     }
 
-    /// One operation, or none, that ends when all of `after` have: so that many that wait for many
-    /// need no edge for each pair.
+    /// Returns at most one operation, which ends when all of `after` have ended. Many operations
+    /// can then wait for many others without a dependency for each pair.
     pub fn join(&mut self, after: &[u32]) -> Vec<u32> {
         if after.len() < 2 { after.to_vec() } else { vec![self.add(Op::calc(0), after)] }
     }
 
-    /// All messages at once: those to others and those from others.
+    /// Adds all messages at once: those to other ranks and those from other ranks.
     pub fn exchange(
         &mut self,
         to: &[ScriptMessage],
@@ -165,8 +165,8 @@ impl<'a> RankScript<'a> {
         ends
     }
 
-    /// One operation in place of a collective operation of all `ranks`, where they are kept so;
-    /// `what` says what it is, by the number of the operation.
+    /// Adds one operation in place of a collective operation of all `ranks`, if these are joined;
+    /// none otherwise. `what` describes the collective operation by the number of that operation.
     pub(super) fn joined_as_one(
         &mut self,
         ranks: u32,
@@ -183,7 +183,7 @@ impl<'a> RankScript<'a> {
     }
 }
 
-/// Refuses a schedule of more operations than there may be.
+/// The refusal of a schedule with too many operations.
 pub(super) fn too_many() -> Refusal {
     let why = format!("there would be more than {MOST_OPERATIONS}");
     Refusal::new("operations", why, "fewer ranks, rounds or parts")

@@ -1,12 +1,12 @@
-//! A schedule as programs that do one thing after another, as processes of MPI do.
+//! Schedules as sequential programs, like those of MPI processes.
 //!
-//! A schedule is run once by nominal costs, each rank doing one thing at a time: messages that may
-//! begin are begun at once, then what is to be computed is computed, and only where neither is left
-//! the rank waits. The order in which each rank begins things is its program; it waits for an
-//! operation where the next one needs its end. What comes before a wait was begun before in that
-//! run as well, so that the programs come to their end wherever the schedule does: also where
-//! messages above a size wait for their receivers, for sends end with their messages, and where
-//! that would stop all, the shortest end by themselves.
+//! A schedule is run once with nominal costs, each rank doing one thing at a time: it begins all
+//! messages that may begin; then it computes what is to be computed; and it waits only if neither
+//! is left. The order in which each rank begins its operations is its program, with a wait for an
+//! operation where the next one needs its end. What precedes a wait in the program also began
+//! before it in that run, so the programs do not deadlock if the schedule does not. This holds even
+//! if messages above some size wait for their receivers: in that run sends end with their messages,
+//! and if that would block all ranks, the shortest sends end by themselves.
 
 mod matching;
 mod narrow;
@@ -17,32 +17,32 @@ mod tests;
 use super::{JoinedOperation, OperationKind, Schedule};
 use base::{Stop, Watch};
 
-/// The next step of a program.
+/// A step of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ProgramStep {
-    /// Begins an operation that sends or receives, and goes on.
+    /// Begins a send or a receive, and continues.
     Begin(u32),
-    /// Waits for the ends of these, in the order in which they were begun.
+    /// Waits for the ends of these operations, in the order in which they were begun.
     Wait(Vec<u32>),
-    /// Computes for this time, ns.
+    /// Computes for this time in ns.
     Compute(u64),
-    /// Does this with all ranks, and goes on when it has.
+    /// Takes part in a collective operation of all ranks, and continues when it is done.
     Join(JoinedOperation),
 }
 
-/// The operations of all ranks in the order in which programs do them.
+/// The operations of all ranks in the order in which their programs perform them.
 #[derive(Debug)]
 pub struct OperationSequence<'a> {
     schedule: &'a Schedule,
     joined: &'a [JoinedOperation],
-    /// Operations in their order, of each rank in the places of its operations.
+    /// The operations in order; those of a rank are in the same range as in the schedule.
     order: Vec<u32>,
 }
 
-/// The programs of a schedule; `joined` by their operations, ascending. O(n log n).
+/// The programs of a schedule. `joined` are its joined operations, ascending. O(n log n).
 ///
 /// # Errors
-/// When it cannot come to its end, or a message is never received; or when `watch` says stop.
+/// When the schedule deadlocks, a message is never received, or `watch` says stop.
 pub fn sequence<'a>(
     schedule: &'a Schedule,
     joined: &'a [JoinedOperation],
@@ -57,7 +57,8 @@ impl OperationSequence<'_> {
         self.schedule
     }
 
-    /// What a rank does; at last it waits for all that it has begun. O(its operations).
+    /// The steps of a rank's program; at the end it waits for all that it has begun. O(its
+    /// operations).
     pub fn steps(&self, rank: u32) -> Vec<ProgramStep> {
         let range = self.schedule.of_rank(rank);
         let first = range.start;

@@ -1,11 +1,11 @@
-//! Schedules against lists kept by hand.
+//! Tests of schedules against lists kept by hand.
 
 use super::*;
 use base::Quiet;
 use proptest::prelude::*;
 use serde_json::json;
 
-/// Ranks of operations with edges `(after, before, start)`, as they are said.
+/// For each rank, its number of operations and its dependencies `(after, before, start)`, in order.
 type RankEdges = Vec<(u32, Vec<(u32, u32, bool)>)>;
 
 fn said() -> impl Strategy<Value = RankEdges> {
@@ -32,7 +32,7 @@ fn built(said: &RankEdges) -> Schedule {
     all.finish().expect("all ranks")
 }
 
-/// Whether `from` reaches itself by the edges of a rank: by squaring, slowly.
+/// Whether `from` reaches itself by the dependencies of a rank, by slow matrix squaring.
 fn has_cycle(ops: u32, edges: &[(u32, u32, bool)]) -> bool {
     let n = ops as usize;
     let mut reach = vec![vec![false; n]; n];
@@ -71,7 +71,8 @@ proptest! {
         }
     }
 
-    /// Jobs side by side wait within themselves as each alone, for ends and for starts.
+    /// In a merged schedule the operations of each job depend on one another as in the job alone,
+    /// on ends and on starts.
     #[test]
     fn merged_schedules_wait_as_each_alone(one in said(), other in said()) {
         let both = merge(&[&built(&one), &built(&other)], &Quiet).expect("both");
@@ -121,7 +122,7 @@ fn collective_operations_are_named_by_their_algorithms() {
         for steps in all {
             assert_eq!(steps.name, "allreduce_recursive_doubling");
             let ops = &of.ops()[steps.first as usize..steps.end as usize];
-            // two rounds of four ranks, 8 bytes there and back in each
+            // two rounds of four ranks, with 8 bytes in each direction
             let sends = ops.iter().filter(|op| op.kind == OperationKind::Send);
             assert_eq!(sends.map(|op| op.size).collect::<Vec<_>>(), [8, 8]);
         }

@@ -25,11 +25,11 @@ enum AnynetRule {
 pub(crate) struct Anynet {
     routers: u32,
     homes: EndpointPlaces,
-    /// The port from a router to another, row by row.
+    /// For each pair of routers, row by row, the port from the first towards the second.
     next: Vec<u16>,
-    /// The lowest common neighbour of two routers, row by row, where UGAL asks for it.
+    /// For each pair of routers, row by row, their lowest common neighbour; empty without UGAL.
     between: Vec<Option<CommonNeighbour>>,
-    /// Whether two routers are linked, row by row, where UGAL asks for it.
+    /// For each pair of routers, row by row, whether they are linked; empty without UGAL.
     linked: Vec<bool>,
     vcs: ChannelHalves,
     rule: AnynetRule,
@@ -44,14 +44,14 @@ struct CommonNeighbour {
     linked: bool,
 }
 
-/// Most pairs of routers that tables are made for.
+/// Most pairs of routers for which tables are built.
 const MOST_PAIRS: u64 = 1 << 28;
 
-/// A packet that goes over another router, before that one.
+/// The note of a packet that has not yet reached its intermediate router.
 const DETOUR: u32 = 1;
-/// A packet on its last part, or without another one.
+/// The note of a packet that goes to its last router.
 const LAST: u32 = 2;
-/// The intermediate routers that UGAL draws and compares.
+/// The number of intermediate routers that UGAL draws and compares.
 const DRAWN: usize = 4;
 
 const NAMES: [&str; 4] = ["min", "val", "ugallnew", "ugalgnew"];
@@ -109,10 +109,10 @@ pub(super) fn guide(
     Ok(Box::new(Anynet { routers, homes, next, between: middles, linked, vcs, rule, hops }))
 }
 
-/// The first ports of shortest paths by latency from each router to each other.
+/// For each pair of routers, row by row, the first port of the shortest path by latency.
 ///
-/// Ties go to the predecessor that was settled first: the nearest, and of these the lowest number.
-/// O(routers links log routers).
+/// If two paths are equally short, the predecessor that was settled first counts: the nearest one,
+/// and among equally near ones that of the lowest number. O(routers links log routers).
 fn tables(neighbours: &[Vec<(u32, u32)>], wiring: &Wiring) -> Vec<u16> {
     let size = neighbours.len();
     let mut next = vec![0; size * size];
@@ -143,7 +143,7 @@ fn tables(neighbours: &[Vec<(u32, u32)>], wiring: &Wiring) -> Vec<u16> {
     next
 }
 
-/// The lowest common neighbour of two routers, row by row.
+/// For each pair of routers, row by row, their lowest common neighbour, if they have one.
 fn between(neighbours: &[Vec<(u32, u32)>], linked: &[bool]) -> Vec<Option<CommonNeighbour>> {
     let size = neighbours.len();
     let mut found: Vec<Option<CommonNeighbour>> = vec![None; size * size];
@@ -164,17 +164,19 @@ impl Anynet {
         self.next[(from * self.routers + to) as usize]
     }
 
-    /// The router between two others on the path that the variant reckons with, if there is one.
+    /// The router that the variant assumes between two others when it estimates a path, if any.
     ///
-    /// Linked routers that also share a neighbour have one half of the time; but not where that
-    /// is router 0, which has no coin thrown for it in the variant.
+    /// For linked routers that also share a neighbour, the variant assumes that neighbour with
+    /// probability one half. If the neighbour is router 0, it is always assumed: the variant throws
+    /// no coin for it.
     fn middle(&self, here: &mut PacketPosition<'_>, from: u32, to: u32) -> Option<u32> {
         let middle = self.between[(from * self.routers + to) as usize]?;
         let coin = middle.linked && middle.router > 0;
         (!coin || here.random.below(2) == 1).then_some(middle.router)
     }
 
-    /// How full the path from a router to another is: at its first port, or at all its ports.
+    /// The used buffer space of the path from a router to another: the sum over its one or two
+    /// links.
     fn used(&self, here: &mut PacketPosition<'_>, from: u32, to: u32, middle: Option<u32>) -> u64 {
         let legs = match middle {
             Some(middle) => [Some((from, middle)), Some((middle, to))],
@@ -187,7 +189,7 @@ impl Anynet {
         legs.into_iter().flatten().map(|leg| u64::from(used(leg))).sum()
     }
 
-    /// What the path over a router costs.
+    /// UGAL's cost of the path over the intermediate router `via`.
     fn long(&self, here: &mut PacketPosition<'_>, via: u32, last: u32) -> u64 {
         let first = self.middle(here, here.router, via);
         let second = self.middle(here, via, last);
@@ -198,7 +200,7 @@ impl Anynet {
         hops * u64::from(here.sight.used(self.port(here.router, via)))
     }
 
-    /// What the short path costs.
+    /// UGAL's cost of the path without an intermediate router.
     fn short(&self, here: &mut PacketPosition<'_>, last: u32) -> u64 {
         if here.router == last {
             return 0;
@@ -213,7 +215,7 @@ impl Anynet {
         hops * u64::from(here.sight.used(self.port(here.router, last)))
     }
 
-    /// A router that is neither end, as the variant draws them.
+    /// Draws an intermediate router, which is neither the current nor the last one.
     fn draw(&self, here: &mut PacketPosition<'_>, last: u32) -> u32 {
         loop {
             let via = match self.rule {
@@ -228,7 +230,7 @@ impl Anynet {
         }
     }
 
-    /// Sets the note of a packet at its first router, and where it goes over.
+    /// Sets the note of a packet at its first router, and chooses its intermediate router.
     fn begin(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) {
         packet.set_note(if self.rule == AnynetRule::Min { LAST } else { DETOUR });
         match self.rule {
@@ -300,8 +302,8 @@ impl Guide for Anynet {
     }
 }
 
-/// Where links have the channel of the number of links crossed before, at most 3: the channels
-/// after some.
+/// The channels on the next link, after `lanes` on this one, if the channel is the number of links
+/// crossed before, at most 3.
 fn next_lane(lanes: u32, vcs: ChannelHalves) -> u32 {
     let kept = lanes >> LAST_LANE & 1;
     (lanes << 1 | kept << LAST_LANE) & ((1 << (LAST_LANE + 1)) - 1) & vcs.all

@@ -1,4 +1,4 @@
-//! Routing on meshes and tori: dimension by dimension, by turns, over a router, and adaptively.
+//! Routing on meshes and tori: dimension-ordered, xy-yx, Valiant's and adaptive.
 
 use super::super::networks::digit;
 use super::kind::{
@@ -30,14 +30,14 @@ impl CubeCoordinates {
         &self.coordinates[router as usize * self.n..][..self.n]
     }
 
-    /// The port to endpoints.
+    /// The port to the router's endpoint.
     #[inline]
     fn home(&self) -> u16 {
         2 * self.n as u16
     }
 
-    /// The port from a router to another by the lowest dimension in which they differ, or the
-    /// highest.
+    /// The port from a router to another in the lowest dimension in which they differ; with
+    /// `highest`, in the highest one.
     #[inline]
     fn mesh_port(&self, from: u32, to: u32, highest: bool) -> u16 {
         let (a, b) = (self.of(from), self.of(to));
@@ -90,18 +90,18 @@ pub(super) fn mesh(
     Ok(Box::new(Mesh { cube, vcs: ChannelHalves::new(vcs), rule }))
 }
 
-/// An endpoint's own channels, this many.
+/// The channels of an endpoint that has `each` channels of its own, a bit each.
 fn own(each: u32, endpoint: u32) -> u32 {
     let first = endpoint * each;
     lanes(first as u8, (first + each - 1) as u8)
 }
 
 impl Mesh {
-    /// The channels that a packet may ask for once it has come in on one of these: an escape leads
-    /// to escapes alone.
+    /// The channels that a packet may request after it has come in on one of `lanes`: from the
+    /// escape channel only the escape channel.
     ///
-    /// `BookSim` keeps the wants of a packet in a set that holds one of each priority, so that of
-    /// the productive dimensions only the lowest is left, which is that of the escape.
+    /// `BookSim` keeps the requests of a packet in a set with one entry for each priority. So only
+    /// the lowest productive dimension is left, and that is the dimension of the escape channel.
     fn after(&self, lanes: u32) -> u32 {
         if lanes & !1 == 0 { 1 } else { self.vcs.all }
     }
@@ -123,7 +123,8 @@ impl Mesh {
             0 => (packet.via(), self.vcs.lower),
             _ => (target, self.vcs.upper),
         };
-        // BookSim does not separate phases at the last router, also where a packet goes on there
+        // BookSim does not separate the phases at the router of the packet's endpoint, even if it
+        // is only passed
         let lanes = if here.router == target { self.vcs.all } else { half };
         want(self.cube.mesh_port(here.router, goal, false), lanes)
     }
@@ -229,7 +230,7 @@ impl ExploredGuide for Mesh {
                 add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
                 add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
             }
-            // before it is at its intermediate router a packet may come through its last one
+            // a packet that has not reached its intermediate router may pass through its last one
             MeshRule::Valiant if at.note == 0 => add(all, want(port, all)),
             MeshRule::Valiant => add(all, want(port, self.vcs.upper)),
             MeshRule::MinAdapt if at.in_port.is_none() => add(all, want(port, all)),
@@ -264,14 +265,15 @@ pub(super) fn torus(
 enum TorusStep {
     /// The last router.
     Home,
-    /// On in the same direction.
+    /// The packet continues in the same direction.
     On,
-    /// A new dimension, at this port or the next one, in the shorter direction; the halves of both.
+    /// The packet enters `dimension`, in a direction that is shortest: `up`, `down` or either.
+    /// `upper` says which half of the channels it takes.
     Into { dimension: u16, up: bool, down: bool, upper: bool },
 }
 
 impl Torus {
-    /// `in_dimension`: of the port that the packet came in by.
+    /// The next step; `in_dimension` is the dimension of the port that the packet came in by.
     #[inline]
     fn turn(&self, router: u32, to: u32, in_dimension: u16) -> TorusStep {
         let (a, b) = (self.cube.of(router), self.cube.of(to));

@@ -9,14 +9,14 @@ use paths::word::PacketHeader;
 /// The minimal and the UGAL routing function of a dragonfly.
 struct Dragonfly {
     p: u32,
-    /// Routers of a group.
+    /// Number of routers of a group.
     a: u32,
     routers: u32,
     vcs: u8,
     ugal: bool,
 }
 
-/// How much the longer path must be better, flits: `BookSim`'s constant.
+/// UGAL takes the longer path only if it is better by this number of flits: `BookSim`'s constant.
 const BIAS: u32 = 30;
 
 pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
@@ -35,7 +35,8 @@ pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn ExploredGuide
 }
 
 impl Dragonfly {
-    /// The port from a router to another: in its group directly, else over the one global link.
+    /// The port from a router towards another: directly in its group, else over the one global
+    /// link.
     #[inline]
     fn port(&self, from: u32, to: u32) -> u16 {
         let (group, other) = (from / self.a, to / self.a);
@@ -54,7 +55,8 @@ impl Dragonfly {
         u32::from(port) >= self.p + self.a - 1
     }
 
-    /// The note after a hop, which is the channel: the last global link has the next one.
+    /// The packet's note after a hop, which is also its channel: the packet's last global link
+    /// increases it.
     #[inline]
     fn channel(&self, note: u32, port: u16) -> u32 {
         match (self.ugal, note, self.is_global(port)) {

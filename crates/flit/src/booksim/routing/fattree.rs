@@ -9,10 +9,10 @@ use paths::word::PacketHeader;
 struct FatTree {
     k: u32,
     n: u32,
-    /// Routers of a level.
+    /// Number of routers of a level.
     across: u32,
     vcs: ChannelHalves,
-    /// The less used of two up ports, both drawn.
+    /// Whether two up ports are drawn and the less used one is taken.
     adaptive: bool,
 }
 
@@ -31,7 +31,7 @@ pub(super) fn guide(
 }
 
 impl FatTree {
-    /// The port down to an endpoint; none where it is not below.
+    /// The port down towards an endpoint; none if the endpoint is not below this router.
     #[inline]
     fn down(&self, router: u32, endpoint: u32) -> Option<u16> {
         let (level, position) = (router / self.across, router % self.across);

@@ -1,4 +1,4 @@
-//! Routing on flattened butterflies: dimension by dimension, by turns, over a router, and UGAL.
+//! Routing on flattened butterflies: dimension-ordered, xy-yx, Valiant's and UGAL.
 
 use super::super::networks::{digit, flatfly_port};
 use super::kind::{
@@ -30,11 +30,11 @@ struct FlatFly {
     rule: FlatFlyRule,
 }
 
-/// A packet that goes over another router, before that one.
+/// The note of a packet that has not yet reached its intermediate router.
 const DETOUR: u32 = 1;
-/// A packet on its last part, or without another one.
+/// The note of a packet that goes to its last router.
 const LAST: u32 = 2;
-/// How much the longer path must be better: `BookSim`'s constant.
+/// UGAL takes the longer path only if it is better by this number: `BookSim`'s constant.
 const BIAS: u64 = 2;
 
 const NAMES: [&str; 5] = ["ran_min", "xyyx", "adaptive_xyyx", "valiant", "ugal"];
@@ -60,7 +60,8 @@ pub(super) fn guide(
 }
 
 impl FlatFly {
-    /// The port to another router by the lowest dimension in which they differ, or the highest.
+    /// The port to another router in the lowest dimension in which they differ; with `highest`, in
+    /// the highest one.
     #[inline]
     fn port(&self, from: u32, to: u32, highest: bool) -> u16 {
         let differs = |d: &u32| digit(from, self.k, *d) != digit(to, self.k, *d);
@@ -74,7 +75,8 @@ impl FlatFly {
         (0..self.n).filter(|&d| digit(a, self.k, d) != digit(b, self.k, d)).count() as u64
     }
 
-    /// Draws a router that shares the coordinates in which both ends agree, and decides.
+    /// Draws an intermediate router that shares the coordinates in which both ends agree, and
+    /// decides whether the packet goes over it.
     fn decide(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) {
         let mut via = 0;
         for d in 0..self.n {
@@ -95,7 +97,7 @@ impl FlatFly {
         }
     }
 
-    /// The router that the packet goes to now; sets its note.
+    /// The router that the packet goes to now, intermediate or last; sets its note.
     fn goal(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) -> u32 {
         let first = u32::from(here.in_port) < self.c;
         if first && self.rule == FlatFlyRule::Valiant {

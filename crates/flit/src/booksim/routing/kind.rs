@@ -1,4 +1,4 @@
-//! What a routing function of `BookSim` is: a guide that says all that it could want.
+//! The trait of `BookSim`'s routing functions: a guide that lists every step that it could choose.
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -8,13 +8,13 @@ use paths::wiring::{Attachment, CableEnd, Wiring};
 /// The position of a packet, as far as a guide needs it to list all possible steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ExploredPosition {
-    /// The router.
+    /// The router that the packet is at.
     pub router: u32,
     /// The port that it came in by; none at its first router.
     pub in_port: Option<u16>,
-    /// The virtual channels that it may have come in on.
+    /// The virtual channels on which it may have come in, a bit each.
     pub lanes: u32,
-    /// The guide's note.
+    /// The note that the guide keeps with the packet.
     pub note: u32,
     /// The router that it goes to, with this note: the last one or an intermediate one.
     pub goal: u32,
@@ -23,33 +23,35 @@ pub struct ExploredPosition {
 /// A step that a packet may take next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PossibleStep {
-    /// The channels on which the packet may have come in where this follows, a bit each.
+    /// The channels, a bit each: the step is possible for a packet that came in on one of them.
     pub on: u32,
-    /// What it wants.
+    /// The output that the packet requests.
     pub want: OutputRequest,
-    /// The note that it leaves with.
+    /// The packet's note after the step.
     pub note: u32,
 }
 
-/// A guide that says all that it could want, whatever is drawn and however full buffers are.
+/// A guide that lists every step that it could choose, whatever is drawn and however full buffers
+/// are.
 ///
-/// A packet has a note all along. With some notes it goes to an intermediate router, its goal, and
-/// takes another note there; with the others it goes to its last router.
+/// A packet always has a note. Some notes mean that it goes to an intermediate router, its goal,
+/// where it gets another note; the other notes mean that it goes to its last router.
 pub trait ExploredGuide: Guide {
-    /// Appends the notes with which a packet may start at `source` for `goal`, another router.
+    /// Appends the notes that a packet at `source` may start with when it goes to `goal`, another
+    /// router.
     fn starts(&self, source: u32, goal: u32, found: &mut Vec<u32>);
 
-    /// The note that a packet goes on with at its goal; none where that is its last router.
+    /// The note that a packet gets when it reaches its goal; none if the goal was its last router.
     fn then(&self, note: u32) -> Option<u32> {
         let _ = note;
         None
     }
 
-    /// Appends all that may follow at a router that is not the goal.
+    /// Appends all steps that are possible at a router that is not the goal.
     fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>);
 }
 
-/// A refusal of a name that is none of `names`.
+/// The refusal of a name that is not one of `names`.
 pub(super) fn unknown(name: &str, names: &[&str]) -> Refusal {
     let help =
         did_you_mean(name, names.iter().copied()) + &format!("there are {}", names.join(", "));
@@ -64,7 +66,8 @@ pub(super) fn few(vcs: u8, least: u32, name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The virtual channels and their two halves; of an odd number both have the middle one.
+/// The virtual channels and their two halves; if their number is odd, both halves contain the
+/// middle one.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ChannelHalves {
     pub(super) count: u8,
@@ -80,7 +83,8 @@ impl ChannelHalves {
         Self { count, all, lower, upper: lanes(half, count - 1) }
     }
 
-    /// Whether a channel is below the upper half: how later routers read what the first chose.
+    /// Whether a channel is below the upper half: later routers know by this what the first router
+    /// chose.
     pub(super) fn is_low(self, lane: u8) -> bool {
         lane < self.count / 2
     }

@@ -1,7 +1,7 @@
-//! `BookSim`'s routing functions as guides, and what each of them could do, for the proof.
+//! `BookSim`'s routing functions as guides, which also list their possible steps for the proof.
 //!
 //! Source: `BookSim` 2 at revision 28f43299, src/routefunc and the files of src/networks; for
-//! anynet also its `PolarFly` variant. What it does wrong is done here too: the proof says so.
+//! anynet also its `PolarFly` variant. Its faults are reproduced, and the proof reports them.
 
 mod anynet;
 mod cube;
@@ -20,13 +20,14 @@ use base::Refusal;
 use kind::EndpointPlaces;
 use paths::wiring::Wiring;
 
-/// The routing function of this name on `network`, which `wiring` is of.
+/// The routing function of this name on `network`, whose wiring is `wiring`.
 ///
-/// `hops`: on anynet, links have the channel of the number of links crossed before, at most 3.
+/// With `hops`, which only anynet uses, the channel of a link is the number of links that the
+/// packet has crossed before, at most 3.
 ///
 /// # Errors
-/// When the network has no function of this name, the channels are too few or too many for it, or
-/// it asks for more of a file's network than that has.
+/// When the network has no function of this name, there are too few or too many channels for it, or
+/// the function needs something that the network of the file lacks.
 pub fn guide(
     network: &Network,
     wiring: &Wiring,

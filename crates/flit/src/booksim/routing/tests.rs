@@ -1,4 +1,4 @@
-//! Guides against what is known of them: where packets go, on which channels, what is proved.
+//! Tests of guides: the paths and channels of packets, and the result of the proof.
 
 use super::super::freedom::{Counterexample, prove};
 use super::*;
@@ -26,7 +26,7 @@ impl<F: Fn(u32, u16) -> u32> QueueView for FilledBuffers<F> {
     }
 }
 
-/// One hop: the router left, by which port, on which channel.
+/// One hop: the router that the packet left, the port, and the channel.
 type Hop = (u32, u16, u8);
 
 /// A network with its routing function, ready for tests.
@@ -155,7 +155,7 @@ impl TestNetwork {
         assert!(fits, "{:?}: at {router} {want:?} {note} is none of {found:?}", self.network);
     }
 
-    /// Walks between all endpoints, or many, under some loads.
+    /// Walks between all pairs of endpoints, or a part of them, with several buffer loads.
     fn walks(&self, mut visit: impl FnMut(u32, u32, &[Hop])) {
         let ends = self.wiring.endpoints().len() as u32;
         let mut random = FastStream::new(7, "test", 0);
@@ -179,7 +179,7 @@ impl TestNetwork {
     }
 }
 
-/// A number that has little to do with its arguments.
+/// A number that looks random but depends on its arguments alone.
 fn mixed(router: u32, port: u16) -> u32 {
     (router * 64 + u32::from(port) + 1).wrapping_mul(0x9E37_79B1) >> 16
 }
@@ -227,8 +227,8 @@ fn complete() -> Network {
     anynet(&links, 5, 2)
 }
 
-/// All functions with the channels they are tried with, and whether packets are free of cycles:
-/// by the notes on `BookSim` where it deadlocks there, else by the theory behind each function.
+/// All functions, each with a number of channels and whether it should be proved free of deadlock:
+/// by the notes on `BookSim` where that deadlocks, else by theory.
 fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
     let mut cases = Vec::new();
     for (name, vcs, free) in [
@@ -281,7 +281,7 @@ fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
         cases.push((petersen(), name, 4, true, true));
         cases.push((complete(), name, 5, true, true));
     }
-    // complete: a shortest path has one link, and waits for none
+    // complete graph: a shortest path has one link, so no packet waits for another
     cases.push((complete(), "min", 2, false, true));
     cases.push((complete(), "val", 2, false, false));
     cases
@@ -440,7 +440,7 @@ fn ugal_of_dragonflies_has_a_bias_of_thirty() {
     }
     let wants: Vec<_> = (0..100).map(|seed| first_want(&bench, target, at(31), seed)).collect();
     assert!(wants.iter().any(|(want, note)| want.port != global && *note == 0 && want.lanes == 1));
-    // in the group there is one path
+    // there is only one path between routers of the same group
     let (want, note) = first_want(&bench, 3, |_, _| 1000, 1);
     assert_eq!((want, note), (OutputRequest::new(2, 2, 2), 2));
 }
@@ -492,7 +492,7 @@ fn shortest_paths_by_latency_take_the_nearest_predecessor() {
         }
     };
     assert_eq!((next(0, 3), next(0, 1), next(3, 0), next(1, 2)), (2, 1, 1, 0));
-    // the lowest of routers as near: two steps from 0 to 4 over 1, 2 or 3
+    // the lowest of equally near routers: two steps lead from 0 to 4, over 1, 2 or 3
     let square = anynet(&[(0, 3), (0, 2), (0, 1), (1, 4), (2, 4), (3, 4)], 5, 1);
     let bench = TestNetwork::new(square, "min", 1, false);
     let mut random = FastStream::new(1, "test", 0);

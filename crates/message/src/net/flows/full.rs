@@ -1,10 +1,11 @@
-//! The rates at which channels fill, least first.
+//! Events in raising the rates of flows: a channel fills, or a flow reaches its limit.
 
-/// A rate at which a channel is full, or a flow can rise no more; the least is first.
+/// A rate at which a channel becomes full or a flow reaches its limit; the least comes first in a
+/// heap.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FullChannel {
     pub(super) rate: f64,
-    /// A channel, or a flow where `is_flow`.
+    /// The number of the channel or, if `is_flow`, of the flow.
     pub(super) number: u32,
     pub(super) is_flow: bool,
 }

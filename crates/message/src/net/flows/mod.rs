@@ -1,8 +1,8 @@
-//! Flows that share channels: max-min fair rates, from one event to the next.
+//! Flows that share channels with max-min fair rates, advanced from one event to the next.
 //!
-//! A flow uses of each channel a share of its own rate, all of it where it has one route. Rates are
-//! max-min fair: all rise together until a channel is full; its flows stay at that rate, the others
-//! rise on.
+//! A flow sends a share of its rate over each of its channels; the share is 1 if it has only one
+//! route. Max-min fair rates are found by raising all rates together. When a channel is full, its
+//! flows keep the rate reached, and the other rates are raised further.
 //!
 //! Source: Bertsekas, Gallager: Data Networks, 2nd edition, 1992, section 6.5.2 (max-min flow
 //! control); with shares of channels as in Radunović, Le Boudec: A unified framework for max-min
@@ -16,15 +16,15 @@ use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 
-/// A channel of a flow, and the share of its rate that the flow sends over it.
+/// A channel of a flow, and the share of the flow's rate that goes over it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct FlowPart {
     pub(super) channel: u32,
     pub(super) share: f64,
 }
 
-/// Parts of one flow with every channel once, where it first was: a channel that it crosses twice
-/// carries both shares. O(parts).
+/// The parts of a flow with duplicates of a channel merged into its first part, whose share is then
+/// their sum. O(parts).
 pub(super) fn joined(parts: Vec<FlowPart>) -> Vec<FlowPart> {
     let mut places: HashMap<u32, usize> = HashMap::with_capacity(parts.len());
     let mut all: Vec<FlowPart> = Vec::with_capacity(parts.len());
@@ -40,40 +40,41 @@ pub(super) fn joined(parts: Vec<FlowPart>) -> Vec<FlowPart> {
     all
 }
 
-/// The end of a flow that has no rate yet.
+/// The end time of a flow that has no rate yet.
 const NEVER: u64 = u64::MAX;
-/// Rates that differ by less than this part are the same.
+/// Rates whose relative difference is smaller than this count as equal.
 const SAME: f64 = 1e-12;
-/// A channel whose load is within this share of its rate counts as full.
+/// A channel counts as full if its load is within this fraction of its rate.
 const LITTLE: f64 = 1e-9;
 
 /// One flow.
 #[derive(Debug, Clone, Default)]
 struct Flow {
     parts: Vec<FlowPart>,
-    /// Its place among the members of each of its channels.
+    /// For each part, the index of the flow in its channel's `members`.
     places: Vec<u32>,
-    /// The largest rate that it may have, bytes a picosecond.
+    /// The flow's own limit of its rate, in bytes per picosecond.
     most: f64,
     rate: f64,
-    /// Bytes that were left at the time `since`.
+    /// Bytes that had not been sent at the time `since`.
     left: f64,
     since: u64,
     bytes: f64,
-    /// When it ends at its present rate.
+    /// The time at which the flow ends at its present rate.
     ends: u64,
-    /// Whether it has begun and not ended: others are places for flows to come.
+    /// Whether the flow has begun and not ended; if not, the entry can be reused.
     is_going: bool,
     /// The operation that it belongs to.
     op: u32,
-    /// Its state while rates are sought.
+    /// Its state during a settlement.
     mark: RateState,
-    /// The rate found for it.
+    /// The rate found for it in a settlement.
     found: f64,
 }
 
 impl Flow {
-    /// Whether it is sought from now on, and was not before.
+    /// Marks the flow as [`RateState::Sought`]; returns whether it is active and was not marked
+    /// before.
     fn is_to_be_sought(&mut self) -> bool {
         let is_new = self.is_going && self.mark == RateState::Still;
         if is_new {
@@ -83,97 +84,101 @@ impl Flow {
     }
 }
 
-/// The state of a flow or a channel while rates are sought.
+/// The state of a flow during a settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum RateState {
-    /// Not looked at: its rate stays.
+    /// The flow is not examined and keeps its rate.
     #[default]
     Still,
-    /// Its rate is sought.
+    /// The rate is to be found.
     Sought,
-    /// Its rate is found.
+    /// The rate has been found.
     Found,
 }
 
-/// One channel.
+/// A channel that flows share.
 #[derive(Debug, Clone, Default)]
 struct SharedChannel {
-    /// Bytes a picosecond.
+    /// Its capacity in bytes per picosecond.
     rate: f64,
-    /// Its flows, and which of their parts it is.
+    /// Its flows, and for each the index of the flow's part that is this channel.
     members: Vec<(u32, u32)>,
-    /// The sum of the shares of its flows, and of what they have of it.
+    /// The sum of the shares of its flows, and the sum of their rates over it.
     shares: f64,
     taken: f64,
-    /// Bytes that have gone over it.
+    /// Bytes that have been sent over it.
     bytes: f64,
-    /// While rates are sought: the least rate at which all of its flows are sought, infinite where
-    /// it was not looked at, and whether any of its flows is sought.
+    /// For a settlement: the rate from which on the channel's flows are marked for a new rate,
+    /// infinite if the channel was not visited; and whether any of its flows is marked.
     floor: f64,
     is_met: bool,
-    /// What it has for flows whose rate is not found, and the sum of their shares.
+    /// For a settlement: the capacity left for flows whose rate is not found yet, and the sum of
+    /// their shares.
     room: f64,
     sought: f64,
 }
 
 impl SharedChannel {
-    /// Whether its flows fill it.
+    /// Whether its flows use its whole rate.
     #[inline]
     fn is_full(&self) -> bool {
         self.taken >= self.rate * (1.0 - LITTLE)
     }
 
-    /// The least rate of the flows that it slows down where it is full: all others of its flows are
-    /// slowed down elsewhere. O(its flows).
+    /// The highest rate of its flows. If the channel is full, it limits the flows with this rate;
+    /// lower rates are limited elsewhere. O(its flows).
     fn level(&self, all: &[Flow]) -> f64 {
         let rates = self.members.iter().map(|&(number, _)| all[number as usize].rate);
         rates.fold(0.0, f64::max) * (1.0 - LITTLE)
     }
 }
 
-/// What a change of rates sets out from: flows that came, full channels of those that went with
-/// the least rate of the flows that they slowed down, and the least rate that can change.
+/// The start of a settlement: new flows; full channels that ended flows used, each with its
+/// `level`; and a lower bound of the rates that can change.
 #[derive(Debug, Default)]
 struct RateChange {
     channels: Vec<(u32, f64)>,
     flows: Vec<u32>,
     least: f64,
-    /// Whether a flow went.
+    /// Whether a flow ended.
     is_smaller: bool,
 }
 
 /// All flows, and the channels that they share.
 ///
-/// Flows come and go; what they get follows with [`Flows::settle`]. A settlement looks only at
-/// flows whose rate can change. Those are the flows that a full channel slows down of which a flow
-/// comes, goes or changes; and those that are quicker than what such a channel has for each then.
+/// Flows begin and end; [`Flows::settle`] then updates the rates. A settlement examines only flows
+/// whose rate can change. These are the flows that are limited by a full channel on which a flow
+/// begins, ends or changes, and the flows whose rate is above the fair rate of such a channel
+/// afterwards.
 #[derive(Debug)]
 pub(super) struct Flows {
     channels: Vec<SharedChannel>,
     all: Vec<Flow>,
     free: Vec<u32>,
-    /// When flows end, with their number; what a flow's own end does not agree with is out of date.
+    /// End times of flows with their numbers; an entry is outdated if the flow has another `ends`.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
     change: RateChange,
-    /// Kept between settlements: channels all of whose flows are sought, channels of any of these,
-    /// and what fills first.
+    /// Scratch memory of settlements: channels whose flows are all examined, channels of any of
+    /// these flows, and the heap of what becomes full first.
     seen: Vec<u32>,
     met: Vec<u32>,
     full: BinaryHeap<Reverse<FullChannel>>,
-    /// How many settlements are to look at all flows without a look whether fewer would do.
+    /// Number of coming settlements that examine all flows at once, without a test whether fewer
+    /// suffice.
     wide: u32,
-    /// Least time between settlements, picoseconds, and when the next may be.
+    /// The least time between settlements, and the earliest time of the next one, in picoseconds.
     pause: u64,
     next: u64,
-    /// Width of the spans of time of [`Flows::used`], picoseconds; 0 where nobody asks.
+    /// Length of the time spans of [`Flows::used`], in picoseconds; 0 if use over time is not
+    /// recorded.
     span: u64,
     used: Vec<Vec<f64>>,
 }
 
 impl Flows {
-    /// No flows, on channels of these rates, bytes a picosecond. Between settlements are at least
-    /// `pause` picoseconds; `span` picoseconds are the width of the spans that use over time is
-    /// counted in, 0 where it is not.
+    /// An instance without flows, on channels of these rates in bytes per picosecond. Settlements
+    /// are at least `pause` picoseconds apart. Use over time is recorded in spans of `span`
+    /// picoseconds, or not at all if that is 0.
     pub(super) fn new(rates: impl Iterator<Item = f64>, pause: u64, span: u64) -> Self {
         let one = SharedChannel { floor: f64::INFINITY, ..SharedChannel::default() };
         let channels = rates.map(|rate| SharedChannel { rate, ..one.clone() });
@@ -195,21 +200,21 @@ impl Flows {
         }
     }
 
-    /// What a flow that came now would get of a channel at least, bytes a picosecond.
+    /// A lower bound of a new flow's rate on a channel, in bytes per picosecond.
     pub(super) fn room(&self, channel: u32) -> f64 {
         let c = &self.channels[channel as usize];
         c.rate / (c.shares + 1.0)
     }
 
-    /// The rate that a flow has with these channels to itself.
+    /// The rate of a flow if no other flow uses its channels.
     pub(super) fn alone(&self, parts: &[FlowPart]) -> f64 {
         let rates = parts.iter().map(|p| self.channels[p.channel as usize].rate / p.share);
         rates.fold(f64::INFINITY, f64::min)
     }
 
-    /// A flow of `bytes`, more than 0, begins at `now` for the operation `op`; its rate, no
-    /// more than `most`, follows with the next settlement. Every channel is among its `parts` once:
-    /// see [`joined`]. O(channels of the flow).
+    /// Begins a flow of `bytes`, more than 0, at `now` for the operation `op`. Its rate, at most
+    /// `most`, is set by the next settlement. Its `parts` must contain every channel once, as
+    /// [`joined`] makes them. O(channels of the flow).
     pub(super) fn begin(&mut self, now: u64, op: u32, bytes: f64, parts: &[FlowPart], most: f64) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Flow::default());
@@ -222,7 +227,7 @@ impl Flows {
         flow.places.clear();
         (flow.rate, flow.left, flow.bytes) = (0.0, bytes, bytes);
         (flow.since, flow.ends, flow.op, flow.is_going) = (now, NEVER, op, true);
-        // the channels themselves see to what they have
+        // a limit that the channels impose anyway need not be checked
         flow.most = if most < alone { most } else { f64::INFINITY };
         let mut least = most;
         for (i, part) in (0..).zip(parts) {
@@ -230,7 +235,7 @@ impl Flows {
             flow.places.push(c.members.len() as u32);
             c.members.push((number, i));
             c.shares += part.share;
-            // no channel fills before all its flows have an even part of it
+            // no channel becomes full below an equal share for all its flows
             least = least.min(c.rate / c.shares);
         }
         self.change.flows.push(number);
@@ -240,7 +245,7 @@ impl Flows {
         }
     }
 
-    /// Gives a flow that has come what its channels have left, until the next settlement.
+    /// Gives a new flow the unused capacity of its channels until the next settlement.
     fn give_what_is_left(&mut self, number: u32, now: u64) {
         let flow = &mut self.all[number as usize];
         let mut found = flow.most;
@@ -255,7 +260,7 @@ impl Flows {
         }
     }
 
-    /// Gives a flow the rate that was found for it.
+    /// Sets a flow's rate to the rate that was found for it.
     fn give(&mut self, number: u32, now: u64) {
         let flow = &mut self.all[number as usize];
         flow.mark = RateState::Still;
@@ -273,13 +278,14 @@ impl Flows {
         self.ends.push(Reverse((flow.ends, number)));
     }
 
-    /// When the next settlement is due: some flows came or went since the last.
+    /// The time at which the next settlement is due; none if no flow began or ended since the last
+    /// one.
     pub(super) fn is_due(&self, now: u64) -> Option<u64> {
         let is_changed = self.change.is_smaller || !self.change.flows.is_empty();
         is_changed.then_some(now.max(self.next))
     }
 
-    /// When the next flow ends, at the rates of now.
+    /// The time at which the next flow ends, at the present rates.
     pub(super) fn next_end(&mut self) -> Option<u64> {
         while let Some(&Reverse((time, number))) = self.ends.peek() {
             if self.all[number as usize].ends == time {
@@ -290,8 +296,8 @@ impl Flows {
         None
     }
 
-    /// Takes out a flow that ends at `now` or before: its operation. Of several the one with the
-    /// least number is first.
+    /// Removes a flow that ends at `now` or before, the earliest first, and returns its operation.
+    /// If several end at the same time, the flow of the lowest number is removed.
     pub(super) fn end(&mut self, now: u64) -> Option<u32> {
         if self.next_end()? > now {
             return None;
@@ -325,7 +331,7 @@ impl Flows {
         Some(op)
     }
 
-    /// Counts what a flow has sent up to `now`.
+    /// Adds what a flow has sent up to `now` to its channels.
     fn account(&mut self, number: u32, now: u64) {
         let flow = &mut self.all[number as usize];
         let sent = flow.rate * (now - flow.since) as f64;
@@ -347,12 +353,12 @@ impl Flows {
         flow.since = now;
     }
 
-    /// The rate of each channel, bytes a picosecond, and the bytes that have gone over it.
+    /// For each channel, its rate in bytes per picosecond, and the bytes sent over it.
     pub(super) fn channels(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         self.channels.iter().map(|c| (c.rate, c.bytes))
     }
 
-    /// Bytes over each channel in each span of time.
+    /// For each time span, the bytes sent over each channel; empty if not recorded.
     pub(super) fn used(&self) -> &[Vec<f64>] {
         &self.used
     }
@@ -364,8 +370,8 @@ mod tests {
     use base::seed::FastStream;
     use proptest::prelude::*;
 
-    /// Flows with their parts and bytes, when they begin, and the rates of channels. A flow may
-    /// have a channel several times, which the slow computation counts as often.
+    /// A test case: flows with their parts, bytes and start times, and the rates of channels. A
+    /// flow may list a channel several times; then it uses the channel with each of these shares.
     struct FlowCase {
         rates: Vec<f64>,
         flows: Vec<(u64, f64, Vec<FlowPart>)>,
@@ -401,7 +407,8 @@ mod tests {
         FlowCase { rates, flows: flows.collect() }
     }
 
-    /// Max-min fair rates by raising all flows together, channel by channel, over all of them.
+    /// Max-min fair rates by definition: all flows are raised together until a channel is full,
+    /// then the rest.
     fn fair(rates: &[f64], flows: &[&[FlowPart]]) -> Vec<f64> {
         let mut found: Vec<Option<f64>> = vec![None; flows.len()];
         while found.iter().any(Option::is_none) {
@@ -429,7 +436,7 @@ mod tests {
         found.into_iter().flatten().collect()
     }
 
-    /// When each flow ends: all rates anew at every event.
+    /// The end time of each flow, with all rates recomputed at every event.
     fn slow(case: &FlowCase) -> Vec<f64> {
         let mut left: Vec<f64> = case.flows.iter().map(|f| f.1).collect();
         let mut ends = vec![f64::INFINITY; left.len()];
@@ -456,7 +463,7 @@ mod tests {
         }
     }
 
-    /// Checks that the flows that are going have the rates that are fair.
+    /// Checks that all active flows have their max-min fair rates.
     fn check_rates(case: &FlowCase, flows: &Flows) {
         let going: Vec<&Flow> = flows.all.iter().filter(|f| f.is_going).collect();
         let parts: Vec<&[FlowPart]> = going.iter().map(|f| &f.parts[..]).collect();
@@ -465,8 +472,8 @@ mod tests {
         }
     }
 
-    /// When each flow ends, and the bytes over each channel, with `pause` between settlements;
-    /// none looks at all flows where they are `tied`.
+    /// The end time of each flow, and the bytes over each channel, with `pause` between
+    /// settlements. If `tied`, no settlement examines all flows at once.
     fn quick(case: &FlowCase, pause: u64, tied: bool) -> (Vec<f64>, Vec<f64>) {
         let mut flows = Flows::new(case.rates.iter().copied(), pause, 1_000_000);
         let mut ends = vec![f64::INFINITY; case.flows.len()];
@@ -508,7 +515,7 @@ mod tests {
         (ends, flows.channels().map(|c| c.1).collect())
     }
 
-    /// The bytes that go over a channel.
+    /// The bytes that all flows send over a channel.
     fn over(case: &FlowCase, channel: u32) -> f64 {
         let of = |f: &(u64, f64, Vec<FlowPart>)| {
             let parts = f.2.iter().filter(|p| p.channel == channel);

@@ -1,21 +1,21 @@
-//! The rates of flows, sought anew after some came or went.
+//! Settlement: the rates of flows are recomputed after flows began or ended.
 
 use super::full::FullChannel;
 use super::{Flows, LITTLE, NEVER, RateChange, RateState, SAME};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// After a settlement that changed more than half of all flows, this number of settlements look at
-/// all of them.
+/// Number of settlements that examine all flows at once, after a settlement that changed more than
+/// half of them.
 const WIDE: u32 = 8;
 
 impl Flows {
-    /// Gives every flow its rate from `now` on. O(channels of the flows that are looked at, times
-    /// the logarithm of how many channels these are).
+    /// Sets the max-min fair rate of every flow from `now` on. O(c log c), with c the channels of
+    /// the flows that are examined.
     pub(crate) fn settle(&mut self, now: u64) {
         self.next = now + self.pause;
         let mut change = std::mem::take(&mut self.change);
-        // one that came and went since is not there, or is another that came
+        // a flow that began and has ended again is left out, also if its entry is in use by another
         change.flows.retain(|&number| self.all[number as usize].is_to_be_sought());
         let going = self.all.len() - self.free.len();
         if self.wide > 0 && going > self.channels.len() / 4 {
@@ -41,7 +41,7 @@ impl Flows {
         self.change = RateChange { least: f64::INFINITY, is_smaller: false, ..change };
     }
 
-    /// Looks at the flows whose rate can change: they are in `change` then.
+    /// Settles the flows whose rate can change; these are added to `change.flows`.
     fn settle_tied(&mut self, change: &mut RateChange, now: u64) {
         let least = change.least * (1.0 - SAME);
         let (mut known, mut filled) = (0, usize::MAX);
@@ -53,7 +53,7 @@ impl Flows {
             filled = change.flows.len();
             self.weigh(&change.flows);
             self.fill(filled);
-            // what is full may have flows that are too quick for it now
+            // channels that are now full may have other flows that are above the fair rate
             self.crowded(&mut change.channels);
         }
         for &number in &change.flows {
@@ -61,7 +61,7 @@ impl Flows {
         }
     }
 
-    /// Looks at all flows: where most of them change that is quicker.
+    /// Settles all flows at once, which is faster if most of them change.
     fn settle_all(&mut self, flows: &mut Vec<u32>, now: u64) {
         flows.clear();
         self.full.clear();
@@ -90,9 +90,9 @@ impl Flows {
         }
     }
 
-    /// Seeks the rates of the flows of `channels` from a least rate on; and of those that a full
-    /// channel of such a flow slows down. `known` are the flows whose channels were looked at
-    /// before.
+    /// Marks the flows of `change.channels` for a new rate, unless their rate is below the given
+    /// least one; then also the flows that are limited by full channels of marked flows, and so on.
+    /// `known` is the number of flows whose channels have been examined.
     fn tie(&mut self, least: f64, change: &mut RateChange, known: &mut usize) {
         let RateChange { flows, channels, .. } = change;
         loop {
@@ -131,7 +131,8 @@ impl Flows {
         }
     }
 
-    /// What every channel has for the flows that are sought, and at what rate that fills it.
+    /// Computes, for every channel of these flows, the capacity left for them and the rate at which
+    /// they fill it.
     fn weigh(&mut self, flows: &[u32]) {
         for &channel in &self.met {
             let c = &mut self.channels[channel as usize];
@@ -159,8 +160,8 @@ impl Flows {
         self.full = BinaryHeap::from(full);
     }
 
-    /// Raises all rates that are sought together, those of `left` flows, until each is stopped by a
-    /// channel that is full, or by the most that it may be.
+    /// Raises the rates of all marked flows together until each is stopped by a full channel or by
+    /// its own limit; `left` is the number of these flows.
     fn fill(&mut self, mut left: usize) {
         let mut full = std::mem::take(&mut self.full);
         while let (Some(Reverse(next)), 1..) = (full.pop(), left) {
@@ -187,8 +188,8 @@ impl Flows {
         self.full = full;
     }
 
-    /// A flow that is sought rises no more: its channels have less for the others. Whether it was
-    /// sought.
+    /// Fixes the rate of a marked flow, which reduces the capacity that its channels have left.
+    /// Returns whether the flow was marked.
     fn stop(&mut self, number: u32, rate: f64) -> bool {
         let flow = &mut self.all[number as usize];
         if flow.mark != RateState::Sought {
@@ -204,8 +205,8 @@ impl Flows {
         true
     }
 
-    /// Finds the channels that are full now and have a flow whose rate was not sought, above all
-    /// whose rate was.
+    /// Finds the channels that are full now and carry a flow without a new rate that is faster than
+    /// all flows with a new rate.
     fn crowded(&self, channels: &mut Vec<(u32, f64)>) {
         for &channel in &self.met {
             let c = &self.channels[channel as usize];
@@ -226,7 +227,7 @@ impl Flows {
         }
     }
 
-    /// Forgets what is out of date of when flows end. O(all flows).
+    /// Removes outdated entries from the end times of flows. O(all flows).
     fn order_ends(&mut self) {
         let mut ends = std::mem::take(&mut self.ends).into_vec();
         ends.clear();

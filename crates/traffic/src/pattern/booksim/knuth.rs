@@ -1,4 +1,4 @@
-//! Knuth's portable generator of 2002, which BookSim draws from.
+//! Knuth's portable random generator of 2002, which BookSim uses.
 //!
 //! Source: Knuth, "The art of computer programming", volume 2, third edition, section 3.6, with the
 //! initialization of its ninth printing (`ran_start`, `ran_arr_next`).
@@ -7,7 +7,7 @@ const LONG: usize = 100;
 const SHORT: usize = 37;
 const MODULUS: i64 = 1 << 30;
 const SEPARATION: u32 = 70;
-/// Numbers that are drawn at once; the first hundred of them are used.
+/// The number of values generated at once; only the first hundred are used, for quality.
 const QUALITY: usize = 1009;
 
 /// The generator: a lagged Fibonacci sequence with subtraction, modulo 2^30.
@@ -23,7 +23,7 @@ fn difference(x: i64, y: i64) -> i64 {
 }
 
 impl KnuthGenerator {
-    /// As after `ran_start(seed)`.
+    /// The generator after `ran_start(seed)`.
     pub(super) fn new(seed: i64) -> Self {
         let mut x = [0_i64; 2 * LONG - 1];
         let mut bits = seed.wrapping_add(2) & (MODULUS - 2);
@@ -78,7 +78,7 @@ impl KnuthGenerator {
         all
     }
 
-    /// The next number of 30 bits: `ran_arr_next`.
+    /// The next random number, of 30 bits: `ran_arr_next`.
     pub(super) fn next(&mut self) -> u32 {
         if self.used == LONG {
             self.given = self.array(QUALITY);
@@ -95,8 +95,8 @@ mod tests {
 
     #[test]
     fn numbers_are_those_that_knuth_prints() {
-        // the test of the published program: a[0] of array 2010 of 1009 numbers, and of array 1010
-        // of 2009 numbers, are both 995235265
+        // the test of the published program: the first number of the 2010th array of 1009 numbers,
+        // and of the 1010th array of 2009 numbers, is 995235265
         for (count, arrays) in [(1009, 2010), (2009, 1010)] {
             let mut knuth = KnuthGenerator::new(310_952);
             let first = (0..arrays).map(|_| knuth.array(count)[0]).last();

@@ -1,4 +1,4 @@
-//! BookSim's patterns by BookSim's names and rules; what an endpoint sends to itself is kept.
+//! BookSim's traffic patterns by BookSim's names and rules; endpoints may send to themselves.
 //!
 //! Source: Jiang, Becker, Michelogiannakis et al., "A detailed and flexible cycle-accurate
 //! network-on-chip simulator", ISPASS 2013, and its program at revision 28f43299.
@@ -11,68 +11,70 @@ use base::Refusal;
 use base::seed::Stream;
 use knuth::KnuthGenerator;
 
-/// A traffic pattern of BookSim, which says who sends to whom; endpoints count from 0, and may send
-/// to themselves.
+/// A traffic pattern of BookSim. Endpoints are numbered from 0, and may send to themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BookSimPattern {
     /// To any endpoint.
     Uniform,
-    /// To any endpoint but these.
+    /// To any endpoint except some.
     Background {
-        /// Endpoints that nobody sends to.
+        /// The endpoints that are not sent to.
         without: Vec<u32>,
     },
-    /// To the complement of the own number's bits.
+    /// To the complement of the source's bits.
     BitComplement,
-    /// To the own number's bits in reverse.
+    /// To the source's bits in reverse order.
     BitReverse,
-    /// To the own number's bits rotated left by one.
+    /// To the source's bits rotated left by one.
     Shuffle,
-    /// To the own number with its halves of bits swapped.
+    /// To the source's number with the halves of its bits swapped.
     Transpose,
-    /// Each of `digits` digits to the base `base` plus ceil(base / 2) - 1; higher ones are dropped.
+    /// To the source's number with ceil(base / 2) - 1 added to each of its lowest `digits` digits
+    /// to the base `base`, modulo `base`; higher digits become 0.
     Tornado {
-        /// xr * k.
+        /// xr * k, in terms of BookSim's parameters.
         base: u32,
-        /// n.
+        /// n, in terms of BookSim's parameters.
         digits: u32,
     },
-    /// Each of `digits` digits to the base `base` plus 1; higher ones are dropped.
+    /// To the source's number with 1 added to each of its lowest `digits` digits to the base
+    /// `base`, modulo `base`; higher digits become 0.
     Neighbor {
-        /// xr * k.
+        /// xr * k, in terms of BookSim's parameters.
         base: u32,
-        /// n.
+        /// n, in terms of BookSim's parameters.
         digits: u32,
     },
-    /// To the next endpoint (one third) or itself.
+    /// To the next endpoint with probability 1/3, else to itself.
     Diagonal,
-    /// To s mod N/2, plus N/2 half of the time.
+    /// To s mod N/2, or that plus N/2, with probability 1/2 each; s is the source.
     Asymmetric,
-    /// Half uniform, half to the row and column beside, of 64 endpoints.
+    /// On 64 endpoints: with probability 1/2 to any endpoint, else to one in an adjacent row and
+    /// column.
     Taper64,
     /// To any endpoint of the next group of `dragonflynew`.
     BadDragon {
-        /// Endpoints of a group, 2 k k.
+        /// Number of endpoints of a group, 2 k k.
         group: u32,
     },
-    /// To these endpoints by their weights.
+    /// To these endpoints, in proportion to their weights.
     Hotspot {
-        /// Endpoints; none for one that is drawn, once.
+        /// The endpoints; `None` for one that is drawn once for the whole run.
         at: Vec<Option<u32>>,
-        /// A weight for each.
+        /// The weight of each of these endpoints.
         weights: Vec<u32>,
     },
-    /// For i = 0, 1, ... the (next mod (N - i))-th source that is still free gets destination i,
-    /// next being that of Knuth's generator.
+    /// A permutation: for i = 0, 1, ... destination i goes to the free source with index (next mod
+    /// (N - i)), where next is the next number of Knuth's generator.
     RandomPermutation {
-        /// Its seed, which has nothing to do with the seed of the run.
+        /// The seed of that generator, which is independent of the seed of the run.
         seed: i32,
     },
 }
 
 impl BookSimPattern {
-    /// What this number of endpoints draws from. The seed is for hot endpoints that are left to
-    /// chance. O(endpoints * log(endpoints)).
+    /// The destinations of this pattern for a number of endpoints. `seed` draws the hot endpoints
+    /// that are not given. O(endpoints * log(endpoints)).
     ///
     /// # Errors
     /// When the number of endpoints does not fit the rule.
@@ -124,7 +126,7 @@ impl BookSimPattern {
     }
 }
 
-/// That the number of endpoints does not fit.
+/// The refusal of a number of endpoints that the pattern does not allow.
 fn unfit(name: &str, endpoints: u32, help: &str) -> Refusal {
     Refusal::new("traffic", format!("{name} among {endpoints} endpoints"), help)
 }
@@ -137,7 +139,7 @@ fn bits(name: &str, n: u32, of: fn(u32, u32) -> u32) -> Result<PacketDestination
     Ok(fixed(&(0..n).map(|source| of(source, n.ilog2())).collect::<Vec<_>>()))
 }
 
-/// Each digit, the lowest first, moved around by `by(base)`.
+/// The destinations when `by(base)` is added to each digit, the lowest first, modulo `base`.
 fn moved(
     name: &str,
     endpoints: u32,
@@ -151,7 +153,8 @@ fn moved(
     let (base, digits) = (i64::from(base), if base == 1 { 1 } else { digits });
     let to = |source: u32| {
         let (mut offset, mut to) = (1_i128, 0_i128);
-        // digits beyond the last endpoint are 0 and move to `by`, so the first one settles it
+        // a digit above the number of endpoints is 0 and becomes `by`, so the first such digit
+        // decides
         for _ in 0..digits {
             let digit = i128::from(source) / offset % i128::from(base);
             to += offset * ((digit + i128::from(by(base))) % i128::from(base));
@@ -221,7 +224,7 @@ fn fixed(to: &[u32]) -> PacketDestinations {
 fn randperm(endpoints: u32, seed: i64) -> Vec<u32> {
     let mut knuth = KnuthGenerator::new(seed);
     let mut to = vec![0; endpoints as usize];
-    // how many are free among the 2^b sources that end at each place (a binary indexed tree)
+    // a binary indexed tree: the number of free sources among the 2^b that end at each index
     let mut free: Vec<u32> = (0..=endpoints).map(|i| i & i.wrapping_neg()).collect();
     for i in 0..endpoints {
         let mut left = knuth.next() % (endpoints - i);

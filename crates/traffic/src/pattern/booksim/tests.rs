@@ -9,7 +9,7 @@ fn table(rule: &BookSimPattern, endpoints: u32) -> Vec<u32> {
     all.fixed().expect("one destination a source").to_vec()
 }
 
-/// The rule as it is written, one free source after the other.
+/// A direct implementation of the rule, which scans the free sources, gives the same permutation.
 #[test]
 fn randperm_gives_the_free_source_that_the_number_counts_to() {
     for (n, seed) in [(64_u32, 7_i64), (200, 0), (1, 3), (2, 5), (100, 123_456)] {
@@ -37,18 +37,18 @@ fn digits_move_one_by_one() {
     let shift = |n: u32, by| (0..n).map(|s| (s + by) % n).collect::<Vec<u32>>();
     assert_eq!(table(&BookSimPattern::Tornado { base: 200, digits: 1 }, 200), shift(200, 99));
     assert_eq!(table(&BookSimPattern::Tornado { base: 9, digits: 1 }, 9), shift(9, 4));
-    // fewer digits than endpoints have: the higher ones are dropped
+    // `digits` is too small for all endpoints: higher digits are dropped
     let low: Vec<u32> = (0..64).map(|s| (s + 1) % 8).collect();
     assert_eq!(table(&BookSimPattern::Neighbor { base: 8, digits: 1 }, 64), low);
     assert!(BookSimPattern::Neighbor { base: 8, digits: 3 }.destinations(64, 1).is_err());
     assert!(
         BookSimPattern::Neighbor { base: 1 << 30, digits: 1 << 30 }.destinations(64, 1).is_err()
     );
-    // digits of base 2 move nowhere, however many there are
+    // digits of base 2 do not change, however many there are
     assert_eq!(table(&BookSimPattern::Tornado { base: 2, digits: 1000 }, 64), shift(64, 0));
 }
 
-/// How often each destination is drawn, for the source.
+/// The number of times that each destination of a source is drawn.
 fn counts(rule: &BookSimPattern, source: u32, draws: u32) -> Vec<u32> {
     let all = rule.destinations(64, 1).expect("a pattern");
     assert_eq!(all.active(), 64);
@@ -69,7 +69,7 @@ fn destinations_have_the_chances_of_their_rules() {
         weights: weights.to_vec(),
     };
     let beside = |e: u32| {
-        // of 62, which is in row 7 and column 6; rows and columns go around as numbers do
+        // source 62 is in row 7 and column 6; rows and columns wrap around modulo 64
         let rows = [-8_i32, 0, 8].into_iter().flat_map(|row| [row - 1, row, row + 1]);
         rows.map(|step| (64 + 62 + step) % 64).any(|near| near as u32 == e)
     };
@@ -89,7 +89,7 @@ fn destinations_have_the_chances_of_their_rules() {
             of(&|e| either(e == 0, 0.5) + either(e == 9, 0.25) + either(e == 27 || e == 63, 0.125)),
         ),
         (hot(&[3, 4], &[1, 1]), of(&|e| either(e == 3 || e == 4, 0.5))),
-        // 62 is in the last one
+        // endpoint 62 is in the last group
         (BookSimPattern::BadDragon { group: 8 }, of(&|e| either(e < 8, 0.125))),
         (BookSimPattern::Taper64, of(&|e| 0.5 / 64.0 + either(beside(e), 0.5 / 9.0))),
     ];
@@ -97,7 +97,7 @@ fn destinations_have_the_chances_of_their_rules() {
         assert!((chances.iter().sum::<f64>() - 1.0).abs() < 1e-12, "{rule:?}");
         assert!(fits(&counts(&rule, 62, 100_000), &chances), "{rule:?}");
     }
-    // a hot endpoint that is left to chance is one and the same
+    // a hot endpoint that is drawn is the same for all packets
     let drawn = counts(&BookSimPattern::Hotspot { at: vec![None], weights: vec![1] }, 5, 100);
     assert_eq!(drawn.iter().filter(|&&n| n > 0).count(), 1);
 }

@@ -13,17 +13,18 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::ops::Range;
 
-/// Most channels that an assignment is solved for.
+/// Most channels for which an assignment is solved.
 const MOST_CHANNELS: usize = 256;
-/// Work on assignments, the cubes of their rows, after which no further channel is tried.
+/// Limit of the work on assignments, as the sum of the cubes of their rows; no further channel is
+/// tried beyond it.
 const MOST_WORK: u64 = 1 << 30;
 /// Most rows of an assignment that is solved exactly.
 const MOST_EXACT: usize = 1 << 10;
 
-/// The receiver of every rank, and the load of the busiest channel in endpoints' full rates: over
-/// the routes of `tables`, or evenly over all shortest paths. The channels with the largest bounds
-/// are tried, 256 of them at most: the load is the largest of all permutations where the bounds of
-/// the others are no larger. O(places * endpoints * hops + assignments).
+/// The receiver of every rank, and the load of the busiest channel in units of an endpoint's full
+/// rate: over the routes of `tables`, or evenly over all shortest paths. At most 256 channels are
+/// tried, those with the largest upper bounds. The load is the maximum over all permutations if no
+/// other channel has a larger bound. O(places * endpoints * hops + assignments).
 pub(super) fn sought(
     t: &Topology,
     tables: Option<&Routing>,
@@ -55,8 +56,8 @@ pub(super) fn sought(
     Ok((completed(ranks, &pairs), best))
 }
 
-/// A permutation with these pairs. Ranks that are left over send to receivers that are left over,
-/// halfway around; one that would send to itself is idle.
+/// A permutation that contains these pairs. The remaining ranks send to the remaining receivers,
+/// shifted by half their number; a rank that would send to itself is idle.
 fn completed(ranks: u32, pairs: &[(u32, u32)]) -> Vec<Option<u32>> {
     let mut to = vec![None; ranks as usize];
     let mut taken = vec![false; ranks as usize];
@@ -77,15 +78,15 @@ fn completed(ranks: u32, pairs: &[(u32, u32)]) -> Vec<Option<u32>> {
 /// search.
 type HeaviestAssignment = (f64, Vec<(u32, u32)>, u64);
 
-/// The permutation that puts most on a channel: its load, the pairs of ranks that make it, and what
-/// was to be done for it.
+/// The permutation that loads a channel most: the load, the pairs of ranks that cause it, and the
+/// work of the search.
 fn assigned(
     paths: &PathLoads<'_>,
     across: &[ChannelUser],
     watch: &dyn Watch,
 ) -> Result<HeaviestAssignment, Interrupted> {
     let (sources, receivers) = (&paths.sources, &paths.receivers);
-    // places of one size are assigned as wholes, others endpoint by endpoint
+    // places of equal size are assigned as a whole, others endpoint by endpoint
     let first = sources[0].ranks.len();
     let whole = sources.iter().chain(receivers).all(|place| place.ranks.len() == first);
     let room = |ranks: &[u32]| if whole { 1 } else { ranks.len() };
@@ -136,9 +137,9 @@ fn assigned(
     Ok((load, pairs, (n as u64).pow(if n <= MOST_EXACT { 3 } else { 2 })))
 }
 
-/// The pairs of largest load of each party, where `of` gives the party of a pair: as many as fill
-/// more than `wanted` slots. An assignment of `wanted` parties needs no more of any party, where
-/// one slot may be its own.
+/// For each end of a pair, as `of` returns it, the pairs with the largest load: enough to fill more
+/// than `wanted` slots. An assignment of `wanted` ends needs no other pairs, as at most one slot is
+/// the end itself.
 fn best_of(
     across: &[ChannelUser],
     wanted: usize,
@@ -161,10 +162,10 @@ fn best_of(
     kept
 }
 
-/// Rows or columns of an assignment: as many for each place as it has endpoints.
+/// The rows or columns of an assignment: each place has as many as it has endpoints.
 #[derive(Default)]
 struct AssignmentSlots {
-    /// Place, and which of its endpoints.
+    /// For each slot, its place and the index of the endpoint there.
     all: Vec<(usize, usize)>,
     of: BTreeMap<usize, Range<usize>>,
 }

@@ -22,7 +22,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// How it is asked for.
+/// The row of this pattern in the table of patterns.
 pub(super) const ENTRY: PatternEntry = PatternEntry {
     part: Part::new("worst_case", "the permutation that loads one channel most")
         .takes::<WorstCaseParameters>(),
@@ -50,8 +50,8 @@ enum WorstCaseBasis {
     Tables,
 }
 
-/// The worst case: the receiver of every rank, and the load of the busiest channel where that was
-/// sought.
+/// The pattern: the receiver of every rank, and the load of the busiest channel if that was
+/// computed.
 #[derive(Debug)]
 struct WorstCasePattern {
     to: FixedDestinations,
@@ -89,7 +89,8 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
     Ok(Box::new(WorstCasePattern { to: FixedDestinations::Table(to), load: Some(load) }))
 }
 
-/// The permutation that is known to be the worst of a network's family under minimal routes.
+/// The permutation that is known to be the worst case of the network's family under minimal routes;
+/// none if none is known.
 fn known(t: &Topology, places: &RankPlaces, ranks: u32) -> Option<FixedDestinations> {
     let groups = || by_key(places, |s| t.switches()[s.ix()].group);
     match t.geometry().form {
@@ -108,7 +109,7 @@ fn known(t: &Topology, places: &RankPlaces, ranks: u32) -> Option<FixedDestinati
     }
 }
 
-/// What family the network, or the network of its planes, is of.
+/// The family of the network, or of the networks that are its planes.
 fn family(t: &Topology) -> String {
     let recipe = t.recipe();
     let within = recipe.params.get("of").and_then(|of| of.as_str());
@@ -116,7 +117,7 @@ fn family(t: &Topology) -> String {
     within.unwrap_or_else(|| recipe.family.clone())
 }
 
-/// The ranks by a number of their switches, in the order of these numbers.
+/// The ranks in groups by a key of their switches, in the order of the keys.
 fn by_key(places: &RankPlaces, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
     let mut all: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (&switch, ranks) in places.switches.iter().zip(&places.ranks) {
@@ -125,8 +126,8 @@ fn by_key(places: &RankPlaces, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
     all.into_values().collect()
 }
 
-/// Rank k of every block sends to rank k of the next one, around the end; `None` where there is
-/// one block only.
+/// A pattern in which rank k of every block sends to rank k of the next block, the last to the
+/// first; `None` if there is only one block.
 fn to_next(ranks: u32, blocks: &[Vec<u32>]) -> Option<FixedDestinations> {
     let mut to = vec![None; ranks as usize];
     for (here, next) in blocks.iter().zip(blocks.iter().cycle().skip(1)) {

@@ -1,18 +1,19 @@
 //! Slim Fly: switches in pairs such that the detour-free paths of two pairs share a channel.
 //!
 //! Source: Besta, Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014,
-//! section V (adversarial traffic); the order in which pairs are sought is that of CODES.
+//! section V (adversarial traffic); the order in which pairs are searched is that of CODES.
 
 use super::super::places::RankPlaces;
 use base::SwitchId;
 use fabric::network::Topology;
 
-/// The partner of every switch with endpoints, as places of the list; `None` for those left over.
+/// For each switch with endpoints, the index of its partner; `None` for those without one.
 ///
-/// For the first a without a partner, b from halfway around is tried, and for each neighbour m
-/// that the two share, c from halfway around of m: where m and c share a or b, a and b are
-/// partners, and m and c are. So the paths a - m - b and, say, m - a - c share the channels
-/// between m and a. O(switches^2 * degree^2) at most.
+/// The first switch a without a partner is tried with each b, starting halfway through the list,
+/// and with each neighbour m that a and b share, m is tried with each c in the same order. If m and
+/// c share a or b as a neighbour, a and b become partners, and so do m and c. So the paths a - m -
+/// b and, for example, m - a - c share the channels between m and a. O(switches^2 * degree^2) at
+/// most.
 pub(super) fn paired(t: &Topology, places: &RankPlaces) -> Vec<Option<usize>> {
     let all = SwitchNeighbours::new(t, places);
     let count = places.switches.len();
@@ -29,7 +30,7 @@ pub(super) fn paired(t: &Topology, places: &RankPlaces) -> Vec<Option<usize>> {
     partner
 }
 
-/// The neighbours of every switch with endpoints, and whether these are of its own column.
+/// The neighbours of every switch with endpoints, and for each whether it is in the same column.
 struct SwitchNeighbours {
     near: Vec<Vec<(usize, bool)>>,
 }
@@ -51,9 +52,9 @@ impl SwitchNeighbours {
         Self { near: near.collect() }
     }
 
-    /// The neighbours that two switches share: first those over a link within a column and one
-    /// between columns, then those over a link between columns and one within, then those over two
-    /// links between columns, then those over two within; each by number.
+    /// The neighbours that two switches share, in this order: over a link within a column, then one
+    /// between columns; over a link between columns, then one within; over two links between
+    /// columns; over two links within columns. Each group is in the order of numbers.
     fn shared(&self, a: usize, b: usize) -> Vec<usize> {
         let mut all = Vec::new();
         for &(m, of_a) in &self.near[a] {
@@ -85,7 +86,7 @@ impl SwitchNeighbours {
     }
 }
 
-/// All from halfway around of `of` that have no partner.
+/// The switches without a partner, starting half the list after `of`.
 fn across(of: usize, partner: &[Option<usize>]) -> impl Iterator<Item = usize> + '_ {
     let count = partner.len();
     let all = (0..count).map(move |i| (of + count / 2 + i) % count);

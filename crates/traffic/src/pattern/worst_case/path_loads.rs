@@ -1,4 +1,5 @@
-//! What every pair of endpoints puts on every channel: over tables, or evenly over shortest paths.
+//! The load that every pair of endpoints puts on every channel: over tables, or evenly over all
+//! shortest paths.
 
 use crate::demand::capacities;
 use crate::working::working;
@@ -12,11 +13,11 @@ const MOST_PAIRS: u64 = 1 << 22;
 /// Most places times channels for which bounds of both kinds are kept.
 const MOST_BOUNDS: usize = 1 << 26;
 
-/// A source and a receiver that use a channel, and the load that one endpoint's full rate puts on
-/// it.
+/// A source and a receiver that use a channel, and the load on it if one endpoint sends at full
+/// rate.
 pub(super) type ChannelUser = (usize, usize, f64);
 
-/// Endpoints that are plugged into the same switches.
+/// A group of endpoints that are plugged into the same switches.
 #[derive(Clone)]
 pub(super) struct EndpointGroup {
     rails: Vec<TerminalId>,
@@ -26,13 +27,14 @@ pub(super) struct EndpointGroup {
 
 /// Upper bounds of the loads that permutations put on channels.
 struct LoadBounds {
-    /// Into all receivers that were looked at.
+    /// For each channel, the sum over the receivers visited so far of their largest load times
+    /// their room.
     into: Vec<f64>,
-    /// Into the receiver that is looked at, from any one source.
+    /// For each channel, the largest load from any source to the present receiver.
     most_into: Vec<f64>,
-    /// The channels for which that is not 0.
+    /// The channels with an entry in `most_into` that is not 0.
     touched: Vec<usize>,
-    /// From each source to any one receiver, by source and channel.
+    /// For each source and channel, the largest load to any receiver.
     most_out: Vec<f32>,
 }
 
@@ -45,7 +47,7 @@ impl LoadBounds {
         *most = most.max(load);
     }
 
-    /// Ends the look at a receiver, which has room for `room` sources.
+    /// Ends the visit of a receiver, which has room for `room` sources.
     fn next(&mut self, room: usize) {
         for c in self.touched.drain(..) {
             self.into[c] += self.most_into[c] * room as f64;
@@ -61,11 +63,11 @@ type PairVisitor<'a> = dyn FnMut(usize, usize, &[(usize, f64)]) + 'a;
 pub(super) struct PathLoads<'a> {
     t: &'a Topology,
     tables: Option<&'a Routing>,
-    /// The working rails of those who are plugged into the same switches, and who they are.
+    /// The groups of sources with the same switches: their working rails and their ranks.
     pub(super) sources: Vec<EndpointGroup>,
-    /// Receivers, likewise; with tables each endpoint is one.
+    /// The groups of receivers, likewise; with tables each endpoint is a group of its own.
     pub(super) receivers: Vec<EndpointGroup>,
-    /// Time each channel takes for an endpoint's worth of traffic.
+    /// For each channel, the time that it takes for the traffic of one endpoint at full rate.
     relative: Vec<f64>,
 }
 
@@ -97,8 +99,8 @@ impl<'a> PathLoads<'a> {
         Ok(Self { t, tables, sources, receivers, relative: relative.collect() })
     }
 
-    /// Calls `each(source, receiver, loads)` for every pair of places, receivers outermost, the
-    /// loads being of channels in order, each once.
+    /// Calls `each(source, receiver, loads)` for every pair of groups, with receivers in the outer
+    /// loop. `loads` are sorted by channel, each once.
     fn every(&self, each: &mut PairVisitor<'_>, watch: &dyn Watch) -> Result<(), Stop> {
         let mut sum = vec![0.0; self.relative.len()];
         let (mut loads, mut room) = (Vec::new(), SplitScratch::default());
@@ -127,7 +129,7 @@ impl<'a> PathLoads<'a> {
         Ok(())
     }
 
-    /// What one endpoint's full rate from `from` to `to` puts on each channel.
+    /// The load on each channel if one endpoint sends at full rate from `from` to `to`.
     fn pair(
         &self,
         from: &[TerminalId],
@@ -173,9 +175,9 @@ impl<'a> PathLoads<'a> {
         Ok(())
     }
 
-    /// For each channel an upper bound of what a permutation can put on it: the smaller one of what
-    /// all sources could if receivers had room for all, and what all receivers could take if
-    /// sources could send to all.
+    /// For each channel an upper bound of the load of a permutation. It is the smaller of two sums:
+    /// of the sources, each with its heaviest receiver, and of the receivers, each with its
+    /// heaviest source.
     pub(super) fn bounds(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
         let channels = self.relative.len();
         let mut all = LoadBounds {
@@ -219,7 +221,7 @@ impl<'a> PathLoads<'a> {
         Ok(all.into.iter().zip(&out).map(|(a, b): (&f64, &f64)| a.min(*b)).collect())
     }
 
-    /// The pairs that cross each of the wanted channels, which are numbered.
+    /// The pairs that use each of the wanted channels, by the index of the channel among them.
     pub(super) fn crossing(
         &self,
         wanted: &BTreeMap<usize, usize>,
@@ -240,17 +242,17 @@ impl<'a> PathLoads<'a> {
     }
 }
 
-/// The links that lead nearer to a switch, for paths that are split evenly over them at every
+/// The links from each switch that lead nearer to one switch, for paths that split evenly at every
 /// switch.
 struct EvenSplit {
     distance: Vec<u32>,
     starts: Vec<usize>,
-    /// Channel and the switch behind it; those of switch v from `starts[v]` on.
+    /// For each such link, its channel and the switch that it leads to; those of switch v start at
+    /// `starts[v]`.
     nearer: Vec<(usize, usize)>,
 }
 
-/// The memory with which split traffic is followed: the amount at each switch, and the switches
-/// that it came to.
+/// Scratch memory for following split traffic: the amount at each switch, and the switches reached.
 #[derive(Default)]
 struct SplitScratch {
     amount: Vec<f64>,
@@ -259,7 +261,7 @@ struct SplitScratch {
 }
 
 impl EvenSplit {
-    /// Those of each of these rails' switches. O(rails * links).
+    /// The even splits towards the switch of each of these rails. O(rails * links).
     fn all(t: &Topology, to: &[TerminalId]) -> Vec<Self> {
         to.iter().map(|i| Self::new(t, t.terminals()[i.ix()].plug.switch)).collect()
     }
@@ -276,7 +278,7 @@ impl EvenSplit {
         Self { distance, starts, nearer }
     }
 
-    /// What `amount` from a switch puts on each channel. O(links that it is spread over).
+    /// The load on each channel if `amount` is sent from a switch. O(links that it is spread over).
     fn from(
         &self,
         t: &Topology,

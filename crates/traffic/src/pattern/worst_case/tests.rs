@@ -35,7 +35,7 @@ fn groups_pods_and_leaves_send_to_the_next() {
     }
 }
 
-/// The rule as it is written, with sets of neighbours.
+/// A direct implementation of the pairing rule, with sets of neighbours.
 fn by_the_rule(t: &Topology) -> Vec<Option<usize>> {
     let r = t.switches().len();
     let near: Vec<std::collections::BTreeSet<usize>> =
@@ -87,8 +87,9 @@ fn slim_fly_is_paired_by_the_published_rule() {
     }
 }
 
-/// What a full rate from switch `from` puts on each channel when it is split evenly, at every
-/// switch, over the links that lead nearer to `to`: by walking every one of them.
+/// Adds to `sum` the load of each channel if `amount` is sent from switch `from` and is split
+/// evenly, at every switch, over the links that lead nearer to `to`; it follows each link
+/// separately.
 fn loads(t: &Topology, from: usize, to: usize, amount: f64, sum: &mut Vec<f64>) {
     if from == to {
         return;
@@ -107,7 +108,7 @@ fn loads(t: &Topology, from: usize, to: usize, amount: f64, sum: &mut Vec<f64>) 
     }
 }
 
-/// The most that a permutation of the rows from `row` on puts on channel `c`.
+/// The largest load that a permutation of the rows from `row` on puts on channel `c`.
 fn best(put: &[Vec<f64>], n: usize, row: usize, used: u32, c: usize) -> f64 {
     let free = (0..n).filter(|j| used >> j & 1 == 0);
     let over = free.map(|j| put[row * n + j][c] + best(put, n, row + 1, used | 1 << j, c));
@@ -139,7 +140,7 @@ fn busiest(t: &Topology, to: &[u32]) -> f64 {
     sum.into_iter().fold(0.0, f64::max)
 }
 
-/// A row of switches with these numbers of endpoints.
+/// A chain of switches with these numbers of endpoints.
 fn row(of: &[u32]) -> Topology {
     let mut b = Builder::new();
     for i in 0..of.len() {

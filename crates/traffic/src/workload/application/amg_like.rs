@@ -7,7 +7,7 @@ use super::kind::ApplicationEntry;
 use super::multigrid::{HaloNeighbours, MultigridParameters, NeighbourDirection, made};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "amg_like",

@@ -17,7 +17,7 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "amg_trace_like",
@@ -42,8 +42,8 @@ struct AmgParameters {
     cycles: u64,
 }
 
-/// Elements of 8 bytes across a face, an edge, a corner, and to a rank two away, in each exchange
-/// of a cycle; 0: no message.
+/// For each exchange of a cycle, the number of elements sent across a face, across an edge, across
+/// a corner, and to a rank two away; 0 means that no message is sent.
 const EXCHANGES: [[u64; 4]; 26] = [
     [1600, 0, 0, 0],
     [1600, 0, 0, 0],
@@ -82,7 +82,7 @@ struct AmgProgram {
     cycles: u64,
 }
 
-/// Another rank, and which column of the table it is.
+/// A neighbour: its rank, and the column of `EXCHANGES` for its kind.
 type ColumnNeighbour = (u32, usize);
 
 impl AmgProgram {
@@ -91,15 +91,16 @@ impl AmgProgram {
         [rank / p / p, rank / p % p, rank % p]
     }
 
-    /// What kind of neighbour of a rank at `from` the one at `to` is; none where it sends it
-    /// nothing.
+    /// The column of `EXCHANGES` for the message from the rank at `from` to the one at `to`; none
+    /// if it sends nothing there.
     fn kind(&self, from: [i32; 3], to: [i32; 3]) -> Option<usize> {
         let steps: Vec<i32> = from.iter().zip(to).map(|(a, b)| b - a).collect();
         let turns = steps.iter().filter(|&&step| step != 0).count();
         if steps.iter().all(|step| step.abs() < 2) {
             return turns.checked_sub(1);
         }
-        // two steps are taken in one direction, away from the border
+        // a neighbour two away differs in one coordinate only, in the direction away from the
+        // border
         let leaves = |(&x, &step): (&i32, &i32)| match step {
             2 => x == 0,
             -2 => x == self.p - 1,
@@ -109,7 +110,7 @@ impl AmgProgram {
         (far == 1 && from.iter().zip(&steps).all(leaves)).then_some(3)
     }
 
-    /// Whom a rank sends to, and whom it hears from; ascending.
+    /// The neighbours that a rank sends to, and those that it receives from; in ascending order.
     fn neighbours(&self, rank: u32) -> [Vec<ColumnNeighbour>; 2] {
         let me = self.at(rank);
         let mut found = [Vec::new(), Vec::new()];
@@ -170,7 +171,8 @@ mod tests {
         make("amg_trace_like", given.as_object().expect("a table"), &Quiet).expect("it is made")
     }
 
-    /// Messages, bytes and peers of each place: how many coordinates are inside the box.
+    /// Messages, bytes and number of peers of each rank, by the number of its coordinates inside
+    /// the box.
     fn places(of: &Schedule, p: u32) -> BTreeMap<usize, BTreeSet<(u64, u64, usize)>> {
         let mut found: BTreeMap<usize, BTreeSet<(u64, u64, usize)>> = BTreeMap::new();
         for rank in 0..of.ranks() {
@@ -186,7 +188,7 @@ mod tests {
         found
     }
 
-    /// The trace: messages and bytes of a rank by its place.
+    /// The trace: messages and bytes of a rank, by the number of its coordinates inside the box.
     const TRACE: [(f64, f64); 4] = [(421., 377e3), (549., 502e3), (751., 631e3), (1060., 760e3)];
 
     #[test]
@@ -200,7 +202,7 @@ mod tests {
                 let (due, due_bytes) = TRACE[place];
                 assert!((messages as f64 / due - 1.0).abs() < 0.05, "{place}: {messages} messages");
                 assert!((bytes as f64 / due_bytes - 1.0).abs() < 0.02, "{place}: {bytes} bytes");
-                // the trace: 13 to 20 of a corner, 26 inside
+                // in the trace, corner ranks have 13 to 20 peers, and the rank inside has 26
                 assert!([13..=20, 12..=26, 18..=26, 26..=26][place].contains(&peers), "{peers}");
             }
         }

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 /// Most edges that are drawn.
 const MOST_EDGES: u64 = 1 << 26;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("bfs", "breadth-first search of an R-MAT graph, level by level")
         .takes::<BfsParameters>(),
@@ -97,7 +97,7 @@ struct BfsProgram {
 /// One level of the search.
 struct BfsLevel {
     exchange: CollectiveCall,
-    /// Edges that each rank looks through, and those that are reported to it.
+    /// The edges that each rank examines, and the edges that are reported to each rank.
     looked: Vec<u64>,
     heard: Vec<u64>,
 }
@@ -115,10 +115,10 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     }))
 }
 
-/// The graph that is asked for.
+/// Draws the graph that the parameters describe.
 ///
 /// # Errors
-/// When it is too large, or the user stops it.
+/// When the graph is too large, or `watch` says stop.
 pub(super) fn graph(
     scale: GraphScale,
     edge_factor: EdgeFactor,
@@ -133,14 +133,15 @@ pub(super) fn graph(
     RmatGraph::draw(scale.0, edge_factor.0, seed.0, watch)
 }
 
-/// Where the search begins: a vertex drawn among those with neighbours; vertex 0 if none has any.
+/// The start vertex of the search, drawn among vertices with neighbours; vertex 0 if there are
+/// none.
 pub(super) fn first(graph: &RmatGraph, seed: u64) -> u32 {
     let all: Vec<u32> = (0..graph.vertices()).filter(|&v| !graph.of(v).is_empty()).collect();
     let mut stream = Stream::new(seed, "bfs", 0);
     if all.is_empty() { 0 } else { all[stream.below(all.len() as u64) as usize] }
 }
 
-/// The rank of a vertex, of `vertices` in equal parts.
+/// The rank that owns a vertex; `vertices` are divided into equal parts.
 pub(super) fn owner(vertex: u32, vertices: u32, ranks: u32) -> u32 {
     (u64::from(vertex) * u64::from(ranks) / u64::from(vertices)) as u32
 }
@@ -160,7 +161,7 @@ fn levels(
     while !now.is_empty() {
         let (mut looked, mut heard) = (vec![0; ranks as usize], vec![0; ranks as usize]);
         let (mut all, mut next): (Vec<ExchangeMessage>, Vec<u32>) = (Vec::new(), Vec::new());
-        // ascending, so that the vertices of a rank come together
+        // in ascending order, so that the vertices of a rank are consecutive
         now.sort_unstable();
         for (i, of_rank) in now.chunk_by(|a, b| rank(*a) == rank(*b)).enumerate() {
             if i % 16 == 0 {

@@ -28,7 +28,7 @@ use base::{Stop, Watch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "bfs_2d",
@@ -73,7 +73,7 @@ fn ring() -> AllgatherChoice {
 
 /// The program of a breadth-first search with the matrix divided among ranks.
 struct Bfs2dProgram {
-    /// Rows and columns.
+    /// The number of rows and columns of the grid of ranks.
     grid: [u32; 2],
     levels: Vec<Bfs2dLevel>,
     sum: CollectiveCall,
@@ -82,13 +82,13 @@ struct Bfs2dProgram {
 
 /// One level of the search.
 struct Bfs2dLevel {
-    /// Bytes of the vertices of each rank.
+    /// Bytes of the vertices that each rank owns in the level.
     own: Vec<u64>,
     /// The allgather of each column.
     expand: Vec<CollectiveCall>,
     /// The exchange of each row.
     fold: Vec<CollectiveCall>,
-    /// Edges that each rank looks through, and vertices found that are reported to it.
+    /// The edges that each rank examines, and the vertices that are reported to each rank.
     looked: Vec<u64>,
     heard: Vec<u64>,
 }
@@ -118,13 +118,13 @@ fn levels(
     let first = bfs::first(graph, with.seed.0);
     let mut seen = vec![false; graph.vertices() as usize];
     seen[first as usize] = true;
-    // in which column, and level, a vertex was found last
+    // for each vertex, the column and level in which it was last found
     let mut reported = vec![u64::MAX; graph.vertices() as usize];
     let (mut found, mut now, mut turn) = (Vec::new(), vec![first], 0);
     while !now.is_empty() {
         let mut level = LevelSizes::new(grid);
         let mut next = Vec::new();
-        // ascending, so that the vertices of a column come together
+        // in ascending order, so that the vertices of a column are consecutive
         now.sort_unstable();
         for of_column in now.chunk_by(|a, b| part(*a) / rows == part(*b) / rows) {
             watch.tick("search", found.len() as u64, 0)?;
@@ -151,16 +151,16 @@ fn levels(
     Ok(found)
 }
 
-/// The sizes of a level while it is searched.
+/// The sizes of a level, which are counted while it is searched.
 struct LevelSizes {
     grid: [u32; 2],
-    /// Vertices of each rank.
+    /// The number of vertices of the level that each rank owns.
     own: Vec<u64>,
     looked: Vec<u64>,
     heard: Vec<u64>,
-    /// Vertices of each rank that a column has found.
+    /// For each rank, the number of its vertices that the present column has found.
     counts: Vec<u64>,
-    /// Messages along each row, by columns.
+    /// For each row, the messages in it, column by column.
     fold: Vec<Vec<ExchangeMessage>>,
 }
 
@@ -177,7 +177,7 @@ impl LevelSizes {
         }
     }
 
-    /// A column tells all owners what it has found.
+    /// Adds the messages in which a column reports what it found to the owners.
     fn tell(&mut self, column: u32) {
         let columns = self.grid[1];
         for (owner, count) in (0..).zip(&mut self.counts) {
@@ -213,7 +213,8 @@ impl LevelSizes {
 }
 
 impl Bfs2dProgram {
-    /// Each rank's vertices go to the rank that has their turn in the column.
+    /// Sends each rank's vertices to the rank of its column that gathers them, which is the
+    /// transpose step.
     fn transpose(
         &self,
         own: &[u64],

@@ -22,10 +22,10 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Most cells of a rank along a side.
+/// Most cells of a rank in each direction.
 const MOST_CELLS: u64 = 1 << 16;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "conjugate_gradient",
@@ -83,9 +83,9 @@ enum Preconditioner {
 struct ConjugateGradientProgram {
     halo: HaloGrid,
     ranks: u32,
-    /// Cells of a rank along each side.
+    /// Number of cells of a rank in each direction.
     cells: [u64; 3],
-    /// Grids of the multigrid; none without.
+    /// Number of grids of the multigrid preconditioner; none without it.
     levels: Option<u32>,
     sum: CollectiveCall,
     iterations: u64,
@@ -112,7 +112,7 @@ impl ConjugateGradientProgram {
     }
 }
 
-/// The phases of a rank, one after the other.
+/// A writer of the phases of a rank, one after the other.
 struct RankPhases<'g, 't, 's> {
     of: &'g ConjugateGradientProgram,
     me: u32,
@@ -130,7 +130,7 @@ impl RankPhases<'_, '_, '_> {
         self.ends = self.to.calc(self.of.gflops.ns(flops), &self.ends);
     }
 
-    /// A halo exchange on a level, then `flops` operations for each nonzero.
+    /// A halo exchange on a level, then `flops` operations for each nonzero of the rank's rows.
     fn sweep(&mut self, level: u32, flops: u128) {
         let bytes = |direction: &[i32]| {
             let side = |(&n, &step): (&u64, &i32)| if step == 0 { n >> level } else { 1 };

@@ -13,7 +13,7 @@ use super::kind::ApplicationEntry;
 use super::training::{NetworkLayer, OperatorPartParameters, TrainingParameters, made};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("cosmoflow", "training of CosmoFlow, data parallel, operators in parts")
         .takes::<TrainingParameters>()

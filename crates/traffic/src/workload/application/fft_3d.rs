@@ -22,10 +22,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Most ranks that exchange among themselves.
+/// Most ranks that exchange data in one all-to-all.
 const MOST_PARTNERS: u32 = 4096;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("fft_3d", "a Fourier transform of a cube, in slabs or in pencils")
         .takes::<FftParameters>(),
@@ -87,17 +87,17 @@ enum AllToAllRounds {
 struct FftProgram {
     ranks: u32,
     n: u64,
-    /// P and Q: the ranks of each of both all-to-alls; slabs have P of 1.
+    /// P and Q, the numbers of ranks of the two all-to-alls; for slabs P is 1.
     grid: [u32; 2],
-    /// The all-to-all within columns and within rows, by how many lines each rank holds
-    /// in the direction that stays.
+    /// The all-to-alls within columns, and those within rows. The key is the number of lines of a
+    /// rank in the direction that is not exchanged.
     calls: [BTreeMap<u64, CollectiveCall>; 2],
     back: bool,
     iterations: u64,
     gflops: ComputeRate,
 }
 
-/// Points of part `i` of `parts`.
+/// The number of points in part `i` of `parts`.
 fn part(n: u64, i: u32, parts: u32) -> u64 {
     let until = |i: u32| n * u64::from(i) / u64::from(parts);
     until(i + 1) - until(i)
@@ -142,11 +142,12 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     }))
 }
 
-/// The group of an all-to-all: the number of a rank in it, and the ranks by their numbers.
+/// The group of an all-to-all: the call, the index of a rank in the group, and the ranks by their
+/// indices.
 type AllToAllGroup<'a> = (&'a CollectiveCall, u32, &'a dyn Fn(u32) -> u32);
 
 impl FftProgram {
-    /// Nanoseconds of transforms along `sides` sides of the points that a rank has.
+    /// The time in ns of transforms along `sides` directions of all points of a rank.
     fn compute_ns(&self, points: u64, sides: u64) -> u64 {
         let flops = 5.0 * (points * sides) as f64 * (ln(self.n as f64) / ln(2.0));
         self.gflops.ns(flops.round() as u128)
@@ -161,7 +162,7 @@ impl RankProgram for FftProgram {
     fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let [p, q] = self.grid;
         let (i, j) = (rank / q, rank % q);
-        // a column: the P ranks of one j; a row: the Q ranks of one i
+        // a column has the P ranks of one j, a row the Q ranks of one i
         let column = |other: u32| other * q + j;
         let row = |other: u32| i * q + other;
         let (of_i, of_j) = (part(self.n, i, p), part(self.n, j, q));
@@ -184,7 +185,7 @@ impl RankProgram for FftProgram {
                 ends = turn(0, to, &ends);
                 ends = to.calc(self.compute_ns(points, 1), &ends);
             } else {
-                // slabs have two sides whole
+                // with slabs, a rank has all points in two directions
                 ends = to.calc(self.compute_ns(points, 2), &ends);
             }
             ends = turn(1, to, &ends);

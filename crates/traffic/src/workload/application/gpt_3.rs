@@ -1,6 +1,6 @@
 //! Training of GPT-3: layers in a pipeline, operators in parts, data parallel.
 //!
-//! Of `ranks` = T x D x S, rank `t + T (d + D s)` has part t of the operators of the layers of
+//! With `ranks` = T x D x S, rank `t + T (d + D s)` has part t of the operators of the layers of
 //! stage s for the samples of group d. Each group takes `micro_batches` through its stages, one
 //! forward and one backward in turn as soon as the pipeline is full (1F1B). Forward of a layer has
 //! two sums over the T parts, behind attention and behind the two full layers, of `micro_batch` x
@@ -31,7 +31,7 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "gpt_3",
@@ -98,15 +98,16 @@ struct GptProgram {
     groups: u32,
     stages: u32,
     micro_batches: u64,
-    /// Layers of a stage.
+    /// Number of layers of a stage.
     layers: u64,
-    /// Operations of a rank: of a layer forward, and of the words at the end.
+    /// Operations of a rank: forward through a layer, and in the word output at the end.
     layer_flops: u128,
     word_flops: u128,
     recompute: bool,
-    /// Bytes from one stage to the next.
+    /// Bytes sent from one stage to the next.
     between: u64,
-    /// The sum of a layer's parts, and that of the gradients of each stage.
+    /// The allreduce over a layer's operator parts, and for each stage the allreduce of its
+    /// gradients.
     part_sum: CollectiveCall,
     gradients: Vec<CollectiveCall>,
     iterations: u64,
@@ -155,25 +156,25 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     }))
 }
 
-/// A rank whose operations are written, with those that the next ones wait for.
+/// The writer of a rank's operations, with the operations that the next ones wait for.
 struct RankWriter<'g, 't, 's> {
     of: &'g GptProgram,
     place: [u32; 3],
     to: &'t mut RankScript<'s>,
     ends: Vec<u32>,
-    /// Sends that nothing waits for but the end of the iteration.
+    /// Sends that only the end of the iteration waits for.
     sent: Vec<u32>,
     phase: u64,
 }
 
 impl RankWriter<'_, '_, '_> {
-    /// The rank of the same part and group in another stage.
+    /// The rank with the same operator part and group in another stage.
     fn at(&self, stage: u32) -> u32 {
         let [part, group, _] = self.place;
         part + self.of.parts * (group + self.of.groups * stage)
     }
 
-    /// Through the layers: operations of each, and two sums.
+    /// Passes through all layers: in each, `flops` operations and two allreduces.
     fn layers(&mut self, flops: u128) {
         if self.to.is_over() {
             return;
@@ -197,7 +198,7 @@ impl RankWriter<'_, '_, '_> {
         self.to.on(1);
     }
 
-    /// From one stage to another: what comes is waited for, what goes is not.
+    /// Receives from another stage, and waits for the message; sends are not waited for.
     fn receive(&mut self, stage: u32, tag: u32) {
         let message = [(self.at(stage), self.of.between, tag)];
         self.ends = self.to.exchange(&[], &message, &self.ends);
@@ -256,7 +257,8 @@ impl RankProgram for GptProgram {
             if script.to.is_over() {
                 return;
             }
-            // between stages two tags for each micro-batch, from the middle of all on
+            // messages between stages have two tags for each micro-batch, in the upper half of all
+            // tags
             let at = |batch: u64, back: u64| tag((1 << 23) + 2 * (iteration * m + batch) + back);
             for batch in 0..ahead {
                 script.forward(at(batch, 0));

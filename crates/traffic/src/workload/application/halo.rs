@@ -1,14 +1,14 @@
-//! Neighbours in a grid of ranks, and the exchange of what lies at the borders.
+//! Grids of ranks with their neighbours, and halo exchanges on them.
 
 use crate::workload::{RankScript, ScriptMessage};
 
-/// A grid of ranks, the last side the fastest.
+/// A grid of ranks; the last coordinate varies fastest.
 #[derive(Debug)]
 pub(super) struct HaloGrid {
     pub(super) sides: Vec<u32>,
-    /// Whether the last is a neighbour of the first.
+    /// Whether the last rank in a direction is a neighbour of the first.
     pub(super) periodic: bool,
-    /// Whether ranks across edges and corners are neighbours too.
+    /// Whether ranks across edges and corners are neighbours, too.
     pub(super) diagonal: bool,
 }
 
@@ -16,7 +16,8 @@ pub(super) struct HaloGrid {
 type GridOffset = Vec<i32>;
 
 impl HaloGrid {
-    /// Steps to all neighbours. The opposite of the first is the last, and so on.
+    /// The steps to all neighbours. The i-th step from the start is the opposite of the i-th from
+    /// the end.
     fn steps(&self) -> Vec<GridOffset> {
         let sides = self.sides.len() as u32;
         let numbered = |n: usize| -> GridOffset {
@@ -27,7 +28,7 @@ impl HaloGrid {
         all.filter(|step| turns(step) == 1 || (self.diagonal && turns(step) > 1)).collect()
     }
 
-    /// The rank that a step leads to; none beyond the border, and none where it is the same rank.
+    /// The rank that a step leads to; none beyond the border, or if it is the same rank.
     fn neighbour(&self, rank: u32, step: &GridOffset) -> Option<u32> {
         let (mut stride, mut found) = (1, 0);
         let mut left = rank;
@@ -43,7 +44,8 @@ impl HaloGrid {
         (found != rank).then_some(found)
     }
 
-    /// The messages of a rank, to and from its neighbours: `bytes` of each by its step.
+    /// The messages of a rank to its neighbours and from them; `bytes` is the size of each by its
+    /// step.
     pub(super) fn messages(
         &self,
         rank: u32,
@@ -55,14 +57,14 @@ impl HaloGrid {
         for (i, step) in steps.iter().enumerate() {
             if let Some(other) = self.neighbour(rank, step) {
                 to.push((other, bytes(step), tag + i as u32));
-                // what comes from there has the tag of the opposite step
+                // the message from there has the tag of the opposite step
                 from.push((other, bytes(step), tag + (steps.len() - 1 - i) as u32));
             }
         }
         (to, from)
     }
 
-    /// Exchanges with all neighbours at once.
+    /// Exchanges messages with all neighbours at once.
     pub(super) fn exchange(
         &self,
         rank: u32,

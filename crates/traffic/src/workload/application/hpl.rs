@@ -24,7 +24,7 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new("hpl", "LU factorisation of a matrix over a grid of ranks, as HPL")
         .takes::<HplParameters>(),
@@ -48,7 +48,7 @@ struct HplParameters {
     gflops: ComputeRate,
 }
 
-/// The program of LINPACK.
+/// The program of High-Performance Linpack.
 struct LinpackProgram {
     grid: [u32; 2],
     n: u64,
@@ -75,7 +75,8 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
 }
 
 impl LinpackProgram {
-    /// Of the rows, or columns, from `first` on those that number `at` of `side` has.
+    /// The number of rows, or columns, from `first` on that process row (or column) `at` of `side`
+    /// holds.
     fn local(&self, first: u64, at: u32, side: u32) -> u64 {
         let cycle = self.nb * u64::from(side);
         let below = |x: u64| {

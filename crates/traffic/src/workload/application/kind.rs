@@ -1,4 +1,4 @@
-//! What an application is, how it is asked for, and how its sums are made.
+//! The table of applications, and the parameters and operations that they share.
 
 use crate::workload::collective::{AllreduceChoice, CollectiveCall};
 use crate::workload::{RankProgram, WorkloadRequest};
@@ -10,22 +10,22 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A program, or why there is none.
+/// A program, or the reason why it cannot be made.
 pub(super) type ProgramResult = Result<Box<dyn RankProgram>, Stop>;
 
 /// A row of the table of applications.
 pub struct ApplicationEntry {
     /// Its name, what it does, and its parameters.
     pub part: Part,
-    /// The program with these parameters.
+    /// Makes the program for these parameters.
     pub(in crate::workload) make: fn(&WorkloadRequest<'_>) -> ProgramResult,
 }
 
-/// Algorithm of sums, `allreduce_...`; none: they are left out.
+/// The algorithm of allreduces, named `allreduce_...`; none if they are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct SumAlgorithm(Option<AllreduceChoice>);
 
-/// The word for sums that are left out.
+/// The word that leaves allreduces out.
 const NONE: &str = "none";
 
 impl Default for SumAlgorithm {
@@ -34,7 +34,7 @@ impl Default for SumAlgorithm {
     }
 }
 
-/// The usual algorithm of sums of large vectors.
+/// The default algorithm for allreduces of large vectors.
 pub(super) fn ring() -> SumAlgorithm {
     SumAlgorithm(Some(AllreduceChoice::new("allreduce_ring")))
 }
@@ -82,7 +82,7 @@ impl JsonSchema for SumAlgorithm {
 }
 
 impl SumAlgorithm {
-    /// The sum over this number of ranks; nothing where sums are left out.
+    /// The allreduce over this number of ranks; an empty operation if allreduces are left out.
     pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<CollectiveCall, Stop> {
         match self.0 {
             None => Ok(CollectiveCall::nothing(ranks)),

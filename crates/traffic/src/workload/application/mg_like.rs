@@ -7,7 +7,7 @@ use super::kind::ApplicationEntry;
 use super::multigrid::{HaloNeighbours, MultigridParameters, NeighbourDirection, made};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "mg_like",
@@ -17,7 +17,7 @@ pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     make: |request| made(HaloNeighbours { directions: DIRECTIONS.to_vec(), bytes }, request),
 };
 
-/// Forth and back in each direction.
+/// The neighbours: one in each direction along every axis.
 const DIRECTIONS: [NeighbourDirection; 6] =
     [[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0], [0, 0, 1], [0, 0, -1]];
 

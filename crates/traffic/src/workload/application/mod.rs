@@ -1,15 +1,16 @@
-//! Applications as schedules: one is one file beside this one with its `ENTRY`.
+//! Applications as schedules. To add one, put a file with its `ENTRY` beside this one.
 //!
-//! What an application computes takes time by a rate that is given; the sizes of its messages
-//! follow from its problem. No schedule claims to be a run of a program: it is who sends how much
-//! to whom, and what waits for what.
+//! The time of computation follows from a rate that users set, and the sizes of messages follow
+//! from the problem. A schedule models who sends how much to whom, and what waits for what; it does
+//! not claim to be a run of the real program.
 
 mod halo;
 mod kind;
 mod multigrid;
 #[cfg(test)]
 mod multigrid_tests;
-// That of docs/adding-an-application.md, under a name that adding it leaves free.
+// The application of docs/adding-an-application.md, under a name that does not collide with it once
+// added.
 #[cfg(test)]
 #[path = "../../../../../docs/parts/ping_pong.rs"]
 mod page_ping_pong;

@@ -14,7 +14,7 @@ use base::fields::whole;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Most levels: those of a cube of 2^8 ranks a side, of which one rank is on the last.
+/// Most levels: on a cube of 2^8 ranks a side, the last level has one rank.
 const MOST_LEVELS: u64 = 9;
 
 /// Most cycles.
@@ -43,11 +43,12 @@ pub(super) struct MultigridParameters {
 /// The direction of a neighbour, a step of -1, 0 or 1 along each side.
 pub(super) type NeighbourDirection = [i32; 3];
 
-/// The neighbours of a rank, in the order of their messages, and what they get.
+/// The neighbours of a rank, in the order of their messages, and the bytes for each.
 pub(super) struct HaloNeighbours {
     /// Directions of all neighbours.
     pub(super) directions: Vec<NeighbourDirection>,
-    /// Bytes in a direction on a level, where a face has the base bytes on the finest one.
+    /// Bytes of a message in a direction on a level; `base` is the size for a face on the finest
+    /// level.
     pub(super) bytes: fn(base: u64, direction: NeighbourDirection, level: u32) -> u64,
 }
 
@@ -61,7 +62,7 @@ struct MultigridProgram {
     sum: CollectiveCall,
 }
 
-/// The solver with these halos.
+/// The multigrid solver with these halos.
 pub(super) fn made(halos: HaloNeighbours, request: &WorkloadRequest<'_>) -> ProgramResult {
     let MultigridParameters { p, levels, cycles, base_bytes, allreduce } = request.read()?;
     let ranks = p.pow(3);
@@ -74,7 +75,7 @@ pub(super) fn made(halos: HaloNeighbours, request: &WorkloadRequest<'_>) -> Prog
 }
 
 impl MultigridProgram {
-    /// The messages of a rank on a level, to and from its neighbours.
+    /// The messages of a rank on a level to its neighbours, and those from them.
     fn messages(
         &self,
         rank: u32,
@@ -100,7 +101,7 @@ impl MultigridProgram {
             let back = direction.map(|step| -step);
             let opposite = self.halos.directions.iter().position(|&direction| direction == back);
             to.push((there, bytes, first + number));
-            // what comes from there has the tag of the opposite direction
+            // the message from there has the tag of the opposite direction
             from.push((there, bytes, first + opposite.map_or(0, |number| number as u32)));
         }
         (to, from)

@@ -11,8 +11,8 @@ fn made(name: &str, p: u64, levels: u64, cycles: u64, base_bytes: u64) -> Schedu
     make(name, given.as_object().expect("a table"), &Quiet).expect(name)
 }
 
-/// Messages by their size, without those of the sums: a recursive doubling has rounds of every
-/// rank, and more where the ranks are no power of two.
+/// The number of messages of each size, without those of the allreduces. Recursive doubling has
+/// messages of every rank in each round, and some more if the ranks are not a power of two.
 fn halos(of: &Schedule, cycles: u64) -> BTreeMap<u64, u64> {
     let ranks = u64::from(of.ranks());
     let full = 1_u64 << ranks.ilog2();
@@ -27,8 +27,8 @@ fn halos(of: &Schedule, cycles: u64) -> BTreeMap<u64, u64> {
     found
 }
 
-/// How many messages of which size are due. On a level of n ranks a side there are
-/// C(3, k) 2^k (n - 1)^k n^(3 - k) pairs of neighbours that differ in k coordinates.
+/// The expected number of messages of each size. On a level with n ranks a side there are C(3, k)
+/// 2^k (n - 1)^k n^(3 - k) pairs of neighbours that differ in k coordinates.
 fn due(name: &str, p: u64, levels: u64, cycles: u64, base: u64) -> BTreeMap<u64, u64> {
     let mut all = BTreeMap::new();
     let kinds: &[(u32, u64, u64)] = match name {
@@ -65,8 +65,8 @@ proptest! {
     }
 }
 
-/// Totals of the traces that the packet level is compared on: 83,600 messages of 359.9 MB, 24,216
-/// of 727.9 MB.
+/// The totals equal those of the traces to which the packet level is compared: 83,600 messages with
+/// 359.9 MB, and 24,216 messages with 727.9 MB.
 #[test]
 fn the_reference_runs_have_their_totals() {
     let totals = |found: BTreeMap<u64, u64>| {
@@ -77,7 +77,7 @@ fn the_reference_runs_have_their_totals() {
     assert_eq!(totals(halos(&made("mg_like", 10, 3, 2, 32768), 2)), (24_216, 727.9));
 }
 
-/// Without its sums a schedule has the messages of the closed form and no other.
+/// Without its allreduces a schedule has exactly the messages of the closed form.
 #[test]
 fn sums_can_be_left_out() {
     let given =
@@ -89,11 +89,11 @@ fn sums_can_be_left_out() {
     assert_eq!(ops.filter(|op| op.kind == OperationKind::Recv).count() as u64, due);
 }
 
-/// Two neighbours on a coarse level: their distance, and nobody between them takes part.
+/// On a coarse level two neighbours are further apart, and the ranks between them take no part.
 #[test]
 fn coarse_levels_leave_ranks_out() {
     let of = made("mg_like", 4, 2, 1, 1 << 20);
-    // rank (0, 0, 0): three neighbours 1 away, twice, and three 2 away, once
+    // rank (0, 0, 0) sends to three neighbours 1 away, twice, and to three neighbours 2 away, once
     let range = of.of_rank(0);
     let ops = &of.ops()[range.start as usize..range.end as usize];
     let mut to: Vec<(u32, u64)> = ops

@@ -17,7 +17,7 @@ use base::{Stop, Watch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "random_pairs",
@@ -44,7 +44,7 @@ struct PairParameters {
 struct RandomPairs {
     bytes: u64,
     ranks: u32,
-    /// The partner of every rank, round after round: itself where it has none.
+    /// For each round, the partner of every rank; the rank itself if it has none.
     partners: Vec<u32>,
 }
 

@@ -14,7 +14,7 @@ use super::kind::ApplicationEntry;
 use super::training::{NetworkLayer, TrainingParameters, made};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "resnet_152",
@@ -24,10 +24,10 @@ pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     make: |request| made(layers(), request),
 };
 
-/// Blocks of the stages.
+/// The number of blocks in each stage.
 const STAGES: [u64; 4] = [3, 8, 36, 3];
 
-/// A convolution of `kernel` x `kernel` that makes pictures of `side` x `side`.
+/// A `kernel` x `kernel` convolution whose output has `side` x `side` pixels.
 fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> NetworkLayer {
     let weights = kernel * kernel * from * to;
     NetworkLayer {

@@ -1,4 +1,4 @@
-//! Random graphs of few vertices with very many neighbours: R-MAT, as Graph500 draws them.
+//! R-MAT random graphs, in which few vertices have very many neighbours, as Graph500 draws them.
 //!
 //! Source: Chakrabarti, Zhan, Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004; the
 //! chances are those of Graph500 (Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500, 2010).
@@ -6,23 +6,23 @@
 use base::seed::{FastStream, Stream};
 use base::{Stop, Watch};
 
-/// Chances of a quarter of the matrix, of 100: both ends in the first half, the second end in the
-/// other, the first end in the other.
+/// Probabilities in percent for a quarter of the adjacency matrix: both ends in the first half;
+/// only the second end in the other half; only the first end in the other half.
 const CHANCES: [u32; 3] = [57, 19, 19];
 
-/// An undirected graph as rows of neighbours, each ascending, without loops and double edges.
+/// An undirected graph as rows of neighbours in ascending order, without loops and multiple edges.
 #[derive(Debug)]
 pub(super) struct RmatGraph {
     starts: Vec<usize>,
     all: Vec<u32>,
 }
 
-/// Steps between two looks at whether the user wants to stop.
+/// Steps between two checks for an interrupt by the user.
 const STRIDE: usize = 1 << 16;
 
 impl RmatGraph {
-    /// `2^scale` vertices and `edge_factor` times as many drawn edges; vertices are numbered at
-    /// random. O(edges * scale).
+    /// Draws a graph of `2^scale` vertices, with `edge_factor` drawn edges for each. The vertices
+    /// are numbered at random. O(edges * scale).
     pub(super) fn draw(
         scale: u32,
         edge_factor: u64,
@@ -95,7 +95,7 @@ impl RmatGraph {
     }
 }
 
-/// The ends of an edge: a quarter of the matrix, of it a quarter, and so on.
+/// Draws the two ends of an edge: a quarter of the matrix, a quarter of that, and so on.
 pub(super) fn pair(scale: u32, draws: &mut FastStream) -> (u32, u32) {
     let (mut a, mut b) = (0, 0);
     for _ in 0..scale {

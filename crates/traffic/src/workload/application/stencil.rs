@@ -1,4 +1,5 @@
-//! Stencils on a grid: halos go to the neighbours, and every cell is computed, again and again.
+//! The program of stencils on a grid: iterations of a halo exchange and a computation of every
+//! cell.
 
 use super::halo::HaloGrid;
 use super::kind::ProgramResult;
@@ -42,15 +43,15 @@ pub(super) struct StencilParameters {
 struct StencilProgram {
     halo: HaloGrid,
     ranks: u32,
-    /// Bytes to a neighbour by how many coordinates are others, from one on.
+    /// Bytes sent to a neighbour that differs in one, two or three coordinates.
     bytes: [u64; 3],
     iterations: u64,
     inner_ns: u64,
     border_ns: u64,
 }
 
-/// A stencil of two dimensions, or of three with `edge_bytes` to a rank across an edge; where it is
-/// `diagonal`, ranks across edges and corners are neighbours too.
+/// A stencil in two dimensions, or in three if `edge_bytes` is given: the bytes to a rank across an
+/// edge. If `diagonal`, ranks across edges and corners are neighbours, too.
 pub(super) fn made(
     with: &StencilParameters,
     edge_bytes: Option<u64>,

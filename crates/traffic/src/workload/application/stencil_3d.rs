@@ -11,7 +11,7 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How it is asked for.
+/// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
     part: Part::new(
         "stencil_3d",

@@ -1,4 +1,4 @@
-//! Applications against closed forms, and whether they come to their end.
+//! Tests of applications against closed forms, and that they do not deadlock.
 
 use super::*;
 use crate::workload::{Op, OperationKind, Schedule, make};
@@ -16,7 +16,7 @@ fn ops(of: &Schedule, rank: u32) -> &[Op] {
     &of.ops()[range.start as usize..range.end as usize]
 }
 
-/// Messages and bytes that a rank sends.
+/// The number of messages and bytes that a rank sends.
 fn sent(of: &Schedule, rank: u32) -> (u64, u64) {
     let sizes = ops(of, rank).iter().filter(|op| op.kind == OperationKind::Send).map(|op| op.size);
     (sizes.clone().count() as u64, sizes.sum())
@@ -27,13 +27,13 @@ fn sent_by_all(of: &Schedule) -> (u64, u64) {
     all.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
 }
 
-/// Nanoseconds that a rank computes.
+/// The time in ns that a rank computes.
 fn computed(of: &Schedule, rank: u32) -> u64 {
     ops(of, rank).iter().filter(|op| op.kind == OperationKind::Calc).map(|op| op.size).sum()
 }
 
-/// Runs it where a send ends when its receive has begun, step by step: whether all is done. Every
-/// message must have a receive of its own size.
+/// Runs a schedule step by step, where a send ends only when its receive has begun; returns whether
+/// all operations are done. Every message must have a receive of its own size.
 fn comes_to_its_end(of: &Schedule) -> bool {
     let mut counts = of.counts();
     let mut ready: Vec<u32> =
@@ -114,7 +114,7 @@ fn all_come_to_their_end() {
     }
 }
 
-/// Small values for all numbers that an application takes.
+/// Small values for all numeric parameters of an application.
 fn least(of: &ApplicationEntry, ranks: u32) -> Value {
     let schema = of.part.schema();
     let fields = schema["properties"].as_object().expect("a table").iter();
@@ -152,8 +152,9 @@ fn every_application_comes_to_its_end_or_says_why_not() {
 }
 
 proptest! {
-    /// On a grid with borders faces, edges and corners are those of boxes: of sides a and b there
-    /// are 2 (a-1) b pairs of faces, and so on; around the end each rank has all of them.
+    /// On a grid with borders, neighbours are those in a box: with sides a and b there are 2 (a-1)
+    /// b messages across faces in one direction, and so on. On a periodic grid every rank has all
+    /// neighbours.
     #[test]
     fn stencils_have_the_neighbours_of_a_box(
         sides in proptest::collection::vec(1_u32..5, 3),
@@ -167,7 +168,8 @@ proptest! {
             "corner_bytes": 1, "points": points, "periodic": periodic, "iterations": 2 });
         let found = made("stencil_3d", &own);
         prop_assert!(comes_to_its_end(&found));
-        // a direction is a set of sides; in each, side - 1 ranks a side have a neighbour
+        // a kind of neighbour is a set of directions; in each, side - 1 ranks of a line have a
+        // neighbour
         let (mut messages, mut bytes) = (0, 0);
         for direction in 1..8_u32 {
             let turns = direction.count_ones();
@@ -187,18 +189,19 @@ proptest! {
             } else {
                 u64::from(ranks)
             };
-            // each side has two directions
+            // each direction has two signs
             messages += 2 * (1 << turns) * pairs;
             bytes += 2 * (1 << turns) * pairs * [1000, 10, 1][turns as usize - 1];
         }
         prop_assert_eq!(sent_by_all(&found), (messages, bytes));
     }
 
-    /// In a transform every point but those that stay moves once for each all-to-all.
+    /// In each all-to-all of a transform, every point moves once, except those that stay on their
+    /// rank.
     #[test]
     fn transforms_move_every_point(n in 1_u64..14, p in 1_u32..5, q in 1_u32..5) {
         let kept = |all: u32| -> u64 {
-            // points of which one coordinate's part is the same as another's
+            // points whose parts by two coordinates are the same
             let of = |x: u64| (0..all).find(|&i| x < n * u64::from(i + 1) / u64::from(all));
             let pairs = (0..n).flat_map(|x| (0..n).map(move |y| (x, y)));
             pairs.filter(|(x, y)| of(*x) == of(*y)).count() as u64
@@ -213,7 +216,8 @@ proptest! {
         }
     }
 
-    /// Messages and bytes of the phases of HPL, panel by panel, rows counted one by one.
+    /// The messages and bytes of HPL are those of its phases, panel by panel, with rows counted one
+    /// by one.
     #[test]
     fn linpack_sends_what_its_phases_say(
         n in 1_u64..80, nb in 1_u64..20, log_p in 0_u32..3, q in 1_u64..5,
@@ -226,7 +230,8 @@ proptest! {
         for first in (0..n).step_by(nb as usize) {
             let width = nb.min(n - first);
             let left = first + width..n;
-            // pivots: every rank of a column of P, log2 P times a column of the matrix
+            // pivots: for every column of the matrix, each rank of a process column sends log2 P
+            // messages
             messages += width * p * u64::from(log_p);
             bytes += width * p * u64::from(log_p) * 8 * (2 * nb + 4);
             for i in 0..p {
@@ -240,7 +245,8 @@ proptest! {
                     continue;
                 }
                 let part = 8 * width * columns;
-                // up and down a binomial tree: subtrees of 2^k at 2^k, P / 2 log2 P parts in all
+                // up and down a binomial tree with subtrees of 2^k ranks: P / 2 log2 P parts in
+                // total
                 messages += 2 * (p - 1) + p * (p - 1);
                 bytes += p / 2 * u64::from(log_p) * part.div_ceil(p);
                 let until = |block: u64| part * block / p;
@@ -253,15 +259,15 @@ proptest! {
         prop_assert_eq!(sent_by_all(&found), (messages, bytes));
     }
 
-    /// The search tells one pair for each edge to another rank, of every vertex that is reached; it
-    /// takes as many levels as the farthest vertex is away, and one.
+    /// The search reports one pair for each edge from a vertex that is reached to another rank; its
+    /// number of levels is the distance of the farthest vertex plus one.
     #[test]
     fn searches_tell_every_edge_once(scale in 1_u32..9, ranks in 1_u32..12, seed in 0_u64..50) {
         let graph = rmat::RmatGraph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
         let vertices = graph.vertices();
         let mut far = vec![u32::MAX; vertices as usize];
         far[bfs::first(&graph, seed) as usize] = 0;
-        // distances get smaller until no edge shortens one
+        // shortens distances until no edge shortens one any more
         let mut changed = true;
         while std::mem::take(&mut changed) {
             for v in 0..vertices {
@@ -288,8 +294,9 @@ proptest! {
         prop_assert!(comes_to_its_end(&found));
     }
 
-    /// Over a grid a vertex goes to the rank of its column whose turn it is, from there to the
-    /// others of the column; what a column finds goes once a level to the owner, in its row.
+    /// On a grid of ranks, a vertex goes to the rank of its column that gathers it, then to the
+    /// other ranks of the column. What a column finds goes to the owner in its row, once in each
+    /// level.
     #[test]
     fn searches_over_grids_expand_and_fold(
         scale in 1_u32..8,
@@ -334,7 +341,7 @@ proptest! {
                 prop_assert!(op.peer == turned || to_row == row || to == at);
             }
         }
-        // sums: two along a tree for each rank but one, a level
+        // allreduces: in each level two messages along a tree for each rank but one
         let mut own = own;
         own["allreduce"] = json!("tree");
         let sums = 2 * u64::from(ranks - 1) * levels;
@@ -357,7 +364,8 @@ fn drawn_edges_have_the_chances_of_graph500() {
 
 #[test]
 fn gradients_have_the_halos_and_sums_of_their_method() {
-    // 2 x 2 x 2 ranks: each has 3 faces, 3 edges and a corner; sums take 3 rounds of 8 bytes
+    // with 2 x 2 x 2 ranks, each has 3 faces, 3 edges and a corner; allreduces take 3 rounds of 8
+    // bytes
     let own = |more: Value| {
         let mut all = json!({ "ranks": 8, "nx": 16, "ny": 32, "nz": 64, "iterations": 5 });
         all.as_object_mut().expect("a table").extend(more.as_object().expect("a table").clone());
@@ -376,7 +384,7 @@ fn gradients_have_the_halos_and_sums_of_their_method() {
         let cycle: u64 = (0..3).map(|level| 3 * halo(level)).sum::<u64>() + halo(3);
         let wanted = (5 * (7 * 11 + 3 * 3), 5 * (cycle + halo(0) + 3 * 3 * 8));
         assert_eq!(sent(&grids, rank), wanted);
-        // at 1 Gflop/s an operation takes a nanosecond
+        // at 1 Gflop/s, an operation takes a nanosecond
         let alone = rows * (2 * 27 + 2 * 2 + 3 * 2);
         assert_eq!(computed(&plain, rank), 5 * alone);
         let coarse = |level: u64| rows >> (3 * level);
@@ -391,7 +399,7 @@ fn linpack_computes_two_thirds_of_a_cube() {
     let found = made("hpl", &json!({ "ranks": 4, "n": n, "nb": nb, "gflops": 1 }));
     let all: u64 = (0..4).map(|rank| computed(&found, rank)).sum();
     let wanted = 2 * n.pow(3) / 3;
-    // the terms of n^2 nb that the exact count has as well
+    // the exact count also has terms of the order n^2 nb
     assert!(all > wanted && all < wanted + 2 * n * n * nb, "{all} {wanted}");
 }
 
@@ -399,11 +407,12 @@ fn linpack_computes_two_thirds_of_a_cube() {
 fn networks_have_the_published_parameters() {
     let resnet = resnet_152::layers();
     assert_eq!(resnet.len(), 1 + 3 * (3 + 8 + 36 + 3) + 4 + 1);
-    // torchvision's resnet152: num_params 60192808, 11.51 G multiply-adds
+    // torchvision's resnet152 has num_params 60192808 and 11.51 G multiply-adds
     assert_eq!(resnet.iter().map(|layer| layer.parameters).sum::<u64>(), 60_192_808);
     let operations: u64 = resnet.iter().map(|layer| layer.flops / 2).sum();
     assert!((11_505_000_000..11_525_000_000).contains(&operations), "{operations}");
-    // 8 weights a pair of channels, a bias each, and 4^3 points of 512 channels at the end
+    // 8 weights for each pair of channels, a bias for each channel, and 4^3 points of 512 channels
+    // at the end
     let channels = [4_u64, 32, 64, 128, 256, 512];
     let convolutions: u64 = channels.windows(2).map(|c| 8 * c[0] * c[1] + c[1]).sum();
     let full = (64 * 512 + 1) * 128 + (128 + 1) * 64 + (64 + 1) * 4;
@@ -419,17 +428,19 @@ fn training_sums_every_gradient_once() {
         let all = 60_192_808 * 4;
         for rank in 0..ranks as u32 {
             let (messages, bytes) = sent(&found, rank);
-            // 2 (p-1)/p of the vector around a ring; parts of each bucket are rounded
+            // around a ring each rank sends 2 (p-1)/p of the vector; the parts of each bucket are
+            // rounded
             let wanted = 2 * 2 * (ranks - 1) * all / ranks;
             assert!(bytes.abs_diff(wanted) < messages, "{bytes} {wanted}");
-            // buckets: of 25 MiB at least, and of less than that and the largest layer
+            // the size of a bucket is between 25 MiB and that plus the largest layer
             let buckets = messages / (2 * 2 * (ranks - 1));
             assert!(buckets <= all / (25 << 20) + 1 && buckets >= all / ((25 + 10) << 20));
         }
         let flops: u64 = resnet_152::layers().iter().map(|layer| layer.flops).sum();
         assert_eq!(computed(&found, 0), 2 * 3 * 4 * flops);
     }
-    // in 4 parts among 8 ranks: outputs and gradients of inputs go around, each part as often
+    // with operators in 4 parts among 8 ranks, outputs and gradients of inputs go around a ring,
+    // each part equally often
     let found = made("cosmoflow", &json!({ "ranks": 8, "operator": 4, "batch": 4 }));
     let layers = cosmoflow::layers();
     let outputs: u64 = layers.iter().map(|l| l.outputs * 4).sum();
@@ -449,19 +460,20 @@ fn transformers_compute_and_send_what_megatron_says() {
         "micro_batches": m, "micro_batch": b, "layers": l, "hidden": h, "sequence": q,
         "vocabulary": v, "gflops": 1 }),
     );
-    // Narayanan et al.: 96 B s l h^2 (1 + s / 6 h + V / 16 l h) with B samples
+    // Narayanan et al.: 96 B s l h^2 (1 + s / 6 h + V / 16 l h) operations for B samples
     let samples = m * b * d;
     let wanted =
         96 * samples * q * l * h * h + 16 * samples * q * q * l * h + 6 * samples * q * h * v;
     let all: u64 = (0..found.ranks()).map(|rank| computed(&found, rank)).sum();
     assert_eq!(all, wanted);
-    // rank 0: stage 0 sends micro-batches on, sums 4 times a layer over 2 parts, once over groups
+    // rank 0 in stage 0 sends micro-batches on, has 4 allreduces for each layer over 2 parts, and
+    // one over groups
     let words = b * q * h * 2;
     let stage = l / s;
     let gradients = (stage * (12 * h * h + 13 * h) + (v + q) * h) / t * 2;
     let sums = 4 * stage * m;
     assert_eq!(sent(&found, 0), (m + 2 * sums + 2, m * words + sums * words + gradients));
-    // 175 thousand million parameters, in one stage: 12 l h^2 (1 + 13 / 12 h + (V + s) / 12 l h)
+    // 175 billion parameters in one stage: 12 l h^2 (1 + 13 / 12 h + (V + s) / 12 l h)
     let whole = made("gpt_3", &json!({ "ranks": 2, "micro_batches": 1, "element_bytes": 1 }));
     assert_eq!(sent(&whole, 0).1, 12 * 96 * 12_288_u64.pow(2) + 13 * 96 * 12_288 + 53_248 * 12_288);
     assert!((174_000_000_000..176_000_000_000).contains(&sent(&whole, 0).1));
@@ -531,14 +543,14 @@ fn pairs_are_drawn_evenly() {
             for (op, back) in sends.clone().zip(sends.map(|op| (op.peer, op.tag))) {
                 assert_eq!((op.size, op.peer != rank), (77, true));
                 *met.entry((rank, op.peer)).or_insert(0_u32) += 1;
-                // the other sends one of the same tag, the number of the round
+                // the partner sends one message of the same tag, the number of the round
                 let to_me = |op: &&Op| {
                     op.kind == OperationKind::Send && (op.peer, op.tag) == (rank, back.1)
                 };
                 assert_eq!(ops(&found, back.0).iter().filter(to_me).count(), 1);
             }
         }
-        // each of 4 ranks has a partner in every round; one of 5 has none
+        // each of 4 ranks has a partner in every round; of 5 ranks one has none
         let in_all: u32 = met.values().sum();
         assert_eq!(in_all, rounds * (ranks - ranks % 2));
         let even = f64::from(in_all) / f64::from(ranks * (ranks - 1));

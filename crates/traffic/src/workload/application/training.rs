@@ -1,4 +1,4 @@
-//! Training of neural networks by gradients: data parallel, and each layer's operators in parts.
+//! Training of neural networks: data parallel, with the operators of each layer divided into parts.
 //!
 //! Ranks that share the parts of an operator stand together: rank `d k + o` has part `o` of `k` for
 //! the samples of group `d`. Per iteration: forward through the layers, in each all gather the
@@ -26,9 +26,9 @@ use serde::Deserialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NetworkLayer {
     pub(super) parameters: u64,
-    /// Floating-point operations of a sample forward.
+    /// Floating-point operations of the forward pass for a sample.
     pub(super) flops: u64,
-    /// Numbers that a sample has before and after.
+    /// The number of values of a sample before the layer and after it.
     pub(super) inputs: u64,
     pub(super) outputs: u64,
 }
@@ -81,8 +81,8 @@ struct TrainingProgram {
     gflops: ComputeRate,
 }
 
-/// The training of these layers, each in the parts that are asked for: one where the application
-/// has no such parameter.
+/// The training of these layers, each in the requested number of parts; that is one if the
+/// application does not have this parameter.
 pub(super) fn made(layers: Vec<NetworkLayer>, request: &WorkloadRequest<'_>) -> ProgramResult {
     let (with, of): (TrainingParameters, OperatorPartParameters) =
         (request.read()?, request.read()?);
@@ -111,7 +111,7 @@ impl TrainingProgram {
         self.gflops.ns(u128::from(flops) * u128::from(self.batch) / u128::from(self.parts))
     }
 
-    /// Bytes of a part of `numbers` numbers of every sample.
+    /// Bytes of one part of `numbers` values of every sample.
     fn part(&self, numbers: u64) -> u64 {
         (numbers * self.batch * self.element).div_ceil(self.parts.into())
     }

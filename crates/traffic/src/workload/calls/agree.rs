@@ -1,5 +1,5 @@
-//! What processes do together, found out: every call becomes an act that names ranks among all, and
-//! collective operations are met by all ranks of their communicator.
+//! Interpretation of a trace's calls: every call becomes an act with ranks of `MPI_COMM_WORLD`, and
+//! the calls of a collective operation are matched over all ranks of its communicator.
 
 use super::communicators::{CommunicatorRank, Communicators, KnownCommunicators};
 use super::meeting::{CallMismatch, MeetingCaller, MeetingKind, RankMeeting};
@@ -12,31 +12,31 @@ use crate::workload::ANY;
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
-/// Calls between two looks at whether the user wants to stop.
+/// Calls between two checks for an interrupt by the user.
 const STRIDE: u64 = 1 << 16;
 
-/// The kind of an act: what a process does in a call.
+/// The kind of an act, which is what a process does in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ActKind {
-    /// Nothing: a message to nobody.
+    /// A message to or from `MPI_PROC_NULL`: nothing happens.
     Nothing,
     /// Sends or receives.
     Message(WireMessage),
-    /// Takes part in a meeting as this rank.
+    /// Takes part in a collective operation: the index of the meeting, and the rank in it.
     Meets(u32, u32),
-    /// Waits for the end of these acts.
+    /// Waits for the end of the acts with these indices.
     Awaits(Vec<u32>),
 }
 
-/// An act of a process, in order.
+/// An act of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ProcessAct {
-    /// Computing since the last one, ns.
+    /// Time of computation since the last act, ns.
     pub(super) gap_ns: u64,
     pub(super) does: ActKind,
-    /// Whether the next waits for its end.
+    /// Whether the next act waits for the end of this one.
     pub(super) waits: bool,
-    /// The call it is of.
+    /// The index of the call that it comes from.
     pub(super) call: u32,
 }
 
@@ -47,21 +47,23 @@ pub(super) struct ActLists {
     pub(super) communicators: Communicators,
 }
 
-/// A process while its calls are gone through.
+/// The state of a process while its calls are interpreted.
 struct CallWalker {
     known: KnownCommunicators,
     requests: ProcessRequests,
-    /// How many collective operations it has come to on each communicator.
+    /// For each communicator, the number of collective operations that the process has called so
+    /// far.
     counts: HashMap<u32, u32>,
     acts: Vec<ProcessAct>,
-    /// The next call.
+    /// The index of the next call.
     at: usize,
-    /// The meeting at which it waits for the others, and the name of what will be made.
+    /// The meeting at which it waits for other ranks: its index, the rank in it, and the handle of
+    /// the communicator that will be created.
     waits: Option<(u32, u32, u64)>,
     gap_ns: u64,
-    /// When the last call that was not computing was over.
+    /// The time at which the last call ended that does not count as computation, ns.
     over_ns: Option<u64>,
-    /// When the last call was over.
+    /// The time at which the last call ended, ns.
     last_ns: u64,
 }
 
@@ -70,34 +72,34 @@ struct CallMatching<'a> {
     trace: &'a CallTrace,
     communicators: Communicators,
     meetings: Vec<RankMeeting>,
-    /// By communicator and count.
+    /// The index of each meeting, by communicator and number of collective operations before it.
     found: HashMap<(u32, u32), u32>,
-    /// As CODES replays traces.
+    /// Whether calls are interpreted as CODES does.
     codes: bool,
 }
 
-/// The meanings that calls have.
+/// Settings for the interpretation of calls.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct CallMeanings {
-    /// Requests that nobody began are `MPI_REQUEST_NULL`.
+    /// Whether requests that no call began are `MPI_REQUEST_NULL`, rather than an error.
     pub(super) null: bool,
-    /// As CODES replays them: collective operations and the making of communicators are nothing,
-    /// a message has its rank and tag and no communicator, and only what waits for all requests
-    /// of a list waits at all.
+    /// Whether calls are interpreted as CODES does: collective operations and the creation of
+    /// communicators are ignored, a message has a rank and a tag but no communicator, and only
+    /// calls that wait for all requests of a list wait at all.
     pub(super) codes: bool,
 }
 
-/// A place in the files: of a rank's call.
+/// The file and line, or byte, of a rank's call.
 pub(super) fn place(trace: &CallTrace, rank: u32, call: usize) -> String {
     let process = &trace.processes[rank as usize];
     let line = process.calls.get(call).map_or(0, |call| call.line);
     format!("{}: {} {line}", process.file, process.counts)
 }
 
-/// Finds out what all calls mean. O(calls + ranks * depth of communicators).
+/// Interprets all calls. O(calls + ranks * depth of communicators).
 ///
 /// # Errors
-/// With files and lines, where MPI would not run this; or when `watch` says stop.
+/// With files and lines, when MPI would not run these calls; or when `watch` says stop.
 pub(super) fn agree(
     trace: &CallTrace,
     rules: CallMeanings,
@@ -145,7 +147,8 @@ pub(super) fn agree(
 }
 
 impl CallMatching<'_> {
-    /// Goes through the next call of a rank; false where there is none, or others must come first.
+    /// Interprets the next call of a rank. Returns false if it has no further call, or must wait
+    /// for other ranks.
     fn step(&mut self, rank: u32, walker: &mut CallWalker) -> Result<bool, Refusal> {
         if let Some((meeting, me, said)) = walker.waits {
             let Some(made) = &self.meetings[meeting as usize].made else { return Ok(false) };
@@ -244,7 +247,7 @@ impl CallMatching<'_> {
         self.communicators.meant(&mut walker.known, rank, comm)
     }
 
-    /// A message as the schedule has it; none where nobody is at its other end.
+    /// A message with ranks of `MPI_COMM_WORLD`; none if its other end is `MPI_PROC_NULL`.
     fn wire(
         &mut self,
         rank: u32,
@@ -271,7 +274,8 @@ impl CallMatching<'_> {
         Ok(Some(WireMessage { is_send, peer, bytes, comm: place.comm, tag: message.tag }))
     }
 
-    /// The meeting that a rank comes to next on a communicator.
+    /// The index of the meeting that a rank's next collective operation on a communicator belongs
+    /// to.
     fn meeting(
         &mut self,
         walker: &mut CallWalker,
@@ -346,7 +350,7 @@ impl CallMatching<'_> {
         Refusal::new(here, why, "the same at all ranks of the communicator")
     }
 
-    /// Whether everybody has come to every meeting.
+    /// Checks that all ranks have come to every meeting.
     fn check_ends(&self, walkers: &[CallWalker]) -> Result<(), Refusal> {
         let Some(open) = self.meetings.iter().find(|meeting| !meeting.is_full()) else {
             return Ok(());
@@ -372,7 +376,7 @@ impl CallMatching<'_> {
 }
 
 impl CallWalker {
-    /// Looks at the times of a call; the computing before it, ns.
+    /// Checks the times of a call, and returns the time of computation before it, ns.
     fn clock(&mut self, call: &TracedCall) -> Result<u64, Refusal> {
         let (start, end) = (call.start_ns, call.end_ns);
         let over = *self.over_ns.get_or_insert(start);

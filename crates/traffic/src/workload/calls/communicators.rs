@@ -1,24 +1,24 @@
-//! The communicators of a trace, and which of them each process means by a handle.
+//! The communicators of a trace, and the communicator that each process means by a handle.
 
 use super::{CommunicatorCreation, CommunicatorShape, NamedCommunicator, placed};
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap};
 
-/// Ranks of a communicator by their ranks among all, in its order.
+/// The ranks of a communicator, as ranks of `MPI_COMM_WORLD` in the communicator's order.
 pub(super) type CommunicatorMembers = Vec<u32>;
 
-/// A communicator by its number, and the rank that a process has in it.
+/// A communicator, by its number, and the rank that a process has in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct CommunicatorRank {
     pub(super) comm: u32,
     pub(super) me: u32,
 }
 
-/// All communicators; number 0 has everybody.
+/// All communicators; number 0 is `MPI_COMM_WORLD`.
 #[derive(Debug)]
 pub(super) struct Communicators {
     pub(super) members: Vec<CommunicatorMembers>,
-    /// Sizes of those that are grids.
+    /// The sides of those communicators that are grids.
     grids: HashMap<u32, Vec<u32>>,
 }
 
@@ -26,29 +26,30 @@ pub(super) struct Communicators {
 #[derive(Debug, Default)]
 pub(super) struct KnownCommunicators {
     named: HashMap<u64, CommunicatorRank>,
-    /// Made, and not named by a call so far: what its maker said, which.
+    /// Communicators that were created and that no call has named yet; each with the handle, or the
+    /// address of its variable, that its creator gave.
     fresh: Vec<(u64, CommunicatorRank)>,
 }
 
 impl Communicators {
-    /// That of all `ranks`.
+    /// The communicators of a run of `ranks` ranks at its start: only `MPI_COMM_WORLD`.
     pub(super) fn new(ranks: u32) -> Self {
         Self { members: vec![(0..ranks).collect()], grids: HashMap::new() }
     }
 
-    /// How many ranks one has.
+    /// The number of ranks in a communicator.
     pub(super) fn size(&self, comm: u32) -> u32 {
         self.members[comm as usize].len() as u32
     }
 
-    /// The one that rank `of` of all means by `said`.
+    /// The communicator that rank `of` of `MPI_COMM_WORLD` means by `said`.
     ///
-    /// A handle is known by the call that made it; or where that gives the place of a variable, it
-    /// is the first made of this shape that no call named yet; else that of all, or that of
-    /// the process alone.
+    /// A handle is known from the call that created it. If that call gave only the address of a
+    /// variable, the first communicator of this shape that no call has named yet is meant.
+    /// Otherwise it is `MPI_COMM_WORLD`, or `MPI_COMM_SELF`.
     ///
     /// # Errors
-    /// When it can be none, or another of that handle has another shape.
+    /// When no communicator fits, or the handle belongs to one of another shape.
     pub(super) fn meant(
         &mut self,
         known: &mut KnownCommunicators,
@@ -65,7 +66,7 @@ impl Communicators {
             if place.me == me && self.size(place.comm) == size {
                 return Ok(place);
             }
-            // a handle may be given again once its communicator is no more
+            // a handle may be reused once its communicator has been freed
             if known.fresh.is_empty() {
                 let why = format!(
                     "communicator {} has rank {me} of {size} here, and before rank {} of {}",
@@ -96,7 +97,7 @@ impl Communicators {
         Ok(place)
     }
 
-    /// That of rank `of` alone.
+    /// The communicator of rank `of` alone.
     fn alone(&mut self, known: &mut KnownCommunicators, of: u32, handle: u64) -> CommunicatorRank {
         *known.named.entry(handle).or_insert_with(|| {
             self.members.push(vec![of]);
@@ -104,10 +105,11 @@ impl Communicators {
         })
     }
 
-    /// Makes what the ranks of `parent` ask for; of each rank in it where it is then.
+    /// Creates the communicators that the ranks of `parent` request. Returns for each rank the
+    /// communicator and its rank there; none if it is in no new one.
     ///
     /// # Errors
-    /// When they do not ask for the same, or for ranks that there are not.
+    /// When the requests differ, or name ranks that do not exist.
     pub(super) fn make(
         &mut self,
         parent: u32,
@@ -129,8 +131,8 @@ impl Communicators {
         Ok(places)
     }
 
-    /// Who are together in what the ranks of `parent` ask for, by their ranks in it; and the sizes
-    /// of the grid that each of these is.
+    /// The groups of the communicators that the ranks of `parent` request, as ranks of `parent`;
+    /// and for each group the sides of its grid, if it is one.
     ///
     /// # Errors
     /// As [`Communicators::make`].
@@ -209,7 +211,7 @@ impl Communicators {
     }
 }
 
-/// Which slice of a grid a rank is in: a number of the coordinates that do not stay.
+/// The number of the slice of a grid that a rank is in, from its coordinates that are not kept.
 fn slice_of(rank: u32, sizes: &[u32], stays: &[bool]) -> u32 {
     let (mut left, mut slice, mut unit) = (rank, 0, 1);
     for (&size, stays) in sizes.iter().zip(stays).rev() {
@@ -224,10 +226,10 @@ fn slice_of(rank: u32, sizes: &[u32], stays: &[bool]) -> u32 {
 }
 
 impl KnownCommunicators {
-    /// The one that has this handle.
+    /// The communicator that has this handle.
     ///
     /// # Errors
-    /// When none was made.
+    /// When no communicator was created with it.
     fn by_handle(&mut self, handle: u64) -> Result<CommunicatorRank, Refusal> {
         if let Some(at) = self.fresh.iter().position(|(known, _)| *known == handle) {
             let (_, place) = self.fresh.remove(at);
@@ -243,13 +245,14 @@ impl KnownCommunicators {
         })
     }
 
-    /// A communicator was made whose handle, or its variable, is `said`.
+    /// Records that a communicator was created; `said` is its handle or the address of its
+    /// variable.
     pub(super) fn made(&mut self, said: u64, place: CommunicatorRank) {
         self.named.remove(&said);
         self.fresh.push((said, place));
     }
 
-    /// A handle means nothing any more.
+    /// Forgets a handle that was freed.
     pub(super) fn freed(&mut self, handle: u64) {
         self.named.remove(&handle);
     }

@@ -1,4 +1,4 @@
-//! A trace as a schedule.
+//! The schedule of a trace.
 
 use super::CallTrace;
 use super::agree::{ActKind, ActLists, CallMeanings, ProcessAct, agree, place};
@@ -14,18 +14,21 @@ use std::collections::HashMap;
 
 /// The schedule of a trace.
 ///
-/// Time between calls becomes calculations, by the factor `scale_compute`. Calls that wait are
-/// waited for; nonblocking ones begin in their order and are waited for where they are completed.
-/// Collective operations become messages by the algorithms asked for. With `copies` the job is
-/// there so often, and collective operations of all ranks are those of all ranks of all copies.
-/// With `rules=codes` calls are taken as CODES takes them: collective operations and the making of
-/// communicators are nothing, all messages are of one communicator, and what completes some of its
-/// requests only, or asks whether they are complete, waits for none.
-/// `null`: requests that nobody began are `MPI_REQUEST_NULL`. O(operations).
+/// Time between calls becomes calculations, multiplied by `scale_compute`. Blocking calls are
+/// waited for; nonblocking operations begin in order and are waited for by the calls that complete
+/// them. Collective operations become messages by the selected algorithms. With `copies` the job
+/// runs that number of times side by side, and collective operations of all ranks span the ranks of
+/// all copies.
+///
+/// With `rules=codes` calls are interpreted as CODES does: collective operations and the creation
+/// of communicators are ignored, all messages are in one communicator, and calls that complete only
+/// some of their requests, or test them, do not wait.
+///
+/// With `null`, requests that no call began are `MPI_REQUEST_NULL`. O(operations).
 ///
 /// # Errors
-/// With file and line, where MPI would not run this; when a parameter cannot be; or when the user
-/// stops it.
+/// With file and line, when MPI would not run these calls; when a parameter is invalid; or when
+/// `watch` says stop.
 pub fn expand(
     trace: &CallTrace,
     null: bool,
@@ -59,24 +62,24 @@ pub fn expand(
     schedule_of(&CallReplay { agreed, calls, first_tag, ranks, copies, scale }, watch)
 }
 
-/// The replay of calls as a program.
+/// The program that replays the calls of a trace.
 struct CallReplay {
     agreed: ActLists,
-    /// The call of each meeting; none where it is left out.
+    /// The collective operation of each meeting; none if it is left out.
     calls: Vec<Option<CollectiveCall>>,
     first_tag: u32,
-    /// How many ranks the trace has.
+    /// The number of ranks of the trace.
     ranks: u32,
     copies: u32,
     scale: f64,
 }
 
-/// The operations that the next operation of a process waits for.
+/// The operations that the next operation of a process depends on.
 #[derive(Debug, Clone, Default)]
 pub(super) struct OperationFront {
-    /// The ends of these.
+    /// The operations whose end it waits for.
     pub(super) ends: Vec<u32>,
-    /// The start of this.
+    /// The operation whose start it waits for; none if there is no such operation.
     pub(super) start: Option<u32>,
 }
 
@@ -89,7 +92,7 @@ impl OperationFront {
         number
     }
 
-    /// The same as ends alone, of one operation at most.
+    /// The same dependencies as ends only, of at most one operation.
     pub(super) fn joined(&self, to: &mut RankScript<'_>) -> Vec<u32> {
         if self.start.is_some() { vec![self.add(Op::calc(0), to)] } else { to.join(&self.ends) }
     }
@@ -103,7 +106,7 @@ impl RankProgram for CallReplay {
     fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let copy = rank / self.ranks;
         let mut front = OperationFront::default();
-        // where acts end that nobody has waited for yet
+        // for each act that nothing has waited for yet, the operations at whose end it ends
         let mut open: HashMap<u32, Vec<u32>> = HashMap::new();
         for (at, act) in (0..).zip(&self.agreed.acts[(rank % self.ranks) as usize]) {
             if to.is_over() {
@@ -145,7 +148,7 @@ impl CallReplay {
         if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
     }
 
-    /// A collective operation, as rank `me` of its communicator.
+    /// Writes a collective operation, as rank `me` of its communicator.
     fn meet(
         &self,
         (meeting, me): (u32, u32),

@@ -1,4 +1,5 @@
-//! A collective operation that all ranks of a communicator come to, and what they must agree on.
+//! A meeting: a collective operation that all ranks of a communicator call, and the arguments on
+//! which they must agree.
 
 use super::communicators::CommunicatorRank;
 use super::parameters::ReplayParameters;
@@ -7,30 +8,31 @@ use crate::workload::collective::{CollectiveCall, CollectiveOperation};
 use crate::workload::parameters::MOST_BYTES;
 use base::{Refusal, Stop};
 
-/// A process that comes to a meeting: the rank among all and its call.
+/// A process that comes to a meeting: its rank in `MPI_COMM_WORLD` and its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MeetingCaller {
     pub(super) rank: u32,
     pub(super) call: usize,
 }
 
-/// A mismatch of two calls, which cannot meet: the first that came is at fault as well.
+/// A mismatch of two calls of a meeting; the first call that came is part of the error.
 pub(super) struct CallMismatch {
     pub(super) here: String,
     pub(super) there: String,
 }
 
-/// The kind of a meeting: what is done together.
+/// The kind of a meeting, on which all its calls must agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MeetingKind {
-    /// An operation with its root; whether it is nonblocking.
+    /// A collective operation with its root (none if it has no root), and whether it is
+    /// nonblocking.
     Operation(CollectiveOperation, Option<u32>, bool),
-    /// Communicators are made: copied, split, of a group.
+    /// The creation of communicators; the number is the kind of creation, such as copy or split.
     Make(u8),
 }
 
 impl MeetingKind {
-    /// That of a call which makes communicators.
+    /// The kind of a meeting that creates communicators.
     pub(super) fn of(make: &CommunicatorCreation) -> Self {
         Self::Make(match make {
             CommunicatorCreation::Copy => 0,
@@ -57,13 +59,13 @@ impl MeetingKind {
     }
 }
 
-/// A meeting of the ranks of a communicator.
+/// A meeting of all ranks of a communicator.
 #[derive(Debug)]
 pub(super) struct RankMeeting {
     pub(super) comm: u32,
     pub(super) kind: MeetingKind,
     pub(super) first: MeetingCaller,
-    /// Who has come, by the rank in the communicator.
+    /// For each rank of the communicator, whether it has come.
     came: Vec<bool>,
     missing: u32,
     same: Option<u64>,
@@ -71,12 +73,13 @@ pub(super) struct RankMeeting {
     own: Vec<Option<u64>>,
     rows: Vec<Option<Vec<u64>>>,
     asked: Vec<CommunicatorCreation>,
-    /// Where each rank is once communicators are made.
+    /// For each rank, its new communicator and its rank there; none until communicators are
+    /// created.
     pub(super) made: Option<Vec<Option<CommunicatorRank>>>,
 }
 
 impl RankMeeting {
-    /// One of `size` ranks, to which nobody has come.
+    /// A meeting of `size` ranks that no rank has come to yet; `first` is the first caller.
     pub(super) fn new(comm: u32, size: u32, kind: MeetingKind, first: MeetingCaller) -> Self {
         Self {
             comm,
@@ -93,12 +96,12 @@ impl RankMeeting {
         }
     }
 
-    /// The first rank of the communicator that does not come.
+    /// The first rank of the communicator that has not come; none if all have.
     pub(super) fn absent(&self) -> Option<u32> {
         (0..).zip(&self.came).find(|(_, came)| !**came).map(|(rank, _)| rank)
     }
 
-    /// Whether all have come.
+    /// Whether all ranks have come.
     pub(super) fn is_full(&self) -> bool {
         self.missing == 0
     }
@@ -112,10 +115,10 @@ impl RankMeeting {
         Ok(())
     }
 
-    /// Rank `me` comes to make communicators.
+    /// Adds rank `me`, which comes to create communicators.
     ///
     /// # Errors
-    /// When others do something else.
+    /// When the others do something else.
     pub(super) fn make(
         &mut self,
         me: u32,
@@ -127,15 +130,15 @@ impl RankMeeting {
         Ok(())
     }
 
-    /// What all asked for.
+    /// The creations that the ranks requested, by rank.
     pub(super) fn asked(&self) -> &[CommunicatorCreation] {
         &self.asked
     }
 
-    /// Rank `me` comes to an operation.
+    /// Adds rank `me`, which comes to a collective operation.
     ///
     /// # Errors
-    /// When others do something else, or with other sizes.
+    /// When the others do something else, or have other sizes.
     pub(super) fn join(
         &mut self,
         me: u32,
@@ -175,11 +178,11 @@ impl RankMeeting {
         Ok(())
     }
 
-    /// The operation of all, `copies` times as many ranks where the communicator is that of all;
-    /// none where it makes communicators.
+    /// The collective operation of the meeting, over `copies` times as many ranks if the
+    /// communicator is `MPI_COMM_WORLD`; none if the meeting creates communicators.
     ///
     /// # Errors
-    /// When sizes do not agree, or the algorithm is not for this number of ranks.
+    /// When the sizes do not agree, or the algorithm does not support this number of ranks.
     pub(super) fn call(
         &self,
         with: &ReplayParameters,

@@ -1,7 +1,7 @@
-//! What processes of MPI call, as a trace has it, and the schedule that comes of it.
+//! The MPI calls of a trace, and the schedule that is made from them.
 //!
-//! The time between two calls becomes a calculation; what a call itself took is left out, for the
-//! schedule's run says how long communication takes.
+//! The time between two calls becomes a calculation. The time inside a call is dropped, because a
+//! run of the schedule determines how long communication takes.
 
 mod agree;
 mod communicators;
@@ -23,177 +23,180 @@ use super::collective::CollectiveOperation;
 /// The calls of all processes of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallTrace {
-    /// By their ranks in the communicator of all.
+    /// The calls of each process, by rank in `MPI_COMM_WORLD`.
     pub processes: Vec<ProcessCalls>,
 }
 
 /// The calls of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessCalls {
-    /// The file, as refusals name it.
+    /// The name of the file for refusals.
     pub file: String,
-    /// What [`TracedCall::line`] counts: `line` or `byte`.
+    /// The unit of [`TracedCall::line`]: `line` or `byte`.
     pub counts: &'static str,
     /// All calls, in order.
     pub calls: Vec<TracedCall>,
 }
 
-/// A call of MPI, as a trace has it.
+/// An MPI call of a trace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TracedCall {
-    /// Its line in the file, from 1; its byte, from 0, where [`ProcessCalls::counts`] says so.
+    /// Its line in the file, from 1; or its byte, from 0, if [`ProcessCalls::counts`] is `byte`.
     pub line: u64,
-    /// When it began, ns.
+    /// The time at which it began, ns.
     pub start_ns: u64,
-    /// When it was over, ns.
+    /// The time at which it ended, ns.
     pub end_ns: u64,
-    /// What it does.
+    /// The action of the call.
     pub what: CallAction,
 }
 
-/// The variable of a request, as one process names it.
+/// The address of a request's variable in one process.
 pub type RequestHandle = u64;
 
 /// The requests that a call names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RequestList {
-    /// These.
+    /// The requests with these handles.
     Each(Vec<RequestHandle>),
-    /// The variables of an array: where the first lies, bytes from one to the next, how many.
-    /// A line of a trace says any number of them, so that they are never listed.
+    /// The requests in an array: its address, bytes between elements, and number of elements. A
+    /// trace may name arrays of any length, so that elements are never listed.
     Row(RequestHandle, u64, u64),
 }
 
-/// A communicator, as one process names it.
+/// A communicator, by its handle in one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamedCommunicator {
-    /// Its handle in this process.
+    /// Its handle, or the address of its variable, in this process.
     pub handle: u64,
-    /// Who is in it.
+    /// Its members, as far as they are known.
     pub shape: CommunicatorShape,
 }
 
-/// The members of a communicator, as far as a call says them.
+/// The members of a communicator, as far as the call determines them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CommunicatorShape {
-    /// A number of processes, among which this one has a rank: `Of(rank, size)`.
+    /// Some processes; this one has a rank among them: `Of(rank, size)`.
     Of(u32, u32),
-    /// Everybody: `MPI_COMM_WORLD`.
+    /// All processes: `MPI_COMM_WORLD`.
     All,
-    /// The process alone: `MPI_COMM_SELF`.
+    /// The calling process alone: `MPI_COMM_SELF`.
     Alone,
-    /// Those for whom it was made: its handle says which it is.
+    /// Unknown from the call; the handle determines which communicator it is.
     Unsaid,
 }
 
-/// The other side of a message.
+/// The other side of a message, as a call names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CallPeer {
-    /// A rank of the communicator.
+    /// A rank in the communicator.
     Rank(u32),
-    /// Any: of receives.
+    /// Any source, for receives: `MPI_ANY_SOURCE`.
     Any,
-    /// `MPI_PROC_NULL`: nothing is done.
+    /// `MPI_PROC_NULL`: the message is not sent.
     Null,
 }
 
 /// A message as its sender or its receiver names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CallMessage {
-    /// The other side.
+    /// The other side of the message.
     pub peer: CallPeer,
-    /// How long it is.
+    /// Its length in bytes.
     pub bytes: u64,
-    /// Its tag; none: any, of receives.
+    /// Its tag; none for receives of any tag.
     pub tag: Option<u32>,
-    /// Its communicator.
+    /// The communicator of the message.
     pub comm: NamedCommunicator,
 }
 
-/// The mode of a call that sends or receives: when it is over.
+/// The mode of a send or receive, which determines when the call returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TransferMode {
-    /// When the message is.
+    /// The call returns when the message is done.
     Blocking,
-    /// At once, and nobody asks again: `MPI_Bsend`.
+    /// The call returns at once, and completion is never asked for: `MPI_Bsend`.
     Buffered,
-    /// At once: the request says when the message is.
+    /// The call returns at once, and the request says when the message is done.
     Nonblocking(RequestHandle),
-    /// At once: the request is prepared, and to be started.
+    /// The call only prepares a persistent request, which is started later.
     Prepared(RequestHandle),
 }
 
-/// The requests among its own that a call completes.
+/// The requests that a call completes, among those that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletedRequests {
-    /// All.
+    /// All of them.
     All,
-    /// All of these: of a longer list those that the trace says were found complete.
+    /// All of the given ones: the trace lists those that the call found complete.
     Found,
-    /// One, and the trace does not say which: the first in flight of the list is taken.
+    /// One, which the trace does not identify; the first one of the list that is in flight is
+    /// taken.
     One,
-    /// One at least, and the trace does not say which: those that no later call completes.
+    /// One or more, which the trace does not identify; those that no later call completes are
+    /// taken.
     Some,
-    /// The trace does not say whether any: those that no later call completes.
+    /// Perhaps none; those that no later call completes are taken.
     Perhaps,
 }
 
 /// The action of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallAction {
-    /// Talks to nobody: its time is computing.
+    /// Communicates with no other process: its time counts as computation.
     Local,
-    /// The same with a communicator as its argument.
+    /// Communicates with no other process, and has a communicator as its argument.
     Asks(NamedCommunicator),
-    /// Waits for something that is not said: its time is not computing.
+    /// Waits for something unknown: its time does not count as computation.
     Waits,
-    /// Sends.
+    /// Sends a message.
     Send(CallMessage, TransferMode),
-    /// Receives.
+    /// Receives a message.
     Recv(CallMessage, TransferMode),
-    /// Sends and receives, and is over when both are.
+    /// Sends and receives, and returns when both are done.
     Both(CallMessage, CallMessage),
-    /// Starts prepared requests.
+    /// Starts persistent requests.
     Start(RequestList),
     /// Completes requests.
     Complete(RequestList, CompletedRequests),
-    /// Gives a request back; its message goes on.
+    /// Frees a request; its message continues.
     Free(RequestHandle),
-    /// A collective operation; with a request when it is nonblocking.
+    /// A collective operation; with a request if it is nonblocking.
     Joint(Box<JointCall>, Option<RequestHandle>),
-    /// Makes communicators, together with all of one; the number is the new one's handle, or the
-    /// place of its variable, which then says nothing.
+    /// Creates communicators, together with all ranks of one; the number is the handle of the new
+    /// one or the address of its variable, which then has no meaning.
     Make(NamedCommunicator, CommunicatorCreation, u64),
-    /// Gives a communicator back.
+    /// Frees a communicator.
     FreeComm(NamedCommunicator),
 }
 
-/// The creation of communicators: by which rule they are made.
+/// The rule by which communicators are created.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommunicatorCreation {
-    /// The same processes in the same order.
+    /// A copy: the same processes in the same order.
     Copy,
-    /// One for each colour, in the order of the keys, then of the ranks; without a colour the
-    /// process is in none.
+    /// One communicator for each colour, ordered by key, then by rank; without a colour the process
+    /// is in none.
     Split(Option<u32>, i64),
-    /// One of these ranks; the others are in none.
+    /// A communicator of these ranks; other ranks are in none.
     Group(Vec<u32>),
-    /// A grid of these sizes, of the first ranks, the last coordinate the quickest.
+    /// A grid with these sides, of the first ranks; the last coordinate varies fastest.
     Grid(Vec<u32>),
-    /// The slices of a grid: its coordinates that stay.
+    /// The slices of a grid; the flags say which of its coordinates are kept.
     Slice(Vec<bool>),
-    /// One of a group that is known by where each of its ranks is in it; the others are in none.
+    /// A communicator of a group of which the trace gives only each member's rank in it; other
+    /// ranks are in none.
     Placed(Option<RankInCommunicator>),
-    /// The slices of a grid, by where each rank is in its slice.
+    /// The slices of a grid, of which the trace gives only each rank's rank in its slice.
     SlicePlaced(Option<RankInCommunicator>),
 }
 
-/// The place of a process in a communicator.
+/// The rank of a process in a communicator, and the communicator's size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RankInCommunicator {
-    /// Its rank there.
+    /// The rank of the process in the communicator.
     pub me: u32,
-    /// How many ranks there are.
+    /// The number of ranks in the communicator.
     pub size: u32,
 }
 
@@ -202,22 +205,22 @@ pub struct RankInCommunicator {
 pub struct JointCall {
     /// Its communicator.
     pub comm: NamedCommunicator,
-    /// What all do.
+    /// The collective operation.
     pub operation: CollectiveOperation,
-    /// The root, of those that have one.
+    /// The root; none for operations without a root.
     pub root: Option<u32>,
-    /// How much.
+    /// The sizes of its blocks.
     pub sizes: CollectiveBytes,
 }
 
-/// Bytes of a collective operation as one process knows them.
+/// The sizes of a collective operation, as far as one process knows them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CollectiveBytes {
-    /// Those of the vector, or of every block.
+    /// Bytes of the vector, or of every block.
     Same(u64),
-    /// Those of the block of each rank; of [`CollectiveOperation::Alltoallv`], of the block for
-    /// each.
+    /// Bytes of the block of each rank; for [`CollectiveOperation::Alltoallv`], of the block for
+    /// each rank.
     Each(Vec<u64>),
-    /// Those of its own block.
+    /// Bytes of the process's own block.
     Own(u64),
 }

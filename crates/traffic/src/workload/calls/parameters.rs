@@ -1,4 +1,4 @@
-//! How traces become schedules: the parameters that all of them take.
+//! The parameters of turning traces into schedules, which all kinds of traces have.
 
 use crate::workload::collective::{AlgorithmChoice, CollectiveCall, CollectiveOperation};
 use base::Stop;
@@ -57,7 +57,7 @@ pub struct ReplayParameters {
     recorded: Option<RecordingDefaults>,
 }
 
-/// What a replayed recording has of its own.
+/// Defaults and parameters that only replayed recordings have.
 #[derive(Debug)]
 struct RecordingDefaults {
     exscan: &'static str,
@@ -175,13 +175,14 @@ fn one() -> f64 {
 }
 
 impl ReplayParameters {
-    /// Whether messages without bytes are sent, too, where each rank has sizes of its own.
+    /// Whether messages of 0 bytes are sent too, in operations in which each rank has its own
+    /// sizes.
     pub(super) fn keeps_empty(&self) -> bool {
         self.recorded.is_some()
     }
 
-    /// The algorithm of an operation by its name in the table; `listed` where blocks have sizes of
-    /// their own.
+    /// The name, in the table, of the algorithm for an operation; `listed` says that its blocks
+    /// have different sizes.
     pub(super) fn algorithm(&self, operation: CollectiveOperation, listed: bool) -> &'static str {
         match (operation, &self.recorded) {
             (CollectiveOperation::Exscan, Some(recorded)) => return recorded.exscan,
@@ -202,16 +203,16 @@ impl ReplayParameters {
             CollectiveOperation::Exscan => self.exscan.name(),
             CollectiveOperation::Gather => self.gather.name(),
             CollectiveOperation::Scatter => self.scatter.name(),
-            // no call that is read is one
+            // neighbour exchanges never occur among the calls that are read
             CollectiveOperation::Neighbours => operation.usual(),
         }
     }
 
-    /// The operation of this number of ranks by the algorithm that is asked for: uniform blocks of
-    /// `bytes`, or blocks whose sizes are given later.
+    /// The operation over this number of ranks by the selected algorithm: with uniform blocks of
+    /// `bytes`, or with blocks whose sizes are set later.
     ///
     /// # Errors
-    /// When the algorithm is not for this number of ranks.
+    /// When the algorithm does not support this number of ranks.
     pub(super) fn call(
         &self,
         operation: CollectiveOperation,

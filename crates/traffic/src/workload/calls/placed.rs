@@ -1,13 +1,13 @@
-//! Who is together in communicators of which the trace says only where each rank is in its own.
+//! The groups of communicators for which the trace gives only each process's rank in its own.
 
 use super::{CommunicatorCreation, RankInCommunicator};
 use base::Refusal;
 
-/// The groups of the ranks that ask for this, each in its order. Nobody is in a communicator that
-/// no call names.
+/// The groups of the ranks that request this creation, each in its order. If no call names the new
+/// communicator, there are no groups.
 ///
 /// # Errors
-/// When that cannot be, or more than one division would do.
+/// When no division into groups is possible, or more than one is.
 pub(super) fn groups(asked: &[CommunicatorCreation]) -> Result<Vec<Vec<u32>>, Refusal> {
     let mut places = Vec::with_capacity(asked.len());
     let mut is_grid = false;
@@ -27,7 +27,7 @@ pub(super) fn groups(asked: &[CommunicatorCreation]) -> Result<Vec<Vec<u32>>, Re
     if is_grid { slices(&places) } else { group(&places) }
 }
 
-/// One group, in the order of the ranks in it.
+/// The only group, in the order of the ranks in it.
 fn group(places: &[Option<RankInCommunicator>]) -> Result<Vec<Vec<u32>>, Refusal> {
     let named = || (0..).zip(places).filter_map(|(rank, place)| Some((rank, (*place)?)));
     let size = named().map(|(_, place)| place.size).max().unwrap_or(0);
@@ -51,8 +51,8 @@ fn group(places: &[Option<RankInCommunicator>]) -> Result<Vec<Vec<u32>>, Refusal
     Ok(vec![members.into_iter().flatten().collect()])
 }
 
-/// The slices of a grid. The coordinates that stay and those that do not take turns, as far as can
-/// be seen: each is the number of steps after which the rank in the slice does something else.
+/// The slices of a grid. Kept and dropped coordinates alternate, as far as can be seen: the size of
+/// each is the number of steps after which the rank in the slice changes its pattern.
 fn slices(places: &[Option<RankInCommunicator>]) -> Result<Vec<Vec<u32>>, Refusal> {
     let help = "a trace in which all ranks use their slice, or none";
     let all: Option<Vec<RankInCommunicator>> = places.iter().copied().collect();
@@ -69,8 +69,8 @@ fn slices(places: &[Option<RankInCommunicator>]) -> Result<Vec<Vec<u32>>, Refusa
     if all.iter().any(|place| place.size != size || place.me >= size) {
         return Err(unlike());
     }
-    // of what each rank is in its slice, the coordinates from the quickest on: how many, and
-    // whether it stays
+    // `left` is what remains of each rank in its slice, while coordinates are removed from the
+    // fastest on
     let mut left: Vec<u32> = all.iter().map(|place| place.me).collect();
     let mut slice = vec![0; left.len()];
     let (mut unit, mut step) = (1, 1);

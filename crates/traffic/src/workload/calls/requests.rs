@@ -1,57 +1,61 @@
-//! The requests of one process: which are in flight, and which a call completes.
+//! The requests of one process: those in flight, and those that a call completes.
 
 use super::{CallAction, CompletedRequests, RequestHandle, RequestList, TracedCall, TransferMode};
 use base::Refusal;
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-/// A message that a process sends or receives, its ranks and communicator those of the trace.
+/// A message of a process, with the ranks and the communicator of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WireMessage {
     pub(super) is_send: bool,
-    /// The rank among all, or [`crate::workload::ANY`].
+    /// The other rank in `MPI_COMM_WORLD`, or [`crate::workload::ANY`].
     pub(super) peer: u32,
     pub(super) bytes: u64,
     pub(super) comm: u32,
-    /// The tag in its communicator, none: any; later the number of both in the schedule.
+    /// The tag in the communicator, none for any; later the number in the schedule for tag and
+    /// communicator.
     pub(super) tag: Option<u32>,
 }
 
-/// The state of the variable of a request.
+/// The state of a request's variable.
 #[derive(Debug)]
 enum RequestState {
-    /// Nothing: it is complete.
+    /// The request is complete: `MPI_REQUEST_NULL`.
     Null,
-    /// What the act of that number began.
+    /// The request is in flight; it was begun by the act with this index.
     Flying(u32),
-    /// A message to be started, and the act that has; no message to `MPI_PROC_NULL`.
+    /// A persistent request: its message (none with `MPI_PROC_NULL`), and the act that started it
+    /// (none if it is not in flight).
     Prepared(Option<WireMessage>, Option<u32>),
 }
 
-/// All requests of a process.
+/// The requests of a process.
 #[derive(Debug, Default)]
 pub(super) struct ProcessRequests {
     all: HashMap<RequestHandle, RequestState>,
-    /// Those that some call of the process begins.
+    /// The handles that some call of the process begins.
     begun: BTreeSet<RequestHandle>,
-    /// Those that no later call completes, by the number of the call that might.
+    /// For each call that may complete requests, by its index, the handles that no later call
+    /// completes.
     last: HashMap<u32, Vec<RequestHandle>>,
-    /// Whether a request that nobody began is none.
+    /// Whether handles that no call began are `MPI_REQUEST_NULL`.
     null: bool,
 }
 
 impl ProcessRequests {
-    /// Those of a process that makes these calls; `null`: unknown ones are `MPI_REQUEST_NULL`.
+    /// The requests of a process with these calls; with `null`, unknown ones are
+    /// `MPI_REQUEST_NULL`.
     pub(super) fn new(calls: &[TracedCall], null: bool) -> Self {
         let begun = begun(calls);
         Self { all: HashMap::new(), last: last_calls(calls, &begun), begun, null }
     }
 
-    /// Those of a list that may stand for something, in its order.
+    /// The handles of a list that can refer to a request, in its order.
     ///
     /// # Errors
-    /// When no call of the process begins one of them, and unknown ones are not none; those that
-    /// are to be started never are.
+    /// When no call of the process begins one of them, and unknown ones are not `MPI_REQUEST_NULL`,
+    /// or the requests are to be started.
     pub(super) fn named<'a>(
         &self,
         named: &'a RequestList,
@@ -67,17 +71,17 @@ impl ProcessRequests {
         Err(never_begun(missing.unwrap_or(first)))
     }
 
-    /// An act has begun what `request` stands for.
+    /// Records that an act has begun the operation of `request`.
     ///
     /// # Errors
-    /// When it stands for something in flight.
+    /// When the request is already in flight.
     pub(super) fn begin(&mut self, request: RequestHandle, act: u32) -> Result<(), Refusal> {
         self.free(request)?;
         self.all.insert(request, RequestState::Flying(act));
         Ok(())
     }
 
-    /// `request` is prepared.
+    /// Records a persistent request.
     ///
     /// # Errors
     /// As [`ProcessRequests::begin`].
@@ -101,7 +105,7 @@ impl ProcessRequests {
         }
     }
 
-    /// What is sent or received once act `act` starts a prepared request.
+    /// Starts a persistent request by the act `act`, and returns its message.
     ///
     /// # Errors
     /// When it was not prepared, or is in flight.
@@ -123,7 +127,7 @@ impl ProcessRequests {
         }
     }
 
-    /// The acts that call `number` completes.
+    /// The acts that the call with index `number` completes.
     ///
     /// # Errors
     /// When a request was never begun.
@@ -156,7 +160,7 @@ impl ProcessRequests {
         Ok(done)
     }
 
-    /// The act that is in flight; it is not any more.
+    /// Removes the act of a request from those in flight, and returns it.
     fn take(&mut self, request: RequestHandle) -> Option<u32> {
         match self.all.get_mut(&request)? {
             RequestState::Null => None,
@@ -168,7 +172,7 @@ impl ProcessRequests {
         }
     }
 
-    /// A request is given back.
+    /// Frees a request.
     ///
     /// # Errors
     /// When it was never begun.
@@ -188,7 +192,7 @@ fn never_begun(request: RequestHandle) -> Refusal {
     Refusal::new("", why, help)
 }
 
-/// All requests that calls begin.
+/// The handles of all requests that calls begin.
 fn begun(calls: &[TracedCall]) -> BTreeSet<RequestHandle> {
     let of = |call: &TracedCall| match &call.what {
         CallAction::Send(
@@ -205,7 +209,7 @@ fn begun(calls: &[TracedCall]) -> BTreeSet<RequestHandle> {
     calls.iter().filter_map(of).collect()
 }
 
-/// The requests that a call names, of an array those that are `begun` somewhere.
+/// The handles that a call names; of an array, only those in `begun`.
 fn within<'a>(named: &'a RequestList, begun: &BTreeSet<RequestHandle>) -> Cow<'a, [RequestHandle]> {
     match *named {
         RequestList::Each(ref all) => Cow::Borrowed(all),
@@ -219,7 +223,7 @@ fn within<'a>(named: &'a RequestList, begun: &BTreeSet<RequestHandle>) -> Cow<'a
     }
 }
 
-/// The requests of every call that completes some where the trace does not say which: those that no
+/// For each call that completes requests that the trace does not identify, the handles that no
 /// later call completes before they are begun again. O(requests named).
 fn last_calls(
     calls: &[TracedCall],
@@ -257,7 +261,7 @@ fn last_calls(
             CallAction::Send(_, TransferMode::Nonblocking(r) | TransferMode::Prepared(r))
             | CallAction::Recv(_, TransferMode::Nonblocking(r) | TransferMode::Prepared(r))
             | CallAction::Joint(_, Some(r)) => _ = later.remove(r),
-            // what is given back is completed by nobody
+            // a freed request is not completed by any call
             CallAction::Free(r) => _ = later.insert(*r),
             _ => {}
         }

@@ -1,14 +1,15 @@
-//! Tags of the schedule, in which no message of one communicator can be taken for one of another.
+//! Numbering of tags for schedules, such that no message of one communicator can match a receive of
+//! another.
 //!
-//! A schedule has tags and no communicators: each pair of both gets a number. A receive of any tag
-//! takes messages of any communicator there, so that it can rarely stay what it is. What becomes of
-//! the messages for one rank in one communicator depends on its receives:
+//! A schedule has tags but no communicators, so each pair of communicator and tag gets a number. In
+//! a schedule a receive of any tag would match messages of all communicators, so it can rarely be
+//! kept. The numbering for messages to one rank in one communicator depends on its receives:
 //!
-//! - where all receives take any tag, all messages have one number, and so have the receives;
-//! - where all receives name their source, it is sure which message each takes: messages of one
-//!   sender come in order, and so are receives asked. Each receive names its message's tag;
-//! - else a receive stays one of any tag where the rank receives nothing else;
-//! - else the trace is refused.
+//! - if all receives take any tag, all messages get one number, and so do the receives;
+//! - if all receives name their source, their messages are known, because messages of a sender
+//!   match receives in order: each receive gets the tag of its message;
+//! - otherwise a receive keeps its wildcard if the rank receives nothing else;
+//! - otherwise the trace is refused.
 
 use super::CallTrace;
 use super::agree::{ActKind, ActLists, ProcessAct, place};
@@ -17,7 +18,7 @@ use crate::workload::ANY;
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// The kinds of receives that a rank has in a communicator.
+/// The kinds of receives that a rank posts in a communicator.
 #[derive(Debug, Default, Clone, Copy)]
 struct ReceiveKinds {
     any_tag: bool,
@@ -25,14 +26,14 @@ struct ReceiveKinds {
     any_source: bool,
 }
 
-/// The rule by which the tags of messages for a rank in a communicator become numbers.
+/// The rule for numbering the tags of messages to a rank in a communicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TagNumbering {
-    /// One for all.
+    /// All messages get the same number.
     One,
-    /// Receives of any tag take that of their message.
+    /// A receive of any tag gets the tag of its message.
     Resolved,
-    /// They stay so.
+    /// Receives of any tag keep their wildcard.
     Wild,
 }
 
@@ -43,11 +44,11 @@ fn wires(acts: &[ProcessAct]) -> impl Iterator<Item = (&ProcessAct, &WireMessage
     })
 }
 
-/// Puts numbers in the place of tags, none where a receive stays one of any tag; how many numbers
-/// there are. O(acts).
+/// Replaces tags by numbers, or by none for a receive that keeps its wildcard. Returns the number
+/// of numbers used. O(acts).
 ///
 /// # Errors
-/// With the file and the line, where a receive of any tag cannot be said in a schedule.
+/// With file and line, when a receive of any tag cannot be expressed in a schedule.
 pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Refusal> {
     let mut numberings: HashMap<(u32, u32), TagNumbering> = HashMap::new();
     for (rank, acts) in (0..).zip(&agreed.acts) {
@@ -95,7 +96,7 @@ pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Re
     Ok(numbers.len() as u32)
 }
 
-/// Whether a process meets others.
+/// Whether a process takes part in collective operations.
 fn meets(agreed: &ActLists, acts: &[ProcessAct]) -> bool {
     acts.iter().any(|act| match act.does {
         ActKind::Meets(meeting, _) => {
@@ -106,13 +107,13 @@ fn meets(agreed: &ActLists, acts: &[ProcessAct]) -> bool {
     })
 }
 
-/// A pair of ranks: from a sender to a receiver in a communicator.
+/// The sender, the receiver and the communicator of messages.
 type CommunicatorPair = (u32, u32, u32);
 
-/// Receives of any tag take the tag of the message that they get.
+/// Gives receives of any tag the tag of the message that they match.
 ///
-/// The messages from one sender to one receiver have an order, and so have the receives. The
-/// earliest that fits is taken on both sides: whether all receives are there first changes nothing.
+/// The messages from one sender to one receiver are ordered, and so are the receives. The earliest
+/// receive and the earliest message that fit match, whichever is posted first.
 fn resolve(acts: &mut [Vec<ProcessAct>], numberings: &HashMap<(u32, u32), TagNumbering>) {
     let mut sent: BTreeMap<CommunicatorPair, Vec<u32>> = BTreeMap::new();
     let mut waiting: BTreeMap<CommunicatorPair, Vec<(u32, Option<u32>)>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! The algorithms that traces may be turned into are those that there are.
+//! Tests that the algorithms offered for traces are those in the table.
 
 use super::parameters::ReplayParameters;
 use crate::workload::collective;
@@ -16,7 +16,7 @@ fn every_algorithm_is_offered() {
         offered.extend(words.map(|word| format!("{name}_{word}")));
     }
     offered.sort_unstable();
-    // exchanges with neighbours are no calls that are read
+    // neighbour exchanges never occur among the calls that are read
     let all = collective::ALGORITHMS.iter().map(|entry| entry.part.name);
     let mut all: Vec<&str> = all.filter(|name| !name.starts_with("neighbour")).collect();
     all.sort_unstable();

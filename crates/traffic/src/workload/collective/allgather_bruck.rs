@@ -9,7 +9,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allgather_bruck", "twice as many blocks in every round"),
     CollectiveOperation::Allgather,

@@ -10,7 +10,7 @@ use super::reduce_scatter_halving::power_of_two;
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new(
         "allgather_recursive_doubling",
@@ -32,8 +32,8 @@ impl CollectiveAlgorithm for DoublingAllgather {
     }
 }
 
-/// Of `ranks`, a power of two, each has the block of its own number, and ends with all; `named` are
-/// the ranks by these numbers.
+/// The steps of rank number `me` of `ranks`, a power of two. Each begins with the block of its own
+/// number and ends with all blocks; `named` maps these numbers to ranks.
 pub(super) fn double(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl Fn(u32) -> u32) {
     let mut have = 1;
     while have < ranks {

@@ -9,7 +9,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allgather_ring", "a block in every round, to the next rank"),
     CollectiveOperation::Allgather,
@@ -24,7 +24,7 @@ impl CollectiveAlgorithm for RingAllgather {
     }
 }
 
-/// All blocks around the ring, from the one that is there on.
+/// Passes all blocks around the ring, starting with the block `first`, which the rank has.
 pub(super) fn pass_on(rank: u32, ranks: u32, first: u32, chain: &mut StepChain<'_>) {
     let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     for round in 0..ranks - 1 {

@@ -1,7 +1,8 @@
 //! Allreduce along two binary trees at once, half of the vector along each.
 //!
-//! Ranks in order of a tree, odd ones its leaves; the other tree is turned so that its leaves are
-//! the even ones. So every rank is inside at most one of them, but for one of an odd number.
+//! One tree has the ranks in in-order, with odd ones as its leaves; the other tree is mirrored or
+//! shifted so that its leaves are the even ones. So every rank is an inner node of at most one
+//! tree, except for one rank if their number is odd.
 //!
 //! Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
 //! scan, Parallel Computing 35 (2009), section 3.
@@ -13,7 +14,7 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<DoubleTreeAllreduce>(
     Part::new("allreduce_double_tree", "up and down two trees, half of the vector along each"),
     CollectiveOperation::Allreduce,
@@ -38,7 +39,7 @@ impl CollectiveAlgorithm for DoubleTreeAllreduce {
             let place = if tree == 0 { place(rank, ranks) } else { turned(rank, ranks) };
             for segment in 0..self.segments {
                 let blocks = [tree * self.segments + segment];
-                // a tag for each, so that none can be taken for another
+                // each message has its own tag, so that none matches another's receive
                 let tag = 2 * blocks[0] as u32;
                 let last = up(&place, tag, &blocks, to);
                 down(&place, tag + 1, &blocks, last, to);
@@ -47,8 +48,8 @@ impl CollectiveAlgorithm for DoubleTreeAllreduce {
     }
 }
 
-/// A rank of the tree in order: rank `i` with lowest set bit `b` has below it `i - b/2` and
-/// `i + b/2`, or the next lower power that there is.
+/// The position of a rank in the in-order tree: a rank `i` whose lowest set bit is `b` has the
+/// children `i - b/2` and `i + b/2`, or the next lower power that exists.
 fn place(rank: u32, ranks: u32) -> TreePlace {
     let lowest = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     let above = |rank: u32| {
@@ -69,7 +70,8 @@ fn place(rank: u32, ranks: u32) -> TreePlace {
     TreePlace { above: (rank > 0).then(|| above(rank)), below }
 }
 
-/// The other tree: read from the other end where the number of ranks is even, else turned by one.
+/// The position of a rank in the other tree: mirrored if the number of ranks is even, else shifted
+/// by one.
 fn turned(rank: u32, ranks: u32) -> TreePlace {
     if ranks.is_multiple_of(2) {
         let other = |r: u32| ranks - 1 - r;

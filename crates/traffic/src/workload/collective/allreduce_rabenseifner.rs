@@ -12,7 +12,7 @@ use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, Step
 use super::reduce_scatter_halving::halve;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_rabenseifner", "reduce_scatter_halving, then an allgather by doubling"),
     CollectiveOperation::Allreduce,

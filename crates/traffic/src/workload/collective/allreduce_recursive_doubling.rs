@@ -12,7 +12,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_recursive_doubling", "the whole sum to a partner in every round"),
     CollectiveOperation::Allreduce,
@@ -36,12 +36,12 @@ impl CollectiveAlgorithm for DoublingAllreduce {
     }
 }
 
-/// Extends an algorithm `among` a power of two of ranks to any number of ranks. Where there are `r`
-/// ranks more than the largest power of two, the even ones of the first `2 r` ranks give their
+/// Extends an algorithm `among` a power of two of ranks to any number of ranks. If there are `r`
+/// ranks more than the largest power of two, the even ones of the first `2 r` ranks send their
 /// vector to the next rank and get the result back.
 ///
-/// `among` gets the number of a rank among the power of two, that power, and the ranks by these
-/// numbers.
+/// `among` is called with the number of a rank among the power of two, that power, and a function
+/// that maps these numbers to ranks.
 pub(super) fn folded(
     rank: u32,
     ranks: u32,

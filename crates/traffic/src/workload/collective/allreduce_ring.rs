@@ -9,7 +9,7 @@ use super::reduce_scatter_ring::add_up;
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_ring", "reduce_scatter_ring, then allgather_ring"),
     CollectiveOperation::Allreduce,

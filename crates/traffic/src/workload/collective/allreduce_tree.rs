@@ -4,14 +4,14 @@ use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, Step
 use super::trees::{RankTree, down, up};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("allreduce_tree", "reduce_binomial, then broadcast_binomial"),
     CollectiveOperation::Allreduce,
     |_| Ok(Box::new(TreeAllreduce(RankTree::Binomial))),
 );
 
-/// An allreduce up a tree to rank 0, and down again.
+/// An allreduce that reduces along a tree to rank 0, and broadcasts along the same tree.
 pub(super) struct TreeAllreduce(pub(super) RankTree);
 
 impl CollectiveAlgorithm for TreeAllreduce {

@@ -10,7 +10,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("alltoall_bruck", "in as many rounds as the ranks have bits, over others"),
     CollectiveOperation::Alltoall,
@@ -19,8 +19,8 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 
 struct BruckAlltoall;
 
-/// The blocks that `at` passes on in the round of `bit`: of every distance with that bit, the one
-/// that has come here by the lower bits.
+/// The blocks that rank `at` passes on in the round of `bit`: for every distance with that bit, the
+/// block that the rounds of lower bits have brought here.
 fn leaving(at: u32, bit: u32, ranks: u32) -> impl Iterator<Item = u64> {
     (bit..ranks).filter(move |distance| distance & bit != 0).map(move |distance| {
         let source = (at + ranks - distance % bit) % ranks;

@@ -7,7 +7,7 @@ use super::exchange::BlockExchange;
 use super::kind::{AlgorithmEntry, CollectiveOperation};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("alltoall_pairwise", "a partner in every round"),
     CollectiveOperation::Alltoall,

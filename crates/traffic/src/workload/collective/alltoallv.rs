@@ -1,4 +1,4 @@
-//! Who sends how much to whom, where sizes differ: drawn, or as a matrix says.
+//! All-to-alls with different sizes, which are drawn or given by a matrix.
 
 use super::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
 use super::kind::AlgorithmResult;
@@ -32,10 +32,10 @@ pub(super) struct SizeSeed(pub(super) u64);
 pub(super) struct ByteMatrix(NumberRows);
 
 impl ByteMatrix {
-    /// The messages that it says; what a rank has for itself is none.
+    /// The messages of the matrix; the diagonal, what a rank has for itself, is left out.
     ///
     /// # Errors
-    /// When it has no row or column for a rank, or too many bytes.
+    /// When the matrix lacks a row or column for a rank, or has too many bytes.
     pub(super) fn messages(&self, ranks: u32) -> Result<Vec<ExchangeMessage>, Refusal> {
         let rows = self.0.square("matrix", ranks, MOST_BYTES)?;
         let pairs = (0..ranks).flat_map(|from| (0..ranks).map(move |to| (from, to)));
@@ -44,10 +44,10 @@ impl ByteMatrix {
     }
 }
 
-/// Most ranks whose sizes are kept for all pairs.
+/// Most ranks for which the sizes of all pairs are kept.
 const MOST_RANKS: u32 = 4096;
 
-/// An exchange of the sizes that are asked for: from 0 to twice `bytes` where there is no matrix.
+/// An exchange with the requested sizes; without a matrix they are drawn from 0 to twice `bytes`.
 /// Empty messages are not sent. In round i each rank sends to the rank i further.
 pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
     let (CollectiveSize { ranks, bytes }, sizes): (CollectiveSize, AlltoallvParameters) =

@@ -7,7 +7,7 @@ use super::alltoallv::{AlltoallvParameters, made};
 use super::kind::{AlgorithmEntry, CollectiveOperation};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<AlltoallvParameters>(
     Part::new("alltoallv_pairwise", "a partner in every round, each message of its own size"),
     CollectiveOperation::Alltoallv,

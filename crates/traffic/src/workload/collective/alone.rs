@@ -1,4 +1,4 @@
-//! A collective operation as a program of its own.
+//! Collective operations as programs of their own.
 
 use super::call::CollectiveCall;
 use super::kind::{AlgorithmEntry, OverlapParameters};
@@ -6,7 +6,7 @@ use crate::workload::script::RankScript;
 use crate::workload::{RankProgram, WorkloadRequest};
 use base::Stop;
 
-/// The program of a collective operation alone, with computation meanwhile.
+/// The program of one collective operation, with overlapped computation.
 struct CollectiveProgram {
     call: CollectiveCall,
     meanwhile: OverlapParameters,

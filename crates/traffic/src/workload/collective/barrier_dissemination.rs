@@ -12,7 +12,7 @@ use base::part::Part;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<DisseminationBarrier>(
     Part::new(
         "barrier_dissemination",

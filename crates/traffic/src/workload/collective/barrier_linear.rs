@@ -5,7 +5,7 @@ use super::kind::{AlgorithmEntry, CollectiveOperation};
 use super::trees::RankTree;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("barrier_linear", "all to rank 0, and it to all"),
     CollectiveOperation::Barrier,

@@ -8,7 +8,7 @@ use super::rooted::{TreeAlgorithm, TreeOperation};
 use super::trees::RankTree;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new("broadcast_binary", "along a binary tree"),
     CollectiveOperation::Broadcast,

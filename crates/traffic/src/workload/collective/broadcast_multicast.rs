@@ -14,7 +14,7 @@ use super::kind::{
 use super::trees::{RankTree, down};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new(
         "broadcast_multicast",
@@ -32,7 +32,7 @@ impl CollectiveAlgorithm for MulticastBroadcast {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         let star = RankTree::Star.rooted(self.root, rank, ranks);
         let have = down(&star, 0, &[0], None, to);
-        // what the chain brings comes again: a rank passes on what the multicast brought
+        // the chain's message is a duplicate: a rank passes on what the multicast brought
         let chain = RankTree::Chain.rooted(self.root, rank, ranks);
         if let Some(next) = chain.below.first() {
             let step = to.send(*next, 1, &mut std::iter::once(0));

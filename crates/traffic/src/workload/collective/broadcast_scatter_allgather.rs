@@ -11,7 +11,7 @@ use super::kind::{
 use super::trees::{RankTree, StepChain, seen_from};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
     Part::new("broadcast_scatter_allgather", "scatter_binomial, then allgather_ring"),
     CollectiveOperation::Broadcast,
@@ -30,7 +30,7 @@ impl CollectiveAlgorithm for ScatterAllgatherBroadcast {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
         let seen = seen_from(self.root, rank, ranks);
         let place = RankTree::Binomial.rooted(self.root, rank, ranks);
-        // block b is the part of the rank that is b after the root
+        // block b belongs to the rank that is b after the root
         let blocks = |of: u32| {
             let under = RankTree::Binomial.under(seen_from(self.root, of, ranks), ranks);
             under.into_iter().map(u64::from)

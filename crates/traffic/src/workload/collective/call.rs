@@ -1,4 +1,4 @@
-//! A collective operation of a number of ranks with its parameters, ready to be written.
+//! A collective operation with its number of ranks and parameters, ready to be written.
 
 use super::kind::{
     AdditionCost, AlgorithmEntry, BlockNumbers, CollectiveAlgorithm, CollectiveOperation,
@@ -12,7 +12,7 @@ use base::{Quiet, Refusal, Stop};
 use serde_json::Map;
 use std::sync::Arc;
 
-/// Most ranks of a call that has a list of all.
+/// Most ranks of a call that lists a size for each rank.
 const MOST_LISTED: u32 = 4096;
 
 /// A collective operation of a number of ranks, ready to be written into a schedule.
@@ -20,39 +20,40 @@ const MOST_LISTED: u32 = 4096;
 pub struct CollectiveCall {
     pub(super) algorithm: Arc<dyn CollectiveAlgorithm>,
     name: &'static str,
-    /// What MPI has a call for, and its root.
+    /// The operation of an MPI call and its root; none if MPI has no such call.
     known: Option<(CollectiveOperation, u32)>,
     is_whole: bool,
     ranks: u32,
     bytes: u64,
-    /// Bytes of the block of each rank, counted around; where there are none all are alike.
+    /// The bytes of each rank's block, repeated cyclically; none if all blocks are of the same
+    /// size.
     sizes: Option<Arc<Vec<u64>>>,
-    /// What adding up costs.
+    /// Time of adding up a KiB of received data, ns.
     pub add_ns_per_kib: u64,
 }
 
 impl CollectiveCall {
-    /// By name, with the defaults of the algorithm's own parameters. `bytes` are those of the
-    /// vector that is broadcast or added; for operations with a block for every rank, those of a
-    /// block.
+    /// The operation of this name, with default parameters of the algorithm. `bytes` is the size of
+    /// the vector that is broadcast or added; for operations with a block for every rank, the size
+    /// of a block.
     ///
     /// # Errors
-    /// When there is no such algorithm, or it is not for this number of ranks.
+    /// When there is no such algorithm, or it does not support this number of ranks.
     pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
         Self::rooted(name, ranks, 0, bytes)
     }
 
-    /// The same with a root, of those that have one.
+    /// As [`CollectiveCall::new`], with a root, for operations that have one.
     ///
     /// # Errors
-    /// As [`CollectiveCall::new`], and when there is no such rank.
+    /// As for [`CollectiveCall::new`], and when there is no such rank.
     pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, Stop> {
         let numbers = [
             ("ranks", u64::from(ranks), 1, MOST_RANKS),
             ("bytes", bytes, 0, MOST_BYTES),
             ("root", root.into(), 0, MOST_RANKS),
         ];
-        // schedules of traces have very many calls: no schema is made for each
+        // a trace has very many calls, so no schema is built for each of them
         if let Some((name, value, least, most)) =
             numbers.into_iter().find(|(_, value, least, most)| !(least..=most).contains(&value))
         {
@@ -65,10 +66,9 @@ impl CollectiveCall {
         Self::asked(entry, &WorkloadRequest::trusted(entry.part, &given, &Quiet))
     }
 
-    /// Blocks from every rank to every other, whose sizes are given; empty ones are sent with
-    /// `keeps_empty` alone.
-    /// In rounds a rank sends to the one that is as many further as the round's number, else all at
-    /// once. O(ranks^2).
+    /// An exchange of blocks of given sizes between ranks; empty blocks are only sent with
+    /// `keeps_empty`. With rounds, a rank sends in round i to the rank i further; otherwise all
+    /// blocks are sent at once. O(ranks^2).
     pub(in crate::workload) fn exchange(
         ranks: u32,
         bytes: &dyn Fn(u32, u32) -> u64,
@@ -85,7 +85,7 @@ impl CollectiveCall {
         Self { name, ..Self::of(exchange::BlockExchange { messages, rounds }, ranks) }
     }
 
-    /// As asked for.
+    /// The operation that a request with parameters describes.
     pub(super) fn asked(
         entry: &AlgorithmEntry,
         request: &WorkloadRequest<'_>,
@@ -96,7 +96,7 @@ impl CollectiveCall {
         algorithm.check(ranks).map_err(|help| {
             Refusal::new("ranks", format!("{} is not for {ranks}", entry.part.name), help)
         })?;
-        // those that have no such parameter have its default, which changes nothing
+        // operations without this parameter get its default, which has no effect
         let AdditionCost { add_ns_per_kib } = request.read()?;
         let is_whole = entry.operation.is_whole();
         let known = Some((entry.operation, RootParameters::asked(request)?));
@@ -104,12 +104,12 @@ impl CollectiveCall {
         Ok(Self { algorithm, name, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
-    /// An operation of this number of ranks in which none does anything.
+    /// An operation over this number of ranks in which no rank does anything.
     pub(in crate::workload) fn nothing(ranks: u32) -> Self {
         Self::of(EmptyAlgorithm, ranks)
     }
 
-    /// An algorithm whose blocks have sizes of their own, from ranks to others.
+    /// An operation by an algorithm whose blocks, from rank to rank, have sizes of their own.
     pub(in crate::workload) fn of(
         algorithm: impl CollectiveAlgorithm + 'static,
         ranks: u32,
@@ -127,35 +127,35 @@ impl CollectiveCall {
         }
     }
 
-    /// The same with other bytes.
+    /// The same operation with another number of bytes.
     #[must_use]
     pub fn with_bytes(&self, bytes: u64) -> Self {
         Self { bytes, ..self.clone() }
     }
 
-    /// The same with a size for the block of each rank; ranks beyond the list count around. Of
-    /// operations with a block for every rank.
+    /// The same operation with a size for the block of each rank; the list is repeated cyclically
+    /// for further ranks. Only for operations with a block for every rank.
     #[must_use]
     pub(in crate::workload) fn with_sizes(self, sizes: Vec<u64>) -> Self {
         Self { sizes: Some(Arc::new(sizes)), ..self }
     }
 
-    /// What it is called: the algorithm, where it has a name.
+    /// The name of the algorithm; empty if it has none.
     pub(in crate::workload) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// How many ranks take part.
+    /// The number of ranks that take part.
     pub fn ranks(&self) -> u32 {
         self.ranks
     }
 
-    /// The operation, its root, and the bytes of the vector or of every block; none where ranks
-    /// have blocks of their own, or it is no one of MPI's.
+    /// The operation, its root, and the bytes of the vector or of every block; none if ranks have
+    /// blocks of different sizes, or MPI has no such operation.
     pub(in crate::workload) fn uniform(&self) -> Option<(CollectiveOperation, u32, u64)> {
         let known = self.known.filter(|(it, _)| match it {
             CollectiveOperation::Alltoallv | CollectiveOperation::Neighbours => false,
-            // MPI's call has a list of all ranks
+            // MPI's call lists the sizes of all ranks
             CollectiveOperation::ReduceScatter => self.sizes.is_none() && self.ranks <= MOST_LISTED,
             _ => self.sizes.is_none(),
         });
@@ -166,7 +166,7 @@ impl CollectiveCall {
         self.algorithm.tell(rank, self.ranks, to);
     }
 
-    /// Bytes of a message of these blocks.
+    /// The bytes of a message with these blocks.
     pub(super) fn size(&self, blocks: BlockNumbers<'_>) -> u64 {
         if let Some(sizes) = &self.sizes {
             return blocks.map(|b| sizes[(b % sizes.len() as u64) as usize]).sum();
@@ -180,7 +180,7 @@ impl CollectiveCall {
     }
 }
 
-/// The algorithm of what is left out: no rank sends, receives, or waits.
+/// The algorithm of an operation that is left out: no rank sends, receives or waits.
 struct EmptyAlgorithm;
 
 impl CollectiveAlgorithm for EmptyAlgorithm {

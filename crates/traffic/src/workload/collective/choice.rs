@@ -1,4 +1,5 @@
-//! The algorithm of an operation, by what its name has behind the operation: `ring`.
+//! The choice of an algorithm for a given operation, by its name without the operation, such as
+//! `ring`.
 
 use super::ALGORITHMS;
 use super::kind::CollectiveOperation;
@@ -8,7 +9,7 @@ use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
 
-/// One of the algorithms of an operation, whose number `OPERATION` is: those of the table.
+/// One of the algorithms in the table for the operation whose number is `OPERATION`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AlgorithmChoice<const OPERATION: u8> {
     name: &'static str,
@@ -20,12 +21,12 @@ pub type AllreduceChoice = AlgorithmChoice<{ CollectiveOperation::Allreduce as u
 pub type AllgatherChoice = AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>;
 
 impl<const OPERATION: u8> AlgorithmChoice<OPERATION> {
-    /// The algorithm of this name, which is in the table.
+    /// The choice of the algorithm with this name, which must be in the table.
     pub const fn new(name: &'static str) -> Self {
         Self { name }
     }
 
-    /// Its name in the table, with the operation.
+    /// Its name in the table, which includes the operation.
     pub fn name(self) -> &'static str {
         self.name
     }
@@ -36,13 +37,13 @@ impl<const OPERATION: u8> AlgorithmChoice<OPERATION> {
         own.expect("an operation has an algorithm").operation
     }
 
-    /// All algorithms of the operation: what users type, and the name in the table.
+    /// All algorithms of the operation: the word that users type, and the name in the table.
     fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
         let own = ALGORITHMS.iter().filter(|entry| entry.operation as u8 == OPERATION);
         own.map(|entry| (entry.operation.without(entry.part.name), entry.part.name))
     }
 
-    /// What users type for all of them.
+    /// The words that users type for these algorithms.
     pub(in crate::workload) fn words() -> Vec<&'static str> {
         Self::all().map(|(word, _)| word).collect()
     }

@@ -1,11 +1,11 @@
-//! Blocks from any rank to any other: everything at once, or in rounds in which a rank sends one at
-//! most and receives one at most.
+//! Exchanges of blocks between arbitrary ranks: all at once, or in rounds in which each rank sends
+//! at most one block and receives at most one.
 
 use super::kind::{BlockUpdate, CollectiveAlgorithm, StepNumber, StepReceiver};
 use super::trees::StepChain;
 use base::{Stop, Watch};
 
-/// A message as one of its ends has it.
+/// The other end of a message, as one of its ends sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct ExchangePartner {
     round: u32,
@@ -13,7 +13,7 @@ struct ExchangePartner {
     bytes: u64,
 }
 
-/// One list of partners for each rank.
+/// A list of partners for each rank.
 #[derive(Debug, Default)]
 struct PartnerLists {
     starts: Vec<usize>,
@@ -21,7 +21,7 @@ struct PartnerLists {
 }
 
 impl PartnerLists {
-    /// From the partners of every rank, as `(rank, partner)`; each list in order of its rounds.
+    /// The lists from pairs `(rank, partner)`; each list is in the order of rounds.
     fn new(ranks: u32, mut of: Vec<(u32, ExchangePartner)>) -> Self {
         of.sort_by_key(|(rank, partner)| (*rank, partner.round, partner.rank));
         let from = |rank: u32| of.partition_point(|(r, _)| *r < rank);
@@ -34,19 +34,19 @@ impl PartnerLists {
     }
 }
 
-/// The messages of an exchange: who sends how much to whom, and in which round.
+/// The messages of an exchange: sender, receiver, bytes and round.
 #[derive(Debug, Default)]
 pub(in super::super) struct ExchangeMessages {
     sent: PartnerLists,
     received: PartnerLists,
 }
 
-/// A message: from, to, bytes.
+/// A message: sender, receiver, bytes.
 pub(in super::super) type ExchangeMessage = (u32, u32, u64);
 
 impl ExchangeMessages {
-    /// Every message in the round that `round` gives it by its place in the list. None may be from
-    /// a rank to itself, nor two from one rank to the same other. O(messages log).
+    /// The messages of a list, each in the round that `round` gives for its index. No message may
+    /// be from a rank to itself, and each pair of ranks at most once. O(messages log).
     pub(in super::super) fn new(
         ranks: u32,
         all: &[ExchangeMessage],
@@ -63,11 +63,11 @@ impl ExchangeMessages {
     }
 }
 
-/// Each rank's own block for each other, or those messages that there are.
+/// An exchange in which each rank has a block for each other rank, or for those that get messages.
 pub(in super::super) struct BlockExchange {
-    /// All ranks to all others where there are none.
+    /// The messages; `None` if all ranks send to all others.
     pub(in super::super) messages: Option<ExchangeMessages>,
-    /// In rounds, not at once.
+    /// Whether the messages are sent in rounds, rather than all at once.
     pub(in super::super) rounds: bool,
 }
 
@@ -123,12 +123,13 @@ impl CollectiveAlgorithm for BlockExchange {
 /// No edge.
 const NONE: u32 = u32::MAX;
 
-/// The round of every message, such that a rank sends one at most and receives one at most in each:
-/// as many rounds as a rank has messages to send, or to receive, at most.
+/// The round of every message, such that in each round a rank sends at most one and receives at
+/// most one. There are as many rounds as the largest number of messages that a rank sends, or
+/// receives.
 ///
-/// Messages are the edges of a graph of two sides, senders and receivers, whose edges can be
-/// coloured with as many colours as the largest degree: where the first free colours of both ends
-/// differ, those of the path of these two colours are exchanged.
+/// Messages are the edges of a bipartite graph of senders and receivers, whose edges can be
+/// coloured with as many colours as the largest degree. If the first free colours of the two ends
+/// differ, the two colours are exchanged along the path of these colours.
 ///
 /// O(messages * ranks) at worst.
 ///
@@ -149,7 +150,7 @@ pub(in super::super) fn coloured(
         degrees[n + to as usize] += 1;
     }
     let colours = degrees.iter().copied().max().unwrap_or(0);
-    // the edge of each colour at each sender, then at each receiver
+    // the edge of each colour, for each sender, then for each receiver
     let mut at = vec![NONE; 2 * n * colours];
     let mut found = vec![0_u32; all.len()];
     for (i, &(from, to, _)) in all.iter().enumerate() {
@@ -162,7 +163,8 @@ pub(in super::super) fn coloured(
             row.iter().position(|&edge| edge == NONE).expect("a vertex has a colour for each edge")
         };
         let (a, b) = (free(&at, ends[0]), free(&at, ends[1]));
-        // a is free at the sender; it must become free at the receiver: along a, b, a, ...
+        // colour a is free at the sender; it is made free at the receiver along the path a, b, a,
+        // ...
         let (mut vertex, mut colour) = (ends[1], a);
         let mut path = Vec::new();
         while at[vertex * colours + colour] != NONE {

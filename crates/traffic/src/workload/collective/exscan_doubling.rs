@@ -10,7 +10,7 @@ use super::scan_doubling::add_before;
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("exscan_doubling", "a shift by one rank, then scan_doubling"),
     CollectiveOperation::Exscan,

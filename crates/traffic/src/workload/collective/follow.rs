@@ -1,10 +1,10 @@
-//! Following an algorithm with symbols for data.
+//! A symbolic execution of collective algorithms, for tests.
 
 use super::call::CollectiveCall;
 use super::kind::{BlockNumbers, BlockUpdate, CollectiveOperation, StepNumber, StepReceiver};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The contents of a block: whose blocks were added up in it.
+/// The contents of a block: the ranks whose blocks were added up in it.
 type BlockContents = BTreeSet<u32>;
 
 /// A step of a rank, recorded.
@@ -13,7 +13,7 @@ struct RecordedStep {
     peer: u32,
     tag: u32,
     blocks: Vec<u64>,
-    /// None for a send.
+    /// The update by a receive; none for a send.
     how: Option<BlockUpdate>,
     after: Vec<usize>,
 }
@@ -47,9 +47,9 @@ impl StepReceiver for StepRecorder {
     }
 }
 
-/// A step: rank, number.
+/// A step: the rank, and the number of the step.
 type RankStep = (u32, usize);
-/// A pair of ranks with a tag, by which messages are matched.
+/// The sender, the receiver and the tag of messages, by which they are matched.
 type TaggedPair = (u32, u32, u32);
 
 /// The tracking of all blocks through an operation.
@@ -60,15 +60,15 @@ struct BlockTracking<'a> {
     blocks: u64,
     call: &'a CollectiveCall,
     recorded: &'a [Vec<RecordedStep>],
-    /// The send that each receive gets: rank, step.
+    /// For each receive, the send that it matches, by rank and step.
     partner: BTreeMap<RankStep, RankStep>,
     sent: BTreeMap<RankStep, BTreeMap<u64, BlockContents>>,
 }
 
-/// Follows a call: every rank ends with what the operation says.
+/// Executes a call symbolically, and checks that every rank ends with what the operation defines.
 ///
 /// # Panics
-/// Where one does not.
+/// When a rank ends with something else.
 pub(super) fn follow(name: &str, call: &CollectiveCall, operation: CollectiveOperation, root: u32) {
     let ranks = call.ranks();
     let recorded: Vec<Vec<RecordedStep>> = (0..ranks)
@@ -98,7 +98,7 @@ pub(super) fn follow(name: &str, call: &CollectiveCall, operation: CollectiveOpe
     }
 }
 
-/// Which send each receive gets; of one pair and tag they must come in an order that is sure.
+/// The send that each receive matches; sends of the same ranks and tag must have a definite order.
 fn matched(recorded: &[Vec<RecordedStep>]) -> BTreeMap<RankStep, RankStep> {
     let mut sides: [BTreeMap<TaggedPair, Vec<RankStep>>; 2] = Default::default();
     for (rank, steps) in (0..).zip(recorded) {
@@ -133,7 +133,7 @@ fn matched(recorded: &[Vec<RecordedStep>]) -> BTreeMap<RankStep, RankStep> {
     partner
 }
 
-/// All steps that `step` waits for, itself or through others.
+/// All steps that `step` depends on, directly or through others.
 fn ancestors(steps: &[RecordedStep], step: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = steps[step].after.clone();
@@ -146,7 +146,7 @@ fn ancestors(steps: &[RecordedStep], step: usize) -> BTreeSet<usize> {
 }
 
 impl BlockTracking<'_> {
-    /// What a rank holds once these of its steps are done, ascending.
+    /// The contents of a rank's blocks once these of its steps are done; steps are ascending.
     fn memory(&mut self, rank: u32, steps: &[usize]) -> BTreeMap<u64, BlockContents> {
         let mut held = self.initial(rank);
         for &step in steps {
@@ -166,7 +166,7 @@ impl BlockTracking<'_> {
         held
     }
 
-    /// What a message carries.
+    /// The contents of the blocks in a message.
     fn content(&mut self, rank: u32, step: usize) -> BTreeMap<u64, BlockContents> {
         if let Some(known) = self.sent.get(&(rank, step)) {
             return known.clone();
@@ -198,7 +198,7 @@ impl BlockTracking<'_> {
         blocks.into_iter().map(|block| (block, BlockContents::from([rank]))).collect()
     }
 
-    /// What a rank must end with.
+    /// The contents that a rank must end with.
     fn wanted(&self, rank: u32) -> BTreeMap<u64, BlockContents> {
         let (n, mine) = (u64::from(self.ranks), u64::from(rank));
         let sum: BlockContents = (0..self.ranks).collect();

@@ -1,4 +1,4 @@
-//! What an algorithm of a collective operation is, and how it is asked for.
+//! The trait of collective algorithms, and their table.
 
 use super::size::{BlockBytes, CollectiveSize, MeanBytes, RequiredSize, VectorBytes};
 use crate::workload::WorkloadRequest;
@@ -13,21 +13,21 @@ use serde_json::Map;
 /// A collective operation, as MPI defines it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CollectiveOperation {
-    /// Nobody leaves before everybody has come.
+    /// No rank leaves before all ranks have come.
     Barrier,
-    /// All get the root's blocks.
+    /// All ranks get the root's blocks.
     Broadcast,
-    /// The root gets the sum of everybody's blocks.
+    /// The root gets the sum of the blocks of all ranks.
     Reduce,
-    /// All get it.
+    /// All ranks get the sum of the blocks of all ranks.
     Allreduce,
     /// All get the block of each rank.
     Allgather,
     /// Each rank gets its block of the sum.
     ReduceScatter,
-    /// Each rank gets a block from each.
+    /// Each rank gets a block from each rank.
     Alltoall,
-    /// The same with blocks of different sizes, none among them.
+    /// Each rank gets a block from each rank; the sizes differ, and may be 0.
     Alltoallv,
     /// Each rank gets a block from each of its neighbours.
     Neighbours,
@@ -41,29 +41,31 @@ pub enum CollectiveOperation {
     Scatter,
 }
 
-/// The update by a received block of the one that is there.
+/// The effect of a received block on the rank's block of the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BlockUpdate {
-    /// Takes its place.
+    /// The received block replaces it.
     Store,
-    /// Is added to it.
+    /// The received block is added to it.
     Add,
 }
 
 /// The number of a step of a rank.
 pub type StepNumber = u32;
 
-/// The numbers of the blocks of a message. Those of a vector that is divided are numbered from 0; a
-/// block for a rank, or of one, has its number; one from `a` for `b` of `n` ranks is `a n + b`.
+/// The numbers of the blocks of a message. The parts of a divided vector are numbered from 0. A
+/// block for a rank, or of a rank, has the number of that rank. A block from rank `a` for rank `b`
+/// of `n` ranks has the number `a n + b`.
 pub type BlockNumbers<'a> = &'a mut dyn Iterator<Item = u64>;
 
-/// A receiver of the steps of a rank, one by one.
+/// A receiver of the steps of a rank's algorithm, one by one.
 pub trait StepReceiver {
-    /// Sends blocks as the steps have made them that this one waits for, itself or through others;
-    /// what others receive meanwhile stands beside.
+    /// Sends blocks with the contents that the steps before have made: those that this one depends
+    /// on, directly or indirectly. Receives of other steps do not affect it.
     fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber;
 
-    /// Receives the blocks that `from` sends with this tag; such messages come in order.
+    /// Receives the blocks that `from` sends with this tag; messages with the same tag match in
+    /// order.
     fn recv(
         &mut self,
         from: u32,
@@ -72,48 +74,48 @@ pub trait StepReceiver {
         how: BlockUpdate,
     ) -> StepNumber;
 
-    /// `step` waits for the end of `before`.
+    /// Makes `step` wait for the end of `before`.
     fn after(&mut self, step: StepNumber, before: StepNumber);
 }
 
 /// An algorithm of a collective operation with its parameters, for any number of ranks that `check`
 /// allows.
 pub trait CollectiveAlgorithm: Send + Sync {
-    /// How many blocks the message of each rank is divided into.
+    /// The number of blocks into which the message of each rank is divided.
     fn blocks(&self, ranks: u32) -> u64 {
         let _ = ranks;
         1
     }
 
-    /// Bytes of a block that is not a part of one vector.
+    /// The bytes of a block, for operations whose blocks are not parts of one vector.
     fn bytes(&self, block: u64, ranks: u32, bytes: u64) -> u64 {
         let _ = (block, ranks);
         bytes
     }
 
-    /// Why it does not work for this number of ranks.
+    /// Checks that the algorithm supports this number of ranks.
     ///
     /// # Errors
-    /// For how many it does.
+    /// The numbers of ranks that it supports.
     fn check(&self, ranks: u32) -> Result<(), String> {
         let _ = ranks;
         Ok(())
     }
 
-    /// What `rank` does.
+    /// Passes the steps of `rank` to `to`.
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver);
 }
 
-/// An algorithm, or why there is none.
+/// An algorithm, or the reason why it cannot be made.
 pub(super) type AlgorithmResult = Result<Box<dyn CollectiveAlgorithm>, Stop>;
 
 /// A row of the table of algorithms.
 pub struct AlgorithmEntry {
-    /// Its name, the operation and the algorithm; what it does; its parameters.
+    /// The name, composed of operation and algorithm; a description; and the parameters.
     pub part: Part,
     /// The operation.
     pub operation: CollectiveOperation,
-    /// The algorithm with the parameters that it has of its own.
+    /// Makes the algorithm with its own parameters.
     pub(super) make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
 }
 
@@ -154,7 +156,7 @@ pub(super) struct OverlapParameters {
 pub(super) struct RootRank(#[schemars(range(max = MOST_RANKS))] u32);
 
 impl RootRank {
-    /// Its number.
+    /// The number of the root.
     ///
     /// # Errors
     /// When there is no such rank.
@@ -171,7 +173,7 @@ pub(super) struct RootParameters {
 }
 
 impl RootParameters {
-    /// The root that is asked for.
+    /// The root of a request.
     ///
     /// # Errors
     /// When there is no such rank.
@@ -182,7 +184,7 @@ impl RootParameters {
 }
 
 impl AlgorithmEntry {
-    /// A row whose parameters are those of all algorithms.
+    /// A row for an algorithm that has only the common parameters.
     pub(super) const fn new(
         part: Part,
         operation: CollectiveOperation,
@@ -191,7 +193,7 @@ impl AlgorithmEntry {
         Self::with::<NoParameters>(part, operation, make)
     }
 
-    /// A row with parameters of its own, the fields of `Own`.
+    /// A row for an algorithm with parameters of its own, which are the fields of `Own`.
     pub(super) const fn with<Own: JsonSchema>(
         part: Part,
         operation: CollectiveOperation,
@@ -210,7 +212,7 @@ impl AlgorithmEntry {
         Self { part: part.takes::<OverlapParameters>(), operation, make }
     }
 
-    /// Whether it works for this number of ranks.
+    /// Whether the algorithm supports this number of ranks.
     pub fn is_for(&self, ranks: u32) -> bool {
         let given =
             Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), 1.into())]);
@@ -221,19 +223,19 @@ impl AlgorithmEntry {
 }
 
 impl CollectiveOperation {
-    /// Whether its blocks are the parts of one vector.
+    /// Whether the blocks of the operation are the parts of one vector.
     pub(super) const fn is_whole(self) -> bool {
         use CollectiveOperation::{Allreduce, Barrier, Broadcast, Exscan, Reduce, Scan};
         matches!(self, Barrier | Broadcast | Reduce | Allreduce | Scan | Exscan)
     }
 
-    /// Whether blocks are added up.
+    /// Whether the operation adds up blocks.
     pub const fn adds(self) -> bool {
         use CollectiveOperation::{Allreduce, Exscan, Reduce, ReduceScatter, Scan};
         matches!(self, Reduce | Allreduce | ReduceScatter | Scan | Exscan)
     }
 
-    /// The algorithm that is taken where nobody names one.
+    /// The default algorithm of the operation.
     pub(in crate::workload) fn usual(self) -> &'static str {
         match self {
             Self::Barrier => "barrier_dissemination",
@@ -252,13 +254,13 @@ impl CollectiveOperation {
         }
     }
 
-    /// The name of one of its algorithms without the operation.
+    /// The name of one of its algorithms, without the operation.
     pub(super) fn without(self, algorithm: &'static str) -> &'static str {
         let own = algorithm.strip_prefix(self.name());
         own.and_then(|rest| rest.strip_prefix('_')).unwrap_or(algorithm)
     }
 
-    /// What the names of its algorithms begin with.
+    /// The first part of the names of its algorithms.
     pub fn name(self) -> &'static str {
         match self {
             Self::Barrier => "barrier",

@@ -1,8 +1,9 @@
-//! Collective operations as schedules: an algorithm is one file beside this one with its `ENTRY`.
+//! Collective operations as schedules. To add an algorithm, put a file with its `ENTRY` beside this
+//! one.
 //!
-//! An algorithm tells rank by rank what it sends and receives, block by block. The same telling
-//! becomes a schedule, and is followed with symbols for data by the tests, which check
-//! that every rank ends with what MPI defines, whatever the order in which messages come.
+//! An algorithm lists the steps of each rank: the blocks that it sends and receives. These steps
+//! become a schedule. Tests also execute them symbolically, and check that every rank ends with
+//! what MPI defines, in whatever order messages arrive.
 
 mod alltoallv;
 mod alone;
@@ -13,7 +14,8 @@ pub(super) mod exchange;
 mod follow;
 mod kind;
 mod neighbour;
-// That of docs/adding-a-collective.md, under a name that adding it leaves free.
+// The algorithm of docs/adding-a-collective.md, under a name that does not collide with it once
+// added.
 #[cfg(test)]
 #[path = "../../../../../docs/parts/allgather_spread.rs"]
 mod page_allgather_spread;

@@ -1,4 +1,4 @@
-//! Who exchanges with whom, where most do not: on a torus, at random, or as a matrix says.
+//! Neighbour exchanges: on a torus, with random neighbours, or by a matrix.
 
 use super::alltoallv::{ByteMatrix, SizeSeed};
 use super::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages, coloured};
@@ -48,7 +48,7 @@ enum NeighbourGraph {
     Matrix,
 }
 
-/// An exchange along the graph that is asked for, everything at once or in rounds by colours.
+/// An exchange along the requested graph: all messages at once, or in rounds by edge colouring.
 pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
     let (CollectiveSize { ranks, bytes }, with): (CollectiveSize, NeighbourExchangeParameters) =
         (request.read()?, request.read()?);
@@ -76,7 +76,8 @@ pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResu
     Ok(Box::new(BlockExchange { messages: Some(messages), rounds }))
 }
 
-/// Everybody to the next and the one before in every dimension, the first the slowest.
+/// Messages from every rank to the next and the previous one in every dimension; the first
+/// dimension varies slowest.
 fn torus(sides: &[u32], bytes: u64) -> Vec<ExchangeMessage> {
     let ranks: u32 = sides.iter().product();
     let mut all = Vec::new();
@@ -98,11 +99,11 @@ fn torus(sides: &[u32], bytes: u64) -> Vec<ExchangeMessage> {
     all
 }
 
-/// Exchanges of ends for each message, after which nothing is left of the order at the beginning.
+/// Number of swaps for each message, which is enough to remove the order of the initial graph.
 const MIXED: u64 = 10;
 
-/// Every rank sends to `degree` others and hears from as many: from a circulant graph by exchanges
-/// of the ends of two messages.
+/// A random graph in which every rank sends to `degree` others and receives from as many. It is
+/// made from a circulant graph by swapping the receivers of two messages at a time.
 fn random(
     with: &NeighbourExchangeParameters,
     ranks: u32,

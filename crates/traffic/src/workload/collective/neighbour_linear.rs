@@ -6,7 +6,7 @@ use super::kind::{AlgorithmEntry, CollectiveOperation};
 use super::neighbour::{NeighbourExchangeParameters, made};
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<NeighbourExchangeParameters>(
     Part::new("neighbour_linear", "with neighbours, everything at once"),
     CollectiveOperation::Neighbours,

@@ -8,7 +8,7 @@ use super::rooted::{SegmentParameters, TreeAlgorithm, TreeOperation};
 use super::trees::RankTree;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<SegmentParameters>(
     Part::new("reduce_pipelined", "from rank to rank, in segments"),
     CollectiveOperation::Reduce,

@@ -9,7 +9,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new(
         "reduce_scatter_halving",
@@ -35,13 +35,13 @@ impl CollectiveAlgorithm for HalvingReduceScatter {
     }
 }
 
-/// Refuses all but powers of two.
+/// Refuses numbers of ranks that are not powers of two.
 pub(super) fn power_of_two(ranks: u32) -> Result<(), String> {
     if ranks.is_power_of_two() { Ok(()) } else { Err("a power of two".to_owned()) }
 }
 
-/// Of `ranks`, a power of two, each ends with the sum of the block of its own number; `named` are
-/// the ranks by these numbers.
+/// The steps of rank number `me` of `ranks`, a power of two. Each ends with the sum of the block of
+/// its own number; `named` maps these numbers to ranks.
 pub(super) fn halve(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl Fn(u32) -> u32) {
     let mut half = ranks / 2;
     while half > 0 {

@@ -10,7 +10,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("reduce_scatter_pairwise", "in every round its block to a rank further away"),
     CollectiveOperation::ReduceScatter,

@@ -9,7 +9,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("reduce_scatter_ring", "a block in every round, to the next rank"),
     CollectiveOperation::ReduceScatter,
@@ -28,7 +28,7 @@ impl CollectiveAlgorithm for RingReduceScatter {
     }
 }
 
-/// Every rank ends with the sum of the block of its own number.
+/// The steps of a rank, which ends with the sum of the block of its own number.
 pub(super) fn add_up(rank: u32, ranks: u32, chain: &mut StepChain<'_>) {
     let (next, before) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
     for round in 1..ranks {

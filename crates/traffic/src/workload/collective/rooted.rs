@@ -1,5 +1,5 @@
-//! What goes along a tree with a root: blocks of one vector down or up it, segment by segment, or a
-//! block for every rank.
+//! Algorithms along a tree with a root: the blocks of one vector go down or up the tree, segment by
+//! segment, or a block for every rank does.
 
 use super::kind::{
     AlgorithmResult, BlockUpdate, CollectiveAlgorithm, RootParameters, RootRank, StepReceiver,
@@ -22,7 +22,7 @@ pub(super) struct SegmentParameters {
     segments: u64,
 }
 
-/// The operation that is done along a tree.
+/// The operation along a tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum TreeOperation {
     Broadcast,
@@ -31,7 +31,7 @@ pub(super) enum TreeOperation {
     Scatter,
 }
 
-/// The algorithm of an operation along a tree.
+/// An algorithm along a tree.
 pub(super) struct TreeAlgorithm {
     what: TreeOperation,
     tree: RankTree,
@@ -40,7 +40,7 @@ pub(super) struct TreeAlgorithm {
 }
 
 impl TreeAlgorithm {
-    /// With the parameters of [`RootParameters`].
+    /// The algorithm for a request with the parameters of [`RootParameters`].
     pub(super) fn made(
         what: TreeOperation,
         tree: RankTree,
@@ -49,7 +49,7 @@ impl TreeAlgorithm {
         Ok(Box::new(Self { what, tree, root: RootParameters::asked(request)?, segments: 1 }))
     }
 
-    /// With the parameters of [`SegmentParameters`].
+    /// The algorithm for a request with the parameters of [`SegmentParameters`].
     pub(super) fn in_segments(
         what: TreeOperation,
         tree: RankTree,
@@ -70,7 +70,7 @@ impl CollectiveAlgorithm for TreeAlgorithm {
         let place = self.tree.rooted(self.root, rank, ranks);
         if matches!(self.what, TreeOperation::Broadcast | TreeOperation::Reduce) {
             for segment in 0..self.segments {
-                // a tag for each, so that none can be taken for another
+                // each segment has its own tag, so that none matches another's receive
                 let tag = segment as u32;
                 if self.what == TreeOperation::Broadcast {
                     down(&place, tag, &[segment], None, to);

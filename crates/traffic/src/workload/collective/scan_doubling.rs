@@ -9,7 +9,7 @@ use super::kind::{
 use super::trees::StepChain;
 use base::part::Part;
 
-/// How it is asked for.
+/// The row of this algorithm in the table of collective algorithms.
 pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
     Part::new("scan_doubling", "sums to ever further ranks"),
     CollectiveOperation::Scan,
@@ -24,7 +24,8 @@ impl CollectiveAlgorithm for DoublingScan {
     }
 }
 
-/// Of `ranks` each ends with the sum of those up to itself; rank `me` of them is rank `me + first`.
+/// The steps of number `me` of `ranks`, which is rank `me + first`; each ends with the sum of the
+/// blocks up to its own.
 pub(super) fn add_before(me: u32, ranks: u32, chain: &mut StepChain<'_>, first: u32) {
     let mut apart = 1;
     while apart < ranks {

@@ -1,7 +1,8 @@
-//! What every algorithm takes: how many ranks there are, and the bytes of a message or its blocks.
+//! Parameters that every algorithm has: the number of ranks, and the bytes of a message or of its
+//! blocks.
 //!
-//! What the bytes are of depends on the operation, and so does whether they must be given. So there
-//! is a schema for each case, and [`CollectiveSize`] reads them all.
+//! The meaning of the bytes depends on the operation, and so does whether they must be given. So
+//! each case has a schema of its own, and [`CollectiveSize`] reads all of them.
 
 #![expect(dead_code, reason = "of all but Size the schema is all that is needed")]
 

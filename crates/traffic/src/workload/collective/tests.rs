@@ -1,4 +1,4 @@
-//! Every algorithm by its data flow, and by what it sends in closed form.
+//! Tests of every algorithm: its data flow, and its messages in closed form.
 
 use super::follow::follow;
 use super::*;
@@ -14,17 +14,17 @@ fn asked(ranks: u32, own: &Value) -> Map<String, Value> {
     all
 }
 
-/// A matrix with holes, of no symmetry.
+/// An asymmetric matrix with some zeros.
 fn matrix(ranks: u32) -> Value {
     let entry = |i: u32, j: u32| if (i + 2 * j).is_multiple_of(3) { 0 } else { 10 * i + j + 1 };
     json!((0..ranks).map(|i| (0..ranks).map(|j| entry(i, j)).collect()).collect::<Vec<Vec<u32>>>())
 }
 
-/// The parameters of all algorithms.
+/// The parameters that all algorithms have.
 const SHARED: [&str; 6] =
     ["ranks", "bytes", "add_ns_per_kib", "overlap_ns", "chunks", "overlap_cpu"];
 
-/// Parameters to try: the defaults, and others.
+/// Parameters to test: the defaults, and some others.
 fn tried(entry: &AlgorithmEntry, ranks: u32) -> Vec<Value> {
     let mut all = vec![json!({})];
     let schema = entry.part.schema();
@@ -61,7 +61,7 @@ fn called(entry: &AlgorithmEntry, ranks: u32, own: &Value) -> Result<CollectiveC
 #[test]
 fn every_rank_ends_with_what_mpi_defines() {
     let mut followed = 0;
-    // that of docs/adding-a-collective.md too
+    // includes the algorithm of docs/adding-a-collective.md
     for entry in ALGORITHMS.iter().chain([&page_allgather_spread::ENTRY]) {
         for ranks in (1..=17).chain([24, 31, 32, 33]) {
             for own in tried(entry, ranks) {
@@ -90,7 +90,7 @@ fn made(name: &str, ranks: u32, own: &Value) -> Schedule {
     make(name, &asked(ranks, own), &Quiet).expect(name)
 }
 
-/// Messages and bytes that each rank sends, at most and in all.
+/// The most messages that a rank sends, the most bytes, and the bytes of all ranks.
 fn sent(of: &Schedule) -> (u64, u64, u64) {
     let mut most = (0, 0);
     let mut all = 0;
@@ -111,7 +111,7 @@ fn messages_and_bytes_are_those_of_the_papers() {
     for p in [2_u32, 4, 8, 16] {
         let (n, log) = (u64::from(p), u64::from(p.ilog2()));
         let s = 6000;
-        // bytes that divide: 6000 = 16 * 375
+        // a size that is divisible by all numbers of ranks: 6000 = 16 * 375
         for (name, messages, bytes) in [
             ("allreduce_ring", 2 * (n - 1), 2 * s * (n - 1) / n),
             ("allreduce_rabenseifner", 2 * log, 2 * s * (n - 1) / n),
@@ -134,7 +134,7 @@ fn messages_and_bytes_are_those_of_the_papers() {
             ("scatter_binomial", log, (n - 1) * s),
             ("barrier_dissemination", log, log * s),
             ("barrier_linear", n - 1, (n - 1) * s),
-            // rank 0 shifts and ends; of the others the first sends in all rounds
+            // rank 0 sends its block and is done; of the others, the first one sends in all rounds
             ("exscan_doubling", 1 + u64::from((p - 1).next_power_of_two().ilog2()), {
                 (1 + u64::from((p - 1).next_power_of_two().ilog2())) * s
             }),
@@ -150,7 +150,8 @@ fn messages_and_bytes_are_those_of_the_papers() {
             let (most, largest, all) = sent(&made(name, p, &json!({ "segments": 6 })));
             assert_eq!((most, largest, all), (6, s, (n - 1) * s));
         }
-        // every rank but two is inside one tree: it sends half up, and both its children half down
+        // every rank but two is an inner node of one tree: it sends one half up and, to each of two
+        // children, one half down
         let (_, largest, all) = sent(&made("allreduce_double_tree", p, &json!({ "segments": 1 })));
         assert_eq!(all, 2 * (n - 1) * s);
         assert!(largest <= 2 * s, "{p} {largest}");
@@ -164,7 +165,7 @@ fn messages_and_bytes_are_those_of_the_papers() {
 #[test]
 fn neighbours_are_those_of_the_graph() {
     for name in ["neighbour_linear", "neighbour_coloured"] {
-        // 4 x 3 x 2: two neighbours along the sides of 4 and 3, one along that of 2
+        // 4 x 3 x 2: two neighbours along the sides of 4 and of 3, one along the side of 2
         let torus = made(name, 24, &json!({ "grid": "4x3x2" }));
         assert_eq!(sent(&torus), (5, 5 * 6000, 24 * 5 * 6000));
         for (rank, steps) in [(0, [6, 18, 2, 4, 1]), (23, [5, 17, 19, 21, 22])] {
@@ -188,8 +189,9 @@ fn neighbours_are_those_of_the_graph() {
 }
 
 proptest! {
-    /// A rank sends one at most and receives one at most in a round; there are as many rounds as
-    /// the busiest rank has messages of one kind, and no fewer can be.
+    /// In each round a rank sends at most one message and receives at most one. The number of
+    /// rounds is the largest number of messages that a rank sends, or receives, which is the
+    /// minimum.
     #[test]
     fn colours_are_as_few_as_can_be(
         ranks in 2_u32..14,
@@ -213,7 +215,7 @@ proptest! {
         }
     }
 
-    /// Random neighbours: everyone sends to as many others as it hears from, each another one.
+    /// With random neighbours, each rank sends to as many different ranks as it receives from.
     #[test]
     fn random_neighbours_are_regular(ranks in 2_u32..40, degree in 1_u32..20, seed in 0_u64..99) {
         prop_assume!(degree < ranks);
@@ -233,7 +235,7 @@ proptest! {
     }
 }
 
-/// Calculations: how many, and their nanoseconds.
+/// The number of calculations, and their total time in ns.
 fn calculated(of: &Schedule) -> (usize, u64) {
     let all: Vec<u64> =
         of.ops().iter().filter(|op| op.kind == OperationKind::Calc).map(|op| op.size).collect();
@@ -242,7 +244,7 @@ fn calculated(of: &Schedule) -> (usize, u64) {
 
 #[test]
 fn adding_and_computation_meanwhile_take_their_time() {
-    // a rank of the ring adds n - 1 blocks of 6000 / 8 = 750 bytes at 1024 ns a KiB
+    // each rank of the ring adds n - 1 blocks of 6000 / 8 = 750 bytes, at 1024 ns for each KiB
     let own = json!({ "add_ns_per_kib": 1024 });
     assert_eq!(calculated(&made("allreduce_ring", 8, &own)), (8 * 7, 8 * 7 * 750));
     assert_eq!(calculated(&made("reduce_linear", 8, &own)), (7, 7 * 6000));

@@ -1,13 +1,13 @@
-//! Trees over ranks, and what several algorithms do along them.
+//! Trees of ranks, and the steps that several algorithms have along them.
 
 use super::kind::{BlockUpdate, StepNumber, StepReceiver};
 
-/// A rank counted from the root on, around the end.
+/// The number of a rank if ranks are counted from the root on, modulo `ranks`.
 pub(super) fn seen_from(root: u32, rank: u32, ranks: u32) -> u32 {
     (rank + ranks - root) % ranks
 }
 
-/// The place of a rank in a tree: the rank above it, and those below in the order in which they are
+/// The position of a rank in a tree: its parent, and its children in the order in which they are
 /// sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct TreePlace {
@@ -16,7 +16,7 @@ pub(super) struct TreePlace {
 }
 
 impl TreePlace {
-    /// The same in a tree whose ranks are counted from `root` on.
+    /// The same position in a tree whose ranks are counted from `root` on.
     pub(super) fn turned(self, root: u32, ranks: u32) -> Self {
         let turn = |r: u32| (r + root) % ranks;
         Self { above: self.above.map(turn), below: self.below.into_iter().map(turn).collect() }
@@ -26,18 +26,19 @@ impl TreePlace {
 /// A tree over ranks, whose root is rank 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RankTree {
-    /// Below `r` are `2 r + 1` and `2 r + 2`.
+    /// The children of `r` are `2 r + 1` and `2 r + 2`.
     Binary,
-    /// Above a rank is its number without its lowest set bit; largest subtrees come first.
+    /// The parent of a rank is its number without the lowest set bit; the largest subtrees come
+    /// first.
     Binomial,
-    /// Below `r` is `r + 1`.
+    /// The child of `r` is `r + 1`.
     Chain,
-    /// All others are below the root.
+    /// All other ranks are children of the root.
     Star,
 }
 
 impl RankTree {
-    /// Who is above `rank`, and who below.
+    /// The position of `rank` in the tree.
     pub(super) fn place(self, rank: u32, ranks: u32) -> TreePlace {
         let inner = rank.checked_sub(1);
         let wide = |all: &[u64]| -> Vec<u32> {
@@ -63,12 +64,12 @@ impl RankTree {
         }
     }
 
-    /// The same in a tree with another root, from which ranks are counted on.
+    /// The position of `rank` in the tree whose root is `root`, from which ranks are counted on.
     pub(super) fn rooted(self, root: u32, rank: u32, ranks: u32) -> TreePlace {
         self.place(seen_from(root, rank, ranks), ranks).turned(root, ranks)
     }
 
-    /// A rank and all below it, in ascending order. O(they).
+    /// A rank and all ranks below it, in ascending order. O(their number).
     pub(super) fn under(self, rank: u32, ranks: u32) -> Vec<u32> {
         let mut found = vec![rank];
         let mut next = 0;
@@ -81,8 +82,8 @@ impl RankTree {
     }
 }
 
-/// Tells a rank to receive blocks from above and pass them on; the last step that has them, if it
-/// is not the root, and all that wait for `first`.
+/// Adds the steps in which a rank receives blocks from its parent and passes them on; all wait for
+/// `first`. Returns the receive; at the root, `first`.
 pub(super) fn down(
     place: &TreePlace,
     tag: u32,
@@ -107,8 +108,8 @@ pub(super) fn down(
     have
 }
 
-/// Tells a rank to add what comes from below to its own blocks and send the sum up: the smallest
-/// subtree first. The last step.
+/// Adds the steps in which a rank adds the blocks of its children to its own, the smallest subtree
+/// first, and sends the sum to its parent. Returns the last step.
 pub(super) fn up(
     place: &TreePlace,
     tag: u32,
@@ -133,7 +134,7 @@ pub(super) fn up(
     last
 }
 
-/// A chain of steps, one after another: each waits for the last of those before.
+/// A chain of steps, each of which waits for the one before.
 pub(super) struct StepChain<'a> {
     pub(super) to: &'a mut dyn StepReceiver,
     pub(super) last: Vec<StepNumber>,
@@ -144,8 +145,8 @@ impl<'a> StepChain<'a> {
         Self { to, last: Vec::new() }
     }
 
-    /// A send and a receive at the same time, either of which may be none; the next steps wait for
-    /// both.
+    /// Adds a send and a receive at the same time, either of which may be none; the next steps wait
+    /// for both.
     pub(super) fn exchange(
         &mut self,
         send: Option<(u32, &mut dyn Iterator<Item = u64>)>,

@@ -1,4 +1,4 @@
-//! A collective operation written as operations of a rank.
+//! The writer of a collective operation as operations of a schedule.
 
 use super::call::CollectiveCall;
 use super::kind::{BlockNumbers, BlockUpdate, StepNumber, StepReceiver};
@@ -6,8 +6,8 @@ use crate::workload::script::RankScript;
 use crate::workload::{JoinedOperation, Op};
 
 impl RankScript<'_> {
-    /// A collective operation of which this rank is number `me`; `named` are the ranks by their
-    /// numbers in it.
+    /// Writes the part of rank number `me` in a collective operation; `named` maps the numbers in
+    /// it to ranks.
     pub fn collective(
         &mut self,
         call: &CollectiveCall,
@@ -45,7 +45,8 @@ struct OperationWriter<'w, 's> {
     named: &'w dyn Fn(u32) -> u32,
     tag: u32,
     first: u32,
-    /// For each operation: whether it waits for another, and whether another waits for it.
+    /// For each operation, whether it waits for another one of the collective, and whether another
+    /// one waits for it.
     marks: Vec<(bool, bool)>,
 }
 
@@ -60,7 +61,8 @@ impl<'w, 's> OperationWriter<'w, 's> {
         Self { into, call, named, tag, first, marks: Vec::new() }
     }
 
-    /// The operations that wait for none of the others, and those that none of them waits for.
+    /// The operations that wait for no other one of the collective, and those that no other one
+    /// waits for.
     fn ends(self) -> (Vec<u32>, Vec<u32>) {
         let of = |wanted: fn(&(bool, bool)) -> bool| {
             let all = (self.first..).zip(&self.marks).filter(|(_, mark)| !wanted(mark));
@@ -71,7 +73,7 @@ impl<'w, 's> OperationWriter<'w, 's> {
 
     fn add(&mut self, op: Op) -> StepNumber {
         let step = self.into.add(op, &[]);
-        // after a refusal there are no more, and no number means one
+        // after a refusal no more operations are added, and their numbers are invalid
         if self.into.len() as usize > self.first as usize + self.marks.len() {
             self.marks.push((false, false));
         }

@@ -1,31 +1,31 @@
-//! Which receive takes which message: by sender and tag, the oldest first.
+//! Message matching by sender and tag, the oldest first.
 
 use crate::workload::ANY;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// The sender, the tag (any among them) and the receiver of messages.
+/// The receiver of a message, its sender and its tag; the last two may be wildcards.
 type MatchKey = (u32, u32, u32);
 
-/// Messages and receives that wait for one another.
+/// The messages and receives that wait for one another.
 #[derive(Debug, Default)]
 pub(super) struct MessageMatching {
     receives: HashMap<MatchKey, VecDeque<(u64, u32)>>,
     sends: HashMap<MatchKey, VecDeque<(u64, u32)>>,
-    /// Messages in their order, of receivers that take any.
+    /// For receivers with wildcards, their waiting messages in order.
     ordered: HashMap<u32, BTreeMap<u64, MatchKey>>,
-    /// How many receives and messages there were.
+    /// The number of receives and messages so far.
     next: u64,
-    /// How many messages wait.
+    /// The number of waiting messages.
     waiting: u64,
 }
 
 impl MessageMatching {
-    /// Makes known that a rank has receives from any rank or of any tag.
+    /// Records that a rank has receives with wildcards.
     pub(super) fn takes_any(&mut self, receiver: u32) {
         self.ordered.entry(receiver).or_default();
     }
 
-    /// A message begins; the receive that takes it, where it is there.
+    /// Begins a message; returns the receive that takes it, if one waits.
     pub(super) fn send(&mut self, op: u32, receiver: u32, sender: u32, tag: u32) -> Option<u32> {
         let number = self.next;
         self.next += 1;
@@ -53,7 +53,7 @@ impl MessageMatching {
         None
     }
 
-    /// A receive begins; the message that it takes, where it is there.
+    /// Begins a receive; returns the message that it takes, if one waits.
     pub(super) fn receive(&mut self, op: u32, receiver: u32, from: u32, tag: u32) -> Option<u32> {
         let number = self.next;
         self.next += 1;
@@ -77,7 +77,7 @@ impl MessageMatching {
         Some(message)
     }
 
-    /// How many messages no receive has taken.
+    /// The number of messages that no receive has taken.
     pub(super) fn waiting(&self) -> u64 {
         self.waiting
     }

@@ -1,13 +1,13 @@
-//! Where a program waits and its schedule would not.
+//! A test whether a program waits where its schedule would not.
 
 use super::OperationSequence;
 use crate::workload::OperationKind;
 
 impl OperationSequence<'_> {
-    /// Whether the program of a rank does things one after another that the schedule has at the
-    /// same time: it uses another processor or interface than the first, or something comes after a
-    /// calculation or a wait without depending on it. It may say so of an operation that depends on
-    /// each part of a wait through other operations. O(its operations and dependencies).
+    /// Whether the program of a rank does things sequentially that the schedule allows at the same
+    /// time: the rank uses another processor or interface than the first, or something that follows
+    /// a calculation or a wait does not depend on it. The test may also return true if it depends
+    /// on each part of a wait only through other operations. O(its operations and dependencies).
     pub fn is_narrower(&self, rank: u32) -> bool {
         let range = self.schedule.of_rank(rank);
         let first = range.start;
@@ -23,7 +23,8 @@ impl OperationSequence<'_> {
             self.schedule.require_start(op).iter().for_each(|after| starts[at(after)].push(op));
         }
         let mut over = vec![false; ops.len()];
-        // stops are calculations and waits; of each operation: after how many it begins, and ends
+        // a stop is a calculation or a wait; for each operation, the number of stops before it
+        // begins and ends
         let (mut begins, mut done) = (vec![0; ops.len()], vec![0; ops.len()]);
         let (mut stops, mut last) = (0, Vec::new());
         for &op in order {

@@ -1,4 +1,4 @@
-//! The run that gives every rank its order.
+//! The nominal run of a schedule, which determines the order of each rank's operations.
 
 use super::matching::MessageMatching;
 use crate::workload::{ANY, JoinedOperation, OperationKind, Schedule};
@@ -6,49 +6,51 @@ use base::{Refusal, Stop, Watch};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
-/// Time of a message: this latency, ns, and a nanosecond for each of these numbers of bytes.
+/// The nominal time of a message: this latency in ns, plus a nanosecond for each of this number of
+/// bytes.
 const MESSAGE_NS: u64 = 1000;
 const BYTES_A_NS: u64 = 10;
 
-/// Ends between two looks at whether the user wants to stop.
+/// Ended operations between two checks for an interrupt by the user.
 const STRIDE: u64 = 1 << 16;
 
-/// A rank while it runs.
+/// The state of a rank in the run.
 #[derive(Debug, Default)]
 struct RunningRank {
-    /// What may begin: messages, calculations, and meetings by their number.
+    /// The operations that may begin: messages, calculations, and collective operations by their
+    /// number.
     messages: BinaryHeap<Reverse<u32>>,
     calculations: BinaryHeap<Reverse<u32>>,
     meetings: BinaryHeap<Reverse<(u32, u32)>>,
-    /// It computes, or waits for the others of a meeting.
+    /// Whether the rank computes, or waits for others in a collective operation.
     busy: bool,
-    /// How many operations it has begun.
+    /// The number of operations that it has begun.
     begun: u32,
 }
 
-/// A run of a schedule in which every operation is begun in its turn.
+/// The nominal run of a schedule, in which every operation begins in its turn.
 struct SequenceRun<'a> {
     of: &'a Schedule,
     joined: HashMap<u32, JoinedOperation>,
     ranks: Vec<RunningRank>,
-    /// What each operation still waits for.
+    /// For each operation, the number of dependencies that it still waits for.
     left: Vec<u32>,
     ended: Vec<bool>,
     order: Vec<u32>,
     matching: MessageMatching,
-    /// Sends that have not ended and that nobody receives so far: size, number, operation.
+    /// The sends that have not ended and that no receive has taken: size, serial number, operation.
     open: BTreeSet<(u64, u64, u32)>,
-    /// Where each of them stands there.
+    /// For each of these sends, its serial number.
     numbers: HashMap<u32, u64>,
-    /// Who has come to each meeting.
+    /// For each collective operation, the operations of the ranks that have come to it.
     came: HashMap<u32, Vec<u32>>,
-    /// When what ends.
+    /// The pending ends of operations, by time.
     events: BinaryHeap<Reverse<(u64, u64, u32)>>,
     next: u64,
     now: u64,
 }
 
-/// The order in which each rank begins its operations.
+/// Determines the order in which each rank begins its operations.
 pub(super) fn order(
     of: &Schedule,
     joined: &[JoinedOperation],
@@ -102,7 +104,7 @@ pub(super) fn order(
 }
 
 impl SequenceRun<'_> {
-    /// An operation may begin.
+    /// Handles an operation that may begin.
     fn ready(&mut self, rank: u32, op: u32) {
         let to = &mut self.ranks[rank as usize];
         if let Some(joined) = self.joined.get(&op) {
@@ -114,7 +116,7 @@ impl SequenceRun<'_> {
         }
     }
 
-    /// What waited for one thing more waits for one less.
+    /// Decrements the number of dependencies of waiting operations.
     fn less(&mut self, rank: u32, waiting: &[u32]) {
         for &op in waiting {
             self.left[op as usize] -= 1;
@@ -124,7 +126,7 @@ impl SequenceRun<'_> {
         }
     }
 
-    /// Puts an operation behind those that the rank has begun.
+    /// Appends an operation to those that the rank has begun.
     fn begin(&mut self, rank: u32, op: u32) {
         let it = &mut self.ranks[rank as usize];
         self.order[(self.of.of_rank(rank).start + it.begun) as usize] = op;
@@ -136,13 +138,13 @@ impl SequenceRun<'_> {
         self.next += 1;
     }
 
-    /// Begins all that a rank can.
+    /// Begins all operations that a rank can begin.
     fn go_on(&mut self, rank: u32) {
         let of = self.of;
         while !self.ranks[rank as usize].busy {
             self.send_and_receive(rank);
             if let Some(Reverse(op)) = self.ranks[rank as usize].calculations.pop() {
-                // messages that wait for its start begin before it does
+                // messages that wait for its start are begun before it
                 self.less(rank, of.require_start(op));
                 self.send_and_receive(rank);
                 self.begin(rank, op);
@@ -176,7 +178,7 @@ impl SequenceRun<'_> {
         }
     }
 
-    /// Begins all messages of a rank that may.
+    /// Begins all messages of a rank that may begin.
     fn send_and_receive(&mut self, rank: u32) {
         let of = self.of;
         while let Some(Reverse(op)) = self.ranks[rank as usize].messages.pop() {
@@ -204,7 +206,7 @@ impl SequenceRun<'_> {
         }
     }
 
-    /// A message has its receive.
+    /// Handles a message that was matched with its receive.
     fn meet(&mut self, send: u32, recv: u32) {
         let size = self.of.ops()[send as usize].size;
         let over = self.now.saturating_add(MESSAGE_NS + size / BYTES_A_NS);
@@ -227,8 +229,8 @@ impl SequenceRun<'_> {
         self.go_on(rank);
     }
 
-    /// Where nothing goes on, the shortest messages that wait for their receivers end; false where
-    /// there are none.
+    /// If nothing else can happen, ends the shortest messages that wait for their receivers;
+    /// returns false if there are none.
     fn let_go(&mut self) -> bool {
         let Some(&(size, ..)) = self.open.first() else { return false };
         while let Some(&(least, number, op)) = self.open.first().filter(|one| one.0 == size) {
@@ -240,7 +242,7 @@ impl SequenceRun<'_> {
         true
     }
 
-    /// Whether all have ended and all messages were received.
+    /// Checks that all operations have ended and all messages were received.
     fn check(&self) -> Result<(), Refusal> {
         let help =
             "a schedule that comes to its end: `flyloom workload check` says what is missing";

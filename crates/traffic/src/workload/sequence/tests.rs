@@ -1,4 +1,5 @@
-//! Programs against slow interpreters: what a schedule can do, its programs can.
+//! Tests of programs with slow interpreters: if a schedule does not deadlock, neither do its
+//! programs.
 
 use super::{ProgramStep, sequence};
 use crate::workload::collective::CollectiveOperation;
@@ -8,10 +9,10 @@ use base::seed::Stream;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Sizes of messages; those above a limit wait for their receivers.
+/// Sizes of messages; messages above a limit wait for their receivers.
 const SIZES: [u64; 3] = [1, 100, 10_000];
 
-/// A schedule in which every message has its own tag.
+/// A random schedule in which every message has its own tag.
 fn drawn(seed: u64) -> Schedule {
     let mut stream = Stream::new(seed, "schedule", 0);
     let ranks = 2 + stream.below(3) as u32;
@@ -43,7 +44,7 @@ fn drawn(seed: u64) -> Schedule {
     all.finish().expect("all ranks")
 }
 
-/// What each operation waits for: the ends of some, the starts of others.
+/// The dependencies of each operation: on the ends of operations, and on their starts.
 fn waits(of: &Schedule) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
     let mut ends = vec![Vec::new(); of.ops().len()];
     let mut starts = ends.clone();
@@ -54,7 +55,7 @@ fn waits(of: &Schedule) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
     (ends, starts)
 }
 
-/// Messages begun on either side, by their tag.
+/// The messages that have begun at their sender, and at their receiver, by tag.
 #[derive(Default)]
 struct BegunMessages {
     sent: BTreeSet<u32>,
@@ -73,7 +74,8 @@ impl BegunMessages {
     }
 }
 
-/// Whether the schedule comes to its end where messages above `limit` wait for their receivers.
+/// Whether the schedule ends without a deadlock, if messages above `limit` wait for their
+/// receivers.
 fn schedule_ends(of: &Schedule, limit: u64) -> bool {
     let (ends, starts) = waits(of);
     let mut met = BegunMessages::default();
@@ -101,7 +103,7 @@ fn schedule_ends(of: &Schedule, limit: u64) -> bool {
     }
 }
 
-/// Whether the programs come to their end.
+/// Whether the programs end without a deadlock.
 fn programs_end(of: &Schedule, programs: &[Vec<ProgramStep>], limit: u64) -> bool {
     let mut met = BegunMessages::default();
     let mut at = vec![0; programs.len()];
@@ -127,7 +129,7 @@ fn programs_end(of: &Schedule, programs: &[Vec<ProgramStep>], limit: u64) -> boo
     }
 }
 
-/// Whether a program keeps to what its operations wait for, and does all of them once.
+/// Checks that a program respects all dependencies and performs each operation once.
 fn check_order(of: &Schedule, rank: u32, program: &[ProgramStep]) {
     let (ends, starts) = waits(of);
     let (mut begun, mut over) = (BTreeSet::new(), BTreeSet::new());
@@ -204,14 +206,14 @@ fn of_two(ranks: [&[Op]; 2]) -> Schedule {
     all.finish().expect("both ranks")
 }
 
-/// A receive from any rank, of any tag, takes the oldest message; one of a tag its own.
+/// A receive with wildcards takes the oldest message; a receive of one tag takes its own message.
 #[test]
 fn receives_from_anybody_are_matched() {
     let sends = [Op::send(8, 1, 3), Op::send(8, 1, 4), Op::send(8, 1, 5)];
     let any = Op::recv(8, ANY, ANY);
     let of = of_two([&sends, &[Op::recv(8, 0, 4), any, Op::recv(8, ANY, 5)]]);
     assert_eq!(programs(&of).expect("all have partners")[1][3], ProgramStep::Wait(vec![3, 4, 5]));
-    // the receive of any tag is the older one for the message of tag 5 as well
+    // the receive of any tag was posted before the one for tag 5, so it takes the message of tag 5
     let of = of_two([&sends, &[Op::recv(8, 0, 4), Op::recv(8, 0, 4), any]]);
     assert!(programs(&of).is_none());
 }
@@ -226,7 +228,7 @@ fn what_never_ends_is_named() {
     assert!(why.contains("rank 1, operation 2: recv 8b from 0 tag 9 never ends"), "{why}");
 }
 
-/// Independent chains are written in the order in which their messages come.
+/// Independent chains of operations are ordered by the arrival of their messages.
 #[test]
 fn a_rank_does_not_wait_for_a_late_message_first() {
     let mut all = ScheduleBuilder::new(2);
@@ -259,7 +261,7 @@ fn a_rank_does_not_wait_for_a_late_message_first() {
     assert_eq!(found, &due);
 }
 
-/// Rank 0 answers a message, and both meet; `late`: rank 1 meets when it has the answer.
+/// Rank 0 answers a message, and both ranks meet; with `late`, rank 1 meets only after the answer.
 fn answered(late: bool) -> (Schedule, Vec<JoinedOperation>) {
     let mut all = ScheduleBuilder::new(2);
     {
@@ -307,7 +309,7 @@ fn ranks_meet_when_nothing_else_is_left() {
         ProgramStep::Wait(vec![3, 4]),
     ];
     assert_eq!(found.steps(1), one);
-    // a process that waits in a meeting answers nobody
+    // a process that waits in a collective operation does not answer
     let (of, joined) = answered(true);
     let why = sequence(&of, &joined, &Quiet).expect_err("rank 0 waits for rank 1").to_string();
     assert!(why.contains("never ends"), "{why}");
@@ -318,18 +320,18 @@ fn ranks_meet_when_nothing_else_is_left() {
 fn what_comes_after_what_it_does_not_need_is_seen() {
     type Case<'a> = (&'a [Op], &'a [(u32, u32)], bool);
     let (send, recv, calc) = (Op::send(8, 1, 0), Op::recv(8, 1, 1), Op::calc(500));
-    // operations of rank 0, which require which (later, earlier), and whether something is lost
+    // operations of rank 0, dependencies (later, earlier), and whether the program is narrower
     let cases: [Case<'_>; 9] = [
         (&[send, recv], &[], false),
         (&[send, recv, calc], &[(2, 0), (2, 1)], false),
         (&[send, recv, calc], &[(2, 1)], false),
-        // a message that needs nothing of the calculation before it, and one that does
+        // a message that does not depend on the calculation before it, and one that does
         (&[recv, calc, send], &[(2, 0)], true),
         (&[recv, calc, send], &[(1, 0), (2, 1)], false),
         (&[calc, calc], &[], true),
         (&[calc, calc], &[(1, 0)], false),
         (&[calc, calc.on(1)], &[(1, 0)], true),
-        // two waits that are apart: each send answers its own message
+        // two separate waits: each send answers its own message
         (&[recv, Op::recv(8, 1, 2), send, Op::send(8, 1, 3)], &[(2, 0), (3, 1)], true),
     ];
     for (at, (ops, edges, is_lost)) in cases.into_iter().enumerate() {

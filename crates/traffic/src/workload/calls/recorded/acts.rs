@@ -1,5 +1,5 @@
-//! The events of every process as acts: groups are those of all, and operations are found by the
-//! calls that complete them.
+//! The recorded events of every process as acts: groups get numbers that are common to all
+//! processes, and operations are found by the calls that complete them.
 
 use super::super::meeting::{CallMismatch, MeetingCaller, MeetingKind, RankMeeting};
 use super::super::{CommunicatorShape, JointCall, NamedCommunicator};
@@ -10,28 +10,28 @@ use super::{
 use base::Refusal;
 use std::collections::HashMap;
 
-/// The action of a recorded act: what a process does.
+/// The action of a recorded act.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ActionKind {
     Nothing,
     Message(RecordedWire),
-    /// A collective operation, as this rank of its communicator.
+    /// A collective operation: the index of the meeting, and the rank in it.
     Meets(u32, u32),
-    /// An exchange.
+    /// A neighbour exchange, by its index.
     Exchanges(u32),
-    /// A transfer of a window, by its number.
+    /// A one-sided transfer of a window, by its index.
     Transfers(u32),
-    /// Waits for the end of these acts.
+    /// Waits for the end of the acts with these indices.
     Awaits(Vec<u32>),
-    /// Waits for the message that is received next: group, source, tag.
+    /// Waits for the message that is received next: its group, source and tag.
     Probes(u32, u32, u32),
-    /// A fence of a window that ends an epoch: what came in it is there.
+    /// A fence of a window that ends an epoch: all transfers of the epoch have arrived.
     Fences(u32, u32),
-    /// The thread ends.
+    /// The end of a thread.
     ThreadEnds,
 }
 
-/// A message; its group is one of all.
+/// A message whose group number is common to all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct RecordedWire {
     pub(super) is_send: bool,
@@ -41,29 +41,30 @@ pub(super) struct RecordedWire {
     pub(super) bytes: u64,
 }
 
-/// One thing that a process does.
+/// An act of a process: one thing that it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct RecordedOperation {
     pub(super) thread: u8,
-    /// Computing of the thread since its last one, ns.
+    /// Time of computation of the thread since its last act, ns.
     pub(super) gap_ns: u64,
     pub(super) does: ActionKind,
-    /// Whether the next of the thread waits for its end.
+    /// Whether the next act of the thread waits for the end of this one.
     pub(super) waits: bool,
 }
 
-/// A call of a window that moves bytes.
+/// A one-sided transfer: a call on a window that moves bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct WindowTransfer {
     pub(super) origin: u32,
     pub(super) target: u32,
     pub(super) out: Option<u64>,
     pub(super) back: Option<u64>,
-    /// Its window, and how many fences of it the origin had passed.
+    /// The index of the window, and the number of its fences that the origin had passed before.
     pub(super) epoch: (u32, u32),
 }
 
-/// The rows of an exchange: who of a group sends how much to whom, by the place in the group.
+/// A neighbour exchange: for each member of the group, by its rank there, the members that it sends
+/// to and the bytes.
 #[derive(Debug)]
 pub(super) struct ExchangeRows {
     pub(super) group: u32,
@@ -78,7 +79,7 @@ pub(super) struct RecordedOperations {
     pub(super) meetings: Vec<RankMeeting>,
     pub(super) exchanges: Vec<ExchangeRows>,
     pub(super) transfers: Vec<WindowTransfer>,
-    /// Ranks whose record ends before `MPI_Finalize`.
+    /// The ranks whose recording ends before `MPI_Finalize`.
     pub(super) cut: Vec<u32>,
     pub(super) aborted: Option<(u32, i64)>,
     identified: HashMap<(GroupMembers, u32), u32>,
@@ -86,36 +87,36 @@ pub(super) struct RecordedOperations {
     exchanged: HashMap<(u32, u32), u32>,
 }
 
-/// A process while its events are gone through.
+/// The state of a process while its events are interpreted.
 struct EventWalker<'a> {
     rank: u32,
     groups: HashMap<u64, u32>,
     made: HashMap<GroupMembers, u32>,
-    /// Collective operations on each communicator so far.
+    /// For each communicator, the number of collective operations so far.
     joined: HashMap<u32, u32>,
     fences: HashMap<u32, u32>,
     operations: HashMap<OperationNumber, u32>,
-    /// Transfers of each window that are not known to be complete: their acts and targets.
+    /// For each window, the transfers that are not known to be complete: their acts and targets.
     moving: HashMap<u32, Vec<(u32, u32)>>,
     acts: Vec<RecordedOperation>,
-    /// When each thread left its last call.
+    /// The time at which each thread returned from its last call, ns.
     left_ns: HashMap<u8, u64>,
     gaps_ns: HashMap<u8, u64>,
     event: &'a RecordedEvent,
     at: usize,
 }
 
-/// A place in the files: of a rank's event.
+/// The file and byte of a rank's event.
 fn place(recording: &CallRecording, rank: u32, event: usize) -> String {
     let process = &recording.processes[rank as usize];
     format!("{}: byte {}", process.file, process.events[event].byte)
 }
 
-/// Finds the acts of all processes. O(events + members of groups).
+/// Interprets the events of all processes. O(events + members of groups).
 ///
 /// # Errors
-/// With the files and their bytes, where not all of a communicator call the same, or an event
-/// refers to what is not there.
+/// With files and bytes, when ranks of a communicator call different operations, or an event refers
+/// to something that does not exist.
 pub(super) fn acts(recording: &CallRecording) -> Result<RecordedOperations, Refusal> {
     let mut all = RecordedOperations::default();
     for (rank, process) in (0..).zip(&recording.processes) {
@@ -208,8 +209,8 @@ impl RecordedOperations {
         Ok(())
     }
 
-    /// A group has the same number at all of its members: those of the same members, in the same
-    /// order, are made in the same order by all of them.
+    /// Gives a group a number that is the same at all its members. Groups with the same members in
+    /// the same order are created in the same order by all of them.
     fn group(&mut self, walker: &mut EventWalker<'_>, number: u64, members: &GroupMembers) {
         let mut same = members.clone();
         if !same.other.is_empty() && same.other < same.own {
@@ -277,8 +278,8 @@ impl<'a> EventWalker<'a> {
         }
     }
 
-    /// The computing before an event: since its thread left its last call. A new thread began, as
-    /// far as is known, when the first thread left its last call.
+    /// The time of computation before an event, since its thread returned from its last call. A new
+    /// thread is assumed to begin when the first thread returned from its last call.
     fn clock(&mut self) {
         let event = self.event;
         let main = self.left_ns.get(&0).copied().unwrap_or(event.start_ns);

@@ -1,16 +1,17 @@
-//! Which receive gets which message: those of one sender, receiver, communicator and tag in order.
+//! Matching of recorded receives and messages: those with the same sender, receiver, communicator
+//! and tag match in order.
 
 use super::acts::{ActionKind, RecordedOperation, RecordedOperations, RecordedWire};
 use std::collections::{BTreeMap, HashMap};
 
-/// The messages that are left out, as nothing is at their other end.
+/// The number of sends and receives that are left out because their other end does not exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct LostMessages {
     pub(super) sends: u64,
     pub(super) receives: u64,
 }
 
-/// The key of a queue of messages: from a sender to a receiver in a group with a tag.
+/// The key of a queue of messages: sender, receiver, group and tag.
 type ChannelKey = (u32, u32, u32, u32);
 
 fn key(rank: u32, wire: &RecordedWire) -> Option<ChannelKey> {
@@ -19,8 +20,8 @@ fn key(rank: u32, wire: &RecordedWire) -> Option<ChannelKey> {
     Some((from, to, wire.group, tag))
 }
 
-/// Gives every receive the bytes of its message, and leaves out what has no other end. A probe
-/// becomes the receive of the message that it found. O(acts log).
+/// Gives every receive the bytes of its message, and removes sends and receives without another
+/// end. A probe becomes the receive of the message that it found. O(acts log).
 pub(super) fn matched(all: &mut RecordedOperations) -> LostMessages {
     let mut sides: BTreeMap<ChannelKey, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
     let mut lost = LostMessages::default();
@@ -61,12 +62,12 @@ fn act(all: &mut RecordedOperations, (rank, at): (u32, u32)) -> &mut RecordedOpe
     &mut all.acts[rank as usize][at as usize]
 }
 
-/// Every probe of a process becomes the receive of its message, which waits.
+/// Turns every probe of a process into the receive of its message, for which the process waits.
 fn probed(rank: u32, acts: &mut [RecordedOperation]) {
     if !acts.iter().any(|act| matches!(act.does, ActionKind::Probes(..))) {
         return;
     }
-    // the receives of each key from the last to the first, and up to where a probe has taken one
+    // for each key, the receives from the last to the first; a probe takes them from the end
     let mut receives: HashMap<ChannelKey, Vec<usize>> = HashMap::new();
     for (at, act) in acts.iter().enumerate().rev() {
         if let ActionKind::Message(wire) = &act.does

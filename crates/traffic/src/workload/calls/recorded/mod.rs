@@ -1,8 +1,9 @@
-//! What `flyloom record` kept of the calls of a program, and the schedule that comes of it.
+//! Recordings of a program's MPI calls by `flyloom record`, and the schedule that is made from
+//! them.
 //!
-//! The recorder knows more than a trace says: ranks are those among all, a group of processes has
-//! its members, each operation has a number by which the call that completed it names it, and a
-//! receive of any source or tag has those of its message.
+//! A recording contains more than a trace: ranks are those of `MPI_COMM_WORLD`, a group lists its
+//! members, each operation has a number that the call that completed it names, and a receive with
+//! wildcards has the source and tag of its message.
 
 mod acts;
 mod matched;
@@ -16,90 +17,91 @@ use crate::workload::collective::CollectiveOperation;
 /// The recording of all processes of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallRecording {
-    /// By their ranks among all.
+    /// The recorded calls of each process, by rank in `MPI_COMM_WORLD`.
     pub processes: Vec<RecordedProcess>,
 }
 
 /// The recorded calls of one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedProcess {
-    /// The file, as refusals name it.
+    /// The name of the file for refusals.
     pub file: String,
-    /// What it did, in the order in which calls ended.
+    /// Its events, in the order in which the calls ended.
     pub events: Vec<RecordedEvent>,
 }
 
 /// A call, or a part of what it did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedEvent {
-    /// Its byte in the file.
+    /// The byte of the event in the file.
     pub byte: u64,
-    /// The thread that called, by a number of its process.
+    /// The thread that called, by its number in the process.
     pub thread: u8,
     /// When the call began, ns.
     pub start_ns: u64,
-    /// When it was over, ns.
+    /// The time at which the call ended, ns.
     pub end_ns: u64,
-    /// What it did.
+    /// The event.
     pub what: CallEvent,
 }
 
-/// An operation of a process, by its number there.
+/// The number of an operation, unique in its process.
 pub type OperationNumber = u64;
 
 /// The event that a call caused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallEvent {
-    /// `MPI_Init` was over.
+    /// `MPI_Init` has ended.
     Begins,
-    /// `MPI_Finalize` began.
+    /// `MPI_Finalize` has begun.
     Ends,
-    /// `MPI_Abort` with a code.
+    /// `MPI_Abort` was called with this code.
     Aborts(i64),
     /// A thread has ended.
     ThreadEnds,
-    /// A communicator or a window is there, by its number in this process.
+    /// A communicator or a window was created, with its number in this process and its members.
     Group(u64, GroupMembers),
-    /// Sends; `true`: the call did not wait for the end.
+    /// A message is sent; `true`: the call did not wait for its end.
     Send(RecordedMessage, bool),
-    /// Receives; `true`: the call did not wait for the end.
+    /// A message is received; `true`: the call did not wait for its end.
     Recv(RecordedMessage, bool),
     /// A collective operation with its root and sizes.
     Joint(OperationStart, CollectiveOperation, Option<u32>, CollectiveBytes),
-    /// All of a communicator send to those that they name: ranks among all, bytes.
+    /// A neighbour exchange: all members of a communicator send to the ranks that they list, with
+    /// bytes; ranks of `MPI_COMM_WORLD`.
     Exchange(OperationStart, Vec<(u32, u64)>),
-    /// A call of a window: the target, bytes to it, bytes back.
+    /// A one-sided call on a window: the target, bytes sent to it, bytes fetched from it.
     Transfer(OperationStart, u32, Option<u64>, Option<u64>),
-    /// These operations are complete.
+    /// The call has completed these operations.
     Awaits(Vec<CompletedOperation>),
-    /// A test found nothing.
+    /// A test that found no operation complete.
     Polls,
-    /// A message is there: its group, source and tag.
+    /// A probe found a message: its group, source and tag.
     Probes(u64, u32, u32),
-    /// The transfers of this process in a window to a target, or to all, are complete; `true`: by a
-    /// fence, at which also those of the others are.
+    /// The transfers of this process in a window to a target, or to all targets if none is given,
+    /// are complete; `true`: by a fence, at which those of the other processes are, too.
     Syncs(u64, Option<u32>, bool),
-    /// Something else that waits.
+    /// The call waits for something else.
     Waits,
 }
 
-/// An operation that begins.
+/// The start of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OperationStart {
-    /// Its number.
+    /// The number of the operation.
     pub number: OperationNumber,
-    /// Its communicator or window.
+    /// The number of its communicator or window.
     pub group: u64,
     /// Whether the call did not wait for its end.
     pub later: bool,
 }
 
-/// The members of a communicator or a window, by ranks among all.
+/// The members of a communicator or a window, as ranks of `MPI_COMM_WORLD`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GroupMembers {
-    /// The own group.
+    /// The local group.
     pub own: Vec<u32>,
-    /// The other one of a communicator between two groups; empty where there is none.
+    /// The remote group of an intercommunicator; empty for other groups.
     pub other: Vec<u32>,
     /// Whether it is a window.
     pub is_window: bool,
@@ -110,22 +112,22 @@ pub struct GroupMembers {
 pub struct RecordedMessage {
     /// The number of its operation.
     pub number: OperationNumber,
-    /// Its communicator.
+    /// The number of its communicator.
     pub group: u64,
-    /// The other side, a rank among all; none: any.
+    /// The other side, a rank of `MPI_COMM_WORLD`; none for a receive from any source.
     pub peer: Option<u32>,
-    /// Its tag; none: any.
+    /// Its tag; none for a receive of any tag.
     pub tag: Option<u32>,
-    /// Its bytes, of a receive its room.
+    /// The bytes sent; for a receive, the size of its buffer.
     pub bytes: u64,
 }
 
-/// An operation that is complete.
+/// A completed operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CompletedOperation {
-    /// As it was begun.
+    /// It is complete with the arguments with which it began.
     AsBegun(OperationNumber),
-    /// A receive, with the source and the tag of its message.
+    /// A receive is complete; with the source and the tag of its message.
     From(OperationNumber, u32, u32),
     /// It was cancelled.
     Cancelled(OperationNumber),

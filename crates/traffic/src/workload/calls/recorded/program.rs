@@ -14,35 +14,35 @@ use crate::workload::{ANY, Op, RankProgram, Schedule, schedule_of};
 use base::{Refusal, Stop, Watch};
 use std::collections::{BTreeMap, HashMap};
 
-/// Remarks on a schedule: what users have to know besides what is in it.
+/// Remarks on the schedule of a recording, which users should know.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecordingRemarks {
-    /// Ranks whose record ends before `MPI_Finalize`.
+    /// The ranks whose recording ends before `MPI_Finalize`.
     pub cut: Vec<u32>,
-    /// The rank that called `MPI_Abort`, and the code.
+    /// The rank that called `MPI_Abort`, and its code; none if no rank did.
     pub aborted: Option<(u32, i64)>,
-    /// Messages that nobody receives: left out.
+    /// Number of messages that were left out because no receive took them.
     pub sends: u64,
-    /// Receives without a message: left out.
+    /// Number of receives that were left out because they got no message.
     pub receives: u64,
-    /// Collective operations to which not all ranks came: left out.
+    /// Number of collective operations that were left out because not all ranks called them.
     pub collectives: u64,
-    /// Calls of windows, which are transfers that the target's program takes no part in.
+    /// Number of one-sided transfers, in which the target's program takes no part.
     pub transfers: u64,
-    /// From the end of `MPI_Init` to the beginning of `MPI_Finalize`, or what there is of that, of
-    /// the rank where it took longest, ns.
+    /// The time from the end of `MPI_Init` to the beginning of `MPI_Finalize`, or as much of it as
+    /// was recorded, ns; that of the rank with the longest time.
     pub measured_ns: u64,
 }
 
-/// The schedule of a recording, and what was left out.
+/// The schedule of a recording, and remarks on what was left out.
 ///
-/// A thread of a process is a processor; what others do to a process's windows has one more. Time
-/// between the calls of a thread becomes calculations, by the factor `scale_compute`.
-/// O(operations).
+/// Each thread of a process is a processor, and one more processor handles one-sided transfers of
+/// other processes. Time between the calls of a thread becomes calculations, multiplied by
+/// `scale_compute`. O(operations).
 ///
 /// # Errors
-/// With file and byte, where the ranks of a communicator do not call the same; when there would be
-/// too many operations; when the user stops it.
+/// With file and byte, when the ranks of a communicator call different operations; when there would
+/// be too many operations; when `watch` says stop.
 pub fn replayed(
     recording: &CallRecording,
     with: RecordedParameters,
@@ -83,7 +83,7 @@ pub fn replayed(
 }
 
 impl super::RecordedProcess {
-    /// How long its record is, ns.
+    /// The duration of the process's recording, ns.
     fn took_ns(&self) -> u64 {
         let first = self.events.first().map_or(0, |first| first.end_ns);
         let last = self.events.last().map_or(0, |last| match last.what {
@@ -94,23 +94,23 @@ impl super::RecordedProcess {
     }
 }
 
-/// The messages that every rank receives in an exchange: from whom, bytes.
+/// The messages that each rank receives in a neighbour exchange: sender and bytes.
 type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
 /// The replay of a recording as a program.
 struct RecordingReplay {
     all: RecordedOperations,
-    /// The call of each meeting; none where it is left out.
+    /// The collective operation of each meeting; none if it is left out.
     calls: Vec<Option<CollectiveCall>>,
-    /// What every rank receives in each exchange; none where that is left out.
+    /// The messages received in each neighbour exchange; none if the exchange is left out.
     received: Vec<Option<InboundMessages>>,
-    /// Numbers of groups and tags.
+    /// The tag in the schedule for each pair of group and tag.
     tags: BTreeMap<(u32, u32), u32>,
-    /// The first tags of meetings, exchanges and transfers.
+    /// The first tags in the schedule of meetings, of neighbour exchanges and of transfers.
     first: [u32; 3],
-    /// The transfers to each rank.
+    /// For each rank, the indices of the one-sided transfers to it.
     to: HashMap<u32, Vec<u32>>,
-    /// The processor of what others do to a rank's memory.
+    /// The processor that handles one-sided transfers to a rank's memory.
     beside: u8,
     scale: f64,
 }
@@ -165,7 +165,8 @@ impl RecordingReplay {
         self.first[2] + number
     }
 
-    /// What others do to the memory of a rank: where each of their transfers is there.
+    /// Writes the arrivals of one-sided transfers to a rank; returns the operation at whose end
+    /// each transfer has arrived.
     fn arrivals(&self, rank: u32, to: &mut RankScript<'_>) -> HashMap<u32, u32> {
         to.on(self.beside);
         let mut there = HashMap::new();
@@ -185,11 +186,11 @@ impl RecordingReplay {
 /// The state of a rank while its acts are written.
 struct RankState {
     fronts: BTreeMap<u8, OperationFront>,
-    /// Where threads have ended that nobody waited for.
+    /// The dependencies at the ends of threads that nothing has waited for yet.
     ended: Vec<OperationFront>,
-    /// Where acts end that nobody has waited for yet.
+    /// For each act that nothing has waited for yet, the operations at whose end it ends.
     open: HashMap<u32, Vec<u32>>,
-    /// The transfers that are there, by their numbers.
+    /// For each transfer to this rank, the operation at whose end it has arrived.
     there: HashMap<u32, u32>,
 }
 
@@ -224,8 +225,8 @@ impl RankProgram for RecordingReplay {
 }
 
 impl RankState {
-    /// What the next operation of a thread waits for. A new thread goes on from where the first one
-    /// is, and the first one from where threads have ended.
+    /// The dependencies of the next operation of a thread. A new thread depends on what the first
+    /// thread has reached, and the first thread on the ends of threads that have ended.
     fn front(&mut self, thread: u8) -> OperationFront {
         let mut front = match self.fronts.remove(&thread) {
             Some(front) => front,
@@ -315,7 +316,7 @@ impl RecordingReplay {
         }
     }
 
-    /// What a rank sends and receives in an exchange with its neighbours.
+    /// Writes the messages that a rank sends and receives in a neighbour exchange.
     fn exchange(
         &self,
         number: u32,
