@@ -42,7 +42,7 @@ const KNOWN: &[(&str, usize)] = &[
     ("crates/packet", 3),
     ("crates/plan", 1),
     ("crates/py", 1),
-    ("crates/traffic", 12),
+    ("crates/traffic", 4),
     ("data", 5),
     ("docs", 11),
     ("python", 19),
