@@ -17,6 +17,7 @@ pub(crate) trait Method {
     /// Makes a new arrangement or improves `at`. `index` is the number of this step in the run,
     /// which its random numbers depend on.
     ///
+    /// # Errors
     /// When it cannot map this problem, or `watch` says stop. Even then `at` is a complete
     /// arrangement, the best one so far.
     fn step<M: SiteMetric>(

@@ -40,6 +40,7 @@ impl CommunicationGraph {
     /// The graph of this number of processes. Amounts of the same pair are added, in the given
     /// order; what a process sends to itself is left out. O(sent log sent).
     ///
+    /// # Errors
     /// When there are no processes or more than [`MOST_PROCESSES`], a process has too high a
     /// number, an amount is negative or not finite, or all bytes together are [`MOST_BYTES`] or
     /// more.

@@ -57,8 +57,8 @@ impl UpDownAdaptive {
         (self.rank[to as usize], to) < (self.rank[from as usize], from)
     }
 
-    /// Fills the row of destination `to` by a search from it; an entry of the queue is `switch * 2
-    /// + state`.
+    /// Fills the row of destination `to` by a search from it. An entry of the queue is
+    /// `switch * 2 + state`.
     fn fill(&self, to: usize, row: &mut [u8], queue: &mut Vec<u32>) -> bool {
         let (legal, down) = row.split_at_mut(self.rank.len());
         (legal[to], down[to]) = (0, 0);
