@@ -143,14 +143,8 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
     let mut trees = each_of_lists(trees)?;
     let mut keys: Vec<&str> = Vec::new();
     let listed = LISTS.iter().filter(|key| trees.iter().any(|(_, of)| of.contains(key)));
-    // a label is the name of what stands beside it in its zip
-    let of_zip = |zip: &Map<String, Value>| -> Vec<String> {
-        let has_label = zip.contains_key("label");
-        zip.keys().filter(|key| !has_label || *key == "label").cloned().collect()
-    };
-    let of_zips: Vec<String> = sweep.zip.iter().flat_map(of_zip).collect();
-    let named = of_zips.iter().chain(sweep.grid.keys()).map(String::as_str);
-    for key in named.chain(listed.copied()) {
+    let named = sweep.zip.iter().flat_map(Map::keys).chain(sweep.grid.keys());
+    for key in named.map(String::as_str).chain(listed.copied()) {
         keys.retain(|other| !(meet(other, key) && other.len() > key.len()));
         if !keys.iter().any(|other| meet(other, key)) {
             keys.push(key);
@@ -382,7 +376,11 @@ mod tests {
             [each[0], each[1], each[0], each[1], each[2], each[3], each[2], each[3]]
         );
         let named = expand(&format!("{FILE}\n{both}"), "s.toml", &[]).expect("valid").swept;
-        assert_eq!(named[3], "label a, sim.flit.traffic tornado, sim.flit.selection ugal_l");
+        assert_eq!(
+            named[3],
+            "label a, topology.family slim_fly, topology.q 5, sim.flit.traffic tornado, \
+             sim.flit.selection ugal_l"
+        );
         let own = "[sim.flit]\nload = 0.5\nselection = [\"minimal\", \"ugal_l\"]\n\
                    [sweep.grid]\n\"sim.flit.selection\" = [\"valiant\"]\n";
         assert_eq!(seen(own), ["a valiant 0.5", "b valiant 0.5"]);
