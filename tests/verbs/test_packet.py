@@ -261,7 +261,7 @@ def test_it_is_drawn(tmp_path):
     for name in ("a.svg", "a.html", "a.png", "a.json"):
         done = flyloom(*words, "-o", str(tmp_path / name))
         assert done.returncode == 0 and f"written to {tmp_path / name}" in done.stdout
-    assert "latency of packets (ns)" in (tmp_path / "a.svg").read_text()
+    assert "mean latency (ns)" in (tmp_path / "a.svg").read_text()
     page = (tmp_path / "a.html").read_text()
     assert "<svg" in page and "http" not in re.sub(r"http://www.w3.org/\S+", "", page)
     assert len(json.loads((tmp_path / "a.json").read_text())["points"]) == 2
