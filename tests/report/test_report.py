@@ -283,7 +283,7 @@ def test_write_is_all_or_nothing(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
-@pytest.mark.skipif(browser.find() is None, reason="no Chromium is installed")
+@browser.NEEDS
 def test_a_browser_shows_the_page_without_complaint(html, tmp_path):
     path = tmp_path / "report.html"
     path.write_text(html, encoding="utf-8")
@@ -297,7 +297,7 @@ def test_a_browser_shows_the_page_without_complaint(html, tmp_path):
     assert picture.read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.skipif(browser.find() is None, reason="no Chromium is installed")
+@browser.NEEDS
 def test_the_browser_helper_hears_complaints(tmp_path):
     path = tmp_path / "bad.html"
     path.write_text("<script>console.error('a loud complaint')</script>", encoding="utf-8")

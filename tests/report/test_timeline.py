@@ -309,7 +309,7 @@ def test_the_command_writes_both(tmp_path):
         assert not (tmp_path / "no.perfetto.json").exists()
 
 
-@pytest.mark.skipif(browser.find() is None, reason="no Chromium is installed")
+@browser.NEEDS
 def test_a_browser_zooms_and_says_what_is_under_the_pointer(tmp_path):
     """Rank 0 computes for 5 us, then sends; in the middle of the first row it computes."""
     job = Workload.read(b"num_ranks 2\nrank 0 {\n// collective <spread>\n// collective spread\n"

@@ -1,6 +1,6 @@
 """A headless Chromium for tests: what a page shows, what it complains of, what it looks like.
 
-Tests call :func:`find` first and skip when it returns ``None``.
+Tests carry the mark ``NEEDS``, which skips them where none is installed.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+
+import pytest
 
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -26,6 +28,10 @@ def find() -> str | None:
         if found:
             return found
     return None
+
+
+NEEDS = pytest.mark.skipif(find() is None, reason="no Chromium is installed: an optional package")
+"""The mark of tests that open a page."""
 
 
 def dump_dom(path: Path, *, after_ms: int = 0, timeout_s: float = 60) -> tuple[str, list[str]]:

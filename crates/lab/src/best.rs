@@ -146,13 +146,14 @@ fn row(
         let why = format!("no algorithm of {} is for {ranks}", asked.operation);
         return Err(Refusal::new("ranks", why, "a power of two").into());
     };
+    let (parameters, costs) = asked.run.costs.resolved(asked.run.dialect)?;
     Ok(DecisionRow {
         ranks,
         bytes,
         algorithm: first.algorithm.clone(),
         finish_ns: first.finish_ns,
-        parameters: asked.run.costs.resolved(asked.run.dialect)?,
-        costs: asked.run.costs.origin(asked.run.dialect)?,
+        parameters,
+        costs,
         all,
     })
 }

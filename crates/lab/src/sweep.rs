@@ -140,18 +140,17 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
         trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
             .map_err(|r| r.within("sweep.grid"))?;
     }
-    let mut trees = each_of_lists(trees)?;
     let mut keys: Vec<&str> = Vec::new();
-    let listed = LISTS.iter().filter(|key| trees.iter().any(|(_, of)| of.contains(key)));
+    let listed = LISTS.into_iter().filter(|key| trees.iter().any(|tree| at(tree, key).is_array()));
     let named = sweep.zip.iter().flat_map(Map::keys).chain(sweep.grid.keys());
-    for key in named.map(String::as_str).chain(listed.copied()) {
+    for key in named.map(String::as_str).chain(listed) {
         keys.retain(|other| !(meet(other, key) && other.len() > key.len()));
         if !keys.iter().any(|other| meet(other, key)) {
             keys.push(key);
         }
     }
-    let swept_point = |(tree, _)| SweptPoint { swept: words(&tree, &keys), tree };
-    Ok(trees.drain(..).map(swept_point).collect())
+    let swept_point = |tree| SweptPoint { swept: words(&tree, &keys), tree };
+    Ok(each_of_lists(trees)?.into_iter().map(swept_point).collect())
 }
 
 /// Parameters of simulators that may be lists: such a list stands for a run with each of its
@@ -164,22 +163,24 @@ const LISTS: [&str; 5] = [
     "sim.message.workload",
 ];
 
-/// A point for each value of the lists in `trees`, with the paths of those lists.
-fn each_of_lists(trees: Vec<Value>) -> Result<Vec<(Value, Vec<&'static str>)>, Refusal> {
-    let mut all = Vec::new();
-    for tree in trees {
-        let of: Vec<&str> = LISTS.into_iter().filter(|path| at(&tree, path).is_array()).collect();
-        let mut own = vec![tree];
-        for path in &of {
-            let values = values_of(at(&own[0], path)).map_err(|r| r.within(path))?;
-            own = multiply(&own, |tree, i| set(tree, path, &values[i]), values.len())?;
+/// A point for each value of the lists of [`LISTS`] in `trees`.
+fn each_of_lists(mut trees: Vec<Value>) -> Result<Vec<Value>, Refusal> {
+    for path in LISTS {
+        let mut all = Vec::new();
+        for tree in trees {
+            if at(&tree, path).is_array() {
+                let values = values_of(at(&tree, path)).map_err(|r| r.within(path))?;
+                all.extend(multiply(&[tree], |one, i| set(one, path, &values[i]), values.len())?);
+            } else {
+                all.push(tree);
+            }
+            if all.len() > MAX_POINTS {
+                return Err(too_many());
+            }
         }
-        all.extend(own.into_iter().map(|tree| (tree, of.clone())));
-        if all.len() > MAX_POINTS {
-            return Err(too_many());
-        }
+        trees = all;
     }
-    Ok(all)
+    Ok(trees)
 }
 
 /// The value at a dotted path; null where there is none.

@@ -82,28 +82,21 @@ impl CostSpec {
         }))
     }
 
-    /// The parameters of a run in this dialect.
+    /// The parameters of a run in this dialect, and where they are from.
     ///
     /// # Errors
     /// When there is no preset of the given name.
-    pub fn resolved(&self, dialect: ScheduleDialect) -> Result<LogGops, Refusal> {
-        let usual = self.preset(dialect)?.parameters;
-        Ok(LogGops {
+    pub fn resolved(&self, dialect: ScheduleDialect) -> Result<(LogGops, CostOrigin), Refusal> {
+        let preset = self.preset(dialect)?;
+        let usual = preset.parameters;
+        let costs = LogGops {
             L: self.L.unwrap_or(usual.L),
             o: self.o.unwrap_or(usual.o),
             g: self.g.unwrap_or(usual.g),
             G: self.G.unwrap_or(usual.G),
             O: self.O.unwrap_or(usual.O),
             S: self.S.unwrap_or(usual.S),
-        })
-    }
-
-    /// The origin of the costs of a run in this dialect.
-    ///
-    /// # Errors
-    /// When there is no preset of the given name.
-    pub fn origin(&self, dialect: ScheduleDialect) -> Result<CostOrigin, Refusal> {
-        let preset = self.preset(dialect)?;
+        };
         let given = [
             ("L", self.L.is_some()),
             ("o", self.o.is_some()),
@@ -113,12 +106,13 @@ impl CostSpec {
             ("S", self.S.is_some()),
         ];
         let given = given.iter().filter(|(_, is_given)| *is_given);
-        Ok(CostOrigin {
+        let origin = CostOrigin {
             preset: preset.name.to_owned(),
             about: preset.about.to_owned(),
             source: preset.source.to_owned(),
             given: given.map(|(letter, _)| (*letter).to_owned()).collect(),
-        })
+        };
+        Ok((costs, origin))
     }
 }
 

@@ -187,7 +187,7 @@ impl Spec {
             places = self.places(driven.topology(), on.places, schedule.ranks())?;
         }
         let how = self.how();
-        let costs = self.costs.resolved(self.dialect)?;
+        let (costs, origin) = self.costs.resolved(self.dialect)?;
         let under = driven.map(|driven| NetworkSetup {
             on: driven,
             how: &how,
@@ -210,7 +210,8 @@ impl Spec {
         if let Some(left) = &found.left {
             return Err(left.refusal(&schedule).into());
         }
-        let mut ran = self.report(&schedule, under.as_ref().map(|u| &**u.on.topology()), found)?;
+        let on = under.as_ref().map(|u| &**u.on.topology());
+        let mut ran = self.report(&schedule, on, found, (costs, origin));
         if is_traced {
             ran.traced = traced;
             ran.schedule = match schedule {
@@ -273,15 +274,16 @@ impl Spec {
         schedule: &Schedule,
         on: Option<&Topology>,
         found: RunResult,
-    ) -> Result<RunOutcome, Refusal> {
+        (parameters, costs): (LogGops, CostOrigin),
+    ) -> RunOutcome {
         let unit = self.dialect.unit_ns();
         let finish_ns: Vec<f64> = found.finish.iter().map(|&t| t as f64 * unit).collect();
         let last = finish_ns.iter().copied().fold(0.0, f64::max);
         let network = on.zip(found.used.as_ref()).map(|(on, used)| loaded(on, used, last));
         let record = MessageRecord {
             dialect: self.dialect,
-            parameters: self.costs.resolved(self.dialect)?,
-            costs: self.costs.origin(self.dialect)?,
+            parameters,
+            costs,
             ranks: schedule.ranks(),
             finish_ns: last,
             mean_finish_ns: finish_ns.iter().sum::<f64>() / finish_ns.len().max(1) as f64,
@@ -291,7 +293,7 @@ impl Spec {
             network,
             over_seeds: None,
         };
-        Ok(RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None })
+        RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }
     }
 }
 

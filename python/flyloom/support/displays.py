@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -91,17 +91,17 @@ def _flat(row: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]
 def _inside(name: str, value: Any) -> str:
     """The HTML of what is folded: a record, rows, or a list in a few words."""
     if isinstance(value, Mapping):
-        return values_table(_deep(value))
+        return values_table(leaves(value))
     if isinstance(value, list) and all(isinstance(item, Mapping) for item in value):
         return rows_table(value)
     return f"<p>{_cell(value, name)}</p>"
 
 
-def _deep(record: Mapping[str, Any], before: str = "") -> Iterable[tuple[str, Any]]:
-    """All values of a record and of those inside, by names with dots."""
+def leaves(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+    """All values of a record and of those inside, by names with dots; an empty record is one."""
     for name, value in record.items():
         if isinstance(value, Mapping) and value:
-            yield from _deep(value, f"{before}{name}.")
+            yield from leaves(value, f"{before}{name}.")
         else:
             yield before + name, value
 

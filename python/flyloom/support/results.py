@@ -155,13 +155,10 @@ class Result(Mapping[str, Any]):
         return f"lists here: {', '.join(self._lists()) or 'none'}"
 
 
-def flat(record: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, Any]]:
+def flat(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The fields of a record and of those inside, by names with dots."""
-    for name, value in record.items():
-        if isinstance(value, Mapping) and value:
-            yield from flat(value, f"{before}{name}.")
-        else:
-            yield before + name, None if isinstance(value, Mapping) else _plain(value)
+    for name, value in displays.leaves(record):
+        yield name, None if isinstance(value, Mapping) else _plain(value)
 
 
 def value_at(record: object, pointer: str) -> Any:
