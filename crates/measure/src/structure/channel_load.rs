@@ -162,7 +162,8 @@ fn by_translation(
     steps: &[u32],
     wanted: &[f64],
 ) -> Result<Vec<f64>, Stop> {
-    let mut search = LoadSearch::new(graph);
+    let reach = reach(graph);
+    let mut search = LoadSearch::new(graph, &reach);
     search.run(members[0]);
     search.send(1.0, wanted)?;
     let (mut carried, mut channels) = (vec![0.0; members.len()], vec![0_u32; members.len()]);
@@ -181,12 +182,12 @@ fn by_translation(
     Ok(by_channel(graph, &search.load))
 }
 
-/// Converts loads of incoming channels, row by row, to loads by channel.
-fn by_channel(graph: &Graph, arriving: &[f64]) -> Vec<f64> {
+/// Converts loads of the channels that leave each switch, row by row, to loads by channel.
+fn by_channel(graph: &Graph, leaving: &[f64]) -> Vec<f64> {
     let mut load = vec![0.0; graph.links() * 2];
     for v in 0..graph.switches() {
-        for (out, &l) in graph.channels(v).iter().zip(&arriving[graph.row(v)]) {
-            load[out.reverse().0 as usize] = l;
+        for (out, &l) in graph.channels(v).iter().zip(&leaving[graph.row(v)]) {
+            load[out.0 as usize] = l;
         }
     }
     load
@@ -248,12 +249,13 @@ pub(super) fn split_evenly(
     watch: &dyn Watch,
 ) -> Result<Vec<f64>, Stop> {
     let done = AtomicU64::new(0);
+    let reach = reach(graph);
     let mut load = vec![0.0; graph.arcs()];
     for wave in sources.chunks(BATCH * WAVE) {
         let parts: Vec<Vec<f64>> = wave
             .par_chunks(BATCH)
             .map(|batch| {
-                let mut search = LoadSearch::new(graph);
+                let mut search = LoadSearch::new(graph, &reach);
                 for &(source, weight) in batch {
                     search.run(source);
                     search.send(weight, wanted)?;
@@ -273,13 +275,32 @@ pub(super) fn split_evenly(
     Ok(by_channel(graph, &load))
 }
 
+/// For every switch, how many switches it reaches, itself included.
+fn reach(graph: &Graph) -> Vec<u32> {
+    let (component, count) = graph.components();
+    let mut members = vec![0; count as usize];
+    for &c in &component {
+        members[c as usize] += 1;
+    }
+    component.iter().map(|&c| members[c as usize]).collect()
+}
+
 /// A breadth-first search from one source that distributes its traffic over minimal paths.
+///
+/// The channels of the farthest switches, most of all channels where the diameter is small, are
+/// never read: minimal paths lead to these switches and no further, so that their neighbours that
+/// are one hop nearer know all that is needed.
 struct LoadSearch<'a> {
     graph: &'a Graph,
-    /// The load that arrives at each switch over the channels that lead back along its row.
+    /// By switch, the switches in reach, itself included.
+    reach: &'a [u32],
+    /// The load of every channel that leaves a switch, along its row.
     load: Vec<f64>,
     seen: Vec<SearchedSwitch>,
+    /// The switches in order of distance.
     queue: Vec<u32>,
+    /// Of those, how many are nearer to the source than the farthest.
+    inner: usize,
 }
 
 /// The state of a switch in a search. The figures are stored together, because loading them is most
@@ -288,50 +309,57 @@ struct LoadSearch<'a> {
 struct SearchedSwitch {
     /// Minimal paths from the source.
     paths: f64,
-    /// The traffic that passes through.
-    passing: f64,
+    /// The traffic that each minimal path from the source to this switch carries.
+    each: f64,
     /// Distance from the source; `u32::MAX` before it is reached.
     dist: u32,
 }
 
 impl SearchedSwitch {
-    const NOT_YET: Self = Self { paths: 0.0, passing: 0.0, dist: u32::MAX };
+    const NOT_YET: Self = Self { paths: 0.0, each: 0.0, dist: u32::MAX };
 }
 
 impl<'a> LoadSearch<'a> {
-    fn new(graph: &'a Graph) -> Self {
+    fn new(graph: &'a Graph, reach: &'a [u32]) -> Self {
         let n = graph.switches();
         Self {
             graph,
+            reach,
             load: vec![0.0; graph.arcs()],
             seen: vec![SearchedSwitch::NOT_YET; n],
             queue: Vec::with_capacity(n),
+            inner: 0,
         }
     }
 
-    /// Computes distances and numbers of minimal paths from `source`, with the switches in order of
-    /// distance.
+    /// Computes distances and numbers of minimal paths from `source`.
     fn run(&mut self, source: u32) {
         self.seen.fill(SearchedSwitch::NOT_YET);
         self.queue.clear();
         self.seen[source as usize] =
             SearchedSwitch { paths: 1.0, dist: 0, ..SearchedSwitch::NOT_YET };
         self.queue.push(source);
-        let mut head = 0;
+        let all = self.reach[source as usize] as usize;
+        let (mut head, mut farthest) = (0, 0);
         while let Some(&v) = self.queue.get(head) {
-            head += 1;
             let SearchedSwitch { dist, paths, .. } = self.seen[v as usize];
+            if self.queue.len() == all && dist == farthest {
+                break;
+            }
+            head += 1;
             for &w in self.graph.neighbours(v as usize) {
-                let near = &mut self.seen[w as usize];
-                if near.dist == u32::MAX {
-                    near.dist = dist + 1;
+                let next = &mut self.seen[w as usize];
+                if next.dist == u32::MAX {
+                    next.dist = dist + 1;
+                    farthest = next.dist;
                     self.queue.push(w);
                 }
-                if near.dist == dist + 1 {
-                    near.paths += paths;
+                if next.dist == dist + 1 {
+                    next.paths += paths;
                 }
             }
         }
+        self.inner = head;
     }
 
     /// Adds `weight` times the wanted traffic from the source of the last run, from the farthest
@@ -342,20 +370,24 @@ impl<'a> LoadSearch<'a> {
             let why = "two switches have more than 10^308 minimal paths";
             return Err(Refusal::new("load", why, "a smaller network").into());
         }
-        for &v in self.queue.iter().skip(1).rev() {
+        for &v in &self.queue[self.inner..] {
+            let last = &mut self.seen[v as usize];
+            last.each = wanted[v as usize] / last.paths;
+        }
+        for &v in self.queue[..self.inner].iter().rev() {
             let v = v as usize;
-            // the traffic that each path through `v` carries
-            let SearchedSwitch { paths, passing, dist } = self.seen[v];
-            let each = (wanted[v] + passing) / paths;
+            let SearchedSwitch { paths, dist, .. } = self.seen[v];
             let row = self.graph.neighbours(v).iter().zip(&mut self.load[self.graph.row(v)]);
+            let mut passing = 0.0;
             for (&w, load) in row {
-                let near = &mut self.seen[w as usize];
-                if near.dist == dist - 1 {
-                    let comes = near.paths * each;
-                    near.passing += comes;
-                    *load += weight * comes;
+                let next = &self.seen[w as usize];
+                if next.dist == dist + 1 {
+                    let leaves = paths * next.each;
+                    passing += leaves;
+                    *load += weight * leaves;
                 }
             }
+            self.seen[v].each = (wanted[v] + passing) / paths;
         }
         Ok(())
     }
