@@ -6,7 +6,8 @@
 //! Source: Open MPI, `coll_base_alltoall.c`, the algorithm `linear_sync`, which has such a number.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepNumber, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect, StepNumber,
 };
 use base::fields::whole;
 use base::part::Part;
@@ -29,7 +30,7 @@ struct Spread {
 }
 
 impl CollectiveAlgorithm for Spread {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let distances: Vec<u32> = (1..ranks).collect();
         let mut before: Vec<StepNumber> = Vec::new();
         for round in distances.chunks(self.at_once as usize) {
@@ -38,7 +39,12 @@ impl CollectiveAlgorithm for Spread {
                 let next = (rank + distance) % ranks;
                 let last = (rank + ranks - distance) % ranks;
                 now.push(to.send(next, 0, &mut std::iter::once(rank.into())));
-                now.push(to.recv(last, 0, &mut std::iter::once(last.into()), BlockUpdate::Store));
+                now.push(to.recv(
+                    last,
+                    0,
+                    &mut std::iter::once(last.into()),
+                    ReceivedBlockEffect::Store,
+                ));
             }
             for &step in &now {
                 for &earlier in &before {
@@ -62,7 +68,7 @@ mod tests {
         waiting: std::collections::BTreeSet<StepNumber>,
     }
 
-    impl StepReceiver for Count {
+    impl AlgorithmStepSink for Count {
         fn send(&mut self, _: u32, _: u32, _: super::super::BlockNumbers<'_>) -> StepNumber {
             self.sent += 1;
             self.steps += 1;
@@ -74,7 +80,7 @@ mod tests {
             _: u32,
             _: u32,
             _: super::super::BlockNumbers<'_>,
-            _: BlockUpdate,
+            _: ReceivedBlockEffect,
         ) -> StepNumber {
             self.steps += 1;
             self.steps - 1

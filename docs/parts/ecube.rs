@@ -3,7 +3,7 @@
 //! Source: Sullivan & Bashkow, "A large scale, homogeneous, fully distributed parallel machine",
 //! ISCA 1977.
 
-use super::kind::{ModelEntry, PacketPaths, PathRequest};
+use super::kind::{ModelDefaults, ModelPathInputs, PacketPaths};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
@@ -20,23 +20,23 @@ const STEPS: KindSuccessors =
 /// Dimensions for which these steps are enough.
 const MOST: u32 = STEPS.len() as u32;
 
-pub(crate) const ENTRY: ModelEntry = ModelEntry {
+pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["hypercube:n=3,p=2", "hypercube:n=4,p=1"],
     selections: Some(&[Selection::Minimal]),
     order: Some((FIRST, STEPS)),
-    ..ModelEntry::usual("ecube", "Hypercube whose packets correct the lowest wrong bit first")
+    ..ModelDefaults::usual("ecube", "Hypercube whose packets correct the lowest wrong bit first")
 };
 
 /// Paths of one plane.
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct EcubePaths {
     dimensions: u32,
     /// The port of each router in each dimension, router by router.
     ports: Vec<u16>,
 }
 
-impl PacketPaths for Route {
-    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+impl PacketPaths for EcubePaths {
+    fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal> {
         let plant = request.plant;
         let dimensions = plant.routers.checked_ilog2().unwrap_or(0);
         let port = |router: u32, dimension: u32| {
@@ -86,7 +86,7 @@ impl PacketPaths for Route {
     }
 }
 
-impl Route {
+impl EcubePaths {
     fn port(&self, router: u32, dimension: u32) -> u16 {
         self.ports[(router * self.dimensions + dimension) as usize]
     }
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn a_port_for_every_dimension_of_every_router() {
-        let route = Route { dimensions: 2, ports: vec![1, 2, 2, 1, 1, 2, 2, 1] };
+        let route = EcubePaths { dimensions: 2, ports: vec![1, 2, 2, 1, 1, 2, 2, 1] };
         assert_eq!(route.port(1, 0), 2);
         assert_eq!(route.port(2, 1), 2);
     }

@@ -2,7 +2,7 @@
 //!
 //! Source: `networkx`, "Edge List": nodes between blanks, remarks after `#`.
 
-use super::kind::{ExportFormat, ExportSource, asked};
+use super::kind::{ExportFormat, ExportInput, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -25,7 +25,7 @@ struct Options {
 }
 
 /// Working switches are numbered from 0 in their order. O(network).
-fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: Options = asked(options)?;
     let working = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let mut text = working.remarks("# ");
@@ -45,7 +45,7 @@ mod tests {
         let recipe = fabric::network::parse_inline("ring:n=4").expect("a recipe");
         let family = families::family(&recipe.family).expect("there is one");
         let network = family.build(&recipe.params).expect("a network");
-        let source = ExportSource { network: &network, routing: None, places: None };
+        let source = ExportInput { network: &network, routing: None, places: None };
         let text = ENTRY.write(&source, &Map::new()).expect("it can be written");
         let links: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
         assert_eq!(links, ["0 1", "1 2", "2 3", "3 0"]);

@@ -1,6 +1,6 @@
 //! Processes in the order of how much they send and receive, the heaviest in the first slot.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::run::MappingRun;
@@ -8,11 +8,11 @@ use base::Stop;
 use base::part::Part;
 use std::cmp::Reverse;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<HeavyFirst>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<HeavyFirst>();
 
 struct HeavyFirst;
 
-impl Method for HeavyFirst {
+impl MappingMethod for HeavyFirst {
     const PART: Part =
         Part::new("heavy_first", "processes by their traffic, in the order of slots");
 

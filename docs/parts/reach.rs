@@ -3,8 +3,8 @@
 //! Source: the tree that Hoffman & Singleton count, "On Moore graphs with diameters 2 and 3", IBM
 //! Journal of Research and Development 4(5), 1960.
 
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use fabric::Topology;
 use fabric::size::{NetworkSize, StructureSections};
 use schemars::JsonSchema;
@@ -37,7 +37,7 @@ pub struct Record {
     pub least: Option<u64>,
 }
 
-impl Stage for Params {
+impl ExperimentStage for Params {
     const NAME: &'static str = "reach";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -46,7 +46,7 @@ impl Stage for Params {
             ColumnType::Real,
             "switches",
             "mean number of switches within the given hops",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "least",
@@ -54,7 +54,7 @@ impl Stage for Params {
             ColumnType::Whole,
             "switches",
             "fewest within the given hops of any switch",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
     ];
 

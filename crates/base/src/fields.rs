@@ -52,8 +52,10 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
         paths(given, &mut Vec::new(), &mut all);
         let fault = all.into_iter().find(|(path, value)| {
             let alone = path.iter().rev().fold((*value).clone(), |inner, step| match step {
-                PathStep::Key(key) => Value::Object(Map::from_iter([((*key).to_owned(), inner)])),
-                PathStep::Item(_) => Value::Array(vec![inner]),
+                FieldPathStep::Key(key) => {
+                    Value::Object(Map::from_iter([((*key).to_owned(), inner)]))
+                }
+                FieldPathStep::Item(_) => Value::Array(vec![inner]),
             });
             serde_json::from_value::<T>(alone).is_err_and(|e| e.to_string() == why)
         });
@@ -63,7 +65,7 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
 
 /// A step of the path to a field.
 #[derive(Debug, Clone, Copy)]
-enum PathStep<'a> {
+enum FieldPathStep<'a> {
     /// The key of a table.
     Key(&'a str),
     /// The number of a table in a list, from 0.
@@ -71,16 +73,16 @@ enum PathStep<'a> {
 }
 
 /// A path in readable form: `link.latency_ns`, or `traffic_class 2: weight`.
-fn written(path: &[PathStep<'_>]) -> String {
+fn written(path: &[FieldPathStep<'_>]) -> String {
     let mut out = String::new();
     let mut before = "";
     for step in path {
         match step {
-            PathStep::Key(key) => {
+            FieldPathStep::Key(key) => {
                 out = out + before + key;
                 before = ".";
             }
-            PathStep::Item(at) => {
+            FieldPathStep::Item(at) => {
                 out = format!("{out} {}", at + 1);
                 before = ": ";
             }
@@ -90,21 +92,21 @@ fn written(path: &[PathStep<'_>]) -> String {
 }
 
 /// A field by its path, with its value.
-type FieldAtPath<'a> = (Vec<PathStep<'a>>, &'a Value);
+type FieldAtPath<'a> = (Vec<FieldPathStep<'a>>, &'a Value);
 
 /// Collects all values that are not tables, and empty tables, with their paths.
-fn paths<'a>(value: &'a Value, at: &mut Vec<PathStep<'a>>, all: &mut Vec<FieldAtPath<'a>>) {
+fn paths<'a>(value: &'a Value, at: &mut Vec<FieldPathStep<'a>>, all: &mut Vec<FieldAtPath<'a>>) {
     match value {
         Value::Object(table) if !table.is_empty() => {
             for (key, inner) in table {
-                at.push(PathStep::Key(key));
+                at.push(FieldPathStep::Key(key));
                 paths(inner, at, all);
                 at.pop();
             }
         }
         Value::Array(list) if list.iter().any(Value::is_object) => {
             for (item, inner) in list.iter().enumerate() {
-                at.push(PathStep::Item(item));
+                at.push(FieldPathStep::Item(item));
                 paths(inner, at, all);
                 at.pop();
             }

@@ -29,6 +29,6 @@ pub mod words;
 pub use error::{Interrupted, Refusal, Stop};
 pub use graph::Graph;
 pub use id::{ChannelId, EndpointId, LinkId, SwitchId, TerminalId};
-pub use stage::{RecordColumn, RecordJson, ResourceNeed, Stage};
+pub use stage::{ExperimentStage, RecordColumn, RecordJson, ResourceNeed};
 pub use units::Picoseconds;
 pub use watch::{Quiet, Watch};

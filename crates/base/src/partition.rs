@@ -30,7 +30,7 @@ pub struct WeightedGraph {
 
 /// A partition: the side of each vertex, the weight of the edges cut, the difference of the masses.
 #[derive(Debug, Clone)]
-pub struct Halves {
+pub struct GraphBisection {
     /// The side of each vertex.
     pub side: Vec<bool>,
     /// Weight of the edges cut.
@@ -61,7 +61,7 @@ pub fn halve(
     slack: u64,
     draw: &mut Stream,
     tick: &TickFn,
-) -> Result<Halves, Interrupted> {
+) -> Result<GraphBisection, Interrupted> {
     halve_best_of(graph, slack, ATTEMPTS, draw, tick)
 }
 
@@ -76,7 +76,7 @@ pub fn halve_best_of(
     attempts: u64,
     draw: &mut Stream,
     tick: &TickFn,
-) -> Result<Halves, Interrupted> {
+) -> Result<GraphBisection, Interrupted> {
     if graph.size() <= COARSE {
         return halve_small(graph, slack, attempts, draw, tick);
     }
@@ -99,13 +99,14 @@ fn halve_small(
     attempts: u64,
     draw: &mut Stream,
     tick: &TickFn,
-) -> Result<Halves, Interrupted> {
+) -> Result<GraphBisection, Interrupted> {
     let attempt = |i: u64| {
         let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
         let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
         refine(graph, side, slack, tick)
     };
-    let tries = (0..attempts.max(1)).map(attempt).collect::<Result<Vec<Halves>, Interrupted>>()?;
+    let tries =
+        (0..attempts.max(1)).map(attempt).collect::<Result<Vec<GraphBisection>, Interrupted>>()?;
     let best = tries.into_iter().min_by_key(|h| (h.difference.saturating_sub(slack), h.cut));
     Ok(best.expect("there is more than one attempt"))
 }
@@ -228,17 +229,21 @@ fn refine(
     side: Vec<bool>,
     slack: u64,
     tick: &TickFn,
-) -> Result<Halves, Interrupted> {
-    let mut state = HalvesRefinement::new(graph, side, slack);
+) -> Result<GraphBisection, Interrupted> {
+    let mut state = BisectionRefinement::new(graph, side, slack);
     tick()?;
     while state.pass() {
         tick()?;
     }
-    Ok(Halves { cut: state.cut, difference: state.difference.unsigned_abs(), side: state.side })
+    Ok(GraphBisection {
+        cut: state.cut,
+        difference: state.difference.unsigned_abs(),
+        side: state.side,
+    })
 }
 
 /// A partition while moves of single vertices refine it.
-struct HalvesRefinement<'a> {
+struct BisectionRefinement<'a> {
     graph: &'a WeightedGraph,
     side: Vec<bool>,
     slack: u64,
@@ -254,7 +259,7 @@ struct HalvesRefinement<'a> {
     open: GainQueue,
 }
 
-impl<'a> HalvesRefinement<'a> {
+impl<'a> BisectionRefinement<'a> {
     fn new(graph: &'a WeightedGraph, side: Vec<bool>, slack: u64) -> Self {
         let (mut gain, mut cut, mut most) = (Vec::with_capacity(graph.size()), 0, 0);
         for v in 0..graph.size() {

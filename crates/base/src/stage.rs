@@ -47,7 +47,7 @@ pub enum ColumnType {
 /// Which values of a column are the better ones: high, low, or neither.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum BetterValues {
+pub enum BetterDirection {
     /// Larger values are better.
     Higher,
     /// Smaller values are better.
@@ -71,7 +71,7 @@ pub struct RecordColumn {
     /// The meaning of the values, as a clause.
     pub meaning: &'static str,
     /// Which values are better.
-    pub better: BetterValues,
+    pub better: BetterDirection,
 }
 
 impl RecordColumn {
@@ -82,7 +82,7 @@ impl RecordColumn {
         kind: ColumnType,
         unit: &'static str,
         meaning: &'static str,
-        better: BetterValues,
+        better: BetterDirection,
     ) -> Self {
         Self { name, at, kind, unit, meaning, better }
     }
@@ -117,7 +117,9 @@ impl RecordJson {
 ///
 /// The value holds the parameters of one run, all of which have defaults. Users read the comments
 /// on it, on the record and on the fields of both.
-pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
+pub trait ExperimentStage:
+    Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
     /// The name users type.
     const NAME: &'static str;
     /// The figures that go into tables.
@@ -160,7 +162,7 @@ pub trait Stage: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'stat
 ///
 /// # Errors
 /// When a parameter is given by its old name and by its new one.
-pub fn renewed<S: Stage>(
+pub fn renewed<S: ExperimentStage>(
     given: &Map<String, Value>,
 ) -> Result<(Map<String, Value>, Vec<RenameNote>), Refusal> {
     let mut new = given.clone();
@@ -173,7 +175,7 @@ pub fn renewed<S: Stage>(
 /// # Errors
 /// When a parameter is unknown, of the wrong type or out of range; the refusal lists the parameters
 /// that exist.
-pub fn parameters<S: Stage>(given: &Map<String, Value>) -> Result<S, Refusal> {
+pub fn parameters<S: ExperimentStage>(given: &Map<String, Value>) -> Result<S, Refusal> {
     let (given, _) = renewed::<S>(given)?;
     let given = Value::Object(given);
     let found: S = crate::fields::typed(&given).map_err(|plain| {

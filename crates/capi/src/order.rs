@@ -8,7 +8,7 @@ use fabric::size::NetworkSize;
 use formats::mapping::{EndpointNames, said_lines};
 use mapping::evaluate::{MappingFigures, evaluate};
 use mapping::map::{MappingObjective, MappingRequest, SearchEffort, map};
-use mapping::paths::MappingPaths;
+use mapping::paths::TrafficPathRule;
 use mapping::slots::ProcessSlots;
 use std::collections::{HashMap, HashSet};
 use traffic::communication::{CommunicationGraph, ProcessTraffic};
@@ -78,7 +78,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
         let slots = ProcessSlots::new(&on, Some(&now), None)?;
         let request = MappingRequest {
             graph: &graph,
-            paths: MappingPaths::Shortest(&on),
+            paths: TrafficPathRule::Shortest(&on),
             slots: &slots,
             pins: &[],
             start: None,
@@ -89,7 +89,8 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
             seed,
         };
         let places = map(&request, &Quiet)?.places;
-        let worth = |places: &[u32]| evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet);
+        let worth =
+            |places: &[u32]| evaluate(TrafficPathRule::Shortest(&on), &graph, places, &Quiet);
         let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
         let (ranks, compared) = if better {

@@ -5,13 +5,13 @@ use base::Stop;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// One of several threads that exchange bytes over channels.
-pub(crate) struct ChannelPeers {
+pub(crate) struct ChannelExchangePeer {
     me: usize,
     to: Vec<Sender<Vec<u8>>>,
     from: Vec<Receiver<Vec<u8>>>,
 }
 
-impl PeerExchange for ChannelPeers {
+impl PeerExchange for ChannelExchangePeer {
     fn me(&self) -> usize {
         self.me
     }
@@ -37,9 +37,12 @@ impl PeerExchange for ChannelPeers {
 }
 
 /// Runs `work` on `count` threads as peers and returns their results.
-pub(crate) fn each<T: Send>(count: usize, work: impl Fn(&mut ChannelPeers) -> T + Sync) -> Vec<T> {
-    let mut peers: Vec<ChannelPeers> =
-        (0..count).map(|me| ChannelPeers { me, to: vec![], from: vec![] }).collect();
+pub(crate) fn each<T: Send>(
+    count: usize,
+    work: impl Fn(&mut ChannelExchangePeer) -> T + Sync,
+) -> Vec<T> {
+    let mut peers: Vec<ChannelExchangePeer> =
+        (0..count).map(|me| ChannelExchangePeer { me, to: vec![], from: vec![] }).collect();
     for a in 0..count {
         for b in 0..count {
             let (to, from) = channel();
@@ -48,7 +51,7 @@ pub(crate) fn each<T: Send>(count: usize, work: impl Fn(&mut ChannelPeers) -> T 
         }
     }
     std::thread::scope(|scope| {
-        let start = |mut one: ChannelPeers| {
+        let start = |mut one: ChannelExchangePeer| {
             let work = &work;
             scope.spawn(move || work(&mut one))
         };

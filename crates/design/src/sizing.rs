@@ -4,8 +4,8 @@ use base::{Interrupted, Refusal, Watch};
 use fabric::network::{Recipe, Topology};
 use families::multi_plane::MultiPlane;
 use families::{
-    Concentration, ExactFraction, Family, FamilyEntry, FamilyPromise, MemberOffer, NetworkWish,
-    PromisedValue,
+    ConcentrationRounding, ExactFraction, Family, FamilyEntry, FamilyMemberProposal, FamilyPromise,
+    NetworkWish, PromisedValue,
 };
 use measure::structure::by_plane;
 use rayon::prelude::*;
@@ -57,7 +57,7 @@ pub struct FamilyCandidate {
 
 /// The nearest members of one kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct NearestMembers {
+pub struct NearestFamilyMembers {
     /// The family's name.
     pub family: String,
     /// The kind of member within the family; often empty.
@@ -99,19 +99,19 @@ pub fn nearest(
     wishes: &[NetworkWish],
     asked: &SizingRequest,
     watch: &dyn Watch,
-) -> Result<Vec<Vec<NearestMembers>>, Interrupted> {
+) -> Result<Vec<Vec<NearestFamilyMembers>>, Interrupted> {
     let done = AtomicU64::new(0);
     let of_family = |entry: &&FamilyEntry| {
         let build = |params: &Map<String, Value>| entry.build(params).ok();
         let source =
-            MemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
+            FamilyMemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
         let near = |wish| source.nearest(entry.near(wish), wish, asked, watch);
         let found: Vec<_> = wishes.iter().map(near).collect::<Result<_, _>>()?;
         let ready = done.fetch_add(1, Ordering::Relaxed) + 1;
         watch.tick("sizing", ready, families.len() as u64)?;
         Ok(found)
     };
-    let found: Vec<Vec<Vec<NearestMembers>>> =
+    let found: Vec<Vec<Vec<NearestFamilyMembers>>> =
         families.par_iter().map(of_family).collect::<Result<_, _>>()?;
     let mut by_wish = vec![Vec::new(); wishes.len()];
     for family in found {
@@ -124,7 +124,7 @@ pub fn nearest(
 
 /// A member of a user's family, with the figures of the built network.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct UserMember {
+pub struct UserFamilyMember {
     /// The parameters of the member.
     pub params: Map<String, Value>,
     /// Whether each switch carries `p` endpoints, where `p` is free: the member was built with one
@@ -148,10 +148,10 @@ pub struct UserMember {
     pub histogram: Vec<u64>,
 }
 
-impl UserMember {
+impl UserFamilyMember {
     /// The member as an offer for `wish`. Where `p` is free, it gets as many endpoints as it has
     /// room for.
-    fn offer(&self, family: &str, wish: &NetworkWish) -> Option<MemberOffer> {
+    fn offer(&self, family: &str, wish: &NetworkWish) -> Option<FamilyMemberProposal> {
         let hops = || self.histogram.iter().enumerate().skip(1).filter(|(_, pairs)| **pairs > 0);
         let num = hops().map(|(hops, pairs)| hops as u64 * pairs).sum();
         let den = hops().map(|(_, pairs)| *pairs).sum::<u64>().max(1);
@@ -176,7 +176,7 @@ impl UserMember {
             params.insert("p".into(), p.into());
         }
         let recipe = Recipe { family: family.to_owned(), params };
-        Some(MemberOffer { recipe, kind: String::new(), promise })
+        Some(FamilyMemberProposal { recipe, kind: String::new(), promise })
     }
 }
 
@@ -186,12 +186,12 @@ impl UserMember {
 /// [`Interrupted`] when `watch` asks to stop.
 pub fn nearest_members(
     family: &str,
-    members: &[UserMember],
+    members: &[UserFamilyMember],
     wish: &NetworkWish,
     watch: &dyn Watch,
-) -> Result<Vec<NearestMembers>, Interrupted> {
+) -> Result<Vec<NearestFamilyMembers>, Interrupted> {
     let offers = members.iter().filter_map(|member| member.offer(family, wish)).collect();
-    let source = MemberSource { family, build: &|_| None, known: Mutex::default() };
+    let source = FamilyMemberSource { family, build: &|_| None, known: Mutex::default() };
     source.nearest(offers, wish, &SizingRequest::default(), watch)
 }
 
@@ -200,24 +200,24 @@ type MeasuredLengths = (u32, ExactFraction);
 
 /// A family to take members from: its name, the function that builds a member without a formula for
 /// its distances, and the distances already measured.
-struct MemberSource<'a> {
+struct FamilyMemberSource<'a> {
     family: &'a str,
     build: &'a (dyn Fn(&Map<String, Value>) -> Option<Topology> + Sync),
     known: Mutex<BTreeMap<String, Option<MeasuredLengths>>>,
 }
 
-impl MemberSource<'_> {
+impl FamilyMemberSource<'_> {
     /// The nearest of the `offers`, by kind.
     fn nearest(
         &self,
-        offers: Vec<MemberOffer>,
+        offers: Vec<FamilyMemberProposal>,
         wish: &NetworkWish,
         asked: &SizingRequest,
         watch: &dyn Watch,
-    ) -> Result<Vec<NearestMembers>, Interrupted> {
+    ) -> Result<Vec<NearestFamilyMembers>, Interrupted> {
         let mut found = Vec::new();
-        let mut kinds: BTreeMap<String, Vec<MemberOffer>> = BTreeMap::new();
-        let skipped = |o: &MemberOffer| {
+        let mut kinds: BTreeMap<String, Vec<FamilyMemberProposal>> = BTreeMap::new();
+        let skipped = |o: &FamilyMemberProposal| {
             let kind = |(family, kind): &(String, String)| family == self.family && *kind == o.kind;
             asked.skipped.iter().any(kind)
         };
@@ -229,7 +229,7 @@ impl MemberSource<'_> {
         }
         for (kind, offers) in kinds {
             let wished = wish.endpoints.unwrap_or(u64::MAX);
-            let small = |o: &&MemberOffer| (o.promise.switches, o.promise.links);
+            let small = |o: &&FamilyMemberProposal| (o.promise.switches, o.promise.links);
             let below = offers
                 .iter()
                 .filter(|o| o.promise.endpoints <= wished)
@@ -238,10 +238,10 @@ impl MemberSource<'_> {
                 .iter()
                 .filter(|o| o.promise.endpoints >= wished && !asked.below_only)
                 .min_by_key(|o| (o.promise.endpoints, small(o)));
-            let figures = |offer: Option<&MemberOffer>| {
+            let figures = |offer: Option<&FamilyMemberProposal>| {
                 offer.map(|o| self.candidate(o, asked.planes, watch)).transpose()
             };
-            found.push(NearestMembers {
+            found.push(NearestFamilyMembers {
                 family: self.family.to_owned(),
                 kind,
                 below: figures(below)?,
@@ -256,7 +256,7 @@ impl MemberSource<'_> {
     /// here.
     fn measured(
         &self,
-        offer: &MemberOffer,
+        offer: &FamilyMemberProposal,
         watch: &dyn Watch,
     ) -> Result<Option<MeasuredLengths>, Interrupted> {
         let promise = &offer.promise;
@@ -284,7 +284,7 @@ impl MemberSource<'_> {
 
     fn candidate(
         &self,
-        offer: &MemberOffer,
+        offer: &FamilyMemberProposal,
         planes: Option<u32>,
         watch: &dyn Watch,
     ) -> Result<FamilyCandidate, Interrupted> {
@@ -334,7 +334,7 @@ impl MemberSource<'_> {
 
 /// The recipe of an offer with this number of planes. A family that has planes by itself gets the
 /// number as a parameter.
-fn in_planes(offer: &MemberOffer, planes: Option<u32>) -> Recipe {
+fn in_planes(offer: &FamilyMemberProposal, planes: Option<u32>) -> Recipe {
     let Some(planes) = planes.filter(|&planes| planes != offer.promise.planes) else {
         return offer.recipe.clone();
     };
@@ -364,12 +364,12 @@ pub fn largest_addressed(
     entry: &FamilyEntry,
     radix: u32,
     addresses: u32,
-    concentration: Concentration,
+    concentration: ConcentrationRounding,
     watch: &dyn Watch,
 ) -> Result<Option<FamilyCandidate>, Interrupted> {
     let most = UNICAST_LIDS / u64::from(addresses.max(1));
     let wish = NetworkWish { endpoints: Some(most), radix, concentration, oversubscription: 1.0 };
-    let fits = |o: &MemberOffer| {
+    let fits = |o: &FamilyMemberProposal| {
         let lids = o.promise.endpoints.saturating_mul(addresses.into());
         o.promise.radix <= radix
             && o.promise.endpoints > 0
@@ -381,13 +381,14 @@ pub fn largest_addressed(
         .filter(|o| fits(o))
         .max_by_key(|o| (o.promise.endpoints, u64::MAX - o.promise.switches));
     let build = |params: &Map<String, Value>| entry.build(params).ok();
-    let source = MemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
+    let source =
+        FamilyMemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
     best.map(|o| source.candidate(o, None, watch)).transpose()
 }
 
 /// A row of a published table of Slim Fly sizes, in which `q` may be any whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PublishedSlimFly {
+pub struct PublishedSlimFlySize {
     /// Any whole number; a Slim Fly exists only where it is a prime power other than 2.
     pub q: u32,
     /// Switches, 2 q^2.
@@ -404,7 +405,7 @@ pub struct PublishedSlimFly {
 
 /// As [`largest_addressed`] for Slim Fly, by the rule of the published table: q may be any whole
 /// number except those of the form 4 w + 2, where the formula counts as if q were even (d = 0).
-pub fn paper_cell(radix: u32, addresses: u32) -> Option<PublishedSlimFly> {
+pub fn paper_cell(radix: u32, addresses: u32) -> Option<PublishedSlimFlySize> {
     let cell = |q: u32| {
         let d = match q % 4 {
             1 => 1,
@@ -414,7 +415,7 @@ pub fn paper_cell(radix: u32, addresses: u32) -> Option<PublishedSlimFly> {
         let network_radix = ((3 * i64::from(q) - d) / 2) as u32;
         let (switches, concentration) =
             (2 * u64::from(q) * u64::from(q), network_radix.div_ceil(2));
-        PublishedSlimFly {
+        PublishedSlimFlySize {
             q,
             switches,
             endpoints: switches * u64::from(concentration),
@@ -423,7 +424,7 @@ pub fn paper_cell(radix: u32, addresses: u32) -> Option<PublishedSlimFly> {
             exists: q > 2 && q % 4 != 2 && base::field::prime_power(q).is_some(),
         }
     };
-    let fits = |c: &PublishedSlimFly| {
+    let fits = |c: &PublishedSlimFlySize| {
         c.network_radix + c.concentration <= radix
             && c.endpoints * u64::from(addresses) + c.switches <= UNICAST_LIDS
     };

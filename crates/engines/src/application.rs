@@ -7,12 +7,12 @@
 //! next hops are changed ([`super::rehang`]), also to routes that are longer by at most `slack`
 //! hops.
 
-use super::rehang::{AnnealingRules, DemandTrees};
+use super::rehang::{AnnealingParameters, DemandTrees};
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
-use super::tree_cache::TreeCache;
+use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::seed::FastStream;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
@@ -55,7 +55,7 @@ impl Engine for ApplicationEngine {
     const NAME: &'static str = "application";
     const FILES: &'static [&'static str] = &["traffic"];
     const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         let flows = vec![(0, 0, 1.0), (0, 1, 2.0)];
@@ -74,7 +74,7 @@ impl Engine for ApplicationEngine {
         }
         let mut state = TrafficState::new(on, layers, &self.flows)?;
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
-        let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
+        let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), minimal);
         let plain = balanced_routes(on, layers, minimal, watch)?;
         let mut best = plain.next();
         let mut least = state.most_loaded(&best);
@@ -90,7 +90,8 @@ impl Engine for ApplicationEngine {
             }
         }
         let mut trees = DemandTrees::new(on, layers as usize, &state.of, &state.rate, &best);
-        let rules = AnnealingRules { slack: self.slack, moves: self.moves(layers), heat: HEAT };
+        let rules =
+            AnnealingParameters { slack: self.slack, moves: self.moves(layers), heat: HEAT };
         trees.search(rules, &mut FastStream::new(self.seed, "application", 0), watch)?;
         trees.write(&state.of, &mut best);
         Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
@@ -180,7 +181,7 @@ impl<'a> TrafficState<'a> {
     /// single next hop.
     fn lay_all<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
+        trees: &mut NextHopTreeCache<'_, W>,
         next: &mut [u16],
         again: bool,
     ) {

@@ -1,7 +1,7 @@
 //! The ports that an engine chose in one layer, at the switches that have several next hops.
 //! Switches with a single next hop are in the trees already.
 
-use super::tree_cache::{HopChoices, TreeCache};
+use super::tree_cache::{NextHopChoices, NextHopTreeCache};
 use super::trees::NextHopTree;
 use base::SwitchId;
 use fabric::network::Topology;
@@ -50,7 +50,7 @@ impl ChosenPorts {
         &self,
         on: &Topology,
         runs: &[TerminalRun],
-        trees: &mut TreeCache<'_, W>,
+        trees: &mut NextHopTreeCache<'_, W>,
     ) -> Vec<u16> {
         let switches = on.switches().len();
         let mut next = vec![NO_ROUTE; on.terminals().len() * switches];
@@ -72,7 +72,7 @@ impl ChosenPorts {
         &self,
         on: &Topology,
         runs: &[TerminalRun],
-        trees: &mut TreeCache<'_, W>,
+        trees: &mut NextHopTreeCache<'_, W>,
         layer: usize,
         laying: &mut TableDraft<'_>,
     ) {
@@ -98,7 +98,7 @@ impl ChosenPorts {
         &self,
         r: usize,
         run: &[usize],
-        choices: &HopChoices,
+        choices: &NextHopChoices,
     ) -> impl Iterator<Item = &[u16]> {
         let switches = choices.open.order.len();
         (0..run.len()).map(move |i| {

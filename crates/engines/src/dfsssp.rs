@@ -8,7 +8,7 @@
 use super::sssp::balanced_routes;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::Watch;
 use fabric::network::Topology;
@@ -29,7 +29,7 @@ pub struct Dfsssp {
 impl Engine for Dfsssp {
     const NAME: &'static str = "dfsssp";
     const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self { seed: 1 }]

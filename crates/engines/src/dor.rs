@@ -11,10 +11,10 @@
 //! channel opposite to the dateline.
 
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::{PortPeer, Topology};
 use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct Dor {}
 impl Engine for Dor {
     const NAME: &'static str = "dor";
     const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -41,7 +41,7 @@ impl Engine for Dor {
 
     /// O(layers * terminals * switches * (dimensions + radix)), and the time of assigning lanes.
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
-        let grid = DimensionGrid::new(on)?;
+        let grid = SwitchGrid::new(on)?;
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut assigned = vec![0_u32; on.links().len() * 2];
@@ -82,7 +82,7 @@ fn turn(on: &Topology, t: TerminalId) -> usize {
 }
 
 /// The switches of a network as points of a grid.
-struct DimensionGrid {
+struct SwitchGrid {
     row: RowLinks,
     sizes: Vec<u32>,
     /// Dimensions with more than one switch, in the order in which the first layer corrects them.
@@ -92,12 +92,14 @@ struct DimensionGrid {
     at: Vec<u32>,
 }
 
-impl DimensionGrid {
+impl SwitchGrid {
     fn new(on: &Topology) -> Result<Self, Refusal> {
         let help =
             "for grids: torus, mesh, ring, hypercube, hyperx, flattened_butterfly; try dfsssp";
         let row = match on.geometry() {
-            Geometry { form: PlaneForm::Grid(row), planes: 0 } if row != RowLinks::Other => row,
+            Geometry { form: PlaneStructure::Grid(row), planes: 0 } if row != RowLinks::Other => {
+                row
+            }
             _ => {
                 let why = format!("'{}' has no dimensions to go by", on.recipe().family);
                 return Err(Refusal::new("", why, help));

@@ -7,7 +7,7 @@
 use super::sssp::minimal_switch_routes;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::seed::Stream;
 use base::{TerminalId, Watch};
@@ -30,7 +30,7 @@ pub struct Ecmp {
 impl Engine for Ecmp {
     const NAME: &'static str = "ecmp";
     const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self { seed: 0 }, Self { seed: 1 }]

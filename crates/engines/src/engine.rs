@@ -1,6 +1,6 @@
 //! What a routing engine is: its options, what it promises, how it routes.
 
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::{Stop, Watch};
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -37,7 +37,7 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
 
     /// The virtual lanes of its routes where the user names no method. For engines whose algorithm
     /// assigns no lanes, [`EngineEntry::route`](crate::EngineEntry::route) adds them.
-    const LANES: DefaultLanes = DefaultLanes::One;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::One;
 
     /// The option sets that the conformance tests run.
     fn examples() -> Vec<Self>;

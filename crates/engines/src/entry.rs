@@ -1,7 +1,7 @@
 //! A row of the table of engines: the functions of one engine behind one type.
 
 use crate::engine::{Engine, EnginePromise};
-use crate::lanes::{DefaultLanes, LaneChoice};
+use crate::lanes::{DefaultLaneMethod, LaneMethodChoice};
 use crate::routable::check_routable;
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
@@ -23,7 +23,7 @@ pub struct EngineEntry {
     /// What the engine guarantees for all its tables.
     pub promise: EnginePromise,
     /// The virtual lanes of its routes where the user names no method.
-    pub lanes: DefaultLanes,
+    pub lanes: DefaultLaneMethod,
     by_rows: bool,
     examples: fn() -> Vec<Map<String, Value>>,
     draws: fn() -> bool,
@@ -63,7 +63,7 @@ impl EngineEntry {
     /// gets all 15 lanes, so that no example is refused for too few.
     pub fn examples(&self) -> Vec<Map<String, Value>> {
         let mut all = (self.examples)();
-        if self.lanes == DefaultLanes::Online {
+        if self.lanes == DefaultLaneMethod::Online {
             for options in &mut all {
                 options.insert("max_lanes".to_owned(), 15.into());
             }
@@ -83,11 +83,11 @@ impl EngineEntry {
     ///
     /// # Errors
     /// When the options about lanes contradict each other or are out of range.
-    pub fn choice(&self, given: &Map<String, Value>) -> Result<LaneChoice, Refusal> {
+    pub fn choice(&self, given: &Map<String, Value>) -> Result<LaneMethodChoice, Refusal> {
         let keys = ["lanes", "max_lanes", "balance", "seed"];
         let own = |key: &str| given.get(key).map(|value| (key.to_owned(), value.clone()));
         let mut options = keys.into_iter().filter_map(own).collect();
-        LaneChoice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.part.name))
+        LaneMethodChoice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.part.name))
     }
 
     /// Routes `on` with `layers` routes a terminal.
@@ -113,9 +113,9 @@ fn draws<E: Engine>() -> bool {
 }
 
 /// The engine that the options describe, and the choice of lanes in them.
-fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, LaneChoice), Refusal> {
-    let choice = LaneChoice::take(&mut given, draws::<E>())?;
-    if E::LANES == DefaultLanes::Own {
+fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, LaneMethodChoice), Refusal> {
+    let choice = LaneMethodChoice::take(&mut given, draws::<E>())?;
+    if E::LANES == DefaultLaneMethod::Own {
         given.insert("max_lanes".to_owned(), choice.max_lanes().into());
     }
     let engine = base::fields::typed(&Value::Object(given)).map_err(|(field, why)| {

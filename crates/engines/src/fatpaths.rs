@@ -9,7 +9,7 @@
 
 use super::rues::{routes_within, sample, usual_part};
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::seed::Stream;
 use base::{ChannelId, Watch};
@@ -35,7 +35,7 @@ pub struct FatPaths {
 impl Engine for FatPaths {
     const NAME: &'static str = "fatpaths";
     const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         let with = |keep| Self { keep, seed: 0 };

@@ -6,11 +6,11 @@
 //! of its channels, and the next route takes the lightest path. Then all routes are chosen again as
 //! long as that lowers the largest load.
 
-use super::sssp::{Balancer, endpoints_per_switch};
-use super::tree_cache::TreeCache;
+use super::sssp::{PathBalancer, endpoints_per_switch};
+use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -27,7 +27,7 @@ pub struct Lash {}
 impl Engine for Lash {
     const NAME: &'static str = "lash";
     const PROMISE: EnginePromise = EnginePromise { minimal: true, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self {}]
@@ -37,9 +37,9 @@ impl Engine for Lash {
     fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let endpoints = endpoints_per_switch(on);
-        let mut balancer = Balancer::new(on);
+        let mut balancer = PathBalancer::new(on);
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
-        let mut trees = TreeCache::new(on, endpoints.clone(), minimal);
+        let mut trees = NextHopTreeCache::new(on, endpoints.clone(), minimal);
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut earlier: Vec<u16> = Vec::new();
         for layer in 0..layers as usize {
@@ -59,7 +59,7 @@ impl Engine for Lash {
             }
             earlier.extend(found);
         }
-        let to_switch = Balancer::new(on).switch_routes(&mut trees, watch)?;
+        let to_switch = PathBalancer::new(on).switch_routes(&mut trees, watch)?;
         Ok(Routing::new(on.clone(), layers, next, to_switch))
     }
 }
@@ -68,8 +68,8 @@ impl Engine for Lash {
 /// If `again` is set, the load of each route in `table` is removed before the new one is chosen.
 /// `earlier` has the tables of the earlier layers. O(switches * arcs).
 fn between<W: Fn(&mut NextHopTree, SwitchId)>(
-    balancer: &mut Balancer<'_>,
-    trees: &mut TreeCache<'_, W>,
+    balancer: &mut PathBalancer<'_>,
+    trees: &mut NextHopTreeCache<'_, W>,
     endpoints: &[u32],
     earlier: &[u16],
     table: &mut [u16],

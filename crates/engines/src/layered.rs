@@ -11,11 +11,11 @@
 //! different paths are the purpose; and where fixed hops would make a route longer than the limit,
 //! some of them become free again.
 
-use super::sssp::{Balancer, endpoints_per_switch};
-use super::tree_cache::TreeCache;
+use super::sssp::{PathBalancer, endpoints_per_switch};
+use super::tree_cache::NextHopTreeCache;
 use super::trees::{FixedHops, NextHopTree};
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::distance::distances_among;
 use base::seed::Stream;
@@ -68,7 +68,7 @@ impl Default for Layered {
 impl Engine for Layered {
     const NAME: &'static str = "layered";
     const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         let usual = Self::default();
@@ -92,9 +92,9 @@ impl Engine for Layered {
             let help = format!("1 to {hops}, the most hops; nearest: {}", min_hops.clamp(1, hops));
             return Err(Refusal::new("min_hops", why, help).into());
         }
-        let mut balancer = Balancer::new(on);
+        let mut balancer = PathBalancer::new(on);
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
-        let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
+        let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), minimal);
         let mut next = balancer.layer(&mut trees, &[], watch)?;
         let mut planner = LayerPlanner::new(on, self, min_hops..=hops);
         for layer in 1..layers {
@@ -103,7 +103,7 @@ impl Engine for Layered {
             let almost = |tree: &mut NextHopTree, to: SwitchId| {
                 tree.rebuild(on, to, Some(&paths[to.ix()]));
             };
-            let mut almost = TreeCache::new(on, endpoints_per_switch(on), almost);
+            let mut almost = NextHopTreeCache::new(on, endpoints_per_switch(on), almost);
             let layer = balancer.layer(&mut almost, &next, watch)?;
             next.extend(layer);
         }

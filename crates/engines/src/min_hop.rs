@@ -5,7 +5,7 @@
 //! one terminal (LMC > 0) avoid the ports, then the neighbours, that its earlier ones use.
 
 use super::sssp::{endpoints_per_switch, ports_of_channels};
-use super::tree_cache::{TreeCache, runs};
+use super::tree_cache::{NextHopTreeCache, runs};
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use base::Stop;
@@ -35,7 +35,7 @@ impl Engine for MinHop {
         let mut laying = TableDraft::new(on, layers);
         let mut assigned = AddressCounts::new(on);
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
-        let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
+        let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), minimal);
         let runs = runs(on);
         let (mut row, mut open, mut own) = (vec![NO_ROUTE; switches], Vec::new(), Vec::new());
         for layer in 0..layers as usize {

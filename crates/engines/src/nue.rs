@@ -15,11 +15,11 @@
 //! a spanning tree ([`spanning`]). Then the routes are balanced over all hops that agree with the
 //! orders ([`within`]), and chosen again while that lowers the largest load.
 
-use super::sssp::{Balancer, endpoints_per_switch, minimal_switch_routes};
-use super::tree_cache::TreeCache;
+use super::sssp::{PathBalancer, endpoints_per_switch, minimal_switch_routes};
+use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::{DefaultLanes, common_lanes};
+use crate::lanes::{DefaultLaneMethod, common_lanes};
 use base::Stop;
 use base::{Refusal, SwitchId, Watch};
 use fabric::network::Topology;
@@ -53,7 +53,7 @@ pub struct Nue {
 impl Engine for Nue {
     const NAME: &'static str = "nue";
     const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Own;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Own;
 
     fn examples() -> Vec<Self> {
         [8, 1, 2].map(|max_lanes| Self { max_lanes, seed: 0 }).to_vec()
@@ -67,7 +67,7 @@ impl Engine for Nue {
             return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
         }
         let plan = LanePlan::new(on, layers, self.max_lanes, self.seed, watch)?;
-        let mut balancer = Balancer::new(on);
+        let mut balancer = PathBalancer::new(on);
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = Vec::with_capacity(layers as usize * terminals * switches);
         let mut level = Vec::with_capacity(next.capacity());
@@ -76,7 +76,7 @@ impl Engine for Nue {
             let next_hops = |tree: &mut NextHopTree, to: SwitchId| {
                 plan.next_hops(tree, &mut grower.borrow_mut(), layer, to);
             };
-            let mut trees = TreeCache::new(on, endpoints_per_switch(on), next_hops);
+            let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), next_hops);
             let table = balancer.best_layer(&mut trees, &next, watch)?;
             next.extend(table);
             for terminal in on.terminals() {

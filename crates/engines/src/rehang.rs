@@ -18,7 +18,7 @@ pub(super) type TerminalDemand = Vec<(u32, f64)>;
 
 /// The parameters of the annealing search.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AnnealingRules {
+pub(super) struct AnnealingParameters {
     /// How many hops longer than the shortest a route may be.
     pub(super) slack: u32,
     /// The number of moves that are tried.
@@ -427,7 +427,7 @@ impl<'a> DemandTrees<'a> {
     /// When `watch` asks to stop. The trees then hold the best state so far and can be used.
     pub(super) fn search(
         &mut self,
-        rules: AnnealingRules,
+        rules: AnnealingParameters,
         draw: &mut FastStream,
         watch: &dyn Watch,
     ) -> Result<(), Interrupted> {

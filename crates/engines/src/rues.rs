@@ -6,11 +6,11 @@
 //! Slim Fly network", NSDI 2024 (RUES): the first layer has all links, every further one a uniform
 //! random part of them. Pairs that a layer does not connect use the routes of the first layer.
 
-use super::sssp::{Balancer, endpoints_per_switch};
-use super::tree_cache::TreeCache;
+use super::sssp::{PathBalancer, endpoints_per_switch};
+use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Refusal, Watch};
@@ -41,7 +41,7 @@ pub(super) const fn usual_part() -> f64 {
 impl Engine for Rues {
     const NAME: &'static str = "rues";
     const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         let with = |keep| Self { keep, seed: 0 };
@@ -80,8 +80,8 @@ pub(super) fn routes_within(
         return Err(Refusal::new("keep", why, format!("0 to 1; nearest: {nearest}")).into());
     }
     let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
-    let mut balancer = Balancer::new(on);
-    let mut trees = TreeCache::new(on, endpoints_per_switch(on), minimal);
+    let mut balancer = PathBalancer::new(on);
+    let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), minimal);
     let mut next = balancer.layer(&mut trees, &[], watch)?;
     for layer in 1..layers {
         let more = balancer.layer_within(&channels(layer), &next, watch)?;

@@ -6,7 +6,7 @@
 //! same effect exactly.
 
 use super::chosen::{ChosenPorts, TerminalRun};
-use super::tree_cache::{HopChoices, TreeCache, runs};
+use super::tree_cache::{NextHopChoices, NextHopTreeCache, runs};
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use base::Stop;
@@ -52,8 +52,8 @@ const ROUNDS: usize = 4;
 /// Balanced routes to every terminal, then to every switch. Each route takes the lightest path in
 /// the tree that `build_tree` gives for its destination switch. The weight of each channel of the
 /// path grows by the number of endpoints whose routes use that hop. Then each route of the layer is
-/// chosen again while that lowers the largest weight ([`Balancer::repeat`]). O(layers * terminals *
-/// arcs).
+/// chosen again while that lowers the largest weight ([`PathBalancer::repeat`]). O(layers *
+/// terminals * arcs).
 ///
 /// # Errors
 /// [`Stop::Interrupted`] when `watch` asks to stop.
@@ -63,12 +63,13 @@ pub(super) fn balanced_routes(
     build_tree: impl Fn(&mut NextHopTree, SwitchId),
     watch: &dyn Watch,
 ) -> Result<Routing, Stop> {
-    let mut balancer = Balancer::new(on);
-    let mut trees = TreeCache::new(on, endpoints_per_switch(on), build_tree);
+    let mut balancer = PathBalancer::new(on);
+    let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), build_tree);
     let mut laying = TableDraft::new(on, layers);
     let mut before: Vec<ChosenPorts> = Vec::new();
     for layer in 0..layers as usize {
-        let chosen = balancer.best_chosen(&mut trees, EarlierLayers::Chosen(&before), watch)?;
+        let chosen =
+            balancer.best_chosen(&mut trees, EarlierLayerRoutes::Chosen(&before), watch)?;
         chosen.lay(on, &balancer.runs, &mut trees, layer, &mut laying);
         before.push(chosen);
     }
@@ -137,7 +138,7 @@ pub(super) fn ports_of_channels(on: &Topology) -> Vec<u16> {
 
 /// The routes of the layers before the current one.
 #[derive(Clone, Copy)]
-enum EarlierLayers<'e> {
+enum EarlierLayerRoutes<'e> {
     /// The tables of these layers.
     Tables(&'e [u16]),
     /// The ports chosen in these layers, from the same trees.
@@ -145,7 +146,7 @@ enum EarlierLayers<'e> {
 }
 
 /// Chooses lightest paths, and keeps the load of every channel.
-pub(super) struct Balancer<'a> {
+pub(super) struct PathBalancer<'a> {
     on: &'a Topology,
     /// For each channel, the number of routes over it so far, times the channel's cost.
     weight: Vec<u64>,
@@ -164,7 +165,7 @@ pub(super) struct Balancer<'a> {
     chosen: Vec<(ChannelId, u32)>,
 }
 
-impl<'a> Balancer<'a> {
+impl<'a> PathBalancer<'a> {
     /// A balancer for a network without load.
     pub(super) fn new(on: &'a Topology) -> Self {
         let (switches, cost) = (on.switches().len(), cost_of_channels(on));
@@ -202,13 +203,13 @@ impl<'a> Balancer<'a> {
         self.carry(tree, |weight, load| *weight += load);
     }
 
-    /// As [`Balancer::put`], but only for the switches with several next hops; it writes their
+    /// As [`PathBalancer::put`], but only for the switches with several next hops; it writes their
     /// ports, in their order. If `again` is set, `ports` hold an old route whose load is removed
     /// first. `earlier` gets the index in that order and the switch, and returns the ports that
     /// earlier routes of the switch used.
     pub(super) fn put_open<I: Iterator<Item = u16>>(
         &mut self,
-        choices: &HopChoices,
+        choices: &NextHopChoices,
         to: SwitchId,
         earlier: impl Fn(usize, u32) -> I,
         times: u64,
@@ -229,7 +230,7 @@ impl<'a> Balancer<'a> {
     }
 
     /// Adds the load of `times` destinations to the channels that have no alternative.
-    pub(super) fn put_settled(&mut self, choices: &HopChoices, times: u64) {
+    pub(super) fn put_settled(&mut self, choices: &NextHopChoices, times: u64) {
         let mut add = |channel: ChannelId, carried: u32| {
             let c = channel.0 as usize;
             let load = u64::from(carried) * times * self.cost[c];
@@ -259,33 +260,34 @@ impl<'a> Balancer<'a> {
     /// [`Interrupted`] when `watch` asks to stop.
     pub(super) fn layer<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
+        trees: &mut NextHopTreeCache<'_, W>,
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let chosen = self.chosen(trees, EarlierLayers::Tables(earlier), watch)?;
+        let chosen = self.chosen(trees, EarlierLayerRoutes::Tables(earlier), watch)?;
         Ok(chosen.table(self.on, &self.runs, trees))
     }
 
-    /// As [`Balancer::layer`], but each route is chosen again while that lowers the largest weight.
+    /// As [`PathBalancer::layer`], but each route is chosen again while that lowers the largest
+    /// weight.
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop.
     pub(super) fn best_layer<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
+        trees: &mut NextHopTreeCache<'_, W>,
         earlier: &[u16],
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
-        let chosen = self.best_chosen(trees, EarlierLayers::Tables(earlier), watch)?;
+        let chosen = self.best_chosen(trees, EarlierLayerRoutes::Tables(earlier), watch)?;
         Ok(chosen.table(self.on, &self.runs, trees))
     }
 
     /// Chooses ports towards every terminal once, one after the other.
     fn chosen<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
-        earlier: EarlierLayers<'_>,
+        trees: &mut NextHopTreeCache<'_, W>,
+        earlier: EarlierLayerRoutes<'_>,
         watch: &dyn Watch,
     ) -> Result<ChosenPorts, Interrupted> {
         let mut chosen = ChosenPorts::default();
@@ -294,24 +296,24 @@ impl<'a> Balancer<'a> {
         Ok(chosen)
     }
 
-    /// As [`Balancer::chosen`], but each route is chosen again while that lowers the largest
+    /// As [`PathBalancer::chosen`], but each route is chosen again while that lowers the largest
     /// weight.
     fn best_chosen<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
-        earlier: EarlierLayers<'_>,
+        trees: &mut NextHopTreeCache<'_, W>,
+        earlier: EarlierLayerRoutes<'_>,
         watch: &dyn Watch,
     ) -> Result<ChosenPorts, Interrupted> {
         let first = self.chosen(trees, earlier, watch)?;
         self.repeat(first, |own, chosen| own.lay(trees, earlier, chosen, true, watch))
     }
 
-    /// Fills `chosen` for [`Balancer::chosen`]. If `again` is set, `chosen` already holds routes,
-    /// and the load of each is removed before the new one is chosen.
+    /// Fills `chosen` for [`PathBalancer::chosen`]. If `again` is set, `chosen` already holds
+    /// routes, and the load of each is removed before the new one is chosen.
     fn lay<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
-        earlier: EarlierLayers<'_>,
+        trees: &mut NextHopTreeCache<'_, W>,
+        earlier: EarlierLayerRoutes<'_>,
         chosen: &mut ChosenPorts,
         again: bool,
         watch: &dyn Watch,
@@ -330,17 +332,17 @@ impl<'a> Balancer<'a> {
                 let first = chosen.place(r, i, switches);
                 let ports = chosen.at(first, switches);
                 match earlier {
-                    EarlierLayers::Tables([]) | EarlierLayers::Chosen([]) => {
+                    EarlierLayerRoutes::Tables([]) | EarlierLayerRoutes::Chosen([]) => {
                         let none = |_, _| std::iter::empty();
                         self.put_open(choices, *home, none, 1, again, ports);
                     }
-                    EarlierLayers::Tables(all) => {
+                    EarlierLayerRoutes::Tables(all) => {
                         let row = t * self.on.switches().len();
                         let own =
                             |_, v: u32| all.iter().skip(row + v as usize).step_by(layer).copied();
                         self.put_open(choices, *home, own, 1, again, ports);
                     }
-                    EarlierLayers::Chosen(all) => {
+                    EarlierLayerRoutes::Chosen(all) => {
                         let own = |i, _| all.iter().map(move |c| c.port(first + i));
                         self.put_open(choices, *home, own, 1, again, ports);
                     }
@@ -434,7 +436,7 @@ impl<'a> Balancer<'a> {
     /// [`Interrupted`] when `watch` asks to stop.
     pub(super) fn switch_routes<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
-        trees: &mut TreeCache<'_, W>,
+        trees: &mut NextHopTreeCache<'_, W>,
         watch: &dyn Watch,
     ) -> Result<Vec<u16>, Interrupted> {
         let switches = self.on.switches().len();
@@ -503,7 +505,7 @@ impl<'a> Balancer<'a> {
 
     /// Sets the load of every switch with several next hops to the load that it forwards for
     /// switches with one.
-    fn start_open(&mut self, choices: &HopChoices, times: u64) {
+    fn start_open(&mut self, choices: &NextHopChoices, times: u64) {
         for (&v, &carried) in choices.open.order.iter().zip(&choices.carried) {
             self.behind[v as usize] = u64::from(carried) * times;
         }

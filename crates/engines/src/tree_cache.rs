@@ -6,7 +6,7 @@ use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 
 /// A switch with a single next hop towards a destination, which no choice elsewhere affects.
-pub(super) struct SettledSwitch {
+pub(super) struct SingleNextHopSwitch {
     /// The switch.
     pub(super) switch: u32,
     /// The switch's only next hop.
@@ -20,10 +20,10 @@ pub(super) struct SettledSwitch {
 
 /// The next hops towards one destination switch, with the switches that have no choice apart.
 #[derive(Default)]
-pub(super) struct HopChoices {
+pub(super) struct NextHopChoices {
     /// The switches with one next hop to which no switch with several next hops can forward. So no
     /// choice affects the routes that they forward.
-    pub(super) settled: Vec<SettledSwitch>,
+    pub(super) settled: Vec<SingleNextHopSwitch>,
     /// The tree of all other switches.
     pub(super) open: NextHopTree,
     /// For each switch in the order of `open`: its endpoints and those of the settled switches
@@ -31,7 +31,7 @@ pub(super) struct HopChoices {
     pub(super) carried: Vec<u32>,
 }
 
-impl HopChoices {
+impl NextHopChoices {
     /// Splits a tree into settled and open switches. O(hops of the tree).
     fn of(on: &Topology, tree: &NextHopTree, endpoints: &[u32]) -> Self {
         let mut behind = endpoints.to_vec();
@@ -43,7 +43,7 @@ impl HopChoices {
                 && !open[v as usize]
             {
                 let port = on.tail(channel).port;
-                settled.push(SettledSwitch { switch: v, channel, port, carried });
+                settled.push(SingleNextHopSwitch { switch: v, channel, port, carried });
                 behind[to as usize] += carried;
             } else {
                 open[v as usize] = true;
@@ -73,7 +73,8 @@ impl HopChoices {
 
     fn bytes(&self) -> usize {
         let hops: usize = (0..self.open.order.len()).map(|i| self.open.hops(i).len()).sum();
-        self.settled.len() * size_of::<SettledSwitch>() + (self.carried.len() * 3 + hops * 2) * 4
+        self.settled.len() * size_of::<SingleNextHopSwitch>()
+            + (self.carried.len() * 3 + hops * 2) * 4
     }
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn open_share(on: &Topology) -> f64 {
     let some = edge.iter().step_by(edge.len().div_ceil(4).max(1));
     let open = some.map(|&home| {
         tree.rebuild(on, SwitchId(home), None);
-        HopChoices::of(on, &tree, &endpoints).open.order.len()
+        NextHopChoices::of(on, &tree, &endpoints).open.order.len()
     });
     open.max().unwrap_or(0) as f64 / endpoints.len().max(1) as f64
 }
@@ -96,18 +97,18 @@ pub(crate) const MOST_BYTES: usize = 256 << 20;
 
 /// The next-hop trees that `build` makes, one per destination switch, each built when it is first
 /// needed.
-pub(super) struct TreeCache<'a, W> {
+pub(super) struct NextHopTreeCache<'a, W> {
     on: &'a Topology,
     build: W,
     endpoints: Vec<u32>,
-    kept: Vec<Option<HopChoices>>,
+    kept: Vec<Option<NextHopChoices>>,
     bytes_left: usize,
     /// Scratch, and the last tree that did not fit into the cache.
     tree: NextHopTree,
-    last: HopChoices,
+    last: NextHopChoices,
 }
 
-impl<'a, W: Fn(&mut NextHopTree, SwitchId)> TreeCache<'a, W> {
+impl<'a, W: Fn(&mut NextHopTree, SwitchId)> NextHopTreeCache<'a, W> {
     /// An empty cache of trees that `build` makes; `endpoints` has the working endpoints per
     /// switch.
     pub(super) fn new(on: &'a Topology, endpoints: Vec<u32>, build: W) -> Self {
@@ -117,11 +118,11 @@ impl<'a, W: Fn(&mut NextHopTree, SwitchId)> TreeCache<'a, W> {
     }
 
     /// The next hops to choose from towards switch `to`.
-    pub(super) fn towards(&mut self, to: SwitchId) -> &HopChoices {
+    pub(super) fn towards(&mut self, to: SwitchId) -> &NextHopChoices {
         let slot = &mut self.kept[to.ix()];
         if slot.is_none() {
             (self.build)(&mut self.tree, to);
-            let choices = HopChoices::of(self.on, &self.tree, &self.endpoints);
+            let choices = NextHopChoices::of(self.on, &self.tree, &self.endpoints);
             let Some(left) = self.bytes_left.checked_sub(choices.bytes()) else {
                 self.last = choices;
                 return &self.last;

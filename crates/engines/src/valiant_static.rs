@@ -12,7 +12,7 @@
 use super::sssp::minimal_switch_routes;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use crate::lanes::DefaultLanes;
+use crate::lanes::DefaultLaneMethod;
 use base::Stop;
 use base::seed::Stream;
 use base::{SwitchId, TerminalId, Watch};
@@ -35,7 +35,7 @@ pub struct ValiantStatic {
 impl Engine for ValiantStatic {
     const NAME: &'static str = "valiant_static";
     const PROMISE: EnginePromise = EnginePromise { minimal: false, deadlock_free: true };
-    const LANES: DefaultLanes = DefaultLanes::Online;
+    const LANES: DefaultLaneMethod = DefaultLaneMethod::Online;
 
     fn examples() -> Vec<Self> {
         vec![Self { seed: 0 }]

@@ -15,7 +15,7 @@ pub enum RowLinks {
 
 /// The form of a plane: the meaning of the groups, levels and coordinates of its switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum PlaneForm {
+pub enum PlaneStructure {
     /// Switches of one group belong together.
     #[default]
     Groups,
@@ -34,14 +34,14 @@ pub enum PlaneForm {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Geometry {
     /// The meaning within each plane.
-    pub form: PlaneForm,
+    pub form: PlaneStructure,
     /// The number of leading coordinates that number the planes.
     pub planes: usize,
 }
 
 impl Geometry {
     /// The geometry of a network of one plane, or of planes that have no coordinate.
-    pub const fn of(form: PlaneForm) -> Self {
+    pub const fn of(form: PlaneStructure) -> Self {
         Self { form, planes: 0 }
     }
 

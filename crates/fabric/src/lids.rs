@@ -11,7 +11,7 @@ pub const MAX_LMC: u8 = 7;
 
 /// LIDs for every port of a network, which keep as many of its LIDs as possible.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Lids {
+pub struct LidAssignment {
     /// Base LID of each terminal: a multiple of `2^lmc`.
     pub terminals: Vec<u16>,
     /// LID of each switch.
@@ -33,7 +33,7 @@ pub struct Lids {
 /// LIDs, terminals first, in the order of their numbers. If the free LIDs do not suffice for that,
 /// or if `t` has no LID, all LIDs are made: terminals get them from `2^lmc` upward, then switches.
 /// O(ports log ports).
-pub(crate) fn lids(t: &Topology, lmc: u8) -> Lids {
+pub(crate) fn lids(t: &Topology, lmc: u8) -> LidAssignment {
     let carried = carried(t);
     let count = carried.iter().flatten().count();
     let (terminals, switches) = (t.terminals().len(), t.switches().len());
@@ -49,7 +49,7 @@ pub(crate) fn lids(t: &Topology, lmc: u8) -> Lids {
     let moved = (0..all.len()).filter(moves).count();
     let first = (0..all.len()).find(moves).map(|port| (moved, reason(t, &carried, port, lmc)));
     let (of_terminals, of_switches) = all.split_at(terminals);
-    Lids {
+    LidAssignment {
         terminals: of_terminals.to_vec(),
         switches: of_switches.to_vec(),
         carried: count,

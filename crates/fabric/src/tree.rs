@@ -18,7 +18,7 @@ pub struct TreeLevels {
 }
 
 /// A link whose ends are on the same level, and that level.
-pub type SameLevel = (usize, usize, u32);
+pub type SameLevelLink = (usize, usize, u32);
 
 /// The levels of switches with these numbers of hosts. A level is the number of links to the
 /// nearest leaf, and a leaf is at first every switch with hosts. That fails where a host is on a
@@ -30,7 +30,7 @@ pub type SameLevel = (usize, usize, u32);
 ///
 /// # Errors
 /// When there is no such tree: a link whose ends are on the same level.
-pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<TreeLevels, SameLevel> {
+pub fn levels(hosts: &[u32], links: &[(usize, usize)]) -> Result<TreeLevels, SameLevelLink> {
     let ends = links.iter().map(|(a, b)| Some((SwitchId::from(*a), SwitchId::from(*b))));
     let graph = Graph::new(hosts.len(), ends);
     let mut leaf: Vec<bool> = hosts.iter().map(|n| *n > 0).collect();
@@ -95,7 +95,7 @@ pub fn levels_beside(
     hosts: &[u32],
     others: &[u32],
     links: &[(usize, usize)],
-) -> Result<TreeLevels, SameLevel> {
+) -> Result<TreeLevels, SameLevelLink> {
     if others.len() == hosts.len() && hosts.iter().any(|n| *n > 0) {
         let all: Vec<u32> = hosts.iter().zip(others).map(|(n, more)| n + more).collect();
         if let Ok(mut found) = levels(&all, links) {
@@ -111,7 +111,7 @@ pub fn levels_beside(
 ///
 /// # Errors
 /// As [`levels`].
-pub fn levels_of(on: &Topology) -> Result<TreeLevels, SameLevel> {
+pub fn levels_of(on: &Topology) -> Result<TreeLevels, SameLevelLink> {
     let hosts: Vec<u32> =
         (0..on.switches().len()).map(|s| on.terminals_on(SwitchId::from(s)).len() as u32).collect();
     let links: Vec<(usize, usize)> =

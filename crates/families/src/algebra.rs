@@ -190,7 +190,7 @@ impl ProjectivePlane {
 
 /// The sizes of the polarity graph of order `q` (Erdos & Renyi 1962, Brown 1966): points, quadrics,
 /// and ordered pairs of points at one hop and at two hops.
-pub(super) struct PlaneCounts {
+pub(super) struct PolarityGraphCounts {
     /// The number of points, q^2 + q + 1.
     pub(super) points: u64,
     /// The number of ordered pairs of neighbours, q (q + 1)^2: each of the q + 1 quadrics has q
@@ -203,7 +203,7 @@ pub(super) struct PlaneCounts {
     pub(super) apart: u64,
 }
 
-impl PlaneCounts {
+impl PolarityGraphCounts {
     pub(super) fn new(q: u32) -> Self {
         let q = u64::from(q);
         let points = q * q + q + 1;

@@ -17,7 +17,9 @@
 //! between groups lead to x, and three lead to f(x), because there is a walk of three links between
 //! any two points that are not linked.
 
-use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized, star_product};
+use super::algebra::{
+    PolarityGraphCounts, ProjectivePlane, endpoints, one_of, sized, star_product,
+};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
@@ -105,7 +107,8 @@ impl Family for Bdf {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
-        let PlaneCounts { points, adjacent, quadrics, apart } = PlaneCounts::new(self.u);
+        let PolarityGraphCounts { points, adjacent, quadrics, apart } =
+            PolarityGraphCounts::new(self.u);
         let order = u64::from(self.u) + 1;
         let n = points * order;
         let links = points * (order * order / 4) + adjacent / 2 * order;

@@ -14,7 +14,7 @@
 use super::multistage::ButterflyStages;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -34,7 +34,7 @@ impl Family for Benes {
     const NAME: &'static str = "benes";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Free)
+        Geometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {

@@ -13,7 +13,7 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,7 +49,7 @@ impl Family for Clos {
     const NAME: &'static str = "clos";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Levels)
+        Geometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -131,7 +131,7 @@ impl Family for Clos {
 #[cfg(test)]
 mod tests {
     use super::super::fat_tree::FatTree;
-    use super::super::{Concentration, recipe};
+    use super::super::{ConcentrationRounding, recipe};
     use super::*;
     use crate::kept::broken_promises;
     use fabric::network::Topology;
@@ -206,7 +206,7 @@ mod tests {
         let wish = NetworkWish {
             endpoints: None,
             radix: 36,
-            concentration: Concentration::Ceil,
+            concentration: ConcentrationRounding::Ceil,
             oversubscription: 1.0,
         };
         let largest = |kind: &str| {

@@ -18,7 +18,7 @@ use super::algebra::{endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -221,7 +221,7 @@ impl Family for DeBruijn {
     const NAME: &'static str = "de_bruijn";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Free)
+        Geometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -264,7 +264,7 @@ impl Family for Kautz {
     const NAME: &'static str = "kautz";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Free)
+        Geometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {

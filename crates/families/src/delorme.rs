@@ -17,7 +17,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::FiniteField;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,7 @@ impl Family for Delorme {
     const NAME: &'static str = "delorme";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Free)
+        Geometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {

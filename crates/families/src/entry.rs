@@ -17,12 +17,12 @@ pub struct FamilyEntry {
     geometry: fn(Value) -> Result<Geometry, Refusal>,
     promise: fn(Value) -> Result<FamilyPromise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
-    near: fn(&NetworkWish) -> Vec<MemberOffer>,
+    near: fn(&NetworkWish) -> Vec<FamilyMemberProposal>,
 }
 
 /// A member of a family that is offered to somebody who wishes for a network.
 #[derive(Debug, Clone)]
-pub struct MemberOffer {
+pub struct FamilyMemberProposal {
     /// The family and the parameters of the member.
     pub recipe: Recipe,
     /// The kind of the member within the family, such as `3 levels`; often empty.
@@ -54,7 +54,11 @@ impl FamilyEntry {
             near: |wish| {
                 let offer = |member: &F| {
                     let promise = member.promise().ok()?;
-                    Some(MemberOffer { recipe: recipe(member), kind: member.kind(), promise })
+                    Some(FamilyMemberProposal {
+                        recipe: recipe(member),
+                        kind: member.kind(),
+                        promise,
+                    })
                 };
                 F::near(wish).iter().filter_map(offer).collect()
             },
@@ -92,7 +96,7 @@ impl FamilyEntry {
     }
 
     /// The members that the family offers for a wish: [`Family::near`].
-    pub fn near(&self, wish: &NetworkWish) -> Vec<MemberOffer> {
+    pub fn near(&self, wish: &NetworkWish) -> Vec<FamilyMemberProposal> {
         (self.near)(wish)
     }
 }

@@ -16,7 +16,7 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -290,7 +290,7 @@ impl Family for FatTree {
     const NAME: &'static str = "fat_tree";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Levels)
+        Geometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {

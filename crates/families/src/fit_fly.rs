@@ -6,12 +6,12 @@
 //! Endpoint t is in plane j on router t / p, rounded down, if j is even, and on router n - 1 - t /
 //! p of the plane's n routers if j is odd. Groups (columns) are numbered through all planes.
 
-use super::multi_plane::{MAX_PLANES, PlaneMap, copies, promise_of};
+use super::multi_plane::{MAX_PLANES, PlaneEndpointOrder, copies, promise_of};
 use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, in_range, recipe};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub struct FitFly {
     pub planes: Option<u32>,
     /// Where endpoints are in each plane; default mirrored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map: Option<PlaneMap>,
+    pub map: Option<PlaneEndpointOrder>,
 }
 
 impl FitFly {
@@ -46,7 +46,7 @@ impl Family for FitFly {
     const NAME: &'static str = "fit_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Columns).in_planes()
+        Geometry::of(PlaneStructure::Columns).in_planes()
     }
 
     fn examples() -> Vec<Self> {
@@ -54,7 +54,7 @@ impl Family for FitFly {
         vec![
             of(3, None, None, None),
             of(4, Some(1), Some(3), None),
-            of(3, Some(2), Some(2), Some(PlaneMap::Equal)),
+            of(3, Some(2), Some(2), Some(PlaneEndpointOrder::Equal)),
         ]
     }
 
@@ -66,7 +66,7 @@ impl Family for FitFly {
     fn build(&self) -> Result<Builder, Refusal> {
         let (one, planes) = self.checked()?;
         let one = one.build()?.finish(recipe(&one))?;
-        Ok(copies(&one, planes, self.map.unwrap_or(PlaneMap::Mirrored)))
+        Ok(copies(&one, planes, self.map.unwrap_or(PlaneEndpointOrder::Mirrored)))
     }
 
     /// Two planes of every Slim Fly that may fit the wish.

@@ -6,13 +6,13 @@
 //! A router has n - 1 digits below k and is linked to all routers that differ from it in one digit.
 //! Ports: endpoints, then dimension by dimension, the first digit first, by the digit they lead to.
 
-use super::grid::Grid;
+use super::grid::GridPoints;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range, power,
 };
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl Family for FlattenedButterfly {
     const NAME: &'static str = "flattened_butterfly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Complete))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
@@ -78,7 +78,7 @@ impl Family for FlattenedButterfly {
     fn build(&self) -> Result<Builder, Refusal> {
         let (_, p) = self.checked()?;
         let (k, shape) = (self.k, GridShape(vec![self.k; self.n as usize - 1]));
-        let grid = Grid::new(&shape)?;
+        let grid = GridPoints::new(&shape)?;
         let mut b = Builder::new();
         grid.populate(&mut b, "fbf", p);
         for i in 0..grid.places as u32 {

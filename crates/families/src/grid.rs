@@ -5,14 +5,14 @@ use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch};
 
 /// The points of a grid in row-major order: the last coordinate runs fastest.
-pub(super) struct Grid<'a> {
+pub(super) struct GridPoints<'a> {
     /// Size of each dimension, none of them 0.
     pub(super) sizes: &'a [u32],
-    /// The number of points, at most [`Grid::MOST`].
+    /// The number of points, at most [`GridPoints::MOST`].
     pub(super) places: u64,
 }
 
-impl<'a> Grid<'a> {
+impl<'a> GridPoints<'a> {
     /// The most points that a grid may have.
     const MOST: u64 = 1 << 30;
     /// The most dimensions a grid may have.

@@ -10,7 +10,7 @@ use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +48,7 @@ impl Family for Hypercube {
     const NAME: &'static str = "hypercube";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Line))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
@@ -82,7 +82,7 @@ impl Family for FoldedHypercube {
     const NAME: &'static str = "folded_hypercube";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Other))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {

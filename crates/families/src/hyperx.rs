@@ -7,13 +7,13 @@
 //! Ports are sorted by dimension, and in a dimension by the coordinate they lead to; parallel links
 //! have consecutive ports.
 
-use super::grid::Grid;
+use super::grid::GridPoints;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
 };
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct HyperX {
 
 /// The checked parameters of a HyperX network, with what follows from them.
 struct CheckedHyperX<'a> {
-    grid: Grid<'a>,
+    grid: GridPoints<'a>,
     /// The number of parallel links between two linked switches, by dimension.
     parallel: Vec<u32>,
     radix: u32,
@@ -44,7 +44,7 @@ struct CheckedHyperX<'a> {
 
 impl HyperX {
     fn checked(&self) -> Result<CheckedHyperX<'_>, Refusal> {
-        let grid = Grid::new(&self.shape)?;
+        let grid = GridPoints::new(&self.shape)?;
         let parallel = self.multiplicities()?;
         let ports = |(d, size): (usize, u64)| u64::from(parallel[d]) * (size - 1);
         let radix: u64 = grid.wide().map(ports).sum();
@@ -81,7 +81,7 @@ impl Family for HyperX {
     const NAME: &'static str = "hyperx";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Complete))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {

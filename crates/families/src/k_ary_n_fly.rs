@@ -12,7 +12,7 @@
 use super::multistage::ButterflyStages;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range, power};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -46,7 +46,7 @@ impl Family for KAryNFly {
     const NAME: &'static str = "k_ary_n_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Free)
+        Geometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {

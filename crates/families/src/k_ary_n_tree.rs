@@ -12,7 +12,7 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range, power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,7 +51,7 @@ impl Family for KAryNTree {
     const NAME: &'static str = "k_ary_n_tree";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Levels)
+        Geometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {

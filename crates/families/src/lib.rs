@@ -23,12 +23,12 @@ mod random;
 mod wish;
 
 pub(crate) use entry::recipe;
-pub use entry::{FamilyEntry, MemberOffer};
+pub use entry::{FamilyEntry, FamilyMemberProposal};
 pub use family::Family;
 pub use parameters::GridShape;
 pub(crate) use parameters::{MAX_P, MAX_PORTS, in_range, power};
 pub use promise::{ExactFraction, FamilyPromise, PromisedValue};
-pub use wish::{Concentration, NetworkWish};
+pub use wish::{ConcentrationRounding, NetworkWish};
 
 // gen:begin
 pub mod bcube;

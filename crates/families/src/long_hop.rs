@@ -15,7 +15,7 @@ use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::Builder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -41,7 +41,7 @@ pub struct LongHop {
 
 /// A binary linear code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct BinaryCode {
+struct BinaryLinearCode {
     /// The length: the number of columns.
     m: u32,
     /// The dimension.
@@ -53,8 +53,8 @@ struct BinaryCode {
     generator: u64,
 }
 
-const fn code(m: u32, n: u32, d: u32, generator: u64) -> BinaryCode {
-    BinaryCode { m, n, d, generator }
+const fn code(m: u32, n: u32, d: u32, generator: u64) -> BinaryLinearCode {
+    BinaryLinearCode { m, n, d, generator }
 }
 
 const HAMMING_7: u64 = 0o13;
@@ -73,7 +73,7 @@ const BCH_63_10: u64 = 0o472_622_305_527_250_155;
 const BCH_63_7: u64 = 0o5_231_045_543_503_271_737;
 
 /// The codes, sorted by dimension; the first one of a dimension is its default.
-const CODES: &[BinaryCode] = &[
+const CODES: &[BinaryLinearCode] = &[
     code(7, 3, 4, HAMMING_7),
     code(8, 4, 4, HAMMING_7),
     code(15, 4, 8, BCH_15_5),
@@ -122,7 +122,7 @@ const CODES: &[BinaryCode] = &[
     code(64, 16, 24, BCH_63_16),
 ];
 
-impl BinaryCode {
+impl BinaryLinearCode {
     /// The name of the code: length, dimension and least distance.
     fn name(self) -> String {
         format!("{}-{}-{}", self.m, self.n, self.d)
@@ -175,11 +175,12 @@ fn distances(n: u32, columns: &[u32]) -> (u32, u64) {
 }
 
 impl LongHop {
-    fn code(&self) -> Result<BinaryCode, Refusal> {
+    fn code(&self) -> Result<BinaryLinearCode, Refusal> {
         let dimensions = CODES.iter().map(|c| c.n);
         let most = dimensions.max().unwrap_or(0);
         super::in_range("n", self.n, CODES[0].n, most)?;
-        let there: Vec<BinaryCode> = CODES.iter().filter(|c| c.n == self.n).copied().collect();
+        let there: Vec<BinaryLinearCode> =
+            CODES.iter().filter(|c| c.n == self.n).copied().collect();
         let Some(name) = &self.code else { return Ok(there[0]) };
         there.iter().find(|c| c.name() == *name).copied().ok_or_else(|| {
             let names: Vec<String> = there.iter().map(|c| c.name()).collect();
@@ -193,7 +194,7 @@ impl Family for LongHop {
     const NAME: &'static str = "long_hop";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Other))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {
@@ -229,7 +230,7 @@ impl Family for LongHop {
     }
 
     fn near(wish: &NetworkWish) -> Vec<Self> {
-        let of = |c: &BinaryCode, p| Self { n: c.n, code: Some(c.name()), p };
+        let of = |c: &BinaryLinearCode, p| Self { n: c.n, code: Some(c.name()), p };
         let small = CODES.iter().filter(|c| c.m < wish.radix);
         small.filter_map(|c| sized(wish, |p| of(c, p))).collect()
     }
@@ -240,7 +241,7 @@ mod tests {
     use super::super::algebra::testing::{broken, built, refused};
     use super::*;
 
-    fn long_hop(code: BinaryCode) -> LongHop {
+    fn long_hop(code: BinaryLinearCode) -> LongHop {
         LongHop { n: code.n, code: Some(code.name()), p: Some(1) }
     }
 

@@ -24,7 +24,7 @@ pub struct MultiPlane {
     pub planes: u32,
     /// Where endpoints are in each plane; default equal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub map: Option<PlaneMap>,
+    pub map: Option<PlaneEndpointOrder>,
     /// The network of a plane, in its inline form; in an inline form the last parameter.
     pub of: String,
 }
@@ -32,7 +32,8 @@ pub struct MultiPlane {
 /// Where the endpoints are in the planes after the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum PlaneMap {
+#[schemars(rename = "PlaneMap")]
+pub enum PlaneEndpointOrder {
     /// Every endpoint is on the same switch in every plane.
     Equal,
     /// In planes 1, 3, ... endpoints are in opposite order: the first is on the switch of the last
@@ -44,7 +45,7 @@ pub enum PlaneMap {
 pub const MAX_PLANES: u32 = 64;
 
 /// `planes` copies of `one`; the endpoints have a rail in each. O(planes times the network).
-pub(super) fn copies(one: &Topology, planes: u32, map: PlaneMap) -> Builder {
+pub(super) fn copies(one: &Topology, planes: u32, map: PlaneEndpointOrder) -> Builder {
     let mut b = Builder::new();
     let (switches, groups) = (one.switches(), 1 + most(one, |s| s.group));
     let inner = 1 + most(one, |s| s.plane.into());
@@ -69,7 +70,7 @@ pub(super) fn copies(one: &Topology, planes: u32, map: PlaneMap) -> Builder {
     for (i, endpoint) in one.endpoints().iter().enumerate() {
         let id = b.endpoint(endpoint.name.clone(), None);
         for plane in 0..planes {
-            let mirrored = map == PlaneMap::Mirrored && plane % 2 == 1;
+            let mirrored = map == PlaneEndpointOrder::Mirrored && plane % 2 == 1;
             for &(at, cable) in &rails[if mirrored { endpoints - 1 - i } else { i }] {
                 let at = plug(plane, at);
                 b.attach(id, at.switch, at.port, cable);
@@ -138,9 +139,9 @@ impl Family for MultiPlane {
         let of = |planes, map, of: &str| Self { planes, map, of: of.into() };
         vec![
             of(2, None, "slim_fly:q=3,p=1"),
-            of(3, Some(PlaneMap::Mirrored), "hyperx:shape=3x2,p=2"),
-            of(2, Some(PlaneMap::Mirrored), "fat_tree:leaves=4,spines=2,parallel=2,p=2"),
-            of(1, Some(PlaneMap::Equal), "torus:shape=4,p=1"),
+            of(3, Some(PlaneEndpointOrder::Mirrored), "hyperx:shape=3x2,p=2"),
+            of(2, Some(PlaneEndpointOrder::Mirrored), "fat_tree:leaves=4,spines=2,parallel=2,p=2"),
+            of(1, Some(PlaneEndpointOrder::Equal), "torus:shape=4,p=1"),
             of(2, None, "xgft:m=2x3,w=2x1"),
         ]
     }
@@ -155,7 +156,7 @@ impl Family for MultiPlane {
         self.promise()?;
         let (entry, recipe) = self.inner()?;
         let one = entry.build(&recipe.params).map_err(|r| r.within("of"))?;
-        Ok(copies(&one, self.planes, self.map.unwrap_or(PlaneMap::Equal)))
+        Ok(copies(&one, self.planes, self.map.unwrap_or(PlaneEndpointOrder::Equal)))
     }
 }
 
@@ -167,7 +168,7 @@ mod tests {
     use fabric::network::PortPeer;
     use std::collections::BTreeSet;
 
-    fn of(planes: u32, map: PlaneMap, of: &str) -> MultiPlane {
+    fn of(planes: u32, map: PlaneEndpointOrder, of: &str) -> MultiPlane {
         MultiPlane { planes, map: Some(map), of: of.into() }
     }
 
@@ -184,7 +185,7 @@ mod tests {
                 continue;
             }
             let one = family(&inner.family).unwrap().build(&inner.params).expect("an example");
-            let member = of(3, PlaneMap::Mirrored, &inner.to_string());
+            let member = of(3, PlaneEndpointOrder::Mirrored, &inner.to_string());
             let (promise, t) = (member.promise().expect("a member"), built(&member));
             assert_eq!(broken_promises(&promise, &t), Vec::<String>::new(), "{inner}");
             assert_eq!(t.planes(), 3 * one.planes(), "{inner}");
@@ -214,11 +215,11 @@ mod tests {
 
     #[test]
     fn mirrored_rails_run_from_the_other_end_and_equal_ones_do_not() {
-        for map in [PlaneMap::Equal, PlaneMap::Mirrored] {
+        for map in [PlaneEndpointOrder::Equal, PlaneEndpointOrder::Mirrored] {
             let t = built(&of(4, map, "torus:shape=5,p=2"));
             for terminal in t.terminals() {
                 let (i, plane) = (terminal.endpoint.0, u32::from(terminal.rail));
-                let mirrored = map == PlaneMap::Mirrored && [1, 3].contains(&plane);
+                let mirrored = map == PlaneEndpointOrder::Mirrored && [1, 3].contains(&plane);
                 let router = if mirrored { 4 - i / 2 } else { i / 2 };
                 assert_eq!(terminal.plug.switch.0, plane * 5 + router);
                 assert_eq!(
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn impossible_members_are_refused_by_promise_and_build_alike() {
-        let equal = PlaneMap::Equal;
+        let equal = PlaneEndpointOrder::Equal;
         let cases = [
             (of(0, equal, "torus:shape=4"), "planes", "1 to 64"),
             (of(65, equal, "torus:shape=4"), "planes", "1 to 64"),

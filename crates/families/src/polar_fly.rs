@@ -6,7 +6,7 @@
 //! Groups are the clusters of the paper: the quadrics, then for each neighbour of the first quadric
 //! that neighbour and its own neighbours. Ports come in the order of the switches they lead to.
 
-use super::algebra::{PlaneCounts, ProjectivePlane, endpoints, one_of, sized};
+use super::algebra::{PolarityGraphCounts, ProjectivePlane, endpoints, one_of, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
@@ -50,7 +50,7 @@ impl Family for PolarFly {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let p = self.checked()?;
-        let PlaneCounts { points, adjacent, .. } = PlaneCounts::new(self.q);
+        let PolarityGraphCounts { points, adjacent, .. } = PolarityGraphCounts::new(self.q);
         let pairs = points * (points - 1);
         let mean = PromisedValue::Exact(ExactFraction { num: 2 * pairs - adjacent, den: pairs });
         let radix = self.q + 1;

@@ -18,8 +18,8 @@
 //! which three links between supernodes lead.
 
 use super::algebra::{
-    PaleyGraph, PlaneCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of, sized,
-    star_product,
+    PaleyGraph, PolarityGraphCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of,
+    sized, star_product,
 };
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
@@ -54,7 +54,7 @@ const MAX_PALEY: u32 = 256;
 const MAX_IQ: u32 = 128;
 
 /// The kind of supernode: its links inside.
-enum Supernode {
+enum SupernodeKind {
     /// The Paley graph of this order.
     Paley(u32),
     /// The inductive-quad graph of this degree.
@@ -97,13 +97,13 @@ fn inductive_quad(d: u32) -> Vec<(u32, u32)> {
 
 impl Polarstar {
     /// The supernode and the endpoints per switch of this member, checked.
-    fn checked(&self) -> Result<(Supernode, u32), Refusal> {
+    fn checked(&self) -> Result<(SupernodeKind, u32), Refusal> {
         one_of("q", self.q, MAX_Q, "a prime power", |q| prime_power(q).is_some())?;
         let supernode = match (self.paley, self.iq) {
-            (Some(order), None) => Supernode::Paley(PaleyGraph::order(order, MAX_PALEY)?),
+            (Some(order), None) => SupernodeKind::Paley(PaleyGraph::order(order, MAX_PALEY)?),
             (None, Some(d)) => {
                 let good = |d: u32| d > 2 && matches!(d % 4, 0 | 3);
-                Supernode::InductiveQuad(one_of("iq", d, MAX_IQ, "4w-1 or 4w", good)?)
+                SupernodeKind::InductiveQuad(one_of("iq", d, MAX_IQ, "4w-1 or 4w", good)?)
             }
             (Some(_), Some(_)) => {
                 let help = "give either paley or iq";
@@ -119,7 +119,7 @@ impl Polarstar {
     }
 }
 
-impl Supernode {
+impl SupernodeKind {
     fn order(&self) -> u32 {
         match self {
             Self::Paley(order) => *order,
@@ -153,14 +153,15 @@ impl Family for Polarstar {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let (supernode, p) = self.checked()?;
-        let PlaneCounts { points, adjacent, quadrics, apart } = PlaneCounts::new(self.q);
+        let PolarityGraphCounts { points, adjacent, quadrics, apart } =
+            PolarityGraphCounts::new(self.q);
         let order = u64::from(supernode.order());
         let (along_f, far) = match supernode {
             // f(0) = 0. Every other x is linked already to either f(x) or the x' with f(x') = x
-            Supernode::Paley(_) => ((order - 1) / 2, 0),
+            SupernodeKind::Paley(_) => ((order - 1) / 2, 0),
             // the switches of the fifth pair have no common neighbour, and are linked only where f
             // links them
-            Supernode::InductiveQuad(d) => (order / 2, if d % 4 == 0 { 2 } else { 0 }),
+            SupernodeKind::InductiveQuad(d) => (order / 2, if d % 4 == 0 { 2 } else { 0 }),
         };
         let inside = points * (order * u64::from(supernode.degree()) / 2);
         let links = inside + quadrics * along_f + adjacent / 2 * order;
@@ -178,11 +179,13 @@ impl Family for Polarstar {
         let plane = ProjectivePlane::new(self.q)?;
         let (nodes, order) = (plane.points(), supernode.order());
         let (inner, f): (_, Vec<u32>) = match supernode {
-            Supernode::Paley(order) => {
+            SupernodeKind::Paley(order) => {
                 let paley = PaleyGraph::new(order)?;
                 (paley.links(), (0..order).map(|x| paley.turned(x)).collect())
             }
-            Supernode::InductiveQuad(d) => (inductive_quad(d), (0..order).map(|x| x ^ 1).collect()),
+            SupernodeKind::InductiveQuad(d) => {
+                (inductive_quad(d), (0..order).map(|x| x ^ 1).collect())
+            }
         };
         let mut b = Builder::new();
         for u in 0..nodes {

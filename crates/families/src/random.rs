@@ -27,14 +27,14 @@ pub(super) fn in_order(mut links: LinkEnds) -> LinkEnds {
 
 /// A multigraph of `n` switches that is being turned into a simple graph in which each switch has
 /// `k` links.
-struct LinkPairing {
+struct RandomRegularGraph {
     k: usize,
     links: LinkEnds,
     /// The neighbours, k per switch.
     rows: Vec<u32>,
 }
 
-impl LinkPairing {
+impl RandomRegularGraph {
     /// Draws by the pairing model: the n k ends of links are paired at random, even to loops and
     /// repeats.
     fn drawn(n: u32, k: u32, draw: &mut Stream) -> Self {
@@ -114,7 +114,7 @@ pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> LinkEnds {
         return pairs.filter(|[a, b]| !linked[(a * n + b) as usize]).collect();
     }
     loop {
-        let mut pairing = LinkPairing::drawn(n, k, draw);
+        let mut pairing = RandomRegularGraph::drawn(n, k, draw);
         if pairing.repair(draw) {
             for _ in 0..4 * pairing.links.len() {
                 let link = draw.below(pairing.links.len() as u64) as usize;

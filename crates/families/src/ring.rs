@@ -7,7 +7,7 @@
 
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ impl Family for RingNetwork {
     const NAME: &'static str = "ring";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Ring))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {

@@ -12,7 +12,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue};
 use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Cable, Plug, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -87,7 +87,7 @@ impl Family for SlimFly {
     const NAME: &'static str = "slim_fly";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Columns)
+        Geometry::of(PlaneStructure::Columns)
     }
 
     fn examples() -> Vec<Self> {

@@ -8,11 +8,11 @@
 //! dimension, plus before minus. At the border of a mesh the outward port stays empty, so that a
 //! port number means the same direction everywhere.
 
-use super::grid::Grid;
+use super::grid::GridPoints;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::{Builder, Cable, Plug};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,7 +42,7 @@ pub struct MeshNetwork {
 /// A grid with closed or open rows, and the number of endpoints of its switches. Both families are
 /// built from it.
 struct GridLattice<'a> {
-    grid: Grid<'a>,
+    grid: GridPoints<'a>,
     p: u32,
     closed: bool,
 }
@@ -50,7 +50,7 @@ struct GridLattice<'a> {
 impl<'a> GridLattice<'a> {
     fn new(shape: &'a GridShape, p: Option<u32>, closed: bool) -> Result<Self, Refusal> {
         let p = in_range("p", p.unwrap_or(1), 0, MAX_P)?;
-        Ok(Self { grid: Grid::new(shape)?, p, closed })
+        Ok(Self { grid: GridPoints::new(shape)?, p, closed })
     }
 
     fn promise(&self) -> FamilyPromise {
@@ -113,7 +113,7 @@ impl Family for Torus {
     const NAME: &'static str = "torus";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Ring))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {
@@ -168,7 +168,7 @@ impl Family for MeshNetwork {
     const NAME: &'static str = "mesh";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Grid(RowLinks::Line))
+        Geometry::of(PlaneStructure::Grid(RowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// The rule that rounds the ideal number of endpoints per switch to a whole number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Concentration {
+pub enum ConcentrationRounding {
     /// The family's rule, rounded up: half the network radix of a Slim Fly (Besta & Hoefler, SC
     /// 2014; the deployed cluster).
     Ceil,
@@ -26,7 +26,7 @@ pub struct NetworkWish {
     /// The most ports of a switch, to other switches and to endpoints together.
     pub radix: u32,
     /// The rule for the number of endpoints per switch.
-    pub concentration: Concentration,
+    pub concentration: ConcentrationRounding,
     /// The number of endpoints for each endpoint that full bandwidth allows; 1 or more.
     pub oversubscription: f64,
 }
@@ -48,9 +48,9 @@ impl NetworkWish {
     pub fn per_switch(&self, rule: f64, ideal: f64) -> u32 {
         let r = self.oversubscription;
         let p = match self.concentration {
-            Concentration::Ceil => (r * rule - 1e-9).ceil(),
-            Concentration::Floor => (r * rule + 1e-9).floor(),
-            Concentration::Exact => (r * ideal + 1e-9).floor(),
+            ConcentrationRounding::Ceil => (r * rule - 1e-9).ceil(),
+            ConcentrationRounding::Floor => (r * rule + 1e-9).floor(),
+            ConcentrationRounding::Exact => (r * ideal + 1e-9).floor(),
         };
         p.max(1.0) as u32
     }

@@ -16,7 +16,7 @@ use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
 };
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Cable, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -152,7 +152,7 @@ impl Family for Xgft {
     const NAME: &'static str = "xgft";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Levels)
+        Geometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -412,7 +412,7 @@ mod tests {
         let wish = NetworkWish {
             endpoints: Some(20_000),
             radix: 36,
-            concentration: super::super::Concentration::Ceil,
+            concentration: super::super::ConcentrationRounding::Ceil,
             oversubscription: 1.0,
         };
         let sizes = |wish: NetworkWish| -> Vec<u64> {

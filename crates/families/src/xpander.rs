@@ -18,7 +18,7 @@ use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, MAX_P, in_range};
 use base::seed::Stream;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneForm};
+use fabric::geometry::{Geometry, PlaneStructure};
 use fabric::network::{Builder, Switch};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -184,7 +184,7 @@ impl Family for Xpander {
     const NAME: &'static str = "xpander";
 
     fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneForm::Free)
+        Geometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {

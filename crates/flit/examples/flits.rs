@@ -4,10 +4,10 @@
 use base::Quiet;
 use fabric::network::parse_inline;
 use flit::case::FlitCase;
-use flit::spec::{RunLength, Spec};
+use flit::spec::{FlitParameters, RunLength};
 use flit::warmup::Warmup;
-use paths::NetworkOrTables;
-use paths::select::{LaneUse, SelectionSpec};
+use paths::PathSource;
+use paths::select::{LaneUseRule, SelectionSpec};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,23 +19,22 @@ fn main() {
     };
     let recipe = parse_inline(net).expect("a network");
     let family = families::family(&recipe.family).expect("a family");
-    let on =
-        NetworkOrTables::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
+    let on = PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
     let (lane_use, name) = match selection.strip_suffix("/any") {
-        Some(name) => (LaneUse::Any, name),
-        None => (LaneUse::Hops, &**selection),
+        Some(name) => (LaneUseRule::Any, name),
+        None => (LaneUseRule::Hops, &**selection),
     };
-    let spec = Spec {
+    let spec = FlitParameters {
         selection: SelectionSpec::parse(name).expect("a selection"),
         lane_use,
-        unverified: lane_use == LaneUse::Any,
+        unverified: lane_use == LaneUseRule::Any,
         run: RunLength {
             warmup_cycles: Some(Warmup::Cycles(0)),
             measure_cycles: Some(cycles.parse().expect("cycles")),
             drain_cycles: 0,
             ..RunLength::default()
         },
-        ..Spec::default()
+        ..FlitParameters::default()
     };
     let case = FlitCase::new(on, &spec, None, &Quiet).expect("a case");
     let began = Instant::now();

@@ -2,24 +2,24 @@
 
 use super::engine::{EngineSetup, RailAssignment};
 use super::router::RouterDesign;
-use super::row::PointRow;
+use super::row::LoadPointRow;
 use super::run::{DrainCondition, RunPhases, RunResult, run};
 use super::seen::NetworkNames;
-use super::spec::{ClassTraffic, Spec};
+use super::spec::{ClassTraffic, FlitParameters};
 use super::warmup::{Warmup, settled};
 use base::{Refusal, Stop, Watch};
-use paths::NetworkOrTables;
-use paths::guide::Guide;
+use paths::PathSource;
+use paths::guide::RoutingGuide;
 use paths::lengths::PathLengths;
 use paths::loads::{RANGE, out_of_range};
-use paths::proved::{ProvedGuide, guide};
-use paths::select::{LaneUse, RailSelection};
+use paths::proved::{ProvedRoutingGuide, guide};
+use paths::select::{LaneUseRule, RailSelection};
 use paths::wiring::{Wiring, rails};
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
 use traffic::process::{InjectionClass, OfferedLoad};
 use traffic::sending::OfferedTraffic;
-use traffic::times::{StretchedPackets, TimedPackets};
+use traffic::times::{TimeScaledPackets, TimedPackets};
 
 /// Traffic that the user supplies, in place of the traffic that the parameters name.
 #[derive(Debug, Clone, Copy)]
@@ -48,11 +48,11 @@ pub struct FlitCase {
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
     router: RouterDesign,
-    guide: Box<dyn Guide + Send>,
+    guide: Box<dyn RoutingGuide + Send>,
     /// Whether the routing was proved free of deadlock.
     pub verified: bool,
     /// How packets whose paths are chosen use virtual channels.
-    pub lane_use: LaneUse,
+    pub lane_use: LaneUseRule,
     /// The traffic of each seed.
     drawn: Vec<SeededTraffic>,
     /// The share of each class in the load; all shares together are 1.
@@ -75,8 +75,8 @@ impl FlitCase {
     /// When something does not fit, the routing is not proved free of deadlock and `unverified` is
     /// not set, or `watch` says stop.
     pub fn new(
-        on: NetworkOrTables,
-        spec: &Spec,
+        on: PathSource,
+        spec: &FlitParameters,
         own: Option<GivenTraffic<'_>>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -100,7 +100,7 @@ impl FlitCase {
             .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
             .collect::<Result<_, _>>()?;
         let rules = spec.path_rules(wiring.mean_latency());
-        let ProvedGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
+        let ProvedRoutingGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
         let by_path = spec.rail == RailSelection::Shortest && rails > 1;
         let lengths = by_path.then(|| PathLengths::of(&wiring));
         let drain =
@@ -158,8 +158,8 @@ impl FlitCase {
     }
 
     /// The row of a point as users read it, from its runs; there must be at least one.
-    pub fn row(&self, runs: &[RunResult]) -> PointRow {
-        let row = PointRow::of_runs(runs, &self.wiring, &self.names, self.with_links);
+    pub fn row(&self, runs: &[RunResult]) -> LoadPointRow {
+        let row = LoadPointRow::of_runs(runs, &self.wiring, &self.names, self.with_links);
         match self.cycle_ns {
             Some(ns) => row.timed(ns),
             None => row,
@@ -188,7 +188,7 @@ impl FlitCase {
             classes.iter().zip(&self.shares).map(of_load).collect();
         let (mut phases, mut times) = (self.phases, None);
         if let Some(packets) = &self.times {
-            let timed = StretchedPackets { packets, stretch: self.stretch(load) };
+            let timed = TimeScaledPackets { packets, stretch: self.stretch(load) };
             phases = self.phases_of(timed)?;
             let from = u64::from(phases.warmup_cycles);
             let flits = timed.flits_injected(from..from + u64::from(phases.measure_cycles)) as f64;
@@ -231,7 +231,7 @@ impl FlitCase {
 
     /// The phases of a run with these packets: all packets are measured if the case is whole, else
     /// the phases of the parameters apply.
-    fn phases_of(&self, timed: StretchedPackets<'_>) -> Result<RunPhases, Refusal> {
+    fn phases_of(&self, timed: TimeScaledPackets<'_>) -> Result<RunPhases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
             let why = format!("the last packet is created in cycle {last}");
@@ -274,16 +274,16 @@ impl FlitCase {
 /// The classes of traffic as a seed draws them, with load 0; `own` replaces the pattern of the
 /// spec.
 fn drawn(
-    on: &NetworkOrTables,
-    spec: &Spec,
+    on: &PathSource,
+    spec: &FlitParameters,
     own: Option<GivenTraffic<'_>>,
     kinds: &[ClassTraffic<'_>],
     (seed, rails): (u64, u32),
     watch: &dyn Watch,
 ) -> Result<SeededTraffic, Stop> {
     let named = |pattern: &str| match on {
-        NetworkOrTables::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
-        NetworkOrTables::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
+        PathSource::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
+        PathSource::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
     };
     let share = |endpoint, rail| spec.rail.share(endpoint, rail, rails);
     let class = |kind: &ClassTraffic<'_>| {

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// A point as users read it; loads in flits an active endpoint and cycle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Row")]
-pub struct PointRow {
+pub struct LoadPointRow {
     /// What endpoints want to send.
     pub offered_load: f64,
     /// What arrives.
@@ -58,13 +58,13 @@ pub struct PointRow {
     pub over_seeds: Option<SeedStatistics>,
     /// A row for each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub classes: Vec<PointRow>,
+    pub classes: Vec<LoadPointRow>,
     /// What was seen of links; not of a class alone.
     #[serde(flatten)]
     pub seen: Option<ChannelUse>,
 }
 
-impl PointRow {
+impl LoadPointRow {
     /// The row of a point on `wiring`, `with_links` also each link's.
     pub fn of(point: &RunResult, wiring: &Wiring, names: &NetworkNames, with_links: bool) -> Self {
         let seen = ChannelUse::of(&point.traces, wiring, names, with_links);

@@ -179,7 +179,7 @@ pub fn run(
     phases: RunPhases,
     watch: &dyn Watch,
 ) -> Result<RunResult, Stop> {
-    let mut run = SteppedRun::new(setup)?;
+    let mut run = SteppedSimulation::new(setup)?;
     let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
     run.engine.count_in(start..end, phases.drain == DrainCondition::Measured);
     let total = u64::from(end);
@@ -203,7 +203,7 @@ pub(super) fn flits_a_cycle(class: &InjectionClass) -> f64 {
 
 /// A run in steps, with the same effect as [`run`], for callers that determine its length while it
 /// runs.
-pub struct SteppedRun<'a> {
+pub struct SteppedSimulation<'a> {
     /// The engine with all routers.
     pub engine: Box<dyn FlitEngine + 'a>,
     classes: &'a [InjectionClass],
@@ -224,7 +224,7 @@ pub struct SteppedRun<'a> {
     is_given: bool,
 }
 
-impl<'a> SteppedRun<'a> {
+impl<'a> SteppedSimulation<'a> {
     /// A run at cycle 0.
     ///
     /// # Errors

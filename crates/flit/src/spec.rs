@@ -7,7 +7,7 @@ use paths::loads::{self, Loads};
 use paths::over_seeds::check_seeds;
 use paths::proved::PathRules;
 use paths::select::{
-    LEAST_QUEUE, LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec,
+    LEAST_QUEUE, LaneUseRule, RailSelection, Selection, SelectionParams, SelectionSpec,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,8 @@ impl RunLength {
 /// Latency and accepted load, cycle by cycle: switches with channels and credits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct FlitParameters {
     /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
     /// to where it saturates.
     pub load: Loads,
@@ -84,7 +85,7 @@ pub struct Spec {
     /// What selections look at; their usual numbers where it is not given.
     pub choosing: Option<SelectionParams>,
     /// The lanes of packets that choose.
-    pub lane_use: LaneUse,
+    pub lane_use: LaneUseRule,
     /// The rail of its endpoint that a packet takes, where there are several.
     pub rail: RailSelection,
     /// Who sends to whom: a pattern with its argument.
@@ -93,7 +94,7 @@ pub struct Spec {
     pub injection: String,
     /// Flits of a packet, or several with weights: `1=3,5=1`.
     #[serde(deserialize_with = "flits_said")]
-    #[schemars(with = "WrittenFlits")]
+    #[schemars(with = "RawPacketFlits")]
     pub packet_flits: String,
     /// Several classes of traffic at once, each a table; none: one class, by the keys above.
     pub traffic_class: Vec<TrafficClass>,
@@ -131,7 +132,7 @@ pub struct TrafficClass {
     pub injection: Option<String>,
     /// Flits of a packet, or several with weights.
     #[serde(deserialize_with = "some_flits_said")]
-    #[schemars(with = "Option<WrittenFlits>")]
+    #[schemars(with = "Option<RawPacketFlits>")]
     pub packet_flits: Option<String>,
     /// Where `switch.priority` is `class`, packets of larger numbers go first.
     pub priority: u32,
@@ -143,13 +144,13 @@ impl Default for TrafficClass {
     }
 }
 
-impl Default for Spec {
+impl Default for FlitParameters {
     fn default() -> Self {
         Self {
             load: Loads::Auto,
             selection: Selection::Minimal.into(),
             choosing: None,
-            lane_use: LaneUse::Auto,
+            lane_use: LaneUseRule::Auto,
             rail: RailSelection::Random,
             traffic: "uniform".to_owned(),
             injection: "bernoulli".to_owned(),
@@ -167,7 +168,7 @@ impl Default for Spec {
     }
 }
 
-impl Spec {
+impl FlitParameters {
     /// Checks all that can be checked without a network.
     ///
     /// # Errors
@@ -288,7 +289,7 @@ const MOST_CLASSES: usize = 16;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "WrittenFlits")]
 #[serde(untagged)]
-enum WrittenFlits {
+enum RawPacketFlits {
     /// A number of flits.
     One(u64),
     /// A number, or several with weights.
@@ -296,9 +297,9 @@ enum WrittenFlits {
 }
 
 fn flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Ok(match WrittenFlits::deserialize(from)? {
-        WrittenFlits::One(flits) => flits.to_string(),
-        WrittenFlits::Several(text) => text,
+    Ok(match RawPacketFlits::deserialize(from)? {
+        RawPacketFlits::One(flits) => flits.to_string(),
+        RawPacketFlits::Several(text) => text,
     })
 }
 

@@ -3,16 +3,16 @@
 use super::case::{FlitCase, GivenTraffic};
 use super::points::{curve, points};
 use super::router::RouterDesign;
-use super::row::PointRow;
-use super::spec::{RunLength, Spec};
+use super::row::LoadPointRow;
+use super::spec::{FlitParameters, RunLength};
 use super::warmup::Warmup;
 use base::renamed::RenamedParameter;
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
-use paths::NetworkOrTables;
+use paths::PathSource;
 use paths::loads::Loads;
 use paths::proved::proof_bytes;
 use schemars::JsonSchema;
@@ -38,19 +38,19 @@ pub struct FlitRecord {
     /// Whether the routing was proved free of deadlock.
     pub verified: bool,
     /// All parameters.
-    pub parameters: Spec,
+    pub parameters: FlitParameters,
     /// Of traffic that was made to load one channel most, the load of that channel when every
     /// endpoint sends a flit a cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_channel_load: Option<f64>,
     /// A point for each load, in their order.
-    pub points: Vec<PointRow>,
+    pub points: Vec<LoadPointRow>,
     /// The largest load found that is not saturated, where loads were `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation_throughput: Option<f64>,
 }
 
-impl Spec {
+impl FlitParameters {
     /// Runs the simulation on `threads` threads; the result is the same with any number.
     ///
     /// # Errors
@@ -62,7 +62,7 @@ impl Spec {
         threads: usize,
         watch: &dyn Watch,
     ) -> Result<FlitRecord, Stop> {
-        let source = NetworkOrTables::of(on.topology, on.routing);
+        let source = PathSource::of(on.topology, on.routing);
         let case = FlitCase::new(source, self, on.traffic, watch)?;
         let (found, saturation_throughput) = match (&self.load, case.own_load()) {
             (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
@@ -126,12 +126,12 @@ macro_rules! of_point {
             ColumnType::$kind,
             $unit,
             $meaning,
-            BetterValues::$better,
+            BetterDirection::$better,
         )
     };
 }
 
-impl Stage for Spec {
+impl ExperimentStage for FlitParameters {
     const NAME: &'static str = "sim.flit";
     const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -141,7 +141,7 @@ impl Stage for Spec {
             ColumnType::Truth,
             "",
             "its routing is proved free of deadlock",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         of_point!("offered_load", Real, "flits/cycle", "flits an endpoint wants to send", Neither),
         of_point!("accepted_load", Real, "flits/cycle", "flits that arrive, an endpoint", Higher),
@@ -176,7 +176,7 @@ impl Stage for Spec {
             ColumnType::Real,
             "flits/cycle",
             "largest load found that is not saturated, of loads that are auto",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
     ];
 

@@ -112,18 +112,18 @@ fn is_settled(values: &[f64]) -> bool {
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Said")]
 #[serde(untagged)]
-enum WrittenWarmup {
+enum RawWarmupLength {
     /// A number of cycles.
     Cycles(u32),
     /// `auto`.
-    Word(WarmupWord),
+    Word(AutoWarmupKeyword),
 }
 
 /// The word for a warm-up that is found.
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Word")]
 #[serde(rename_all = "snake_case")]
-enum WarmupWord {
+enum AutoWarmupKeyword {
     /// Until latency and accepted load change no more.
     Auto,
 }
@@ -131,9 +131,9 @@ enum WarmupWord {
 impl<'de> Deserialize<'de> for Warmup {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let bad = |_| serde::de::Error::custom("invalid warm-up: a number of cycles, or auto");
-        Ok(match WrittenWarmup::deserialize(from).map_err(bad)? {
-            WrittenWarmup::Cycles(cycles) => Self::Cycles(cycles),
-            WrittenWarmup::Word(WarmupWord::Auto) => Self::Auto,
+        Ok(match RawWarmupLength::deserialize(from).map_err(bad)? {
+            RawWarmupLength::Cycles(cycles) => Self::Cycles(cycles),
+            RawWarmupLength::Word(AutoWarmupKeyword::Auto) => Self::Auto,
         })
     }
 }
@@ -153,7 +153,7 @@ impl JsonSchema for Warmup {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        WrittenWarmup::json_schema(generator)
+        RawWarmupLength::json_schema(generator)
     }
 }
 

@@ -17,11 +17,11 @@ const MOST_DIGITS: usize = 20;
 
 /// The memory that a file may still take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct SizeBudget {
+pub(crate) struct FileMemoryBudget {
     left: usize,
 }
 
-impl SizeBudget {
+impl FileMemoryBudget {
     /// The whole budget of a file of this length in bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { left: FREE.saturating_add(bytes.saturating_mul(FACTOR)) }
@@ -92,20 +92,20 @@ fn too_many(word: &str) -> String {
 
 /// The options that users give beside a file of a network.
 #[derive(Debug, Clone, Copy)]
-pub struct ReadingOptions {
+pub struct NetworkFileOptions {
     /// Endpoints on every switch, where the file has none.
     pub p: Option<u32>,
     /// Memory that the network may take, bytes.
     pub room_bytes: f64,
 }
 
-impl From<Option<u32>> for ReadingOptions {
+impl From<Option<u32>> for NetworkFileOptions {
     fn from(p: Option<u32>) -> Self {
         Self { p, room_bytes: f64::INFINITY }
     }
 }
 
-impl ReadingOptions {
+impl NetworkFileOptions {
     /// Refuses a network whose numbers of switches, links and endpoints need more memory than there
     /// is room for.
     ///

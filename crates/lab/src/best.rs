@@ -4,7 +4,7 @@
 use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
-use message::stage::{MessageInputs, Spec};
+use message::stage::{MessageInputs, MessageParameters};
 use message::{CostOrigin, LogGops};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -12,7 +12,7 @@ use traffic::workload::collective::{ALGORITHMS, AlgorithmEntry};
 
 /// The parameters of a decision table.
 #[derive(Debug, Clone, Default)]
-pub struct DecisionRequest {
+pub struct DecisionTableRequest {
     /// The operation, such as `allreduce`: the start of the names of its algorithms.
     pub operation: String,
     /// The numbers of ranks to try.
@@ -20,10 +20,10 @@ pub struct DecisionRequest {
     /// The numbers of bytes to try, in the meaning of each algorithm.
     pub bytes: Vec<u64>,
     /// All other parameters of the runs.
-    pub run: Spec,
+    pub run: MessageParameters,
 }
 
-impl DecisionRequest {
+impl DecisionTableRequest {
     /// Reads the parameters `operation`, `ranks`, `bytes`, and those of `sim.message`.
     ///
     /// # Errors
@@ -42,12 +42,16 @@ impl DecisionRequest {
     }
 
     /// The parameters of the run of an algorithm.
-    fn run(&self, algorithm: &str, with: Map<String, Value>) -> Spec {
-        Spec { workload: algorithm.to_owned(), workload_options: with, ..self.run.clone() }
+    fn run(&self, algorithm: &str, with: Map<String, Value>) -> MessageParameters {
+        MessageParameters {
+            workload: algorithm.to_owned(),
+            workload_options: with,
+            ..self.run.clone()
+        }
     }
 
     /// The largest run, which determines the memory needed. None where no run is possible.
-    pub fn largest(&self) -> Option<Spec> {
+    pub fn largest(&self) -> Option<MessageParameters> {
         let entry = ALGORITHMS.iter().find(|one| one.operation.name() == self.operation)?;
         let most = |all: &[u64]| all.iter().copied().max();
         let with = parameters(most(&self.ranks)?, most(&self.bytes)?);
@@ -57,7 +61,7 @@ impl DecisionRequest {
 
 /// The results of all algorithms for one number of ranks and of bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DecisionRow {
+pub struct DecisionTableRow {
     /// The number of ranks of this row.
     pub ranks: u64,
     /// The number of bytes of this row.
@@ -98,10 +102,10 @@ const SEGMENTS: [u64; 5] = [1, 4, 16, 64, 256];
 /// When there is no such operation, nothing to try, a parameter is invalid, the network has fewer
 /// endpoints than ranks, or `watch` says stop.
 pub fn best(
-    asked: &DecisionRequest,
+    asked: &DecisionTableRequest,
     on: MessageInputs<'_>,
     watch: &dyn Watch,
-) -> Result<Vec<DecisionRow>, Stop> {
+) -> Result<Vec<DecisionTableRow>, Stop> {
     let mut names: Vec<&str> = ALGORITHMS.iter().map(|entry| entry.operation.name()).collect();
     names.dedup();
     if !names.contains(&asked.operation.as_str()) {
@@ -126,11 +130,11 @@ pub fn best(
 }
 
 fn row(
-    asked: &DecisionRequest,
+    asked: &DecisionTableRequest,
     on: MessageInputs<'_>,
     (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
-) -> Result<DecisionRow, Stop> {
+) -> Result<DecisionTableRow, Stop> {
     let mut all = Vec::new();
     for entry in ALGORITHMS.iter().filter(|entry| entry.operation.name() == asked.operation) {
         // an invalid number of ranks is refused when the schedule is made
@@ -147,7 +151,7 @@ fn row(
         return Err(Refusal::new("ranks", why, "a power of two").into());
     };
     let (parameters, costs) = asked.run.costs.resolved(asked.run.dialect)?;
-    Ok(DecisionRow {
+    Ok(DecisionTableRow {
         ranks,
         bytes,
         algorithm: first.algorithm.clone(),
@@ -177,7 +181,7 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 
 fn tried(
     (entry, own): (&AlgorithmEntry, ParameterVariant),
-    asked: &DecisionRequest,
+    asked: &DecisionTableRequest,
     on: MessageInputs<'_>,
     (ranks, bytes): (u64, u64),
     watch: &dyn Watch,
@@ -234,10 +238,15 @@ mod tests {
     use super::*;
     use base::Quiet;
 
-    fn asked(operation: &str, ranks: &[u64], bytes: &[u64], costs: LogGops) -> DecisionRequest {
+    fn asked(
+        operation: &str,
+        ranks: &[u64],
+        bytes: &[u64],
+        costs: LogGops,
+    ) -> DecisionTableRequest {
         let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
-        let run = Spec { costs: costs.into(), ..Spec::default() };
-        DecisionRequest { operation: operation.to_owned(), ranks, bytes, run }
+        let run = MessageParameters { costs: costs.into(), ..MessageParameters::default() };
+        DecisionTableRequest { operation: operation.to_owned(), ranks, bytes, run }
     }
 
     #[test]

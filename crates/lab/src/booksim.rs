@@ -1,8 +1,8 @@
 //! Builds a simulation from a BookSim configuration: network, routing, routers and traffic.
 
 use base::Refusal;
-use flit::booksim::Network;
-use flit::booksim::routing::{ExploredGuide, guide};
+use flit::booksim::BookSimNetwork;
+use flit::booksim::routing::{EnumerableRouting, guide};
 use flit::router::{self, RouterDesign};
 use formats::booksim::{
     Allocator, BookSimConfig, BookSimNetwork as Named, PriorityRule, VcPolicy, anynet,
@@ -13,11 +13,11 @@ use traffic::process::InjectionClass;
 /// Everything that a run of a configuration needs, but for its length.
 pub struct BookSimCase {
     /// The parameters of the network.
-    pub network: Network,
+    pub network: BookSimNetwork,
     /// The network as routers see it.
     pub wiring: Wiring,
     /// The routing function; [`flit::booksim::freedom`] tests whether it is free of deadlock.
-    pub guide: Box<dyn ExploredGuide + Send>,
+    pub guide: Box<dyn EnumerableRouting + Send>,
     /// The parameters of the routers.
     pub router: RouterDesign,
     /// The classes of traffic.
@@ -50,15 +50,15 @@ pub fn case(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<BookSi
     Ok(BookSimCase { network, wiring, guide, router, classes: classes?, urgencies })
 }
 
-fn network(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<Network, Refusal> {
+fn network(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<BookSimNetwork, Refusal> {
     Ok(match &config.network {
-        Named::Mesh { k, n, .. } => Network::Mesh { k: *k, n: *n },
-        Named::Torus { k, n, wires } => Network::Torus { k: *k, n: *n, wires: *wires },
+        Named::Mesh { k, n, .. } => BookSimNetwork::Mesh { k: *k, n: *n },
+        Named::Torus { k, n, wires } => BookSimNetwork::Torus { k: *k, n: *n, wires: *wires },
         Named::FlatFly { k, n, x, xr, wires } => {
-            Network::FlatFly { k: *k, n: *n, x: *x, xr: *xr, wires: *wires }
+            BookSimNetwork::FlatFly { k: *k, n: *n, x: *x, xr: *xr, wires: *wires }
         }
-        Named::FatTree { k, n } => Network::FatTree { k: *k, n: *n },
-        Named::Dragonfly { p } => Network::Dragonfly { p: *p },
+        Named::FatTree { k, n } => BookSimNetwork::FatTree { k: *k, n: *n },
+        Named::Dragonfly { p } => BookSimNetwork::Dragonfly { p: *p },
         Named::Anynet { file: named, p } => {
             let Some((name, text)) = file else {
                 let why = format!("{named} is not given");
@@ -71,7 +71,7 @@ fn network(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<Network
             let row = |row: &Vec<anynet::PortNeighbour>| {
                 row.iter().map(|to| (to.router, to.latency)).collect()
             };
-            Network::Anynet {
+            BookSimNetwork::Anynet {
                 neighbours: read.neighbours().iter().map(row).collect(),
                 endpoints: read.endpoints().to_vec(),
             }

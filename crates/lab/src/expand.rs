@@ -2,13 +2,13 @@
 //! point.
 
 use crate::plugins::{Plugin, PluginKind, find, listed};
-use crate::spec::{Experiment, Point};
+use crate::spec::{Experiment, ExperimentPoint};
 use crate::stages::{InputKind, STAGES};
 use crate::sweep::SweptPoint;
 use crate::{place, stages, sweep, tables};
 use base::Refusal;
 use engines::ask;
-use engines::lanes::LaneChoice;
+use engines::lanes::LaneMethodChoice;
 use fabric::network::Failures;
 use plan::FloorRules;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ pub struct ExpandedExperiment {
     pub experiment: Experiment,
     /// The points: those written out in their order, each with the zips of its sweep outermost,
     /// then the keys of the grid in the order of the file.
-    pub points: Vec<Point>,
+    pub points: Vec<ExperimentPoint>,
     /// The values that sweeps have given each point, in words; empty for a point without a sweep.
     pub swept: Vec<String>,
     /// Notes on parameters whose names have changed since the last version, each once.
@@ -116,7 +116,7 @@ fn checked(
     seed: u64,
     plugins: &[Plugin],
     notes: &mut Vec<String>,
-) -> Result<Point, Refusal> {
+) -> Result<ExperimentPoint, Refusal> {
     let mut point = tables::point(tree, plugins)?;
     renew(&mut point, notes)?;
     check(&mut point, plugins)?;
@@ -133,7 +133,7 @@ fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
 }
 
 /// Gives parameters with old names their new ones, and notes each change once.
-fn renew(point: &mut Point, notes: &mut Vec<String>) -> Result<(), Refusal> {
+fn renew(point: &mut ExperimentPoint, notes: &mut Vec<String>) -> Result<(), Refusal> {
     for (level, given) in &mut point.sim {
         let (Ok(entry), Some(table)) = (stages::simulator(level), given.as_object()) else {
             continue;
@@ -152,7 +152,7 @@ fn renew(point: &mut Point, notes: &mut Vec<String>) -> Result<(), Refusal> {
 
 /// Checks the measures of a point and fills in their defaults. Where they or the failures are
 /// random and have no seed of their own, they get the experiment's.
-fn complete(point: &mut Point, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
+fn complete(point: &mut ExperimentPoint, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
     if let Some(Value::Object(failures)) = point.topology.get_mut("failures")
         && failures.contains_key("random")
     {
@@ -215,7 +215,7 @@ fn needs_tables(name: &str, lacking: bool) -> Result<(), Refusal> {
 }
 
 /// Checks what can be checked without building anything, and fills in the parameters of routes.
-fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
+fn check(point: &mut ExperimentPoint, plugins: &[Plugin]) -> Result<(), Refusal> {
     if let Some(failures) = point.topology.get("failures") {
         base::fields::typed::<Failures>(failures).map_err(|(field, why)| {
             let help = base::taken::taken::<Failures>("failures", &field);
@@ -267,7 +267,7 @@ fn check(point: &mut Point, plugins: &[Plugin]) -> Result<(), Refusal> {
     let asked = match find(plugins, PluginKind::Engine, &routing.engine) {
         Some(plugin) => {
             let mut lanes = options.remove_entry("lanes").into_iter().collect();
-            LaneChoice::take(&mut lanes, true)
+            LaneMethodChoice::take(&mut lanes, true)
                 .and_then(|_| plugin.complete(&options))
                 .and_then(|_| ask::routes(routing.lmc, routing.layers))
         }
@@ -298,7 +298,7 @@ mod tests {
     fn a_file_without_a_sweep_is_one_point_with_defaults() {
         let e = expand(ONE, "one.toml", &[]).expect("valid");
         assert_eq!(e.points.len(), 1);
-        let Point { ebb, verify, .. } = &e.points[0];
+        let ExperimentPoint { ebb, verify, .. } = &e.points[0];
         assert_eq!(ebb.as_ref().map(|ebb| ebb.patterns), Some(1000));
         assert_eq!(verify.as_ref().map(|verify| verify.hop_limit), Some(64));
         assert!(e.points[0].deploy.is_none());

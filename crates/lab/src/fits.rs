@@ -4,7 +4,7 @@ use base::stage::parameters;
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use packet::case::GivenTraffic;
-use paths::NetworkOrTables;
+use paths::PathSource;
 use paths::loads::Loads;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -21,10 +21,10 @@ pub fn simulation(
     on: &Arc<Topology>,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
-    let source = NetworkOrTables::Network(on.clone());
+    let source = PathSource::Network(on.clone());
     match level {
         "flit" => {
-            let spec = parameters::<flit::spec::Spec>(given)?;
+            let spec = parameters::<flit::spec::FlitParameters>(given)?;
             let case = flit::case::FlitCase::new(source, &spec, None, watch)?;
             match &spec.load {
                 Loads::At(loads) => Ok(loads.iter().try_for_each(|&load| case.check(load))?),
@@ -32,7 +32,7 @@ pub fn simulation(
             }
         }
         "packet" => {
-            let spec = parameters::<packet::spec::Spec>(given)?;
+            let spec = parameters::<packet::spec::PacketParameters>(given)?;
             packet::case::PacketCase::new(source, &spec, GivenTraffic::default(), watch).map(drop)
         }
         _ => Ok(()),

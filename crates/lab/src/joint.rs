@@ -15,7 +15,7 @@ use mapping::chain;
 use mapping::evaluate::{MappingFigures, evaluate, flows};
 use mapping::fractional::{FractionalRouting, SwitchDemand};
 use mapping::map::{MappingRequest, MappingResult, SearchEffort, map};
-use mapping::paths::MappingPaths;
+use mapping::paths::TrafficPathRule;
 use rayon::prelude::*;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -41,7 +41,7 @@ const LITTLE: f64 = 0.005;
 const STEPS: u32 = 300;
 
 /// The request of a joint mapping and routing; `request.paths` are the shortest ones.
-pub struct JointRequest<'a> {
+pub struct JointMappingRequest<'a> {
     /// The network.
     pub on: &'a Arc<Topology>,
     /// The request of the mapping: graph, slots, limit, effort. If it has steps or a start, they
@@ -55,7 +55,7 @@ pub struct JointRequest<'a> {
 
 /// The result of one step.
 #[derive(Debug, Clone, Serialize)]
-pub struct StepResult {
+pub struct JointStepResult {
     /// The kind of step: `mapping`, `routing`, or `mapping for the tables`.
     pub step: &'static str,
     /// The part by which hop-bytes were allowed to grow in this mapping.
@@ -71,13 +71,13 @@ pub struct StepResult {
 }
 
 /// A mapping with tables made for it.
-pub struct JointResult {
+pub struct JointMappingResult {
     /// The mapping.
     pub mapped: MappingResult,
     /// The tables made for the mapping.
     pub routing: Routing,
     /// The result of each step.
-    pub steps: Vec<StepResult>,
+    pub steps: Vec<JointStepResult>,
     /// Lower bound of the congestion of this mapping, unless the network is too large to compute
     /// it.
     pub bound: Option<f64>,
@@ -99,12 +99,12 @@ impl RoutedMapping {
         self.figures.maximum_congestion
     }
 
-    fn result(&self) -> StepResult {
-        StepResult::of("routing", &self.figures, self.bound, self.limit, self.seed)
+    fn result(&self) -> JointStepResult {
+        JointStepResult::of("routing", &self.figures, self.bound, self.limit, self.seed)
     }
 }
 
-impl StepResult {
+impl JointStepResult {
     fn of(
         step: &'static str,
         it: &MappingFigures,
@@ -123,16 +123,19 @@ impl StepResult {
 /// # Errors
 /// The errors of [`map`] and of the engine; when the options have flows, or `watch` says stop
 /// before there are any tables.
-pub fn joint(asked: &JointRequest<'_>, watch: &dyn Watch) -> Result<JointResult, Stop> {
+pub fn joint(
+    asked: &JointMappingRequest<'_>,
+    watch: &dyn Watch,
+) -> Result<JointMappingResult, Stop> {
     let slack = slack(asked.options)?;
     let engine = engines::engine(ENGINE)?;
-    let run = JointRun { asked, engine, slack };
+    let run = JointMappingRun { asked, engine, slack };
     let request = &asked.request;
     let fixed = !request.steps.is_empty() || request.start.is_some();
     let tried = run.tried(fixed);
     let (mut steps, mut states, mut interrupted) = (Vec::new(), Vec::new(), false);
     let mut refused = None;
-    let all: Vec<Result<(StepResult, RoutedMapping, bool), Stop>> =
+    let all: Vec<Result<(JointStepResult, RoutedMapping, bool), Stop>> =
         tried.par_iter().map(|one| run.first(one, watch)).collect();
     for one in all {
         match one {
@@ -155,7 +158,7 @@ pub fn joint(asked: &JointRequest<'_>, watch: &dyn Watch) -> Result<JointResult,
         interrupted = run.alternate(&mut best, &mut steps, watch)?;
     }
     let mapped = MappingResult { places: best.places, interrupted };
-    Ok(JointResult { mapped, routing: best.routing, steps, bound: best.bound })
+    Ok(JointMappingResult { mapped, routing: best.routing, steps, bound: best.bound })
 }
 
 /// The number of hops by which paths may be longer than the shortest.
@@ -172,13 +175,13 @@ fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
 
 /// A run of the joint mapping and routing: its request, its engine, and how many hops longer than
 /// minimal paths may be.
-struct JointRun<'a> {
-    asked: &'a JointRequest<'a>,
+struct JointMappingRun<'a> {
+    asked: &'a JointMappingRequest<'a>,
     engine: &'static EngineEntry,
     slack: u32,
 }
 
-impl JointRun<'_> {
+impl JointMappingRun<'_> {
     /// The limit on hop-bytes and the seed of each of the first mappings.
     fn tried(&self, fixed: bool) -> Vec<(f64, u64)> {
         let MappingRequest { hops_limit, seed, effort, .. } = self.asked.request;
@@ -195,7 +198,7 @@ impl JointRun<'_> {
         &self,
         &(limit, seed): &(f64, u64),
         watch: &dyn Watch,
-    ) -> Result<(StepResult, RoutedMapping, bool), Stop> {
+    ) -> Result<(JointStepResult, RoutedMapping, bool), Stop> {
         let request = &self.asked.request;
         let effort = if request.effort == SearchEffort::Best {
             SearchEffort::Normal
@@ -209,7 +212,7 @@ impl JointRun<'_> {
         let mapped =
             map(&MappingRequest { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
         let it = evaluate(request.paths, request.graph, &mapped.places, watch)?.figures;
-        let result = StepResult::of("mapping", &it, None, limit, seed);
+        let result = JointStepResult::of("mapping", &it, None, limit, seed);
         Ok((result, self.routed(mapped.places, limit, seed, watch)?, mapped.interrupted))
     }
 
@@ -258,7 +261,7 @@ impl JointRun<'_> {
         watch: &dyn Watch,
     ) -> Result<MappingFigures, Stop> {
         let graph = self.asked.request.graph;
-        Ok(evaluate(MappingPaths::Tables(routing), graph, places, watch)?.figures)
+        Ok(evaluate(TrafficPathRule::Tables(routing), graph, places, watch)?.figures)
     }
 
     /// Refines the mapping for its tables and makes new tables for it, as long as that helps;
@@ -266,7 +269,7 @@ impl JointRun<'_> {
     fn alternate(
         &self,
         best: &mut RoutedMapping,
-        steps: &mut Vec<StepResult>,
+        steps: &mut Vec<JointStepResult>,
         watch: &dyn Watch,
     ) -> Result<bool, Stop> {
         for round in 0..ROUNDS {
@@ -288,11 +291,11 @@ impl JointRun<'_> {
         &self,
         at: &RoutedMapping,
         round: u64,
-        steps: &mut Vec<StepResult>,
+        steps: &mut Vec<JointStepResult>,
         watch: &dyn Watch,
     ) -> Result<RoutedMapping, Stop> {
         let request = MappingRequest {
-            paths: MappingPaths::Tables(&at.routing),
+            paths: TrafficPathRule::Tables(&at.routing),
             steps: &chain::parse("congestion")?,
             start: Some(&at.places),
             hops_limit: at.limit,
@@ -302,7 +305,7 @@ impl JointRun<'_> {
         let places = map(&request, watch)?.places;
         let figures = self.worth(&at.routing, &places, watch)?;
         let step = "mapping for the tables";
-        steps.push(StepResult::of(step, &figures, None, at.limit, request.seed));
+        steps.push(JointStepResult::of(step, &figures, None, at.limit, request.seed));
         let refined = RoutedMapping { places, figures, ..at.clone() };
         let next = self.routed(refined.places.clone(), at.limit, request.seed, watch)?;
         steps.push(next.result());

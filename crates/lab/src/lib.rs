@@ -19,4 +19,4 @@ mod tables;
 
 pub use expand::expand;
 pub use place::placed;
-pub use spec::{Experiment, Point};
+pub use spec::{Experiment, ExperimentPoint};

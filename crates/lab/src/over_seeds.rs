@@ -119,7 +119,7 @@ fn merged(values: &[&Value]) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::stage::BetterValues;
+    use base::stage::BetterDirection;
 
     const COLUMNS: &[RecordColumn] = &[
         RecordColumn::new(
@@ -128,7 +128,7 @@ mod tests {
             ColumnType::Real,
             "",
             "a rate",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "time",
@@ -136,7 +136,7 @@ mod tests {
             ColumnType::Real,
             "ns",
             "a time",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
     ];
 

@@ -8,13 +8,13 @@
 use crate::booksim::{BookSimCase, case};
 use base::{Refusal, ResourceNeed, Stop, Watch};
 use flit::booksim::freedom;
-use flit::booksim::routing::ExploredGuide;
+use flit::booksim::routing::EnumerableRouting;
 use flit::engine::{ClassTally, EngineSetup};
-use flit::row::PointRow;
-use flit::run::{DrainCondition, RunResult, SteppedRun};
+use flit::row::LoadPointRow;
+use flit::run::{DrainCondition, RunResult, SteppedSimulation};
 use flit::seen::{ChannelCounts, NetworkNames};
 use flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
-use formats::booksim::{BookSimClass, BookSimConfig, SimulationKind};
+use formats::booksim::{BookSimConfig, BookSimTrafficClass, SimulationKind};
 use serde::Serialize;
 use traffic::process::{InjectionClass as Sent, OfferedLoad};
 use verify::Verdict;
@@ -29,7 +29,7 @@ pub struct BookSimSimulation {
 
 /// The result of a run through its sampling periods.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SampledRun {
+pub struct SamplingResult {
     /// The point of the run.
     pub point: RunResult,
     /// What ended the sampling periods.
@@ -98,23 +98,26 @@ impl BookSimSimulation {
     ///
     /// # Errors
     /// When `watch` says stop.
-    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<SampledRun, Stop> {
-        let run = SteppedRun::new(self.setup(self.case.wiring.paying(threads)))?;
+    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<SamplingResult, Stop> {
+        let run = SteppedSimulation::new(self.setup(self.case.wiring.paying(threads)))?;
         let last = vec![(0.0, 0.0); self.case.classes.len()];
         let traces = ChannelCounts::none(self.case.router.virtual_channels);
-        Sampling { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
+        SamplingRun { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
     }
 
     /// The figures of a point as users read them: of all classes together, and of each where there
     /// are several.
-    pub fn rows(&self, point: &RunResult) -> (PointRow, Vec<PointRow>) {
+    pub fn rows(&self, point: &RunResult) -> (LoadPointRow, Vec<LoadPointRow>) {
         let names = NetworkNames::numbered(&self.case.wiring);
-        (PointRow::of(point, &self.case.wiring, &names, false), PointRow::of_classes(point, &names))
+        (
+            LoadPointRow::of(point, &self.case.wiring, &names, false),
+            LoadPointRow::of_classes(point, &names),
+        )
     }
 
     /// The setup with which the flit engine runs this simulation.
     pub fn setup(&self, threads: usize) -> EngineSetup<'_> {
-        let guide: &dyn ExploredGuide = &*self.case.guide;
+        let guide: &dyn EnumerableRouting = &*self.case.guide;
         EngineSetup {
             wiring: &self.case.wiring,
             router: &self.case.router,
@@ -146,9 +149,9 @@ const DRAIN_CYCLES: u32 = 1 << 28;
 const PATIENCE: u32 = 100_000;
 
 /// A run of sampling periods, until latency and accepted load no longer change.
-struct Sampling<'a> {
+struct SamplingRun<'a> {
     of: &'a BookSimSimulation,
-    run: SteppedRun<'a>,
+    run: SteppedSimulation<'a>,
     /// The latency and accepted load of each class at the end of the last period.
     last: Vec<(f64, f64)>,
     /// What was observed since statistics began.
@@ -165,8 +168,8 @@ struct RelativeChange {
     accepted: f64,
 }
 
-impl Sampling<'_> {
-    fn through(mut self, watch: &dyn Watch) -> Result<SampledRun, Stop> {
+impl SamplingRun<'_> {
+    fn through(mut self, watch: &dyn Watch) -> Result<SamplingResult, Stop> {
         let (periods, ended) = self.periods(watch)?;
         let each = self.of.config.run.sample_period;
         let measured = self.since * each..periods * each;
@@ -176,7 +179,7 @@ impl Sampling<'_> {
             }
             other => other,
         };
-        Ok(SampledRun { point: self.run.point(measured, self.traces), ended })
+        Ok(SamplingResult { point: self.run.point(measured, self.traces), ended })
     }
 
     /// Runs all periods; returns their number, and what ended them.
@@ -264,8 +267,8 @@ impl Sampling<'_> {
     /// limit.
     fn is_above_limit(
         &self,
-        classes: &[BookSimClass],
-        counts: impl Fn(&BookSimClass) -> bool,
+        classes: &[BookSimTrafficClass],
+        counts: impl Fn(&BookSimTrafficClass) -> bool,
     ) -> bool {
         if self.of.config.run.simulation != SimulationKind::Latency
             || classes.iter().all(|c| c.latency_limit.is_none())

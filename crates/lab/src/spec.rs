@@ -3,7 +3,7 @@
 
 use crate::stages::{SIMULATORS, STAGES, StageEntry};
 use base::Refusal;
-use engines::lanes::LaneChoice;
+use engines::lanes::LaneMethodChoice;
 use measure::load::sent::TrafficParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,7 +61,8 @@ pub struct Sweep {
 
 /// One point: a network, its routing, and what to find out about them.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Point {
+#[schemars(rename = "Point")]
+pub struct ExperimentPoint {
     /// Name of the network in tables and charts; its recipe when left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
@@ -75,7 +76,7 @@ pub struct Point {
     pub routing: Option<RoutingChoice>,
     /// The method by which routes get their lanes; left out: that of the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<LaneChoice>,
+    pub lanes: Option<LaneMethodChoice>,
     /// Proof of the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify: Option<VerifyOptions>,
@@ -93,7 +94,7 @@ pub struct Point {
     pub measures: Map<String, Value>,
 }
 
-impl Point {
+impl ExperimentPoint {
     /// The options of the engine, including the lanes of the point.
     ///
     /// # Errors
@@ -192,7 +193,7 @@ pub enum DeployFabric {
 
 /// The experiment with all defaults filled in and all points spelled out, as TOML text that
 /// [`crate::expand()`] reads again.
-pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
+pub fn effective(experiment: &Experiment, points: &[ExperimentPoint]) -> String {
     /// An experiment with all defaults written out.
     #[derive(Serialize)]
     struct EffectiveExperiment<'a> {
@@ -201,7 +202,7 @@ pub fn effective(experiment: &Experiment, points: &[Point]) -> String {
         seed: u64,
         #[serde(skip_serializing_if = "<[String]>::is_empty")]
         plugins: &'a [String],
-        point: &'a [Point],
+        point: &'a [ExperimentPoint],
     }
     let Experiment { schema, name, seed, plugins, .. } = experiment;
     let all = EffectiveExperiment { schema: *schema, name, seed: *seed, plugins, point: points };
@@ -259,7 +260,7 @@ fn refer(value: &mut Value, from: &str, to: &str) {
 /// The JSON schema of the experiment file, for editors and for tests.
 pub fn schema() -> Value {
     let mut schema = schemars::schema_for!(Experiment).to_value();
-    let point = schemars::schema_for!(Point).to_value();
+    let point = schemars::schema_for!(ExperimentPoint).to_value();
     // a file is an experiment whose other keys are those of a point; none of these is required
     // before the sweep has been applied
     if let (Some(all), Some(extra)) = (schema.as_object_mut(), point.as_object()) {

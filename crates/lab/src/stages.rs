@@ -1,14 +1,15 @@
 //! The measures and the simulators: a row for each, whatever crate it stands in, and the inputs
 //! they are run on.
 //!
-//! A new measure is one file that implements [`Stage`]; `cargo xtask gen` adds its row. A simulator
-//! is a stage too, called `sim.LEVEL`; its function and its command are those of all simulators.
+//! A new measure is one file that implements [`ExperimentStage`]; `cargo xtask gen` adds its row. A
+//! simulator is a stage too, called `sim.LEVEL`; its function and its command are those of all
+//! simulators.
 
 use crate::over_seeds::over_seeds;
 use base::part::Part;
 use base::renamed::{RenameNote, RenamedParameter};
 use base::stage::{parameters, renewed};
-use base::{RecordColumn, RecordJson, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::{ExperimentStage, RecordColumn, RecordJson, Refusal, ResourceNeed, Stop, Watch};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
@@ -28,7 +29,7 @@ use traffic::times::TimedPackets;
 use traffic::workload::Schedule;
 
 // gen:begin
-/// Every `Stage`, by crate and file; written by `cargo xtask gen`.
+/// Every `ExperimentStage`, by crate and file; written by `cargo xtask gen`.
 #[rustfmt::skip]
 pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<engines::lanes::needed::LanesNeededParams>(),
@@ -37,7 +38,7 @@ pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<measure::load::ebb::EbbParams>(),
     StageEntry::of::<measure::load::edge_load::EdgeLoadParams>(),
     StageEntry::of::<measure::load::simulated::CongestionParams>(),
-    StageEntry::of::<measure::structure::resilience::ResilienceRules>(),
+    StageEntry::of::<measure::structure::resilience::ResilienceParameters>(),
     StageEntry::of::<measure::structure::surveyed::StructureParams>(),
     StageEntry::of::<plan::priced::CostParams>(),
     StageEntry::of::<verify::proof::ProofParams>(),
@@ -46,9 +47,9 @@ pub static STAGES: &[StageEntry] = &[
 
 /// The simulators.
 pub static SIMULATORS: &[StageEntry] = &[
-    StageEntry::of::<flit::spec::Spec>(),
-    StageEntry::of::<message::stage::Spec>(),
-    StageEntry::of::<packet::spec::Spec>(),
+    StageEntry::of::<flit::spec::FlitParameters>(),
+    StageEntry::of::<message::stage::MessageParameters>(),
+    StageEntry::of::<packet::spec::PacketParameters>(),
 ];
 
 /// The kinds of inputs that stages are run on.
@@ -176,7 +177,7 @@ impl StageEntry {
     /// The row of stage `S`.
     pub const fn of<S>() -> Self
     where
-        S: Stage,
+        S: ExperimentStage,
         for<'a> S::Input<'a>: StageInput<'a>,
     {
         Self {
@@ -259,7 +260,8 @@ impl StageEntry {
 }
 
 /// The simulators that run a single seed at a time.
-const SEED_BY_SEED: [&str; 2] = [message::stage::Spec::NAME, packet::spec::Spec::NAME];
+const SEED_BY_SEED: [&str; 2] =
+    [message::stage::MessageParameters::NAME, packet::spec::PacketParameters::NAME];
 
 /// The seed of the first of several runs, and their number; `None` where there is one run, or where
 /// the number is out of range, which the run then refuses.
@@ -329,14 +331,14 @@ pub fn simulated(
     size: &NetworkSize,
 ) -> Result<ResourceNeed, Refusal> {
     let found = simulator(name)?.part.name;
-    if found == message::stage::Spec::NAME {
+    if found == message::stage::MessageParameters::NAME {
         let switches = size.switches;
         return Ok(ResourceNeed::new(switches * switches, 0.0));
     }
-    if found == packet::spec::Spec::NAME {
-        return Ok(parameters::<packet::spec::Spec>(given)?.need_of(size));
+    if found == packet::spec::PacketParameters::NAME {
+        return Ok(parameters::<packet::spec::PacketParameters>(given)?.need_of(size));
     }
-    Ok(parameters::<flit::spec::Spec>(given)?.need_of(size))
+    Ok(parameters::<flit::spec::FlitParameters>(given)?.need_of(size))
 }
 
 /// The row of the measure or simulator called `name`.

@@ -325,7 +325,7 @@ mod tests {
     /// The label, selection and loads of each point.
     fn seen(more: &str) -> Vec<String> {
         let found = expand(&format!("{FILE}\n{more}"), "s.toml", &[]).expect("valid");
-        let of = |point: &crate::spec::Point| {
+        let of = |point: &crate::spec::ExperimentPoint| {
             let flit = point.sim.get("flit");
             let of = |key: &str| flit.map_or_else(String::new, |flit| flit[key].to_string());
             let label = point.label.as_deref().unwrap_or("?");

@@ -2,13 +2,14 @@
 
 use crate::plugins::Plugin;
 use crate::spec::{
-    DeployOptions, EbbOptions, Experiment, KEYS, Point, RoutingChoice, Sweep, VerifyOptions,
+    DeployOptions, EbbOptions, Experiment, ExperimentPoint, KEYS, RoutingChoice, Sweep,
+    VerifyOptions,
 };
 use crate::stages::{SIMULATORS, STAGES};
 use base::taken::taken;
 use base::words::did_you_mean;
 use base::{Refusal, fields};
-use engines::lanes::LaneChoice;
+use engines::lanes::LaneMethodChoice;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -19,10 +20,10 @@ type CheckFn = fn(&str, &Value) -> Result<(), Refusal>;
 ///
 /// # Errors
 /// The invalid table and key, what is wrong, and what the key takes.
-pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> {
+pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<ExperimentPoint, Refusal> {
     let tables: [(&str, CheckFn); 5] = [
         ("routing", one::<RoutingChoice>),
-        ("lanes", one::<LaneChoice>),
+        ("lanes", one::<LaneMethodChoice>),
         ("verify", one::<VerifyOptions>),
         ("ebb", one::<EbbOptions>),
         ("deploy", one::<DeployOptions>),
@@ -41,7 +42,11 @@ pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<Point, Refusal> 
         }
     }
     fields::typed(tree).map_err(|(field, why)| {
-        let help = if field.is_empty() { keys(plugins) } else { taken::<Point>("a point", &field) };
+        let help = if field.is_empty() {
+            keys(plugins)
+        } else {
+            taken::<ExperimentPoint>("a point", &field)
+        };
         Refusal::new(field, why, help)
     })
 }

@@ -1,7 +1,7 @@
 //! The busiest channels of a mapping, and the pairs of processes that load them.
 
 use crate::lists::ChannelLists;
-use crate::paths::MappingPaths;
+use crate::paths::TrafficPathRule;
 use crate::slots::ProcessSlots;
 use base::Refusal;
 use std::collections::BTreeMap;
@@ -31,7 +31,7 @@ const MOST_PAIRS: usize = 1 << 18;
 /// # Errors
 /// When a process is on an endpoint that does not work.
 pub fn busiest(
-    paths: MappingPaths<'_>,
+    paths: TrafficPathRule<'_>,
     graph: &CommunicationGraph,
     places: &[u32],
     loads: &[f64],

@@ -2,7 +2,7 @@
 //! `greedy+anneal`.
 
 use crate::arrangement::Arrangement;
-use crate::method::{CompiledMetric, METHODS, MethodEntry};
+use crate::method::{CompiledMetric, METHODS, MappingMethodEntry};
 use crate::run::MappingRun;
 use base::words::did_you_mean;
 use base::{Interrupted, Refusal, Stop};
@@ -14,7 +14,7 @@ pub const AUTO: &str = "auto";
 ///
 /// # Errors
 /// When there is no such method, or a later step would make a new mapping instead of improving one.
-pub fn parse(text: &str) -> Result<Vec<&'static MethodEntry>, Refusal> {
+pub fn parse(text: &str) -> Result<Vec<&'static MappingMethodEntry>, Refusal> {
     if text == AUTO {
         return Ok(Vec::new());
     }
@@ -42,7 +42,7 @@ pub fn parse(text: &str) -> Result<Vec<&'static MethodEntry>, Refusal> {
 /// When a step cannot map this problem, or `start` is not a mapping of it.
 pub(crate) fn follow<M: CompiledMetric>(
     run: &MappingRun<'_, M>,
-    steps: &[&MethodEntry],
+    steps: &[&MappingMethodEntry],
     start: Option<&[u32]>,
 ) -> Result<Arrangement, Refusal> {
     let mut at = match start {

@@ -5,7 +5,7 @@
 
 use crate::capacity::capacities;
 use crate::fractional::FractionalRouting;
-use crate::paths::MappingPaths;
+use crate::paths::TrafficPathRule;
 use crate::slots::{switch_of, unreachable, working_rails};
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
 use fabric::Topology;
@@ -32,7 +32,7 @@ pub struct MappingFigures {
 
 /// The figures of a mapping, and the load of every channel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Evaluation {
+pub struct MappingEvaluation {
     /// The figures of the mapping.
     pub figures: MappingFigures,
     /// The load of every channel between switches, by its number [bytes per capacity of the fastest
@@ -55,15 +55,15 @@ struct SwitchFlow {
 /// When an endpoint does not exist or does not work, no path connects two of them, or `watch` says
 /// stop.
 pub fn evaluate(
-    paths: MappingPaths<'_>,
+    paths: TrafficPathRule<'_>,
     graph: &CommunicationGraph,
     places: &[u32],
     watch: &dyn Watch,
-) -> Result<Evaluation, Stop> {
+) -> Result<MappingEvaluation, Stop> {
     let on = paths.topology();
     let rails = working_rails(on);
     check_places(on, graph, &rails, places)?;
-    let by_terminal = matches!(paths, MappingPaths::Tables(_));
+    let by_terminal = matches!(paths, TrafficPathRule::Tables(_));
     let mut flows = Vec::with_capacity(graph.pairs());
     let mut ends = EndpointLoads::new(on);
     for one in graph.sent() {
@@ -75,9 +75,11 @@ pub fn evaluate(
     flows.sort_by_key(|flow| (flow.to, flow.from));
     let mut sums = LoadSums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
     match paths {
-        MappingPaths::Shortest(_) => split(on, &flows, &mut sums, watch)?,
-        MappingPaths::Tables(routing) => follow(paths, routing.layers(), &flows, &mut sums, watch)?,
-        MappingPaths::Split(shares) => share(shares, &flows, &mut sums),
+        TrafficPathRule::Shortest(_) => split(on, &flows, &mut sums, watch)?,
+        TrafficPathRule::Tables(routing) => {
+            follow(paths, routing.layers(), &flows, &mut sums, watch)?;
+        }
+        TrafficPathRule::Split(shares) => share(shares, &flows, &mut sums),
     }
     let capacity = capacities(on);
     for (load, capacity) in sums.loads.iter_mut().zip(&capacity).filter(|(_, c)| **c > 0.0) {
@@ -94,7 +96,7 @@ pub fn evaluate(
             / working.max(1) as f64,
         endpoint_congestion: ends.largest(on),
     };
-    Ok(Evaluation { figures, loads: sums.loads })
+    Ok(MappingEvaluation { figures, loads: sums.loads })
 }
 
 /// The bytes that each switch sends to each terminal under a mapping: source switch, terminal,
@@ -257,7 +259,7 @@ fn split(
 
 /// Loads of flows that follow the routes of tables.
 fn follow(
-    paths: MappingPaths<'_>,
+    paths: TrafficPathRule<'_>,
     layers: u32,
     flows: &[SwitchFlow],
     sums: &mut LoadSums,

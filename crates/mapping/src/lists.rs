@@ -2,7 +2,7 @@
 //! it is first needed.
 
 use crate::capacity::capacities;
-use crate::paths::MappingPaths;
+use crate::paths::TrafficPathRule;
 use crate::slots::{ProcessSlots, switch_of};
 use base::{Graph, Refusal, SwitchId};
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ const MOST_DENSE: usize = 1 << 23;
 /// Lists of the channels between places. A place is a site. With tables, whose routes depend on the
 /// endpoint, the destination is an endpoint instead.
 pub struct ChannelLists<'a> {
-    paths: MappingPaths<'a>,
+    paths: TrafficPathRule<'a>,
     slots: &'a ProcessSlots,
     capacity: Vec<f64>,
     /// The target of each slot: its site or, with tables, the index of its endpoint.
@@ -25,7 +25,7 @@ pub struct ChannelLists<'a> {
     targets: usize,
     /// One slot of each target.
     slot_of: Vec<u32>,
-    index: PairIndex,
+    index: ChannelListIndex,
     ranges: Vec<(u32, u32)>,
     shares: Vec<ChannelShare>,
     /// Distances to a destination switch, kept once they are computed.
@@ -63,22 +63,22 @@ fn search(graph: &Graph, home: u32, source: u32, far: &mut Vec<u32>, order: &mut
 }
 
 /// The list of each pair of places, by number.
-enum PairIndex {
+enum ChannelListIndex {
     Dense(Vec<u32>),
     Sparse(HashMap<u64, u32>),
 }
 
 impl<'a> ChannelLists<'a> {
     /// Lists for these slots, none of which is computed yet.
-    pub fn new(paths: MappingPaths<'a>, slots: &'a ProcessSlots) -> Self {
+    pub fn new(paths: TrafficPathRule<'a>, slots: &'a ProcessSlots) -> Self {
         let count = slots.count() as u32;
         let (mut target, mut slot_of) = (Vec::new(), Vec::new());
         match paths {
-            MappingPaths::Shortest(_) | MappingPaths::Split(_) => {
+            TrafficPathRule::Shortest(_) | TrafficPathRule::Split(_) => {
                 target.extend((0..count).map(|s| slots.site(s)));
                 slot_of.extend((0..slots.sites() as u32).map(|site| slots.of_site(site)[0]));
             }
-            MappingPaths::Tables(_) => {
+            TrafficPathRule::Tables(_) => {
                 for s in 0..count {
                     if s == 0 || slots.endpoint(s) != slots.endpoint(s - 1) {
                         slot_of.push(s);
@@ -90,9 +90,9 @@ impl<'a> ChannelLists<'a> {
         let targets = slot_of.len();
         let pairs = slots.sites() * targets;
         let index = if pairs <= MOST_DENSE {
-            PairIndex::Dense(vec![u32::MAX; pairs])
+            ChannelListIndex::Dense(vec![u32::MAX; pairs])
         } else {
-            PairIndex::Sparse(HashMap::new())
+            ChannelListIndex::Sparse(HashMap::new())
         };
         Self {
             paths,
@@ -122,8 +122,8 @@ impl<'a> ChannelLists<'a> {
     pub fn of(&mut self, from: u32, target: u32) -> &[ChannelShare] {
         let pair = from as usize * self.targets + target as usize;
         let known = match &self.index {
-            PairIndex::Dense(all) => all[pair],
-            PairIndex::Sparse(all) => all.get(&(pair as u64)).copied().unwrap_or(u32::MAX),
+            ChannelListIndex::Dense(all) => all[pair],
+            ChannelListIndex::Sparse(all) => all.get(&(pair as u64)).copied().unwrap_or(u32::MAX),
         };
         let at = if known == u32::MAX { self.make(from, target, pair) } else { known };
         let (begin, end) = self.ranges[at as usize];
@@ -149,8 +149,8 @@ impl<'a> ChannelLists<'a> {
         self.ranges.push((begin, self.shares.len() as u32));
         let at = self.ranges.len() as u32 - 1;
         match &mut self.index {
-            PairIndex::Dense(all) => all[pair] = at,
-            PairIndex::Sparse(all) => {
+            ChannelListIndex::Dense(all) => all[pair] = at,
+            ChannelListIndex::Sparse(all) => {
                 all.insert(pair as u64, at);
             }
         }
@@ -167,10 +167,10 @@ impl<'a> ChannelLists<'a> {
         let slots = self.slots;
         let sources = slots.rails(from);
         let own: Vec<_> = match self.paths {
-            MappingPaths::Shortest(_) | MappingPaths::Split(_) => {
+            TrafficPathRule::Shortest(_) | TrafficPathRule::Split(_) => {
                 slots.rails(slots.site(slot)).to_vec()
             }
-            MappingPaths::Tables(_) => {
+            TrafficPathRule::Tables(_) => {
                 let e = base::EndpointId(slots.endpoint(slot));
                 let all = (0..).map(base::TerminalId).zip(on.terminals());
                 let of = all.filter(|(t, own)| own.endpoint == e && on.terminal_is_up(*t));
@@ -186,11 +186,11 @@ impl<'a> ChannelLists<'a> {
             let share = 1.0 / pairs.len() as f64;
             let source = switch_of(on, a);
             match self.paths {
-                MappingPaths::Shortest(_) => self.split(source, switch_of(on, b), share, found),
-                MappingPaths::Split(shares) => {
+                TrafficPathRule::Shortest(_) => self.split(source, switch_of(on, b), share, found),
+                TrafficPathRule::Split(shares) => {
                     shares.collect(source, switch_of(on, b), share, found);
                 }
-                MappingPaths::Tables(routing) => {
+                TrafficPathRule::Tables(routing) => {
                     for layer in 0..routing.layers() {
                         let route = self.paths.route(layer, SwitchId(source), b)?;
                         let part = share / f64::from(routing.layers());

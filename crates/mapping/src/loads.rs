@@ -7,8 +7,8 @@
 
 use crate::arrangement::Arrangement;
 use crate::lists::ChannelLists;
-use crate::paths::MappingPaths;
-use crate::proposals::SwapProposals;
+use crate::paths::TrafficPathRule;
+use crate::proposals::SwapProposalGenerator;
 use base::seed::FastStream;
 use traffic::communication::CommunicationGraph;
 
@@ -58,8 +58,8 @@ pub fn is_better(a: ArrangementMerit, b: ArrangementMerit) -> bool {
 impl<'a> ChannelLoads<'a> {
     /// The loads of the graph's traffic, all 0 until [`Self::count`] is called.
     pub fn new(
-        paths: MappingPaths<'a>,
-        proposals: &SwapProposals<'a>,
+        paths: TrafficPathRule<'a>,
+        proposals: &SwapProposalGenerator<'a>,
         graph: &CommunicationGraph,
     ) -> Self {
         let slots = proposals.problem.slots;
@@ -250,7 +250,7 @@ impl<'a> ChannelLoads<'a> {
     /// A process at one end of a busy channel: the busiest of several drawn channels.
     pub(crate) fn at_busy(
         &self,
-        proposals: &SwapProposals<'_>,
+        proposals: &SwapProposalGenerator<'_>,
         at: &Arrangement,
         draw: &mut FastStream,
     ) -> Option<u32> {

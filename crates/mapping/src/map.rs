@@ -5,12 +5,12 @@ use crate::arrangement::Arrangement;
 use crate::chain;
 pub use crate::effort::{MappingObjective, SearchEffort};
 use crate::evaluate::evaluate;
-use crate::method::{CompiledMetric, MethodEntry, auto, pack};
+use crate::method::{CompiledMetric, MappingMethodEntry, auto, pack};
 use crate::metric::{SiteDistances, distances};
 use crate::near::NearSites;
-use crate::paths::MappingPaths;
+use crate::paths::TrafficPathRule;
 use crate::problem::{MappingProblem, PinnedProcess};
-use crate::proposals::SwapProposals;
+use crate::proposals::SwapProposalGenerator;
 use crate::run::MappingRun;
 use crate::slots::ProcessSlots;
 use base::{Quiet, Refusal, Stop, Watch};
@@ -23,13 +23,13 @@ pub struct MappingRequest<'a> {
     /// The traffic between processes.
     pub graph: &'a CommunicationGraph,
     /// The paths that traffic takes.
-    pub paths: MappingPaths<'a>,
+    pub paths: TrafficPathRule<'a>,
     /// The slots that processes can be put in.
     pub slots: &'a ProcessSlots,
     /// Processes that are fixed to an endpoint.
     pub pins: &'a [PinnedProcess],
     /// The steps of a method; empty for the portfolio.
-    pub steps: &'a [&'static MethodEntry],
+    pub steps: &'a [&'static MappingMethodEntry],
     /// The mapping to start from, an endpoint for each process; by default the linear mapping.
     pub start: Option<&'a [u32]>,
     /// The quantity to minimise.
@@ -90,7 +90,7 @@ fn with<M: CompiledMetric>(
     let near = NearSites::new(request.paths.topology(), slots);
     let longest = longest(metric, slots);
     let problem = MappingProblem::new(request.graph, slots, request.pins, longest)?;
-    let proposals = SwapProposals::new(&problem, &near);
+    let proposals = SwapProposalGenerator::new(&problem, &near);
     let run = MappingRun {
         graph: request.graph,
         paths: request.paths,
@@ -111,7 +111,7 @@ fn with<M: CompiledMetric>(
         chain::follow(&run, request.steps, request.start)?
     };
     if request.steps.is_empty() {
-        if let MappingPaths::Shortest(_) = request.paths {
+        if let TrafficPathRule::Shortest(_) = request.paths {
             pack(&problem, &mut found);
         }
         found = not_worse(request, &problem, found)?;

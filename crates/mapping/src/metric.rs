@@ -1,10 +1,10 @@
 //! Distances between sites: a table of bytes or words, or a formula where the network is a grid.
 
-use crate::paths::MappingPaths;
+use crate::paths::TrafficPathRule;
 use crate::slots::{ProcessSlots, switch_of, unreachable};
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use std::collections::BTreeMap;
 
 /// Distances between sites, in fractions of a hop so that means are whole numbers; symmetric.
@@ -85,13 +85,13 @@ const LARGE: usize = 2048;
 /// # Errors
 /// When no path connects two sites, or `watch` says stop.
 pub fn distances(
-    paths: MappingPaths<'_>,
+    paths: TrafficPathRule<'_>,
     slots: &ProcessSlots,
     watch: &dyn Watch,
 ) -> Result<(SiteDistances, i32), Stop> {
     let paths = paths.of_distances();
     let on = paths.topology();
-    if let (MappingPaths::Shortest(_), true) = (paths, slots.sites() >= LARGE)
+    if let (TrafficPathRule::Shortest(_), true) = (paths, slots.sites() >= LARGE)
         && let Some(grid) = grid(on, slots)
     {
         return Ok((SiteDistances::Grid(grid), 1));
@@ -102,7 +102,7 @@ pub fn distances(
     let mut far: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for a in 0..sites as u32 {
         watch.tick("distances", u64::from(a), sites as u64)?;
-        if let MappingPaths::Shortest(_) = paths {
+        if let TrafficPathRule::Shortest(_) = paths {
             far =
                 slots.switches(on, a).map(|s| (s, on.graph().distances_from(s as usize))).collect();
         }
@@ -112,7 +112,7 @@ pub fn distances(
             hops[a as usize * sites + b as usize] = units.min(32_000.0) as u16;
         }
     }
-    if let MappingPaths::Tables(_) = paths {
+    if let TrafficPathRule::Tables(_) = paths {
         for a in 0..sites {
             for b in 0..a {
                 let both = hops[a * sites + b] + hops[b * sites + a];
@@ -120,7 +120,7 @@ pub fn distances(
             }
         }
     }
-    let unit = if let MappingPaths::Tables(_) = paths { 2 * unit } else { unit };
+    let unit = if let TrafficPathRule::Tables(_) = paths { 2 * unit } else { unit };
     if hops.iter().all(|&h| h < 256) {
         let hops = hops.iter().map(|&h| h as u8).collect();
         return Ok((SiteDistances::Bytes(DistanceTable { sites, hops }), unit as i32));
@@ -129,8 +129,8 @@ pub fn distances(
 }
 
 /// The number of units of a hop that makes the means over rails and layers whole, where possible.
-fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &ProcessSlots) -> u32 {
-    let layers = if let MappingPaths::Tables(routing) = paths { routing.layers() } else { 1 };
+fn unit(paths: TrafficPathRule<'_>, on: &Topology, slots: &ProcessSlots) -> u32 {
+    let layers = if let TrafficPathRule::Tables(routing) = paths { routing.layers() } else { 1 };
     let mut unit = layers;
     let mut known = Vec::new();
     for site in 0..slots.sites() as u32 {
@@ -152,7 +152,7 @@ fn unit(paths: MappingPaths<'_>, on: &Topology, slots: &ProcessSlots) -> u32 {
 
 /// The sum of the distances over all pairs of rails of two sites, and the number of these pairs.
 fn between(
-    paths: MappingPaths<'_>,
+    paths: TrafficPathRule<'_>,
     on: &Topology,
     slots: &ProcessSlots,
     a: u32,
@@ -164,7 +164,7 @@ fn between(
         for &to in slots.rails(b).iter().filter(|&&to| on.plane_of(to) == on.plane_of(from)) {
             let source = SwitchId(switch_of(on, from));
             match paths {
-                MappingPaths::Shortest(_) => {
+                TrafficPathRule::Shortest(_) => {
                     let hops = far[&source.0][switch_of(on, to) as usize];
                     if hops == u32::MAX {
                         return Err(unreachable(paths.topology(), source.0, switch_of(on, to)));
@@ -172,13 +172,13 @@ fn between(
                     sum += hops;
                     pairs += 1;
                 }
-                MappingPaths::Tables(routing) => {
+                TrafficPathRule::Tables(routing) => {
                     for layer in 0..routing.layers() {
                         sum += paths.route(layer, source, to)?.len() as u32;
                         pairs += 1;
                     }
                 }
-                MappingPaths::Split(_) => unreachable!("distances are those of shortest paths"),
+                TrafficPathRule::Split(_) => unreachable!("distances are those of shortest paths"),
             }
         }
     }
@@ -192,7 +192,9 @@ fn between(
 
 /// The distance formula of a network that is a complete grid; it is checked from some switches.
 fn grid(on: &Topology, slots: &ProcessSlots) -> Option<GridDistances> {
-    let Geometry { form: PlaneForm::Grid(row), planes: 0 } = on.geometry() else { return None };
+    let Geometry { form: PlaneStructure::Grid(row), planes: 0 } = on.geometry() else {
+        return None;
+    };
     let of = |s: u32| &on.switches()[s as usize].coordinates;
     let dimensions = of(0).len();
     let single = (0..slots.sites() as u32).all(|site| slots.rails(site).len() == 1);

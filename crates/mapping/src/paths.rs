@@ -8,7 +8,7 @@ use fabric::tables::Routing;
 
 /// The rule by which traffic takes its paths through a network.
 #[derive(Clone, Copy)]
-pub enum MappingPaths<'a> {
+pub enum TrafficPathRule<'a> {
     /// Traffic splits evenly over all minimal next hops at every switch (ECMP).
     Shortest(&'a Topology),
     /// Traffic follows tables and splits evenly over their layers.
@@ -17,7 +17,7 @@ pub enum MappingPaths<'a> {
     Split(&'a FractionalRouting<'a>),
 }
 
-impl<'a> MappingPaths<'a> {
+impl<'a> TrafficPathRule<'a> {
     /// The network.
     pub fn topology(self) -> &'a Topology {
         match self {

@@ -7,7 +7,7 @@ use crate::problem::MappingProblem;
 use base::seed::FastStream;
 
 /// The generator of swap proposals.
-pub struct SwapProposals<'a> {
+pub struct SwapProposalGenerator<'a> {
     /// The mapping problem.
     pub problem: &'a MappingProblem<'a>,
     /// The sites around each site.
@@ -16,7 +16,7 @@ pub struct SwapProposals<'a> {
     movers: Vec<u32>,
 }
 
-impl<'a> SwapProposals<'a> {
+impl<'a> SwapProposalGenerator<'a> {
     /// Proposals for a problem.
     pub fn new(problem: &'a MappingProblem<'a>, near: &'a NearSites) -> Self {
         let moves = |p: &u32| !problem.is_pinned(*p) && !problem.row(*p).is_empty();

@@ -7,9 +7,9 @@ use crate::arrangement::Arrangement;
 use crate::effort::{MappingObjective, SearchEffort};
 use crate::metric::SiteMetric;
 use crate::near::NearSites;
-use crate::paths::MappingPaths;
+use crate::paths::TrafficPathRule;
 use crate::problem::MappingProblem;
-use crate::proposals::SwapProposals;
+use crate::proposals::SwapProposalGenerator;
 use base::{Interrupted, Watch};
 use fabric::Topology;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,7 +36,7 @@ pub(crate) struct MethodInput<'a> {
 /// A mapping request with everything computed from it.
 pub(crate) struct MappingRun<'a, M> {
     pub(crate) graph: &'a CommunicationGraph,
-    pub(crate) paths: MappingPaths<'a>,
+    pub(crate) paths: TrafficPathRule<'a>,
     pub(crate) objective: MappingObjective,
     pub(crate) hops_limit: f64,
     pub(crate) effort: SearchEffort,
@@ -44,7 +44,7 @@ pub(crate) struct MappingRun<'a, M> {
     pub(crate) metric: &'a M,
     pub(crate) problem: &'a MappingProblem<'a>,
     pub(crate) near: &'a NearSites,
-    pub(crate) proposals: &'a SwapProposals<'a>,
+    pub(crate) proposals: &'a SwapProposalGenerator<'a>,
     pub(crate) watch: &'a dyn Watch,
     /// Whether the watch has said stop.
     pub(crate) stopped: AtomicBool,

@@ -15,7 +15,8 @@ pub const HOPS_LIMIT_WITH_ROUTING: f64 = 0.3;
 /// The parameters of mappings. Those that are files for users have here what the files say.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct MappingParameters {
     /// Who sends how much to whom: a file (.mtx, Open MPI's monitoring (.prof), a dense matrix,
     /// METIS, Scotch, GOAL, a trace), or a graph that is made, as `stencil:shape=8x8,bytes=100`;
     /// see docs/mapping.md#communication-graphs.
@@ -64,7 +65,7 @@ pub struct Spec {
     pub tables: Option<String>,
 }
 
-impl Default for Spec {
+impl Default for MappingParameters {
     fn default() -> Self {
         Self {
             graph: String::new(),
@@ -90,7 +91,7 @@ impl Default for Spec {
     }
 }
 
-impl Spec {
+impl MappingParameters {
     /// The processes that are pinned to endpoints.
     pub fn pins(&self) -> Vec<PinnedProcess> {
         self.pin.iter().map(|&(process, endpoint)| PinnedProcess { process, endpoint }).collect()
@@ -117,7 +118,11 @@ impl MappingTask {
         needs: &'static [&'static str],
         without: &'static [&'static str],
     ) -> Self {
-        Self { part: Part::new(name, doc).takes::<Spec>().reads(FILES), needs, without }
+        Self {
+            part: Part::new(name, doc).takes::<MappingParameters>().reads(FILES),
+            needs,
+            without,
+        }
     }
 }
 
@@ -163,10 +168,10 @@ mod tests {
     #[test]
     fn words_are_read_and_others_refused_with_those_that_there_are() {
         let given = json!({"objective": "hops", "effort": "best", "pin": [[0, 3]]});
-        let spec: Spec = serde_json::from_value(given).expect("parameters");
+        let spec: MappingParameters = serde_json::from_value(given).expect("parameters");
         assert_eq!((spec.objective, spec.effort), (MappingObjective::Hops, SearchEffort::Best));
         assert_eq!(spec.pins(), [PinnedProcess { process: 0, endpoint: 3 }]);
-        let wrong = serde_json::from_value::<Spec>(json!({"objective": "hop"}));
+        let wrong = serde_json::from_value::<MappingParameters>(json!({"objective": "hop"}));
         let why = wrong.expect_err("no objective").to_string();
         assert!(why.contains("hops") && why.contains("congestion"), "{why}");
     }

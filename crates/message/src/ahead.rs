@@ -5,7 +5,7 @@
 //! answers many independent reads in the time of a few. So each of these reads is made for several
 //! events together, step by step. The values that are read have no effect on the results.
 
-use super::machine::{EventKind, Machine, NONE};
+use super::machine::{EventKind, NONE, SimulationState};
 use super::queue::{AHEAD, TimedEvent};
 use std::hint::black_box;
 
@@ -14,7 +14,7 @@ const MANY: usize = 1 << 18;
 /// Ranks whose numbers differ by no more are close: the hardware prefetches their data by itself.
 const CLOSE: u32 = 8;
 
-impl Machine<'_> {
+impl SimulationState<'_> {
     /// Whether prefetching is worth its time.
     pub(super) fn is_worth_looking_ahead(&self) -> bool {
         self.schedule.ops().len() >= MANY

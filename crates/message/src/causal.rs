@@ -23,7 +23,7 @@
 //! Source: the costs of Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2; the rules
 //! above are flyloom's own.
 
-use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
+use super::machine::{EventKind, InterfaceSide, PendingEvent, RunResult, SimulationState};
 use super::net::{NetworkRun, NetworkSetup, SentMessage};
 use super::parameters::{LogGops, ScaledCosts};
 use super::trace::{OpStep, OperationTimes};
@@ -61,7 +61,7 @@ pub(super) fn run(
     if net.is_some() {
         costs.byte = 0;
     }
-    let on = Machine::new(schedule, true);
+    let on = SimulationState::new(schedule, true);
     let mut run = CausalRun {
         on: if net.is_some() { on.over_network() } else { on },
         costs: &costs,
@@ -100,7 +100,7 @@ pub(super) fn run(
 }
 
 struct CausalRun<'a> {
-    on: Machine<'a>,
+    on: SimulationState<'a>,
     costs: &'a ScaledCosts,
     /// For each rank, the time at which the last byte of a large message left it most recently.
     left: Vec<u64>,
@@ -115,9 +115,9 @@ struct CausalRun<'a> {
 }
 
 impl CausalRun<'_> {
-    fn calculate(&mut self, due: &DueEvent) {
+    fn calculate(&mut self, due: &PendingEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
@@ -132,9 +132,9 @@ impl CausalRun<'_> {
     }
 
     /// Begins a send: a small message is sent, a large one requested.
-    fn send(&mut self, due: &DueEvent) {
+    fn send(&mut self, due: &PendingEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
@@ -173,7 +173,7 @@ impl CausalRun<'_> {
         now + c.nic_bytes(size).max(c.cpu_bytes(size))
     }
 
-    fn post(&mut self, due: &DueEvent) {
+    fn post(&mut self, due: &PendingEvent) {
         self.on.events += 1;
         self.trace.note(OpStep::Begin, due.op, due.now);
         self.on.begun(due.op, false, due.now);
@@ -183,10 +183,10 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    fn arrive(&mut self, due: &DueEvent) {
+    fn arrive(&mut self, due: &PendingEvent) {
         let op = self.on.op(due.op);
         let (here, size) = (op.peer, if op.size <= self.costs.eager { op.size } else { 1 });
-        let needs = Machine::needs(here, &op, InterfaceSide::InAlone);
+        let needs = SimulationState::needs(here, &op, InterfaceSide::InAlone);
         if !self.on.may(due, needs) {
             return;
         }
@@ -231,9 +231,9 @@ impl CausalRun<'_> {
     }
 
     /// Answers a request: the receiver allows the message to be sent.
-    fn answer(&mut self, due: &DueEvent) {
+    fn answer(&mut self, due: &PendingEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
@@ -250,9 +250,9 @@ impl CausalRun<'_> {
     }
 
     /// Sends a large message after the answer.
-    fn data(&mut self, due: &DueEvent) {
+    fn data(&mut self, due: &PendingEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
@@ -271,9 +271,9 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    fn data_arrives(&mut self, due: &DueEvent) {
+    fn data_arrives(&mut self, due: &PendingEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(op.peer, &op, InterfaceSide::InAlone);
+        let needs = SimulationState::needs(op.peer, &op, InterfaceSide::InAlone);
         if !self.on.may(due, needs) {
             return;
         }
@@ -290,9 +290,9 @@ impl CausalRun<'_> {
     }
 
     /// Takes a message on the receiver's processor, after or while its bytes arrive.
-    fn take(&mut self, due: &DueEvent) {
+    fn take(&mut self, due: &PendingEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
@@ -317,7 +317,7 @@ impl CausalRun<'_> {
 
     /// Sends the bytes of a message, `o` after the processor began; its first byte arrives as event
     /// `what`.
-    fn goes(&mut self, due: &DueEvent, what: EventKind) {
+    fn goes(&mut self, due: &PendingEvent, what: EventKind) {
         let leaves = due.now + self.costs.overhead;
         if self.net.is_some() {
             self.trace.note(OpStep::EnterDue, due.op, leaves);
@@ -404,7 +404,7 @@ impl CausalRun<'_> {
 
     /// Ends the flows whose last byte leaves at this time; if there are none, settles the rates of
     /// flows.
-    fn look_at_network(&mut self, due: &DueEvent) {
+    fn look_at_network(&mut self, due: &PendingEvent) {
         if self.net.as_ref().is_some_and(|net| !net.is_asked(due.now)) {
             return;
         }

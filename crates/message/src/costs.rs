@@ -121,9 +121,9 @@ impl CostSpec {
 /// # Errors
 /// When it is neither.
 pub(super) fn preset_or_table<'de, D: Deserializer<'de>>(from: D) -> Result<CostSpec, D::Error> {
-    struct Written;
+    struct CostSpecVisitor;
 
-    impl<'de> Visitor<'de> for Written {
+    impl<'de> Visitor<'de> for CostSpecVisitor {
         type Value = CostSpec;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -139,7 +139,7 @@ pub(super) fn preset_or_table<'de, D: Deserializer<'de>>(from: D) -> Result<Cost
         }
     }
 
-    from.deserialize_any(Written)
+    from.deserialize_any(CostSpecVisitor)
 }
 
 /// The schema of costs: the name of a preset, or a table.

@@ -7,7 +7,7 @@ use traffic::workload::{ANY, OperationKind, Schedule};
 
 /// The operations that a run left over, by their numbers.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct LeftOverOperations {
+pub struct UnfinishedOperations {
     /// Operations that never began, because their dependencies never ended.
     pub stuck: Vec<u32>,
     /// Sends that began and are not done, because no receive took their message.
@@ -21,7 +21,7 @@ pub struct LeftOverOperations {
 /// Most operations of each kind that are named in a refusal.
 const NAMED: usize = 5;
 
-impl LeftOverOperations {
+impl UnfinishedOperations {
     /// Whether no operation is left over.
     pub fn is_empty(&self) -> bool {
         [&self.stuck, &self.sends, &self.receives, &self.messages].iter().all(|all| all.is_empty())
@@ -93,7 +93,7 @@ type OldestWaiting = HashMap<[u32; 3], u32, QuickHashBuilder>;
 
 impl WaitGraph {
     /// Takes O(operations that are left over and their dependencies), and a sort.
-    fn of(left: &LeftOverOperations, schedule: &Schedule) -> Self {
+    fn of(left: &UnfinishedOperations, schedule: &Schedule) -> Self {
         let mut ops = [&left.stuck[..], &left.sends, &left.receives].concat();
         ops.sort_unstable();
         ops.dedup();
@@ -194,7 +194,7 @@ impl WaitGraph {
 
 /// The sends that never began, by every source and tag that a receive of theirs may have, and the
 /// receives that never began.
-fn others(left: &LeftOverOperations, schedule: &Schedule) -> (OldestWaiting, OldestWaiting) {
+fn others(left: &UnfinishedOperations, schedule: &Schedule) -> (OldestWaiting, OldestWaiting) {
     let (mut sends, mut receives) = (OldestWaiting::default(), OldestWaiting::default());
     for &op in &left.stuck {
         let (it, rank) = (schedule.ops()[op as usize], schedule.rank_of(op));

@@ -18,14 +18,14 @@ mod timeline;
 mod trace;
 
 pub use costs::{CostOrigin, CostSpec};
-pub use left::LeftOverOperations;
+pub use left::UnfinishedOperations;
 pub use machine::RunResult;
 pub use net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,
 };
 pub use parameters::LogGops;
-pub use path::{BusySpan, PathAmounts, PathSpan, ProcessorWork};
+pub use path::{BusySpan, CriticalPathSpan, PathCostCounts, ProcessorWorkKind};
 pub use presets::{CostPreset, PRESETS, preset};
 pub use timeline::{CollectiveSpan, MessageSpans};
 pub use trace::{OpStep, OperationTimes};
@@ -87,7 +87,7 @@ pub struct TracedRun {
     pub found: RunResult,
     /// The critical path, in order of time, to the end of the rank that is done last (the first
     /// such rank, if several are). Empty if the schedule deadlocks.
-    pub path: Vec<PathSpan>,
+    pub path: Vec<CriticalPathSpan>,
     /// The time spans in which processors work, rank after rank, each in order of time.
     pub spans: Vec<BusySpan>,
     /// The messages, each with the spans of its sending and its receiving.
@@ -116,7 +116,7 @@ pub fn traced(
         if under.is_some() {
             whole.byte = 0;
         }
-        let finder = path::PathFinder::new(schedule, &whole, trace, under.is_some());
+        let finder = path::CriticalPathFinder::new(schedule, &whole, trace, under.is_some());
         let last = (0..).zip(&found.finish).max_by_key(|&(rank, &t)| (t, std::cmp::Reverse(rank)));
         path = finder.path(last.map_or(0, |(rank, _)| rank));
         spans = finder.busy();

@@ -8,7 +8,7 @@
 //! Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010; the program of the same name,
 //! with a stable order of operations that become free together.
 
-use super::machine::{DueEvent, EventKind, InterfaceSide, Machine, RunResult};
+use super::machine::{EventKind, InterfaceSide, PendingEvent, RunResult, SimulationState};
 use super::parameters::{LogGops, ScaledCosts};
 use base::{Stop, Watch};
 use traffic::workload::{OperationKind, Schedule};
@@ -25,7 +25,7 @@ pub(super) fn run(
 ) -> Result<RunResult, Stop> {
     let costs = &costs.whole()?;
     costs.check_sum(schedule)?;
-    let mut run = LogGopsRun { on: Machine::new(schedule, false), costs };
+    let mut run = LogGopsRun { on: SimulationState::new(schedule, false), costs };
     while let Some(due) = run.on.next(watch)? {
         match (due.what, run.on.op(due.op).kind) {
             (EventKind::Arrive, _) => run.arrive(&due),
@@ -38,15 +38,15 @@ pub(super) fn run(
 }
 
 struct LogGopsRun<'a> {
-    on: Machine<'a>,
+    on: SimulationState<'a>,
     costs: &'a ScaledCosts,
 }
 
 impl LogGopsRun<'_> {
     #[inline]
-    fn calculate(&mut self, due: &DueEvent) {
+    fn calculate(&mut self, due: &PendingEvent) {
         let op = self.on.op(due.op);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Neither);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
@@ -59,9 +59,9 @@ impl LogGopsRun<'_> {
     }
 
     #[inline]
-    fn send(&mut self, due: &DueEvent) {
+    fn send(&mut self, due: &PendingEvent) {
         let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
-        let needs = Machine::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
@@ -78,7 +78,7 @@ impl LogGopsRun<'_> {
     }
 
     #[inline]
-    fn receive(&mut self, due: &DueEvent) {
+    fn receive(&mut self, due: &PendingEvent) {
         self.on.events += 1;
         let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
@@ -95,10 +95,10 @@ impl LogGopsRun<'_> {
     }
 
     #[inline]
-    fn arrive(&mut self, due: &DueEvent) {
+    fn arrive(&mut self, due: &PendingEvent) {
         let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
         let (here, sender) = (op.peer, due.rank);
-        let needs = Machine::needs(here, &op, InterfaceSide::In);
+        let needs = SimulationState::needs(here, &op, InterfaceSide::In);
         if !self.on.may(due, needs) {
             return;
         }

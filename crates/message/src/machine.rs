@@ -1,10 +1,10 @@
 //! The machine that runs a schedule: processors and interfaces of all ranks, and waiting events.
 
-use super::left::LeftOverOperations;
+use super::left::UnfinishedOperations;
 use super::matching::Matching;
 use super::net::ChannelUse;
 use super::queue::{EventQueue, TimedEvent};
-use super::ranks::AllRanks;
+use super::ranks::RankStates;
 use super::trace::OperationTimes;
 use base::quick::QuickHashBuilder;
 use base::{Interrupted, Watch};
@@ -69,7 +69,7 @@ const STRIDES: [u64; 2] = [1 << 16, 1 << 7];
 
 /// An event that may happen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct DueEvent {
+pub(super) struct PendingEvent {
     pub(super) now: u64,
     pub(super) what: EventKind,
     pub(super) op: u32,
@@ -80,7 +80,7 @@ pub(super) struct DueEvent {
 
 /// The resources that an event needs: a processor, and for messages also an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(super) struct EventNeeds {
+pub(super) struct EventResources {
     rank: u32,
     cpu: u8,
     nic: u8,
@@ -104,7 +104,7 @@ pub(super) enum InterfaceSide {
 /// The waiting events that need the same resource, by key, and the event in the queue that
 /// represents the first of them.
 #[derive(Debug, Default)]
-struct WaitingEvents {
+struct ResourceWaitQueue {
     all: BinaryHeap<Reverse<(u64, u32, u32)>>,
     stands: (u64, u64),
 }
@@ -120,7 +120,7 @@ pub struct RunResult {
     /// Number of messages that arrived.
     pub messages: u64,
     /// The operations left over if the schedule deadlocks; none if all are done.
-    pub left: Option<LeftOverOperations>,
+    pub left: Option<UnfinishedOperations>,
     /// The use of the network's channels; none without a network.
     pub used: Option<ChannelUse>,
     /// The times of all steps; none unless a trace was requested.
@@ -135,7 +135,7 @@ pub(super) const NONE: u32 = u32::MAX;
 /// The state of an operation in a run.
 #[derive(Debug, Clone, Copy)]
 #[repr(align(16))]
-pub(super) struct OpState {
+pub(super) struct OperationState {
     /// The earliest time at which it may begin, by its dependencies. Once it has begun, the field
     /// is reused for other times.
     pub(super) time: u64,
@@ -147,15 +147,15 @@ pub(super) struct OpState {
 
 /// The state of a run: ranks, pending events and waiting messages.
 #[derive(Debug)]
-pub(super) struct Machine<'a> {
+pub(super) struct SimulationState<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) matching: Matching,
-    pub(super) ranks: AllRanks,
+    pub(super) ranks: RankStates,
     /// For each operation, the number of dependencies that it still waits for, or [`DONE`]; empty
     /// in the dialect `causal`, which has them in `own`.
     counts: Vec<u32>,
     /// The state of each operation; empty in other dialects than `causal`.
-    own: Vec<OpState>,
+    own: Vec<OperationState>,
     /// Whether the schedule is large enough for prefetching.
     is_large: bool,
     pub(super) queue: EventQueue,
@@ -167,26 +167,29 @@ pub(super) struct Machine<'a> {
     looks: u64,
     stride: u64,
     total: u64,
-    waiting: HashMap<EventNeeds, WaitingEvents, QuickHashBuilder>,
+    waiting: HashMap<EventResources, ResourceWaitQueue, QuickHashBuilder>,
     /// Operations that have become free to begin: those at the event's rank, then those at the
     /// other.
     free: [Vec<u32>; 2],
 }
 
-impl<'a> Machine<'a> {
+impl<'a> SimulationState<'a> {
     /// A machine at the start of a run; operations without dependencies are queued. If `is_causal`,
     /// no operation begins before its dependencies allow.
     pub(super) fn new(schedule: &'a Schedule, is_causal: bool) -> Self {
         let mut counts = schedule.counts();
         let mut own = Vec::new();
         if is_causal {
-            own = counts.iter().map(|&count| OpState { time: 0, partner: NONE, count }).collect();
+            own = counts
+                .iter()
+                .map(|&count| OperationState { time: 0, partner: NONE, count })
+                .collect();
             counts = Vec::new();
         }
         let mut new = Self {
             schedule,
             matching: Matching::new(schedule),
-            ranks: AllRanks::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
+            ranks: RankStates::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
             counts,
             own,
             is_large: false,
@@ -218,7 +221,7 @@ impl<'a> Machine<'a> {
 
     /// The next event.
     #[inline]
-    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<DueEvent>, Interrupted> {
+    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<PendingEvent>, Interrupted> {
         let Some(TimedEvent { time, key, op, rank }) = self.queue.pop() else { return Ok(None) };
         self.looks += 1;
         if self.looks.is_multiple_of(self.stride) {
@@ -227,7 +230,7 @@ impl<'a> Machine<'a> {
         if self.is_large && self.queue.is_news() {
             self.look_ahead();
         }
-        Ok(Some(DueEvent { now: time, what: EventKind::of(key), op, rank, key }))
+        Ok(Some(PendingEvent { now: time, what: EventKind::of(key), op, rank, key }))
     }
 
     /// The operation of this number.
@@ -253,7 +256,7 @@ impl<'a> Machine<'a> {
 
     /// The state of an operation in the dialect `causal`.
     #[inline]
-    pub(super) fn own(&mut self, op: u32) -> &mut OpState {
+    pub(super) fn own(&mut self, op: u32) -> &mut OperationState {
         &mut self.own[op as usize]
     }
 
@@ -292,7 +295,7 @@ impl<'a> Machine<'a> {
 
     /// The time from which all resources that an event needs are free.
     #[inline]
-    fn free_at(&mut self, needs: EventNeeds) -> u64 {
+    fn free_at(&mut self, needs: EventResources) -> u64 {
         let cpu = *self.cpu(needs.rank, needs.cpu);
         match needs.side {
             InterfaceSide::Neither => cpu,
@@ -318,9 +321,14 @@ impl<'a> Machine<'a> {
 
     /// The resources that `op`, or a message that it sent, needs at `rank`.
     #[inline]
-    pub(super) fn needs(rank: u32, op: &Op, side: InterfaceSide) -> EventNeeds {
+    pub(super) fn needs(rank: u32, op: &Op, side: InterfaceSide) -> EventResources {
         let cpu = if side == InterfaceSide::InAlone { 0 } else { op.cpu };
-        EventNeeds { rank, cpu, nic: if side == InterfaceSide::Neither { 0 } else { op.nic }, side }
+        EventResources {
+            rank,
+            cpu,
+            nic: if side == InterfaceSide::Neither { 0 } else { op.nic },
+            side,
+        }
     }
 
     /// Whether an event may happen now. If not, it waits for its resources and is queued again.
@@ -328,7 +336,7 @@ impl<'a> Machine<'a> {
     /// Events that wait for the same resources are queued again when these are free, in the order
     /// of their keys. The first of them represents all of them in the queue.
     #[inline]
-    pub(super) fn may(&mut self, due: &DueEvent, needs: EventNeeds) -> bool {
+    pub(super) fn may(&mut self, due: &PendingEvent, needs: EventResources) -> bool {
         let free = self.free_at(needs);
         if due.key & WAITS != 0 {
             let Some(waiting) = self.waiting.get_mut(&needs) else { return false };
@@ -361,10 +369,10 @@ impl<'a> Machine<'a> {
         false
     }
 
-    /// Is called after an event that [`Machine::may`] happen: queues the next event that waits for
-    /// the same resources.
+    /// Is called after an event that [`SimulationState::may`] happen: queues the next event that
+    /// waits for the same resources.
     #[inline]
-    pub(super) fn happened(&mut self, due: &DueEvent, needs: EventNeeds) {
+    pub(super) fn happened(&mut self, due: &PendingEvent, needs: EventResources) {
         if due.key & WAITS == 0 {
             return;
         }
@@ -480,12 +488,12 @@ impl<'a> Machine<'a> {
     }
 
     /// The operations that are left over at the end; none if all are done.
-    fn left(&self) -> Option<LeftOverOperations> {
+    fn left(&self) -> Option<UnfinishedOperations> {
         let all = 0..self.schedule.ops().len() as u32;
         let undone = || all.clone().filter(|&op| self.count(op) != DONE);
         let waits = |op: &u32| self.count(*op) > 0;
         let sends = |op: &u32| !waits(op) && self.op(*op).kind == OperationKind::Send;
-        let left = LeftOverOperations {
+        let left = UnfinishedOperations {
             stuck: undone().filter(waits).collect(),
             sends: undone().filter(sends).collect(),
             receives: self.matching.receives(),

@@ -77,8 +77,8 @@ impl ShortLists {
 /// All waiting receives and messages.
 #[derive(Debug, Default)]
 pub(super) struct Matching {
-    posted: MatchingSide,
-    unexpected: MatchingSide,
+    posted: WaitingEntryLists,
+    unexpected: WaitingEntryLists,
     /// For each rank, the kinds of wildcards that its receives have used, a bit each: any source,
     /// any tag, both.
     wild: Vec<u8>,
@@ -87,7 +87,7 @@ pub(super) struct Matching {
 }
 
 #[derive(Debug, Default)]
-struct MatchingSide {
+struct WaitingEntryLists {
     lists: HashMap<MatchingKey, WaitingList, QuickHashBuilder>,
     places: Vec<WaitingEntry>,
     /// Indices of unused entries in `places`.
@@ -247,7 +247,7 @@ fn takes(wanted: u32, is: u32) -> bool {
     wanted == ANY || wanted == is
 }
 
-impl MatchingSide {
+impl WaitingEntryLists {
     /// Stores an entry and returns its index.
     #[inline]
     fn put(&mut self, place: WaitingEntry) -> u32 {

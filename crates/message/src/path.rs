@@ -21,7 +21,7 @@ use traffic::workload::{Op, OperationKind, Schedule};
 
 /// The numbers of costs on a path or on a part of it, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct PathAmounts {
+pub struct PathCostCounts {
     /// Number of overheads `o`: the fixed time of a processor for a message.
     pub overheads: i64,
     /// Number of latencies `L`.
@@ -42,9 +42,9 @@ pub struct PathAmounts {
     pub shared_ps: i64,
 }
 
-impl PathAmounts {
+impl PathCostCounts {
     /// The sum of the amounts of all spans of a path.
-    pub fn of(path: &[PathSpan]) -> Self {
+    pub fn of(path: &[CriticalPathSpan]) -> Self {
         let mut all = Self::default();
         for span in path {
             all += span.amounts;
@@ -79,7 +79,7 @@ impl PathAmounts {
     }
 }
 
-impl AddAssign for PathAmounts {
+impl AddAssign for PathCostCounts {
     fn add_assign(&mut self, more: Self) {
         self.overheads += more.overheads;
         self.latencies += more.latencies;
@@ -95,7 +95,7 @@ impl AddAssign for PathAmounts {
 
 /// A part of a critical path, between two times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PathSpan {
+pub struct CriticalPathSpan {
     /// The operation that it belongs to.
     pub op: u32,
     /// When it begins, picoseconds.
@@ -103,13 +103,13 @@ pub struct PathSpan {
     /// When it ends, picoseconds.
     pub end: u64,
     /// The costs that it consists of.
-    pub amounts: PathAmounts,
+    pub amounts: PathCostCounts,
 }
 
 /// The work of a processor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum ProcessorWork {
+pub enum ProcessorWorkKind {
     /// It sends a message, or a request to send.
     Sends,
     /// It answers a request to send.
@@ -128,7 +128,7 @@ pub struct BusySpan {
     /// The operation that the processor works on.
     pub op: u32,
     /// The processor's work.
-    pub doing: ProcessorWork,
+    pub doing: ProcessorWorkKind,
     /// When it begins, picoseconds.
     pub begin: u64,
     /// When it ends, picoseconds.
@@ -137,7 +137,7 @@ pub struct BusySpan {
 
 /// A point on a path: a step of an operation, its end, or the arrival of its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum PathPoint {
+enum CriticalPathPoint {
     Step(OpStep, u32),
     /// The last byte of a send's message arrives.
     Last(u32),
@@ -164,10 +164,10 @@ enum ResourceKind {
 /// For each resource and time at which it becomes free, the steps that held it: their order, the
 /// step, and its costs.
 type ResourceHolders =
-    HashMap<(HeldResource, u64), Vec<(u32, PathPoint, PathAmounts)>, QuickHashBuilder>;
+    HashMap<(HeldResource, u64), Vec<(u32, CriticalPathPoint, PathCostCounts)>, QuickHashBuilder>;
 
 /// The search for critical paths in the trace of a run.
-pub(super) struct PathFinder<'a> {
+pub(super) struct CriticalPathFinder<'a> {
     schedule: &'a Schedule,
     costs: &'a ScaledCosts,
     trace: &'a OperationTimes,
@@ -178,7 +178,7 @@ pub(super) struct PathFinder<'a> {
     before: Vec<Vec<(u32, bool)>>,
 }
 
-impl<'a> PathFinder<'a> {
+impl<'a> CriticalPathFinder<'a> {
     /// Takes O(operations + dependencies) time and memory.
     pub(super) fn new(
         schedule: &'a Schedule,
@@ -222,12 +222,12 @@ impl<'a> PathFinder<'a> {
     fn hold_all(&mut self, rank: u32, op: u32) {
         let (it, o, g) = (self.op(op), self.costs.overhead, self.costs.gap);
         let nic = i64::from(!self.over_network);
-        let none = PathAmounts::default();
+        let none = PathCostCounts::default();
         let mut hold = |step, what, until: u64, number, of: u32, amounts| {
             if self.trace.at(step, op).is_some() {
                 let key = (HeldResource { rank: of, number, what }, until);
                 let order = self.trace.order(step, op);
-                let held = (order, PathPoint::Step(step, op), amounts);
+                let held = (order, CriticalPathPoint::Step(step, op), amounts);
                 self.holders.entry(key).or_default().push(held);
             }
         };
@@ -236,7 +236,7 @@ impl<'a> PathFinder<'a> {
         match it.kind {
             OperationKind::Calc => {
                 let ps = it.size * self.costs.divisor;
-                let amounts = PathAmounts { computing_ps: ps as i64, ..none };
+                let amounts = PathCostCounts { computing_ps: ps as i64, ..none };
                 let until = at(OpStep::Begin) + ps;
                 hold(OpStep::Begin, ResourceKind::Processor, until, it.cpu, rank, amounts);
             }
@@ -244,17 +244,17 @@ impl<'a> PathFinder<'a> {
                 for (step, is_question) in [(OpStep::Begin, large), (OpStep::Data, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let cpu = PathAmounts { overheads: 1, processor_bytes: bytes, ..none };
+                    let cpu = PathCostCounts { overheads: 1, processor_bytes: bytes, ..none };
                     let until = at(step) + o + self.costs.cpu_bytes(size);
                     hold(step, ResourceKind::Processor, until, it.cpu, rank, cpu);
-                    let out = PathAmounts { gaps: 1, interface_bytes: nic * bytes, ..none };
+                    let out = PathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
                     hold(step, ResourceKind::Out, until, it.nic, rank, out);
                 }
                 for (step, is_question) in [(OpStep::Arrive, large), (OpStep::DataArrive, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let comes = PathAmounts { gaps: 1, interface_bytes: nic * bytes, ..none };
+                    let comes = PathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
                     hold(step, ResourceKind::In, until, it.nic, it.peer, comes);
                 }
@@ -262,7 +262,7 @@ impl<'a> PathFinder<'a> {
             }
             OperationKind::Recv => {
                 let (cpu, out) =
-                    (PathAmounts { overheads: 1, ..none }, PathAmounts { gaps: 1, ..none });
+                    (PathCostCounts { overheads: 1, ..none }, PathCostCounts { gaps: 1, ..none });
                 let until = at(OpStep::Answer) + o;
                 hold(OpStep::Answer, ResourceKind::Processor, until, it.cpu, rank, cpu);
                 hold(OpStep::Answer, ResourceKind::Out, at(OpStep::Answer) + g, it.nic, rank, out);
@@ -272,7 +272,7 @@ impl<'a> PathFinder<'a> {
             let held = HeldResource { rank, number: it.cpu, what: ResourceKind::Processor };
             let key = (held, self.end_of(op));
             let order = self.trace.order(OpStep::Take, op);
-            let held = (order, PathPoint::End(op), none);
+            let held = (order, CriticalPathPoint::End(op), none);
             self.holders.entry(key).or_default().push(held);
         }
     }
@@ -325,26 +325,28 @@ impl<'a> PathFinder<'a> {
         }
     }
 
-    fn time(&self, at: PathPoint) -> u64 {
+    fn time(&self, at: CriticalPathPoint) -> u64 {
         match at {
-            PathPoint::Step(step, op) => self.at(step, op),
-            PathPoint::Last(op) => self.last(op),
-            PathPoint::End(op) => self.end_of(op),
+            CriticalPathPoint::Step(step, op) => self.at(step, op),
+            CriticalPathPoint::Last(op) => self.last(op),
+            CriticalPathPoint::End(op) => self.end_of(op),
         }
     }
 
     /// The path to the end of the last operation of a rank, in order of time.
-    pub(super) fn path(&self, rank: u32) -> Vec<PathSpan> {
+    pub(super) fn path(&self, rank: u32) -> Vec<CriticalPathSpan> {
         let done = |op: &u32| self.end_of(*op);
         let last = self.schedule.of_rank(rank).max_by_key(done);
         let mut spans = Vec::new();
-        let mut here = last.map(PathPoint::End);
+        let mut here = last.map(CriticalPathPoint::End);
         while let Some(at) = here {
             let (before, amounts) = self.cause(at);
             let (end, begin) = (self.time(at), before.map_or(0, |b| self.time(b)));
-            let (PathPoint::Step(_, op) | PathPoint::Last(op) | PathPoint::End(op)) = at;
-            if end != begin || amounts != PathAmounts::default() {
-                spans.push(PathSpan { op, begin, end, amounts });
+            let (CriticalPathPoint::Step(_, op)
+            | CriticalPathPoint::Last(op)
+            | CriticalPathPoint::End(op)) = at;
+            if end != begin || amounts != PathCostCounts::default() {
+                spans.push(CriticalPathSpan { op, begin, end, amounts });
             }
             here = before;
         }
@@ -353,40 +355,41 @@ impl<'a> PathFinder<'a> {
     }
 
     /// The point that a point on a path waited for last, and the costs between the two.
-    fn cause(&self, at: PathPoint) -> (Option<PathPoint>, PathAmounts) {
+    fn cause(&self, at: CriticalPathPoint) -> (Option<CriticalPathPoint>, PathCostCounts) {
         match at {
-            PathPoint::End(op) => self.cause_of_end(op),
-            PathPoint::Last(op) => self.cause_of_last(op),
-            PathPoint::Step(step, op) => self.cause_of_step(step, op),
+            CriticalPathPoint::End(op) => self.cause_of_end(op),
+            CriticalPathPoint::Last(op) => self.cause_of_last(op),
+            CriticalPathPoint::Step(step, op) => self.cause_of_step(step, op),
         }
     }
 
-    fn cause_of_end(&self, op: u32) -> (Option<PathPoint>, PathAmounts) {
+    fn cause_of_end(&self, op: u32) -> (Option<CriticalPathPoint>, PathCostCounts) {
         let (it, c) = (self.op(op), self.costs);
         let bytes = self.bytes(op, false);
-        let step = |step| Some(PathPoint::Step(step, op));
-        let none = PathAmounts::default();
+        let step = |step| Some(CriticalPathPoint::Step(step, op));
+        let none = PathCostCounts::default();
         match it.kind {
             OperationKind::Calc => {
                 let computing_ps = (it.size * c.divisor) as i64;
-                (step(OpStep::Begin), PathAmounts { computing_ps, ..none })
+                (step(OpStep::Begin), PathCostCounts { computing_ps, ..none })
             }
-            OperationKind::Send if self.is_eager(op) => {
-                (step(OpStep::Begin), PathAmounts { overheads: 1, processor_bytes: bytes, ..none })
-            }
+            OperationKind::Send if self.is_eager(op) => (
+                step(OpStep::Begin),
+                PathCostCounts { overheads: 1, processor_bytes: bytes, ..none },
+            ),
             OperationKind::Send => {
                 let work = self.at(OpStep::Data, op) + c.overhead + c.cpu_bytes(it.size);
                 if work == self.end_of(op) {
                     (
                         step(OpStep::Data),
-                        PathAmounts { overheads: 1, processor_bytes: bytes, ..none },
+                        PathCostCounts { overheads: 1, processor_bytes: bytes, ..none },
                     )
                 } else if self.over_network {
                     (step(OpStep::Sent), none)
                 } else {
                     (
                         step(OpStep::Data),
-                        PathAmounts { overheads: 1, interface_bytes: bytes, ..none },
+                        PathCostCounts { overheads: 1, interface_bytes: bytes, ..none },
                     )
                 }
             }
@@ -394,40 +397,43 @@ impl<'a> PathFinder<'a> {
                 let Some(sent) = self.trace.partner(op) else { return (None, none) };
                 let last = self.last(sent);
                 if last + c.overhead == self.end_of(op) {
-                    return (Some(PathPoint::Last(sent)), PathAmounts { overheads: 1, ..none });
+                    return (
+                        Some(CriticalPathPoint::Last(sent)),
+                        PathCostCounts { overheads: 1, ..none },
+                    );
                 }
                 let processor_bytes = self.bytes(sent, false);
-                (step(OpStep::Work), PathAmounts { overheads: 1, processor_bytes, ..none })
+                (step(OpStep::Work), PathCostCounts { overheads: 1, processor_bytes, ..none })
             }
         }
     }
 
-    fn cause_of_last(&self, sent: u32) -> (Option<PathPoint>, PathAmounts) {
-        let none = PathAmounts::default();
+    fn cause_of_last(&self, sent: u32) -> (Option<CriticalPathPoint>, PathCostCounts) {
+        let none = PathCostCounts::default();
         if self.over_network {
             let route = self.last(sent) - self.at(OpStep::Sent, sent);
-            let amounts = PathAmounts { route_ps: route as i64, ..none };
-            return (Some(PathPoint::Step(OpStep::Sent, sent)), amounts);
+            let amounts = PathCostCounts { route_ps: route as i64, ..none };
+            return (Some(CriticalPathPoint::Step(OpStep::Sent, sent)), amounts);
         }
         let (size, bytes) = (self.op(sent).size, self.bytes(sent, false));
         let amounts = if self.costs.nic_bytes(size) >= self.costs.cpu_bytes(size) {
-            PathAmounts { interface_bytes: bytes, ..none }
+            PathCostCounts { interface_bytes: bytes, ..none }
         } else {
-            PathAmounts { processor_bytes: bytes, ..none }
+            PathCostCounts { processor_bytes: bytes, ..none }
         };
-        (Some(PathPoint::Step(self.came(sent), sent)), amounts)
+        (Some(CriticalPathPoint::Step(self.came(sent), sent)), amounts)
     }
 
-    fn cause_of_step(&self, step: OpStep, op: u32) -> (Option<PathPoint>, PathAmounts) {
-        let (it, time, none) = (self.op(op), self.at(step, op), PathAmounts::default());
+    fn cause_of_step(&self, step: OpStep, op: u32) -> (Option<CriticalPathPoint>, PathCostCounts) {
+        let (it, time, none) = (self.op(op), self.at(step, op), PathCostCounts::default());
         let rank = self.schedule.rank_of(op);
         let order = self.trace.order(step, op);
         let held =
             |rank, number, what| self.holder(HeldResource { rank, number, what }, time, order);
         let processor = || held(rank, it.cpu, ResourceKind::Processor);
         let out = || held(rank, it.nic, ResourceKind::Out);
-        let on = |before, more| Some((Some(PathPoint::Step(before, op)), more));
-        let one = PathAmounts { overheads: 1, ..none };
+        let on = |before, more| Some((Some(CriticalPathPoint::Step(before, op)), more));
+        let one = PathCostCounts { overheads: 1, ..none };
         let found = match step {
             OpStep::Begin => self.waited(op, time).or_else(processor).or_else(out),
             OpStep::Arrive if self.at(OpStep::ArriveDue, op) != time => {
@@ -441,7 +447,7 @@ impl<'a> PathFinder<'a> {
             OpStep::Data if self.at(OpStep::DataDue, op) == time => {
                 self.trace.partner(op).map(|received| {
                     let flight = self.flight(time - self.at(OpStep::Answer, received));
-                    (Some(PathPoint::Step(OpStep::Answer, received)), flight)
+                    (Some(CriticalPathPoint::Step(OpStep::Answer, received)), flight)
                 })
             }
             OpStep::Data => processor().or_else(out),
@@ -459,7 +465,7 @@ impl<'a> PathFinder<'a> {
             OpStep::Sent => {
                 let whole = (time - self.at(OpStep::Enter, op)) as i64;
                 let alone_ps = (self.at(OpStep::Alone, op) as i64).min(whole);
-                on(OpStep::Enter, PathAmounts { alone_ps, shared_ps: whole - alone_ps, ..none })
+                on(OpStep::Enter, PathCostCounts { alone_ps, shared_ps: whole - alone_ps, ..none })
             }
             OpStep::Take => self.taken(op, time).or_else(processor),
             OpStep::Work if self.at(OpStep::Take, op) == time => on(OpStep::Take, none),
@@ -475,19 +481,23 @@ impl<'a> PathFinder<'a> {
         held: HeldResource,
         time: u64,
         order: u32,
-    ) -> Option<(Option<PathPoint>, PathAmounts)> {
+    ) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
         let all = self.holders.get(&(held, time))?;
         let latest = all.iter().filter(|h| h.0 < order).max_by_key(|h| h.0)?;
         Some((Some(latest.1), latest.2))
     }
 
     /// The dependency of an operation that ended, or began, at `time`.
-    fn waited(&self, op: u32, time: u64) -> Option<(Option<PathPoint>, PathAmounts)> {
+    fn waited(&self, op: u32, time: u64) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
         let of = |&(before, start): &(u32, bool)| {
-            if start { PathPoint::Step(OpStep::Begin, before) } else { PathPoint::End(before) }
+            if start {
+                CriticalPathPoint::Step(OpStep::Begin, before)
+            } else {
+                CriticalPathPoint::End(before)
+            }
         };
         let before = self.before[op as usize].iter().map(of).find(|b| self.time(*b) == time)?;
-        Some((Some(before), PathAmounts::default()))
+        Some((Some(before), PathCostCounts::default()))
     }
 
     /// The cause of the match of a receive with its message or request: whichever of the two was
@@ -497,33 +507,38 @@ impl<'a> PathFinder<'a> {
         received: u32,
         time: u64,
         asks: bool,
-    ) -> Option<(Option<PathPoint>, PathAmounts)> {
+    ) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
         let sent = self.trace.partner(received)?;
         let came = if asks { OpStep::Arrive } else { self.came(sent) };
-        let all = [PathPoint::Step(came, sent), PathPoint::Step(OpStep::Begin, received)];
+        let all =
+            [CriticalPathPoint::Step(came, sent), CriticalPathPoint::Step(OpStep::Begin, received)];
         let found = all.into_iter().find(|at| self.time(*at) == time)?;
-        Some((Some(found), PathAmounts::default()))
+        Some((Some(found), PathCostCounts::default()))
     }
 
     /// The cause of the time at which a receive began to take its message.
-    fn taken(&self, received: u32, time: u64) -> Option<(Option<PathPoint>, PathAmounts)> {
+    fn taken(
+        &self,
+        received: u32,
+        time: u64,
+    ) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
         let sent = self.trace.partner(received)?;
         let (last, size) = (self.last(sent), self.op(sent).size);
         if self.over_network {
             if time == last {
-                return Some((Some(PathPoint::Last(sent)), PathAmounts::default()));
+                return Some((Some(CriticalPathPoint::Last(sent)), PathCostCounts::default()));
             }
         } else if time == last.saturating_sub(self.costs.cpu_bytes(size)) {
             let processor_bytes = -self.bytes(sent, false);
-            let amounts = PathAmounts { processor_bytes, ..PathAmounts::default() };
-            return Some((Some(PathPoint::Last(sent)), amounts));
+            let amounts = PathCostCounts { processor_bytes, ..PathCostCounts::default() };
+            return Some((Some(CriticalPathPoint::Last(sent)), amounts));
         }
         self.met(received, time, false)
     }
 
     /// The costs from a processor's start of sending to the arrival of the first byte.
-    fn flight(&self, ps: u64) -> PathAmounts {
-        let mut amounts = PathAmounts { overheads: 1, ..PathAmounts::default() };
+    fn flight(&self, ps: u64) -> PathCostCounts {
+        let mut amounts = PathCostCounts { overheads: 1, ..PathCostCounts::default() };
         if self.over_network {
             amounts.route_ps = (ps - self.costs.overhead) as i64;
         } else {
@@ -532,8 +547,8 @@ impl<'a> PathFinder<'a> {
         amounts
     }
 
-    fn route(ps: u64) -> PathAmounts {
-        PathAmounts { route_ps: ps as i64, ..PathAmounts::default() }
+    fn route(ps: u64) -> PathCostCounts {
+        PathCostCounts { route_ps: ps as i64, ..PathCostCounts::default() }
     }
 
     /// The spans of work of all processors, rank after rank, each in order of time.
@@ -557,16 +572,22 @@ impl<'a> PathFinder<'a> {
             }
         };
         match it.kind {
-            OperationKind::Calc => add(OpStep::Begin, ProcessorWork::Computes, it.size * c.divisor),
+            OperationKind::Calc => {
+                add(OpStep::Begin, ProcessorWorkKind::Computes, it.size * c.divisor);
+            }
             OperationKind::Send => {
                 let question = if self.is_eager(op) { it.size } else { 1 };
-                add(OpStep::Begin, ProcessorWork::Sends, c.overhead + c.cpu_bytes(question));
-                add(OpStep::Data, ProcessorWork::Sends, c.overhead + c.cpu_bytes(it.size));
+                add(OpStep::Begin, ProcessorWorkKind::Sends, c.overhead + c.cpu_bytes(question));
+                add(OpStep::Data, ProcessorWorkKind::Sends, c.overhead + c.cpu_bytes(it.size));
             }
             OperationKind::Recv => {
-                add(OpStep::Answer, ProcessorWork::Answers, c.overhead);
+                add(OpStep::Answer, ProcessorWorkKind::Answers, c.overhead);
                 let begin = self.at(OpStep::Work, op);
-                add(OpStep::Work, ProcessorWork::Receives, self.end_of(op).saturating_sub(begin));
+                add(
+                    OpStep::Work,
+                    ProcessorWorkKind::Receives,
+                    self.end_of(op).saturating_sub(begin),
+                );
             }
         }
     }

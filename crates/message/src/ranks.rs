@@ -15,7 +15,7 @@ struct RankState {
 
 /// The state of all ranks.
 #[derive(Debug, Default)]
-pub(super) struct AllRanks {
+pub(super) struct RankStates {
     all: Vec<RankState>,
     /// For each rank, the times from which its other processors are free, from which its other
     /// interfaces may send, and from which these may receive.
@@ -24,7 +24,7 @@ pub(super) struct AllRanks {
     nics: usize,
 }
 
-impl AllRanks {
+impl RankStates {
     /// The state of `ranks` ranks, each with `cpus` processors and `nics` interfaces, all free from
     /// time 0.
     pub(super) fn new(ranks: u32, cpus: u32, nics: u32) -> Self {

@@ -7,12 +7,12 @@ use super::net::{
 };
 use super::{CostOrigin, CostSpec, LogGops, RunResult, ScheduleDialect, TracedRun, run};
 use base::renamed::RenamedParameter;
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
-use paths::NetworkOrTables;
+use paths::PathSource;
 use paths::over_seeds::{SeedStatistics, check_seeds};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,8 @@ use traffic::workload::{Schedule, generator, make};
 /// is one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct MessageParameters {
     /// What processes do: a name of `flyloom workload list` with its parameters, such as
     /// `alltoall_pairwise bytes=65536`, or a file.
     pub workload: String,
@@ -61,7 +62,7 @@ pub struct Spec {
     pub seeds: u32,
 }
 
-impl Default for Spec {
+impl Default for MessageParameters {
     fn default() -> Self {
         Self {
             workload: "alltoall_pairwise".to_owned(),
@@ -159,7 +160,7 @@ pub struct RunOutcome {
     pub schedule: Option<Schedule>,
 }
 
-impl Spec {
+impl MessageParameters {
     /// Runs the schedule with `seed`; also finds the critical path if `is_traced`. With several
     /// seeds, each is a simulation of its own.
     ///
@@ -179,8 +180,8 @@ impl Spec {
             Cow::Owned(make(&name, &with, watch)?)
         };
         let driven = match (on.routing, on.topology) {
-            (Some(routing), _) => Some(NetworkOrTables::Tables(Box::new(routing.clone()))),
-            (None, topology) => topology.cloned().map(NetworkOrTables::Network),
+            (Some(routing), _) => Some(PathSource::Tables(Box::new(routing.clone()))),
+            (None, topology) => topology.cloned().map(PathSource::Network),
         };
         let mut places = Vec::new();
         if let Some(driven) = &driven {
@@ -341,7 +342,7 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
     if is_back { [ends[1], ends[0]] } else { ends }
 }
 
-impl Stage for Spec {
+impl ExperimentStage for MessageParameters {
     const NAME: &'static str = "sim.message";
     const FILES: &'static [&'static str] = &["workload"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -351,7 +352,7 @@ impl Stage for Spec {
             ColumnType::Real,
             "ns",
             "when the last process is done",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "mean_finish_ns",
@@ -359,7 +360,7 @@ impl Stage for Spec {
             ColumnType::Real,
             "ns",
             "when processes are done, in the mean",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "ranks",
@@ -367,7 +368,7 @@ impl Stage for Spec {
             ColumnType::Whole,
             "",
             "processes",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "messages",
@@ -375,7 +376,7 @@ impl Stage for Spec {
             ColumnType::Whole,
             "",
             "messages",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "costs",
@@ -383,7 +384,7 @@ impl Stage for Spec {
             ColumnType::Text,
             "",
             "preset of what messages cost",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "sent_bytes",
@@ -391,7 +392,7 @@ impl Stage for Spec {
             ColumnType::Real,
             "B",
             "bytes of all messages",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "busiest_link_use",
@@ -399,7 +400,7 @@ impl Stage for Spec {
             ColumnType::Real,
             "",
             "part of its rate that the busiest channel between switches carried",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "mean_link_use",
@@ -407,7 +408,7 @@ impl Stage for Spec {
             ColumnType::Real,
             "",
             "part of their rate that channels between switches carried, in the mean",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
     ];
 

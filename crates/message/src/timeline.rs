@@ -1,6 +1,6 @@
 //! The parts of a timeline besides the work of processors: messages and collective operations.
 
-use super::path::{BusySpan, ProcessorWork};
+use super::path::{BusySpan, ProcessorWorkKind};
 use super::trace::OperationTimes;
 use std::collections::BTreeMap;
 use traffic::workload::{OperationKind, Schedule};
@@ -39,7 +39,7 @@ pub(super) fn messages(
     for (at, span) in (0..).zip(spans) {
         // a large message's request precedes its sending, whose index overwrites that of the
         // request
-        if matches!(span.doing, ProcessorWork::Sends | ProcessorWork::Receives) {
+        if matches!(span.doing, ProcessorWorkKind::Sends | ProcessorWorkKind::Receives) {
             place[span.op as usize] = at;
         }
     }

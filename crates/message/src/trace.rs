@@ -20,7 +20,8 @@ pub enum OpStep {
     Enter,
     /// The last byte of a message leaves its sender.
     Sent,
-    /// The processor of a receive begins to work on the bytes: at [`OpStep::Take`] or before.
+    /// The processor of a receive begins to work on the bytes: at [`OpStep::Take`] or
+    /// before.
     Work,
     /// The time at which a message, its request, the answer, or the large message after the answer
     /// would arrive or begin if nothing else delayed it.

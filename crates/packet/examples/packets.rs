@@ -5,7 +5,7 @@
 use base::Quiet;
 use fabric::network::parse_inline;
 use packet::replay::GivenJobs;
-use packet::spec::Spec;
+use packet::spec::PacketParameters;
 use packet::stage::PacketInputs;
 use std::sync::Arc;
 use std::time::Instant;
@@ -19,7 +19,7 @@ fn main() {
     let recipe = parse_inline(net).expect("a network");
     let family = families::family(&recipe.family).expect("a family");
     let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
-    let spec: Spec = serde_json::from_str(given).expect("parameters");
+    let spec: PacketParameters = serde_json::from_str(given).expect("parameters");
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
     let driven =

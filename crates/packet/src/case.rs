@@ -1,19 +1,19 @@
 //! A case of the packet level: a network under a dialect's model, with traffic or workloads, ready
 //! to run.
 
-use super::classes::{Sharing, TrafficClass};
+use super::classes::{PortSharingRule, TrafficClass};
 use super::dialect::{DialectNetwork, build};
 use super::ended::FinalState;
 use super::model::{Model, TrafficSource};
-use super::models::Route;
-use super::nic::{MessageInjection, OpenTraffic};
-use super::offer::{AcceptedRate, ClassOffer};
+use super::models::PacketPathMethod;
+use super::nic::{MessageInjectionProcess, OpenLoopTraffic};
+use super::offer::{AcceptedRate, ClassOfferedTraffic};
 use super::plant::{LinkClass, SimulatedNetwork};
 use super::rates::LinkRates;
 use super::replay::{GivenJobs, JobReplay};
-use super::report::{EngineCounts, Reporter};
-use super::row::PointRow;
-use super::spec::{Spec, SyncMethod, UndoMode};
+use super::report::{EngineCounts, RunReportBuilder};
+use super::row::LoadPointRow;
+use super::spec::{EventEngineKind, EventUndoMode, PacketParameters};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
@@ -21,7 +21,7 @@ use super::window::{MeasuredWindow, RunLength};
 use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
 use fabric::Topology;
-use paths::NetworkOrTables;
+use paths::PathSource;
 use paths::select::RailSelection;
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
@@ -29,12 +29,12 @@ use traffic::sending::OfferedTraffic;
 
 /// A network with its model, and with the traffic or workloads that are sent over it.
 pub struct PacketCase {
-    spec: Spec,
+    spec: PacketParameters,
     on: Arc<Topology>,
     plant: Arc<SimulatedNetwork>,
     timing: Timing,
-    route: Arc<Route>,
-    injection: MessageInjection,
+    route: Arc<PacketPathMethod>,
+    injection: MessageInjectionProcess,
     concentration: u32,
     source: CaseTraffic,
     /// The warm-up, measured and drain times of generated traffic; none if the whole run is
@@ -70,8 +70,8 @@ impl PacketCase {
     /// When something does not fit, packets may deadlock and `unverified` is not set, or `watch`
     /// says stop.
     pub fn new(
-        on: NetworkOrTables,
-        spec: &Spec,
+        on: PathSource,
+        spec: &PacketParameters,
         given: GivenTraffic<'_>,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
@@ -157,7 +157,7 @@ impl PacketCase {
             timing: self.timing.clone(),
             route: self.route.clone(),
             rails,
-            sharing: Sharing::of(&spec.traffic_class),
+            sharing: PortSharingRule::of(&spec.traffic_class),
             drive,
             concentration: self.concentration,
             seed: spec.seed,
@@ -179,17 +179,17 @@ impl PacketCase {
     }
 
     /// The open-loop traffic of all classes at a load.
-    fn opens(&self, to: &[PacketDestinations], load: f64) -> Vec<OpenTraffic> {
+    fn opens(&self, to: &[PacketDestinations], load: f64) -> Vec<OpenLoopTraffic> {
         let rate = load * self.rail_rate();
         to.iter().zip(self.classes()).map(|(to, class)| self.open(to, &class, rate)).collect()
     }
 
     /// The open-loop traffic of one class, where all classes together send `rate` bytes a second
     /// from each endpoint.
-    fn open(&self, to: &PacketDestinations, class: &TrafficClass, rate: f64) -> OpenTraffic {
+    fn open(&self, to: &PacketDestinations, class: &TrafficClass, rate: f64) -> OpenLoopTraffic {
         let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes());
         let messages = class.messages.unwrap_or(self.spec.messages());
-        OpenTraffic {
+        OpenLoopTraffic {
             to: to.clone(),
             messages: (self.spec.end_ns.is_none() && self.run.is_none()).then_some(messages),
             bytes,
@@ -199,9 +199,9 @@ impl PacketCase {
     }
 
     /// What each class offers at a load.
-    fn offers(&self, to: &[PacketDestinations], load: f64) -> Vec<ClassOffer> {
+    fn offers(&self, to: &[PacketDestinations], load: f64) -> Vec<ClassOfferedTraffic> {
         let window = self.measured().0;
-        let of = |(open, class): (OpenTraffic, TrafficClass)| ClassOffer {
+        let of = |(open, class): (OpenLoopTraffic, TrafficClass)| ClassOfferedTraffic {
             load: class.share * load,
             senders: f64::from(open.to.active()),
             messages: f64::from(open.to.active()) * window.messages(&open),
@@ -211,7 +211,7 @@ impl PacketCase {
     }
 
     /// The approximate number of packets of one class; 0 if it sends until the run ends.
-    fn chunks(&self, open: &OpenTraffic) -> u64 {
+    fn chunks(&self, open: &OpenLoopTraffic) -> u64 {
         let senders = u64::from(open.to.active());
         let each = u64::from(open.bytes.div_ceil(self.spec.packet_bytes));
         let messages = match (open.messages, &self.run) {
@@ -228,19 +228,24 @@ impl PacketCase {
     /// # Errors
     /// When links have no latency at all and there are several threads, processes wait for messages
     /// that never come, or `watch` says stop.
-    pub fn point(&self, load: f64, threads: usize, watch: &dyn Watch) -> Result<PointRow, Stop> {
+    pub fn point(
+        &self,
+        load: f64,
+        threads: usize,
+        watch: &dyn Watch,
+    ) -> Result<LoadPointRow, Stop> {
         let model = self.model(load);
         let end_ps = self.end_ps();
         let parts = || model.parts(threads.clamp(1, 1024) as u16);
         let found = match self.spec.sync {
-            SyncMethod::Sequential => sequential(&model, end_ps, watch)?,
-            SyncMethod::Threads => windows(&model, &parts(), end_ps, watch)?,
-            SyncMethod::Mpi => return Err(alone()),
-            SyncMethod::Optimistic => {
+            EventEngineKind::Sequential => sequential(&model, end_ps, watch)?,
+            EventEngineKind::Threads => windows(&model, &parts(), end_ps, watch)?,
+            EventEngineKind::Mpi => return Err(alone()),
+            EventEngineKind::Optimistic => {
                 let ahead = OptimisticOptions {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
-                    forced: self.spec.undo == UndoMode::Forced,
-                    hostile: (self.spec.undo == UndoMode::Hostile).then_some(self.spec.seed),
+                    forced: self.spec.undo == EventUndoMode::Forced,
+                    hostile: (self.spec.undo == EventUndoMode::Hostile).then_some(self.spec.seed),
                 };
                 optimistic(&model, &parts(), end_ps, ahead, watch)?
             }
@@ -298,8 +303,8 @@ impl PacketCase {
         ended: &FinalState,
         tally: &Tally,
         waits: &[BlockedPacket],
-    ) -> Result<PointRow, Stop> {
-        let reporter = Reporter {
+    ) -> Result<LoadPointRow, Stop> {
+        let reporter = RunReportBuilder {
             on: &self.on,
             plant: &self.plant,
             replay: self.replay(),
@@ -329,7 +334,11 @@ impl PacketCase {
 
 /// The warm-up, measured and drain times. Those that the parameters do not set follow from the
 /// messages of the class whose messages are longest.
-fn steady(spec: &Spec, to: &[PacketDestinations], plant: &SimulatedNetwork) -> RunLength {
+fn steady(
+    spec: &PacketParameters,
+    to: &[PacketDestinations],
+    plant: &SimulatedNetwork,
+) -> RunLength {
     let lengths = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let bytes = lengths.max().unwrap_or(spec.message_bytes());
     let message_ns = f64::from(bytes) * 1e9 / plant.of(LinkClass::Endpoint).gib_per_s;
@@ -346,8 +355,8 @@ pub(super) fn alone() -> Stop {
 
 /// The destinations of every endpoint, for each class of traffic.
 fn of_classes(
-    on: &NetworkOrTables,
-    spec: &Spec,
+    on: &PathSource,
+    spec: &PacketParameters,
     given: Option<&OfferedTraffic>,
     watch: &dyn Watch,
 ) -> Result<Vec<PacketDestinations>, Stop> {
@@ -355,9 +364,12 @@ fn of_classes(
         return Ok(vec![destinations(on, spec, given, watch)?]);
     }
     let of = |class: &TrafficClass| match &class.traffic {
-        Some(traffic) => {
-            destinations(on, &Spec { traffic: Some(traffic.clone()), ..spec.clone() }, None, watch)
-        }
+        Some(traffic) => destinations(
+            on,
+            &PacketParameters { traffic: Some(traffic.clone()), ..spec.clone() },
+            None,
+            watch,
+        ),
         None => destinations(on, spec, given, watch),
     };
     spec.traffic_class.iter().map(of).collect()
@@ -366,8 +378,8 @@ fn of_classes(
 /// The destinations of every endpoint: of the caller's traffic, else of the pattern that the
 /// parameters name.
 fn destinations(
-    on: &NetworkOrTables,
-    spec: &Spec,
+    on: &PathSource,
+    spec: &PacketParameters,
     given: Option<&OfferedTraffic>,
     watch: &dyn Watch,
 ) -> Result<PacketDestinations, Stop> {
@@ -378,10 +390,10 @@ fn destinations(
         (None, _) if spec.pattern() == "uniform" && is_by_steps && endpoints > 2 => {
             PacketDestinations::steps(endpoints, &(1..endpoints - 1).collect::<Vec<_>>())
         }
-        (None, NetworkOrTables::Tables(r)) => {
+        (None, PathSource::Tables(r)) => {
             PacketDestinations::over(r, spec.pattern(), spec.seed, watch)?
         }
-        (None, NetworkOrTables::Network(t)) => {
+        (None, PathSource::Network(t)) => {
             PacketDestinations::named(t, spec.pattern(), spec.seed, watch)?
         }
     })

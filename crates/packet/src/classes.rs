@@ -94,7 +94,7 @@ impl TrafficClass {
 
 /// The rule by which several classes of traffic share the ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sharing {
+pub struct PortSharingRule {
     of: Vec<ClassShare>,
 }
 
@@ -115,7 +115,7 @@ const UNIT: f64 = 1024.0;
 /// class that sent last.
 const TAGS: usize = 3;
 
-impl Sharing {
+impl PortSharingRule {
     /// The rule for these classes; none where there is only one class.
     pub(super) fn of(all: &[TrafficClass]) -> Option<Self> {
         let greatest = all.iter().map(|one| one.weight).fold(0.0, f64::max);

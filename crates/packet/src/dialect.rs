@@ -1,12 +1,14 @@
 //! Builds routers, delays and paths from the parameters and a network, with the defaults of the
 //! dialect.
 
-use super::models::{Dialect, GuidedPaths, PathRequest, RATE, Route};
-use super::nic::MessageInjection;
-use super::plant::{LinkClass, LinkKind, SimulatedNetwork};
+use super::models::{Dialect, GuidedPaths, ModelPathInputs, PacketPathMethod, RATE};
+use super::nic::MessageInjectionProcess;
+use super::plant::{LinkClass, LinkClassProperties, SimulatedNetwork};
 use super::rates::{self, LinkRates};
-use super::spec::{Arbitration, Spec, Switching};
-use super::timing::{CreditRule, ForwardingRule, LaneOrder, RandomDelay, Timing, transmission_ps};
+use super::spec::{Arbitration, PacketParameters, SwitchingMode};
+use super::timing::{
+    CreditRule, ForwardingRule, RandomDelay, Timing, VirtualChannelSendOrder, transmission_ps,
+};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
@@ -14,15 +16,15 @@ use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
 use paths::select::{LEAST_QUEUE, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
-use paths::{NetworkOrTables, SWITCH_DELAY_NS};
+use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// The network under a dialect's model: its ports and links, delays and paths.
 pub(super) struct DialectNetwork {
     pub(super) plant: SimulatedNetwork,
     pub(super) timing: Timing,
-    pub(super) route: Route,
-    pub(super) injection: MessageInjection,
+    pub(super) route: PacketPathMethod,
+    pub(super) injection: MessageInjectionProcess,
     /// Number of endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
@@ -47,13 +49,13 @@ fn ps(ns: f64) -> u64 {
 /// When the dialect does not know such a network, or packets may deadlock and `unverified` is not
 /// set.
 pub(super) fn build(
-    spec: &Spec,
-    on: NetworkOrTables,
+    spec: &PacketParameters,
+    on: PathSource,
     watch: &dyn Watch,
 ) -> Result<DialectNetwork, Stop> {
     let t = on.topology().clone();
     let of_rails = rails(&t)?;
-    if spec.dialect != Dialect::Physical && matches!(on, NetworkOrTables::Tables(_)) {
+    if spec.dialect != Dialect::Physical && matches!(on, PathSource::Tables(_)) {
         let why = format!("{} with tables: it has paths of its own", spec.dialect.name());
         return Err(Refusal::new("dialect", why, "a network, or the dialect physical").into());
     }
@@ -73,14 +75,14 @@ pub(super) fn build(
     let plant = if of_cables { rates::with_cable_rates(plant, spec, &t) } else { plant };
     check_times(&plant)?;
     let concentration = plant.endpoints.checked_div(of_each_plane(&t, &plant)).unwrap_or(0).max(1);
-    let request = PathRequest {
+    let request = ModelPathInputs {
         on: &t,
         plant: &plant,
         selection: spec.selection.kind(),
         threshold_bytes: spec.router.adaptive_threshold_bytes,
         detour_weight: spec.router.detour_weight,
     };
-    let (route, verified) = match Route::of_model(spec.dialect, &request)? {
+    let (route, verified) = match PacketPathMethod::of_model(spec.dialect, &request)? {
         Some(route) => (route, true),
         None => physical(spec, on, &plant, (&wiring, lanes), watch)?,
     };
@@ -103,7 +105,7 @@ fn of_each_plane(on: &Topology, plant: &SimulatedNetwork) -> u32 {
 }
 
 /// Default rates of local links, global links and endpoints, in GiB/s.
-fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
+fn usual_rates(spec: &PacketParameters, on: &Topology) -> [f64; 3] {
     let usual = spec.dialect.entry().rates_gib_per_s;
     if rates::hold(spec, on) {
         // loads are fractions of the endpoints' rate, which is that of their cables here
@@ -114,14 +116,14 @@ fn usual_rates(spec: &Spec, on: &Topology) -> [f64; 3] {
 }
 
 /// The rate of a rail of an endpoint, in GiB/s.
-pub(super) fn endpoint_rate(spec: &Spec, on: &Topology) -> f64 {
+pub(super) fn endpoint_rate(spec: &PacketParameters, on: &Topology) -> f64 {
     spec.link
         .gib_per_s(LinkClass::Endpoint)
         .unwrap_or_else(|| usual_rates(spec, on)[LinkClass::Endpoint as usize])
 }
 
 fn plant(
-    spec: &Spec,
+    spec: &PacketParameters,
     on: &Topology,
     wiring: &Wiring,
     (rails, lanes): (u32, u8),
@@ -132,7 +134,7 @@ fn plant(
     let of = |rate: Option<f64>, usual: f64, bytes| {
         SimulatedNetwork::link(rate.unwrap_or(usual), room(bytes), chunk)
     };
-    let mut links: [LinkKind; 3] = [
+    let mut links: [LinkClassProperties; 3] = [
         of(link.gib_per_s(LinkClass::Local), local, link.local_buffer_bytes),
         of(link.gib_per_s(LinkClass::Global), global, link.global_buffer_bytes),
         of(link.gib_per_s(LinkClass::Endpoint), endpoint, link.endpoint_buffer_bytes),
@@ -160,7 +162,7 @@ fn check_times(plant: &SimulatedNetwork) -> Result<(), Refusal> {
     Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"))
 }
 
-fn timing(spec: &Spec, rails: u32) -> Timing {
+fn timing(spec: &PacketParameters, rails: u32) -> Timing {
     let (router, link) = (&spec.router, &spec.link);
     let local = link.gib_per_s(LinkClass::Local).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
@@ -168,8 +170,8 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
     if spec.dialect == Dialect::Physical {
         let passing = match router.switching {
-            None | Some(Switching::CutThrough) => ForwardingRule::Head,
-            Some(Switching::StoreAndForward) => ForwardingRule::Whole,
+            None | Some(SwitchingMode::CutThrough) => ForwardingRule::Head,
+            Some(SwitchingMode::StoreAndForward) => ForwardingRule::Whole,
         };
         return Timing {
             router_ps,
@@ -184,8 +186,8 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
             begins_late: false,
             is_sent_early: false,
             order: match router.arbitration.unwrap_or_default() {
-                Arbitration::RoundRobin => LaneOrder::RoundRobin,
-                Arbitration::Oldest => LaneOrder::Oldest,
+                Arbitration::RoundRobin => VirtualChannelSendOrder::RoundRobin,
+                Arbitration::Oldest => VirtualChannelSendOrder::Oldest,
             },
         };
     }
@@ -204,12 +206,12 @@ fn timing(spec: &Spec, rails: u32) -> Timing {
         room: CreditRule::Behind,
         begins_late: false,
         is_sent_early: true,
-        order: LaneOrder::RoundRobin,
+        order: VirtualChannelSendOrder::RoundRobin,
     })
 }
 
 /// The parameters of adaptive selections for the cables of this network.
-fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> SelectionParams {
+fn choosing(spec: &PacketParameters, plant: &SimulatedNetwork, wiring: &Wiring) -> SelectionParams {
     let given = spec.selection.choosing(spec.choosing);
     // if a workload determines message sizes, packets are assumed to be full
     let of_classes = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
@@ -226,12 +228,12 @@ fn choosing(spec: &Spec, plant: &SimulatedNetwork, wiring: &Wiring) -> Selection
 
 /// Paths over proved candidates, as at the flit level.
 fn physical(
-    spec: &Spec,
-    on: NetworkOrTables,
+    spec: &PacketParameters,
+    on: PathSource,
     plant: &SimulatedNetwork,
     (wiring, lanes): (&Arc<Wiring>, u8),
     watch: &dyn Watch,
-) -> Result<(Route, bool), Stop> {
+) -> Result<(PacketPathMethod, bool), Stop> {
     let rules = PathRules {
         selection: &spec.selection,
         choosing: choosing(spec, plant, wiring),
@@ -240,7 +242,7 @@ fn physical(
         unverified: spec.unverified,
     };
     // paths of the user's tables need not be shortest ones
-    let may_be_longer = !spec.selection.is_minimal() || matches!(on, NetworkOrTables::Tables(_));
+    let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
     let lengths = may_be_longer || spec.rail == RailSelection::Shortest;
     let lengths = lengths.then(|| {
@@ -248,5 +250,5 @@ fn physical(
             |at| plant.all(at).filter(|b| b.class != LinkClass::Endpoint).map(|b| b.lp);
         PathLengths::new(plant.routers, neighbours)
     });
-    Ok((Route::Guided(GuidedPaths::new(proved.guide, plant, lengths)?), proved.verified))
+    Ok((PacketPathMethod::Guided(GuidedPaths::new(proved.guide, plant, lengths)?), proved.verified))
 }

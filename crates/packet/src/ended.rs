@@ -6,10 +6,10 @@ use super::model::{Model, NodeState};
 use super::node::Node;
 use super::plant::LinkClass;
 use super::port::{NEVER_PS, Port};
-use super::replay::RankTime;
+use super::replay::ProcessTimes;
 use base::seed::fnv1a64;
 use des::LpNumber;
-use message::LeftOverOperations;
+use message::UnfinishedOperations;
 
 /// The busiest port of a router and its busy time; if background jobs run, the time until all other
 /// jobs were done.
@@ -58,15 +58,15 @@ pub struct FinalState {
     /// The use of ports between routers, where the user asked for it.
     pub links: Vec<PortUse>,
     /// The times of the processes of workloads.
-    pub times: Vec<RankTime>,
+    pub times: Vec<ProcessTimes>,
     /// The operations that processes could not complete.
-    pub left: LeftOverOperations,
+    pub left: UnfinishedOperations,
 }
 
 impl Default for FinalState {
     fn default() -> Self {
         let busiest = BusiestPort { busy_ps: 0, router: NONE, port: 0 };
-        let (links, times, left) = (Vec::new(), Vec::new(), LeftOverOperations::default());
+        let (links, times, left) = (Vec::new(), Vec::new(), UnfinishedOperations::default());
         Self { digest: 0, busiest, waits: false, links, times, left }
     }
 }
@@ -164,7 +164,7 @@ impl FinalState {
     fn sort(&mut self) {
         self.links.sort_unstable();
         self.times.sort_unstable();
-        let LeftOverOperations { stuck, sends, receives, messages } = &mut self.left;
+        let UnfinishedOperations { stuck, sends, receives, messages } = &mut self.left;
         for all in [stuck, sends, receives, messages] {
             all.sort_unstable();
         }

@@ -3,7 +3,7 @@
 use super::endpoint::Endpoint;
 use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::{Model, TrafficSource};
-use super::nic::{MessageInjection, Nic, OpenTraffic};
+use super::nic::{MessageInjectionProcess, Nic, OpenLoopTraffic};
 use super::runs::{EventHandlerContext, StateChange};
 use super::tally::Arrival;
 use super::window::MeasuredWindow;
@@ -27,7 +27,7 @@ impl Model {
     /// Schedules the creation of an endpoint's first message of a class.
     pub(super) fn opens(
         &self,
-        (class, open): (u8, &OpenTraffic),
+        (class, open): (u8, &OpenLoopTraffic),
         it: &mut Endpoint,
         to: &mut impl EventHandlerContext,
     ) {
@@ -36,7 +36,7 @@ impl Model {
         }
         let dice = &mut it.node.dice;
         let delay_ps = match open.injection {
-            MessageInjection::Jittered => open.injection.first_ps(open.interval_ps, dice),
+            MessageInjectionProcess::Jittered => open.injection.first_ps(open.interval_ps, dice),
             injection => injection.next_ps(open.interval_ps, dice),
         };
         self.creates_later(class, delay_ps, to);

@@ -13,9 +13,9 @@ use des::{HandlerContext, LpNumber};
 use proptest::prelude::*;
 
 /// A context that records changes and can undo them.
-struct KeptChanges(Vec<StateChange>);
+struct ChangeRecordingContext(Vec<StateChange>);
 
-impl HandlerContext<Model> for KeptChanges {
+impl HandlerContext<Model> for ChangeRecordingContext {
     const KEEPS: bool = true;
 
     fn me(&self) -> LpNumber {
@@ -61,7 +61,7 @@ proptest! {
     ) {
         let mut node = Node::new(1, 1, FastStream::new(0, "test", 0));
         node.by_age = true;
-        let (mut due, mut kept) = (Vec::<PacketChunk>::new(), KeptChanges(Vec::new()));
+        let (mut due, mut kept) = (Vec::<PacketChunk>::new(), ChangeRecordingContext(Vec::new()));
         for (number, step) in (1..).zip(steps) {
             if let Some((from, began_ps)) = step {
                 let new = packet(from, began_ps, number);
@@ -91,7 +91,7 @@ proptest! {
         came in proptest::collection::vec((0_u32..5, 0_u64..20), 1..60)
     ) {
         let mut it = Endpoint::new(1, 1, FastStream::new(0, "test", 0));
-        let mut kept = KeptChanges(Vec::new());
+        let mut kept = ChangeRecordingContext(Vec::new());
         for (at, &(from, began_ps)) in came.iter().enumerate() {
             let due = came[..at].iter().any(|other| other.0 == from && other.1 > began_ps);
             prop_assert_eq!(it.is_late(from, began_ps, &mut kept), due);
@@ -100,7 +100,7 @@ proptest! {
             it.undo(change);
         }
         for from in 0..5 {
-            prop_assert!(!it.is_late(from, 0, &mut KeptChanges(Vec::new())));
+            prop_assert!(!it.is_late(from, 0, &mut ChangeRecordingContext(Vec::new())));
         }
     }
 }

@@ -1,18 +1,18 @@
 //! The model of the packet level: routers and endpoints as logical processes.
 
-use super::classes::Sharing;
+use super::classes::PortSharingRule;
 use super::endpoint::Endpoint;
 use super::event::Event;
-use super::models::Route;
-use super::nic::OpenTraffic;
+use super::models::PacketPathMethod;
+use super::nic::OpenLoopTraffic;
 use super::node::Node;
 use super::parts::parts;
 use super::plant::{LinkClass, SimulatedNetwork};
 use super::replay::JobReplay;
 use super::runs::StateChange;
 use super::tally::{Arrival, Tally};
-use super::timing::{ForwardingRule, LaneOrder, TELL_PS, Timing};
-use super::until::RecentSends;
+use super::timing::{ForwardingRule, TELL_PS, Timing, VirtualChannelSendOrder};
+use super::until::RecentTransmissions;
 use super::window::MeasuredWindow;
 use base::seed::FastStream;
 use des::{HandlerContext, LpNumber};
@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The source of the messages that endpoints send.
 pub enum TrafficSource {
     /// Messages that endpoints create by themselves, for each class of traffic.
-    Open(Vec<OpenTraffic>),
+    Open(Vec<OpenLoopTraffic>),
     /// Messages of the processes of workloads.
     Replay(Arc<JobReplay>),
 }
@@ -34,11 +34,11 @@ pub struct Model {
     /// The delays and rules of the dialect.
     pub timing: Timing,
     /// The paths of packets.
-    pub route: Arc<Route>,
+    pub route: Arc<PacketPathMethod>,
     /// The rule that assigns packets to rails.
     pub rails: RailSelection,
     /// How classes of traffic share ports, where there are several.
-    pub sharing: Option<Sharing>,
+    pub sharing: Option<PortSharingRule>,
     /// The source of the traffic that endpoints send.
     pub drive: TrafficSource,
     /// Number of endpoints of each router.
@@ -111,13 +111,13 @@ impl des::SimulationModel for Model {
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
             let mut node = Node::new(ports, lanes, dice);
-            node.by_age = self.timing.order == LaneOrder::Oldest;
-            node.tags = Sharing::tags(self.sharing.as_ref(), ports);
-            node.recent = self.tells().then(|| Box::new(RecentSends::new(ports)));
+            node.by_age = self.timing.order == VirtualChannelSendOrder::Oldest;
+            node.tags = PortSharingRule::tags(self.sharing.as_ref(), ports);
+            node.recent = self.tells().then(|| Box::new(RecentTransmissions::new(ports)));
             return NodeState::Router(node);
         }
         let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
-        it.node.tags = Sharing::tags(self.sharing.as_ref(), self.plant.rails as usize);
+        it.node.tags = PortSharingRule::tags(self.sharing.as_ref(), self.plant.rails as usize);
         match &self.drive {
             TrafficSource::Open(open) => {
                 for one in (0..).zip(open) {
@@ -239,7 +239,7 @@ impl Model {
         match &self.drive {
             TrafficSource::Replay(_) => 1,
             TrafficSource::Open(open) => {
-                let least = |open: &OpenTraffic| match open.bytes % self.plant.chunk_bytes {
+                let least = |open: &OpenLoopTraffic| match open.bytes % self.plant.chunk_bytes {
                     0 => self.plant.chunk_bytes,
                     rest => rest,
                 };

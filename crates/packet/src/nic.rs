@@ -32,7 +32,8 @@ pub struct Nic {
 /// The injection process: when endpoints create messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum MessageInjection {
+#[schemars(rename = "MessageInjection")]
+pub enum MessageInjectionProcess {
     /// Times between messages are exponentially distributed.
     Exponential,
     /// Times between messages are constant, and all endpoints send at the same moments.
@@ -42,7 +43,7 @@ pub enum MessageInjection {
     Jittered,
 }
 
-impl MessageInjection {
+impl MessageInjectionProcess {
     /// Time until the first message of an endpoint, ps.
     pub(super) fn first_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
         match self {
@@ -68,7 +69,7 @@ fn uniform(dice: &mut FastStream) -> f64 {
 
 /// Open-loop traffic: endpoints create messages regardless of what has arrived.
 #[derive(Debug, Clone)]
-pub struct OpenTraffic {
+pub struct OpenLoopTraffic {
     /// The destinations of each endpoint.
     pub to: PacketDestinations,
     /// Messages that each endpoint creates; none if it creates them until the run ends.
@@ -78,7 +79,7 @@ pub struct OpenTraffic {
     /// Mean time between two messages of an endpoint, ps.
     pub interval_ps: f64,
     /// The injection process.
-    pub injection: MessageInjection,
+    pub injection: MessageInjectionProcess,
 }
 
 impl Nic {

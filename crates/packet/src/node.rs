@@ -4,7 +4,7 @@ use super::event::{ChunkSender, PacketChunk};
 use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
 use super::runs::{EventHandlerContext, StateChange};
 use super::timing::RandomDelay;
-use super::until::RecentSends;
+use super::until::RecentTransmissions;
 use base::seed::FastStream;
 
 /// The ports, virtual channels and queues of a router or an endpoint.
@@ -20,7 +20,7 @@ pub struct Node {
     /// The numbers by which classes of traffic share ports; empty if there is only one class.
     pub(super) tags: Vec<u64>,
     /// The recent transmissions of its ports; none if there are no background jobs.
-    pub(super) recent: Option<Box<RecentSends>>,
+    pub(super) recent: Option<Box<RecentTransmissions>>,
     /// The node's stream of random numbers.
     pub(super) dice: FastStream,
 }

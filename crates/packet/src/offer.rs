@@ -4,7 +4,7 @@ use paths::saturation::is_saturated;
 
 /// The traffic that a class offers.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ClassOffer {
+pub(super) struct ClassOfferedTraffic {
     /// The offered load, as a fraction of the rate of one rail.
     pub(super) load: f64,
     /// Number of endpoints that send.
@@ -29,7 +29,7 @@ pub(super) struct AcceptedRate {
     pub(super) saturated: Option<bool>,
 }
 
-impl ClassOffer {
+impl ClassOfferedTraffic {
     /// The accepted load if `bytes` arrive in the measured time; `is_window` says whether that is a
     /// window rather than the whole run.
     pub(super) fn accepted(&self, bytes: u64, time_ps: u64, is_window: bool) -> AcceptedRate {

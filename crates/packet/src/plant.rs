@@ -4,7 +4,7 @@
 use super::event::ChunkSender;
 use super::timing::transmission_ps;
 use des::LpNumber;
-use paths::wiring::{Attachment, CableEnd, Wiring};
+use paths::wiring::{CableEnd, EndpointAttachment, Wiring};
 
 /// The class of a link, which determines its rate and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +34,7 @@ pub struct FarEnd {
 
 /// The rate and buffers of links of one kind.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinkKind {
+pub struct LinkClassProperties {
     /// The rate of the link, in GiB/s.
     pub gib_per_s: f64,
     /// Size of the buffer of a virtual channel at the far end, in chunks.
@@ -62,7 +62,7 @@ pub struct SimulatedNetwork {
     pub chunk_bytes: u32,
     /// Rates and buffers: those of local links, of global links and of endpoints, then those of
     /// cables with rates of their own.
-    links: Vec<LinkKind>,
+    links: Vec<LinkClassProperties>,
     /// Whether all links of endpoints have the rate of [`LinkClass::Endpoint`].
     is_one_endpoint_rate: bool,
     offsets: Vec<u32>,
@@ -70,7 +70,7 @@ pub struct SimulatedNetwork {
     /// The latency of the links if all have the same; else none.
     latency_ps: Option<u32>,
     /// The router and port of each rail of each endpoint.
-    attached: Vec<Attachment>,
+    attached: Vec<EndpointAttachment>,
 }
 
 impl SimulatedNetwork {
@@ -83,7 +83,7 @@ impl SimulatedNetwork {
         rails: u32,
         (lanes, classes): (u32, u32),
         chunk_bytes: u32,
-        links: [LinkKind; 3],
+        links: [LinkClassProperties; 3],
         class: impl Fn(u32, u32) -> LinkClass,
     ) -> Self {
         let routers = wiring.routers();
@@ -124,10 +124,10 @@ impl SimulatedNetwork {
     }
 
     /// A kind of link with a rate in GiB/s and buffers of `buffer_bytes` for each virtual channel.
-    pub fn link(gib_per_s: f64, buffer_bytes: u32, chunk_bytes: u32) -> LinkKind {
+    pub fn link(gib_per_s: f64, buffer_bytes: u32, chunk_bytes: u32) -> LinkClassProperties {
         let chunk_ps = transmission_ps(chunk_bytes.into(), gib_per_s);
         let chunks = buffer_bytes / chunk_bytes;
-        LinkKind { gib_per_s, chunks, bytes: buffer_bytes, chunk_ps }
+        LinkClassProperties { gib_per_s, chunks, bytes: buffer_bytes, chunk_ps }
     }
 
     /// The same network with the rates of individual links: `rate` gives that of a router's port in
@@ -156,7 +156,7 @@ impl SimulatedNetwork {
     }
 
     /// All kinds of links.
-    pub fn links(&self) -> &[LinkKind] {
+    pub fn links(&self) -> &[LinkClassProperties] {
         &self.links
     }
 
@@ -237,19 +237,19 @@ impl SimulatedNetwork {
 
     /// The router and port of a rail of an endpoint.
     #[inline]
-    pub fn at(&self, endpoint: u32, rail: u8) -> Attachment {
+    pub fn at(&self, endpoint: u32, rail: u8) -> EndpointAttachment {
         self.attached[(endpoint * self.rails) as usize + usize::from(rail)]
     }
 
     /// The rate and buffers with this index.
     #[inline]
-    pub fn kind(&self, kind: u16) -> &LinkKind {
+    pub fn kind(&self, kind: u16) -> &LinkClassProperties {
         &self.links[usize::from(kind)]
     }
 
     /// The kind of links of a class whose cables have no rates of their own.
     #[inline]
-    pub fn of(&self, class: LinkClass) -> &LinkKind {
+    pub fn of(&self, class: LinkClass) -> &LinkClassProperties {
         &self.links[class as usize]
     }
 

@@ -3,7 +3,7 @@
 use super::case::PacketCase;
 use super::ended::FinalState;
 use super::report::EngineCounts;
-use super::row::PointRow;
+use super::row::LoadPointRow;
 use super::stuck::wait_cycle;
 use base::{Interrupted, Stop, Watch};
 use des::peers::{agree, all};
@@ -20,7 +20,7 @@ impl PacketCase {
         load: f64,
         peers: &mut dyn PeerExchange,
         watch: &dyn Watch,
-    ) -> Result<PointRow, Stop> {
+    ) -> Result<LoadPointRow, Stop> {
         let (model, end_ps) = (self.model(load), self.end_ps());
         let part_of = model.parts(peers.count().min(1 << 15) as u16);
         let found = windows_over(&model, &part_of, end_ps, &mut PeerTransport::new(peers), watch);

@@ -3,7 +3,7 @@
 
 use super::models::Dialect;
 use super::plant::{FarEnd, LinkClass, SimulatedNetwork};
-use super::spec::{BITS_IN_GIB, Spec};
+use super::spec::{BITS_IN_GIB, PacketParameters};
 use base::SwitchId;
 use fabric::Topology;
 use fabric::network::{Cable, PortPeer};
@@ -45,7 +45,7 @@ fn gib_per_s(cable: &Cable) -> f64 {
 
 /// Whether the rates of a network's cables are used under a dialect: if it was read from a fabric,
 /// whose switches have GUIDs, or if some cable does not have the default rate.
-pub(super) fn hold(spec: &Spec, on: &Topology) -> bool {
+pub(super) fn hold(spec: &PacketParameters, on: &Topology) -> bool {
     let usual = Cable::default().rate_gbps();
     let links = on.links().iter().map(|link| &link.cable);
     let mut cables = links.chain(on.terminals().iter().map(|terminal| &terminal.cable));
@@ -64,7 +64,7 @@ pub(super) fn of_endpoints(on: &Topology) -> Option<f64> {
 /// set.
 pub(super) fn with_cable_rates(
     plant: SimulatedNetwork,
-    spec: &Spec,
+    spec: &PacketParameters,
     on: &Topology,
 ) -> SimulatedNetwork {
     let given = &spec.link;

@@ -3,10 +3,10 @@
 use super::ended::FinalState;
 use super::latencies::{Latencies, accepted};
 use super::model::Model;
-use super::offer::{AcceptedRate, ClassOffer};
+use super::offer::{AcceptedRate, ClassOfferedTraffic};
 use super::plant::SimulatedNetwork;
-use super::replay::{JobReplay, JobRow, RankRow};
-use super::row::{ClassRow, LinkRow, PointRow, SeriesRow};
+use super::replay::{JobReplay, JobResultRow, ProcessColumns};
+use super::row::{ArrivalSeriesColumns, ClassRow, LinkUseColumns, LoadPointRow};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalSums, Tally};
 use super::window::MeasuredWindow;
@@ -40,7 +40,7 @@ impl EngineCounts {
 }
 
 /// The builder of a run's report, which knows the names of switches and endpoints.
-pub(super) struct Reporter<'a> {
+pub(super) struct RunReportBuilder<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a SimulatedNetwork,
     pub(super) replay: Option<&'a Arc<JobReplay>>,
@@ -54,7 +54,7 @@ fn in_ns(ps: f64) -> f64 {
     ps / 1e3
 }
 
-impl Reporter<'_> {
+impl RunReportBuilder<'_> {
     fn name(&self, router: u32) -> &str {
         &self.on.switches()[router as usize].name
     }
@@ -81,10 +81,10 @@ impl Reporter<'_> {
         ended: &FinalState,
         tally: &Tally,
         waits: &[BlockedPacket],
-    ) -> PointRow {
+    ) -> LoadPointRow {
         let sums = tally.all();
         let busiest = ended.busiest;
-        PointRow {
+        LoadPointRow {
             offered_load: load,
             accepted_load: None,
             saturated: None,
@@ -131,16 +131,16 @@ impl Reporter<'_> {
     }
 
     /// The accepted load of each class of traffic.
-    pub(super) fn rates(&self, offers: &[ClassOffer], tally: &Tally) -> Vec<AcceptedRate> {
+    pub(super) fn rates(&self, offers: &[ClassOfferedTraffic], tally: &Tally) -> Vec<AcceptedRate> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
-        let of = |(offer, sums): (&ClassOffer, &ArrivalSums)| {
+        let of = |(offer, sums): (&ClassOfferedTraffic, &ArrivalSums)| {
             offer.accepted(sums.bytes, self.time_ps(last_ps), self.window.length_ps().is_some())
         };
         offers.iter().zip(&tally.jobs).map(of).collect()
     }
 
     /// The results of each class of traffic.
-    pub(super) fn classes(&self, offers: &[ClassOffer], tally: &Tally) -> Vec<ClassRow> {
+    pub(super) fn classes(&self, offers: &[ClassOfferedTraffic], tally: &Tally) -> Vec<ClassRow> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
         let of = |(rate, sums): (AcceptedRate, &ArrivalSums)| ClassRow {
             offered_load: rate.offered,
@@ -156,14 +156,14 @@ impl Reporter<'_> {
         self.rates(offers, tally).into_iter().zip(&tally.jobs).map(of).collect()
     }
 
-    fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobRow> {
+    fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobResultRow> {
         let rows = |it: &Arc<JobReplay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
         self.replay.map_or_else(Vec::new, rows)
     }
 
     /// The use of each channel between routers, in a run that lasts until `last_ps`.
-    pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkRow {
-        let mut rows = LinkRow::default();
+    pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkUseColumns {
+        let mut rows = LinkUseColumns::default();
         let time_ps = self.time_ps(last_ps).max(1) as f64;
         let mut seats = (u32::MAX, Vec::new());
         for link in &ended.links {
@@ -187,13 +187,13 @@ impl Reporter<'_> {
     }
 
     /// The times of each process of workloads.
-    pub(super) fn ranks(&self, ended: &FinalState) -> RankRow {
-        self.replay.map_or_else(RankRow::default, |replay| replay.rank_rows(&ended.times))
+    pub(super) fn ranks(&self, ended: &FinalState) -> ProcessColumns {
+        self.replay.map_or_else(ProcessColumns::default, |replay| replay.rank_rows(&ended.times))
     }
 
     /// Arrivals in spans of this length, ns.
-    pub(super) fn series(&self, tally: &Tally, span_ns: f64) -> SeriesRow {
-        let mut rows = SeriesRow::default();
+    pub(super) fn series(&self, tally: &Tally, span_ns: f64) -> ArrivalSeriesColumns {
+        let mut rows = ArrivalSeriesColumns::default();
         let all_gbit = span_ns * f64::from(self.plant.endpoints) / 8.0;
         for (at, span) in tally.series.iter().enumerate() {
             rows.end_ns.push((at + 1) as f64 * span_ns);

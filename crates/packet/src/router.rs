@@ -3,10 +3,10 @@
 use super::event::{ChunkSender, Event, PacketChunk};
 use super::model::Model;
 use super::node::Node;
-use super::plant::{LinkClass, LinkKind};
+use super::plant::{LinkClass, LinkClassProperties};
 use super::port::{Lane, LaneQueue, NEVER_PS};
 use super::runs::EventHandlerContext;
-use super::timing::{CreditRule, ForwardingRule, LaneOrder};
+use super::timing::{CreditRule, ForwardingRule, VirtualChannelSendOrder};
 
 impl Model {
     /// Handles a chunk that arrives at a router.
@@ -173,13 +173,13 @@ impl Model {
             }
         };
         let found = match self.timing.order {
-            LaneOrder::Highest => (0..lanes).rev().find(has),
-            LaneOrder::Lowest => (0..lanes).find(has),
-            LaneOrder::RoundRobin => {
+            VirtualChannelSendOrder::Highest => (0..lanes).rev().find(has),
+            VirtualChannelSendOrder::Lowest => (0..lanes).find(has),
+            VirtualChannelSendOrder::RoundRobin => {
                 let last = usize::from(last);
                 (1..=lanes).map(|step| (last + step) % lanes).find(has)
             }
-            LaneOrder::Oldest => {
+            VirtualChannelSendOrder::Oldest => {
                 let age = |lane: &usize| node.age(node.lanes[first + lane].queued);
                 (0..lanes).filter(has).min_by_key(age)
             }
@@ -238,7 +238,7 @@ impl Model {
 
     /// The kind of link behind a router's port.
     #[inline]
-    fn room(&self, router: u32, port: u16) -> &LinkKind {
+    fn room(&self, router: u32, port: u16) -> &LinkClassProperties {
         self.plant.kind(self.plant.behind(router, port).kind)
     }
 

@@ -1,7 +1,7 @@
 //! The result of a run at one load, as users read it.
 
 use super::latencies::Latencies;
-use super::replay::{JobRow, RankRow};
+use super::replay::{JobResultRow, ProcessColumns};
 use paths::over_seeds::SeedStatistics;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The result of a run at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Row")]
-pub struct PointRow {
+pub struct LoadPointRow {
     /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
     /// What of it arrives, for each endpoint that sends: bytes that arrived in the measured window,
@@ -70,16 +70,16 @@ pub struct PointRow {
     pub classes: Option<Vec<ClassRow>>,
     /// The results of jobs, those of workloads first; they are reported beside the points.
     #[serde(skip)]
-    pub jobs: Vec<JobRow>,
+    pub jobs: Vec<JobResultRow>,
     /// The use of each channel between switches, where the user asked for it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub links: Option<LinkRow>,
+    pub links: Option<LinkUseColumns>,
     /// The times of each process of workloads, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<RankRow>,
+    pub ranks: Option<ProcessColumns>,
     /// Arrivals in equal spans of time, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub series: Option<SeriesRow>,
+    pub series: Option<ArrivalSeriesColumns>,
     /// Wall-clock time of the run, s, where it was measured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wall_s: Option<f64>,
@@ -87,7 +87,8 @@ pub struct PointRow {
 
 /// The use of channels between switches, as columns: both directions of every cable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct LinkRow {
+#[schemars(rename = "LinkRow")]
+pub struct LinkUseColumns {
     /// The switch that sends.
     pub from: Vec<String>,
     /// The switch that receives.
@@ -110,7 +111,8 @@ pub struct LinkRow {
 
 /// Arrivals in equal spans of time, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct SeriesRow {
+#[schemars(rename = "SeriesRow")]
+pub struct ArrivalSeriesColumns {
     /// The end of each span, ns.
     pub end_ns: Vec<f64>,
     /// Packets that arrived.

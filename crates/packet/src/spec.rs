@@ -2,24 +2,25 @@
 
 use super::classes::TrafficClass;
 use super::models::{CODES_MESSAGES, Dialect};
-use super::nic::MessageInjection;
+use super::nic::MessageInjectionProcess;
 use super::plant::LinkClass;
 use super::replay::{
-    BackgroundSpec, BackgroundSpecs, CollectiveTraffic, ComputeTime, MpiCosts, TraceNames,
+    BackgroundSpec, BackgroundSpecs, CollectiveTrafficMode, ComputeTimeMode, MpiCosts, TraceNames,
     needs_trace,
 };
 use super::window::RunLength;
 use base::Refusal;
 use paths::loads::{Loads, MOST_LOAD};
 use paths::over_seeds::check_seeds;
-use paths::select::{LaneUse, RailSelection, Selection, SelectionParams, SelectionSpec};
+use paths::select::{LaneUseRule, RailSelection, Selection, SelectionParams, SelectionSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// When a switch forwards a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Switching {
+#[schemars(rename = "Switching")]
+pub enum SwitchingMode {
     /// When its head has arrived, if there is room for all of it.
     CutThrough,
     /// When all of it has arrived.
@@ -41,7 +42,7 @@ pub enum Arbitration {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Sync")]
 #[serde(rename_all = "snake_case")]
-pub enum SyncMethod {
+pub enum EventEngineKind {
     /// One event after the other; points of several loads run side by side.
     #[default]
     Sequential,
@@ -57,7 +58,7 @@ pub enum SyncMethod {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Undo")]
 #[serde(rename_all = "snake_case")]
-pub enum UndoMode {
+pub enum EventUndoMode {
     /// Events that were handled too early.
     #[default]
     Needed,
@@ -116,7 +117,7 @@ pub struct SwitchParams {
     /// Virtual channels of a port.
     pub virtual_channels: Option<u8>,
     /// When switches forward packets; `physical` only.
-    pub switching: Option<Switching>,
+    pub switching: Option<SwitchingMode>,
     /// Which of the packets that wait for a port goes first; `physical` only.
     pub arbitration: Option<Arbitration>,
     /// A minimal path is taken where at most this many bytes wait for it; `codes-dally-v1` and
@@ -133,7 +134,8 @@ pub struct SwitchParams {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
-pub struct Spec {
+#[schemars(rename = "Spec")]
+pub struct PacketParameters {
     /// The model of routers and endpoints.
     pub dialect: Dialect,
     /// Loads as part of the rate of one rail of an endpoint: a number, several, or a range
@@ -147,7 +149,7 @@ pub struct Spec {
     /// `physical` only.
     pub choosing: Option<SelectionParams>,
     /// The virtual channels of packets that choose their paths; `physical` only.
-    pub lane_use: LaneUse,
+    pub lane_use: LaneUseRule,
     /// The rail of its endpoint that a packet takes, where there are several.
     pub rail: RailSelection,
     /// Who sends to whom: a pattern with its argument; `uniform` where it is not given.
@@ -156,7 +158,7 @@ pub struct Spec {
     /// run. `physical` only.
     pub traffic_class: Vec<TrafficClass>,
     /// When endpoints create messages; as in the dialect where it is not given.
-    pub injection: Option<MessageInjection>,
+    pub injection: Option<MessageInjectionProcess>,
     /// Messages that each endpoint sends: the run is measured from its beginning until the last has
     /// arrived, not in a steady state. 30 in the dialects of CODES where no `run` is given.
     pub messages: Option<u32>,
@@ -175,9 +177,9 @@ pub struct Spec {
     /// which is that of workloads for which there is no number.
     pub workload_class: Vec<u32>,
     /// Whether calculations of a workload take time.
-    pub compute: ComputeTime,
+    pub compute: ComputeTimeMode,
     /// What collective operations of a workload send.
-    pub collectives: CollectiveTraffic,
+    pub collectives: CollectiveTrafficMode,
     /// Which endpoint each process is on: a name of `flyloom list placements`, or a file; of all
     /// jobs together, those of the background last.
     pub placement: String,
@@ -201,11 +203,11 @@ pub struct Spec {
     #[serde(rename = "switch")]
     pub router: SwitchParams,
     /// The engine that runs the events.
-    pub sync: SyncMethod,
+    pub sync: EventEngineKind,
     /// How far the optimistic engine goes ahead, ns.
     pub ahead_ns: f64,
     /// What the optimistic engine undoes.
-    pub undo: UndoMode,
+    pub undo: EventUndoMode,
     /// Run also what is not proved free of deadlock.
     pub unverified: bool,
     /// The seed of all random numbers.
@@ -215,14 +217,14 @@ pub struct Spec {
     pub seeds: u32,
 }
 
-impl Default for Spec {
+impl Default for PacketParameters {
     fn default() -> Self {
         Self {
             dialect: Dialect::Physical,
             load: None,
             selection: Selection::Minimal.into(),
             choosing: None,
-            lane_use: LaneUse::Auto,
+            lane_use: LaneUseRule::Auto,
             rail: RailSelection::LeastUsed,
             traffic: None,
             traffic_class: Vec::new(),
@@ -233,8 +235,8 @@ impl Default for Spec {
             run: RunLength::default(),
             workload: TraceNames::default(),
             workload_class: Vec::new(),
-            compute: ComputeTime::Off,
-            collectives: CollectiveTraffic::Real,
+            compute: ComputeTimeMode::Off,
+            collectives: CollectiveTrafficMode::Real,
             placement: "linear".to_owned(),
             background: BackgroundSpecs::default(),
             mpi: MpiCosts::default(),
@@ -245,9 +247,9 @@ impl Default for Spec {
             packet_bytes: 4096,
             link: LinkParams::default(),
             router: SwitchParams::default(),
-            sync: SyncMethod::Sequential,
+            sync: EventEngineKind::Sequential,
             ahead_ns: 100.0,
-            undo: UndoMode::Needed,
+            undo: EventUndoMode::Needed,
             unverified: false,
             seed: 0,
             seeds: 1,
@@ -270,7 +272,7 @@ fn within<T: PartialOrd + Copy + std::fmt::Display>(
     }
 }
 
-impl Spec {
+impl PacketParameters {
     /// Checks the parameters as far as that is possible without a network.
     ///
     /// # Errors
@@ -442,7 +444,7 @@ impl Spec {
             for (param, is_given) in [
                 ("choosing", self.choosing.is_some()),
                 ("traffic_class", !self.traffic_class.is_empty()),
-                ("lane_use", self.lane_use != LaneUse::Auto),
+                ("lane_use", self.lane_use != LaneUseRule::Auto),
                 ("switch.switching", self.router.switching.is_some()),
                 ("switch.arbitration", self.router.arbitration.is_some()),
                 ("rail", self.rail == RailSelection::RoundRobin),

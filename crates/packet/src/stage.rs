@@ -4,18 +4,18 @@ use super::case::{GivenTraffic, PacketCase, alone};
 use super::models::{Dialect, RATE};
 use super::plant::LinkClass;
 use super::rates::LinkRates;
-use super::replay::{GivenJobs, JobRow};
-use super::row::PointRow;
-use super::spec::{BITS_IN_GIB, Spec, SyncMethod};
+use super::replay::{GivenJobs, JobResultRow};
+use super::row::LoadPointRow;
+use super::spec::{BITS_IN_GIB, EventEngineKind, PacketParameters};
 use base::renamed::RenamedParameter;
-use base::stage::{BetterValues, ColumnType};
-use base::{Interrupted, RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, Interrupted, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use des::PeerExchange;
 use des::peers::{agree, same};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
-use paths::NetworkOrTables;
+use paths::PathSource;
 use paths::loads::Loads;
 use paths::proved::proof_bytes;
 use paths::select::Selection;
@@ -50,15 +50,15 @@ pub struct PacketRecord {
     /// The rates of links: those of the cables, link by link, where the network gives some.
     pub rates: LinkRates,
     /// All parameters.
-    pub parameters: Spec,
+    pub parameters: PacketParameters,
     /// A point for each load, in their order; a single one for workloads.
-    pub points: Vec<PointRow>,
+    pub points: Vec<LoadPointRow>,
     /// The results of jobs, those of workloads first; empty where there are no workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub jobs: Vec<JobRow>,
+    pub jobs: Vec<JobResultRow>,
 }
 
-impl Spec {
+impl PacketParameters {
     /// Runs the simulation with `seed` on `threads` threads. The result does not depend on their
     /// number, except for wall times, which `clock` gives in seconds. The runs of several seeds are
     /// simulations of one seed each.
@@ -73,7 +73,7 @@ impl Spec {
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
         watch: &dyn Watch,
     ) -> Result<PacketRecord, Stop> {
-        if self.sync == SyncMethod::Mpi {
+        if self.sync == EventEngineKind::Mpi {
             return Err(alone());
         }
         let case = self.case(on, watch)?;
@@ -83,19 +83,21 @@ impl Spec {
         // a parallel engine uses all threads for one point, the sequential one uses one for each
         // point
         let (at_once, each) = match self.sync {
-            SyncMethod::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
-            SyncMethod::Threads | SyncMethod::Mpi | SyncMethod::Optimistic => (1, threads),
+            EventEngineKind::Sequential => (threads.clamp(1, loads.len().max(1)), 1),
+            EventEngineKind::Threads | EventEngineKind::Mpi | EventEngineKind::Optimistic => {
+                (1, threads)
+            }
         };
         let points = side_by_side(loads.len(), at_once, |at| {
             let began = clock.map(|now| now());
             let row = case.point(loads[at], each, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
-            Ok(PointRow { wall_s, ..row })
+            Ok(LoadPointRow { wall_s, ..row })
         })?;
         Ok(self.record(&case, points))
     }
 
-    fn record(&self, case: &PacketCase, mut points: Vec<PointRow>) -> PacketRecord {
+    fn record(&self, case: &PacketCase, mut points: Vec<LoadPointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
         let parameters = self.with_defaults(case.run_length());
@@ -105,7 +107,7 @@ impl Spec {
     /// The network with the traffic that is sent over it, ready to run.
     fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketCase, Stop> {
         self.check()?;
-        let source = NetworkOrTables::of(on.topology, on.routing);
+        let source = PathSource::of(on.topology, on.routing);
         let given = GivenTraffic { traffic: on.traffic, jobs: on.jobs };
         PacketCase::new(source, self, given, watch)
     }
@@ -141,7 +143,7 @@ impl Spec {
             let began = clock.map(|now| now());
             let row = case.point_over(*load, peers, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
-            Ok(PointRow { wall_s, ..row })
+            Ok(LoadPointRow { wall_s, ..row })
         };
         let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
         Ok(self.record(&case, points))
@@ -182,8 +184,8 @@ impl Spec {
     /// If several runs are simulated side by side, all threads are used.
     pub fn paying(&self, on: &Topology, threads: usize) -> usize {
         match self.sync {
-            SyncMethod::Sequential | SyncMethod::Mpi => threads,
-            SyncMethod::Threads | SyncMethod::Optimistic => {
+            EventEngineKind::Sequential | EventEngineKind::Mpi => threads,
+            EventEngineKind::Threads | EventEngineKind::Optimistic => {
                 let ports = 2 * (on.links().len() + on.terminals().len());
                 paying(threads, ports, PORTS_A_THREAD)
             }
@@ -195,7 +197,7 @@ impl Spec {
         let classes = self.traffic_class.len().max(1) as f64;
         let lanes = f64::from(self.router.virtual_channels.unwrap_or(4)) * classes;
         let at_once =
-            if self.sync == SyncMethod::Sequential { size.threads.min(points) } else { 1.0 };
+            if self.sync == EventEngineKind::Sequential { size.threads.min(points) } else { 1.0 };
         let state = (size.arcs() + size.terminals) * (40.0 + 36.0 * lanes)
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
@@ -250,12 +252,12 @@ const fn real(
     at: &'static str,
     unit: &'static str,
     help: &'static str,
-    better: BetterValues,
+    better: BetterDirection,
 ) -> RecordColumn {
     RecordColumn::new(name, at, ColumnType::Real, unit, help, better)
 }
 
-impl Stage for Spec {
+impl ExperimentStage for PacketParameters {
     const NAME: &'static str = "sim.packet";
     const FILES: &'static [&'static str] = &["traffic", "workload"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -264,14 +266,14 @@ impl Stage for Spec {
             "/points/0/offered_load",
             "",
             "what endpoints send",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         real(
             "accepted_load",
             "/points/0/accepted_load",
             "",
             "what of that arrives, for each endpoint that sends",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "saturated",
@@ -279,42 +281,42 @@ impl Stage for Spec {
             ColumnType::Truth,
             "",
             "less than 97 % of the offered load arrives",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         real(
             "accepted_gbps",
             "/points/0/accepted_gbps",
             "Gbit/s",
             "bytes that arrive, for each endpoint",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         real(
             "mean_latency_ns",
             "/points/0/mean_latency_ns",
             "ns",
             "mean latency of packets",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         real(
             "p99_latency_ns",
             "/points/0/p99_latency_ns",
             "ns",
             "latency that 99 % of packets do not exceed",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         real(
             "mean_hops",
             "/points/0/mean_hops",
             "links",
             "mean number of links between switches traversed",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         real(
             "mean_switches",
             "/points/0/mean_switches",
             "switches",
             "mean number of switches visited",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "nonminimal_packets",
@@ -322,22 +324,22 @@ impl Stage for Spec {
             ColumnType::Whole,
             "",
             "packets on non-minimal paths",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
-        real("end_ns", "/points/0/end_ns", "ns", "the last arrival", BetterValues::Lower),
+        real("end_ns", "/points/0/end_ns", "ns", "the last arrival", BetterDirection::Lower),
         real(
             "max_comm_ns",
             "/jobs/0/max_comm_ns",
             "ns",
             "longest time that a process of the first workload communicated",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         real(
             "mean_comm_ns",
             "/jobs/0/mean_comm_ns",
             "ns",
             "mean communication time of the processes of the first workload",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
     ];
 
@@ -376,7 +378,7 @@ impl Stage for Spec {
         let less = Self { messages: Some(5), ..Self::default() };
         vec![
             less.clone(),
-            Self { selection: Selection::Valiant.into(), sync: SyncMethod::Threads, ..less },
+            Self { selection: Selection::Valiant.into(), sync: EventEngineKind::Threads, ..less },
         ]
     }
 

@@ -81,7 +81,7 @@ pub struct Tally {
     /// The sums of each job or class of traffic; a single entry if there are none.
     pub jobs: Vec<ArrivalSums>,
     /// Arrivals in equal spans of time; empty unless the user asked for them.
-    pub series: Vec<SpanSums>,
+    pub series: Vec<TimeSpanArrivals>,
     /// The number of all chunks that arrived, measured or not.
     pub(super) arrived: u64,
     /// The part of the run that is measured.
@@ -92,7 +92,7 @@ pub struct Tally {
 
 /// The arrivals of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct SpanSums {
+pub struct TimeSpanArrivals {
     /// Number of chunks that arrived.
     pub chunks: u64,
     /// Number of bytes that arrived.
@@ -214,7 +214,7 @@ impl Tally {
     fn span(&mut self, arrival: &Arrival) {
         let at = ((arrival.at_ps / self.span_ps) as usize).min(MOST_SPANS - 1);
         if at >= self.series.len() {
-            self.series.resize(at + 1, SpanSums::default());
+            self.series.resize(at + 1, TimeSpanArrivals::default());
         }
         let span = &mut self.series[at];
         span.chunks += 1;
@@ -240,7 +240,7 @@ impl Tally {
         }
         self.arrived += other.arrived;
         if self.series.len() < other.series.len() {
-            self.series.resize(other.series.len(), SpanSums::default());
+            self.series.resize(other.series.len(), TimeSpanArrivals::default());
         }
         for (mine, theirs) in self.series.iter_mut().zip(&other.series) {
             mine.chunks += theirs.chunks;

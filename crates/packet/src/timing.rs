@@ -4,7 +4,7 @@ use base::seed::FastStream;
 
 /// The order in which the virtual channels of a port send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaneOrder {
+pub enum VirtualChannelSendOrder {
     /// The highest virtual channel in which a part of a packet waits to be sent.
     Highest,
     /// The lowest virtual channel in which a part of a packet waits to be sent.
@@ -92,7 +92,7 @@ pub struct Timing {
     /// that chunk has left.
     pub is_sent_early: bool,
     /// Which virtual channel sends first.
-    pub order: LaneOrder,
+    pub order: VirtualChannelSendOrder,
 }
 
 /// Transmission time of `bytes` at a rate in GiB/s (2^30 bytes a second), in ps, rounded once.

@@ -23,14 +23,14 @@ pub(super) struct PortTimes {
 
 /// The recent transmissions of the ports of a router.
 #[derive(Debug, Clone)]
-pub(super) struct RecentSends {
+pub(super) struct RecentTransmissions {
     /// The recent transmissions of each port, in order.
     sent: Vec<VecDeque<Transmission>>,
     /// The times of each port until all jobs were done; none before that.
     pub(super) until: Option<Vec<PortTimes>>,
 }
 
-impl RecentSends {
+impl RecentTransmissions {
     /// The record of a router whose ports have sent nothing.
     pub(super) fn new(ports: usize) -> Self {
         Self { sent: vec![VecDeque::new(); ports], until: None }

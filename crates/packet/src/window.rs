@@ -1,6 +1,6 @@
 //! The part of a run that is measured: a window of time after a warm-up, or all of it.
 
-use super::nic::OpenTraffic;
+use super::nic::OpenLoopTraffic;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ impl MeasuredWindow {
     }
 
     /// The mean number of messages that an endpoint of this traffic creates in the window.
-    pub(super) fn messages(self, of: &OpenTraffic) -> f64 {
+    pub(super) fn messages(self, of: &OpenLoopTraffic) -> f64 {
         self.length_ps().unwrap_or(0) as f64 / of.interval_ps
     }
 }

@@ -2,11 +2,11 @@
 
 use super::ended::{BusiestPort, FinalState, PortUse};
 use super::event::{ChunkSender, Event, PacketChunk};
-use super::replay::RankTime;
-use super::tally::{ArrivalSums, Histogram, SpanSums, Tally};
+use super::replay::ProcessTimes;
+use super::tally::{ArrivalSums, Histogram, Tally, TimeSpanArrivals};
 use super::window::MeasuredWindow;
 use des::WireValue;
-use message::LeftOverOperations;
+use message::UnfinishedOperations;
 
 impl WireValue for Event {
     #[inline]
@@ -74,7 +74,7 @@ impl WireValue for FinalState {
         self.waits.put(into);
         self.links.put(into);
         self.times.put(into);
-        let LeftOverOperations { stuck, sends, receives, messages } = &self.left;
+        let UnfinishedOperations { stuck, sends, receives, messages } = &self.left;
         for operations in [stuck, sends, receives, messages] {
             operations.put(into);
         }
@@ -90,7 +90,7 @@ impl WireValue for FinalState {
         let sends = WireValue::take(from)?;
         let receives = WireValue::take(from)?;
         let messages = WireValue::take(from)?;
-        let left = LeftOverOperations { stuck, sends, receives, messages };
+        let left = UnfinishedOperations { stuck, sends, receives, messages };
         Some(Self { digest, busiest, waits, links, times, left })
     }
 }
@@ -121,10 +121,10 @@ wire_fields! {
     ChunkSender { lp, port, lane }
     BusiestPort { busy_ps, router, port }
     PortUse { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
-    RankTime { rank, end_ps, communication_ps, calculated_ps }
+    ProcessTimes { rank, end_ps, communication_ps, calculated_ps }
     Histogram { count, sum_ps, max_ps, buckets }
     ArrivalSums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
-    SpanSums { chunks, bytes, latency_ps }
+    TimeSpanArrivals { chunks, bytes, latency_ps }
     MeasuredWindow { start_ps, end_ps }
     Tally { jobs, series, span_ps, arrived, window }
 }

@@ -38,7 +38,7 @@ pub trait QueueView {
     fn used(&self, port: u16) -> u32;
 
     /// The number of flits queued behind any port of any router at the end of the last cycle; valid
-    /// only if [`Guide::sees_far`] is true.
+    /// only if [`RoutingGuide::sees_far`] is true.
     fn used_at(&self, router: u32, port: u16) -> u32;
 }
 
@@ -76,7 +76,7 @@ impl<'a> PacketPosition<'a> {
 ///
 /// A guide is asked once for each packet and router: when the packet is the first in its virtual
 /// channel or, with lookahead, when it leaves the previous router.
-pub trait Guide: Sync {
+pub trait RoutingGuide: Sync {
     /// Virtual channels that every router must have.
     fn lanes(&self) -> u8;
 
@@ -103,7 +103,7 @@ pub trait Guide: Sync {
         None
     }
 
-    /// Whether [`Guide::wants`] may return more than one output.
+    /// Whether [`RoutingGuide::wants`] may return more than one output.
     fn has_choices(&self) -> bool {
         false
     }

@@ -17,7 +17,7 @@ mod source;
 pub mod wiring;
 pub mod word;
 
-pub use source::NetworkOrTables;
+pub use source::PathSource;
 
 /// The delay of a switch unless the parameters of a run give another, in ns, for packets and
 /// messages.

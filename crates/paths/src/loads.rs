@@ -23,7 +23,8 @@ pub enum Loads {
 /// The forms in which a file may give loads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum WrittenLoads {
+#[schemars(rename = "WrittenLoads")]
+enum RawSimulationLoads {
     /// A single load.
     One(f64),
     /// A list of loads.
@@ -112,10 +113,10 @@ fn range(text: &str, first: f64, last: f64, step: f64) -> Result<Vec<f64>, Refus
 
 impl<'de> Deserialize<'de> for Loads {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        match WrittenLoads::deserialize(from)? {
-            WrittenLoads::One(load) => Ok(Self::At(vec![load])),
-            WrittenLoads::Several(all) => Ok(Self::At(all)),
-            WrittenLoads::Text(text) => Self::parse(&text)
+        match RawSimulationLoads::deserialize(from)? {
+            RawSimulationLoads::One(load) => Ok(Self::At(vec![load])),
+            RawSimulationLoads::Several(all) => Ok(Self::At(all)),
+            RawSimulationLoads::Text(text) => Self::parse(&text)
                 .map_err(|r| serde::de::Error::custom(format!("{}; {}", r.why, r.help))),
         }
     }
@@ -139,7 +140,7 @@ impl JsonSchema for Loads {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        WrittenLoads::json_schema(generator)
+        RawSimulationLoads::json_schema(generator)
     }
 }
 

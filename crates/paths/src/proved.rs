@@ -1,22 +1,23 @@
 //! Makes a guide from the user's rules for paths: it builds the paths, proves them free of
 //! deadlock, and adds the selection that chooses among them.
 
-use crate::NetworkOrTables;
-use crate::guide::Guide;
+use crate::PathSource;
+use crate::guide::RoutingGuide;
 use crate::select::{
-    AncestorGuide, DetourGuide, LaneUse, MOST_CLASSES, Selection, SelectionParams, SelectionSpec,
-    TableGuide,
+    AncestorGuide, DetourGuide, LaneUseRule, MOST_CLASSES, Selection, SelectionParams,
+    SelectionSpec, TableGuide,
 };
 use crate::wiring::Wiring;
 use base::{Refusal, Stop, SwitchId, Watch};
 use fabric::Topology;
-use fabric::geometry::PlaneForm;
+use fabric::geometry::PlaneStructure;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    CandidateScheme, GroupedMinimal, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
+    CandidateScheme, GroupMinimalRouting, LaneClasses, LegPaths, MinimalAdaptiveRouting,
+    ProgressiveAdaptiveRouting,
 };
-use fabric::tables::candidates::{IntermediateDetour, UpDownAdaptive, groups};
+use fabric::tables::candidates::{UpDownAdaptiveRouting, ValiantDetourRouting, groups};
 use std::sync::Arc;
 use verify::{RouteLimits, Verdict, Verification, VerifiedRouting};
 
@@ -28,7 +29,7 @@ pub struct PathRules<'a> {
     /// The parameters of the selection.
     pub choosing: SelectionParams,
     /// The virtual channels that packets may use.
-    pub lane_use: LaneUse,
+    pub lane_use: LaneUseRule,
     /// The number of virtual channels of a port.
     pub virtual_channels: u8,
     /// Whether the paths may be used without a proof that they are free of deadlock.
@@ -36,13 +37,13 @@ pub struct PathRules<'a> {
 }
 
 /// A guide, whether its paths are proved free of deadlock, and which lanes its packets use.
-pub struct ProvedGuide {
+pub struct ProvedRoutingGuide {
     /// The guide.
-    pub guide: Box<dyn Guide + Send>,
+    pub guide: Box<dyn RoutingGuide + Send>,
     /// Whether the paths were proved free of deadlock; false where the rules ask for no proof.
     pub verified: bool,
     /// The lanes that packets use; chosen here where the rules say `auto`.
-    pub lane_use: LaneUse,
+    pub lane_use: LaneUseRule,
 }
 
 /// The largest number of virtual channels of a router.
@@ -50,7 +51,7 @@ const MOST_LANES: u32 = 32;
 
 /// The rules and the network that a guide is made for.
 #[derive(Clone, Copy)]
-struct GuideRequest<'a> {
+struct RoutingGuideRequest<'a> {
     rules: PathRules<'a>,
     wiring: &'a Arc<Wiring>,
     watch: &'a dyn Watch,
@@ -58,8 +59,8 @@ struct GuideRequest<'a> {
 
 /// The legs of detours in a network of groups; the largest number of hops of a leg, and of a leg to
 /// which a packet changes after its first hop; and the number of lane classes needed.
-struct GroupLegs {
-    via: IntermediateDetour<GroupedMinimal>,
+struct GroupDetourLegs {
+    via: ValiantDetourRouting<GroupMinimalRouting>,
     reach: (u32, u8),
     needed: u32,
 }
@@ -70,46 +71,46 @@ struct GroupLegs {
 /// When the rules do not fit the network or its tables, when the rules want a proof and the paths
 /// are not free of deadlock, or when `watch` asks to stop.
 pub fn guide(
-    source: NetworkOrTables,
+    source: PathSource,
     rules: PathRules<'_>,
     wiring: &Arc<Wiring>,
     watch: &dyn Watch,
-) -> Result<ProvedGuide, Stop> {
-    let case = GuideRequest { rules, wiring, watch };
+) -> Result<ProvedRoutingGuide, Stop> {
+    let case = RoutingGuideRequest { rules, wiring, watch };
     let t = match source {
-        NetworkOrTables::Tables(routing) => return case.of_tables(*routing),
-        NetworkOrTables::Network(t) => t,
+        PathSource::Tables(routing) => return case.of_tables(*routing),
+        PathSource::Network(t) => t,
     };
     if rules.selection.kind() == Selection::Anca {
         return case.nearest_ancestor(t);
     }
     let lanes = u32::from(rules.virtual_channels);
-    let shortest = MinimalAdaptive::new(t.clone(), LaneClasses::any(lanes as u8), watch)?;
+    let shortest = MinimalAdaptiveRouting::new(t.clone(), LaneClasses::any(lanes as u8), watch)?;
     let reach = longest(&shortest, |a, b| shortest.hops(a, b));
     let by_hops = case.classes(reach);
     let has_groups = groups(&t).is_some();
     let lane_use = match rules.lane_use {
-        LaneUse::Auto if by_hops > lanes && has_groups => LaneUse::Groups,
-        LaneUse::Auto => LaneUse::Hops,
+        LaneUseRule::Auto if by_hops > lanes && has_groups => LaneUseRule::Groups,
+        LaneUseRule::Auto => LaneUseRule::Hops,
         given => given,
     };
     let help = || case.advice(&t, by_hops, lane_use);
     let (guide, verified) = match lane_use {
-        LaneUse::Auto | LaneUse::Hops => {
+        LaneUseRule::Auto | LaneUseRule::Hops => {
             let (classes, turns) = case.turning(by_hops, reach);
             let leg = shortest.with_lanes(case.lanes_of(classes));
-            case.over(IntermediateDetour::by_hop(leg), (reach, turns), help)?
+            case.over(ValiantDetourRouting::by_hop(leg), (reach, turns), help)?
         }
-        LaneUse::Any => {
+        LaneUseRule::Any => {
             let turns = case.turning(0, reach).1;
-            case.over(IntermediateDetour::by_hop(shortest), (reach, turns), help)?
+            case.over(ValiantDetourRouting::by_hop(shortest), (reach, turns), help)?
         }
-        LaneUse::Groups => {
+        LaneUseRule::Groups => {
             let legs = case.by_groups(t.clone()).map_err(|stop| named(stop, "lane_use"))?;
             case.over(legs.via, legs.reach, help)?
         }
     };
-    Ok(ProvedGuide { guide, verified, lane_use })
+    Ok(ProvedRoutingGuide { guide, verified, lane_use })
 }
 
 /// The same refusal, but for parameter `param`.
@@ -130,7 +131,7 @@ fn longest(
     pairs.filter_map(|(a, b)| measure(a, b)).max().unwrap_or(0).into()
 }
 
-impl GuideRequest<'_> {
+impl RoutingGuideRequest<'_> {
     /// The number of lane classes that a path needs so that its class can rise at every step; one
     /// leg of the path needs `of_leg` classes.
     fn classes(&self, of_leg: u32) -> u32 {
@@ -159,21 +160,25 @@ impl GuideRequest<'_> {
     }
 
     /// Legs that cross the fewest links between groups, with their lane classes.
-    fn by_groups(&self, t: Arc<Topology>) -> Result<GroupLegs, Stop> {
+    fn by_groups(&self, t: Arc<Topology>) -> Result<GroupDetourLegs, Stop> {
         let leg =
-            GroupedMinimal::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
+            GroupMinimalRouting::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
         let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
         let reach = longest(&leg, |a, b| leg.hops(a, b));
         let (classes, turns) = self.turning(needed, reach);
         let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
-        Ok(GroupLegs { via: IntermediateDetour::by_group(leg), reach: (reach, turns), needed })
+        Ok(GroupDetourLegs {
+            via: ValiantDetourRouting::by_group(leg),
+            reach: (reach, turns),
+            needed,
+        })
     }
 
     /// Changes of parameters with which the proof would succeed: more virtual channels, or another
     /// `lane_use`. Lanes by hops are free of deadlock in every network. Lanes by groups are tried
     /// with a proof, because inside a group of a larger diameter packets of one lane may still wait
     /// for one another.
-    fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUse) -> Result<String, Stop> {
+    fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUseRule) -> Result<String, Stop> {
         let mut advised = Vec::new();
         if by_hops <= MOST_LANES {
             advised
@@ -184,10 +189,10 @@ impl GuideRequest<'_> {
             Some(_) => Some(self.by_groups(t.clone())?.needed),
             None => None,
         };
-        let is_other = |needed: &u32| used != LaneUse::Groups || *needed > given;
+        let is_other = |needed: &u32| used != LaneUseRule::Groups || *needed > given;
         if let Some(needed) = needed.filter(|n| *n <= MOST_LANES).filter(is_other) {
             let rules = PathRules { virtual_channels: needed.max(given) as u8, ..self.rules };
-            let legs = GuideRequest { rules, ..*self }.by_groups(t.clone())?;
+            let legs = RoutingGuideRequest { rules, ..*self }.by_groups(t.clone())?;
             if self.proves(legs.via, legs.reach)? {
                 advised.push(format!("{needed} with lane_use groups"));
             }
@@ -201,7 +206,7 @@ impl GuideRequest<'_> {
     /// Whether the selection's paths over the legs of `via` are proved free of deadlock.
     fn proves<B: LegPaths + Clone>(
         &self,
-        via: IntermediateDetour<B>,
+        via: ValiantDetourRouting<B>,
         (longest, turns): (u32, u8),
     ) -> Result<bool, Stop> {
         let watch = self.watch;
@@ -209,8 +214,11 @@ impl GuideRequest<'_> {
         Ok(if selection.is_minimal() {
             VerifiedRouting::scheme(via.beneath().clone(), watch)?.is_ok()
         } else if selection.is_progressive() {
-            VerifiedRouting::scheme(ProgressiveAdaptive::new(via, longest as u8, turns), watch)?
-                .is_ok()
+            VerifiedRouting::scheme(
+                ProgressiveAdaptiveRouting::new(via, longest as u8, turns),
+                watch,
+            )?
+            .is_ok()
         } else {
             VerifiedRouting::scheme(via, watch)?.is_ok()
         })
@@ -220,12 +228,12 @@ impl GuideRequest<'_> {
     /// deadlock.
     fn over<B: LegPaths + Clone>(
         &self,
-        via: IntermediateDetour<B>,
+        via: ValiantDetourRouting<B>,
         (longest, turns): (u32, u8),
         help: impl FnOnce() -> Result<String, Stop>,
-    ) -> Result<(Box<dyn Guide + Send>, bool), Stop> {
-        let GuideRequest { rules, wiring, watch } = *self;
-        let scheme = ProgressiveAdaptive::new(via, longest as u8, turns);
+    ) -> Result<(Box<dyn RoutingGuide + Send>, bool), Stop> {
+        let RoutingGuideRequest { rules, wiring, watch } = *self;
+        let scheme = ProgressiveAdaptiveRouting::new(via, longest as u8, turns);
         let selection = rules.selection;
         let kind = if selection.is_progressive() { Selection::Par } else { selection.kind() };
         let by_score = |guide: DetourGuide| match selection.custom() {
@@ -253,8 +261,8 @@ impl GuideRequest<'_> {
         }
     }
 
-    fn of_tables(&self, routing: Routing) -> Result<ProvedGuide, Stop> {
-        let GuideRequest { rules, wiring, watch } = *self;
+    fn of_tables(&self, routing: Routing) -> Result<ProvedRoutingGuide, Stop> {
+        let RoutingGuideRequest { rules, wiring, watch } = *self;
         let lanes = rules.virtual_channels;
         let guide =
             TableGuide::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
@@ -267,22 +275,26 @@ impl GuideRequest<'_> {
             }
         }
         let verified = !rules.unverified;
-        Ok(ProvedGuide { guide: Box::new(guide), verified, lane_use: rules.lane_use })
+        Ok(ProvedRoutingGuide { guide: Box::new(guide), verified, lane_use: rules.lane_use })
     }
 
-    fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedGuide, Stop> {
-        let GuideRequest { rules, wiring, watch } = *self;
-        if t.geometry().form != PlaneForm::Levels {
+    fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedRoutingGuide, Stop> {
+        let RoutingGuideRequest { rules, wiring, watch } = *self;
+        if t.geometry().form != PlaneStructure::Levels {
             let help = "a tree: its switches have levels";
             return Err(Refusal::new("selection", "anca on a network without levels", help).into());
         }
         let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = t.switches().iter().map(|s| u32::from(top - s.level)).collect();
-        let scheme = UpDownAdaptive::new(t, rank.clone(), rules.virtual_channels, watch)?;
+        let scheme = UpDownAdaptiveRouting::new(t, rank.clone(), rules.virtual_channels, watch)?;
         match VerifiedRouting::scheme(scheme, watch)? {
             Ok(proved) => {
                 let guide = AncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
-                Ok(ProvedGuide { guide: Box::new(guide), verified: true, lane_use: rules.lane_use })
+                Ok(ProvedRoutingGuide {
+                    guide: Box::new(guide),
+                    verified: true,
+                    lane_use: rules.lane_use,
+                })
             }
             Err(flaw) => Err(unproved(flaw, "a tree that works".to_owned())),
         }
@@ -295,11 +307,12 @@ impl GuideRequest<'_> {
 pub fn proof_bytes(
     size: &NetworkSize,
     selection: &SelectionSpec,
-    lane_use: LaneUse,
+    lane_use: LaneUseRule,
     lanes: f64,
 ) -> f64 {
     let legs = if selection.is_minimal() { 1.0 } else { 2.0 };
-    let classes = if lane_use == LaneUse::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
+    let classes =
+        if lane_use == LaneUseRule::Any { 1.0 } else { lanes.min(legs * size.depth + 1.0) };
     let turns = size.arcs() * size.radix;
     let channels = size.arcs() * (24.0 * classes + 4.0 * lanes);
     turns * classes * classes / 8.0 + channels + size.switches * size.switches

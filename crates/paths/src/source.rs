@@ -6,14 +6,14 @@ use std::sync::Arc;
 
 /// The paths that a simulator uses: those of a network, or those of forwarding tables over it.
 #[derive(Debug, Clone)]
-pub enum NetworkOrTables {
+pub enum PathSource {
     /// A network: a selection chooses among its paths, or packets take its shortest ones.
     Network(Arc<Topology>),
     /// Forwarding tables.
     Tables(Box<Routing>),
 }
 
-impl NetworkOrTables {
+impl PathSource {
     /// The tables `routing` where they are given, otherwise the network.
     pub fn of(topology: &Arc<Topology>, routing: Option<&Routing>) -> Self {
         match routing {

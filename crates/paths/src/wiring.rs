@@ -25,7 +25,7 @@ pub enum CableEnd {
 
 /// The router and port that an endpoint is plugged into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Attachment {
+pub struct EndpointAttachment {
     /// The router that the endpoint is plugged into.
     pub router: u32,
     /// The port of that router.
@@ -62,7 +62,7 @@ pub struct Wiring {
     /// The index of each router's first port in `ports`, then the number of all ports.
     offsets: Vec<u32>,
     ports: Vec<Port>,
-    endpoints: Vec<Attachment>,
+    endpoints: Vec<EndpointAttachment>,
 }
 
 /// The number of router ports for which one more thread is worth starting.
@@ -103,7 +103,7 @@ impl Wiring {
                             "a cable has two ends"
                         );
                     }
-                    CableEnd::Endpoint(e) => ends.push((e, Attachment { router, port })),
+                    CableEnd::Endpoint(e) => ends.push((e, EndpointAttachment { router, port })),
                     CableEnd::Empty => {}
                 }
             }
@@ -179,7 +179,7 @@ impl Wiring {
     }
 
     /// The router and port of each endpoint, by its number.
-    pub fn endpoints(&self) -> &[Attachment] {
+    pub fn endpoints(&self) -> &[EndpointAttachment] {
         &self.endpoints
     }
 

@@ -174,7 +174,7 @@ impl<'a> PacketHeader<'a> {
         *self.flit = *self.flit & !(mask(NOTE_BITS) << NOTE_AT) | u64::from(note) << NOTE_AT;
     }
 
-    /// The `via` that the guide wrote, below [`super::guide::Guide::vias`]; 0 at first.
+    /// The `via` that the guide wrote, below [`super::guide::RoutingGuide::vias`]; 0 at first.
     #[inline]
     pub fn via(&self) -> u32 {
         (*self.flit >> self.layout.via_at & mask(self.layout.via_bits)) as u32

@@ -2,7 +2,7 @@
 
 use super::Device;
 use super::catalog::{CableKind, CableUse, Catalog, CatalogOffer, millionths};
-use super::floor::{DeviceSeat, Floor};
+use super::floor::{DeviceRackPosition, Floor};
 use super::rules::FloorRules;
 use super::shop::PriceSource;
 use base::{LinkId, Refusal, TerminalId};
@@ -34,7 +34,7 @@ impl fmt::Display for CableId {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CableEnd {
     /// Where its device is.
-    pub seat: DeviceSeat,
+    pub seat: DeviceRackPosition,
     /// What it is plugged into.
     pub device: Device,
     /// At which port, from 1.
@@ -334,7 +334,7 @@ fn quoted(text: &str) -> String {
 
 /// Cables of one kind and one stock length.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LengthClass {
+pub struct CableLengthClass {
     /// Whether these are the cables of endpoints or those between switches.
     pub endpoint_cables: bool,
     /// Electric or optical.
@@ -350,14 +350,14 @@ pub struct LengthClass {
 }
 
 /// Counts, lengths and prices by use, kind and stock length, in this order. O(cables).
-pub fn by_length(cables: &[PlannedCable]) -> Vec<LengthClass> {
-    let mut classes: BTreeMap<(bool, CableKind, u64), LengthClass> = BTreeMap::new();
+pub fn by_length(cables: &[PlannedCable]) -> Vec<CableLengthClass> {
+    let mut classes: BTreeMap<(bool, CableKind, u64), CableLengthClass> = BTreeMap::new();
     for c in cables {
         let (endpoint_cables, kind, stock_m) =
             (c.id.for_use() == CableUse::Endpoint, c.kind, c.stock_m);
         // positive floats sort as their bits do
         let class =
-            classes.entry((endpoint_cables, kind, stock_m.to_bits())).or_insert(LengthClass {
+            classes.entry((endpoint_cables, kind, stock_m.to_bits())).or_insert(CableLengthClass {
                 endpoint_cables,
                 kind,
                 stock_m,

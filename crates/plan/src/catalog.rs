@@ -26,7 +26,8 @@ const BUILT_IN: &[(&str, &str)] = &[
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
-pub enum Confidence {
+#[schemars(rename = "Confidence")]
+pub enum PriceConfidence {
     /// Printed in the source.
     A,
     /// Several sources agree within a factor of 2.
@@ -111,7 +112,7 @@ pub struct FigureOrigin {
     /// When it held: a year, a month, a day, or a span.
     pub date: String,
     /// How well it is known.
-    pub confidence: Confidence,
+    pub confidence: PriceConfidence,
 }
 
 /// A price, and the lowest and highest that were found.
@@ -129,7 +130,7 @@ pub struct Price {
 /// `fixed + per_port * ports`, at least 0: the price of a switch of any number of ports.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PerPort {
+pub struct PortPriceFormula {
     /// Price of a port.
     pub per_port: f64,
     /// Price of no port at all; may be negative, as intercepts of regressions are.
@@ -139,7 +140,7 @@ pub struct PerPort {
 /// `gbps * (per_gbps_m * length_m + per_gbps)`: the price of a cable of any length and rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct PerLength {
+pub struct LengthPriceFormula {
     /// Price of a Gbit/s and metre.
     pub per_gbps_m: f64,
     /// Price of a Gbit/s at no length.
@@ -161,7 +162,7 @@ pub struct CatalogSwitch {
     /// Price of a product; one without a price is never chosen.
     pub price: Option<Price>,
     /// Price of a model.
-    pub linear: Option<PerPort>,
+    pub linear: Option<PortPriceFormula>,
     /// Power of a product without transceivers, watts.
     pub watts: Option<f64>,
     /// Power of a port of a model, watts.
@@ -192,7 +193,7 @@ pub struct CatalogCable {
     /// Price of a product; one without a price is never chosen.
     pub price: Option<Price>,
     /// Price of a model.
-    pub linear: Option<PerLength>,
+    pub linear: Option<LengthPriceFormula>,
     /// Power of both ends together, watts.
     pub watts: Option<f64>,
     /// Where the figures come from.
@@ -227,7 +228,7 @@ pub struct CatalogProduct {
 /// A server: what takes room in a rack, and how many endpoints it has.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Server {
+pub struct CatalogServer {
     /// Its name, which the rule `server` of a floor gives.
     pub id: String,
     /// What it is called on sale.
@@ -284,7 +285,7 @@ pub struct Catalog {
     /// Adapters.
     pub nics: Vec<CatalogProduct>,
     /// Servers, which have no price here: how much room and power they take.
-    pub servers: Vec<Server>,
+    pub servers: Vec<CatalogServer>,
 }
 
 /// An offer of a catalogue: the price and the power of one piece.
@@ -299,7 +300,7 @@ pub struct CatalogOffer {
     /// Height of a switch in rack units; `None` where the catalogue does not say.
     pub rack_units: Option<u16>,
     /// The least of its parts' grades.
-    pub confidence: Confidence,
+    pub confidence: PriceConfidence,
 }
 
 impl Catalog {
@@ -409,7 +410,7 @@ impl Catalog {
     ///
     /// # Errors
     /// When there is none.
-    pub fn server(&self, id: &str) -> Result<&Server, Refusal> {
+    pub fn server(&self, id: &str) -> Result<&CatalogServer, Refusal> {
         self.servers.iter().find(|s| s.id == id).ok_or_else(|| {
             let known: Vec<&str> = self.servers.iter().map(|s| s.id.as_str()).collect();
             let why = format!("catalogue {} has no server '{id}'", self.name);
@@ -474,7 +475,7 @@ impl Catalog {
         id: String,
         price: Price,
         watts: Option<f64>,
-        confidence: Confidence,
+        confidence: PriceConfidence,
     ) -> CatalogOffer {
         let all = [price.typical, price.low(), price.high()];
         let usd = all.map(|p| millionths(p * self.usd_per_unit));

@@ -1,7 +1,7 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
 use super::catalog::{
-    Catalog, CatalogCable, CatalogProduct, CatalogSwitch, EnergyPrice, Price, Server,
+    Catalog, CatalogCable, CatalogProduct, CatalogServer, CatalogSwitch, EnergyPrice, Price,
 };
 use base::Refusal;
 use serde::Deserialize;
@@ -11,7 +11,7 @@ use toml::Spanned;
 /// The file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenCatalog {
+struct RawPriceCatalog {
     name: String,
     title: String,
     currency: Spanned<String>,
@@ -32,7 +32,7 @@ struct WrittenCatalog {
     #[serde(default)]
     nic: Vec<Spanned<CatalogProduct>>,
     #[serde(default)]
-    server: Vec<Spanned<Server>>,
+    server: Vec<Spanned<CatalogServer>>,
 }
 
 /// Reads the text of the catalogue `file`.
@@ -45,7 +45,7 @@ pub fn read(text: &str, file: &str) -> Result<Catalog, Refusal> {
         let before = &text[..start.min(text.len())];
         format!("{file}: line {}", before.matches('\n').count() + 1)
     };
-    let written: WrittenCatalog = toml::from_str(text).map_err(|e| {
+    let written: RawPriceCatalog = toml::from_str(text).map_err(|e| {
         let place = e.span().map_or_else(|| file.to_owned(), |span| at(span.start));
         Refusal::new(place, e.message().trim(), "")
     })?;
@@ -66,7 +66,7 @@ impl Catalog {
 /// A fault, and the byte offset in the text at which it is.
 type FaultAt = (usize, Refusal);
 
-impl WrittenCatalog {
+impl RawPriceCatalog {
     fn check(&self) -> Result<(), FaultAt> {
         let code = self.currency.get_ref();
         let (start, rate) = (self.currency.span().start, self.usd_per_unit.as_ref());
@@ -253,7 +253,7 @@ fn cable(c: &CatalogCable, start: usize) -> Result<(), FaultAt> {
     }
 }
 
-fn server(s: &Server, start: usize) -> Result<(), FaultAt> {
+fn server(s: &CatalogServer, start: usize) -> Result<(), FaultAt> {
     for (field, value) in [("rack_units", s.rack_units), ("endpoints", s.endpoints)] {
         if value == 0 {
             let field = format!("{}: {field}", s.id);

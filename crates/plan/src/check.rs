@@ -3,9 +3,9 @@
 use super::cable::CableId;
 use super::comparison::FabricComparison;
 use super::devices::{DevicePort, IdentifyBy, KnownDevice};
-use super::due::ExpectedAnswer;
+use super::due::AnswerExpectation;
 use super::floor::Floor;
-use super::outcome::{CableCheck, CableState, ComparisonOptions, Finding, SwitchState};
+use super::outcome::{CableCheck, CableState, CablingFinding, ComparisonOptions, SwitchState};
 use super::repairs::{CableDifference, differences};
 use base::{Refusal, SwitchId};
 use fabric::addresses::Addresses;
@@ -121,7 +121,8 @@ impl FabricComparison<'_> {
         let list = differences(absent, strange.clone(), &later, |a, b| self.apart(a, b));
         let list = without_unlaid(list, &later, &mut cables);
         let switches = self.switch_states(&cables, &strange, &reached);
-        let mut faults: Vec<Finding> = list.into_iter().map(|d| self.difference(d)).collect();
+        let mut faults: Vec<CablingFinding> =
+            list.into_iter().map(|d| self.difference(d)).collect();
         faults.sort_by_key(|f| f.fault);
         findings.append(&mut faults);
         findings.extend(slow.into_iter().map(|cable| self.slow(cable)));
@@ -132,7 +133,7 @@ impl FabricComparison<'_> {
         &self,
         cables: BTreeMap<CableId, CableState>,
         switches: Vec<SwitchState>,
-        findings: Vec<Finding>,
+        findings: Vec<CablingFinding>,
     ) -> CableCheck {
         let count = |which: &[CableState]| {
             cables.values().filter(|state| which.contains(state)).count() as u64
@@ -158,7 +159,7 @@ impl FabricComparison<'_> {
         &self,
         cables: &BTreeMap<CableId, CableState>,
         strange: &BTreeMap<DevicePort, DevicePort>,
-        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
+        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
     ) -> Vec<SwitchState> {
         let mut states = vec![SwitchState::Correct; self.plan.switches().len()];
         let mut worst = |node: KnownDevice, state: SwitchState| {
@@ -183,7 +184,7 @@ impl FabricComparison<'_> {
             let (place, own) = (self.places.found[s.ix()], self.boxes.pairs.found[s.ix()]);
             match (place, own) {
                 (None, _) | (_, None) => {
-                    let no = self.wanted(reached, KnownDevice::Switch(s)) == ExpectedAnswer::No;
+                    let no = self.wanted(reached, KnownDevice::Switch(s)) == AnswerExpectation::No;
                     let state = if no { SwitchState::Unlaid } else { SwitchState::Missing };
                     worst(KnownDevice::Switch(s), state);
                 }

@@ -190,7 +190,7 @@ fn a_swapped_pair_is_one_finding_with_the_swap_on_one_switch() {
     assert_eq!((f.fault, f.planned.len(), f.found.len()), (FaultKind::Swapped, 2, 2));
     let sockets: BTreeSet<DevicePort> =
         [7, 8].map(|port| DevicePort { node: KnownDevice::Switch(SwitchId(0)), port }).into();
-    let &[RepairMove::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
+    let &[CableRepairStep::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
     assert_eq!(BTreeSet::from([a, b]), sockets);
     assert!(f.repair.contains("sf-0-0-0 port 7") && f.repair.contains("sf-0-0-0 port 8"));
 }
@@ -400,7 +400,7 @@ fn exchanged(
 pub(super) fn obey(
     room: &TestFabric,
     cables: &mut BTreeMap<TestPort, TestPort>,
-    finding: &Finding,
+    finding: &CablingFinding,
 ) {
     let jack = |s: DevicePort| match s.node {
         KnownDevice::Switch(i) => (room.plan.switches()[i.ix()].name.clone(), s.port),
@@ -409,18 +409,18 @@ pub(super) fn obey(
     };
     for &step in &finding.moves {
         match step {
-            RepairMove::Add(a, b) => plug(cables, &jack(a), &jack(b)),
-            RepairMove::Remove(a, b) => assert_eq!(pull(cables, &jack(a)), jack(b)),
-            RepairMove::Plug(from, to) => {
+            CableRepairStep::Add(a, b) => plug(cables, &jack(a), &jack(b)),
+            CableRepairStep::Remove(a, b) => assert_eq!(pull(cables, &jack(a)), jack(b)),
+            CableRepairStep::Plug(from, to) => {
                 let other = pull(cables, &jack(from));
                 plug(cables, &jack(to), &other);
             }
-            RepairMove::Swap(a, b) => {
+            CableRepairStep::Swap(a, b) => {
                 let (x, y) = (pull(cables, &jack(a)), pull(cables, &jack(b)));
                 plug(cables, &jack(a), &y);
                 plug(cables, &jack(b), &x);
             }
-            RepairMove::Exchange { a, b, with_endpoints } => {
+            CableRepairStep::Exchange { a, b, with_endpoints } => {
                 let name = |s: SwitchId| room.plan.switches()[s.ix()].name.as_str();
                 *cables = exchanged(room, cables, [name(a), name(b)], with_endpoints);
             }

@@ -4,7 +4,7 @@ use super::cable::CableId;
 use super::devices::{CablesByEnd, DeviceMatch, DevicePairing, DevicePort, KnownDevice};
 use super::floor::Floor;
 use super::outcome::{ComparisonOptions, IdentifiedDevices};
-use super::places::{PlaceCycle, in_plan};
+use super::places::{SwappedSwitchCycle, in_plan};
 use super::ports::{RenumberedPorts, renumbered};
 use base::{EndpointId, LinkId, TerminalId};
 use fabric::network::{Cable, Topology};
@@ -26,7 +26,7 @@ pub(super) struct FabricComparison<'a> {
     /// The planned switch in whose place each found one has its cables to endpoints compared.
     pub(super) hosts: DevicePairing,
     pub(super) endpoints: DeviceMatch,
-    pub(super) rounds: Vec<PlaceCycle>,
+    pub(super) rounds: Vec<SwappedSwitchCycle>,
     pub(super) identified: IdentifiedDevices,
 }
 

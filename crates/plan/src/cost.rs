@@ -3,7 +3,7 @@
 use super::basis::{BillItem, IncludedItems};
 use super::cable::PlannedCable;
 use super::catalog::{
-    BillPart, CableKind, CableUse, CatalogOffer, Confidence, EnergyPrice, millionths,
+    BillPart, CableKind, CableUse, CatalogOffer, EnergyPrice, PriceConfidence, millionths,
 };
 use super::shop::PriceSource;
 use base::Refusal;
@@ -36,7 +36,7 @@ pub struct BillLine {
     /// Their power together, watts; none where the catalogue does not say.
     pub watts: Option<f64>,
     /// How well the price is known.
-    pub confidence: Confidence,
+    pub confidence: PriceConfidence,
     /// Whether the totals count it.
     pub counted: bool,
 }
@@ -109,7 +109,7 @@ pub struct Bill {
     /// Price of that energy, counted or not, US dollars; none where the catalogue has none.
     pub energy_usd_per_year: Option<f64>,
     /// The least grade of what is counted, A to D; none where nothing is.
-    pub confidence: Option<Confidence>,
+    pub confidence: Option<PriceConfidence>,
 }
 
 /// The bill of `t`, whose cables are `cables`, made with this `shop`.

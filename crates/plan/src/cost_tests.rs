@@ -2,7 +2,7 @@
 
 #![allow(clippy::float_cmp)] // rates and prints are given, not computed
 
-use super::catalog::{CableUse, Confidence};
+use super::catalog::{CableUse, PriceConfidence};
 use super::floor_tests::studied;
 use super::sc14::StudyColumn;
 use super::{
@@ -73,7 +73,7 @@ fn flat_prices_are_the_sum_over_parts() {
     close(found.cost_usd, 54.0 * 16_500.0 + 648.0 * 675.0 + 648.0 * 190.0, 1e-6);
     close(found.cost_usd_low, 54.0 * 15_708.0 + 648.0 * 618.0 + 648.0 * 143.0, 1e-6);
     close(found.cost_usd_high, 54.0 * 17_415.0 + 648.0 * 736.0 + 648.0 * 217.0, 1e-6);
-    assert_eq!(found.confidence, Some(Confidence::B));
+    assert_eq!(found.confidence, Some(PriceConfidence::B));
     assert!(found.power_unknown.contains(&"sb7800".to_owned()));
 }
 
@@ -88,7 +88,7 @@ fn products_are_the_cheapest_that_fit() {
     let (kind, long) = shop.cable(CableUse::Switch, 3.1, 400.0).expect("a cable");
     assert_eq!((kind, long.usd), (CableKind::Optical, [2.0 * 649.0 + 100.0, 1148.0, 1648.0]));
     assert_eq!(long.watts, Some(22.0));
-    assert_eq!(long.confidence, Confidence::C, "that of the fibre");
+    assert_eq!(long.confidence, PriceConfidence::C, "that of the fibre");
     for refused in [
         shop.switch(65, 800.0).expect_err("none is priced"),
         shop.cable(CableUse::Switch, 501.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),

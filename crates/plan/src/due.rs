@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 /// Whether a device that does not answer should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ExpectedAnswer {
+pub(super) enum AnswerExpectation {
     /// It has a cable that is due, and devices that are reached over such cables answer.
     Yes,
     /// It has cables that are due, but no device at their other ends answers.
@@ -20,7 +20,7 @@ pub(super) enum ExpectedAnswer {
 impl FabricComparison<'_> {
     /// For each device with a cable that is due, whether it should answer. Without a list of due
     /// cables every planned cable is due, and every device should answer. O(cables).
-    pub(super) fn reached(&self) -> BTreeMap<KnownDevice, ExpectedAnswer> {
+    pub(super) fn reached(&self) -> BTreeMap<KnownDevice, AnswerExpectation> {
         if self.how.due.is_none() {
             return BTreeMap::new();
         }
@@ -31,16 +31,18 @@ impl FabricComparison<'_> {
                 peers.entry(b.node).or_default().push(a.node);
             }
         }
-        let mut wanted: BTreeMap<KnownDevice, ExpectedAnswer> =
-            peers.keys().map(|node| (*node, ExpectedAnswer::OutOfReach)).collect();
+        let mut wanted: BTreeMap<KnownDevice, AnswerExpectation> =
+            peers.keys().map(|node| (*node, AnswerExpectation::OutOfReach)).collect();
         let mut open: Vec<KnownDevice> =
             peers.keys().copied().filter(|n| self.answers(*n)).collect();
         for node in &open {
-            wanted.insert(*node, ExpectedAnswer::Yes);
+            wanted.insert(*node, AnswerExpectation::Yes);
         }
         while let Some(node) = open.pop() {
             for peer in &peers[&node] {
-                if wanted.insert(*peer, ExpectedAnswer::Yes) == Some(ExpectedAnswer::OutOfReach) {
+                if wanted.insert(*peer, AnswerExpectation::Yes)
+                    == Some(AnswerExpectation::OutOfReach)
+                {
                     open.push(*peer);
                 }
             }
@@ -51,12 +53,12 @@ impl FabricComparison<'_> {
     /// Whether a device should answer by now.
     pub(super) fn wanted(
         &self,
-        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
+        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
         node: KnownDevice,
-    ) -> ExpectedAnswer {
+    ) -> AnswerExpectation {
         match &self.how.due {
-            None => ExpectedAnswer::Yes,
-            Some(_) => reached.get(&node).copied().unwrap_or(ExpectedAnswer::No),
+            None => AnswerExpectation::Yes,
+            Some(_) => reached.get(&node).copied().unwrap_or(AnswerExpectation::No),
         }
     }
 
@@ -71,8 +73,8 @@ impl FabricComparison<'_> {
     /// Planned switches and endpoints that do not answer, with whether they should.
     pub(super) fn silent(
         &self,
-        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
-    ) -> Vec<(KnownDevice, ExpectedAnswer)> {
+        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
+    ) -> Vec<(KnownDevice, AnswerExpectation)> {
         let switches =
             (0..self.plan.switches().len()).map(|s| KnownDevice::Switch(SwitchId::from(s)));
         let endpoints =

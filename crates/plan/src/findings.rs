@@ -2,11 +2,11 @@
 
 use super::comparison::FabricComparison;
 use super::devices::{DeviceMatch, DevicePort, KnownDevice};
-use super::due::ExpectedAnswer;
+use super::due::AnswerExpectation;
 use super::lines::counted;
-use super::outcome::{FaultKind, Finding};
-use super::places::PlaceCycle;
-use super::repairs::{CableDifference, NamedPort, RepairInstruction, RepairMove};
+use super::outcome::{CablingFinding, FaultKind};
+use super::places::SwappedSwitchCycle;
+use super::repairs::{CableDifference, CableRepairStep, NamedPort, RepairInstruction};
 use base::{EndpointId, SwitchId};
 use fabric::network::Cable;
 use std::collections::BTreeMap;
@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 impl FabricComparison<'_> {
     pub(super) fn report_devices(
         &self,
-        reached: &BTreeMap<KnownDevice, ExpectedAnswer>,
-        findings: &mut Vec<Finding>,
+        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
+        findings: &mut Vec<CablingFinding>,
     ) {
         let mut peers: BTreeMap<KnownDevice, Vec<DevicePort>> = BTreeMap::new();
         for (id, a, b, _) in self.planned_cables() {
@@ -33,7 +33,7 @@ impl FabricComparison<'_> {
             !peers(node).is_empty() && peers(node).iter().all(|peer| !self.serves(peer.node))
         };
         let silent = self.silent(reached);
-        for &(node, _) in silent.iter().filter(|(_, wanted)| *wanted == ExpectedAnswer::Yes) {
+        for &(node, _) in silent.iter().filter(|(_, wanted)| *wanted == AnswerExpectation::Yes) {
             match node {
                 KnownDevice::Switch(s) => findings.push(self.dead_switch(s, &peers, &cut_off)),
                 node if cut_off(node) => {}
@@ -56,7 +56,7 @@ impl FabricComparison<'_> {
         s: SwitchId,
         peers: &impl Fn(KnownDevice) -> &'s [DevicePort],
         cut_off: &impl Fn(KnownDevice) -> bool,
-    ) -> Finding {
+    ) -> CablingFinding {
         let node = KnownDevice::Switch(s);
         let links = peers(KnownDevice::Switch(self.empty_place(s)));
         let links = links.iter().filter(|peer| matches!(peer.node, KnownDevice::Switch(_))).count();
@@ -72,7 +72,7 @@ impl FabricComparison<'_> {
         device(FaultKind::MissingSwitch, self.place(node), [what, repair, line])
     }
 
-    fn dead_endpoint(&self, node: KnownDevice, plugs: &[DevicePort]) -> Finding {
+    fn dead_endpoint(&self, node: KnownDevice, plugs: &[DevicePort]) -> CablingFinding {
         let to: Vec<String> = plugs.iter().map(|&s| self.label(s)).collect();
         let what = format!("endpoint {} does not answer", self.place(node));
         let repair = match to.as_slice() {
@@ -87,10 +87,10 @@ impl FabricComparison<'_> {
     /// device that answers.
     fn report_out_of_reach(
         &self,
-        silent: &[(KnownDevice, ExpectedAnswer)],
-        findings: &mut Vec<Finding>,
+        silent: &[(KnownDevice, AnswerExpectation)],
+        findings: &mut Vec<CablingFinding>,
     ) {
-        let away = silent.iter().filter(|(_, wanted)| *wanted == ExpectedAnswer::OutOfReach);
+        let away = silent.iter().filter(|(_, wanted)| *wanted == AnswerExpectation::OutOfReach);
         let away: Vec<KnownDevice> = away.map(|(node, _)| *node).collect();
         let Some(first) = away.first() else { return };
         let switches = away.iter().filter(|n| matches!(n, KnownDevice::Switch(_))).count();
@@ -106,11 +106,12 @@ impl FabricComparison<'_> {
     /// The empty place for a missing switch: its own, or, where another switch stands there, the
     /// place that is empty at the start of that chain of moved switches.
     fn empty_place(&self, missing: SwitchId) -> SwitchId {
-        let of = |round: &&PlaceCycle| round.open && round.switches.last() == Some(&missing.0);
+        let of =
+            |round: &&SwappedSwitchCycle| round.open && round.switches.last() == Some(&missing.0);
         self.rounds.iter().find(of).map_or(missing, |round| SwitchId(round.switches[0]))
     }
 
-    pub(super) fn report_moved(&self, findings: &mut Vec<Finding>) {
+    pub(super) fn report_moved(&self, findings: &mut Vec<CablingFinding>) {
         for round in &self.rounds {
             let name = |s: &u32| self.name(KnownDevice::Switch(SwitchId(*s)));
             let places: Vec<String> = round
@@ -156,12 +157,12 @@ impl FabricComparison<'_> {
                     format!("exchange {pairs}{along}, or give them these names in the plan")
                 }
             };
-            let exchange = |a: &u32| RepairMove::Exchange {
+            let exchange = |a: &u32| CableRepairStep::Exchange {
                 a: SwitchId(*a),
                 b: SwitchId(pivot),
                 with_endpoints: round.with_endpoints,
             };
-            let moves: Vec<RepairMove> = here.iter().map(exchange).collect();
+            let moves: Vec<CableRepairStep> = here.iter().map(exchange).collect();
             let words = [what, repair, self.moved_line(round)];
             let mut finding = device(FaultKind::MovedSwitch, places.join(", "), words);
             finding.instructions = moves.iter().map(|m| self.instruction(*m)).collect();
@@ -171,14 +172,16 @@ impl FabricComparison<'_> {
         }
     }
 
-    fn instruction(&self, step: RepairMove) -> RepairInstruction {
+    fn instruction(&self, step: CableRepairStep) -> RepairInstruction {
         let port = |s: DevicePort| NamedPort { device: self.name(s.node), port: self.real(s).port };
         match step {
-            RepairMove::Add(a, b) => RepairInstruction::Add { ports: [port(a), port(b)] },
-            RepairMove::Remove(a, b) => RepairInstruction::Remove { ports: [port(a), port(b)] },
-            RepairMove::Plug(a, b) => RepairInstruction::Plug { ports: [port(a), port(b)] },
-            RepairMove::Swap(a, b) => RepairInstruction::Swap { ports: [port(a), port(b)] },
-            RepairMove::Exchange { a, b, with_endpoints } => {
+            CableRepairStep::Add(a, b) => RepairInstruction::Add { ports: [port(a), port(b)] },
+            CableRepairStep::Remove(a, b) => {
+                RepairInstruction::Remove { ports: [port(a), port(b)] }
+            }
+            CableRepairStep::Plug(a, b) => RepairInstruction::Plug { ports: [port(a), port(b)] },
+            CableRepairStep::Swap(a, b) => RepairInstruction::Swap { ports: [port(a), port(b)] },
+            CableRepairStep::Exchange { a, b, with_endpoints } => {
                 let devices = [a, b].map(|s| self.name(KnownDevice::Switch(s)));
                 RepairInstruction::Exchange { devices, with_endpoints }
             }
@@ -186,14 +189,14 @@ impl FabricComparison<'_> {
     }
 
     /// The same move with the real ports in place of those that stand for them.
-    fn real_move(&self, step: RepairMove) -> RepairMove {
+    fn real_move(&self, step: CableRepairStep) -> CableRepairStep {
         let r = |s: DevicePort| self.real(s);
         match step {
-            RepairMove::Add(a, b) => RepairMove::Add(r(a), r(b)),
-            RepairMove::Remove(a, b) => RepairMove::Remove(r(a), r(b)),
-            RepairMove::Plug(a, b) => RepairMove::Plug(r(a), r(b)),
-            RepairMove::Swap(a, b) => RepairMove::Swap(r(a), r(b)),
-            RepairMove::Exchange { .. } => step,
+            CableRepairStep::Add(a, b) => CableRepairStep::Add(r(a), r(b)),
+            CableRepairStep::Remove(a, b) => CableRepairStep::Remove(r(a), r(b)),
+            CableRepairStep::Plug(a, b) => CableRepairStep::Plug(r(a), r(b)),
+            CableRepairStep::Swap(a, b) => CableRepairStep::Swap(r(a), r(b)),
+            CableRepairStep::Exchange { .. } => step,
         }
     }
 
@@ -213,7 +216,7 @@ impl FabricComparison<'_> {
         switches.chain(endpoints)
     }
 
-    fn report_unknown(&self, findings: &mut Vec<Finding>) {
+    fn report_unknown(&self, findings: &mut Vec<CablingFinding>) {
         let unknown = |m: &DeviceMatch, f: usize| m.pairs.planned[f].is_none() && !m.down[f];
         let mut report = |what: &str, name: &str, guid: Option<u64>| {
             let guid = guid.map_or(String::new(), |g| format!(" (GUID 0x{g:016x})"));
@@ -241,7 +244,7 @@ impl FabricComparison<'_> {
     pub(super) fn slow(
         &self,
         (a, b, planned, found): (DevicePort, DevicePort, Cable, Cable),
-    ) -> Finding {
+    ) -> CablingFinding {
         let rate = |c: Cable| format!("{}x {}", c.width, c.speed);
         let (x, y) = (self.label(a), self.label(b));
         let (is, should) = (rate(found), rate(planned));
@@ -251,7 +254,7 @@ impl FabricComparison<'_> {
         self.cables(FaultKind::Degraded, [what, repair, line], [&[[a, b]], &[[a, b]]], Vec::new())
     }
 
-    pub(super) fn difference(&self, difference: CableDifference) -> Finding {
+    pub(super) fn difference(&self, difference: CableDifference) -> CablingFinding {
         let l = |s: DevicePort| self.label(s);
         let line = self.difference_line(&difference);
         match difference {
@@ -262,7 +265,7 @@ impl FabricComparison<'_> {
                     FaultKind::Missing,
                     [what, repair, line],
                     [&[[a, b]], &[]],
-                    vec![RepairMove::Add(a, b)],
+                    vec![CableRepairStep::Add(a, b)],
                 )
             }
             CableDifference::Extra([a, b]) => {
@@ -272,7 +275,7 @@ impl FabricComparison<'_> {
                     FaultKind::Extra,
                     [what, repair, line],
                     [&[], &[[a, b]]],
-                    vec![RepairMove::Remove(a, b)],
+                    vec![CableRepairStep::Remove(a, b)],
                 )
             }
             CableDifference::Wrong { planned: [to, stays], found: [_, from] } => {
@@ -283,7 +286,7 @@ impl FabricComparison<'_> {
                     FaultKind::Wrong,
                     [what, repair, line],
                     cables,
-                    vec![RepairMove::Plug(from, to)],
+                    vec![CableRepairStep::Plug(from, to)],
                 )
             }
             CableDifference::Swapped { planned, found, swaps } => {
@@ -296,7 +299,7 @@ impl FabricComparison<'_> {
                 let (should, is) = (join(&planned), join(&found));
                 let what = format!("cables {should} are swapped: {is} were found");
                 let repair = format!("swap the plugs in {}", repair.join(", then in "));
-                let moves = swaps.into_iter().map(|(a, b)| RepairMove::Swap(a, b)).collect();
+                let moves = swaps.into_iter().map(|(a, b)| CableRepairStep::Swap(a, b)).collect();
                 self.cables(FaultKind::Swapped, [what, repair, line], [&planned, &found], moves)
             }
         }
@@ -308,15 +311,15 @@ impl FabricComparison<'_> {
         fault: FaultKind,
         [what, repair, line]: [String; 3],
         [planned, found]: [&[[DevicePort; 2]]; 2],
-        moves: Vec<RepairMove>,
-    ) -> Finding {
+        moves: Vec<CableRepairStep>,
+    ) -> CablingFinding {
         let mut ports: Vec<String> = Vec::new();
         for label in planned.iter().chain(found).flatten().map(|s| self.label(*s)) {
             if !ports.contains(&label) {
                 ports.push(label);
             }
         }
-        Finding {
+        CablingFinding {
             fault,
             place: ports.join(", "),
             what,
@@ -331,8 +334,8 @@ impl FabricComparison<'_> {
     }
 }
 
-fn device(fault: FaultKind, place: String, [what, repair, line]: [String; 3]) -> Finding {
-    Finding {
+fn device(fault: FaultKind, place: String, [what, repair, line]: [String; 3]) -> CablingFinding {
+    CablingFinding {
         fault,
         place,
         what,

@@ -5,8 +5,8 @@
 
 use super::Device;
 use super::packing::{RackLimits, RackLoad};
-use super::rules::{EndpointSeats, FloorRules};
-use super::seating::{RackBlock, seat};
+use super::rules::{FloorRules, ServerPlacement};
+use super::seating::{SwitchRackBlock, seat};
 use base::Stop;
 use base::{SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -33,7 +33,7 @@ pub struct FloorRack {
 
 /// The seat of a switch or an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
-pub struct DeviceSeat {
+pub struct DeviceRackPosition {
     /// Index of the rack in [`Floor::racks`].
     pub rack: u32,
     /// Lowest unit it takes, from 1 at the bottom; `None` for what stands beside the rack.
@@ -48,9 +48,9 @@ pub struct Floor {
     /// The racks, row by row.
     pub racks: Vec<FloorRack>,
     /// Seat of each switch, by switch id; the unit is always known.
-    pub switches: Vec<DeviceSeat>,
+    pub switches: Vec<DeviceRackPosition>,
     /// Seat of each endpoint, by endpoint id; `None` for endpoints without a rail.
-    pub endpoints: Vec<Option<DeviceSeat>>,
+    pub endpoints: Vec<Option<DeviceRackPosition>>,
 }
 
 impl Floor {
@@ -68,7 +68,12 @@ impl Floor {
     ///
     /// # Panics
     /// When a rack does not exist.
-    pub fn length_m(&self, a: DeviceSeat, b: DeviceSeat, rules: &FloorRules) -> f64 {
+    pub fn length_m(
+        &self,
+        a: DeviceRackPosition,
+        b: DeviceRackPosition,
+        rules: &FloorRules,
+    ) -> f64 {
         if a.rack == b.rack && a.unit.is_some() && b.unit.is_some() {
             return rules.inside_m;
         }
@@ -77,7 +82,7 @@ impl Floor {
     }
 
     /// The seat of a switch or an endpoint; `None` where it has none or is unknown to this floor.
-    pub fn seat(&self, device: Device) -> Option<DeviceSeat> {
+    pub fn seat(&self, device: Device) -> Option<DeviceRackPosition> {
         match device {
             Device::Switch(s) => self.switches.get(s.ix()).copied(),
             Device::Endpoint(e) => self.endpoints.get(e.ix()).copied().flatten(),
@@ -87,7 +92,7 @@ impl Floor {
     /// The label of a cable end: rack, unit, port, as in `R03-U12-P07`. That of an endpoint which
     /// shares its unit has the name too, as in `R03-U12-host-0012-P01`; what stands beside the rack
     /// has the name in place of the unit, as in `R03-host-0012-P01`.
-    pub fn label(&self, seat: DeviceSeat, device: &str, port: u16) -> String {
+    pub fn label(&self, seat: DeviceRackPosition, device: &str, port: u16) -> String {
         let rack = &self.racks[seat.rack as usize].name;
         match seat.unit {
             Some(unit) if seat.shared => format!("{rack}-U{unit:02}-{device}-P{port:02}"),
@@ -114,7 +119,7 @@ impl Floor {
 /// - All else, and families whose groups are no neighbours: racks with few cables between them,
 ///   found by halving the network again and again, and placed by simulated annealing.
 ///
-/// Servers are in the rack of their switch or in racks directly beside it: [`EndpointSeats`].
+/// Servers are in the rack of their switch or in racks directly beside it: [`ServerPlacement`].
 ///
 /// Planes of one network share racks where that leaves fewer cables between racks than planes side
 /// by side; switches of all planes that serve the same endpoints always share one. What does not
@@ -129,7 +134,7 @@ pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floo
     rules.check()?;
     let limits = RackLimits::new(rules)?;
     let first = first_rails(t);
-    if rules.endpoints != EndpointSeats::Beside {
+    if rules.endpoints != ServerPlacement::Beside {
         limits.check_server(first.iter().flatten().count() as u64)?;
     }
     let blocks = seat(t, &first, &limits, rules, watch)?;
@@ -139,7 +144,7 @@ pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floo
 /// The floor of these blocks.
 fn filled(
     t: &Topology,
-    blocks: &[RackBlock],
+    blocks: &[SwitchRackBlock],
     first: &[Option<TerminalId>],
     rules: &FloorRules,
     limits: &RackLimits,
@@ -153,7 +158,10 @@ fn filled(
     let mut of: Vec<Vec<u32>> = blocks.iter().map(|block| vec![0; block.spots.len()]).collect();
     let mut floor = Floor {
         racks: Vec::with_capacity(order.len()),
-        switches: vec![DeviceSeat { rack: 0, unit: None, shared: false }; t.switches().len()],
+        switches: vec![
+            DeviceRackPosition { rack: 0, unit: None, shared: false };
+            t.switches().len()
+        ],
         endpoints: vec![None; t.endpoints().len()],
     };
     for (rack, ((row, column), block, k)) in (0..).zip(order) {
@@ -173,11 +181,11 @@ fn filled(
         let switches = block.switches.len() as u64;
         for (place, s) in block.switches.iter().enumerate() {
             let unit = Some((place as u64 * rules.switch_height() + 1) as u16);
-            floor.switches[s.ix()] = DeviceSeat { rack: racks[0], unit, shared: false };
+            floor.switches[s.ix()] = DeviceRackPosition { rack: racks[0], unit, shared: false };
         }
         let mut left: Vec<usize> =
             block.switches.iter().flat_map(|&s| seated_at(t, first, s)).collect();
-        let beside = rules.endpoints == EndpointSeats::Beside;
+        let beside = rules.endpoints == ServerPlacement::Beside;
         let mut parts = limits.shared_out(switches, left.len() as u64, racks.len() as u64);
         if beside {
             parts = vec![left.len() as u64];
@@ -185,7 +193,11 @@ fn filled(
         for (k, (&rack, endpoints)) in racks.iter().zip(parts).enumerate() {
             let rest = left.split_off(endpoints as usize);
             let below = RackLoad { switches: if k == 0 { switches } else { 0 }, endpoints: 0 };
-            let seats = RackSeats { rack, below: (!beside).then(|| limits.units(below)), rules };
+            let seats = RackEndpointPositions {
+                rack,
+                below: (!beside).then(|| limits.units(below)),
+                rules,
+            };
             for (place, &e) in left.iter().enumerate() {
                 floor.endpoints[e] = Some(seats.at(place as u64));
             }
@@ -199,19 +211,19 @@ fn filled(
 }
 
 /// The seats of the endpoints of one rack.
-struct RackSeats<'a> {
+struct RackEndpointPositions<'a> {
     rack: u32,
     /// Units below the servers; `None` where these stand beside the rack.
     below: Option<u64>,
     rules: &'a FloorRules,
 }
 
-impl RackSeats<'_> {
+impl RackEndpointPositions<'_> {
     /// The seat of the endpoint at position `place` in the rack's order.
-    fn at(&self, place: u64) -> DeviceSeat {
+    fn at(&self, place: u64) -> DeviceRackPosition {
         let (height, each) = (self.rules.server_height(), self.rules.endpoints_a_server());
         let unit = self.below.map(|below| (below + place / each * height + 1) as u16);
-        DeviceSeat { rack: self.rack, unit, shared: self.below.is_some() && each > 1 }
+        DeviceRackPosition { rack: self.rack, unit, shared: self.below.is_some() && each > 1 }
     }
 }
 

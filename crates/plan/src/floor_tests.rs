@@ -29,7 +29,7 @@ fn refused(t: &Topology, rules: &FloorRules) -> Refusal {
 
 /// The studies' floor: only switches take room.
 pub(super) fn studied() -> FloorRules {
-    FloorRules { endpoints: EndpointSeats::Beside, ..FloorRules::default() }
+    FloorRules { endpoints: ServerPlacement::Beside, ..FloorRules::default() }
 }
 
 /// The floor of the cluster that was built: two servers in a unit.
@@ -232,7 +232,7 @@ fn what_is_too_high_is_split_evenly_and_nothing_overlaps() {
         let rules = FloorRules {
             rack_units: units,
             switch_units: Some(switch_units),
-            endpoints: EndpointSeats::Beside,
+            endpoints: ServerPlacement::Beside,
             ..FloorRules::default()
         };
         let floor = floored(&t, &rules);
@@ -288,7 +288,7 @@ fn servers_take_the_racks_that_they_need() {
     let units: BTreeSet<u16> = floor.racks.iter().map(|r| r.units).collect();
     assert_eq!(units, [1 + 5 * 8, 3 * 8].into());
     // in rows: the switches alone in a rack, their servers in as many racks as they fill
-    let rows = FloorRules { endpoints: EndpointSeats::Rows, ..rules };
+    let rows = FloorRules { endpoints: ServerPlacement::Rows, ..rules };
     assert_eq!(racks("slim_fly:q=5,p=4", &rows), 5 * (1 + 1));
     assert_eq!(racks("slim_fly:q=19,p=15", &rows), 19 * (1 + (38_usize * 15).div_ceil(42)));
     let old: FloorRules = FloorRules::from_value(&serde_json::json!({"endpoints": "fit"}))
@@ -311,11 +311,17 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     let rules = FloorRules { rack_units: 2, ..FloorRules::default() };
     let both = floored(&t, &rules);
     assert_eq!(both.racks.len(), 2, "the host and its first switch fill a rack");
-    assert_eq!(both.endpoints, [Some(DeviceSeat { rack: 0, unit: Some(2), shared: false }), None]);
+    assert_eq!(
+        both.endpoints,
+        [Some(DeviceRackPosition { rack: 0, unit: Some(2), shared: false }), None]
+    );
     let rules = FloorRules { rack_units: 3, switch_units: Some(2), ..FloorRules::default() };
     let apart = floored(&t, &rules);
     let host = apart.endpoints[0].expect("seated");
-    assert_eq!(host, DeviceSeat { rack: apart.switches[0].rack, unit: Some(3), shared: false });
+    assert_eq!(
+        host,
+        DeviceRackPosition { rack: apart.switches[0].rack, unit: Some(3), shared: false }
+    );
     let lengths = [0, 1].map(|s: usize| apart.length_m(host, apart.switches[s], &rules));
     assert_eq!(lengths, [1.0, 3.0], "the other plane's rack is 1 m away, plus 2 m");
 }
@@ -380,7 +386,7 @@ fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str)
     for (seat, home) in floor.endpoints.iter().zip(home) {
         assert_eq!(seat.is_some(), home.is_some(), "{net}: who has a rail has a seat");
         let (Some(seat), Some(home)) = (*seat, home) else { continue };
-        assert_eq!(seat.unit.is_none(), rules.endpoints == EndpointSeats::Beside, "{net}");
+        assert_eq!(seat.unit.is_none(), rules.endpoints == ServerPlacement::Beside, "{net}");
         let Some(unit) = seat.unit else {
             assert_eq!(seat.rack, home, "{net}: beside the rack of its switch");
             continue;
@@ -389,7 +395,7 @@ fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str)
             assert!(!with_switches.contains(&seat.rack), "{net}: in a rack of other switches");
             assert_eq!(*beside.entry(seat.rack).or_insert(home), home, "{net}: of two racks");
         }
-        assert!(rules.endpoints == EndpointSeats::In || seat.rack != home, "{net}: not in rows");
+        assert!(rules.endpoints == ServerPlacement::In || seat.rack != home, "{net}: not in rows");
         *servers.entry((seat.rack, unit.into())).or_default() += 1;
         watts[seat.rack as usize] += rules.endpoint_w;
     }
@@ -422,7 +428,7 @@ fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str)
 
 #[test]
 fn racks_of_servers_are_in_the_row_of_their_switches() {
-    let rows = FloorRules { endpoints: EndpointSeats::Rows, ..FloorRules::default() };
+    let rows = FloorRules { endpoints: ServerPlacement::Rows, ..FloorRules::default() };
     for (net, rules) in [
         ("slim_fly:q=7,p=6", &rows),
         ("dragonfly:h=3", &rows),
@@ -477,8 +483,11 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
                     switch_units: Some(any(&[1, 1, 2, 9, 65_535]) as u16),
                     server_units: Some(any(&[1, 1, 2, 3, 8]) as u16),
                     endpoints_per_server: Some(any(&[1, 2, 4, 65_535]) as u16),
-                    endpoints: [EndpointSeats::In, EndpointSeats::Rows, EndpointSeats::Beside]
-                        [any(&[0, 1, 2]) as usize],
+                    endpoints: [
+                        ServerPlacement::In,
+                        ServerPlacement::Rows,
+                        ServerPlacement::Beside,
+                    ][any(&[0, 1, 2]) as usize],
                     rack_kw: [None, Some(0.5), Some(3.0), Some(1e9)]
                         [any(&[0, 0, 1, 2, 3]) as usize],
                     switch_w: Some(f64::from(any(&[0, 100, 250, 700]))),
@@ -580,16 +589,16 @@ fn endpoints_that_are_in_split_racks_and_those_beside_do_not() {
     let seats = |endpoints| FloorRules { endpoints, ..FloorRules::default() };
     let t = built("slim_fly:q=5,p=4");
     // 42 / 5 is 8: a column of 10 takes two racks, 5 switches and 20 endpoints each
-    let floor = floored(&t, &seats(EndpointSeats::In));
+    let floor = floored(&t, &seats(ServerPlacement::In));
     assert_eq!(floor.racks.len(), 10);
     assert!(floor.racks.iter().all(|r| r.units == 25));
     assert!(floor.endpoints.iter().flatten().all(|s| s.unit.is_some()));
-    let beside = floored(&built("slim_fly:q=5,p=1"), &seats(EndpointSeats::Beside));
+    let beside = floored(&built("slim_fly:q=5,p=1"), &seats(ServerPlacement::Beside));
     assert!(beside.endpoints.iter().flatten().all(|s| s.unit.is_none()), "though they would fit");
     // leaves of a tree: 12 in one rack, and the endpoints beside it
     let tree = floored(
         &built("fat_tree:leaves=12,spines=6,parallel=3,p=18"),
-        &seats(EndpointSeats::Beside),
+        &seats(ServerPlacement::Beside),
     );
     assert_eq!(tree.racks.iter().map(|r| r.units).collect::<Vec<_>>(), [12, 6]);
 }
@@ -608,7 +617,7 @@ fn rows_slack_and_pitches_are_as_ruled() {
     let floor = floored(&t, &rules);
     let at: Vec<(f64, f64)> = floor.racks.iter().map(|r| (r.x_m, r.y_m)).collect();
     assert_eq!(at, [(0.0, 0.0), (0.5, 0.0), (0.0, 3.0), (0.5, 3.0), (0.0, 6.0)]);
-    let seat = |rack| DeviceSeat { rack, unit: Some(1), shared: false };
+    let seat = |rack| DeviceRackPosition { rack, unit: Some(1), shared: false };
     assert_eq!(floor.length_m(seat(1), seat(4), &rules), (0.5 + 6.0 + 2.0) * 1.5 + 0.25);
     assert_eq!(floor.length_m(seat(1), seat(1), &rules), 1.0);
     // a grid that is wider than the rule allows goes on in the next row

@@ -6,7 +6,7 @@ use super::devices::{
 };
 use super::floor::Floor;
 use super::outcome::{ComparisonOptions, IdentifiedDevices};
-use super::places::{PlaceCertainty, PlanWiring, endpoint_places, rounds};
+use super::places::{PlacementCertainty, PlanFabricCables, endpoint_places, rounds};
 use super::shape::by_structure;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
@@ -46,7 +46,7 @@ impl<'a> FabricComparison<'a> {
             rounds: Vec::new(),
             identified,
         };
-        let wiring = PlanWiring::new(plan, found, check.how.ignore_ports);
+        let wiring = PlanFabricCables::new(plan, found, check.how.ignore_ports);
         let few = !check.enough(check.boxes.pairs.len());
         let by_cables = by == IdentifyBy::Structure || by == IdentifyBy::Auto && few;
         if by_cables && !check.how.ignore_ports {
@@ -103,7 +103,7 @@ impl<'a> FabricComparison<'a> {
 
     /// Identifies the devices by their cables alone. With [`IdentifyBy::Auto`], GUIDs and names
     /// that are known decide between placements that the cables leave equally good.
-    fn recognise(&mut self, wiring: &PlanWiring<'_>, by: IdentifyBy) -> Result<(), Refusal> {
+    fn recognise(&mut self, wiring: &PlanFabricCables<'_>, by: IdentifyBy) -> Result<(), Refusal> {
         let known = (&self.boxes.pairs, &self.endpoints.pairs);
         let known = (by == IdentifyBy::Auto).then_some(known);
         let shape = by_structure(self.plan, self.found, wiring, known);
@@ -131,8 +131,8 @@ impl<'a> FabricComparison<'a> {
     }
 
     /// Finds the places of the switches that are known.
-    fn settle(&mut self, wiring: &PlanWiring<'_>) {
-        wiring.settle(&mut self.places, PlaceCertainty::Clear);
+    fn settle(&mut self, wiring: &PlanFabricCables<'_>) {
+        wiring.settle(&mut self.places, PlacementCertainty::Clear);
         if self.how.ignore_ports {
             return; // without port numbers the whole graph identifies nothing
         }

@@ -37,7 +37,7 @@ mod warnings;
 
 pub use basis::{BillItem, IncludedItems};
 pub use cable::{
-    CableId, LengthClass, PlannedCable, by_length, cables, cables_unsorted, step_of, sum_m,
+    CableId, CableLengthClass, PlannedCable, by_length, cables, cables_unsorted, step_of, sum_m,
     write_csv,
 };
 pub use catalog::{CableKind, Catalog, millionths};
@@ -45,13 +45,14 @@ pub use check::{check_cables, check_cables_by};
 pub use codes::qr_code;
 pub use cost::{Bill, bill};
 pub use devices::{DevicePort, IdentifyBy, KnownDevice};
-pub use floor::{DeviceSeat, Floor, FloorRack, floor};
+pub use floor::{DeviceRackPosition, Floor, FloorRack, floor};
 pub use outcome::{
-    CableCheck, CableState, ComparisonOptions, FaultKind, Finding, IdentifiedDevices, SwitchState,
+    CableCheck, CableState, CablingFinding, ComparisonOptions, FaultKind, IdentifiedDevices,
+    SwitchState,
 };
 pub use progress::{LayingProgress, progress};
-pub use repairs::{NamedPort, RepairInstruction, RepairMove};
-pub use rules::{EndpointSeats, FloorRules};
+pub use repairs::{CableRepairStep, NamedPort, RepairInstruction};
+pub use rules::{FloorRules, ServerPlacement};
 pub use shop::PriceSource;
 pub use warnings::warnings;
 

@@ -2,8 +2,8 @@
 
 use super::comparison::FabricComparison;
 use super::devices::{DevicePort, KnownDevice};
-use super::places::PlaceCycle;
-use super::repairs::{CableDifference, RepairMove};
+use super::places::SwappedSwitchCycle;
+use super::repairs::{CableDifference, CableRepairStep};
 use base::SwitchId;
 use fabric::network::Cable;
 
@@ -77,7 +77,7 @@ impl FabricComparison<'_> {
         }
     }
 
-    pub(super) fn moved_line(&self, round: &PlaceCycle) -> String {
+    pub(super) fn moved_line(&self, round: &SwappedSwitchCycle) -> String {
         let place = |s: &u32| self.place(KnownDevice::Switch(SwitchId(*s)));
         let along = if round.with_endpoints { " with their endpoints" } else { "" };
         match (round.open, round.switches.as_slice()) {
@@ -98,16 +98,18 @@ impl FabricComparison<'_> {
     }
 
     /// The ports or devices of each move, where there are several.
-    pub(super) fn table(&self, moves: &[RepairMove]) -> Vec<[String; 2]> {
+    pub(super) fn table(&self, moves: &[CableRepairStep]) -> Vec<[String; 2]> {
         if moves.len() < 2 {
             return Vec::new();
         }
-        let row = |step: &RepairMove| match *step {
-            RepairMove::Add(a, b)
-            | RepairMove::Remove(a, b)
-            | RepairMove::Plug(a, b)
-            | RepairMove::Swap(a, b) => [self.label(a), self.label(b)],
-            RepairMove::Exchange { a, b, .. } => [a, b].map(|s| self.place(KnownDevice::Switch(s))),
+        let row = |step: &CableRepairStep| match *step {
+            CableRepairStep::Add(a, b)
+            | CableRepairStep::Remove(a, b)
+            | CableRepairStep::Plug(a, b)
+            | CableRepairStep::Swap(a, b) => [self.label(a), self.label(b)],
+            CableRepairStep::Exchange { a, b, .. } => {
+                [a, b].map(|s| self.place(KnownDevice::Switch(s)))
+            }
         };
         moves.iter().map(row).collect()
     }

@@ -4,7 +4,7 @@
 //! Naval Research Logistics Quarterly 1973: exchanges of pairs, each taken where it is an
 //! improvement.
 
-use super::packing::{NetworkPieces, RackLoad};
+use super::packing::{RackLoad, RackSwitchGroups};
 use super::placing::FloorSpot;
 use super::rules::FloorRules;
 use base::partition::WeightedGraph;
@@ -18,23 +18,23 @@ const MOST_ARRANGED: usize = 32;
 
 /// A position in a rack, with the coordinates of that rack on the floor in millimetres.
 #[derive(Clone, Copy, Default)]
-struct RackPlace {
+struct PieceRackPosition {
     at: [i32; 2],
     rack: u32,
     place: u32,
 }
 
 /// Racks of pieces on their spots, while pieces move.
-pub(super) struct PieceMoving<'a> {
-    pieces: &'a NetworkPieces<'a>,
+pub(super) struct RackPieceOptimizer<'a> {
+    pieces: &'a RackSwitchGroups<'a>,
     /// Whether servers are in the racks of their switches.
     counted: bool,
-    racks: Vec<MovingRack>,
+    racks: Vec<RackContents>,
     /// Length of a cable within a rack; then what a cable between racks has beside their distance.
     inside: i64,
     overhead: i64,
     /// The position of each piece.
-    of: Vec<RackPlace>,
+    of: Vec<PieceRackPosition>,
     /// Length of the cables of each piece.
     length: Vec<i64>,
     /// Pieces that are to be looked at: those whose cables have changed.
@@ -42,7 +42,7 @@ pub(super) struct PieceMoving<'a> {
 }
 
 /// A rack and what is in it.
-struct MovingRack {
+struct RackContents {
     pieces: Vec<u32>,
     /// The number of its cell; a piece stays in the racks of one cell.
     cell: u32,
@@ -52,10 +52,10 @@ struct MovingRack {
     at: [i32; 2],
 }
 
-impl<'a> PieceMoving<'a> {
+impl<'a> RackPieceOptimizer<'a> {
     /// All pieces in these racks of cells, which stand on `spots`.
     pub(super) fn new(
-        pieces: &'a NetworkPieces<'a>,
+        pieces: &'a RackSwitchGroups<'a>,
         racks: Vec<(u32, Vec<u32>)>,
         spots: &[FloorSpot],
         rules: &FloorRules,
@@ -68,7 +68,7 @@ impl<'a> PieceMoving<'a> {
         let rack = |((cell, all), &(row, column)): ((u32, Vec<u32>), &FloorSpot)| {
             let load = pieces.load(&all, true);
             let at = [place(column, along), place(row, across)];
-            MovingRack { pieces: all, cell, most: 0, load, at }
+            RackContents { pieces: all, cell, most: 0, load, at }
         };
         let mut moving = Self {
             pieces,
@@ -76,7 +76,7 @@ impl<'a> PieceMoving<'a> {
             racks: racks.into_iter().zip(spots).map(rack).collect(),
             inside: mm(rules.inside_m),
             overhead: 2 * mm(rules.overhead_m * long + rules.slack_m),
-            of: vec![RackPlace::default(); pieces.switches.len()],
+            of: vec![PieceRackPosition::default(); pieces.switches.len()],
             length: Vec::new(),
             open: vec![true; pieces.switches.len()],
         };
@@ -85,7 +85,7 @@ impl<'a> PieceMoving<'a> {
             let of_cell = most.entry(r.cell).or_default();
             *of_cell = moving.units(r.load).max(*of_cell);
             for (place, &p) in (0..).zip(&r.pieces) {
-                moving.of[p as usize] = RackPlace { at: r.at, rack, place };
+                moving.of[p as usize] = PieceRackPosition { at: r.at, rack, place };
             }
         }
         for rack in &mut moving.racks {
@@ -121,7 +121,7 @@ impl<'a> PieceMoving<'a> {
                 break;
             }
         }
-        let sorted = |mut rack: MovingRack| {
+        let sorted = |mut rack: RackContents| {
             rack.pieces.sort_unstable();
             rack.pieces
         };
@@ -179,7 +179,7 @@ impl<'a> PieceMoving<'a> {
         for rack in [a, b] {
             let at = self.racks[rack].at;
             for (place, &p) in (0..).zip(&self.racks[rack].pieces) {
-                self.of[p as usize] = RackPlace { at, rack: rack as u32, place };
+                self.of[p as usize] = PieceRackPosition { at, rack: rack as u32, place };
             }
         }
     }
@@ -198,7 +198,7 @@ impl<'a> PieceMoving<'a> {
 
     /// Whether `rack` has room for what `comes` when `goes` is gone: it needs no more racks beside
     /// it, and gets no fuller than the fullest of its cell was.
-    fn has_room(&self, rack: &MovingRack, comes: RackLoad, goes: RackLoad) -> bool {
+    fn has_room(&self, rack: &RackContents, comes: RackLoad, goes: RackLoad) -> bool {
         if comes == goes {
             return true;
         }
@@ -298,7 +298,7 @@ impl<'a> PieceMoving<'a> {
 
     fn put(&mut self, piece: usize, rack: u32) {
         let load = self.pieces.loads[piece];
-        let RackPlace { rack: from, place, .. } = self.of[piece];
+        let PieceRackPosition { rack: from, place, .. } = self.of[piece];
         let left = &mut self.racks[from as usize];
         left.load = left.load.less(load);
         left.pieces.swap_remove(place as usize);
@@ -307,7 +307,7 @@ impl<'a> PieceMoving<'a> {
         }
         let to = &mut self.racks[rack as usize];
         to.load = to.load.and(load);
-        self.of[piece] = RackPlace { at: to.at, rack, place: to.pieces.len() as u32 };
+        self.of[piece] = PieceRackPosition { at: to.at, rack, place: to.pieces.len() as u32 };
         to.pieces.push(piece as u32);
     }
 

@@ -2,7 +2,7 @@
 
 use super::cable::CableId;
 use super::devices::IdentifyBy;
-use super::repairs::{RepairInstruction, RepairMove};
+use super::repairs::{CableRepairStep, RepairInstruction};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -37,7 +37,7 @@ pub enum FaultKind {
 
 /// One fault, and how to repair it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Finding {
+pub struct CablingFinding {
     /// Its kind.
     pub fault: FaultKind,
     /// The devices or ports concerned, by their labels.
@@ -58,7 +58,7 @@ pub struct Finding {
     pub found: Vec<[String; 2]>,
     /// What to do with which plugs, in order; empty where no cable is to be moved.
     #[serde(skip)]
-    pub moves: Vec<RepairMove>,
+    pub moves: Vec<CableRepairStep>,
     /// The moves for a program, by names.
     #[serde(rename = "moves")]
     pub instructions: Vec<RepairInstruction>,
@@ -152,7 +152,7 @@ pub struct CableCheck {
     /// correct and degraded ones where ports are ignored, else among the misplaced.
     pub on_other_ports: u64,
     /// The faults, devices first, then cables by kind, in an order in which they can be repaired.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CablingFinding>,
     /// By what the devices were identified.
     pub identified: IdentifiedDevices,
     /// How every planned cable is.

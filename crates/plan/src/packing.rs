@@ -3,8 +3,8 @@
 //! Source of the search: Simon & Teng, "How good is recursive bisection?", SIAM J. Sci. Comput.
 //! 1997, on the halves of [`base::partition`].
 
-use super::rules::{EndpointSeats, FloorRules};
-use base::partition::{Halves, WeightedGraph, halve_best_of};
+use super::rules::{FloorRules, ServerPlacement};
+use base::partition::{GraphBisection, WeightedGraph, halve_best_of};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
@@ -100,9 +100,9 @@ impl<'a> RackLimits<'a> {
     /// Number of racks that the `endpoints` need beside the rack of their `switches`.
     pub(super) fn racks_beside(&self, switches: u64, endpoints: u64) -> u64 {
         let above = match self.rules.endpoints {
-            EndpointSeats::Beside => return 0,
-            EndpointSeats::Rows => 0,
-            EndpointSeats::In => self.servers_above(switches, endpoints),
+            ServerPlacement::Beside => return 0,
+            ServerPlacement::Rows => 0,
+            ServerPlacement::In => self.servers_above(switches, endpoints),
         };
         let left = endpoints.div_ceil(self.rules.endpoints_a_server()) - above;
         left.div_ceil(self.servers_above(0, endpoints).max(1))
@@ -113,8 +113,8 @@ impl<'a> RackLimits<'a> {
     pub(super) fn shared_out(&self, switches: u64, endpoints: u64, racks: u64) -> Vec<u64> {
         let each = self.rules.endpoints_a_server();
         let above = match self.rules.endpoints {
-            EndpointSeats::In => self.servers_above(switches, endpoints),
-            EndpointSeats::Rows | EndpointSeats::Beside => 0,
+            ServerPlacement::In => self.servers_above(switches, endpoints),
+            ServerPlacement::Rows | ServerPlacement::Beside => 0,
         };
         let (mut servers, mut left) = (endpoints.div_ceil(each) - above, endpoints);
         let mut parts = Vec::with_capacity(racks as usize);
@@ -180,7 +180,7 @@ impl<'a> RackLimits<'a> {
 }
 
 /// The network in pieces: sets of switches that always share a rack, mostly one switch each.
-pub(super) struct NetworkPieces<'a> {
+pub(super) struct RackSwitchGroups<'a> {
     pub(super) t: &'a Topology,
     pub(super) limits: &'a RackLimits<'a>,
     /// The switches of each piece, ascending.
@@ -203,7 +203,7 @@ const THOROUGH: u64 = 8;
 const SMALL: usize = 384;
 
 /// The split of a cell.
-pub(super) struct CellSplit {
+pub(super) struct SwitchCellSplit {
     loads: Vec<RackLoad>,
     cables: WeightedGraph,
     /// The positions in the cell of the pieces of each rack.
@@ -211,16 +211,16 @@ pub(super) struct CellSplit {
 }
 
 /// A cell under halving.
-struct CellHalving {
+struct SwitchCellBisection {
     /// Attempts of each halving at a small graph.
     attempts: u64,
     /// The parts that are not halved again.
     found: Vec<Vec<u32>>,
-    /// Scratch of [`NetworkPieces::induced`].
+    /// Scratch of [`RackSwitchGroups::induced`].
     places: Vec<u32>,
 }
 
-impl<'a> NetworkPieces<'a> {
+impl<'a> RackSwitchGroups<'a> {
     /// Pieces of these switches; `first` has the first rail of each endpoint, which seats it.
     ///
     /// Cables are links, working or not, and those of an endpoint's other rails, which lead from
@@ -316,7 +316,7 @@ impl<'a> NetworkPieces<'a> {
     pub(super) fn split(
         &self,
         cell: &[u32],
-        last: &mut Option<CellSplit>,
+        last: &mut Option<SwitchCellSplit>,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         if self.hold(cell) {
             return Ok(vec![cell.to_vec()]);
@@ -330,7 +330,7 @@ impl<'a> NetworkPieces<'a> {
         };
         let pieces = |rack: &Vec<u32>| rack.iter().map(|&place| cell[place as usize]).collect();
         let found = racks.iter().map(pieces).collect();
-        *last = Some(CellSplit { loads, cables: within, racks });
+        *last = Some(SwitchCellSplit { loads, cables: within, racks });
         Ok(found)
     }
 
@@ -367,7 +367,7 @@ impl<'a> NetworkPieces<'a> {
         racks: u64,
         attempts: u64,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
-        let mut halving = CellHalving { attempts, found: Vec::new(), places: Vec::new() };
+        let mut halving = SwitchCellBisection { attempts, found: Vec::new(), places: Vec::new() };
         self.divide(cell.to_vec(), racks, &mut halving)?;
         self.relieve(&mut halving.found);
         Ok(halving.found)
@@ -448,7 +448,7 @@ impl<'a> NetworkPieces<'a> {
         &self,
         cell: Vec<u32>,
         racks: u64,
-        halving: &mut CellHalving,
+        halving: &mut SwitchCellBisection,
     ) -> Result<(), Interrupted> {
         let racks = racks.min(cell.len() as u64);
         if racks <= 1 {
@@ -463,12 +463,12 @@ impl<'a> NetworkPieces<'a> {
         let done = halving.found.len() as u64;
         let tick = || self.watch.tick("racks", done, done + racks);
         let even = least_difference(&graph);
-        let mut best: Option<Halves> = None;
+        let mut best: Option<GraphBisection> = None;
         for start in 0..STARTS {
             let index = (u64::from(cell[0]) << 32) | (cell.len() as u64) << 8 | start;
             let mut draw = Stream::new(seed, "racks", index);
             let found = halve_best_of(&graph, 0, halving.attempts, &mut draw, &tick)?;
-            let worth = |h: &Halves| (h.difference, h.cut);
+            let worth = |h: &GraphBisection| (h.difference, h.cut);
             if best.as_ref().is_none_or(|best| worth(&found) < worth(best)) {
                 best = Some(found);
             }

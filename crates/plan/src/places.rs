@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 const ROUNDS: u32 = 100;
 
 /// The cables between the switches of a plan and the working ones of a found network.
-pub(super) struct PlanWiring<'a> {
+pub(super) struct PlanFabricCables<'a> {
     plan: &'a Topology,
     /// Own port and other end of every working cable, by found switch.
     pub(super) rows: Vec<Vec<(u16, Plug)>>,
@@ -24,14 +24,14 @@ pub(super) struct PlanWiring<'a> {
 
 /// The certainty that a switch needs of a place before it takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum PlaceCertainty {
+pub(super) enum PlacementCertainty {
     /// More cables agree than before.
     More,
     /// Most of its cables agree, two or more, and twice as many as agreed before.
     Clear,
 }
 
-impl<'a> PlanWiring<'a> {
+impl<'a> PlanFabricCables<'a> {
     pub(super) fn new(plan: &'a Topology, found: &Topology, ignore_ports: bool) -> Self {
         let mut rows = vec![Vec::new(); found.switches().len()];
         let mut cables = 0;
@@ -96,7 +96,7 @@ impl<'a> PlanWiring<'a> {
 
     /// Moves switches to the places that their cables vote for, until no switch moves. A switch
     /// that is displaced takes the place that has become free.
-    pub(super) fn settle(&self, at: &mut DevicePairing, need: PlaceCertainty) {
+    pub(super) fn settle(&self, at: &mut DevicePairing, need: PlacementCertainty) {
         for _ in 0..ROUNDS {
             let mut moved = false;
             for f in 0..self.rows.len() as u32 {
@@ -108,9 +108,9 @@ impl<'a> PlanWiring<'a> {
         }
     }
 
-    fn settle_one(&self, at: &mut DevicePairing, f: u32, need: PlaceCertainty) -> bool {
+    fn settle_one(&self, at: &mut DevicePairing, f: u32, need: PlacementCertainty) -> bool {
         let own = at.planned[f as usize];
-        if need == PlaceCertainty::Clear && own.is_none() {
+        if need == PlacementCertainty::Clear && own.is_none() {
             return false; // a switch that the plan does not know displaces no other
         }
         let votes = self.votes(at, f);
@@ -120,8 +120,8 @@ impl<'a> PlanWiring<'a> {
         let holder = at.found[place as usize];
         let theirs = holder.map_or(0, |h| count(&self.votes(at, h), place));
         let takes = match need {
-            PlaceCertainty::More => n > now + theirs,
-            PlaceCertainty::Clear => {
+            PlacementCertainty::More => n > now + theirs,
+            PlacementCertainty::Clear => {
                 let most = 2 * n as usize > self.rows[f as usize].len();
                 most && n >= 2 && n > 2 * now && n > 2 * theirs
             }
@@ -142,7 +142,7 @@ fn count(votes: &[(u32, u32)], place: u32) -> u32 {
 
 /// Switches that stand in one another's places.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct PlaceCycle {
+pub(super) struct SwappedSwitchCycle {
     /// Planned switches: the first stands in the place of the second, and so on; the last one in
     /// that of the first, or it is missing.
     pub(super) switches: Vec<u32>,
@@ -154,7 +154,7 @@ pub(super) struct PlaceCycle {
 
 /// The cycles of switches that do not stand in their own places. `boxes` says which planned switch
 /// each found one is, `places` in whose place it stands. O(switches).
-pub(super) fn rounds(boxes: &DevicePairing, places: &DevicePairing) -> Vec<PlaceCycle> {
+pub(super) fn rounds(boxes: &DevicePairing, places: &DevicePairing) -> Vec<SwappedSwitchCycle> {
     let stands = |p: u32| boxes.found[p as usize].and_then(|f| places.planned[f as usize]);
     let who = |place: u32| places.found[place as usize].and_then(|f| boxes.planned[f as usize]);
     let mut done = vec![false; boxes.found.len()];
@@ -173,7 +173,7 @@ pub(super) fn rounds(boxes: &DevicePairing, places: &DevicePairing) -> Vec<Place
             switches.push(p);
             at = stands(p);
         }
-        list.push(PlaceCycle { switches, open, with_endpoints: false });
+        list.push(SwappedSwitchCycle { switches, open, with_endpoints: false });
     }
     list.sort_by_key(|round| round.switches.iter().copied().min());
     list
@@ -188,7 +188,7 @@ pub(super) fn endpoint_places(
     boxes: &DevicePairing,
     places: &DevicePairing,
     endpoints: &DevicePairing,
-    rounds: &mut [PlaceCycle],
+    rounds: &mut [SwappedSwitchCycle],
     ignore_ports: bool,
 ) -> DevicePairing {
     let mut hosts = places.clone();

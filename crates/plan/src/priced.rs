@@ -3,8 +3,8 @@
 use super::{
     Bill, BillItem, Catalog, FloorRules, IncludedItems, PriceSource, bill, cables_unsorted, floor,
 };
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, Watch};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use schemars::JsonSchema;
@@ -52,7 +52,7 @@ pub struct CostRecord {
     pub network: String,
 }
 
-impl Stage for CostParams {
+impl ExperimentStage for CostParams {
     const NAME: &'static str = "cost";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -61,7 +61,7 @@ impl Stage for CostParams {
             ColumnType::Text,
             "",
             "whose prices these are",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "basis",
@@ -69,7 +69,7 @@ impl Stage for CostParams {
             ColumnType::Text,
             "",
             "catalogue, rates and what is counted: prices of one basis compare",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "usd",
@@ -77,7 +77,7 @@ impl Stage for CostParams {
             ColumnType::Real,
             "US$",
             "price, typical",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "usd_low",
@@ -85,7 +85,7 @@ impl Stage for CostParams {
             ColumnType::Real,
             "US$",
             "lowest price",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "usd_high",
@@ -93,7 +93,7 @@ impl Stage for CostParams {
             ColumnType::Real,
             "US$",
             "highest price",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "usd_per_endpoint",
@@ -101,7 +101,7 @@ impl Stage for CostParams {
             ColumnType::Real,
             "US$",
             "typical price over endpoints",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "power_w",
@@ -109,7 +109,7 @@ impl Stage for CostParams {
             ColumnType::Real,
             "W",
             "power",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "power_w_per_endpoint",
@@ -117,9 +117,16 @@ impl Stage for CostParams {
             ColumnType::Real,
             "W",
             "power over endpoints",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
-        RecordColumn::new("racks", "/racks", ColumnType::Whole, "", "racks", BetterValues::Lower),
+        RecordColumn::new(
+            "racks",
+            "/racks",
+            ColumnType::Whole,
+            "",
+            "racks",
+            BetterDirection::Lower,
+        ),
     ];
 
     type Input<'a> = &'a Topology;

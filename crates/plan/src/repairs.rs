@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Something that a person does to repair cables. In a list, each is done after those before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RepairMove {
+pub enum CableRepairStep {
     /// Plug a cable in between two free ports.
     Add(DevicePort, DevicePort),
     /// Take away the cable between two ports.
@@ -43,7 +43,7 @@ pub struct NamedPort {
     pub port: u16,
 }
 
-/// A [`RepairMove`] for a program, which needs nothing but names.
+/// A [`CableRepairStep`] for a program, which needs nothing but names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
 pub enum RepairInstruction {
@@ -67,7 +67,7 @@ pub enum RepairInstruction {
         /// The two ports.
         ports: [NamedPort; 2],
     },
-    /// Exchange two switches; see [`RepairMove::Exchange`].
+    /// Exchange two switches; see [`CableRepairStep::Exchange`].
     Exchange {
         /// Their names.
         devices: [String; 2],

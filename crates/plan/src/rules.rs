@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// Where servers go: the machines that endpoints are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum EndpointSeats {
+#[schemars(rename = "EndpointSeats")]
+pub enum ServerPlacement {
     /// Above the switches; racks are split so that both fit. Where the servers of one switch are
     /// too many for its rack, the others are in racks directly beside it.
     #[default]
@@ -41,7 +42,7 @@ pub struct FloorRules {
     /// The same for servers of one unit, in one word: endpoints in a unit.
     pub endpoints_per_unit: Option<u16>,
     /// Where servers go.
-    pub endpoints: EndpointSeats,
+    pub endpoints: ServerPlacement,
     /// Power of a rack, kilowatts; no limit where left out.
     pub rack_kw: Option<f64>,
     /// Power of a switch, watts; that of the catalogue's switch where left out.
@@ -79,7 +80,7 @@ impl Default for FloorRules {
             server_units: None,
             endpoints_per_server: None,
             endpoints_per_unit: None,
-            endpoints: EndpointSeats::In,
+            endpoints: ServerPlacement::In,
             rack_kw: None,
             switch_w: None,
             endpoint_w: 0.0,
@@ -164,7 +165,7 @@ impl FloorRules {
 
     /// Whether endpoints count when racks are split.
     pub(super) fn counts_endpoints(&self) -> bool {
-        self.endpoints == EndpointSeats::In
+        self.endpoints == ServerPlacement::In
     }
 
     /// Height of a switch, units.

@@ -6,19 +6,19 @@
 //! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
 //! Networks", 2004, section 5.3.
 
-use super::moving::PieceMoving;
-use super::packing::{NetworkPieces, RackLimits};
+use super::moving::RackPieceOptimizer;
+use super::packing::{RackLimits, RackSwitchGroups};
 use super::placing::{
     FloorSpot, RankedCoordinate, across, annealed, blocks_by_row, on_grid, row_by_row,
 };
 use super::rules::FloorRules;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
-use fabric::geometry::{Geometry, PlaneForm, RowLinks};
+use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
 use fabric::network::{Switch, Topology};
 use std::collections::BTreeMap;
 
 /// A rack of switches, and the racks beside it that have servers of its own alone.
-pub(super) struct RackBlock {
+pub(super) struct SwitchRackBlock {
     /// Row and column of each rack, that of the switches first.
     pub(super) spots: Vec<FloorSpot>,
     /// The switches, from the bottom up.
@@ -26,7 +26,7 @@ pub(super) struct RackBlock {
 }
 
 /// Racks of pieces, before they have a spot.
-enum PieceRacks {
+enum UnplacedRacks {
     /// Cells one after the other, each of one or more racks, which stay beside each other.
     List(Vec<Vec<Vec<u32>>>),
     /// Cells by their coordinates across the rows and along them.
@@ -35,7 +35,7 @@ enum PieceRacks {
     Open(Vec<Vec<u32>>),
 }
 
-impl PieceRacks {
+impl UnplacedRacks {
     fn all(&self) -> Vec<Vec<u32>> {
         match self {
             Self::List(cells) => cells.iter().flatten().cloned().collect(),
@@ -55,11 +55,11 @@ pub(super) fn seat(
     limits: &RackLimits,
     rules: &FloorRules,
     watch: &dyn Watch,
-) -> Result<Vec<RackBlock>, Interrupted> {
+) -> Result<Vec<SwitchRackBlock>, Interrupted> {
     let Geometry { form, planes } = t.geometry();
     let seating = |switches| {
-        let pieces = NetworkPieces::new(t, switches, first, limits, watch);
-        PieceSeating { pieces, rules, form, planes }
+        let pieces = RackSwitchGroups::new(t, switches, first, limits, watch);
+        RackAssigner { pieces, rules, form, planes }
     };
     let single = seating((0..t.switches().len()).map(|s| vec![SwitchId::from(s)]).collect());
     let bundled = bundles(t, first).filter(|_| planes > 0).map(seating);
@@ -67,7 +67,7 @@ pub(super) fn seat(
     let apart = single.racks()?;
     if let Some(bundled) = bundled {
         let together = bundled.racks()?;
-        let crossing = |s: &PieceSeating, racks: &PieceRacks| s.pieces.crossing(&racks.all());
+        let crossing = |s: &RackAssigner, racks: &UnplacedRacks| s.pieces.crossing(&racks.all());
         if crossing(&bundled, &together) <= crossing(&single, &apart) {
             return bundled.placed(&together, watch);
         }
@@ -105,10 +105,10 @@ fn bundles(t: &Topology, first: &[Option<TerminalId>]) -> Option<Vec<Vec<SwitchI
 }
 
 /// The pieces of a network, and how they stand to one another.
-struct PieceSeating<'a> {
-    pieces: NetworkPieces<'a>,
+struct RackAssigner<'a> {
+    pieces: RackSwitchGroups<'a>,
     rules: &'a FloorRules,
-    form: PlaneForm,
+    form: PlaneStructure,
     /// Number of leading coordinates that say which plane a switch is in.
     planes: usize,
 }
@@ -119,7 +119,7 @@ struct PieceCoordinates {
     at: Vec<Vec<u32>>,
 }
 
-impl PieceSeating<'_> {
+impl RackAssigner<'_> {
     fn switch(&self, piece: u32) -> &Switch {
         &self.pieces.t.switches()[self.pieces.switches[piece as usize][0].ix()]
     }
@@ -134,33 +134,35 @@ impl PieceSeating<'_> {
     }
 
     /// The racks, by what coordinates and groups mean in the family.
-    fn racks(&self) -> Result<PieceRacks, Interrupted> {
+    fn racks(&self) -> Result<UnplacedRacks, Interrupted> {
         if self.ids().is_empty() {
-            return Ok(PieceRacks::List(Vec::new()));
+            return Ok(UnplacedRacks::List(Vec::new()));
         }
         match self.form {
-            PlaneForm::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
+            PlaneStructure::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
                 self.listed(|p| vec![self.switch(p).plane.into(), self.coordinates(p)[1]])
             }
-            PlaneForm::Levels if self.top() > 0 => self.tree(),
-            PlaneForm::Grid(row) => match self.grid() {
+            PlaneStructure::Levels if self.top() > 0 => self.tree(),
+            PlaneStructure::Grid(row) => match self.grid() {
                 Some(grid) if row == RowLinks::Complete => self.by_dimension(&grid),
                 Some(grid) => self.by_block(&grid, row == RowLinks::Ring),
                 None => self.by_group(),
             },
-            PlaneForm::Free => self.open(),
-            PlaneForm::Groups | PlaneForm::Columns | PlaneForm::Levels => self.by_group(),
+            PlaneStructure::Free => self.open(),
+            PlaneStructure::Groups | PlaneStructure::Columns | PlaneStructure::Levels => {
+                self.by_group()
+            }
         }
     }
 
     /// Racks with as few cables between them as can be found.
-    fn open(&self) -> Result<PieceRacks, Interrupted> {
+    fn open(&self) -> Result<UnplacedRacks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
-        Ok(PieceRacks::Open(self.pieces.split(&all, &mut None)?))
+        Ok(UnplacedRacks::Open(self.pieces.split(&all, &mut None)?))
     }
 
     /// A cell for each group of each plane; [`Self::open`] where there is only one group.
-    fn by_group(&self) -> Result<PieceRacks, Interrupted> {
+    fn by_group(&self) -> Result<UnplacedRacks, Interrupted> {
         let one = self.ids().all(|p| self.switch(p).group == self.switch(0).group);
         if one {
             return self.open();
@@ -169,14 +171,14 @@ impl PieceSeating<'_> {
     }
 
     /// A cell for all pieces of one key, in the order of the keys.
-    fn listed(&self, key: impl Fn(u32) -> RankedCoordinate) -> Result<PieceRacks, Interrupted> {
+    fn listed(&self, key: impl Fn(u32) -> RankedCoordinate) -> Result<UnplacedRacks, Interrupted> {
         let mut cells: BTreeMap<RankedCoordinate, Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
             cells.entry(key(p)).or_default().push(p);
         }
         let mut last = None;
         let split = cells.values().map(|cell| self.pieces.split(cell, &mut last));
-        Ok(PieceRacks::List(split.collect::<Result<_, _>>()?))
+        Ok(UnplacedRacks::List(split.collect::<Result<_, _>>()?))
     }
 
     fn top(&self) -> u8 {
@@ -185,7 +187,7 @@ impl PieceSeating<'_> {
 
     /// Pods, or as many leaves to a rack as fit with their endpoints where there are two levels;
     /// then racks of the top level.
-    fn tree(&self) -> Result<PieceRacks, Interrupted> {
+    fn tree(&self) -> Result<UnplacedRacks, Interrupted> {
         let top = self.top();
         let mut cells: BTreeMap<(bool, u16, u32), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
@@ -206,7 +208,7 @@ impl PieceSeating<'_> {
                 list.push(self.pieces.split(&cell, &mut last)?);
             }
         }
-        Ok(PieceRacks::List(list))
+        Ok(UnplacedRacks::List(list))
     }
 
     /// The wide dimensions; `None` where pieces have no coordinates or not the same number.
@@ -236,12 +238,16 @@ impl PieceSeating<'_> {
 
     /// The first dimension within a rack, the second along the rows, the third across them, higher
     /// ones in blocks of these.
-    fn by_dimension(&self, grid: &PieceCoordinates) -> Result<PieceRacks, Interrupted> {
+    fn by_dimension(&self, grid: &PieceCoordinates) -> Result<UnplacedRacks, Interrupted> {
         self.gridded(|p| grid.at[p as usize].iter().skip(1).copied().collect())
     }
 
     /// Blocks of neighbours; the racks along a closed dimension in folded order.
-    fn by_block(&self, grid: &PieceCoordinates, closed: bool) -> Result<PieceRacks, Interrupted> {
+    fn by_block(
+        &self,
+        grid: &PieceCoordinates,
+        closed: bool,
+    ) -> Result<UnplacedRacks, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
         let most = self.pieces.limits.most(self.pieces.largest(&all)).max(1);
         let blocks = blocks(&grid.sizes, most, closed);
@@ -259,7 +265,7 @@ impl PieceSeating<'_> {
 
     /// Cells by their place in the room: dimensions alternate between along the rows and across
     /// them, and planes are side by side.
-    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<PieceRacks, Interrupted> {
+    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<UnplacedRacks, Interrupted> {
         let mut cells: BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
             let at = place(p);
@@ -274,27 +280,31 @@ impl PieceSeating<'_> {
         let mut last = None;
         let mut split = |cell: &[u32]| self.pieces.split(cell, &mut last);
         let split = cells.into_iter().map(|(key, cell)| Ok((key, split(&cell)?)));
-        Ok(PieceRacks::Grid(split.collect::<Result<_, Interrupted>>()?))
+        Ok(UnplacedRacks::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
     /// The racks on their spots, each followed by the racks for its servers.
-    fn placed(&self, racks: &PieceRacks, watch: &dyn Watch) -> Result<Vec<RackBlock>, Interrupted> {
+    fn placed(
+        &self,
+        racks: &UnplacedRacks,
+        watch: &dyn Watch,
+    ) -> Result<Vec<SwitchRackBlock>, Interrupted> {
         let all = racks.all();
         let widths: Vec<usize> = all.iter().map(|r| 1 + self.pieces.racks_beside(r)).collect();
         let spots = match racks {
-            PieceRacks::List(cells) => {
+            UnplacedRacks::List(cells) => {
                 let wide = widths.iter().any(|&w| w > 1);
                 let beside = wide || cells.iter().any(|cell| cell.len() > 1);
                 blocks_by_row(&widths, self.rules, beside)
             }
-            PieceRacks::Grid(cells) => {
+            UnplacedRacks::Grid(cells) => {
                 let mut widths = widths.iter();
                 let cells = cells.iter().map(|(key, racks)| {
                     (key.clone(), widths.by_ref().take(racks.len()).sum::<usize>())
                 });
                 on_grid(&cells.collect(), self.rules)
             }
-            PieceRacks::Open(_) => self.open_spots(&all, &widths, watch)?,
+            UnplacedRacks::Open(_) => self.open_spots(&all, &widths, watch)?,
         };
         let all = self.moved(racks, all, &widths, &spots, watch)?;
         let mut spots = spots.into_iter();
@@ -302,7 +312,7 @@ impl PieceSeating<'_> {
             let pieces = rack.into_iter().map(|p| &self.pieces.switches[p as usize]);
             let mut switches: Vec<SwitchId> = pieces.flatten().copied().collect();
             switches.sort_by_cached_key(|&s| self.order(s));
-            RackBlock { spots: spots.by_ref().take(width).collect(), switches }
+            SwitchRackBlock { spots: spots.by_ref().take(width).collect(), switches }
         };
         Ok(all.into_iter().zip(widths).map(block).collect())
     }
@@ -311,16 +321,16 @@ impl PieceSeating<'_> {
     /// is the first of its `widths` on `spots`.
     fn moved(
         &self,
-        racks: &PieceRacks,
+        racks: &UnplacedRacks,
         all: Vec<Vec<u32>>,
         widths: &[usize],
         spots: &[FloorSpot],
         watch: &dyn Watch,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         let sizes: Vec<usize> = match racks {
-            PieceRacks::List(cells) => cells.iter().map(Vec::len).collect(),
-            PieceRacks::Grid(cells) => cells.values().map(Vec::len).collect(),
-            PieceRacks::Open(racks) => vec![racks.len()],
+            UnplacedRacks::List(cells) => cells.iter().map(Vec::len).collect(),
+            UnplacedRacks::Grid(cells) => cells.values().map(Vec::len).collect(),
+            UnplacedRacks::Open(racks) => vec![racks.len()],
         };
         if sizes.iter().all(|&racks| racks < 2) {
             return Ok(all);
@@ -332,7 +342,7 @@ impl PieceSeating<'_> {
         });
         let first: Vec<FloorSpot> = starts.map(|start| spots[start]).collect();
         let racks = cells.zip(all).collect();
-        PieceMoving::new(&self.pieces, racks, &first, self.rules).settled(watch)
+        RackPieceOptimizer::new(&self.pieces, racks, &first, self.rules).settled(watch)
     }
 
     /// Spots of racks that stand where their cables are short; each takes as many spots in a row as
@@ -379,7 +389,7 @@ impl PieceSeating<'_> {
     fn order(&self, s: SwitchId) -> (u32, SwitchId) {
         let t = self.pieces.t;
         let place = |s: SwitchId| t.switches()[s.ix()].coordinates.get(self.planes..);
-        let (Some([1, column, _]), true) = (place(s), self.form == PlaneForm::Columns) else {
+        let (Some([1, column, _]), true) = (place(s), self.form == PlaneStructure::Columns) else {
             return (0, s);
         };
         let partner = (1..=t.switches()[s.ix()].ports).find_map(|port| {

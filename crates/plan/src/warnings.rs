@@ -1,7 +1,7 @@
 //! Warnings: what a floor leaves open, or is on the edge of what can be built.
 
 use super::floor::Floor;
-use super::rules::{EndpointSeats, FloorRules};
+use super::rules::{FloorRules, ServerPlacement};
 use fabric::network::Topology;
 
 /// Roughly the most kilowatts of a rack that air alone can cool; above it racks need liquid. Rooms
@@ -13,7 +13,7 @@ const AIR_KW: f64 = 40.0;
 pub fn warnings(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<String> {
     let mut found = Vec::new();
     let seated = floor.endpoints.iter().flatten().count();
-    let beside = rules.endpoints == EndpointSeats::Beside;
+    let beside = rules.endpoints == ServerPlacement::Beside;
     if beside && seated > 0 {
         found.push(format!(
             "the servers of {seated} endpoints are not seated: they stand beside the racks and \

@@ -20,7 +20,7 @@ pub fn qr_code(words: &str) -> Option<Vec<String>> {
 
 /// How a user wants a fabric to be compared with its plan.
 #[derive(Debug)]
-pub struct CheckRequest<'a> {
+pub struct CableCheckRequest<'a> {
     /// What devices are identified by: a name of `IdentifyBy`.
     pub identify: &'a str,
     /// GUIDs by device name.
@@ -42,7 +42,7 @@ pub fn check<'py>(
     py: Python<'py>,
     t: &Network,
     found: &Network,
-    asked: &CheckRequest<'_>,
+    asked: &CableCheckRequest<'_>,
     rules: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let identify = asked.identify;
@@ -94,7 +94,7 @@ pub fn check<'py>(
 fn due(
     t: &Network,
     floor: Option<&Floor>,
-    asked: &CheckRequest<'_>,
+    asked: &CableCheckRequest<'_>,
 ) -> Result<(Option<BTreeSet<CableId>>, BTreeSet<CableId>), Refusal> {
     let links = (0..t.links().len()).map(|l| CableId::Link(LinkId::from(l)));
     let rails = (0..t.terminals().len()).map(|r| CableId::Terminal(TerminalId::from(r)));

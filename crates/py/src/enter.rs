@@ -161,11 +161,11 @@ impl Watch for SharedProgress {
 
 /// The fault that a test has planted, in work of a given name at the n-th report of progress. The
 /// flag saves all other work a look at it.
-static PLANTED: Mutex<Option<PlantedFault>> = Mutex::new(None);
+static PLANTED: Mutex<Option<InjectedFault>> = Mutex::new(None);
 static IS_PLANTED: AtomicBool = AtomicBool::new(false);
 
 /// A fault that tests plant, to see how it ends.
-struct PlantedFault {
+struct InjectedFault {
     what: String,
     /// The number of reports of progress that pass before it.
     left: u64,
@@ -173,7 +173,7 @@ struct PlantedFault {
     stuck: bool,
 }
 
-fn planted() -> MutexGuard<'static, Option<PlantedFault>> {
+fn planted() -> MutexGuard<'static, Option<InjectedFault>> {
     PLANTED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -183,7 +183,7 @@ fn planted() -> MutexGuard<'static, Option<PlantedFault>> {
 #[pyfunction]
 #[pyo3(signature = (what, n=0, stuck=false))]
 pub fn plant_fault(what: String, n: u64, stuck: bool) {
-    *planted() = Some(PlantedFault { what, left: n, stuck });
+    *planted() = Some(InjectedFault { what, left: n, stuck });
     IS_PLANTED.store(true, Ordering::Relaxed);
 }
 

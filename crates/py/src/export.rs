@@ -4,7 +4,7 @@ use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, from_python, object, refuse, to_python};
 use base::Refusal;
 use fabric::size::NetworkSize;
-use formats::export::{DevicePlaces, ExportSource, FORMATS, format};
+use formats::export::{DevicePlaces, ExportInput, FORMATS, format};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ pub fn export_beside(
     let options = options.map(from_python).transpose()?.map(object).unwrap_or_default();
     let t = network.inner.clone();
     let work = move || {
-        let source = ExportSource { network: &t, routing: None, places: None };
+        let source = ExportInput { network: &t, routing: None, places: None };
         format.beside(&source, &options)
     };
     enter_alone(py, work)?.map_err(refuse)
@@ -81,7 +81,7 @@ pub fn export_text(
     let work = move || {
         let planned = plan.as_ref().map(|p| t.with_lengths(&p.links_m, &p.terminals_m));
         let network = planned.transpose()?.map_or(t, Arc::new);
-        let source = ExportSource {
+        let source = ExportInput {
             network: &network,
             routing: routing.as_ref(),
             places: plan.as_ref().map(|p| &p.places),

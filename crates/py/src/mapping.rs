@@ -5,16 +5,16 @@ use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, st
 use base::{Quiet, Refusal, ResourceNeed, Stop, Watch};
 use formats::communication::{CommunicationMatrix, FORMATS as GRAPHS};
 use formats::mapping::{self as files, FORMATS};
-use lab::joint::{JointRequest, joint};
+use lab::joint::{JointMappingRequest, joint};
 use mapping::bounds::bounds;
 use mapping::busy::busiest;
 use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::map::{MappingRequest, map};
 use mapping::method::METHODS;
-use mapping::paths::MappingPaths;
+use mapping::paths::TrafficPathRule;
 use mapping::slots::ProcessSlots;
-use mapping::spec::{HOPS_LIMIT, HOPS_LIMIT_WITH_ROUTING, Spec};
+use mapping::spec::{HOPS_LIMIT, HOPS_LIMIT_WITH_ROUTING, MappingParameters};
 use numpy::{PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -161,7 +161,7 @@ impl Communication {
 }
 
 /// The parameters of a mapping, from a dict.
-fn spec_of(given: &Bound<'_, PyAny>) -> PyResult<Spec> {
+fn spec_of(given: &Bound<'_, PyAny>) -> PyResult<MappingParameters> {
     base::fields::typed(&from_python(given)?)
         .map_err(|(field, why)| refuse(Refusal::new(field, why, "docs/mapping.md has all")))
 }
@@ -182,14 +182,16 @@ impl MappingTarget {
         Ok(Self { topology, routing: None })
     }
 
-    fn paths(&self) -> MappingPaths<'_> {
-        self.routing.as_ref().map_or(MappingPaths::Shortest(&self.topology), MappingPaths::Tables)
+    fn paths(&self) -> TrafficPathRule<'_> {
+        self.routing
+            .as_ref()
+            .map_or(TrafficPathRule::Shortest(&self.topology), TrafficPathRule::Tables)
     }
 }
 
 /// The figures of the linear mapping; null where there are too few slots.
 fn linear(
-    paths: MappingPaths<'_>,
+    paths: TrafficPathRule<'_>,
     graph: &traffic::communication::CommunicationGraph,
     slots: &ProcessSlots,
     watch: &dyn Watch,
@@ -207,7 +209,7 @@ fn figures(
     graph: &traffic::communication::CommunicationGraph,
     slots: &ProcessSlots,
     places: &[u32],
-    linear_by: MappingPaths<'_>,
+    linear_by: TrafficPathRule<'_>,
     watch: &dyn Watch,
 ) -> Result<Value, Stop> {
     let paths = on.paths();
@@ -303,7 +305,7 @@ pub fn map_with_routing<'py>(
         let slots = ProcessSlots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
         let request = MappingRequest {
             graph,
-            paths: MappingPaths::Shortest(&on),
+            paths: TrafficPathRule::Shortest(&on),
             slots: &slots,
             pins: &pins,
             steps: &steps,
@@ -313,11 +315,12 @@ pub fn map_with_routing<'py>(
             effort: given.effort,
             seed: given.seed,
         };
-        let found = joint(&JointRequest { on: &on, request, layers, options: &options }, watch)?;
+        let found =
+            joint(&JointMappingRequest { on: &on, request, layers, options: &options }, watch)?;
         let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
         let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
         let tables = MappingTarget { topology: on.clone(), routing: Some(found.routing.clone()) };
-        let (places, shortest) = (&found.mapped.places, MappingPaths::Shortest(&on));
+        let (places, shortest) = (&found.mapped.places, TrafficPathRule::Shortest(&on));
         let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
         report["interrupted"] = found.mapped.interrupted.into();
         report["verified"] = proof.holds().into();

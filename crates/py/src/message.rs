@@ -3,10 +3,10 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use base::stage::parameters;
-use base::{RecordJson, Refusal, Stage, Stop, Watch};
+use base::{ExperimentStage, RecordJson, Refusal, Stop, Watch};
 use lab::over_seeds::over_seeds;
-use message::stage::{MessageInputs, RunOutcome, Spec, channel_ends};
-use message::{LogGops, PathAmounts, ProcessorWork, TracedRun};
+use message::stage::{MessageInputs, MessageParameters, RunOutcome, channel_ends};
+use message::{LogGops, PathCostCounts, ProcessorWorkKind, TracedRun};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -33,7 +33,7 @@ pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<RoutedNetwork> {
 /// The schema of the message level's parameters.
 #[pyfunction]
 pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &schemars::schema_for!(Spec).to_value())
+    to_python(py, &schemars::schema_for!(MessageParameters).to_value())
 }
 
 /// The result of a run: when each rank is done, the channels, the critical path and the processors'
@@ -54,7 +54,7 @@ fn trace_of<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let ns = |ps: u64| ps as f64 / 1000.0;
-    let (path, all) = (&traced.path, PathAmounts::of(&traced.path));
+    let (path, all) = (&traced.path, PathCostCounts::of(&traced.path));
     let parts = PyDict::new(py);
     for (name, part) in all.parts_ns(costs) {
         parts.set_item(name, part)?;
@@ -76,11 +76,11 @@ fn trace_of<'py>(
     steps.set_item("end_ns", path.iter().map(|s| ns(s.end)).collect::<Vec<_>>())?;
     found.set_item("path", steps)?;
     let (work, busy) = (PyDict::new(py), &traced.spans);
-    let word = |doing: ProcessorWork| match doing {
-        ProcessorWork::Sends => "sends",
-        ProcessorWork::Answers => "answers",
-        ProcessorWork::Receives => "receives",
-        ProcessorWork::Computes => "computes",
+    let word = |doing: ProcessorWorkKind| match doing {
+        ProcessorWorkKind::Sends => "sends",
+        ProcessorWorkKind::Answers => "answers",
+        ProcessorWorkKind::Receives => "receives",
+        ProcessorWorkKind::Computes => "computes",
     };
     work.set_item("rank", PyArray1::from_iter(py, busy.iter().map(|b| b.rank)))?;
     work.set_item("doing", busy.iter().map(|b| word(b.doing)).collect::<Vec<_>>())?;
@@ -151,7 +151,7 @@ fn planes(on: &fabric::Topology) -> Vec<u16> {
 
 /// The result of the run with the first seed, and the record of all runs that `spec` asks for.
 fn each_seed(
-    spec: &Spec,
+    spec: &MessageParameters,
     on: MessageInputs<'_>,
     is_traced: bool,
     watch: &dyn Watch,
@@ -159,7 +159,7 @@ fn each_seed(
     let first = Mutex::new(None);
     let run = |seed: u64, _: usize| {
         let is_first = seed == spec.seed;
-        let one = Spec { seed, seeds: 1, ..spec.clone() };
+        let one = MessageParameters { seed, seeds: 1, ..spec.clone() };
         let ran = one.simulate(on, is_traced && is_first, watch)?;
         let record = RecordJson::of(&ran.record);
         if is_first {
@@ -171,7 +171,7 @@ fn each_seed(
         run(spec.seed, 1)?
     } else {
         let threads = rayon::current_num_threads();
-        over_seeds((spec.seed, spec.seeds), threads, Spec::COLUMNS, run)?
+        over_seeds((spec.seed, spec.seeds), threads, MessageParameters::COLUMNS, run)?
     };
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok((first.expect("the first seed was run"), record))
@@ -192,7 +192,7 @@ pub fn simulate_message<'py>(
     traced: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<MessageResult<'py>> {
-    let spec: Spec = parameters(&object(from_python(given)?)).map_err(|refused| {
+    let spec: MessageParameters = parameters(&object(from_python(given)?)).map_err(|refused| {
         let param = refused.param.trim_start_matches("costs.").to_owned();
         refuse(Refusal { param, ..refused })
     })?;

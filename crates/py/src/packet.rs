@@ -4,10 +4,10 @@ use crate::classes::{Routing, Topology, Traffic, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
 use base::stage::parameters;
-use base::{RecordJson, Stage, Stop};
+use base::{ExperimentStage, RecordJson, Stop};
 use lab::over_seeds::over_seeds;
 use packet::replay::GivenJobs;
-use packet::spec::Spec;
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use pyo3::prelude::*;
 use serde_json::Value;
@@ -17,7 +17,7 @@ use traffic::workload::Schedule;
 /// The schema of the packet level's parameters.
 #[pyfunction]
 pub fn packet_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &schemars::schema_for!(Spec).to_value())
+    to_python(py, &schemars::schema_for!(PacketParameters).to_value())
 }
 
 /// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`;
@@ -48,7 +48,7 @@ pub fn simulate_packet<'py>(
     let jobs = GivenJobs { schedules: schedules.as_deref(), places: places.as_deref() };
     let on = PacketInputs { topology: &topology, routing: routing.as_ref(), traffic, jobs };
     let read = || {
-        let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
+        let spec: PacketParameters = parameters(&object(from_python(given)?)).map_err(refuse)?;
         afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
         Ok(spec)
     };
@@ -59,7 +59,9 @@ pub fn simulate_packet<'py>(
             let spec = read()?;
             let threads = spec.paying(&topology, threads);
             enter(py, progress, |watch| {
-                let run = |one: &Spec, threads| one.simulate(on, threads, Some(&clock), watch);
+                let run = |one: &PacketParameters, threads| {
+                    one.simulate(on, threads, Some(&clock), watch)
+                };
                 each_seed(&spec, threads, run)
             })?
         }
@@ -67,7 +69,7 @@ pub fn simulate_packet<'py>(
             let spec = ranks.agreed(py, read())?;
             enter(py, progress, |watch| {
                 ranks.same_build()?;
-                let run = |one: &Spec, _| {
+                let run = |one: &PacketParameters, _| {
                     ranks.over(|peers| one.simulate_over(on, peers, Some(&clock), watch))
                 };
                 each_seed(&spec, 1, run)
@@ -79,14 +81,14 @@ pub fn simulate_packet<'py>(
 
 /// The record of a run with every seed that `spec` asks for; `run` runs a single one.
 fn each_seed(
-    spec: &Spec,
+    spec: &PacketParameters,
     threads: usize,
-    run: impl Fn(&Spec, usize) -> Result<PacketRecord, Stop> + Sync,
+    run: impl Fn(&PacketParameters, usize) -> Result<PacketRecord, Stop> + Sync,
 ) -> Result<RecordJson, Stop> {
     if spec.seeds == 1 {
         return run(spec, threads).map(RecordJson::of);
     }
-    over_seeds((spec.seed, spec.seeds), threads, Spec::COLUMNS, |seed, threads| {
-        run(&Spec { seed, seeds: 1, ..spec.clone() }, threads).map(RecordJson::of)
+    over_seeds((spec.seed, spec.seeds), threads, PacketParameters::COLUMNS, |seed, threads| {
+        run(&PacketParameters { seed, seeds: 1, ..spec.clone() }, threads).map(RecordJson::of)
     })
 }

@@ -153,7 +153,7 @@ impl Routing {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let mut options = object(from_python(options)?);
-        let how = lanes::LaneChoice::take(&mut options, false).map_err(refuse)?.spread();
+        let how = lanes::LaneMethodChoice::take(&mut options, false).map_err(refuse)?.spread();
         self.afford(py, "giving lanes on", how.work())?;
         let work = |watch: &dyn base::Watch| lanes::spread(self.inner.clone(), &how, watch);
         let inner = enter(py, progress, work)?.map_err(stopped)?;
@@ -315,13 +315,13 @@ impl Routing {
             let was = match (&lfts, &old) {
                 (Some(text), _) => lft::read(text, "tables of the fabric")?,
                 (None, Some((routing, addresses))) => lft::tables(routing, addresses)?,
-                (None, None) => lft::Lfts::default(),
+                (None, None) => lft::FabricForwardingTables::default(),
             };
             let old = old.as_ref().map(|(routing, addresses)| (routing, addresses));
             let new = (&routing, &addresses);
             let tables = changes::lfts(&was, &lft::tables(&routing, &addresses)?);
             let sl2vl = changes::sl2vl(old, new);
-            let row = |(s, (_, n)): (&changes::SwitchChange, &(u64, changes::ChangeCount))| {
+            let row = |(s, (_, n)): (&changes::SwitchTableChange, &(u64, changes::ChangeCount))| {
                 json!({ "guid": s.guid, "entries": s.entries, "blocks": s.blocks,
                     "sl2vl": n.changed + n.new })
             };

@@ -5,7 +5,7 @@ use base::{Interrupted, Watch};
 use design::search::anneal::{
     AnnealingOptions, AnnealingSearch as Annealing, random_mean_distance,
 };
-use design::search::host::{HostProblem, host_distances};
+use design::search::host::{OrderRadixProblem, host_distances};
 use design::search::{OrderDegreeProblem, bounds};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -36,7 +36,7 @@ pub fn search_designs(
     radix: u32,
     most: usize,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let problem = HostProblem::new(endpoints, radix).map_err(refuse)?;
+    let problem = OrderRadixProblem::new(endpoints, radix).map_err(refuse)?;
     let found = problem.bounds();
     let designs = enter(py, None, |_| problem.designs(most))?.map_err(refuse)?;
     let designs: Vec<_> = designs

@@ -4,9 +4,9 @@ use crate::classes::{Routing, Topology, Traffic};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::stage::injections;
 use base::stage::parameters;
-use base::{RecordJson, Refusal, Stage, Stop};
+use base::{ExperimentStage, RecordJson, Refusal, Stop};
 use flit::case::GivenTraffic;
-use flit::spec::Spec;
+use flit::spec::FlitParameters;
 use flit::stage::FlitInputs;
 use formats::booksim::{self, SettingsSource};
 use lab::sampling::BookSimSimulation;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// The schema of the flit level's parameters.
 #[pyfunction]
 pub fn flit_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &schemars::schema_for!(Spec).to_value())
+    to_python(py, &schemars::schema_for!(FlitParameters).to_value())
 }
 
 /// What the flit level finds at the loads that `given` says: `verified`, `parameters`, `points`
@@ -33,7 +33,7 @@ pub fn simulate_flit<'py>(
     times: Option<(String, String)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let spec: Spec = parameters(&object(from_python(given)?)).map_err(refuse)?;
+    let spec: FlitParameters = parameters(&object(from_python(given)?)).map_err(refuse)?;
     let routing = on.cast::<Routing>().ok().map(|tables| tables.get().inner.clone());
     let topology = match &routing {
         Some(routing) => routing.topology().clone(),

@@ -4,18 +4,18 @@ use crate::enter::{enter, from_python, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
 use design::sizing::{self, SizingRequest};
 use families::multi_plane::MAX_PLANES;
-use families::{Concentration, FamilyEntry, NetworkWish};
+use families::{ConcentrationRounding, FamilyEntry, NetworkWish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 use std::collections::BTreeSet;
 
-fn rule(name: &str) -> Result<Concentration, Refusal> {
+fn rule(name: &str) -> Result<ConcentrationRounding, Refusal> {
     match name {
-        "ceil" => Ok(Concentration::Ceil),
-        "floor" => Ok(Concentration::Floor),
-        "exact" => Ok(Concentration::Exact),
+        "ceil" => Ok(ConcentrationRounding::Ceil),
+        "floor" => Ok(ConcentrationRounding::Floor),
+        "exact" => Ok(ConcentrationRounding::Exact),
         other => {
             let why = format!("there is no rule '{other}'");
             Err(Refusal::new("concentration", why, "ceil, floor or exact"))
@@ -66,7 +66,7 @@ struct NearestRequest {
 }
 
 /// For each of the wishes of `question`, a dict (see `NearestRequest`), the nearest members: a list
-/// of dicts, see `design::sizing::NearestMembers`.
+/// of dicts, see `design::sizing::NearestFamilyMembers`.
 #[pyfunction]
 #[pyo3(signature = (question, progress=None))]
 pub fn nearest<'py>(
@@ -89,7 +89,8 @@ pub fn nearest<'py>(
     document(py, &found.map_err(|_| interrupted())?)
 }
 
-/// As `nearest`, among `members` of a user's family, dicts as `design::sizing::UserMember` says.
+/// As `nearest`, among `members` of a user's family, dicts as `design::sizing::UserFamilyMember`
+/// says.
 #[pyfunction]
 pub fn nearest_members<'py>(
     py: Python<'py>,
@@ -101,7 +102,7 @@ pub fn nearest_members<'py>(
     oversubscription: f64,
 ) -> PyResult<Bound<'py, PyAny>> {
     let wish = wish(endpoints, radix, concentration, oversubscription).map_err(refuse)?;
-    let members: Vec<sizing::UserMember> = serde_json::from_value(from_python(members)?)
+    let members: Vec<sizing::UserFamilyMember> = serde_json::from_value(from_python(members)?)
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     let work = |watch: &dyn base::Watch| sizing::nearest_members(family, &members, &wish, watch);
     document(py, &enter(py, None, work)?.map_err(|_| interrupted())?)

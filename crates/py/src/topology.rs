@@ -15,9 +15,9 @@ use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
 use fabric::addresses::Addresses;
 use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
 use fabric::size::NetworkSize;
-use formats::backed::ReadingOptions;
+use formats::backed::NetworkFileOptions;
 use formats::graph_file;
-use formats::ib::fabric_file::{DeviceChoice, rehearsal, slower_here, write_netlist};
+use formats::ib::fabric_file::{EndpointDeviceFilter, rehearsal, slower_here, write_netlist};
 use numpy::{PyArray1, PyArray2, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -66,14 +66,14 @@ impl Topology {
         devices: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let choice = match devices {
-            Some(devices) => DeviceChoice::new(&from_python(devices)?).map_err(refuse)?,
-            None => DeviceChoice::default(),
+            Some(devices) => EndpointDeviceFilter::new(&from_python(devices)?).map_err(refuse)?,
+            None => EndpointDeviceFilter::default(),
         };
         afford(py, &format!("reading {name}"), |_| {
             NetworkSize::read(text.len(), text.lines().count())
         })?;
         let (text, name) = (text.to_owned(), name.to_owned());
-        let p = ReadingOptions { p, room_bytes: room_bytes(py)? };
+        let p = NetworkFileOptions { p, room_bytes: room_bytes(py)? };
         let work =
             move || graph_file::read_any_chosen(&text, &name, p, &choice).map(families::recognised);
         let inner = enter_alone(py, work)?.map_err(refuse)?;
@@ -244,7 +244,7 @@ impl Topology {
         inter: (String, Vec<u8>),
         p: Option<u32>,
     ) -> PyResult<Self> {
-        let p = ReadingOptions { p, room_bytes: room_bytes(py)? };
+        let p = NetworkFileOptions { p, room_bytes: room_bytes(py)? };
         let work = move |_: &dyn base::Watch| {
             graph_file::codes::read((&intra.0, &intra.1), (&inter.0, &inter.1), p)
                 .map(families::recognised)
@@ -462,7 +462,7 @@ impl Topology {
     ) -> PyResult<Bound<'py, PyAny>> {
         self.afford(py, "checking the cables of", |size| size.plan(true))?;
         let (guids, due) = (guids.as_ref(), due.as_ref());
-        let asked = cables::CheckRequest { identify, guids, ignore_ports, step, due };
+        let asked = cables::CableCheckRequest { identify, guids, ignore_ports, step, due };
         cables::check(py, &self.inner, &found.inner, &asked, rules)
     }
 

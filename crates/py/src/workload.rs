@@ -3,7 +3,7 @@
 pub use crate::classes::Workload;
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::message::driven;
-use base::Stage;
+use base::ExperimentStage;
 use formats::trace::{self, goal, goal_binary, recorded};
 use lab::best;
 use lab::kinds::keys;
@@ -179,7 +179,7 @@ pub fn workload_best<'py>(
     places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked = best::DecisionRequest::read(&object(from_python(given)?)).map_err(refuse)?;
+    let asked = best::DecisionTableRequest::read(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
     let played = MessageInputs {
         topology: topology.as_ref(),

@@ -133,9 +133,9 @@ mod tests {
     }
 
     /// A watch that says stop at its third tick.
-    struct StopAtThirdTick(std::sync::atomic::AtomicU32);
+    struct ThirdTickStoppingWatch(std::sync::atomic::AtomicU32);
 
-    impl Watch for StopAtThirdTick {
+    impl Watch for ThirdTickStoppingWatch {
         fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
             let before = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             if before < 2 { Ok(()) } else { Err(Interrupted) }
@@ -146,7 +146,7 @@ mod tests {
     fn who_watches_can_stop_it() {
         let weight = |r: usize, c: usize| (r * c) as f64;
         for n in [2, 3, 50] {
-            let watch = || StopAtThirdTick(std::sync::atomic::AtomicU32::new(0));
+            let watch = || ThirdTickStoppingWatch(std::sync::atomic::AtomicU32::new(0));
             assert_eq!(assign(n, weight, &watch()).is_err(), n > 2);
             assert_eq!(assign_greedily(n, weight, &watch()).is_err(), n > 2);
         }

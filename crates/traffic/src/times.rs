@@ -43,7 +43,7 @@ impl TimedPackets {
     /// When a line is not of this form, or an endpoint does not work; the refusal has the line's
     /// number.
     pub fn parse(text: &str, t: &Topology) -> Result<Self, Refusal> {
-        let endpoints = NamedEndpoints::of(t);
+        let endpoints = EndpointNameIndex::of(t);
         let mut found: Vec<(u32, TimedPacket)> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.trim();
@@ -93,7 +93,7 @@ impl TimedPackets {
 
     /// The mean load from cycle 0 to the last injection, in flits per sender and cycle.
     pub fn load(&self) -> f64 {
-        let cycles = StretchedPackets { packets: self, stretch: 1.0 }.last() + 1;
+        let cycles = TimeScaledPackets { packets: self, stretch: 1.0 }.last() + 1;
         self.flits() as f64 / f64::from(self.senders()) / cycles as f64
     }
 
@@ -129,14 +129,14 @@ impl TimedPackets {
 
 /// The packets of a run, with all times multiplied by one factor.
 #[derive(Debug, Clone, Copy)]
-pub struct StretchedPackets<'a> {
+pub struct TimeScaledPackets<'a> {
     /// The packets.
     pub packets: &'a TimedPackets,
     /// The factor: a packet of time t is injected in cycle t times this factor, rounded down.
     pub stretch: f64,
 }
 
-impl StretchedPackets<'_> {
+impl TimeScaledPackets<'_> {
     /// The cycle in which a packet is injected.
     pub fn cycle(&self, packet: &TimedPacket) -> u64 {
         (packet.time_cycles as f64 * self.stretch) as u64
@@ -156,13 +156,13 @@ impl StretchedPackets<'_> {
 }
 
 /// The endpoints of a network by name.
-struct NamedEndpoints<'a> {
+struct EndpointNameIndex<'a> {
     by_name: BTreeMap<&'a str, u32>,
     working: BTreeSet<EndpointId>,
     count: usize,
 }
 
-impl<'a> NamedEndpoints<'a> {
+impl<'a> EndpointNameIndex<'a> {
     fn of(t: &'a Topology) -> Self {
         let names = t.endpoints().iter().map(|e| e.name.as_str());
         let working = working(t).into_iter().collect();

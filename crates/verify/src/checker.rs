@@ -7,7 +7,7 @@
 use super::deadlock::ChannelNumbering;
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::PortPeer;
-use fabric::tables::candidates::{CandidateScheme, PacketHeading};
+use fabric::tables::candidates::{CandidateScheme, PacketRoutingState};
 use fabric::tables::{RouteStarts, RouteWalk, Routing};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -118,7 +118,7 @@ pub fn recheck_scheme(
         if leg > 0 && come.is_empty() {
             break;
         }
-        let enter = |goal: u32, flood: &mut PacketFlood<_>| {
+        let enter = |goal: u32, flood: &mut CandidatePathSearch<_>| {
             let home = scheme.home(goal);
             let ours = |s: &SwitchId| *s != home && plane(*s) == plane(home);
             let mut states = Vec::new();
@@ -166,10 +166,10 @@ fn flood_goals<C: CandidateScheme>(
     scheme: &C,
     numbering: &ChannelNumbering,
     goals: &[u32],
-    enter: &impl Fn(u32, &mut PacketFlood<C>),
+    enter: &impl Fn(u32, &mut CandidatePathSearch<C>),
     tick: &impl Fn() -> Result<(), Interrupted>,
 ) -> Result<Result<Vec<NumberedArrival>, String>, Interrupted> {
-    let mut flood = PacketFlood::new(scheme, numbering);
+    let mut flood = CandidatePathSearch::new(scheme, numbering);
     let mut arrivals = Vec::new();
     for &goal in goals {
         tick()?;
@@ -185,7 +185,7 @@ fn flood_goals<C: CandidateScheme>(
 }
 
 /// All packets for one goal, followed over every candidate.
-struct PacketFlood<'a, C> {
+struct CandidatePathSearch<'a, C> {
     scheme: &'a C,
     numbering: &'a ChannelNumbering,
     /// By switch and state: the highest channel number that a packet there can hold, plus one;
@@ -196,7 +196,7 @@ struct PacketFlood<'a, C> {
     open: Vec<(SwitchId, u32)>,
 }
 
-impl<'a, C: CandidateScheme> PacketFlood<'a, C> {
+impl<'a, C: CandidateScheme> CandidatePathSearch<'a, C> {
     fn new(scheme: &'a C, numbering: &'a ChannelNumbering) -> Self {
         let places = scheme.topology().switches().len() * scheme.states() as usize;
         let (come, open) = Default::default();
@@ -226,7 +226,7 @@ impl<'a, C: CandidateScheme> PacketFlood<'a, C> {
                 continue;
             }
             let held = *self.highest((at, state));
-            self.scheme.next(at, PacketHeading { goal, state }, &mut found);
+            self.scheme.next(at, PacketRoutingState { goal, state }, &mut found);
             if found.is_empty() {
                 return Err(format!("a packet to {home} has no next hop at {at}"));
             }

@@ -15,9 +15,9 @@ const INSIDE: u16 = u16::MAX;
 
 /// The lanes at which runs begin or end, one bit per lane number. Several threads may add to it.
 #[derive(Debug, Default)]
-pub(super) struct LaneCuts([AtomicU64; 4]);
+pub(super) struct LaneClassBoundaries([AtomicU64; 4]);
 
-impl LaneCuts {
+impl LaneClassBoundaries {
     /// Adds the begin and the end of the lanes of a candidate.
     pub(super) fn add(&self, candidate: &Candidate) {
         let Range { start, end } = candidate.lanes();
@@ -46,7 +46,7 @@ pub(super) struct LanePartition {
 
 impl LanePartition {
     /// The classes of `lanes` lanes between these cuts. There must be at least one lane.
-    pub(super) fn of(lanes: u8, cuts: &LaneCuts) -> Self {
+    pub(super) fn of(lanes: u8, cuts: &LaneClassBoundaries) -> Self {
         let (mut begins, mut classes, mut first) = (vec![0], Vec::new(), 0);
         for lane in 1..=lanes {
             let is_cut = lane == lanes || cuts.has(lane);
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn classes_end_where_some_run_does() {
-        let cuts = LaneCuts::default();
+        let cuts = LaneClassBoundaries::default();
         for (lane, width) in [(0, 2), (2, 3), (7, 93), (100, 155)] {
             cuts.add(&offers(lane, width));
         }

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A counterexample: a hop on a lane that does not exist.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LaneExcess {
+pub struct InvalidLaneHop {
     /// The name of the switch whose SL2VL table gives the lane, and the port by which the packet
     /// leaves it.
     pub at: (String, u16),
@@ -17,7 +17,7 @@ pub struct LaneExcess {
     pub route: String,
 }
 
-impl fmt::Display for LaneExcess {
+impl fmt::Display for InvalidLaneHop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ((switch, port), (lane, sl)) = (&self.at, self.lane);
         write!(f, "{switch} puts service level {sl} on lane {lane} at port {port} ({})", self.route)
@@ -34,7 +34,7 @@ pub fn within(
     routing: &Routing,
     lanes: u8,
     watch: &dyn Watch,
-) -> Result<Verdict<u8, LaneExcess>, Interrupted> {
+) -> Result<Verdict<u8, InvalidLaneHop>, Interrupted> {
     if routing.lanes().count() <= lanes {
         return Ok(Verdict::Holds(routing.lanes().count()));
     }
@@ -53,7 +53,7 @@ pub fn within(
 }
 
 /// One hop of one path, with its lane.
-struct LaneUse {
+struct PathHopLane {
     channel: ChannelId,
     lane: u8,
     sl: u8,
@@ -64,7 +64,7 @@ struct LaneUse {
 fn each_hop(
     routing: &Routing,
     watch: &dyn Watch,
-    mut visit: impl FnMut(LaneUse),
+    mut visit: impl FnMut(PathHopLane),
 ) -> Result<(), Interrupted> {
     let (on, sources) = (routing.topology(), routing.sources());
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -74,7 +74,7 @@ fn each_hop(
             for (sl, in_port) in routing.starts(layer, to, source) {
                 let walk = routing.walk(layer, to, source);
                 for (hop, lane) in walk.on_lanes(routing.lanes().sl2vl(), sl, in_port) {
-                    visit(LaneUse { channel: hop.channel, lane, sl, source, to });
+                    visit(PathHopLane { channel: hop.channel, lane, sl, source, to });
                 }
             }
         }
@@ -82,13 +82,13 @@ fn each_hop(
     Ok(())
 }
 
-fn explain(routing: &Routing, hop: &LaneUse) -> LaneExcess {
+fn explain(routing: &Routing, hop: &PathHopLane) -> InvalidLaneHop {
     let on = routing.topology();
     let endpoint = |t: TerminalId| &on.endpoints()[on.terminals()[t.ix()].endpoint.ix()].name;
     let first = on.terminals_on(hop.source).iter().find(|&&t| on.terminal_is_up(t));
     let from = first.map_or("?", |&t| endpoint(t));
     let tail = on.tail(hop.channel);
-    LaneExcess {
+    InvalidLaneHop {
         at: (on.switches()[tail.switch.ix()].name.clone(), tail.port),
         lane: (hop.lane, hop.sl),
         route: format!("route {from} to {}", endpoint(hop.to)),

@@ -57,7 +57,7 @@ pub struct Verification {
     /// Whether the separate checker accepts the numbering of channels; `None` when there is none.
     pub rechecked: Option<Result<(), String>>,
     /// Whether every route stays on the lanes that exist; `None` when routes are incomplete.
-    pub lanes: Option<Verdict<u8, lane_use::LaneExcess>>,
+    pub lanes: Option<Verdict<u8, lane_use::InvalidLaneHop>>,
 }
 
 impl Verification {

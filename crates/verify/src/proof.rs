@@ -2,8 +2,10 @@
 
 use crate::deadlock::DependencyCycle;
 use crate::{RouteLimits, Verdict, Verification, faults};
-use base::stage::{BetterValues, ColumnType};
-use base::{Interrupted, RecordColumn, Refusal, ResourceNeed, Stage, Stop, SwitchId, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{
+    ExperimentStage, Interrupted, RecordColumn, Refusal, ResourceNeed, Stop, SwitchId, Watch,
+};
 use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -133,19 +135,19 @@ pub struct WaitingChannel {
 #[schemars(rename = "Verdicts")]
 pub struct NamedVerdicts {
     /// No route ends at a switch without an entry for it.
-    pub no_missing_entry: ArrivalVerdict,
+    pub no_missing_entry: RouteFaultVerdict,
     /// No route ends at a port without a working cable.
-    pub no_dead_port: ArrivalVerdict,
+    pub no_dead_port: RouteFaultVerdict,
     /// No route is delivered to somebody else.
-    pub no_wrong_delivery: ArrivalVerdict,
+    pub no_wrong_delivery: RouteFaultVerdict,
     /// No route comes back to a switch that it has left.
-    pub no_loop: ArrivalVerdict,
+    pub no_loop: RouteFaultVerdict,
     /// No route takes more than `hop_limit` hops.
-    pub no_over_the_hop_limit: ArrivalVerdict,
+    pub no_over_the_hop_limit: RouteFaultVerdict,
     /// Routes from and to switches arrive.
     pub management: ManagementVerdict,
     /// Packets can never wait in a cycle.
-    pub no_deadlock: DeadlockEvidence,
+    pub no_deadlock: DeadlockCheckResult,
     /// No route is on a lane from `max_lanes` on.
     pub within_lanes: LaneVerdict,
 }
@@ -153,7 +155,7 @@ pub struct NamedVerdicts {
 /// Whether no route ends with one kind of fault.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Arrival")]
-pub struct ArrivalVerdict {
+pub struct RouteFaultVerdict {
     /// Whether there is no such route.
     pub holds: bool,
     /// Number of such routes.
@@ -181,7 +183,7 @@ pub struct CheckedRoutes {
 /// Whether packets can never wait in a cycle, with the evidence.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "NoDeadlock")]
-pub struct DeadlockEvidence {
+pub struct DeadlockCheckResult {
     /// Whether there is no cycle; none where it was not judged.
     pub holds: Option<bool>,
     /// Why it was not judged.
@@ -235,7 +237,7 @@ pub struct LanesInUse {
     pub lanes: u8,
 }
 
-impl Stage for ProofParams {
+impl ExperimentStage for ProofParams {
     const NAME: &'static str = "verify";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -244,7 +246,7 @@ impl Stage for ProofParams {
             ColumnType::Truth,
             "",
             "whether everything holds",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "complete",
@@ -252,7 +254,7 @@ impl Stage for ProofParams {
             ColumnType::Truth,
             "",
             "whether every route arrives",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "deadlock_free",
@@ -260,7 +262,7 @@ impl Stage for ProofParams {
             ColumnType::Truth,
             "",
             "whether packets never wait in a cycle",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "lanes",
@@ -268,7 +270,7 @@ impl Stage for ProofParams {
             ColumnType::Whole,
             "",
             "data lanes in use",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "max_hops",
@@ -276,7 +278,7 @@ impl Stage for ProofParams {
             ColumnType::Whole,
             "hops",
             "hops of the longest route",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "mean_hops",
@@ -284,7 +286,7 @@ impl Stage for ProofParams {
             ColumnType::Real,
             "hops",
             "mean hops of a route",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
     ];
 
@@ -329,7 +331,7 @@ impl ProofRecord {
                 no_loop: looping,
                 no_over_the_hop_limit: long,
                 management: management.clone(),
-                no_deadlock: DeadlockEvidence::of(&v, deadlock.as_ref()),
+                no_deadlock: DeadlockCheckResult::of(&v, deadlock.as_ref()),
                 within_lanes: LaneVerdict::of(&v),
             },
             management,
@@ -344,11 +346,11 @@ fn arrivals(
     v: &Verification,
     limits: RouteLimits,
     watch: &dyn Watch,
-) -> Result<[ArrivalVerdict; 5], Interrupted> {
-    let holds = |routes, hop_histogram| ArrivalVerdict {
+) -> Result<[RouteFaultVerdict; 5], Interrupted> {
+    let holds = |routes, hop_histogram| RouteFaultVerdict {
         holds: true,
         witness: Some(CheckedRoutes { routes, hop_histogram }),
-        ..ArrivalVerdict::default()
+        ..RouteFaultVerdict::default()
     };
     if let Verdict::Holds(reach) = &v.complete {
         return Ok([(); 5].map(|()| holds(reach.routes, Some(reach.histogram.clone()))));
@@ -357,10 +359,10 @@ fn arrivals(
     let judged = counted.routes;
     Ok(counted.of.map(|(routes, first)| match first {
         None => holds(judged, None),
-        Some(first) => ArrivalVerdict {
+        Some(first) => RouteFaultVerdict {
             routes: Some(routes),
             counterexample: Some(first.to_string()),
-            ..ArrivalVerdict::default()
+            ..RouteFaultVerdict::default()
         },
     }))
 }
@@ -433,7 +435,7 @@ fn waits(routing: &Routing, cycle: &DependencyCycle) -> Vec<WaitingChannel> {
     each.collect()
 }
 
-impl DeadlockEvidence {
+impl DeadlockCheckResult {
     fn of(v: &Verification, deadlock: Option<&DeadlockVerdict>) -> Self {
         match &v.deadlock {
             None => Self { why: Some(UNJUDGED), ..Self::default() },

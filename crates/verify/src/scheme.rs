@@ -8,11 +8,11 @@
 //! have no cycle.
 
 use super::deadlock::{ChannelNumbering, DependencyCycle, WaitEdge};
-use super::lane_partition::{LaneCuts, LanePartition};
+use super::lane_partition::{LaneClassBoundaries, LanePartition};
 use super::{Verdict, checker};
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::Topology;
-use fabric::tables::candidates::{Candidate, CandidateScheme, PacketHeading};
+use fabric::tables::candidates::{Candidate, CandidateScheme, PacketRoutingState};
 use fabric::turns::{HeldLane, LaneGraph};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -68,7 +68,7 @@ pub fn prove(
 ) -> Result<Verdict<DeadlockFreedom, SchemeFlaw>, Interrupted> {
     let goals = goals(scheme);
     // the runs of lanes that a sample of packets may take are mostly those of all packets
-    let cuts = LaneCuts::default();
+    let cuts = LaneClassBoundaries::default();
     let see = |held: &Candidate, wanted: &Candidate, _: u32| {
         cuts.add(held);
         cuts.add(wanted);
@@ -89,7 +89,7 @@ pub fn prove(
 fn prove_classes(
     scheme: &impl CandidateScheme,
     goals: &[u32],
-    (classes, cuts): (&LanePartition, &LaneCuts),
+    (classes, cuts): (&LanePartition, &LaneClassBoundaries),
     watch: &dyn Watch,
 ) -> Result<Option<Verdict<DeadlockFreedom, SchemeFlaw>>, Interrupted> {
     let (lanes, is_cut) = (scheme.lanes(), AtomicBool::new(false));
@@ -161,7 +161,7 @@ fn sources(on: &Topology) -> Vec<Vec<SwitchId>> {
 
 /// The arrivals of packets at an intermediate switch in one state.
 #[derive(Default)]
-struct Arrivals {
+struct IntermediateSwitchArrivals {
     /// The last hops of these packets, whose channels they hold.
     held: BTreeSet<Candidate>,
     /// The largest number of hops they have taken.
@@ -169,7 +169,7 @@ struct Arrivals {
 }
 
 /// Arrivals by intermediate switch and state there.
-type IntermediateArrivals = BTreeMap<(SwitchId, u32), Arrivals>;
+type IntermediateArrivals = BTreeMap<(SwitchId, u32), IntermediateSwitchArrivals>;
 
 /// For each intermediate switch, state there and next hop: the first goal for which packets take
 /// that hop.
@@ -209,7 +209,7 @@ fn each_wait(
         Ok(all) => {
             for (hops, found) in all {
                 most = most.max(hops);
-                for (place, Arrivals { held, hops }) in found {
+                for (place, IntermediateSwitchArrivals { held, hops }) in found {
                     let arrived = between.entry(place).or_default();
                     arrived.held.extend(held);
                     arrived.hops = hops.max(arrived.hops);
@@ -300,7 +300,7 @@ fn second_leg(
             scheme.onward(s, before, goal, &mut states);
             for &state in &states {
                 search.enter(s, state, arrived.hops);
-                let heading = PacketHeading { goal, state };
+                let heading = PacketRoutingState { goal, state };
                 search.wanted(s, heading, |c| _ = onward.entry((s, before, *c)).or_insert(goal));
             }
         }
@@ -376,7 +376,12 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
     }
 
     /// Calls `visit` for the hops that a packet may take next.
-    fn wanted(&mut self, at: SwitchId, heading: PacketHeading, mut visit: impl FnMut(&Candidate)) {
+    fn wanted(
+        &mut self,
+        at: SwitchId,
+        heading: PacketRoutingState,
+        mut visit: impl FnMut(&Candidate),
+    ) {
         let known = self.found.len();
         self.scheme.next(at, heading, &mut self.found);
         self.found[known..].iter().for_each(&mut visit);
@@ -396,7 +401,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
             let (at, state) = (self.all[i].at, self.all[i].state);
             let first = self.found.len();
             if at != home {
-                self.scheme.next(at, PacketHeading { goal, state }, &mut self.found);
+                self.scheme.next(at, PacketRoutingState { goal, state }, &mut self.found);
                 if self.found.len() == first {
                     return Err(SchemeFlaw::Stranded(self.describe(at, home, "has no next hop")));
                 }

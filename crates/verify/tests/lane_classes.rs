@@ -4,7 +4,7 @@ use base::{Quiet, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, LaneClasses, MinimalAdaptive, PacketHeading,
+    Candidate, CandidateScheme, LaneClasses, MinimalAdaptiveRouting, PacketRoutingState,
 };
 use fabric::turns::HeldLane;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,8 +17,8 @@ use verify::scheme::{SchemeFlaw, prove};
 type LaneRun = Box<dyn Fn(u32, u32, u32) -> (u8, u8) + Sync>;
 
 /// A scheme with shortest paths, or with paths round a ring in one direction, on any runs of lanes.
-struct OfferedLanes {
-    shortest: MinimalAdaptive,
+struct OfferedLaneScheme {
+    shortest: MinimalAdaptiveRouting,
     clockwise: bool,
     lanes: u8,
     /// The number of hops after which states repeat.
@@ -26,15 +26,15 @@ struct OfferedLanes {
     run: LaneRun,
 }
 
-impl OfferedLanes {
+impl OfferedLaneScheme {
     fn new(on: &Arc<Topology>, lanes: u8, states: u32, run: LaneRun) -> Self {
         let shortest =
-            MinimalAdaptive::new(on.clone(), LaneClasses::any(1), &Quiet).expect("paths");
+            MinimalAdaptiveRouting::new(on.clone(), LaneClasses::any(1), &Quiet).expect("paths");
         Self { shortest, clockwise: false, lanes, states, run }
     }
 }
 
-impl CandidateScheme for OfferedLanes {
+impl CandidateScheme for OfferedLaneScheme {
     fn topology(&self) -> &Topology {
         self.shortest.topology()
     }
@@ -47,7 +47,7 @@ impl CandidateScheme for OfferedLanes {
         self.states
     }
 
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let first = found.len();
         if self.clockwise {
             let graph = self.topology().graph();
@@ -62,7 +62,7 @@ impl CandidateScheme for OfferedLanes {
             };
             found.extend(channels.filter(|(to, _)| **to == next).map(to));
         } else {
-            self.shortest.next(at, PacketHeading { state: 0, ..heading }, found);
+            self.shortest.next(at, PacketRoutingState { state: 0, ..heading }, found);
         }
         for candidate in &mut found[first..] {
             candidate.state = (heading.state + 1) % self.states;
@@ -72,7 +72,7 @@ impl CandidateScheme for OfferedLanes {
 }
 
 /// All pairs of a held and a wanted virtual channel, found one by one.
-fn waits(scheme: &OfferedLanes) -> BTreeSet<(HeldLane, HeldLane)> {
+fn waits(scheme: &OfferedLaneScheme) -> BTreeSet<(HeldLane, HeldLane)> {
     let on = scheme.topology();
     let switches = on.switches().len() as u32;
     let mut pairs = BTreeSet::new();
@@ -80,7 +80,7 @@ fn waits(scheme: &OfferedLanes) -> BTreeSet<(HeldLane, HeldLane)> {
         let hops = |at: u32, state: u32| {
             let mut found = Vec::new();
             if at != goal {
-                scheme.next(SwitchId(at), PacketHeading { goal, state }, &mut found);
+                scheme.next(SwitchId(at), PacketRoutingState { goal, state }, &mut found);
             }
             found
         };
@@ -138,7 +138,7 @@ fn mixed(all: [u32; 4]) -> u32 {
 
 /// Whether the scheme is proved. Verdict, number of dependencies and numbering must be right for
 /// all lanes.
-fn agrees(case: &str, scheme: &OfferedLanes) -> bool {
+fn agrees(case: &str, scheme: &OfferedLaneScheme) -> bool {
     let pairs = waits(scheme);
     let is_held =
         |(channel, lane): &HeldLane| channel.ix() * usize::from(scheme.lanes) + usize::from(*lane);
@@ -187,7 +187,7 @@ fn classes_and_single_lanes_have_the_same_verdict() {
             let lane = drawn as u8 % room;
             (first + lane, 1 + (drawn >> 8) as u8 % (room - lane))
         };
-        let scheme = OfferedLanes::new(&on, lanes, states, Box::new(run));
+        let scheme = OfferedLaneScheme::new(&on, lanes, states, Box::new(run));
         let case = format!("{inline}, {lanes} lanes, {states} states");
         held[usize::from(agrees(&case, &scheme))] += 1;
     }
@@ -202,7 +202,8 @@ fn a_cycle_over_any_two_classes_is_found() {
     let classes: [(u8, u8); 5] = [(0, 2), (2, 1), (3, 4), (7, 1), (8, 3)];
     let on = network("ring:n=20,p=1");
     let others = move |goal: u32, at: u32| classes[goal as usize % 4 + usize::from(at < goal)];
-    let offered = |run| OfferedLanes { clockwise: true, ..OfferedLanes::new(&on, 11, 19, run) };
+    let offered =
+        |run| OfferedLaneScheme { clockwise: true, ..OfferedLaneScheme::new(&on, 11, 19, run) };
     assert!(agrees("nothing is planted", &offered(Box::new(move |goal, _, at| others(goal, at)))));
     for from in classes {
         for to in classes {
@@ -222,6 +223,7 @@ fn classes_that_rise_are_proved() {
     let classes: [(u8, u8); 4] = [(0, 2), (2, 1), (3, 4), (7, 1)];
     let on = network("ring:n=5,p=1");
     let run = move |_: u32, state: u32, _: u32| classes[state as usize % 4];
-    let scheme = OfferedLanes { clockwise: true, ..OfferedLanes::new(&on, 8, 5, Box::new(run)) };
+    let scheme =
+        OfferedLaneScheme { clockwise: true, ..OfferedLaneScheme::new(&on, 8, 5, Box::new(run)) };
     assert!(agrees("four hops on four classes", &scheme));
 }

@@ -64,7 +64,7 @@ const LISTED: &[ListedFolder] = &[
     ListedFolder {
         folder: "crates/mapping/src/method",
         what: "steps of mappings",
-        table: "pub static METHODS: &[MethodEntry]",
+        table: "pub static METHODS: &[MappingMethodEntry]",
         open: false,
     },
     ListedFolder {
@@ -137,7 +137,7 @@ const CATALOG_TABLE: &str = "crates/plan/src/catalog.rs";
 
 /// A member of a folder: the module it lives in and its type.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct TraitMember {
+struct TraitImplementor {
     module: String,
     name: String,
 }
@@ -166,7 +166,7 @@ pub(crate) fn run(root: &Path, mode: GenerateMode) -> Result<String, String> {
     settle(&path, &fresh, mode, &mut stale)?;
     for folder in MEASURES {
         let path = root.join(folder).join("mod.rs");
-        let modules = modules(&members(&root.join(folder), "Stage")?);
+        let modules = modules(&members(&root.join(folder), "ExperimentStage")?);
         let fresh = splice(&read(&path)?, RUST, &modules)
             .map_err(|why| format!("{folder}/mod.rs: {why}"))?;
         settle(&path, &fresh, mode, &mut stale)?;
@@ -261,7 +261,12 @@ fn models(folder: &Path) -> Result<String, String> {
     text += "\n// All models of packets besides our own, by file; written by `cargo xtask gen`.\n";
     text += "models! {\n";
     for module in &modules {
-        let _ = writeln!(text, "    {}: {module};", camel(module));
+        let file = folder.join(module).with_extension("rs");
+        let types = source::impls_of(&parsed(&file)?, "PacketPaths");
+        let [paths] = types.as_slice() else {
+            return Err(format!("{}: one type implements `PacketPaths`", file.display()));
+        };
+        let _ = writeln!(text, "    {}: {module}::{paths};", camel(module));
     }
     Ok(text + "}\n")
 }
@@ -292,11 +297,11 @@ fn files_of(folder: &Path) -> Result<Vec<(String, PathBuf)>, String> {
 
 /// The members of a folder, sorted by module, then type: every file beside its own that implements
 /// the trait outside its tests.
-fn members(folder: &Path, implements: &str) -> Result<Vec<TraitMember>, String> {
+fn members(folder: &Path, implements: &str) -> Result<Vec<TraitImplementor>, String> {
     let mut found = Vec::new();
     for (module, file) in files_of(folder)? {
         for name in source::impls_of(&parsed(&file)?, implements) {
-            found.push(TraitMember { module: module.clone(), name });
+            found.push(TraitImplementor { module: module.clone(), name });
         }
     }
     if found.is_empty() {
@@ -307,20 +312,20 @@ fn members(folder: &Path, implements: &str) -> Result<Vec<TraitMember>, String> 
 }
 
 /// The modules of members.
-fn modules(members: &[TraitMember]) -> String {
+fn modules(members: &[TraitImplementor]) -> String {
     let mut modules: Vec<&str> = members.iter().map(|m| m.module.as_str()).collect();
     modules.dedup();
     modules.iter().fold(String::new(), |text, module| text + "pub mod " + module + ";\n")
 }
 
 /// The text between the marks: the modules, then the table.
-fn block(registry: &TraitFolder, members: &[TraitMember]) -> String {
+fn block(registry: &TraitFolder, members: &[TraitImplementor]) -> String {
     let what = format!("Every `{}` of this folder, by file and name", registry.implements);
     let row = registry.row;
     let declared = format!("pub static {}: &[{row}]", registry.table);
     let rows = members
         .iter()
-        .map(|TraitMember { module, name }| format!("{row}::of::<{module}::{name}>()"));
+        .map(|TraitImplementor { module, name }| format!("{row}::of::<{module}::{name}>()"));
     modules(members) + "\n" + &table(&what, &declared, rows)
 }
 
@@ -352,7 +357,7 @@ fn verbs(root: &Path) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// The table of the measures: every file of [`STAGE_CRATES`] that implements `Stage`.
+/// The table of the measures: every file of [`STAGE_CRATES`] that implements `ExperimentStage`.
 fn stages(root: &Path) -> Result<String, String> {
     let mut found = Vec::new();
     for name in STAGE_CRATES {
@@ -364,14 +369,18 @@ fn stages(root: &Path) -> Result<String, String> {
                 .map(|part| part.to_string_lossy().into_owned())
                 .filter(|part| part != "mod")
                 .collect();
-            for member in source::impls_of(&parsed(&path)?, "Stage") {
+            for member in source::impls_of(&parsed(&path)?, "ExperimentStage") {
                 found.push(format!("{name}::{}::{member}", module.join("::")));
             }
         }
     }
     found.sort();
     let rows = found.iter().map(|path| format!("StageEntry::of::<{path}>()"));
-    Ok(table("Every `Stage`, by crate and file", "pub static STAGES: &[StageEntry]", rows))
+    Ok(table(
+        "Every `ExperimentStage`, by crate and file",
+        "pub static STAGES: &[StageEntry]",
+        rows,
+    ))
 }
 
 /// Reads and parses a file of Rust.
@@ -456,7 +465,7 @@ mod tests {
 
     #[test]
     fn block_names_each_module_once() {
-        let member = |m: &str, n: &str| TraitMember { module: m.into(), name: n.into() };
+        let member = |m: &str, n: &str| TraitImplementor { module: m.into(), name: n.into() };
         let text = block(&REGISTRIES[0], &[member("torus", "Mesh"), member("torus", "Torus")]);
         assert_eq!(text.matches("pub mod torus;").count(), 1);
         let mesh = text.find("FamilyEntry::of::<torus::Mesh>(),").expect("mesh");
@@ -492,10 +501,15 @@ mod tests {
     #[test]
     fn models_are_modules_and_names_of_types() {
         let entry = "pub(crate) const ENTRY: Entry = usual();";
-        let dir = folder("models", &[("slim_fly.rs", entry), ("b.rs", entry), ("kind.rs", "")]);
+        let model = |paths: &str| format!("{entry}\nimpl PacketPaths for {paths} {{}}");
+        let (fly, b) = (model("FlyPaths"), model("BPaths"));
+        let dir = folder("models", &[("slim_fly.rs", &fly), ("b.rs", &b), ("kind.rs", "")]);
         let text = models(&dir).expect("readable");
         assert!(text.starts_with("mod b;\nmod slim_fly;\n\n//"), "{text}");
-        assert!(text.ends_with("models! {\n    B: b;\n    SlimFly: slim_fly;\n}\n"), "{text}");
+        assert!(
+            text.ends_with("models! {\n    B: b::BPaths;\n    SlimFly: slim_fly::FlyPaths;\n}\n"),
+            "{text}"
+        );
         std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 

@@ -15,7 +15,7 @@ pub(crate) const FILE: &str = "ARCHITECTURE.md";
 
 /// A row of the sheet: what a folder hides, the file that says so, and what it uses.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct FolderRow {
+struct RoomSheetRow {
     file: String,
     hides: String,
     uses: BTreeSet<String>,
@@ -33,7 +33,7 @@ pub(crate) fn text(root: &Path) -> Result<String, String> {
 }
 
 /// The crates of the workspace by their short names, from the answer of `cargo metadata`.
-fn crates(root: &Path, metadata: &str) -> Result<BTreeMap<String, FolderRow>, String> {
+fn crates(root: &Path, metadata: &str) -> Result<BTreeMap<String, RoomSheetRow>, String> {
     let bad = |what: &str| format!("cargo metadata: {what}");
     let value: Value = serde_json::from_str(metadata).map_err(|e| bad(&e.to_string()))?;
     let top = value["workspace_root"].as_str().ok_or_else(|| bad("no workspace_root"))?;
@@ -51,7 +51,7 @@ fn crates(root: &Path, metadata: &str) -> Result<BTreeMap<String, FolderRow>, St
         let uses = uses.filter_map(|d| d["name"].as_str().map(short)).collect();
         found.insert(
             short(name),
-            FolderRow { file: file.to_owned(), hides: hides.to_owned(), uses },
+            RoomSheetRow { file: file.to_owned(), hides: hides.to_owned(), uses },
         );
     }
     Ok(found)
@@ -72,8 +72,8 @@ fn main_file(targets: &[Value]) -> Option<&str> {
 }
 
 /// The rooms of the Python package.
-fn python(package: &PythonPackage) -> BTreeMap<String, FolderRow> {
-    let mut found: BTreeMap<String, FolderRow> = BTreeMap::new();
+fn python(package: &PythonPackage) -> BTreeMap<String, RoomSheetRow> {
+    let mut found: BTreeMap<String, RoomSheetRow> = BTreeMap::new();
     for (module, (path, text)) in &package.files {
         if module.matches('.').count() <= 1 {
             let quoted = text.lines().next().unwrap_or_default();
@@ -92,12 +92,12 @@ fn python(package: &PythonPackage) -> BTreeMap<String, FolderRow> {
 }
 
 /// The rows as a table of Markdown, those that use no other first.
-fn table(what: &str, rooms: &BTreeMap<String, FolderRow>) -> String {
+fn table(what: &str, rooms: &BTreeMap<String, RoomSheetRow>) -> String {
     let mut text = format!("| {what} | hides | uses |\n|---|---|---|\n");
     let mut order: Vec<_> =
         rooms.iter().map(|(name, room)| (height(rooms, name, 0), name, room)).collect();
     order.sort_by_key(|(height, name, _)| (*height, *name));
-    for (_, name, FolderRow { file, hides, uses }) in order {
+    for (_, name, RoomSheetRow { file, hides, uses }) in order {
         let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
         let _ = writeln!(
             text,
@@ -110,7 +110,7 @@ fn table(what: &str, rooms: &BTreeMap<String, FolderRow>) -> String {
 }
 
 /// The longest path down from a room; `depth` ends it where there is a cycle.
-fn height(rooms: &BTreeMap<String, FolderRow>, name: &str, depth: usize) -> usize {
+fn height(rooms: &BTreeMap<String, RoomSheetRow>, name: &str, depth: usize) -> usize {
     let Some(room) = rooms.get(name).filter(|_| depth <= rooms.len()) else { return 0 };
     room.uses.iter().map(|below| 1 + height(rooms, below, depth + 1)).max().unwrap_or(0)
 }
@@ -119,9 +119,9 @@ fn height(rooms: &BTreeMap<String, FolderRow>, name: &str, depth: usize) -> usiz
 mod tests {
     use super::*;
 
-    fn room_of(file: &str, hides: &str, uses: &[&str]) -> FolderRow {
+    fn room_of(file: &str, hides: &str, uses: &[&str]) -> RoomSheetRow {
         let uses = uses.iter().map(|u| (*u).to_owned()).collect();
-        FolderRow { file: file.to_owned(), hides: hides.to_owned(), uses }
+        RoomSheetRow { file: file.to_owned(), hides: hides.to_owned(), uses }
     }
 
     #[test]

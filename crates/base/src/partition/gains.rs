@@ -20,19 +20,19 @@ pub(super) struct GainQueue {
     /// not.
     entered: Vec<u32>,
     entries: u32,
-    order: GainOrder,
+    order: GainQueueStorage,
 }
 
 /// The data structure that finds the first vertex of a side.
-enum GainOrder {
-    GainLists(GainLists),
+enum GainQueueStorage {
+    Buckets(GainBuckets),
     /// Heaps of gain, entry and vertex, used where there are too many different gains for lists.
     /// Outdated entries are skipped.
     Heaps([BinaryHeap<(i64, u32, u32)>; 2]),
 }
 
 /// Lists of vertices, one for each side and gain.
-struct GainLists {
+struct GainBuckets {
     /// The largest gain; the smallest is its negative.
     most: i64,
     /// The number of words of `filled` for each side.
@@ -51,9 +51,9 @@ impl GainQueue {
     /// An empty queue for `size` vertices, whose gains are between -`most` and `most`.
     pub(super) fn new(size: usize, most: u64) -> Self {
         let order = if most.saturating_mul(2) <= FEW.max(SPREAD * size as u64) {
-            GainOrder::GainLists(GainLists::new(size, most))
+            GainQueueStorage::Buckets(GainBuckets::new(size, most))
         } else {
-            GainOrder::Heaps([BinaryHeap::new(), BinaryHeap::new()])
+            GainQueueStorage::Heaps([BinaryHeap::new(), BinaryHeap::new()])
         };
         Self { entered: vec![0; size], entries: 0, order }
     }
@@ -63,8 +63,10 @@ impl GainQueue {
         self.entered.fill(0);
         self.entries = 0;
         match &mut self.order {
-            GainOrder::GainLists(lists) => (0..lists.places.len()).for_each(|v| lists.leave(v)),
-            GainOrder::Heaps(heaps) => heaps.iter_mut().for_each(BinaryHeap::clear),
+            GainQueueStorage::Buckets(lists) => {
+                (0..lists.places.len()).for_each(|v| lists.leave(v));
+            }
+            GainQueueStorage::Heaps(heaps) => heaps.iter_mut().for_each(BinaryHeap::clear),
         }
     }
 
@@ -73,11 +75,11 @@ impl GainQueue {
         self.entries += 1;
         self.entered[v] = self.entries;
         match &mut self.order {
-            GainOrder::GainLists(lists) => {
+            GainQueueStorage::Buckets(lists) => {
                 lists.leave(v);
                 lists.enter(v, side, gain);
             }
-            GainOrder::Heaps(heaps) => {
+            GainQueueStorage::Heaps(heaps) => {
                 heaps[usize::from(side)].push((gain, self.entries, v as u32));
             }
         }
@@ -86,7 +88,7 @@ impl GainQueue {
     /// Removes `v`.
     pub(super) fn leave(&mut self, v: usize) {
         self.entered[v] = 0;
-        if let GainOrder::GainLists(lists) = &mut self.order {
+        if let GainQueueStorage::Buckets(lists) = &mut self.order {
             lists.leave(v);
         }
     }
@@ -94,11 +96,11 @@ impl GainQueue {
     /// The vertex with the largest gain on `side`, the latest among equals: gain, entry, vertex.
     pub(super) fn first(&mut self, side: bool) -> Option<(i64, u32, usize)> {
         match &mut self.order {
-            GainOrder::GainLists(lists) => {
+            GainQueueStorage::Buckets(lists) => {
                 let (gain, v) = lists.first(side)?;
                 Some((gain, self.entered[v], v))
             }
-            GainOrder::Heaps(heaps) => {
+            GainQueueStorage::Heaps(heaps) => {
                 let heap = &mut heaps[usize::from(side)];
                 while let Some(&(gain, entry, v)) = heap.peek() {
                     if self.entered[v as usize] == entry {
@@ -112,7 +114,7 @@ impl GainQueue {
     }
 }
 
-impl GainLists {
+impl GainBuckets {
     fn new(size: usize, most: u64) -> Self {
         let words = (2 * most as usize + 1).div_ceil(64);
         Self {

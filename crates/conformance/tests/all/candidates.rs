@@ -6,8 +6,8 @@ use engines::engine;
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive,
-    PacketHeading, TableCandidates, UpDownAdaptive,
+    Candidate, CandidateScheme, ForwardingTableScheme, LaneClasses, LegPaths,
+    MinimalAdaptiveRouting, PacketRoutingState, UpDownAdaptiveRouting, ValiantDetourRouting,
 };
 use families::family;
 use serde_json::json;
@@ -42,12 +42,12 @@ pub(crate) type TurnPairs = BTreeSet<(VirtualChannel, VirtualChannel)>;
 type LanesOfHop<'a> = &'a dyn Fn(u8, usize) -> Range<u8>;
 
 /// All paths between switches that carry endpoints, by an independent slow search.
-struct PlainPaths {
+struct ReferencePaths {
     out: Vec<Vec<(ChannelId, usize)>>,
     paths: BTreeMap<(usize, usize), Vec<ChannelPath>>,
 }
 
-impl PlainPaths {
+impl ReferencePaths {
     /// The shortest paths among those for which `may` allows every next hop after the hops before.
     fn new(on: &Topology, may: impl Fn(&[(usize, usize)]) -> bool) -> Self {
         let mut out = vec![Vec::new(); on.switches().len()];
@@ -189,7 +189,7 @@ pub(crate) fn followed(
             continue;
         }
         let mut next = Vec::new();
-        scheme.next(at, PacketHeading { goal, state }, &mut next);
+        scheme.next(at, PacketRoutingState { goal, state }, &mut next);
         for c in next {
             let mut path = path.clone();
             path.push((c.channel.0, c.lanes()));
@@ -204,7 +204,7 @@ pub(crate) fn followed(
 fn same_paths(
     case: &str,
     scheme: &impl CandidateScheme,
-    plain: &PlainPaths,
+    plain: &ReferencePaths,
     lanes: LanesOfHop<'_>,
     (leg, state): (u8, u32),
 ) {
@@ -214,8 +214,8 @@ fn same_paths(
     }
 }
 
-fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> MinimalAdaptive {
-    MinimalAdaptive::new(on.clone(), lanes, &Quiet).expect("a small network")
+fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> MinimalAdaptiveRouting {
+    MinimalAdaptiveRouting::new(on.clone(), lanes, &Quiet).expect("a small network")
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn minimal_paths_and_their_waits_are_all_that_there_are() {
         ("multi_plane:planes=2,of=ring:n=5,p=2", false, 2),
     ] {
         let on = if failed { damaged(inline, 3, 7) } else { network(inline) };
-        let plain = PlainPaths::new(&on, |_| true);
+        let plain = ReferencePaths::new(&on, |_| true);
         for (classes, width) in [(diameter, 1), (diameter, 2), (diameter - 1, 1), (1, 2)] {
             let case = format!("{inline}, {classes} classes of {width}");
             let scheme = minimal(&on, LaneClasses { classes, width });
@@ -247,9 +247,9 @@ fn minimal_paths_and_their_waits_are_all_that_there_are() {
 #[test]
 fn a_lane_too_few_is_found_with_its_cycle() {
     let on = network("slim_fly:q=5,p=1");
-    let plain = PlainPaths::new(&on, |_| true);
+    let plain = ReferencePaths::new(&on, |_| true);
     for (classes, free) in [(4, true), (3, false), (2, false), (1, false)] {
-        let scheme = IntermediateDetour::by_hop(minimal(&on, LaneClasses { classes, width: 1 }));
+        let scheme = ValiantDetourRouting::by_hop(minimal(&on, LaneClasses { classes, width: 1 }));
         let lanes = |_: u8, hop: usize| {
             let class = (hop as u8).min(classes - 1);
             class..class + 1
@@ -278,19 +278,20 @@ fn paths_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
     ] {
         let is_tree = inline.starts_with("k_ary");
         let rank = if is_tree { by_level(&on) } else { on.graph().distances_from(2) };
-        let plain = PlainPaths::new(&on, |steps| {
+        let plain = ReferencePaths::new(&on, |steps| {
             let up = |(v, w): &(usize, usize)| (rank[*w], *w) < (rank[*v], *v);
             steps.windows(2).all(|pair| up(&pair[0]) || !up(&pair[1]))
         });
-        let scheme =
-            |lanes| UpDownAdaptive::new(on.clone(), rank.clone(), lanes, &Quiet).expect("paths");
+        let scheme = |lanes| {
+            UpDownAdaptiveRouting::new(on.clone(), rank.clone(), lanes, &Quiet).expect("paths")
+        };
         for lanes in [1, 2] {
             let all = |_: u8, _: usize| 0..lanes;
             same_paths(inline, &scheme(lanes), &plain, &all, (0, 0));
             assert!(agrees(inline, &scheme(lanes), &plain.pairs(&all, false)), "{inline}");
         }
         let apart = |leg: u8, _: usize| leg..leg + 1;
-        let twice = IntermediateDetour::by_leg(scheme(1));
+        let twice = ValiantDetourRouting::by_leg(scheme(1));
         assert!(agrees(inline, &twice, &plain.pairs(&apart, true)), "{inline}");
         let squeezed = ChangedScheme {
             of: twice,
@@ -332,7 +333,7 @@ impl<C: CandidateScheme, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> CandidateS
     fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
         self.of.starts(source, goal, found);
     }
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let mut own = Vec::new();
         self.of.next(at, heading, &mut own);
         (self.how)(at, &mut own);
@@ -402,13 +403,13 @@ fn tables_are_schemes_too() {
             (format!("{name} on {inline}"), route(&network(inline), name, layers));
         let known = verify(&routing, RouteLimits::NONE, &Quiet).expect("not interrupted");
         let Verdict::Holds(reach) = &known.complete else { panic!("{case}") };
-        let scheme = TableCandidates::new(routing.clone());
+        let scheme = ForwardingTableScheme::new(routing.clone());
         match (prove(&scheme, &Quiet).expect("not interrupted"), known.deadlock) {
             (Verdict::Holds(found), Some(Verdict::Holds(numbering))) => {
                 assert_eq!(found.numbering.dependencies, numbering.dependencies, "{case}");
                 assert_eq!(found.max_hops, reach.max_hops(), "{case}");
                 let twice =
-                    prove(&IntermediateDetour::by_leg(scheme), &Quiet).expect("not interrupted");
+                    prove(&ValiantDetourRouting::by_leg(scheme), &Quiet).expect("not interrupted");
                 let Verdict::Holds(twice) = twice else { panic!("{case}") };
                 assert_eq!(twice.max_hops, reach.max_hops() * 2, "{case}");
             }
@@ -423,8 +424,8 @@ fn tables_are_schemes_too() {
 #[test]
 fn the_checker_refuses_numbers_that_do_not_rise() {
     let on = network("torus:shape=4x3,p=1");
-    let plain = PlainPaths::new(&on, |_| true);
-    let scheme = IntermediateDetour::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
+    let plain = ReferencePaths::new(&on, |_| true);
+    let scheme = ValiantDetourRouting::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
     let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("six hops, six lanes") };
     let numbers = &freedom.numbering;
     let check = |numbering: &ChannelNumbering| {

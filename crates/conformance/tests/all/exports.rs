@@ -1,6 +1,6 @@
 //! Formats of export: each writes a network, the same bytes every time, or says why it cannot.
 
-use formats::export::{ExportSource, FORMATS};
+use formats::export::{ExportInput, FORMATS};
 use serde_json::{Map, json};
 
 const NETWORKS: [&str; 5] = [
@@ -20,7 +20,7 @@ fn every_format_writes_or_says_why_not() {
             let recipe = fabric::network::parse_inline(net).expect("well formed");
             let family = families::family(&recipe.family).expect("a family");
             let network = family.build(&recipe.params).expect("a member");
-            let source = ExportSource { network: &network, routing: None, places: None };
+            let source = ExportInput { network: &network, routing: None, places: None };
             let options = Map::new();
             match format.write(&source, &options) {
                 Ok(text) => {

@@ -1,7 +1,7 @@
 //! Every engine with every lane method: the proof holds, and the routes stay the same.
 
 use base::{Quiet, Stop};
-use engines::lanes::{DefaultLanes, LaneMethod};
+use engines::lanes::{DefaultLaneMethod, LaneMethod};
 use engines::{ENGINES, EngineEntry, engine};
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
@@ -62,7 +62,7 @@ proptest! {
             "method": method.name(), "max_lanes": max_lanes, "balance": balance, "seed": seed,
         });
         // nue computes other routes for fewer lanes
-        let most = if entry.lanes == DefaultLanes::Own { max_lanes } else { 15 };
+        let most = if entry.lanes == DefaultLaneMethod::Own { max_lanes } else { 15 };
         let plain = routed(entry, &json!({ "max_lanes": most }), &on, layers);
         match (routed(entry, &json!({ "lanes": lanes }), &on, layers), plain) {
             (Ok(done), Ok(plain)) => {
@@ -88,7 +88,7 @@ proptest! {
         else { return Ok(()) };
         prop_assert_eq!(usual.lanes(), table.lanes());
         prop_assert_eq!(usual.next(), table.next());
-        let one_lane = entry.lanes == DefaultLanes::One;
+        let one_lane = entry.lanes == DefaultLaneMethod::One;
         prop_assert!(!one_lane || usual.lanes().count() == 1);
         prop_assert!(one_lane || verify(&usual, RouteLimits::NONE, &Quiet).expect("quiet").holds());
     }

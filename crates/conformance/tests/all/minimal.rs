@@ -54,14 +54,14 @@ fn endpoints(on: &Topology, v: usize) -> u64 {
 }
 
 /// A slow balancer of shortest paths, to compare engines with.
-struct PlainBalancer<'a> {
+struct ReferenceBalancer<'a> {
     on: &'a Topology,
     distance: Vec<Vec<u32>>,
     cost: Vec<u64>,
     weight: Vec<u64>,
 }
 
-impl<'a> PlainBalancer<'a> {
+impl<'a> ReferenceBalancer<'a> {
     fn new(on: &'a Topology) -> Self {
         let n = on.switches().len();
         let rate = |l: usize| on.links()[l].cable.rate_gbps();
@@ -168,7 +168,7 @@ fn sssp_is_as_the_plain_search_finds_it() {
             let routing = routed(&on, "sssp", layers as u32);
             let to = terminals(&on);
             let destinations: Vec<(usize, u64)> = to.iter().map(|&(_, home)| (home, 1)).collect();
-            let mut plain = PlainBalancer::new(&on);
+            let mut plain = ReferenceBalancer::new(&on);
             for (layer, table) in plain.layers(&destinations, layers).iter().enumerate() {
                 for (&(t, home), row) in to.iter().zip(table) {
                     agrees(&routing, layer, t, home, row);
@@ -194,7 +194,7 @@ fn lash_is_as_the_plain_search_finds_it() {
                 rows[d] = destinations.len();
                 destinations.push((d, endpoints(&on, d)));
             }
-            let tables = PlainBalancer::new(&on).layers(&destinations, layers);
+            let tables = ReferenceBalancer::new(&on).layers(&destinations, layers);
             for (layer, table) in tables.iter().enumerate() {
                 for (t, home) in terminals(&on) {
                     agrees(&routing, layer, t, home, &table[rows[home]]);

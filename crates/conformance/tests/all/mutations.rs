@@ -76,9 +76,9 @@ pub(crate) fn apply(good: &[u8], damage: &FileMutation, at: usize) -> Vec<u8> {
 }
 
 /// A generator of random numbers by a seed: splitmix64.
-pub(crate) struct RandomSequence(pub(crate) u64);
+pub(crate) struct RandomGenerator(pub(crate) u64);
 
-impl RandomSequence {
+impl RandomGenerator {
     /// A number from 0, below `most`.
     pub(crate) fn below(&mut self, most: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -91,7 +91,7 @@ impl RandomSequence {
 
 /// The fields of a file whose values may change: found by changing each place and testing whether
 /// the reader accepts that.
-pub(crate) struct ChangeableFields {
+pub(crate) struct MutableFileFields {
     /// A place, and for a binary file the bit of it that may change.
     places: Vec<(usize, u8)>,
     is_text: bool,
@@ -100,7 +100,7 @@ pub(crate) struct ChangeableFields {
 /// The largest number of places that are tried.
 const TRIED: usize = 300;
 
-impl ChangeableFields {
+impl MutableFileFields {
     /// The fields of a good file.
     pub(crate) fn of(good: &[u8], reads: impl Fn(&[u8]) -> bool) -> Self {
         let is_text = std::str::from_utf8(good).is_ok() && !good.contains(&0);
@@ -111,7 +111,7 @@ impl ChangeableFields {
         for &at in all.iter().step_by(step) {
             let keeps = |damage: FileMutation| reads(&apply(good, &damage, at));
             if is_text {
-                let mut draw = RandomSequence(at as u64);
+                let mut draw = RandomGenerator(at as u64);
                 if (0..3).all(|_| keeps(FileMutation::Digit(draw.below(10) as u8))) {
                     places.push((at, 0));
                 }
@@ -127,7 +127,7 @@ impl ChangeableFields {
     /// The file with other values in one to three fields, or in one of four cases with damage
     /// anywhere. Mutations are gentle enough that most files are accepted, because those that fail
     /// at the first byte show nothing.
-    pub(crate) fn mutated(&self, good: &[u8], draw: &mut RandomSequence) -> Vec<u8> {
+    pub(crate) fn mutated(&self, good: &[u8], draw: &mut RandomGenerator) -> Vec<u8> {
         if draw.below(4) > 0 && !self.places.is_empty() {
             let mut bytes = good.to_vec();
             for _ in 0..=draw.below(3) {

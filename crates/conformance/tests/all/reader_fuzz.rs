@@ -4,7 +4,7 @@
 //!
 //! 100,000 in a campaign, to be run under a limit on memory (`ulimit -v 2097152`).
 
-use crate::mutations::{ChangeableFields, RandomSequence};
+use crate::mutations::{MutableFileFields, RandomGenerator};
 use base::Quiet;
 use formats::booksim::SettingsSource;
 use formats::trace::{self, TraceFormat, goal};
@@ -183,10 +183,10 @@ fn readers() -> Vec<NamedReader> {
 /// takes.
 fn tried(number: usize, reader: &NamedReader, each: usize) -> usize {
     (reader.read)(&reader.good).unwrap_or_else(|why| panic!("{}: {why}", reader.name));
-    let fields = ChangeableFields::of(&reader.good, |bytes| (reader.read)(bytes).is_ok());
+    let fields = MutableFileFields::of(&reader.good, |bytes| (reader.read)(bytes).is_ok());
     let mut taken = 0;
     for k in 0..each {
-        let mut draw = RandomSequence((number * 1_000_000 + k) as u64);
+        let mut draw = RandomGenerator((number * 1_000_000 + k) as u64);
         match (reader.read)(&fields.mutated(&reader.good, &mut draw)) {
             Ok(()) => taken += 1,
             Err(why) => assert!(!why.is_empty() && why.len() < 2000, "{}: {why}", reader.name),

@@ -4,7 +4,7 @@ use base::Stop;
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{ChangeSafety, EntryChange, RepairedTables, repair};
+use engines::repair::{EntryChange, RepairedTables, TableChangeSafety, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing, Sl2Vl};
@@ -205,14 +205,14 @@ fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut Stream, c
         holds(held, step);
     };
     match done.safety {
-        ChangeSafety::Unknown => return,
-        ChangeSafety::AnyOrder => {
+        TableChangeSafety::Unknown => return,
+        TableChangeSafety::AnyOrder => {
             draw.shuffle(&mut entries);
             free(&old.next(), &entries, &[old], "in any order");
         }
-        ChangeSafety::InOrder => free(&old.next(), &entries, &[old], "in order"),
-        ChangeSafety::Draining(_) => free(&new.next(), &[], &[new], "after draining"),
-        ChangeSafety::InSteps => {
+        TableChangeSafety::InOrder => free(&old.next(), &entries, &[old], "in order"),
+        TableChangeSafety::Draining(_) => free(&new.next(), &[], &[new], "after draining"),
+        TableChangeSafety::InSteps => {
             let stops: Vec<_> = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE)).collect();
             let stopped = after(&old.next(), &stops, on);
             free(&old.next(), &stops, &[old], "while packets are stopped");
@@ -226,10 +226,10 @@ fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut Stream, c
             assert!(!works, "{case}: a working route stands still");
         }
     }
-    if done.safety != ChangeSafety::InSteps {
+    if done.safety != TableChangeSafety::InSteps {
         assert!(done.stops.is_empty(), "{case}");
         assert!(
-            done.levels.is_empty() || matches!(done.safety, ChangeSafety::Draining(_)),
+            done.levels.is_empty() || matches!(done.safety, TableChangeSafety::Draining(_)),
             "{case}"
         );
     }
@@ -291,15 +291,15 @@ fn round_of_repairs(round: u64, outcomes: &mut [u32; 4]) {
                     let proof = verify(&done.routing, RouteLimits::NONE.hops(64), &Quiet)
                         .expect("not interrupted");
                     assert!(proof.complete.holds(), "{case}: {:?}", proof.complete);
-                    assert!(proof.holds() || done.safety == ChangeSafety::Unknown, "{case}");
+                    assert!(proof.holds() || done.safety == TableChangeSafety::Unknown, "{case}");
                     assert!(done.least <= done.changes.len() as u64, "{case}");
                     transition_is_safe(&old, &done, &mut draw, &case);
                     outcomes[match done.safety {
-                        ChangeSafety::AnyOrder => 0,
-                        ChangeSafety::InOrder => 1,
-                        ChangeSafety::InSteps => 2,
-                        ChangeSafety::Draining(_) => 3,
-                        ChangeSafety::Unknown => continue,
+                        TableChangeSafety::AnyOrder => 0,
+                        TableChangeSafety::InOrder => 1,
+                        TableChangeSafety::InSteps => 2,
+                        TableChangeSafety::Draining(_) => 3,
+                        TableChangeSafety::Unknown => continue,
                     }] += 1;
                 }
             }

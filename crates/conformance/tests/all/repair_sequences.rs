@@ -4,7 +4,7 @@ use crate::repair_traffic::{BufferedFabric, OmittedStep, carry_out};
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId};
 use engines::ENGINES;
-use engines::repair::{ChangeSafety, RepairedTables, repair};
+use engines::repair::{RepairedTables, TableChangeSafety, repair};
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use families::family;
@@ -51,7 +51,7 @@ fn case(index: u64) -> Option<(String, Routing, Vec<RepairedTables>)> {
             (switch < on.switches().len()).then(|| SwitchId::from(switch)).into_iter().collect();
         on = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
         let Ok(done) = repair(&old, &on, &Quiet) else { break };
-        if done.safety == ChangeSafety::Unknown {
+        if done.safety == TableChangeSafety::Unknown {
             return None;
         }
         write!(name, "; {links:?} {switches:?} {:?}", done.safety).expect("a string takes all");
@@ -96,7 +96,7 @@ fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
             break;
         }
         let Some((name, first, repairs)) = case(index) else { continue };
-        steps += repairs.iter().filter(|one| one.safety == ChangeSafety::InSteps).count();
+        steps += repairs.iter().filter(|one| one.safety == TableChangeSafety::InSteps).count();
         for depth in 1..=4 {
             let stuck = stuck_in((index, depth), &first, &repairs, WHOLE);
             assert_eq!(stuck, None, "case {index}, buffers of {depth}: {name}");
@@ -135,7 +135,7 @@ fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec
         old = done.routing.clone();
         all.push(done);
     }
-    all.iter().all(|done| done.safety != ChangeSafety::Unknown).then_some((first, all))
+    all.iter().all(|done| done.safety != TableChangeSafety::Unknown).then_some((first, all))
 }
 
 #[test]

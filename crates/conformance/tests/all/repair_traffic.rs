@@ -7,7 +7,7 @@
 use base::seed::Stream;
 use base::{LinkId, Quiet, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{ChangeSafety, RepairedTables, ServiceLevelChange, repair};
+use engines::repair::{RepairedTables, ServiceLevelChange, TableChangeSafety, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing};
@@ -92,7 +92,7 @@ pub(crate) enum OmittedStep {
 }
 
 /// The place that a packet goes to next.
-enum NextPlace {
+enum NextPacketPlace {
     Home,
     Nowhere,
     Buffer(usize),
@@ -131,25 +131,25 @@ impl<'a> BufferedFabric<'a> {
         &mut self.tables[row * self.on.switches().len() + switch.ix()]
     }
 
-    fn next(&mut self, packet: &QueuedPacket, at: SwitchId, input: u16) -> NextPlace {
+    fn next(&mut self, packet: &QueuedPacket, at: SwitchId, input: u16) -> NextPacketPlace {
         let port = match packet.wants {
             Some(port) => port,
             None => *self.entry(packet.to, at),
         };
         if at == self.on.terminals()[packet.to.1.ix()].plug.switch {
-            return NextPlace::Home;
+            return NextPacketPlace::Home;
         }
         match self.on.hop(at, port) {
             Some((channel, _)) if self.works[channel.link().ix()] => {
                 let lane = self.levels.lanes().sl2vl().lane(at, input, port, packet.level);
-                NextPlace::Buffer(channel.0 as usize * self.lanes + usize::from(lane))
+                NextPacketPlace::Buffer(channel.0 as usize * self.lanes + usize::from(lane))
             }
-            _ => NextPlace::Nowhere,
+            _ => NextPacketPlace::Nowhere,
         }
     }
 
     /// The next place of a packet in a buffer.
-    fn next_of(&mut self, buffer: usize, packet: &QueuedPacket) -> NextPlace {
+    fn next_of(&mut self, buffer: usize, packet: &QueuedPacket) -> NextPacketPlace {
         let head = self.on.head(base::ChannelId::from(buffer / self.lanes));
         self.next(packet, head.switch, head.port)
     }
@@ -185,18 +185,18 @@ impl<'a> BufferedFabric<'a> {
             return;
         }
         match self.next_of(buffer, &packet) {
-            NextPlace::Home => {
+            NextPacketPlace::Home => {
                 self.arrived += 1;
                 self.buffers[buffer].pop_front();
             }
-            NextPlace::Nowhere => {
+            NextPacketPlace::Nowhere => {
                 self.buffers[buffer].pop_front();
             }
-            NextPlace::Buffer(next) if self.has_room(next) => {
+            NextPacketPlace::Buffer(next) if self.has_room(next) => {
                 self.buffers[buffer].pop_front();
                 self.put(next, packet);
             }
-            NextPlace::Buffer(_) => {}
+            NextPacketPlace::Buffer(_) => {}
         }
     }
 
@@ -244,8 +244,8 @@ impl<'a> BufferedFabric<'a> {
             }
         };
         match next {
-            NextPlace::Buffer(next) => Some(next),
-            NextPlace::Home | NextPlace::Nowhere => None,
+            NextPacketPlace::Buffer(next) => Some(next),
+            NextPacketPlace::Home | NextPacketPlace::Nowhere => None,
         }
     }
 
@@ -260,9 +260,9 @@ impl<'a> BufferedFabric<'a> {
         let Some(packet) = self.senders[from.ix()].front().cloned() else { return };
         let plug = self.on.terminals()[from.ix()].plug;
         match self.next(&packet, plug.switch, plug.port) {
-            NextPlace::Buffer(first) if !self.has_room(first) => return,
-            NextPlace::Buffer(first) => self.put(first, packet),
-            NextPlace::Home | NextPlace::Nowhere => {}
+            NextPacketPlace::Buffer(first) if !self.has_room(first) => return,
+            NextPacketPlace::Buffer(first) => self.put(first, packet),
+            NextPacketPlace::Home | NextPacketPlace::Nowhere => {}
         }
         self.senders[from.ix()].pop_front();
     }
@@ -297,8 +297,8 @@ impl<'a> BufferedFabric<'a> {
             .map(|b| {
                 let packet = self.buffers[b].front().cloned()?;
                 match self.next_of(b, &packet) {
-                    NextPlace::Buffer(next) => (!self.has_room(next)).then_some(next),
-                    NextPlace::Home | NextPlace::Nowhere => None,
+                    NextPacketPlace::Buffer(next) => (!self.has_room(next)).then_some(next),
+                    NextPacketPlace::Home | NextPacketPlace::Nowhere => None,
                 }
             })
             .collect();
@@ -449,8 +449,8 @@ pub(crate) fn carry_out<'a>(
     }
     fabric.fail(damaged);
     let mut changes: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
-    let drains = matches!(done.safety, ChangeSafety::Draining(_));
-    if done.safety == ChangeSafety::AnyOrder || drains || left_out == OmittedStep::Order {
+    let drains = matches!(done.safety, TableChangeSafety::Draining(_));
+    if done.safety == TableChangeSafety::AnyOrder || drains || left_out == OmittedStep::Order {
         fabric.draw.shuffle(&mut changes);
     }
     let carried = ready(fabric, done, pace, left_out)
@@ -474,17 +474,17 @@ fn ready(
 ) -> bool {
     match done.safety {
         _ if left_out == OmittedStep::All => true,
-        ChangeSafety::AnyOrder | ChangeSafety::InOrder => true,
-        ChangeSafety::InSteps => {
+        TableChangeSafety::AnyOrder | TableChangeSafety::InOrder => true,
+        TableChangeSafety::InSteps => {
             let stops = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE));
             (left_out == OmittedStep::Stops || fabric.change(stops, pace)) && fabric.wait()
         }
-        ChangeSafety::Draining(_) => {
+        TableChangeSafety::Draining(_) => {
             fabric.drained = fabric.changing.iter().copied().collect();
             let drained = fabric.drained.clone();
             fabric.wait_for(|to| drained.contains(&to))
         }
-        ChangeSafety::Unknown => unreachable!("not asked for"),
+        TableChangeSafety::Unknown => unreachable!("not asked for"),
     }
 }
 
@@ -495,7 +495,7 @@ fn levels_are_old(
     left_out: OmittedStep,
 ) -> bool {
     match left_out {
-        _ if done.levels.is_empty() || done.safety != ChangeSafety::InSteps => true,
+        _ if done.levels.is_empty() || done.safety != TableChangeSafety::InSteps => true,
         OmittedStep::All | OmittedStep::WaitForLevels => true,
         OmittedStep::Nothing | OmittedStep::Stops | OmittedStep::Order => fabric.wait(),
     }
@@ -520,7 +520,7 @@ fn case(index: u64) -> Option<(String, Routing, RepairedTables, Stream)> {
     let damaged = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
     let done = repair(&old, &damaged, &Quiet).ok()?;
     let name = format!("{inline} {} {options:?} {links:?} {switches:?}", entry.part.name);
-    (done.safety != ChangeSafety::Unknown).then_some((name, old, done, draw))
+    (done.safety != TableChangeSafety::Unknown).then_some((name, old, done, draw))
 }
 
 #[test]
@@ -541,12 +541,12 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
         assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
         arrived += fabric.arrived;
         outcomes[match done.safety {
-            ChangeSafety::AnyOrder => 0,
-            ChangeSafety::InOrder => 1,
-            ChangeSafety::InSteps => 2,
-            ChangeSafety::Draining(_) | ChangeSafety::Unknown => 3,
+            TableChangeSafety::AnyOrder => 0,
+            TableChangeSafety::InOrder => 1,
+            TableChangeSafety::InSteps => 2,
+            TableChangeSafety::Draining(_) | TableChangeSafety::Unknown => 3,
         }] += 1;
-        if matches!(done.safety, ChangeSafety::InSteps | ChangeSafety::Draining(_)) {
+        if matches!(done.safety, TableChangeSafety::InSteps | TableChangeSafety::Draining(_)) {
             let mut careless = BufferedFabric::new(&old, 1, Stream::new(14, "traffic", index));
             stuck += u32::from(!carry_out(&mut careless, &done, pace, OmittedStep::All));
         }

@@ -5,29 +5,30 @@ use super::candidates::{TurnPairs, VirtualChannel, agrees, damaged, followed, ne
 use base::{LinkId, Quiet, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::candidates::{
-    GroupedMinimal, IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
+    GroupMinimalRouting, LaneClasses, LegPaths, MinimalAdaptiveRouting, ProgressiveAdaptiveRouting,
+    ValiantDetourRouting,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A hop: its channel, and the switches that it joins.
-type PlainHop = (u32, usize, usize);
+type ReferenceHop = (u32, usize, usize);
 /// A path as its hops.
-type ChannelPath = Vec<PlainHop>;
+type ChannelPath = Vec<ReferenceHop>;
 /// The rule for packets that change their decision: after which first hops they may, and the
 /// largest distance of the new intermediate switch.
-type TurnRule<'a> = (&'a dyn Fn(&PlainHop) -> bool, usize);
+type TurnRule<'a> = (&'a dyn Fn(&ReferenceHop) -> bool, usize);
 
 /// All best paths between any two switches, by trying all.
-struct PlainPaths {
+struct ReferencePaths {
     edge: Vec<usize>,
     group: Vec<u32>,
     by_groups: bool,
-    out: Vec<Vec<PlainHop>>,
+    out: Vec<Vec<ReferenceHop>>,
     paths: BTreeMap<(usize, usize), Vec<ChannelPath>>,
 }
 
-impl PlainPaths {
+impl ReferencePaths {
     fn new(on: &Topology, by_groups: bool) -> Self {
         let mut out = vec![Vec::new(); on.switches().len()];
         for l in (0..on.links().len()).map(LinkId::from).filter(|&l| on.link_is_up(l)) {
@@ -55,7 +56,7 @@ impl PlainPaths {
         new
     }
 
-    fn crosses(&self, hop: &PlainHop) -> bool {
+    fn crosses(&self, hop: &ReferenceHop) -> bool {
         self.group[hop.1] != self.group[hop.2]
     }
 
@@ -88,7 +89,7 @@ impl PlainPaths {
 
     /// A path with the classes of its hops. Each leg has its hops and the number by which classes
     /// rise before it.
-    fn classed(&self, legs: &[(u8, &[PlainHop])], classes: u8) -> Vec<VirtualChannel> {
+    fn classed(&self, legs: &[(u8, &[ReferenceHop])], classes: u8) -> Vec<VirtualChannel> {
         let (mut class, mut found) = (0, Vec::new());
         for (step, hops) in legs {
             class += if self.by_groups { *step } else { 0 };
@@ -105,7 +106,7 @@ impl PlainPaths {
     /// allows.
     fn pairs(&self, classes: u8, turns: Option<TurnRule<'_>>) -> TurnPairs {
         let mut all = TurnPairs::new();
-        let mut add = |legs: &[(u8, &[PlainHop])]| {
+        let mut add = |legs: &[(u8, &[ReferenceHop])]| {
             all.extend(self.classed(legs, classes).windows(2).map(|two| (two[0], two[1])));
         };
         let reach = turns.map_or(0, |(_, reach)| reach);
@@ -149,7 +150,7 @@ fn channels(paths: Vec<Vec<(u32, Range<u8>)>>) -> Vec<Vec<u32>> {
 }
 
 /// The paths of a leg from its first state on are the plain ones.
-fn same_paths(case: &str, leg: &impl LegPaths, plain: &PlainPaths) {
+fn same_paths(case: &str, leg: &impl LegPaths, plain: &ReferencePaths) {
     for (&(s, d), paths) in &plain.paths {
         let found = channels(followed(leg, (s, d as u32, 0)));
         let mut wanted: Vec<Vec<u32>> =
@@ -170,20 +171,21 @@ fn lanes_that_rise_between_groups() {
         // two groups that only a third one joins: one more crossing on each leg
         ("a damaged dragonfly", damaged("dragonfly:h=1,p=1", 2, 4), 6),
     ] {
-        let plain = PlainPaths::new(&on, true);
+        let plain = ReferencePaths::new(&on, true);
         let leg = |classes| {
             let lanes = LaneClasses { classes, width: 1 };
-            GroupedMinimal::new(on.clone(), lanes, &Quiet).expect("groups")
+            GroupMinimalRouting::new(on.clone(), lanes, &Quiet).expect("groups")
         };
         same_paths(inline, &leg(3), &plain);
-        let stays = |hop: &PlainHop| !plain.crosses(hop);
+        let stays = |hop: &ReferenceHop| !plain.crosses(hop);
         for classes in 1..=enough + 1 {
             let case = format!("{inline}, {classes} classes");
-            let via = IntermediateDetour::by_group(leg(classes));
+            let via = ValiantDetourRouting::by_group(leg(classes));
             let free = agrees(&case, &via, &plain.pairs(classes, None));
             assert!(free || classes < enough, "{case}");
             for (reach, more) in [(1, 0), (plain.reach(), 1)] {
-                let par = ProgressiveAdaptive::new(via.clone(), plain.reach() as u8, reach as u8);
+                let par =
+                    ProgressiveAdaptiveRouting::new(via.clone(), plain.reach() as u8, reach as u8);
                 let free = agrees(&case, &par, &plain.pairs(classes, Some((&stays, reach))));
                 assert!(free || classes < enough + more, "{case}, turns {reach} hops far");
             }
@@ -201,18 +203,21 @@ fn packets_that_turn_behind_their_first_hop() {
         ("dragonfly:h=1", network("dragonfly:h=1")),
         ("a damaged hyperx", damaged("hyperx:shape=3x3,p=1", 2, 7)),
     ] {
-        let plain = PlainPaths::new(&on, false);
+        let plain = ReferencePaths::new(&on, false);
         let reach = plain.reach() as u8;
         // only a dragonfly has groups that a packet could leave
         let grouped = inline.starts_with("dragonfly");
-        let may = |hop: &PlainHop| !(grouped && plain.crosses(hop));
+        let may = |hop: &ReferenceHop| !(grouped && plain.crosses(hop));
         for classes in 1..=2 * reach + 1 {
             let case = format!("{inline}, {classes} classes");
             let lanes = LaneClasses { classes, width: 1 };
-            let leg = MinimalAdaptive::new(on.clone(), lanes, &Quiet).expect("it is small");
+            let leg = MinimalAdaptiveRouting::new(on.clone(), lanes, &Quiet).expect("it is small");
             for (far, enough) in [(1, 2 * reach), (reach, 2 * reach + 1)] {
-                let par =
-                    ProgressiveAdaptive::new(IntermediateDetour::by_hop(leg.clone()), reach, far);
+                let par = ProgressiveAdaptiveRouting::new(
+                    ValiantDetourRouting::by_hop(leg.clone()),
+                    reach,
+                    far,
+                );
                 let wanted = plain.pairs(classes, Some((&may, far.into())));
                 let free = agrees(&case, &par, &wanted);
                 assert!(free || classes < enough, "{case}, turns {far} hops far");

@@ -35,7 +35,7 @@ type VirtualChannel = (ChannelId, u8);
 
 /// The result of a plain walk over whole tables, path by path.
 #[derive(Default)]
-struct PlainWalk {
+struct ReferenceWalkResult {
     /// The first destination that some source does not reach, and that source.
     broken: Option<(u32, TerminalId, SwitchId)>,
     routes: u64,
@@ -44,7 +44,7 @@ struct PlainWalk {
     turns: BTreeSet<(VirtualChannel, VirtualChannel)>,
 }
 
-impl PlainWalk {
+impl ReferenceWalkResult {
     fn of(routing: &Routing, next: &[u16]) -> Self {
         let on = routing.topology();
         let (s, t) = (on.switches().len(), on.terminals().len());
@@ -125,7 +125,7 @@ impl PlainWalk {
 
 fn agree(routing: &Routing) -> Result<(), TestCaseError> {
     let next = routing.next();
-    let plain = PlainWalk::of(routing, &next);
+    let plain = ReferenceWalkResult::of(routing, &next);
     let found = verify(routing, RouteLimits::NONE, &Quiet).expect("quiet");
     prop_assert_eq!(&edge_load(routing, &Quiet).expect("quiet").routes, &plain.loads);
     match (&found.complete, plain.broken) {

@@ -58,13 +58,13 @@ pub struct AnnealingSearch {
     degree: u32,
     steps: u64,
     seed: u64,
-    restarts: Vec<AnnealingRestart>,
+    restarts: Vec<AnnealingRestartState>,
 }
 
 /// One restart of the annealing. Each edge stands for its orbit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnnealingRestart {
+struct AnnealingRestartState {
     symmetry: u32,
     /// The length of the longest walks counted, 0 where distances are measured.
     longest: usize,
@@ -138,9 +138,9 @@ impl AnnealingSearch {
                 let g = symmetry.unwrap_or(turns[i % turns.len().min(8)]);
                 match known {
                     Some(recipe) => {
-                        AnnealingRestart::new(problem, 1, Some(recipe), (seed, i as u64))
+                        AnnealingRestartState::new(problem, 1, Some(recipe), (seed, i as u64))
                     }
-                    None => AnnealingRestart::new(problem, g, None, (seed, i as u64)),
+                    None => AnnealingRestartState::new(problem, g, None, (seed, i as u64)),
                 }
             })
             .collect();
@@ -301,12 +301,12 @@ fn shuffled(problem: OrderDegreeProblem, g: u32, random: &mut Stream) -> Symmetr
 }
 
 /// The cost of exchanges, either updated incrementally or measured anew.
-enum ScoreGauge {
+enum ExchangeCostEvaluator {
     WalkCounts(WalkCounts),
     DistanceSweep(DistanceSweep, GraphScore),
 }
 
-impl ScoreGauge {
+impl ExchangeCostEvaluator {
     /// Counts walks of up to `longest` edges; measures distances where that is 0.
     fn new(graph: &SymmetricGraph, longest: usize) -> Self {
         if longest > 0 {
@@ -376,7 +376,7 @@ fn longest_walks(graph: &SymmetricGraph, problem: OrderDegreeProblem) -> usize {
     }
 }
 
-impl AnnealingRestart {
+impl AnnealingRestartState {
     fn new(
         problem: OrderDegreeProblem,
         symmetry: u32,
@@ -390,7 +390,7 @@ impl AnnealingRestart {
         let mut graph = known.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
         let edges = graph.edges().to_vec();
         let longest = longest_walks(&graph, problem);
-        let mut gauge = ScoreGauge::new(&graph, longest);
+        let mut gauge = ExchangeCostEvaluator::new(&graph, longest);
         let (mut worse, mut sum) = (0_u32, 0);
         for _ in 0..SAMPLE {
             let (before, score) = (gauge.energy(&graph), gauge.score());
@@ -426,7 +426,7 @@ impl AnnealingRestart {
         mut tick: impl FnMut(u64) -> Result<(), Interrupted>,
     ) -> Result<(), Interrupted> {
         let limit = bounds(problem);
-        let mut walk = RestartRun::new(self, problem);
+        let mut walk = RunningRestart::new(self, problem);
         while self.done < steps {
             if walk.best.meets(&limit) {
                 tick(steps - self.done)?;
@@ -449,24 +449,24 @@ impl AnnealingRestart {
 }
 
 /// A running restart: its current graph, costs and random stream.
-struct RestartRun {
+struct RunningRestart {
     graph: SymmetricGraph,
-    gauge: ScoreGauge,
+    gauge: ExchangeCostEvaluator,
     reach: DistanceSweep,
     best: GraphScore,
     /// The energy of the best graph.
     lowest: u64,
 }
 
-impl RestartRun {
-    fn new(restart: &AnnealingRestart, problem: OrderDegreeProblem) -> Self {
+impl RunningRestart {
+    fn new(restart: &AnnealingRestartState, problem: OrderDegreeProblem) -> Self {
         let graph = restart.graph(problem, &restart.edges);
         let best = restart.graph(problem, &restart.best);
         let mut reach = DistanceSweep::default();
         Self {
-            gauge: ScoreGauge::new(&graph, restart.longest),
+            gauge: ExchangeCostEvaluator::new(&graph, restart.longest),
             best: reach.score(&best),
-            lowest: ScoreGauge::new(&best, restart.longest).energy(&best),
+            lowest: ExchangeCostEvaluator::new(&best, restart.longest).energy(&best),
             graph,
             reach,
         }

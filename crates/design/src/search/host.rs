@@ -14,14 +14,14 @@ pub const MAX_ENDPOINTS: u32 = 1 << 20;
 
 /// An instance of the order/radix problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostProblem {
+pub struct OrderRadixProblem {
     endpoints: u32,
     radix: u32,
 }
 
-/// Lower bounds of distances for a [`HostProblem`].
+/// Lower bounds of distances for a [`OrderRadixProblem`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HostBounds {
+pub struct OrderRadixBounds {
     /// Longest distance between endpoints, endpoint cables counted, hops.
     pub diameter: u32,
     /// Sum of these distances over ordered pairs of endpoints.
@@ -32,7 +32,7 @@ pub struct HostBounds {
 
 /// A design: a number of switches with the endpoints spread evenly over them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SwitchDesign {
+pub struct EvenHostDistribution {
     /// Switches.
     pub switches: u32,
     /// Most endpoints on a switch; the others have one less.
@@ -43,7 +43,7 @@ pub struct SwitchDesign {
     pub distance_sum: u64,
 }
 
-impl HostProblem {
+impl OrderRadixProblem {
     /// `endpoints` on switches of `radix` ports.
     ///
     /// # Errors
@@ -66,7 +66,7 @@ impl HostProblem {
     /// Seen from an endpoint, the others are leaves of a tree whose switches have radix - 1 ports
     /// downwards. By Kraft's inequality the sum of the depths is least when depths differ by at
     /// most one; a leaf at depth i is i + 1 hops away (Yasudo et al., section 4). O(log endpoints).
-    pub fn bounds(self) -> HostBounds {
+    pub fn bounds(self) -> OrderRadixBounds {
         let (n, k) = (u64::from(self.endpoints), u64::from(self.radix - 1));
         let leaves = n - 1;
         let (mut depth, mut room) = (1_u32, k);
@@ -77,7 +77,7 @@ impl HostProblem {
         // leaves that can stay one level higher; none does on the level of the endpoint itself
         let higher = if depth == 1 { 0 } else { (room - leaves) / (k - 1) };
         let distance_sum = n * (leaves * u64::from(depth + 1) - higher);
-        HostBounds { diameter: depth + 1, distance_sum, pairs: n * leaves }
+        OrderRadixBounds { diameter: depth + 1, distance_sum, pairs: n * leaves }
     }
 
     /// All numbers of switches that hold the endpoints and leave ports to join them, best first by
@@ -87,10 +87,10 @@ impl HostProblem {
     ///
     /// # Errors
     /// When there is none.
-    pub fn designs(self, most: usize) -> Result<Vec<SwitchDesign>, Refusal> {
+    pub fn designs(self, most: usize) -> Result<Vec<EvenHostDistribution>, Refusal> {
         let fewest = self.endpoints.div_ceil(self.radix);
         let highest = self.endpoints.min(MAX_ORDER);
-        let mut found: Vec<SwitchDesign> =
+        let mut found: Vec<EvenHostDistribution> =
             (fewest..=highest).filter_map(|m| self.design(m)).collect();
         found.sort_by_key(|d| (d.distance_sum, d.switches));
         found.truncate(most);
@@ -101,7 +101,7 @@ impl HostProblem {
         Ok(found)
     }
 
-    fn design(self, m: u32) -> Option<SwitchDesign> {
+    fn design(self, m: u32) -> Option<EvenHostDistribution> {
         let concentration = self.endpoints.div_ceil(m);
         let free = self.radix.checked_sub(concentration)?;
         let degree = free.min(m - 1);
@@ -123,7 +123,7 @@ impl HostProblem {
                 sum += switches * own * (near + others);
             }
         }
-        Some(SwitchDesign { switches: m, concentration, degree, distance_sum: sum })
+        Some(EvenHostDistribution { switches: m, concentration, degree, distance_sum: sum })
     }
 
     /// The number of endpoints on each switch of a design, (switches,): the first switches have one
@@ -184,8 +184,8 @@ pub fn host_distances(edges: &[(u32, u32)], endpoints: &[u32]) -> Option<(u64, u
 mod tests {
     use super::*;
 
-    fn of(endpoints: u32, radix: u32) -> HostProblem {
-        HostProblem::new(endpoints, radix).unwrap()
+    fn of(endpoints: u32, radix: u32) -> OrderRadixProblem {
+        OrderRadixProblem::new(endpoints, radix).unwrap()
     }
 
     /// The least sum of depths of `leaves` leaves, by trying every number at every depth.

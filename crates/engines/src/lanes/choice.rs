@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// The virtual lanes that an engine's routes get where the user names no method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum DefaultLanes {
+pub enum DefaultLaneMethod {
     /// One lane for all routes, whether or not these can deadlock.
     One,
     /// The lanes that the engine assigns itself, if it does and `max_lanes` allows them; otherwise
@@ -25,7 +25,8 @@ pub enum DefaultLanes {
 /// engine.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct LaneChoice {
+#[schemars(rename = "LaneChoice")]
+pub struct LaneMethodChoice {
     /// The method; that of the engine when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<LaneMethod>,
@@ -61,7 +62,7 @@ pub fn schema() -> Value {
     schemars::schema_for!(LaneOptions).to_value()
 }
 
-impl LaneChoice {
+impl LaneMethodChoice {
     /// Removes the choice of lanes from the options of an engine and returns it: `lanes`, and
     /// `max_lanes` and `balance` beside it or in it. The `seed` beside it stays in the options
     /// where the engine `draws` itself.
@@ -134,11 +135,11 @@ impl LaneChoice {
     pub fn give(
         &self,
         routing: Routing,
-        usual: DefaultLanes,
+        usual: DefaultLaneMethod,
         watch: &dyn Watch,
     ) -> Result<Routing, Stop> {
         let given = || (2..=self.max_lanes()).contains(&routing.lanes().count());
-        if !self.chosen() && (usual != DefaultLanes::Online || given()) {
+        if !self.chosen() && (usual != DefaultLaneMethod::Online || given()) {
             return Ok(routing);
         }
         spread(routing, &self.spread(), watch)

@@ -18,7 +18,8 @@ use super::paths::each_path;
 use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
 use fabric::network::{PortPeer, Topology};
 use fabric::tables::{
-    DestinationBundles, LaneAssignment, PortPairs, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables,
+    DestinationBundles, LaneAssignment, PortPairNumbering, Routing, ServiceLevels, Sl2Vl,
+    Sl2VlPortTables,
 };
 
 /// Assigns lanes by hop to `routing`. With `balance`, the remaining lanes are distributed over the
@@ -68,17 +69,17 @@ pub(super) fn lanes(
 }
 
 /// The hop number of a packet, by switch, in-port, out-port and service level.
-struct HopTable {
-    pairs: PortPairs,
+struct HopNumberTable {
+    pairs: PortPairNumbering,
     hop: Vec<[u8; 16]>,
 }
 
 /// The mark of a service level that no path from the in-port to the out-port has.
 const ANY: u8 = u8::MAX;
 
-impl HopTable {
+impl HopNumberTable {
     fn new(on: &Topology) -> Self {
-        let pairs = PortPairs::new(on);
+        let pairs = PortPairNumbering::new(on);
         let hop = vec![[ANY; 16]; pairs.count()];
         Self { pairs, hop }
     }
@@ -192,9 +193,13 @@ fn levels_of(routing: &Routing, colour: &[u32], watch: &dyn Watch) -> Result<Vec
 
 /// Gives every path the first service level whose tables agree with its hops. O(hops of all paths *
 /// levels).
-fn first_fit(routing: &Routing, level_of: &mut [u8], watch: &dyn Watch) -> Result<HopTable, Stop> {
+fn first_fit(
+    routing: &Routing,
+    level_of: &mut [u8],
+    watch: &dyn Watch,
+) -> Result<HopNumberTable, Stop> {
     let on = routing.topology();
-    let mut hops = HopTable::new(on);
+    let mut hops = HopNumberTable::new(on);
     let mut stuck = false;
     each_path(routing, level_of, 0, watch, |_, own, turns| {
         let path = channels(turns);

@@ -8,7 +8,7 @@
 use base::{Refusal, Stop, Watch};
 use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl};
 use method::{MOST_LANES, PathLanes};
-use rows::DistinctRows;
+use rows::DistinctTableRows;
 
 pub(crate) mod acyclic;
 mod balance;
@@ -23,7 +23,7 @@ pub(crate) mod order;
 pub(crate) mod paths;
 mod rows;
 
-pub use choice::{DefaultLanes, LaneChoice, schema};
+pub use choice::{DefaultLaneMethod, LaneMethodChoice, schema};
 pub use method::{LaneMethod, LaneRules};
 
 /// The number of data lanes of common hardware, which engines use by default.
@@ -55,7 +55,7 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
     } else {
         match rules.method {
             LaneMethod::Online => {
-                online::lanes(&routing, &DistinctRows::of(&routing), max_lanes, watch)?
+                online::lanes(&routing, &DistinctTableRows::of(&routing), max_lanes, watch)?
             }
             LaneMethod::Hops => return hops::lanes(routing, max_lanes, rules.balance, watch),
             _ => cycles::lanes(&routing, rules, watch)?,
@@ -85,7 +85,7 @@ pub fn break_cycles(routing: Routing, max_lanes: u8, watch: &dyn Watch) -> Resul
 
 /// The number of lanes that one method needs.
 #[derive(Debug, Clone)]
-pub struct MethodLanes {
+pub struct MethodLaneCount {
     /// The method.
     pub method: LaneMethod,
     /// Data lanes and service levels, or why 15 lanes or 16 levels are not enough.
@@ -96,7 +96,11 @@ pub struct MethodLanes {
 ///
 /// # Errors
 /// [`Stop::Interrupted`] when `watch` asks to stop.
-pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<MethodLanes>, Stop> {
+pub fn needed(
+    routing: &Routing,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<Vec<MethodLaneCount>, Stop> {
     let mut all = Vec::new();
     for method in LaneMethod::ALL {
         let rules = LaneRules { method, max_lanes: 15, balance: false, seed };
@@ -105,7 +109,7 @@ pub fn needed(routing: &Routing, seed: u64, watch: &dyn Watch) -> Result<Vec<Met
             Err(Stop::Refused(refusal)) => Err(refusal),
             Err(stopped @ Stop::Interrupted(_)) => return Err(stopped),
         };
-        all.push(MethodLanes { method, lanes });
+        all.push(MethodLaneCount { method, lanes });
     }
     Ok(all)
 }

@@ -1,8 +1,8 @@
 //! The measure `lanes_needed`: the number of lanes that each method needs.
 
-use super::{MethodLanes, needed};
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
+use super::{MethodLaneCount, needed};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, Watch};
 use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -40,8 +40,8 @@ pub struct LanesNeededRow {
     pub why: Option<String>,
 }
 
-impl From<&MethodLanes> for LanesNeededRow {
-    fn from(need: &MethodLanes) -> Self {
+impl From<&MethodLaneCount> for LanesNeededRow {
+    fn from(need: &MethodLaneCount) -> Self {
         let lanes = need.lanes.as_ref();
         Self {
             method: need.method.name(),
@@ -52,7 +52,7 @@ impl From<&MethodLanes> for LanesNeededRow {
     }
 }
 
-impl Stage for LanesNeededParams {
+impl ExperimentStage for LanesNeededParams {
     const NAME: &'static str = "lanes_needed";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -61,7 +61,7 @@ impl Stage for LanesNeededParams {
             ColumnType::Whole,
             "lanes",
             "path by path",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "lightest",
@@ -69,7 +69,7 @@ impl Stage for LanesNeededParams {
             ColumnType::Whole,
             "lanes",
             "cycle by cycle, the lightest edge",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "heaviest",
@@ -77,7 +77,7 @@ impl Stage for LanesNeededParams {
             ColumnType::Whole,
             "lanes",
             "cycle by cycle, the heaviest edge",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "random",
@@ -85,7 +85,7 @@ impl Stage for LanesNeededParams {
             ColumnType::Whole,
             "lanes",
             "cycle by cycle, a random edge",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "hops",
@@ -93,7 +93,7 @@ impl Stage for LanesNeededParams {
             ColumnType::Whole,
             "lanes",
             "a lane a hop",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
     ];
 

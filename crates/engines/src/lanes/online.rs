@@ -12,10 +12,10 @@
 
 use super::method::{PathLanes, too_few};
 use super::order::TurnOrder;
-use super::rows::DistinctRows;
+use super::rows::DistinctTableRows;
 use base::{Interrupted, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Routing, TerminalHops};
+use fabric::tables::{Routing, TerminalNextHops};
 use fabric::turns::DependencyNumbering;
 
 /// Assigns a lane to every path of `routing`, whose turns have a cycle on a single lane. `rows` are
@@ -25,7 +25,7 @@ use fabric::turns::DependencyNumbering;
 /// When more than `max_lanes` lanes are needed, or `watch` asks to stop.
 pub(super) fn lanes(
     routing: &Routing,
-    rows: &DistinctRows,
+    rows: &DistinctTableRows,
     max_lanes: u8,
     watch: &dyn Watch,
 ) -> Result<PathLanes, Stop> {
@@ -49,7 +49,7 @@ pub(super) fn lanes(
 /// others. Returns false when a path has more than one turn.
 fn by_number(
     routing: &Routing,
-    rows: &DistinctRows,
+    rows: &DistinctTableRows,
     lane_of: &mut [u8],
     watch: &dyn Watch,
 ) -> Result<bool, Interrupted> {
@@ -70,7 +70,7 @@ fn by_number(
 /// use.
 fn one_by_one(
     routing: &Routing,
-    rows: &DistinctRows,
+    rows: &DistinctTableRows,
     lane_of: &mut [u8],
     max_lanes: u8,
     watch: &dyn Watch,
@@ -103,13 +103,13 @@ fn one_by_one(
 /// table, the sources of its paths and their hops.
 fn each_row(
     routing: &Routing,
-    rows: &DistinctRows,
+    rows: &DistinctTableRows,
     watch: &dyn Watch,
-    mut visit: impl FnMut(usize, &[SwitchId], &TerminalHops) -> bool,
+    mut visit: impl FnMut(usize, &[SwitchId], &TerminalNextHops) -> bool,
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
     let (sources, switches) = (routing.sources(), on.switches().len());
-    let (mut hops, mut others) = (TerminalHops::default(), Vec::new());
+    let (mut hops, mut others) = (TerminalNextHops::default(), Vec::new());
     for (i, &row) in rows.distinct.iter().enumerate() {
         if i.is_multiple_of(64) {
             watch.tick("lanes", i as u64, rows.distinct.len() as u64)?;
@@ -187,7 +187,7 @@ mod tests {
         ] {
             for name in ["sssp", "lash"] {
                 let routing = routing(inline, name, layers);
-                let rows = DistinctRows::of(&routing);
+                let rows = DistinctTableRows::of(&routing);
                 let count = routing.destinations().count();
                 assert_eq!(rows.distinct.len() + rows.alike.len(), count, "{inline}");
                 assert!(name == "sssp" || !rows.alike.is_empty(), "{inline}: lash knows switches");
@@ -201,7 +201,7 @@ mod tests {
     #[test]
     fn one_lane_is_too_few_where_two_are_needed() {
         let routing = routing("slim_fly:q=5,p=1", "sssp", 1);
-        let rows = DistinctRows::of(&routing);
+        let rows = DistinctTableRows::of(&routing);
         assert!(lanes(&routing, &rows, 1, &Quiet).is_err());
         assert!(lanes(&routing, &rows, 2, &Quiet).is_ok());
     }

@@ -35,7 +35,7 @@ pub(crate) struct TurnOrder<'a> {
 /// A state of a [`TurnOrder`] to return to: the numbers of turns taken and refused since the last
 /// [`TurnOrder::settle`].
 #[derive(Clone, Copy)]
-pub(crate) struct OrderCheckpoint {
+pub(crate) struct TurnOrderCheckpoint {
     taken: usize,
     refused: usize,
 }
@@ -193,12 +193,12 @@ impl<'a> TurnOrder<'a> {
 
     /// The current state, to which [`TurnOrder::undo_to`] returns, until the next
     /// [`TurnOrder::settle`].
-    pub(crate) fn checkpoint(&self) -> OrderCheckpoint {
-        OrderCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
+    pub(crate) fn checkpoint(&self) -> TurnOrderCheckpoint {
+        TurnOrderCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
     }
 
     /// Removes every turn taken since `checkpoint`, and forgets that turns were refused since.
-    pub(crate) fn undo_to(&mut self, checkpoint: OrderCheckpoint) {
+    pub(crate) fn undo_to(&mut self, checkpoint: TurnOrderCheckpoint) {
         self.give_back(checkpoint.taken);
         for turn in self.refused.drain(checkpoint.refused..) {
             self.state[turn] = TurnState::Unknown;
@@ -232,7 +232,7 @@ impl<'a> TurnOrder<'a> {
         }
         self.marks += 2;
         let (behind, ahead) = (self.marks - 1, self.marks);
-        let mut sides = [SearchFront::new(b, behind), SearchFront::new(a, ahead)];
+        let mut sides = [CycleSearchFrontier::new(b, behind), CycleSearchFrontier::new(a, ahead)];
         self.mark[b as usize] = behind;
         self.mark[a as usize] = ahead;
         while sides.iter().all(|side| side.head < side.found.len()) {
@@ -376,14 +376,14 @@ impl AdjacencyLists {
 }
 
 /// One of the two searches for a cycle, forward or backward.
-struct SearchFront {
+struct CycleSearchFrontier {
     found: Vec<u32>,
     head: usize,
     work: usize,
     mark: u32,
 }
 
-impl SearchFront {
+impl CycleSearchFrontier {
     fn new(start: u32, mark: u32) -> Self {
         Self { found: vec![start], head: 0, work: 0, mark }
     }

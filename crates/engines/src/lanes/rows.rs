@@ -5,14 +5,14 @@ use fabric::tables::{DestinationBundles, ForwardingTree, Routing};
 
 /// The distinct rows of a routing table: rows towards the terminals of one switch are often equal.
 /// There is one row per layer and working terminal, with number `layer * terminals + terminal`.
-pub(super) struct DistinctRows {
+pub(super) struct DistinctTableRows {
     /// The rows that differ from the previous distinct row towards the same switch, in order.
     pub(super) distinct: Vec<usize>,
     /// All other rows, each with the distinct row that it equals.
     pub(super) alike: Vec<(usize, usize)>,
 }
 
-impl DistinctRows {
+impl DistinctTableRows {
     /// Compares the rows of `routing`. O(terminals * entries that can differ).
     pub(super) fn of(routing: &Routing) -> Self {
         let on: &Topology = routing.topology();

@@ -5,7 +5,7 @@
 use super::order::{ChannelOrder, up_then_down};
 use super::spanning::SpanningTree;
 use super::turns::TurnCounter;
-use super::within::{LaneOrder, RouteGrower};
+use super::within::{LaneChannelOrder, RouteGrower};
 use crate::lanes::order::TurnOrder;
 use crate::sssp::endpoints_per_switch;
 use crate::trees::NextHopTree;
@@ -26,7 +26,7 @@ pub(super) struct LanePlan<'a> {
     /// The lane of each destination, by layer and destination switch.
     lane_of: Vec<Vec<u8>>,
     /// The channel orders; empty where every lane allows all shortest routes to its destinations.
-    lanes: Vec<LaneOrder>,
+    lanes: Vec<LaneChannelOrder>,
 }
 
 impl<'a> LanePlan<'a> {
@@ -85,7 +85,7 @@ impl<'a> LanePlan<'a> {
         for (lane, assigned) in assigned.into_iter().enumerate() {
             watch.tick("lanes", lane as u64, lanes as u64)?;
             if let Some(whole) = assigned.whole {
-                self.lanes.push(LaneOrder::new(self.on, whole.places()));
+                self.lanes.push(LaneChannelOrder::new(self.on, whole.places()));
                 continue;
             }
             let mut random = Stream::new(seed, "channels", lane as u64);
@@ -98,7 +98,7 @@ impl<'a> LanePlan<'a> {
                 &mut random,
             );
             order.improve();
-            self.lanes.push(LaneOrder::new(self.on, order.places()));
+            self.lanes.push(LaneChannelOrder::new(self.on, order.places()));
             unsettled.extend(assigned.all);
         }
         if lanes > 1 {
@@ -185,7 +185,7 @@ impl<'a> LanePlan<'a> {
     /// Finds the next hops towards `to`. If some switch with endpoints has no route by hops that
     /// fit any choice of the switches further on, then such switches, and those on their routes,
     /// take the hops at the latest places that exist.
-    fn grow(&self, grower: &mut RouteGrower<'_>, to: SwitchId, lane: &LaneOrder) {
+    fn grow(&self, grower: &mut RouteGrower<'_>, to: SwitchId, lane: &LaneChannelOrder) {
         grower.grow(to, lane, &[]);
         let mut lost: Vec<usize> = self.lost(grower).collect();
         if !lost.is_empty() {

@@ -89,8 +89,8 @@ impl<'a> TurnCounter<'a> {
         let turns: Vec<(u32, u32, f64)> = self.used.iter().map(one).collect();
         self.drain();
         TurnTraffic {
-            into: TrafficRows::new(channels, turns.iter().map(|&(a, b, t)| (b, a, t))),
-            out_of: TrafficRows::new(channels, turns.iter().copied()),
+            into: TurnTrafficLists::new(channels, turns.iter().map(|&(a, b, t)| (b, a, t))),
+            out_of: TurnTrafficLists::new(channels, turns.iter().copied()),
         }
     }
 }
@@ -98,18 +98,18 @@ impl<'a> TurnCounter<'a> {
 /// The traffic of all turns that have any.
 pub(super) struct TurnTraffic {
     /// By the channel that a turn leads to: the channel it comes from, and the traffic.
-    pub(super) into: TrafficRows,
+    pub(super) into: TurnTrafficLists,
     /// By the channel that a turn comes from: the channel it leads to, and the traffic.
-    pub(super) out_of: TrafficRows,
+    pub(super) out_of: TurnTrafficLists,
 }
 
 /// For each channel, a list of other channels with the traffic of the turn.
-pub(super) struct TrafficRows {
+pub(super) struct TurnTrafficLists {
     first: Vec<u32>,
     entries: Vec<(u32, f64)>,
 }
 
-impl TrafficRows {
+impl TurnTrafficLists {
     fn new(channels: usize, all: impl Iterator<Item = (u32, u32, f64)> + Clone) -> Self {
         let mut first = vec![0; channels + 1];
         for (row, _, _) in all.clone() {

@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 type NextHop = (ChannelId, u32);
 
 /// The channel order of one lane, prepared for the search for routes.
-pub(super) struct LaneOrder {
+pub(super) struct LaneChannelOrder {
     /// The place of each channel; a turn to a later place is allowed.
     pub(super) places: Vec<u32>,
     /// By arc of the graph, from a switch to its neighbour: the neighbour, and the place of the
@@ -22,7 +22,7 @@ pub(super) struct LaneOrder {
     latest: Vec<ChannelId>,
 }
 
-impl LaneOrder {
+impl LaneChannelOrder {
     pub(super) fn new(on: &Topology, places: Vec<u32>) -> Self {
         let graph = on.graph();
         let arcs =
@@ -100,7 +100,7 @@ impl<'a> RouteGrower<'a> {
     /// Finds which switches have routes towards `to`, and how many hops these have if each is as
     /// short as possible. A switch takes the next hop at the last place, which leaves the switches
     /// before it the most choice. The search ends when every switch has a route. O(arcs).
-    pub(super) fn reach(&mut self, to: SwitchId, lane: &LaneOrder) {
+    pub(super) fn reach(&mut self, to: SwitchId, lane: &LaneChannelOrder) {
         self.start(to);
         self.order.push(to.0);
         let (graph, mut head) = (self.on.graph(), 0);
@@ -126,7 +126,12 @@ impl<'a> RouteGrower<'a> {
 
     /// Finds next hops towards `to`: for every switch the hops on its shortest routes. Switches
     /// with a `forced` hop have no other. O(arcs).
-    pub(super) fn grow(&mut self, to: SwitchId, lane: &LaneOrder, forced: &[Option<ChannelId>]) {
+    pub(super) fn grow(
+        &mut self,
+        to: SwitchId,
+        lane: &LaneChannelOrder,
+        forced: &[Option<ChannelId>],
+    ) {
         let graph = self.on.graph();
         let places = &lane.places;
         self.start(to);

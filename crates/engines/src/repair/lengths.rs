@@ -2,7 +2,7 @@
 
 use base::{Interrupted, SwitchId, TerminalId, Watch};
 use fabric::network::Topology;
-use fabric::tables::{Routing, TerminalHops};
+use fabric::tables::{Routing, TerminalNextHops};
 use std::collections::BTreeMap;
 
 /// Route lengths in hops between switches, before and after a repair.
@@ -22,7 +22,7 @@ impl RouteLengths {
         let on = new.topology();
         let (sources, total) =
             (new.sources(), u64::from(new.layers()) * on.terminals().len() as u64);
-        let (mut before, mut after) = (HopCounts::default(), HopCounts::default());
+        let (mut before, mut after) = (TerminalHopCounts::default(), TerminalHopCounts::default());
         let mut routes = BTreeMap::new();
         for (done, to) in new.destinations().enumerate() {
             if done % 256 == 0 {
@@ -71,8 +71,8 @@ impl RouteLengths {
 
 /// The hops from every switch to one terminal.
 #[derive(Default)]
-struct HopCounts {
-    hops: TerminalHops,
+struct TerminalHopCounts {
+    hops: TerminalNextHops,
     depth: Vec<u32>,
     trail: Vec<usize>,
 }
@@ -82,7 +82,7 @@ const NEVER: u32 = u32::MAX;
 /// The mark of a switch whose route is not measured yet.
 const OPEN: u32 = u32::MAX - 1;
 
-impl HopCounts {
+impl TerminalHopCounts {
     /// Measures the routes to a terminal. O(switches).
     fn measure(&mut self, routing: &Routing, (layer, terminal): (u32, TerminalId)) {
         let on: &Topology = routing.topology();
@@ -99,7 +99,7 @@ impl HopCounts {
             while self.depth[at] == OPEN {
                 self.depth[at] = NEVER; // a route that returns to this switch never arrives
                 self.trail.push(at);
-                if self.hops.channel[at] == TerminalHops::NONE {
+                if self.hops.channel[at] == TerminalNextHops::NONE {
                     break;
                 }
                 at = self.hops.next[at] as usize;

@@ -33,7 +33,7 @@
 
 use crate::check_connected;
 use crate::lanes::acyclic;
-use crate::lanes::order::{OrderCheckpoint, TurnOrder, VirtualChannel};
+use crate::lanes::order::{TurnOrder, TurnOrderCheckpoint, VirtualChannel};
 use crate::sssp::endpoints_per_switch;
 use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
 use cut_off::{CutOffFinder, CutOffPart, ExitPath};
@@ -82,7 +82,7 @@ pub struct ServiceLevelChange {
 /// meaning. The reason: a packet that has its level from before a step and meets entries from after
 /// it takes turns that no proof covers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ChangeSafety {
+pub enum TableChangeSafety {
     /// Entries may change in any order.
     AnyOrder,
     /// Entries must change in the order of the list.
@@ -116,7 +116,7 @@ pub struct RepairedTables {
     /// must change.
     pub management: (u64, u64),
     /// Whether traffic can go on while the entries change.
-    pub safety: ChangeSafety,
+    pub safety: TableChangeSafety,
     /// The lengths of routes before and after.
     pub lengths: RouteLengths,
 }
@@ -419,12 +419,12 @@ impl<'a> RepairState<'a> {
     }
 
     /// The current state of the turn order, for [`Self::undo_to`]; `None` without an order.
-    fn checkpoint(&self) -> Option<OrderCheckpoint> {
+    fn checkpoint(&self) -> Option<TurnOrderCheckpoint> {
         self.order.as_ref().map(TurnOrder::checkpoint)
     }
 
     /// Removes the turns taken since `checkpoint`.
-    fn undo_to(&mut self, checkpoint: Option<OrderCheckpoint>) {
+    fn undo_to(&mut self, checkpoint: Option<TurnOrderCheckpoint>) {
         if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
             order.undo_to(checkpoint);
         }
@@ -625,22 +625,22 @@ impl<'a> RepairState<'a> {
         }));
     }
 
-    fn safety(&self) -> ChangeSafety {
+    fn safety(&self) -> TableChangeSafety {
         if self.order.is_none() {
-            return ChangeSafety::Unknown;
+            return TableChangeSafety::Unknown;
         }
         match self.live {
             OldRoutesInUse::OtherDestinations => {
                 let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
-                ChangeSafety::Draining(format!(
+                TableChangeSafety::Draining(format!(
                     "{n} {name} new routes: the old and new routes together would have a cycle on \
                      the old lanes"
                 ))
             }
-            _ if self.waits => ChangeSafety::InSteps,
-            _ if self.in_order => ChangeSafety::InOrder,
-            _ => ChangeSafety::AnyOrder,
+            _ if self.waits => TableChangeSafety::InSteps,
+            _ if self.in_order => TableChangeSafety::InOrder,
+            _ => TableChangeSafety::AnyOrder,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! A repair as a measure: what fails, and what it takes to repair the tables.
 
-use super::{ChangeSafety, RepairedTables, repair};
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
+use super::{RepairedTables, TableChangeSafety, repair};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, SwitchId, TerminalId, Watch};
 use fabric::network::{FailedPart, Failures};
 use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
@@ -58,7 +58,7 @@ pub struct RepairRecord {
     /// The number of these routes that became shorter.
     pub shorter_routes: u64,
     /// How many of these routes changed from one number of hops to another.
-    pub hops_changes: Vec<HopsChange>,
+    pub hops_changes: Vec<RouteLengthChange>,
     /// Entries that drop packets for a time.
     pub stopped_entries: u64,
     /// Whether the entries can change under traffic without deadlock: "in any order", "in the order
@@ -72,7 +72,7 @@ pub struct RepairRecord {
     /// For a repair in steps: the entries that drop packets until they change.
     pub stops: Vec<TableEntry>,
     /// The paths that change their service level, in a safe order.
-    pub level_changes: Vec<PathLevelChange>,
+    pub level_changes: Vec<PathServiceLevelChange>,
     /// The entries that change, in a safe order.
     pub changes: Vec<PortChange>,
 }
@@ -80,7 +80,7 @@ pub struct RepairRecord {
 /// Routes whose length changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "NewHops")]
-pub struct HopsChange {
+pub struct RouteLengthChange {
     /// Their hops before the repair.
     pub was: u32,
     /// Their hops after the repair.
@@ -119,7 +119,7 @@ pub struct PortChange {
 /// A path that changes its service level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "NewLevel")]
-pub struct PathLevelChange {
+pub struct PathServiceLevelChange {
     /// The path: its first switch, and where it leads.
     #[serde(flatten)]
     pub path: TableEntry,
@@ -129,7 +129,7 @@ pub struct PathLevelChange {
     pub level: u8,
 }
 
-impl Stage for RepairParams {
+impl ExperimentStage for RepairParams {
     const NAME: &'static str = "repair";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -138,7 +138,7 @@ impl Stage for RepairParams {
             ColumnType::Whole,
             "entries",
             "table entries towards endpoints that change",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "least_changed_entries",
@@ -146,7 +146,7 @@ impl Stage for RepairParams {
             ColumnType::Whole,
             "entries",
             "entries that every repair changes",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "changed_service_levels",
@@ -154,7 +154,7 @@ impl Stage for RepairParams {
             ColumnType::Whole,
             "paths",
             "paths whose service level changes",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "longer_routes",
@@ -162,7 +162,7 @@ impl Stage for RepairParams {
             ColumnType::Whole,
             "routes",
             "routes that become longer",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "safe",
@@ -170,7 +170,7 @@ impl Stage for RepairParams {
             ColumnType::Text,
             "",
             "how entries can change under traffic",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
     ];
 
@@ -211,14 +211,14 @@ impl RepairRecord {
             }
         };
         let (safe, why) = match &done.safety {
-            ChangeSafety::AnyOrder => ("in any order", None),
-            ChangeSafety::InOrder => ("in the order given", None),
-            ChangeSafety::InSteps => ("in steps", None),
-            ChangeSafety::Draining(why) => ("after draining", Some(why)),
-            ChangeSafety::Unknown => ("unknown", None),
+            TableChangeSafety::AnyOrder => ("in any order", None),
+            TableChangeSafety::InOrder => ("in the order given", None),
+            TableChangeSafety::InSteps => ("in steps", None),
+            TableChangeSafety::Draining(why) => ("after draining", Some(why)),
+            TableChangeSafety::Unknown => ("unknown", None),
         };
         let switches: BTreeSet<u32> = done.changes.iter().map(|c| c.switch.0).collect();
-        let level_changes = done.levels.iter().map(|c| PathLevelChange {
+        let level_changes = done.levels.iter().map(|c| PathServiceLevelChange {
             path: entry(c.source, c.to),
             was: c.level.0,
             level: c.level.1,
@@ -231,7 +231,7 @@ impl RepairRecord {
         let (mean, max) = (done.lengths.mean(), done.lengths.max());
         let (longer_routes, shorter_routes) = done.lengths.changed();
         let new_hops =
-            |(&(was, hops), &routes): (&(u32, u32), &u64)| HopsChange { was, hops, routes };
+            |(&(was, hops), &routes): (&(u32, u32), &u64)| RouteLengthChange { was, hops, routes };
         let hops_changes = done.lengths.routes.iter().filter(|((was, hops), _)| was != hops);
         Self {
             changed_entries: done.changes.len() as u64,
@@ -262,7 +262,7 @@ impl RepairRecord {
 fn steps(done: &RepairedTables) -> Vec<String> {
     let (stops, levels, changes) = (done.stops.len(), done.levels.len(), done.changes.len());
     let mut all = Vec::new();
-    if levels + changes == 0 || done.safety == ChangeSafety::Unknown {
+    if levels + changes == 0 || done.safety == TableChangeSafety::Unknown {
         return all;
     }
     let before = |all: &[String]| match all.len() {
@@ -273,10 +273,12 @@ fn steps(done: &RepairedTables) -> Vec<String> {
         format!("the senders of {} take new service levels (`level_changes`)", of(levels, "path"));
     let in_order = format!("{} one after the other, in order (`changes`)", change(changes));
     match done.safety {
-        ChangeSafety::Unknown => {}
-        ChangeSafety::AnyOrder => all.push(format!("{} in any order (`changes`)", change(changes))),
-        ChangeSafety::InOrder => all.push(in_order),
-        ChangeSafety::InSteps => {
+        TableChangeSafety::Unknown => {}
+        TableChangeSafety::AnyOrder => {
+            all.push(format!("{} in any order (`changes`)", change(changes)));
+        }
+        TableChangeSafety::InOrder => all.push(in_order),
+        TableChangeSafety::InSteps => {
             if stops > 0 {
                 let drop = if stops == 1 { "drops" } else { "drop" };
                 all.push(format!("{} {drop} packets (`stops`)", of(stops, "entry")));
@@ -290,7 +292,7 @@ fn steps(done: &RepairedTables) -> Vec<String> {
                 all.push(in_order);
             }
         }
-        ChangeSafety::Draining(_) => {
+        TableChangeSafety::Draining(_) => {
             all.push("nobody sends to the endpoints of `changes` and `level_changes`".to_owned());
             let to_them = "every packet to them has left, also those that wait at their senders";
             all.push(format!("wait until {to_them}"));

@@ -5,7 +5,7 @@ use super::plug::Plug;
 /// The contents of a network's file that are no part of the network, with remarks on them. A
 /// network with more failures has the same ones. The comparison of two networks ignores them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct FileRemainder {
+pub struct OmittedFileContents {
     /// What was left out, or understood otherwise than it is written: one line each.
     pub remarks: Vec<String>,
     /// Cables with both ends at one switch. They carry no traffic.

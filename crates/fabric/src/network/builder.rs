@@ -1,7 +1,7 @@
 //! A network under construction: its parts are collected, ports are chosen, and all is checked.
 
 use super::{
-    Cable, Endpoint, FileRemainder, Link, Plug, PortPeer, Recipe, Switch, Terminal, Topology,
+    Cable, Endpoint, Link, OmittedFileContents, Plug, PortPeer, Recipe, Switch, Terminal, Topology,
 };
 use crate::geometry::Geometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
@@ -21,7 +21,7 @@ pub struct Builder {
     endpoints: Vec<Endpoint>,
     terminals: Vec<Terminal>,
     geometry: Geometry,
-    aside: FileRemainder,
+    aside: OmittedFileContents,
 }
 
 impl From<&Topology> for Builder {
@@ -92,7 +92,7 @@ impl Builder {
     }
 
     /// Sets the contents of the network's file that are no part of the network.
-    pub fn set_aside(&mut self, aside: FileRemainder) {
+    pub fn set_aside(&mut self, aside: OmittedFileContents) {
         self.aside = aside;
     }
 

@@ -8,7 +8,7 @@ mod recipe;
 mod renamed;
 mod same;
 
-pub use aside::FileRemainder;
+pub use aside::OmittedFileContents;
 pub use builder::Builder;
 pub use failures::{FailedPart, Failures, lost_in};
 pub use plug::Plug;
@@ -268,7 +268,7 @@ pub struct Topology {
     attached: Vec<TerminalId>,
     vertex_transitive: bool,
     geometry: Geometry,
-    aside: FileRemainder,
+    aside: OmittedFileContents,
     /// [`Topology::digest`], computed at the first call; it does not depend on the geometry.
     digest: OnceLock<u64>,
 }
@@ -411,7 +411,7 @@ impl Topology {
     }
 
     /// The contents of the network's file that are no part of the network.
-    pub fn aside(&self) -> &FileRemainder {
+    pub fn aside(&self) -> &OmittedFileContents {
         &self.aside
     }
 

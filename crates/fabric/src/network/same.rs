@@ -55,7 +55,7 @@ fn cable(cable: &Cable, hash: &mut DefaultHasher) {
 
 #[cfg(test)]
 mod tests {
-    use crate::geometry::{Geometry, PlaneForm};
+    use crate::geometry::{Geometry, PlaneStructure};
     use crate::network::{Builder, Cable, Recipe, Speed, Switch, Topology};
     use base::{EndpointId, LinkId, SwitchId, TerminalId};
     use serde_json::Map;
@@ -104,7 +104,7 @@ mod tests {
         assert!(plain == network(|_| {}) && plain.digest() == network(|_| {}).digest());
         let (zero, minus) = (network(cable(long(0.0))), network(cable(long(-0.0))));
         assert!(zero == minus && zero.digest() == minus.digest());
-        assert!(plain != network(|_| {}).with_geometry(Geometry::of(PlaneForm::Levels)));
+        assert!(plain != network(|_| {}).with_geometry(Geometry::of(PlaneStructure::Levels)));
     }
 
     #[test]

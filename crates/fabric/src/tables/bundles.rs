@@ -34,13 +34,13 @@ pub struct DestinationBundles<'a, D: Iterator> {
     from: Vec<u32>,
     open: Vec<u32>,
     /// Scratch: the knowledge about each switch, and the switches of the walk so far.
-    state: Vec<SwitchState>,
+    state: Vec<RouteEquality>,
     trail: Vec<usize>,
 }
 
 /// The knowledge about the routes from a switch to the destinations of a bundle.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum SwitchState {
+enum RouteEquality {
     Unknown,
     Same,
     Differs,
@@ -59,7 +59,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
             differs: vec![false; switches],
             from: Vec::new(),
             open: Vec::new(),
-            state: vec![SwitchState::Unknown; switches],
+            state: vec![RouteEquality::Unknown; switches],
             trail: Vec::new(),
         }
     }
@@ -91,7 +91,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
         let on = self.routing.topology();
         let tree = self.routing.tree(layer, self.terminals[0]);
         let others = &self.terminals[1..];
-        self.state.fill(SwitchState::Unknown);
+        self.state.fill(RouteEquality::Unknown);
         self.open.clear();
         for v in (0..self.state.len()).filter(|&v| tree.is_own(v)) {
             let hop = |port: u16| on.hop(SwitchId::from(v), port);
@@ -101,7 +101,7 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
                 other != own && hop(other) != hop(own)
             };
             if others.iter().any(leads_away) {
-                self.state[v] = SwitchState::Differs;
+                self.state[v] = RouteEquality::Differs;
                 self.open.push(v as u32);
             }
         }
@@ -114,17 +114,17 @@ impl<'a, D: Iterator<Item = (u32, TerminalId)>> DestinationBundles<'a, D> {
         for v in 0..self.state.len() {
             let mut walk = RouteWalk::new(on, tree, SwitchId::from(v));
             self.trail.clear();
-            while self.state[walk.at().ix()] == SwitchState::Unknown {
+            while self.state[walk.at().ix()] == RouteEquality::Unknown {
                 self.trail.push(walk.at().ix());
                 // a route that returns to this switch has met no difference
-                self.state[walk.at().ix()] = SwitchState::Same;
+                self.state[walk.at().ix()] = RouteEquality::Same;
                 if walk.next().is_none() {
                     break;
                 }
             }
             let found = self.state[walk.at().ix()];
             self.trail.iter().for_each(|&w| self.state[w] = found);
-            if found == SwitchState::Differs {
+            if found == RouteEquality::Differs {
                 self.differs[v] = true;
                 self.from.push(v as u32);
             }

@@ -6,15 +6,15 @@ use base::{ChannelId, SwitchId};
 
 /// The hops of all switches towards one terminal.
 #[derive(Default)]
-pub struct TerminalHops {
-    /// The channel by which each switch forwards; [`TerminalHops::NONE`] where it delivers or
+pub struct TerminalNextHops {
+    /// The channel by which each switch forwards; [`TerminalNextHops::NONE`] where it delivers or
     /// drops.
     pub channel: Vec<u32>,
     /// The switch that this channel leads to.
     pub next: Vec<u32>,
 }
 
-impl TerminalHops {
+impl TerminalNextHops {
     /// The mark of a switch that forwards by no channel.
     pub const NONE: u32 = u32::MAX;
 

@@ -12,8 +12,8 @@ mod sl2vl;
 mod walk;
 
 pub use bundles::{DestinationBundle, DestinationBundles};
-pub use hops::TerminalHops;
+pub use hops::TerminalNextHops;
 pub use routing::{LaneAssignment, RouteStarts, Routing, ServiceLevels, TrafficSources};
 pub use rows::{ForwardingTree, NO_ROUTE, TableDraft};
-pub use sl2vl::{PortPairs, Sl2Vl, Sl2VlPortTables};
+pub use sl2vl::{PortPairNumbering, Sl2Vl, Sl2VlPortTables};
 pub use walk::{ForwardingEntries, Hop, LaneWalk, RouteTurns, RouteWalk};

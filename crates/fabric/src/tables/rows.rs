@@ -81,7 +81,7 @@ impl PartialEq for ForwardingTree<'_> {
 
 /// The position of the entries towards one terminal in [`ForwardingTables`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct EntryPlace {
+struct TableEntryPosition {
     row: u32,
     /// The number of the terminal's own entries, and their begin in the list of own entries.
     count: u16,
@@ -95,14 +95,14 @@ pub(super) struct ForwardingTables {
     rows: Vec<u16>,
     own: Vec<u16>,
     /// The positions by `layer * terminals + terminal`.
-    places: Vec<EntryPlace>,
+    places: Vec<TableEntryPosition>,
 }
 
 impl ForwardingTables {
     /// The entries towards a terminal, by `layer * terminals + terminal`.
     #[inline]
     pub(super) fn tree(&self, of: usize) -> ForwardingTree<'_> {
-        let EntryPlace { row, count, own } = self.places[of];
+        let TableEntryPosition { row, count, own } = self.places[of];
         let at = row as usize * self.switches;
         ForwardingTree {
             row: &self.rows[at..at + self.switches],
@@ -154,12 +154,12 @@ impl ForwardingTables {
     pub(super) fn read(from: &mut ByteReader<'_>, switches: usize, trees: usize) -> Option<Self> {
         let rows = from.array(u16::from_le_bytes)?;
         let own = from.array(u16::from_le_bytes)?;
-        let places = from.array(|[a, b, c, d, e, f, rest @ ..]: [u8; 14]| EntryPlace {
+        let places = from.array(|[a, b, c, d, e, f, rest @ ..]: [u8; 14]| TableEntryPosition {
             row: u32::from_le_bytes([a, b, c, d]),
             count: u16::from_le_bytes([e, f]),
             own: u64::from_le_bytes(rest) as usize,
         })?;
-        let fits = |place: &EntryPlace| {
+        let fits = |place: &TableEntryPosition| {
             let end = (place.row as usize + 1).checked_mul(switches);
             let own_end = place.own.checked_add(usize::from(place.count));
             end.is_some_and(|end| end <= rows.len())
@@ -191,7 +191,8 @@ impl<'a> TableDraft<'a> {
     /// Tables without routes. Row 0 belongs to the terminals without a route.
     pub fn new(on: &'a Topology, layers: u32) -> Self {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let places = vec![EntryPlace { row: 0, count: 0, own: 0 }; layers as usize * terminals];
+        let places =
+            vec![TableEntryPosition { row: 0, count: 0, own: 0 }; layers as usize * terminals];
         let mut rows =
             Vec::with_capacity(switches * (1 + layers as usize * on.edge_switches().len()));
         rows.resize(switches, NO_ROUTE);
@@ -327,7 +328,7 @@ impl<'a> TableDraft<'a> {
         let (row, count) = ((at / row.len()) as u32, count as u16);
         let all = &mut self.tables.own;
         for (j, &x) in of.iter().enumerate() {
-            self.tables.places[x] = EntryPlace { row, count, own: all.len() };
+            self.tables.places[x] = TableEntryPosition { row, count, own: all.len() };
             let mine = &own[j * wide..(j + 1) * wide];
             if kept.len() == wide {
                 all.extend_from_slice(mine);

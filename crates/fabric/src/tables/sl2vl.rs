@@ -37,13 +37,13 @@ impl Sl2Vl {
 /// The numbers of all pairs of an in-port and an out-port of each switch, with the management port
 /// 0.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PortPairs {
+pub struct PortPairNumbering {
     ports: Vec<u16>,
     /// The number of the first pair of each switch, then the number of all pairs.
     first: Vec<usize>,
 }
 
-impl PortPairs {
+impl PortPairNumbering {
     /// The numbers of the pairs of ports of `on`. O(switches).
     pub fn new(on: &Topology) -> Self {
         let ports: Vec<u16> = on.switches().iter().map(|s| s.ports + 1).collect();

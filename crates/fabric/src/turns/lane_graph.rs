@@ -7,7 +7,7 @@
 use super::DependencyNumbering;
 use crate::Topology;
 use crate::tables::{
-    DestinationBundles, RouteStarts, RouteWalk, Routing, ServiceLevels, Sl2Vl, TerminalHops,
+    DestinationBundles, RouteStarts, RouteWalk, Routing, ServiceLevels, Sl2Vl, TerminalNextHops,
 };
 use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
 use std::collections::HashMap;
@@ -30,7 +30,8 @@ pub fn each_channel_turn(
     mut visit: impl FnMut(ChannelId, ChannelId),
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
-    let (mut hops, mut walked) = (TerminalHops::default(), vec![usize::MAX; on.switches().len()]);
+    let (mut hops, mut walked) =
+        (TerminalNextHops::default(), vec![usize::MAX; on.switches().len()]);
     let (mut walk, mut done) = (0, 0);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let mut bundles = DestinationBundles::new(routing, destinations);
@@ -149,7 +150,7 @@ fn lanes_through(
         each_channel_turn(routing, destinations, watch, note)?;
         return Ok(all);
     }
-    let (mut hops, mut through) = (TerminalHops::default(), vec![0_u16; switches]);
+    let (mut hops, mut through) = (TerminalNextHops::default(), vec![0_u16; switches]);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let mut bundles = DestinationBundles::new(routing, destinations);
     let mut done = 0;
@@ -175,7 +176,7 @@ fn lanes_through(
                     }
                 };
                 let mut at = source.ix();
-                while through[at] & own != own && hops.channel[at] != TerminalHops::NONE {
+                while through[at] & own != own && hops.channel[at] != TerminalNextHops::NONE {
                     through[at] |= own;
                     at = hops.next[at] as usize;
                 }

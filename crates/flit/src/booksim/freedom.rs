@@ -8,7 +8,7 @@
 //! the channels that a packet in it may request next. If these dependencies have no cycle, the
 //! channels can be ordered, and that order is the witness.
 
-use super::routing::{ExploredGuide, ExploredPosition, PossibleStep};
+use super::routing::{EnumerableRouting, PossibleStep, RoutingSearchPosition};
 use base::{Interrupted, Watch};
 use paths::wiring::{CableEnd, Wiring};
 use std::fmt;
@@ -74,7 +74,7 @@ impl fmt::Display for Counterexample {
 /// # Errors
 /// [`Interrupted`] when `watch` says so.
 pub fn prove(
-    guide: &dyn ExploredGuide,
+    guide: &dyn EnumerableRouting,
     wiring: &Wiring,
     watch: &dyn Watch,
 ) -> Result<Verdict<ChannelOrder, Counterexample>, Interrupted> {
@@ -118,7 +118,7 @@ type DependencyEdge = (u32, u32);
 
 /// The search for the dependencies between the channels of a network.
 struct DependencySearch<'a> {
-    guide: &'a dyn ExploredGuide,
+    guide: &'a dyn EnumerableRouting,
     wiring: &'a Wiring,
     all: u32,
     /// For each router, the index of its first port in a list of the ports of all routers.
@@ -137,7 +137,7 @@ struct DependencySearch<'a> {
 }
 
 impl<'a> DependencySearch<'a> {
-    fn new(guide: &'a dyn ExploredGuide, wiring: &'a Wiring) -> Self {
+    fn new(guide: &'a dyn EnumerableRouting, wiring: &'a Wiring) -> Self {
         let (mut first, mut pairs) = (vec![0], vec![0]);
         for r in 0..wiring.routers() {
             let ports = wiring.ports(r).len();
@@ -184,8 +184,10 @@ impl<'a> DependencySearch<'a> {
             if place.router != goal {
                 let SearchState { router, in_port, lanes, note } = place;
                 found.clear();
-                self.guide
-                    .steps(&ExploredPosition { router, in_port, lanes, note, goal }, &mut found);
+                self.guide.steps(
+                    &RoutingSearchPosition { router, in_port, lanes, note, goal },
+                    &mut found,
+                );
                 for step in &found {
                     self.take(&place, step);
                 }

@@ -9,7 +9,7 @@ use paths::wiring::Wiring;
 
 /// The network of a configuration, by its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Network {
+pub enum BookSimNetwork {
     /// See [`networks::mesh`].
     Mesh {
         /// Number of routers in each dimension.
@@ -60,7 +60,7 @@ pub enum Network {
     },
 }
 
-impl Network {
+impl BookSimNetwork {
     /// Its routers, ports and wires.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 
 use paths::lengths::PathLengths;
 use paths::select::RailSelection;
-use traffic::times::StretchedPackets;
+use traffic::times::TimeScaledPackets;
 
 /// The assignment of packets to sources that create none themselves.
 #[derive(Debug, Clone, Copy)]
@@ -12,7 +12,7 @@ pub struct RailAssignment<'a> {
     /// The rule that selects the rail for a packet.
     pub rail: RailSelection,
     /// The list of packets with their times; none if packets are drawn from their class.
-    pub times: Option<StretchedPackets<'a>>,
+    pub times: Option<TimeScaledPackets<'a>>,
     /// Distances between routers; only for [`RailSelection::Shortest`].
     pub lengths: Option<&'a PathLengths>,
 }

@@ -1,8 +1,8 @@
 //! Invariants between cycles: no flit or credit is lost or created, and some packet can move on.
 
-use super::board::SharedBoard;
+use super::board::SharedRouterState;
 use super::context::next_place;
-use super::unit::RouterUnit;
+use super::unit::RouterState;
 use crate::router::RouterDesign;
 use paths::wiring::{CableEnd, Wiring};
 
@@ -21,8 +21,8 @@ pub struct BlockedPacket {
 
 /// All routers between two cycles, and the state that they share.
 pub(super) struct RouterAudit<'a, const N: usize, const W: usize, const M: usize> {
-    pub(super) units: Vec<&'a RouterUnit<N, W, M>>,
-    pub(super) board: &'a SharedBoard,
+    pub(super) units: Vec<&'a RouterState<N, W, M>>,
+    pub(super) board: &'a SharedRouterState,
     pub(super) wiring: &'a Wiring,
     pub(super) router: &'a RouterDesign,
     pub(super) stride: u32,
@@ -79,7 +79,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
     /// Flits in buffers and in flight to buffers.
     pub(super) fn flits(&self) -> u64 {
         let in_flight = self.in_flight();
-        let of = |unit: &&RouterUnit<N, W, M>| {
+        let of = |unit: &&RouterState<N, W, M>| {
             let lanes = self.lanes_of(unit);
             let first = unit.word as usize * 64;
             lanes.map(|i| u64::from(unit.count[i]) + u64::from(in_flight[first + i])).sum::<u64>()
@@ -116,7 +116,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         sum
     }
 
-    fn lanes_of(&self, unit: &RouterUnit<N, W, M>) -> impl Iterator<Item = usize> {
+    fn lanes_of(&self, unit: &RouterState<N, W, M>) -> impl Iterator<Item = usize> {
         let (stride, lanes) = (self.stride, usize::from(self.lanes));
         (0..unit.ports as usize).flat_map(move |p| (p << stride)..(p << stride) + lanes)
     }
@@ -175,7 +175,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
 
     /// For each router and output lane, the input lane whose packet holds it.
     fn holders(&self) -> Vec<Vec<Option<usize>>> {
-        let of = |unit: &&RouterUnit<N, W, M>| {
+        let of = |unit: &&RouterState<N, W, M>| {
             let mut holders = vec![None; N];
             for i in self.lanes_of(unit).filter(|&i| unit.has_lane(i)) {
                 holders[usize::from(unit.out[i])] = Some(i);

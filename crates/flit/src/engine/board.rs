@@ -93,7 +93,7 @@ impl BitCalendar {
 
 /// The state that all threads share.
 #[derive(Debug)]
-pub(super) struct SharedBoard {
+pub(super) struct SharedRouterState {
     /// The positions of the fields in a flit's word.
     pub(super) layout: FlitLayout,
     /// The flits in all input buffers.

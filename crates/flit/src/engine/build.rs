@@ -2,19 +2,19 @@
 
 use super::assignment::RailAssignment;
 use super::audit::{BlockedPacket, RouterAudit};
-use super::board::{BitCalendar, SharedBoard, SharedWords};
+use super::board::{BitCalendar, SharedRouterState, SharedWords};
 use super::context::{ANY, CycleContext, WHOLE};
-use super::extra::RouterExtras;
+use super::extra::FullRouterState;
 use super::part::ThreadRouters;
 use super::rail_queue::RailQueue;
 use super::source::{EndpointSource, PacketSupply};
 use super::tally::Tally;
-use super::unit::{CreditLink, OutputLink, RouterUnit};
+use super::unit::{CreditLink, OutputLink, RouterState};
 use crate::router::{PriorityRule, RouterDesign};
 use base::Refusal;
 use base::seed::FastStream;
 use base::team::{ThreadBarrier, together};
-use paths::guide::Guide;
+use paths::guide::RoutingGuide;
 use paths::wiring::{CableEnd, Wiring};
 use paths::word::{COUNTED, FlitLayout};
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub struct EngineSetup<'a> {
     /// Its routers.
     pub router: &'a RouterDesign,
     /// The routing.
-    pub guide: &'a dyn Guide,
+    pub guide: &'a dyn RoutingGuide,
     /// The traffic.
     pub classes: &'a [InjectionClass],
     /// The urgency of each class, used if the router prioritises by class.
@@ -142,7 +142,7 @@ pub(super) struct RouterEngine<
     setup: EngineSetup<'a>,
     guide: &'a G,
     layout: FlitLayout,
-    board: SharedBoard,
+    board: SharedRouterState,
     parts: Vec<ThreadRouters<N, W, M>>,
     first_port: Vec<u32>,
     now: u32,
@@ -157,7 +157,7 @@ pub(super) struct RouterEngine<
     fronts: Vec<(u32, bool)>,
 }
 
-impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
+impl<'a, G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
     RouterEngine<'a, G, N, W, M, S>
 {
     pub(super) fn new(setup: EngineSetup<'a>, guide: &'a G) -> Result<Self, Refusal> {
@@ -169,7 +169,7 @@ impl<'a, G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, cons
         let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
         let compared = if compares_rails(setup) { wiring.endpoints().len() } else { 0 };
         let far = if sees_far(setup) { places.ports } else { 0 };
-        let board = SharedBoard {
+        let board = SharedRouterState {
             layout,
             rings: SharedWords::zeros(places.flits),
             wants: SharedWords::zeros(if router.routing_delay == 0 { places.flits } else { 0 }),
@@ -225,8 +225,8 @@ impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
     }
 }
 
-impl<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32> FlitEngine
-    for RouterEngine<'_, G, N, W, M, S>
+impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
+    FlitEngine for RouterEngine<'_, G, N, W, M, S>
 {
     fn now(&self) -> u32 {
         self.now
@@ -471,11 +471,11 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     setup: EngineSetup<'_>,
     places: &RouterOffsets,
     router: u32,
-) -> Result<RouterUnit<N, W, M>, Refusal> {
+) -> Result<RouterState<N, W, M>, Refusal> {
     let EngineSetup { wiring, router: kind, .. } = setup;
     let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
     let words = places.words_of(router);
-    let mut unit = RouterUnit::new(router, FastStream::new(setup.seed, "router", router.into()));
+    let mut unit = RouterState::new(router, FastStream::new(setup.seed, "router", router.into()));
     let ring =
         |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
     unit.word = places.word[router as usize];
@@ -484,7 +484,8 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     let lanes = u32::from(kind.virtual_channels);
     let all = (unit.ports << stride) as usize;
     if !is_plain(setup) {
-        unit.extra = RouterExtras::new(kind, all, unit.ports as usize, setup.guide.has_choices());
+        unit.extra =
+            FullRouterState::new(kind, all, unit.ports as usize, setup.guide.has_choices());
     }
     for (port, p) in wiring.ports(router).iter().enumerate() {
         let first = port << stride;

@@ -2,9 +2,9 @@
 
 use super::build::{EngineSetup, FlitEngine, RouterEngine, is_plain};
 use super::context::ANY;
-use crate::booksim::routing::Anynet;
+use crate::booksim::routing::AnynetRouting;
 use base::Refusal;
-use paths::guide::Guide;
+use paths::guide::RoutingGuide;
 use paths::select::DetourGuide;
 
 /// The engine for this setup that has the smallest arrays in which its routers fit.
@@ -39,12 +39,12 @@ fn compiled_for_guide<'a>(
     if let Some(detours) = guide.downcast_ref::<DetourGuide>() {
         return engine_of(detours, setup);
     }
-    guide.downcast_ref::<Anynet>().and_then(|anynet| engine_of(anynet, setup))
+    guide.downcast_ref::<AnynetRouting>().and_then(|anynet| engine_of(anynet, setup))
 }
 
 /// The engine for `guide`, which is the setup's guide, if its routers are plain ones and none is
 /// very large.
-fn engine_of<'a, G: Guide>(
+fn engine_of<'a, G: RoutingGuide>(
     guide: &'a G,
     setup: EngineSetup<'a>,
 ) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
@@ -55,7 +55,7 @@ fn engine_of<'a, G: Guide>(
 }
 
 /// The engine for plain routers with `1 << S` lanes a port, if one is compiled for the size.
-fn sized<'a, G: Guide, const S: u32>(
+fn sized<'a, G: RoutingGuide, const S: u32>(
     guide: &'a G,
     setup: EngineSetup<'a>,
 ) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {

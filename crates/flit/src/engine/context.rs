@@ -1,7 +1,7 @@
 //! What all routers read while they step: the network, its traffic, and their view of queues.
 
 use super::assignment::RailAssignment;
-use super::board::{SharedBoard, SharedWords};
+use super::board::{SharedRouterState, SharedWords};
 use crate::router::{PriorityRule, RouterDesign};
 use paths::guide::{OutputRequest, QueueView};
 use paths::wiring::Wiring;
@@ -46,7 +46,7 @@ pub(super) struct CycleContext<'a, G: ?Sized> {
     /// The simulation ends before this cycle.
     pub(super) end: u32,
     pub(super) layout: FlitLayout,
-    pub(super) board: &'a SharedBoard,
+    pub(super) board: &'a SharedRouterState,
     /// The virtual channels of a port take `1 << stride` array elements.
     pub(super) stride: u32,
     /// Ring buffer size minus one. The size is a power of two, so `next_place` wraps with this
@@ -121,20 +121,20 @@ impl<G: ?Sized> CycleContext<'_, G> {
         &'b self,
         credits: &'b [u16; N],
         now: u32,
-    ) -> LocalView<'b, G, S, N> {
+    ) -> LocalQueueView<'b, G, S, N> {
         let full = self.full * u32::from(self.router.virtual_channels);
-        LocalView { credits, full, now, on: self }
+        LocalQueueView { credits, full, now, on: self }
     }
 
     /// The view that other routers have of this router's queues in cycle `now`.
-    pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> RemoteView<'_> {
+    pub(super) fn seen_from_afar(&self, router: u32, now: u32) -> RemoteQueueView<'_> {
         let used = &self.board.used[(now as usize + 1) % 2];
-        RemoteView { used, first_port: self.first_port, router }
+        RemoteQueueView { used, first_port: self.first_port, router }
     }
 }
 
 /// A router's view of its own queues, and of others as they were a cycle ago.
-pub(super) struct LocalView<'a, G: ?Sized, const S: u32, const N: usize> {
+pub(super) struct LocalQueueView<'a, G: ?Sized, const S: u32, const N: usize> {
     credits: &'a [u16; N],
     /// The number of credits of a port if the buffer behind it is empty.
     full: u32,
@@ -142,7 +142,7 @@ pub(super) struct LocalView<'a, G: ?Sized, const S: u32, const N: usize> {
     on: &'a CycleContext<'a, G>,
 }
 
-impl<G: ?Sized, const S: u32, const N: usize> QueueView for LocalView<'_, G, S, N> {
+impl<G: ?Sized, const S: u32, const N: usize> QueueView for LocalQueueView<'_, G, S, N> {
     #[inline]
     fn used(&self, port: u16) -> u32 {
         if S == 2 {
@@ -163,13 +163,13 @@ impl<G: ?Sized, const S: u32, const N: usize> QueueView for LocalView<'_, G, S, 
 }
 
 /// The view that other routers have of a router's queues: their state at the end of the last cycle.
-pub(super) struct RemoteView<'a> {
+pub(super) struct RemoteQueueView<'a> {
     used: &'a SharedWords,
     first_port: &'a [u32],
     router: u32,
 }
 
-impl QueueView for RemoteView<'_> {
+impl QueueView for RemoteQueueView<'_> {
     fn used(&self, port: u16) -> u32 {
         self.used_at(self.router, port)
     }

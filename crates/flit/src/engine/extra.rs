@@ -1,7 +1,7 @@
 //! The state of a router that is not a plain one: what its options and delays need.
 
 use super::allocate::{AllocationRequest, AllocatorState};
-use super::batch::StageBatch;
+use super::batch::StageBatchTimes;
 use crate::router::RouterDesign;
 use paths::guide::OutputRequest;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// The state that a full router has in addition to that of a plain one.
 #[derive(Debug, Default)]
-pub(super) struct RouterExtras {
+pub(super) struct FullRouterState {
     /// By input lane: the cycle in which its packet is routed or, after that, its output lane takes
     /// effect.
     pub(super) ready: Vec<u32>,
@@ -36,8 +36,8 @@ pub(super) struct RouterExtras {
     /// the cycle in which it may leave.
     pub(super) behind: Vec<VecDeque<(u64, u32)>>,
     /// The batches of routing and of the crossbar, if these stages are not pipelined.
-    pub(super) routed: StageBatch,
-    pub(super) crossing: StageBatch,
+    pub(super) routed: StageBatchTimes,
+    pub(super) crossing: StageBatchTimes,
     /// By input: the step of the last credit message, which carries all credits of that step.
     pub(super) credit_step: Vec<u64>,
     /// The requests of a step; the vector is kept to reuse its memory.
@@ -45,7 +45,7 @@ pub(super) struct RouterExtras {
     pub(super) desk: AllocatorState,
 }
 
-impl RouterExtras {
+impl FullRouterState {
     pub(super) fn new(
         router: &RouterDesign,
         lanes: usize,
@@ -66,8 +66,8 @@ impl RouterExtras {
             lane_turn: vec![0; inputs],
             tail_sent: vec![0; ports],
             behind: vec![VecDeque::new(); ports],
-            routed: StageBatch::default(),
-            crossing: StageBatch::default(),
+            routed: StageBatchTimes::default(),
+            crossing: StageBatchTimes::default(),
             credit_step: vec![u64::MAX; ports],
             asked: Vec::new(),
             desk: AllocatorState::new(lanes.max(inputs), lanes.max(outputs)),

@@ -11,9 +11,9 @@ use super::board::BitCalendar;
 use super::context::{ANY, CycleContext, WHOLE, packed, unpacked};
 use super::extra::NONE;
 use super::tally::{Tally, count};
-use super::unit::{RouterUnit, bits, bits_of};
+use super::unit::{RouterState, bits, bits_of};
 use crate::router::RouterDesign;
-use paths::guide::{Guide, PacketPosition};
+use paths::guide::{PacketPosition, RoutingGuide};
 use paths::wiring::CableEnd;
 use paths::word::{HEAD, HOP, PacketHeader};
 
@@ -27,8 +27,8 @@ pub(super) struct StepTime {
 
 /// Handles a packet that arrived from a channel and is at the front of an input lane in cycle
 /// `now`.
-pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+pub(super) fn arrived<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     i: usize,
     now: u32,
     on: &CycleContext<'_, G>,
@@ -38,8 +38,8 @@ pub(super) fn arrived<G: Guide + ?Sized, const N: usize, const W: usize, const M
 
 /// Handles a packet that is now at the front of an input lane. `since` holds the first step that
 /// may see it, and the cycle of that step.
-fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn front<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     i: usize,
     since: (u64, u32),
     on: &CycleContext<'_, G>,
@@ -63,8 +63,8 @@ fn front<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 }
 
 /// One step of a router.
-pub(super) fn step<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+pub(super) fn step<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     tally: &mut Tally,
     on: &CycleContext<'_, G>,
     calendar: &BitCalendar,
@@ -126,7 +126,7 @@ fn output_of<G: ?Sized>(i: usize, port: usize, on: &CycleContext<'_, G>) -> usiz
 
 /// Whether the buffer behind the crossbar has room for a flit.
 fn has_space<const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     port: usize,
     when: StepTime,
     most: Option<u32>,
@@ -141,8 +141,8 @@ fn has_space<const N: usize, const W: usize, const M: usize>(
 
 /// Allocates output lanes to packets of input lanes: pairs of input lane and output lane, each
 /// output lane once at most.
-fn ask_lanes<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn ask_lanes<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     when: StepTime,
 ) -> Vec<(usize, usize)> {
@@ -188,7 +188,7 @@ fn row<G: ?Sized>(i: usize, ports: u32, on: &CycleContext<'_, G>) -> u32 {
 
 /// Determines which input lanes keep their connection through the crossbar and which lose it.
 fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     when: StepTime,
 ) -> Vec<(usize, bool)> {
@@ -207,8 +207,8 @@ fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 }
 
 /// The flits that pass the crossbar in this step: pairs of input lane and crossbar output.
-fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn ask_crossbar<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     when: StepTime,
     lanes: &[(usize, usize)],
@@ -216,7 +216,7 @@ fn ask_crossbar<G: Guide + ?Sized, const N: usize, const W: usize, const M: usiz
     let kind = on.router;
     let mut asked = std::mem::take(&mut unit.extra.asked);
     asked.clear();
-    let urgency = |unit: &RouterUnit<N, W, M>, i: usize| {
+    let urgency = |unit: &RouterState<N, W, M>, i: usize| {
         i64::from(on.urgency(on.board.rings.get(unit.head[i] as usize), when.now))
     };
     let moving = unit.moving;
@@ -273,8 +273,8 @@ fn next_turn(v: usize, kind: &RouterDesign) -> u8 {
 }
 
 /// The ports for which a packet without an output lane requests the crossbar speculatively.
-fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn hoped<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     i: usize,
     when: StepTime,
@@ -304,7 +304,7 @@ fn hoped<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 /// request it.
 fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     asked: &mut Vec<AllocationRequest>,
-    unit: &RouterUnit<N, W, M>,
+    unit: &RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     (i, port): (usize, usize),
     urgency: i64,
@@ -335,8 +335,8 @@ fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 }
 
 /// Routes the packets that have waited for the routing delay: the guide names their outputs.
-fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn route<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     when: StepTime,
 ) {
@@ -351,8 +351,8 @@ fn route<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 }
 
 /// The outputs that the guide names for the packet at the front of an input lane.
-fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn ask_guide<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     i: usize,
     now: u32,
     on: &CycleContext<'_, G>,
@@ -374,7 +374,7 @@ fn ask_guide<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Assigns the granted output lanes to the packets.
 fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     when: StepTime,
     lanes: &[(usize, usize)],
@@ -395,8 +395,8 @@ fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Sends the front flit of an input lane through the crossbar. Returns whether the next flit of its
 /// packet has already arrived.
-fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn send<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     tally: &mut Tally,
     on: &CycleContext<'_, G>,
     calendar: &BitCalendar,
@@ -453,7 +453,7 @@ fn send<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
 /// The time at which a flit that is granted the crossbar now has passed it: the step after which it
 /// counts as behind the crossbar, and the cycle in which it may leave.
 fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     when: StepTime,
     on: &CycleContext<'_, G>,
 ) -> (u64, u32) {
@@ -473,8 +473,8 @@ fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 }
 
 /// The output that a head flit will request at the next router, for lookahead.
-fn look_ahead<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn look_ahead<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     (out, lane): (usize, usize),
     flit: &mut u64,
     now: u32,
@@ -489,7 +489,7 @@ fn look_ahead<G: Guide + ?Sized, const N: usize, const W: usize, const M: usize>
 
 /// Handles credits that returned for an output lane, which may become free.
 pub(super) fn credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     x: usize,
     on: &CycleContext<'_, G>,
 ) {

@@ -2,27 +2,27 @@
 
 use super::board::BitCalendar;
 use super::context::{ANY, CycleContext};
-use super::source::StagingCycle;
+use super::source::PacketMeasurementRule;
 use super::tally::Tally;
-use super::unit::RouterUnit;
-use paths::guide::Guide;
+use super::unit::RouterState;
+use paths::guide::RoutingGuide;
 
 /// Sends what the endpoints of a router inject in cycle `now`.
 #[inline]
 pub(super) fn inject<
-    G: Guide + ?Sized,
+    G: RoutingGuide + ?Sized,
     const S: u32,
     const N: usize,
     const W: usize,
     const M: usize,
 >(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     now: u32,
     on: &CycleContext<'_, G>,
     tally: &mut Tally,
     calendar: &BitCalendar,
 ) {
-    let when = StagingCycle::new(now, on);
+    let when = PacketMeasurementRule::new(now, on);
     for source in &mut unit.sources {
         if source.wake > now {
             continue;
@@ -50,7 +50,7 @@ pub(super) fn inject<
 /// Handles a credit that returned to an endpoint for a lane of the router: once all credits are
 /// back and the tail flit has left, another packet may take the lane.
 pub(super) fn lane_credited<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     lane: usize,
     on: &CycleContext<'_, G>,
 ) {

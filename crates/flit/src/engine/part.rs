@@ -5,15 +5,15 @@ use super::full::{self, StepTime};
 use super::inject::{inject, lane_credited};
 use super::plain::{self, StepScratch};
 use super::tally::{Tally, count_arrived};
-use super::unit::{RouterUnit, bits_of};
+use super::unit::{RouterState, bits_of};
 use base::team::ThreadBarrier;
-use paths::guide::{Guide, QueueView};
+use paths::guide::{QueueView, RoutingGuide};
 use std::ops::Range;
 
 /// The routers of one thread.
 #[derive(Debug)]
 pub(super) struct ThreadRouters<const N: usize, const W: usize, const M: usize> {
-    pub(super) units: Vec<RouterUnit<N, W, M>>,
+    pub(super) units: Vec<RouterState<N, W, M>>,
     pub(super) tally: Tally,
 }
 
@@ -31,7 +31,7 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
 
     /// Simulates `cycles` in windows of `window` cycles, within which threads need no data from one
     /// another.
-    pub(super) fn run<G: Guide + ?Sized, const S: u32>(
+    pub(super) fn run<G: RoutingGuide + ?Sized, const S: u32>(
         &mut self,
         cycles: Range<u32>,
         window: u32,
@@ -58,8 +58,8 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
 
 /// Simulates one router for one cycle.
 #[inline]
-fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn visit<G: RoutingGuide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     scratch: &mut StepScratch<N, M>,
     tally: &mut Tally,
     now: u32,
@@ -95,7 +95,7 @@ fn visit<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
 /// Publishes the queue lengths of the rails of these endpoints, so that their other rails can
 /// compare.
 fn publish_backlogs<G: ?Sized, const N: usize, const W: usize, const M: usize>(
-    unit: &RouterUnit<N, W, M>,
+    unit: &RouterState<N, W, M>,
     now: u32,
     on: &CycleContext<'_, G>,
 ) {
@@ -109,8 +109,8 @@ fn publish_backlogs<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 
 /// Takes what arrives at a router: flits, credits, and credits for its endpoints.
 #[inline]
-fn take<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn take<G: RoutingGuide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     now: u32,
     on: &CycleContext<'_, G>,
 ) {

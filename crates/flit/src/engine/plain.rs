@@ -11,8 +11,8 @@
 use super::board::BitCalendar;
 use super::context::CycleContext;
 use super::tally::{Tally, count};
-use super::unit::{RouterUnit, bits_of};
-use paths::guide::{Guide, PacketPosition};
+use super::unit::{RouterState, bits_of};
+use paths::guide::{PacketPosition, RoutingGuide};
 use paths::word::{HOP, PacketHeader, TAIL};
 
 /// The key if there is no requester.
@@ -36,13 +36,13 @@ impl<const N: usize, const M: usize> StepScratch<N, M> {
 /// One step of a router in cycle `now`; flits have passed the crossbar in cycle `through`.
 #[inline(always)]
 pub(super) fn step<
-    G: Guide + ?Sized,
+    G: RoutingGuide + ?Sized,
     const S: u32,
     const N: usize,
     const W: usize,
     const M: usize,
 >(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     scratch: &mut StepScratch<N, M>,
     tally: &mut Tally,
     on: &CycleContext<'_, G>,
@@ -71,7 +71,7 @@ pub(super) fn step<
 /// packets. Returns the output lanes that are requested.
 #[inline(always)]
 fn ask_lanes<const N: usize, const W: usize, const M: usize>(
-    unit: &RouterUnit<N, W, M>,
+    unit: &RouterState<N, W, M>,
     scratch: &mut StepScratch<N, M>,
     stride: u32,
 ) -> [u64; W] {
@@ -108,7 +108,7 @@ fn key(number: usize, turn: u16) -> u32 {
 /// inputs. Returns the outputs that are requested.
 #[inline(always)]
 fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
-    unit: &RouterUnit<N, W, M>,
+    unit: &RouterState<N, W, M>,
     scratch: &mut StepScratch<N, M>,
     stride: u32,
 ) -> [u64; W] {
@@ -145,7 +145,7 @@ const ALL: [u64; 8] = [1, 3, 0xf, 0xff, 0xffff, 0xffff_ffff, u64::MAX, u64::MAX]
 /// lowest lane.
 #[inline(always)]
 fn lane_of<const N: usize, const W: usize, const M: usize>(
-    unit: &RouterUnit<N, W, M>,
+    unit: &RouterState<N, W, M>,
     port: usize,
     w: usize,
     mine: u64,
@@ -169,8 +169,8 @@ fn lane_of<const N: usize, const W: usize, const M: usize>(
 
 /// Routes the packets that have come to the front of their input lanes.
 #[inline(always)]
-fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+fn route<G: RoutingGuide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
+    unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     now: u32,
 ) {
@@ -198,7 +198,7 @@ fn route<G: Guide + ?Sized, const S: u32, const N: usize, const W: usize, const 
 /// Assigns the granted output lanes to the packets.
 #[inline(always)]
 fn give_lanes<const N: usize, const W: usize, const M: usize>(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     scratch: &mut StepScratch<N, M>,
     asked: [u64; W],
 ) {
@@ -224,14 +224,14 @@ fn give_lanes<const N: usize, const W: usize, const M: usize>(
 /// endpoint), the cycle of its arrival there.
 #[inline(always)]
 fn give<
-    G: Guide + ?Sized,
+    G: RoutingGuide + ?Sized,
     const S: u32,
     const ENDS: bool,
     const N: usize,
     const W: usize,
     const M: usize,
 >(
-    unit: &mut RouterUnit<N, W, M>,
+    unit: &mut RouterState<N, W, M>,
     scratch: &mut StepScratch<N, M>,
     out: usize,
     on: &CycleContext<'_, G>,

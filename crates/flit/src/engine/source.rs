@@ -8,7 +8,7 @@ use super::rail_queue::RailQueue;
 use super::tally::{ClassTally, Tally};
 use crate::router::PriorityRule;
 use base::seed::FastStream;
-use paths::guide::{Guide, PacketPosition};
+use paths::guide::{PacketPosition, RoutingGuide};
 use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
 use traffic::process::{InjectionClass, SourceClock as Clock};
 
@@ -31,14 +31,14 @@ pub(super) struct EndpointSource {
     /// Lanes that are not occupied by a packet of this endpoint, a bit each.
     free: u32,
     /// The packets that it sends, by class.
-    streams: Box<[ClassStream]>,
+    streams: Box<[ClassPacketStream]>,
     /// The random numbers for destinations, sizes, creation times and lanes.
     random: FastStream,
 }
 
 /// The packets of one class that an endpoint sends.
 #[derive(Debug)]
-struct ClassStream {
+struct ClassPacketStream {
     /// The cycle in which the next packet is created.
     created: u32,
     /// The process that creates packets; none if the endpoint creates no packets of this class.
@@ -74,7 +74,7 @@ impl EndpointSource {
         end: u32,
         mut random: FastStream,
     ) -> Self {
-        let stream = |(mut clock, queue): PacketSupply| ClassStream {
+        let stream = |(mut clock, queue): PacketSupply| ClassPacketStream {
             created: next_creation(clock.as_mut(), 0, end, &mut random),
             most: clock.as_ref().and_then(Clock::most).unwrap_or(0),
             clock,
@@ -85,7 +85,7 @@ impl EndpointSource {
             want: 0,
             queue,
         };
-        let streams: Box<[ClassStream]> = makers.into_iter().map(stream).collect();
+        let streams: Box<[ClassPacketStream]> = makers.into_iter().map(stream).collect();
         let wake = streams.iter().map(|s| s.created.min(s.next_assigned())).min().unwrap_or(NEVER);
         Self { wake, endpoint, port, last_class: 0, delay, free: u32::MAX, streams, random }
     }
@@ -133,7 +133,7 @@ impl EndpointSource {
 
     /// Frees a lane whose credits have all returned, unless a packet is partly sent into it.
     pub(super) fn release(&mut self, channel: usize) {
-        let sends = |s: &ClassStream| s.left > 0 && s.flit & HEAD == 0;
+        let sends = |s: &ClassPacketStream| s.left > 0 && s.flit & HEAD == 0;
         if !self.streams.iter().any(|s| sends(s) && usize::from(s.lane) == channel) {
             self.free |= 1 << channel;
         }
@@ -142,9 +142,9 @@ impl EndpointSource {
     /// Sends a flit of this cycle into one of the `open` lanes: the flit and its lane. Only for
     /// plain routers and one class.
     #[inline(always)]
-    pub(super) fn only<G: Guide + ?Sized, const S: u32>(
+    pub(super) fn only<G: RoutingGuide + ?Sized, const S: u32>(
         &mut self,
-        when: StagingCycle,
+        when: PacketMeasurementRule,
         open: u32,
         on: &CycleContext<'_, G>,
         tally: &mut Tally,
@@ -175,9 +175,9 @@ impl EndpointSource {
 
     /// As [`EndpointSource::only`], for any routers and classes; `enter` is, for each lane, the
     /// ring index for its next flit.
-    pub(super) fn any<G: Guide + ?Sized>(
+    pub(super) fn any<G: RoutingGuide + ?Sized>(
         &mut self,
-        when: StagingCycle,
+        when: PacketMeasurementRule,
         open: u32,
         on: &CycleContext<'_, G>,
         tally: &mut Tally,
@@ -208,14 +208,14 @@ impl EndpointSource {
             self.last_class = class as u8;
             (lane, stream.send::<G, ANY>((when.now, enter[place]), &mut self.free, on, of))
         });
-        let due = |s: &ClassStream| s.due(when.now).min(s.next_assigned());
+        let due = |s: &ClassPacketStream| s.due(when.now).min(s.next_assigned());
         self.wake = self.streams.iter().map(due).min().unwrap_or(NEVER);
         sent
     }
 
     /// The class that sends a flit in this cycle into one of the `open` lanes.
     #[inline]
-    fn choose<G: Guide + ?Sized>(
+    fn choose<G: RoutingGuide + ?Sized>(
         &mut self,
         now: u32,
         open: u32,
@@ -250,7 +250,7 @@ impl EndpointSource {
     }
 
     /// Whether the next flit of a class can enter one of the `open` lanes.
-    fn can_go<G: Guide + ?Sized>(
+    fn can_go<G: RoutingGuide + ?Sized>(
         &mut self,
         class: usize,
         now: u32,
@@ -270,7 +270,7 @@ impl EndpointSource {
 
     /// The output that a head flit will request at its first router, for lookahead.
     #[inline(never)]
-    fn look_ahead<G: Guide + ?Sized>(
+    fn look_ahead<G: RoutingGuide + ?Sized>(
         &mut self,
         class: usize,
         lane: u8,
@@ -286,13 +286,13 @@ impl EndpointSource {
     }
 }
 
-impl ClassStream {
+impl ClassPacketStream {
     /// Stages the next packet of its class; no packet is staged and one is due.
     #[inline(always)]
     fn stage<G: ?Sized, const S: u32>(
         &mut self,
         (endpoint, class): (u32, u32),
-        when: StagingCycle,
+        when: PacketMeasurementRule,
         random: &mut FastStream,
         on: &CycleContext<'_, G>,
         of: &InjectionClass,
@@ -404,7 +404,7 @@ fn turn(last: u8, allowed: u32, open: u32) -> u8 {
 
 /// A cycle, and the rule by which packets staged in it are marked as measured.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StagingCycle {
+pub(super) struct PacketMeasurementRule {
     now: u32,
     /// Whether all packets staged in it are marked.
     counts: bool,
@@ -412,7 +412,7 @@ pub(super) struct StagingCycle {
     late_before: u32,
 }
 
-impl StagingCycle {
+impl PacketMeasurementRule {
     #[inline]
     pub(super) fn new<G: ?Sized>(now: u32, on: &CycleContext<'_, G>) -> Self {
         let is_late = on.counts_late && now >= on.counted.end;

@@ -5,7 +5,7 @@
 //! length, so access needs no bounds check.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::extra::RouterExtras;
+use super::extra::FullRouterState;
 use super::source::EndpointSource;
 use base::seed::FastStream;
 use paths::guide::OutputRequest;
@@ -40,7 +40,7 @@ pub(super) struct CreditLink {
 ///
 /// `N` lanes, `W` = `N` / 64 words of masks and `M` ports, all powers of two.
 #[derive(Debug)]
-pub(super) struct RouterUnit<const N: usize, const W: usize, const M: usize> {
+pub(super) struct RouterState<const N: usize, const W: usize, const M: usize> {
     // by input lane
     /// Ring index of the front flit.
     pub(super) head: [u32; N],
@@ -109,12 +109,12 @@ pub(super) struct RouterUnit<const N: usize, const W: usize, const M: usize> {
     /// Number of ports.
     pub(super) ports: u32,
     /// The additional state of a router that is not a plain one.
-    pub(super) extra: RouterExtras,
+    pub(super) extra: FullRouterState,
     /// The endpoints that send into it.
     pub(super) sources: Vec<EndpointSource>,
 }
 
-impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> RouterState<N, W, M> {
     /// An empty router.
     pub(super) fn new(router: u32, random: FastStream) -> Self {
         Self {
@@ -150,13 +150,13 @@ impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
             place: 0,
             words: 0,
             ports: 0,
-            extra: RouterExtras::default(),
+            extra: FullRouterState::default(),
             sources: Vec::new(),
         }
     }
 }
 
-impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> RouterState<N, W, M> {
     /// Whether the packet of an input lane has an output lane.
     pub(super) fn has_lane(&self, i: usize) -> bool {
         let has = self.moving[i / 64] | self.between[i / 64] | self.extra.with_lane(i / 64);
@@ -193,7 +193,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterUnit<N, W, M> {
 }
 
 /// Iterator over the set bits of several words, ascending.
-pub(super) struct MaskBits<const W: usize> {
+pub(super) struct MaskBitIterator<const W: usize> {
     masks: [u64; W],
     word: usize,
     /// The bits of the current word that are still to come.
@@ -202,24 +202,24 @@ pub(super) struct MaskBits<const W: usize> {
 
 /// The set bits of `masks`, ascending.
 #[inline(always)]
-pub(super) fn bits<const W: usize>(masks: [u64; W]) -> MaskBits<W> {
-    MaskBits { masks, word: 0, rest: masks[0] }
+pub(super) fn bits<const W: usize>(masks: [u64; W]) -> MaskBitIterator<W> {
+    MaskBitIterator { masks, word: 0, rest: masks[0] }
 }
 
 /// The set bits of a mask's word `w`, ascending, numbered within the whole mask.
 #[inline(always)]
-pub(super) fn bits_of(w: usize, mask: u64) -> WordBits {
-    WordBits { first: w * 64, rest: mask }
+pub(super) fn bits_of(w: usize, mask: u64) -> WordBitIterator {
+    WordBitIterator { first: w * 64, rest: mask }
 }
 
 /// Iterator over the set bits of one word of a mask, ascending.
-pub(super) struct WordBits {
+pub(super) struct WordBitIterator {
     /// The number of the word's lowest bit within the mask.
     first: usize,
     rest: u64,
 }
 
-impl Iterator for WordBits {
+impl Iterator for WordBitIterator {
     type Item = usize;
 
     #[inline(always)]
@@ -233,7 +233,7 @@ impl Iterator for WordBits {
     }
 }
 
-impl<const W: usize> Iterator for MaskBits<W> {
+impl<const W: usize> Iterator for MaskBitIterator<W> {
     type Item = usize;
 
     #[inline(always)]

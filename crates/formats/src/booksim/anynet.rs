@@ -20,7 +20,7 @@ const LONGEST: u32 = 1_000_000;
 
 /// A network of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Anynet {
+pub struct AnynetNetwork {
     neighbours: Vec<Vec<PortNeighbour>>,
     endpoints: Vec<Vec<u32>>,
     router_of: Vec<u32>,
@@ -35,7 +35,7 @@ pub struct PortNeighbour {
     pub latency: u32,
 }
 
-impl Anynet {
+impl AnynetNetwork {
     /// The neighbours of each router, by ascending number: the order of its ports.
     pub fn neighbours(&self) -> &[Vec<PortNeighbour>] {
         &self.neighbours
@@ -87,7 +87,7 @@ impl Anynet {
 /// Where a line is not understood, a number would be taken by `BookSim` for something else than
 /// it says, a pair of routers has two links, an endpoint is on two routers, numbers have gaps, or
 /// a router is not reached.
-pub fn read(text: &str, name: &str) -> Result<Anynet, Refusal> {
+pub fn read(text: &str, name: &str) -> Result<AnynetNetwork, Refusal> {
     let mut lines = AnynetLines::default();
     for (i, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split(' ').filter(|w| !w.is_empty()).collect();
@@ -174,7 +174,7 @@ impl AnynetLines {
         Ok(())
     }
 
-    fn finish(self) -> Result<Anynet, Refusal> {
+    fn finish(self) -> Result<AnynetNetwork, Refusal> {
         gap("router", self.routers.iter().copied())?;
         gap("node", self.endpoints.keys().copied())?;
         let size = self.routers.len();
@@ -208,7 +208,7 @@ impl AnynetLines {
             let why = format!("no path leads from router 0 to router {cut}");
             return Err(Refusal::new("router", why, "BookSim ends where a router is not reached"));
         }
-        Ok(Anynet { neighbours, endpoints, router_of })
+        Ok(AnynetNetwork { neighbours, endpoints, router_of })
     }
 }
 

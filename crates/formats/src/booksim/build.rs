@@ -8,7 +8,7 @@ use super::config::{
 };
 use super::keys::KEYS;
 use super::note::UnusedKeyNote;
-use super::settings::Settings;
+use super::settings::BookSimSettings;
 use super::text::call;
 use base::Refusal;
 use base::words::did_you_mean;
@@ -45,7 +45,7 @@ const HALVES: [&str; 8] = [
     "dim_order",
 ];
 
-pub(super) fn config(s: &Settings<'_>) -> Result<BookSimConfig, Refusal> {
+pub(super) fn config(s: &BookSimSettings<'_>) -> Result<BookSimConfig, Refusal> {
     let polarfly = KEYS.iter().any(|k| k.polarfly && s.is_set(k.name))
         || POLARFLY.contains(&s.shown("routing_function"));
     let network = network(s, polarfly)?;
@@ -79,7 +79,7 @@ pub(super) fn config(s: &Settings<'_>) -> Result<BookSimConfig, Refusal> {
     })
 }
 
-fn network(s: &Settings<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> {
+fn network(s: &BookSimSettings<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> {
     let name = s.shown("topology");
     let wires = s.flag("use_noc_latency")?;
     if polarfly && name != "anynet" {
@@ -135,7 +135,7 @@ fn network(s: &Settings<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> 
 }
 
 /// `k^n * each`; refused where that is too large.
-fn power(s: &Settings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
+fn power(s: &BookSimSettings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
     let size = u64::from(k).checked_pow(n).and_then(|p| p.checked_mul(each));
     size.filter(|size| *size <= MOST_ROUTERS).ok_or_else(|| {
         let why = format!("k {k} and n {n} make too large a network");
@@ -143,7 +143,7 @@ fn power(s: &Settings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
     })
 }
 
-fn flatfly(s: &Settings<'_>, wires: bool) -> Result<BookSimNetwork, Refusal> {
+fn flatfly(s: &BookSimSettings<'_>, wires: bool) -> Result<BookSimNetwork, Refusal> {
     let (k, n) = (s.at_least("k", 2)?, s.at_least("n", 1)?);
     let (x, xr) = (s.at_least("x", 1)?, s.at_least("xr", 1)?);
     if n > 4 {
@@ -170,7 +170,11 @@ fn flatfly(s: &Settings<'_>, wires: bool) -> Result<BookSimNetwork, Refusal> {
 }
 
 /// The name of the routing function, where the network has it and the channels are enough.
-fn function(s: &Settings<'_>, network: &BookSimNetwork, vcs: u32) -> Result<&'static str, Refusal> {
+fn function(
+    s: &BookSimSettings<'_>,
+    network: &BookSimNetwork,
+    vcs: u32,
+) -> Result<&'static str, Refusal> {
     let key = "routing_function";
     let (topology, name) = (s.shown("topology"), s.shown(key));
     let known = FUNCTIONS.iter().find(|(t, _)| *t == topology).map_or(&[][..], |(_, names)| names);
@@ -210,7 +214,11 @@ fn function(s: &Settings<'_>, network: &BookSimNetwork, vcs: u32) -> Result<&'st
     }
 }
 
-fn vc_policy(s: &Settings<'_>, network: &BookSimNetwork, vcs: u32) -> Result<VcPolicy, Refusal> {
+fn vc_policy(
+    s: &BookSimSettings<'_>,
+    network: &BookSimNetwork,
+    vcs: u32,
+) -> Result<VcPolicy, Refusal> {
     let key = "vc_policy";
     match s.shown(key) {
         "any" => Ok(Any),
@@ -227,7 +235,7 @@ fn vc_policy(s: &Settings<'_>, network: &BookSimNetwork, vcs: u32) -> Result<VcP
     }
 }
 
-fn router(s: &Settings<'_>) -> Result<RouterSettings, Refusal> {
+fn router(s: &BookSimSettings<'_>) -> Result<RouterSettings, Refusal> {
     only(s, "router", "iq")?;
     only(s, "buffer_policy", "private")?;
     let num_vcs = s.at_least("num_vcs", 1)?;
@@ -287,7 +295,7 @@ fn router(s: &Settings<'_>) -> Result<RouterSettings, Refusal> {
 
 /// Flits in the buffer of a virtual channel: `vc_buf_size`, or, where `buf_size` is set, its share
 /// of that.
-fn buffer(s: &Settings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
+fn buffer(s: &BookSimSettings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
     let shared = s.int("buf_size");
     if shared == 0 {
         let help = format!("at least {num_vcs}, or -1 for vc_buf_size");
@@ -305,7 +313,7 @@ fn buffer(s: &Settings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
     }
 }
 
-fn only(s: &Settings<'_>, name: &str, supported: &str) -> Result<(), Refusal> {
+fn only(s: &BookSimSettings<'_>, name: &str, supported: &str) -> Result<(), Refusal> {
     let value = s.shown(name);
     if value == supported {
         return Ok(());
@@ -314,7 +322,7 @@ fn only(s: &Settings<'_>, name: &str, supported: &str) -> Result<(), Refusal> {
     Err(s.refusal(name, format!("{value} is not supported"), help))
 }
 
-fn allocator(s: &Settings<'_>, name: &str) -> Result<Allocator, Refusal> {
+fn allocator(s: &BookSimSettings<'_>, name: &str) -> Result<Allocator, Refusal> {
     let text = s.shown(name);
     match call(text).as_ref().map(|(name, arguments)| (*name, arguments.as_slice())) {
         Some(("islip", [])) => return Ok(Allocator::Islip { iterations: 1 }),
@@ -334,7 +342,7 @@ fn allocator(s: &Settings<'_>, name: &str) -> Result<Allocator, Refusal> {
     Err(s.refusal(name, format!("{text} is not supported"), help))
 }
 
-fn priority(s: &Settings<'_>) -> Result<PriorityRule, Refusal> {
+fn priority(s: &BookSimSettings<'_>) -> Result<PriorityRule, Refusal> {
     const NAMES: [(&str, PriorityRule); 4] = [
         ("none", PriorityRule::None),
         ("class", PriorityRule::Class),
@@ -351,7 +359,7 @@ fn priority(s: &Settings<'_>) -> Result<PriorityRule, Refusal> {
     Err(s.refusal("priority", format!("{text} is not supported"), help))
 }
 
-fn run(s: &Settings<'_>, polarfly: bool) -> Result<RunSettings, Refusal> {
+fn run(s: &BookSimSettings<'_>, polarfly: bool) -> Result<RunSettings, Refusal> {
     let simulation = match s.shown("sim_type") {
         "latency" => SimulationKind::Latency,
         "throughput" => SimulationKind::Throughput,

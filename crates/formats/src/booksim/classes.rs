@@ -1,7 +1,7 @@
 //! Traffic classes: what each sends, how long its packets are, how often, and how it is measured.
 
 use super::note::UnusedKeyNote;
-use super::settings::Settings;
+use super::settings::BookSimSettings;
 use super::text::{call, list, split};
 use super::traffic::pattern;
 use ::traffic::pattern::booksim::BookSimPattern as Pattern;
@@ -29,7 +29,7 @@ const MOST: u32 = 1024;
 
 /// One traffic class: its own process, queue and pattern at every endpoint.
 #[derive(Debug, Clone, PartialEq)]
-pub struct BookSimClass {
+pub struct BookSimTrafficClass {
     /// `traffic`.
     pub pattern: Pattern,
     /// `packet_size` with `packet_size_rate`: at least one.
@@ -59,7 +59,7 @@ pub struct BookSimClass {
     place: String,
 }
 
-impl BookSimClass {
+impl BookSimTrafficClass {
     /// Flits of a packet, on average.
     pub fn mean_flits(&self) -> f64 {
         mean_flits(&self.lengths)
@@ -118,8 +118,8 @@ pub enum InjectionRule {
 
 /// All classes, and notes on values that `BookSim` takes for something else than they say.
 pub(super) fn classes(
-    s: &Settings<'_>,
-) -> Result<(Vec<BookSimClass>, Vec<UnusedKeyNote>), Refusal> {
+    s: &BookSimSettings<'_>,
+) -> Result<(Vec<BookSimTrafficClass>, Vec<UnusedKeyNote>), Refusal> {
     let count = s.at_least("classes", 1)?;
     if count > MOST {
         return Err(s.refusal("classes", format!("{count} classes"), format!("at most {MOST}")));
@@ -166,7 +166,7 @@ pub(super) fn classes(
             let why = format!("{} is neither yes nor no", measured[c]);
             return Err(s.refusal("measure_stats", why, "0 or 1"));
         }
-        found.push(BookSimClass {
+        found.push(BookSimTrafficClass {
             pattern,
             lengths,
             packet_rate,
@@ -195,7 +195,11 @@ fn mean_flits(lengths: &[PacketLength]) -> f64 {
 
 /// The lengths of one class; the last weight holds for the lengths after it, and weights without a
 /// length are cut.
-fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<PacketLength>, Refusal> {
+fn lengths(
+    s: &BookSimSettings<'_>,
+    sizes: &str,
+    weights: &str,
+) -> Result<Vec<PacketLength>, Refusal> {
     let whole = |name: &str, text: &str, least: i32| -> Result<Vec<u32>, Refusal> {
         let text = if text.is_empty() { s.int(name).to_string() } else { text.to_owned() };
         let parsed = list(&text).and_then(|items| {
@@ -223,7 +227,7 @@ fn lengths(s: &Settings<'_>, sizes: &str, weights: &str) -> Result<Vec<PacketLen
 /// The injection process of one class, and a remark where it cannot make the load that the
 /// configuration asks for.
 fn injection(
-    s: &Settings<'_>,
+    s: &BookSimSettings<'_>,
     text: &str,
     load: f64,
 ) -> Result<(InjectionRule, Option<String>), Refusal> {

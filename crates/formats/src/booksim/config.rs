@@ -1,6 +1,6 @@
 //! A configuration as values: every key that is read, with its type.
 
-use super::classes::BookSimClass;
+use super::classes::BookSimTrafficClass;
 use super::note::UnusedKeyNote;
 use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 
@@ -18,7 +18,7 @@ pub struct BookSimConfig {
     /// The routers.
     pub router: RouterSettings,
     /// What is sent: one entry for each of `classes`.
-    pub classes: Vec<BookSimClass>,
+    pub classes: Vec<BookSimTrafficClass>,
     /// How long the simulation runs, and what ends it.
     pub run: RunSettings,
     /// Notes for the user on settings that have no effect, each with the reason.

@@ -2,7 +2,7 @@
 
 /// The kind of values that a key takes, with the default.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum ValueKind {
+pub enum ConfigValueKind {
     /// An integer.
     Int(i32),
     /// A decimal: an integer is refused, as `BookSim` does.
@@ -34,7 +34,7 @@ pub struct ConfigKey {
     /// The name.
     pub name: &'static str,
     /// What it takes.
-    pub kind: ValueKind,
+    pub kind: ConfigValueKind,
     /// What is done with it.
     pub usage: KeyUse,
     /// Whether only the `PolarFly` variant of `BookSim` has it.
@@ -44,8 +44,8 @@ pub struct ConfigKey {
 /// All keys, in the order of `BookSim`'s table, then those of the `PolarFly` variant and our own
 /// `vc_policy`.
 pub const KEYS: &[ConfigKey] = {
+    use ConfigValueKind::{Decimal, Decimals, Int, Ints, Seed, Word};
     use KeyUse::{Default, Read};
-    use ValueKind::{Decimal, Decimals, Int, Ints, Seed, Word};
     const FAIL: KeyUse = KeyUse::Nothing("no links fail");
     const ONE: KeyUse = KeyUse::Nothing("only a network of one router has it");
     const BUFFERS: KeyUse = KeyUse::Nothing("buffers are private");
@@ -187,15 +187,15 @@ pub const KEYS: &[ConfigKey] = {
     ]
 };
 
-const fn key(name: &'static str, kind: ValueKind, usage: KeyUse) -> ConfigKey {
+const fn key(name: &'static str, kind: ConfigValueKind, usage: KeyUse) -> ConfigKey {
     ConfigKey { name, kind, usage, polarfly: false }
 }
 
-const fn variant(name: &'static str, kind: ValueKind, usage: KeyUse) -> ConfigKey {
+const fn variant(name: &'static str, kind: ConfigValueKind, usage: KeyUse) -> ConfigKey {
     ConfigKey { name, kind, usage, polarfly: true }
 }
 
-impl ValueKind {
+impl ConfigValueKind {
     /// What may be written, in words.
     pub(super) fn words(self) -> &'static str {
         match self {

@@ -22,14 +22,14 @@ mod text;
 mod traffic;
 
 pub use ::traffic::pattern::booksim::BookSimPattern as Pattern;
-pub use anynet::{Anynet, PortNeighbour};
+pub use anynet::{AnynetNetwork, PortNeighbour};
 pub use build::FUNCTIONS;
-pub use classes::{BookSimClass, InjectionRule, PacketLength};
+pub use classes::{BookSimTrafficClass, InjectionRule, PacketLength};
 pub use config::{
     Allocator, BookSimConfig, BookSimNetwork, PriorityRule, RouterSettings, RunSettings,
     SimulationKind, VcPolicy,
 };
-pub use keys::{ConfigKey, KEYS, KeyUse, ValueKind};
+pub use keys::{ConfigKey, ConfigValueKind, KEYS, KeyUse};
 pub use note::UnusedKeyNote;
 pub use source::SettingsSource;
 
@@ -45,5 +45,5 @@ use base::Refusal;
 /// Where a text is not well formed, a key is unknown, or a value is of the wrong kind, not
 /// possible, or not supported.
 pub fn read(sources: &[SettingsSource<'_>]) -> Result<BookSimConfig, Refusal> {
-    build::config(&settings::Settings::read(sources)?)
+    build::config(&settings::BookSimSettings::read(sources)?)
 }

@@ -1,9 +1,9 @@
 //! The values of all keys, each with the place where it is set.
 
-use super::keys::{ConfigKey, KEYS, KeyUse, ValueKind};
+use super::keys::{ConfigKey, ConfigValueKind, KEYS, KeyUse};
 use super::note::UnusedKeyNote;
 use super::source::SettingsSource;
-use super::text::{WrittenValue, assignments, list, split};
+use super::text::{ValueLiteral, assignments, list, split};
 use base::Refusal;
 use base::words::did_you_mean;
 
@@ -11,31 +11,31 @@ use base::words::did_you_mean;
 ///
 /// `BookSim` keeps the number and the list of a key apart, and reads the list where there is one:
 /// a list once set wins over every number, also over one that is set later.
-pub(super) struct Settings<'a> {
-    slots: Vec<KeyValues<'a>>,
+pub(super) struct BookSimSettings<'a> {
+    slots: Vec<ConfigKeyValues<'a>>,
 }
 
 #[derive(Default, Clone)]
-struct KeyValues<'a> {
-    number: Option<SetValue<'a>>,
-    text: Option<SetValue<'a>>,
+struct ConfigKeyValues<'a> {
+    number: Option<ConfigKeyValue<'a>>,
+    text: Option<ConfigKeyValue<'a>>,
 }
 
 #[derive(Clone)]
-struct SetValue<'a> {
+struct ConfigKeyValue<'a> {
     value: &'a str,
     place: String,
     order: usize,
 }
 
-impl<'a> Settings<'a> {
+impl<'a> BookSimSettings<'a> {
     /// The values that `sources` set, taken in their order. O(text).
     ///
     /// # Errors
     /// Where the text is not well formed, a key is unknown, a value is of the wrong kind, or not
     /// supported.
     pub(super) fn read(sources: &[SettingsSource<'a>]) -> Result<Self, Refusal> {
-        let mut this = Self { slots: vec![KeyValues::default(); KEYS.len()] };
+        let mut this = Self { slots: vec![ConfigKeyValues::default(); KEYS.len()] };
         let mut order = 0;
         for source in sources {
             let (text, open) = match source {
@@ -55,7 +55,7 @@ impl<'a> Settings<'a> {
     fn set(
         &mut self,
         name: &str,
-        value: WrittenValue<'a>,
+        value: ValueLiteral<'a>,
         place: String,
         order: usize,
     ) -> Result<(), Refusal> {
@@ -69,8 +69,8 @@ impl<'a> Settings<'a> {
         let kind = KEYS[at].kind;
         let into = match (kind, value) {
             (
-                ValueKind::Int(_) | ValueKind::Ints(_) | ValueKind::Seed(_),
-                WrittenValue::Int(text),
+                ConfigValueKind::Int(_) | ConfigValueKind::Ints(_) | ConfigValueKind::Seed(_),
+                ValueLiteral::Int(text),
             ) => {
                 if text.parse::<i32>().is_err() {
                     let why = format!("{text} does not fit into 32 bits");
@@ -78,22 +78,25 @@ impl<'a> Settings<'a> {
                 }
                 &mut slot.number
             }
-            (ValueKind::Decimal(_) | ValueKind::Decimals(_), WrittenValue::Decimal(text)) => {
+            (
+                ConfigValueKind::Decimal(_) | ConfigValueKind::Decimals(_),
+                ValueLiteral::Decimal(text),
+            ) => {
                 if !text.parse::<f64>().is_ok_and(f64::is_finite) {
                     let why = format!("{text} is too large");
                     return Err(Refusal::new(here, why, kind.words()));
                 }
                 &mut slot.number
             }
-            (ValueKind::Word(_), WrittenValue::Word(_) | WrittenValue::List(_))
-            | (ValueKind::Ints(_) | ValueKind::Decimals(_), WrittenValue::List(_))
-            | (ValueKind::Seed(_), WrittenValue::Word("time")) => &mut slot.text,
+            (ConfigValueKind::Word(_), ValueLiteral::Word(_) | ValueLiteral::List(_))
+            | (ConfigValueKind::Ints(_) | ConfigValueKind::Decimals(_), ValueLiteral::List(_))
+            | (ConfigValueKind::Seed(_), ValueLiteral::Word("time")) => &mut slot.text,
             _ => {
                 let (is, help) = (of_kind(value), in_kind(kind, value));
                 return Err(Refusal::new(here, format!("{} is {is}", value.shown()), help));
             }
         };
-        *into = Some(SetValue { value: value.shown(), place, order });
+        *into = Some(ConfigKeyValue { value: value.shown(), place, order });
         Ok(())
     }
 
@@ -105,7 +108,7 @@ impl<'a> Settings<'a> {
             };
             let default = key.default();
             let same = match key.kind {
-                ValueKind::Word(_) => set.value == default,
+                ConfigValueKind::Word(_) => set.value == default,
                 _ => set.value.parse::<i64>().ok() == default.parse::<i64>().ok(),
             };
             if !same {
@@ -165,8 +168,9 @@ impl<'a> Settings<'a> {
     /// The integer of a key that takes one.
     pub(super) fn int(&self, name: &str) -> i32 {
         let (key, slot) = self.slot(name);
-        let (ValueKind::Int(default) | ValueKind::Ints(default) | ValueKind::Seed(default)) =
-            key.kind
+        let (ConfigValueKind::Int(default)
+        | ConfigValueKind::Ints(default)
+        | ConfigValueKind::Seed(default)) = key.kind
         else {
             return 0;
         };
@@ -177,7 +181,8 @@ impl<'a> Settings<'a> {
     /// The decimal of a key that takes one.
     pub(super) fn decimal(&self, name: &str) -> f64 {
         let (key, slot) = self.slot(name);
-        let (ValueKind::Decimal(default) | ValueKind::Decimals(default)) = key.kind else {
+        let (ConfigValueKind::Decimal(default) | ConfigValueKind::Decimals(default)) = key.kind
+        else {
             return 0.0;
         };
         let number = slot.number.as_ref().and_then(|set| set.value.parse().ok());
@@ -285,14 +290,14 @@ impl<'a> Settings<'a> {
         Refusal::new(place, why, help)
     }
 
-    fn slot(&self, name: &str) -> (&'static ConfigKey, &KeyValues<'a>) {
+    fn slot(&self, name: &str) -> (&'static ConfigKey, &ConfigKeyValues<'a>) {
         let at = KEYS.iter().position(|k| k.name == name).expect("only keys of the table are read");
         (&KEYS[at], &self.slots[at])
     }
 }
 
-impl<'a> KeyValues<'a> {
-    fn wins(&self) -> Option<&SetValue<'a>> {
+impl<'a> ConfigKeyValues<'a> {
+    fn wins(&self) -> Option<&ConfigKeyValue<'a>> {
         self.text.as_ref().or(self.number.as_ref())
     }
 }
@@ -301,37 +306,42 @@ impl ConfigKey {
     /// The default as it would be written.
     pub fn default(&self) -> String {
         match self.kind {
-            ValueKind::Int(n) | ValueKind::Ints(n) | ValueKind::Seed(n) => n.to_string(),
-            ValueKind::Decimal(x) | ValueKind::Decimals(x) => format!("{x:?}"),
-            ValueKind::Word(word) => word.to_owned(),
+            ConfigValueKind::Int(n) | ConfigValueKind::Ints(n) | ConfigValueKind::Seed(n) => {
+                n.to_string()
+            }
+            ConfigValueKind::Decimal(x) | ConfigValueKind::Decimals(x) => format!("{x:?}"),
+            ConfigValueKind::Word(word) => word.to_owned(),
         }
     }
 
     fn default_text(&self) -> &'static str {
         match self.kind {
-            ValueKind::Word(word) => word,
+            ConfigValueKind::Word(word) => word,
             _ => "",
         }
     }
 }
 
-fn of_kind(value: WrittenValue<'_>) -> &'static str {
+fn of_kind(value: ValueLiteral<'_>) -> &'static str {
     match value {
-        WrittenValue::Int(_) => "an integer",
-        WrittenValue::Decimal(_) => "a decimal",
-        WrittenValue::Word(_) => "a word",
-        WrittenValue::List(_) => "a list",
+        ValueLiteral::Int(_) => "an integer",
+        ValueLiteral::Decimal(_) => "a decimal",
+        ValueLiteral::Word(_) => "a word",
+        ValueLiteral::List(_) => "a list",
     }
 }
 
 /// What would be valid; the corrected value too where only a decimal point is missing or too much.
-fn in_kind(kind: ValueKind, value: WrittenValue<'_>) -> String {
+fn in_kind(kind: ConfigValueKind, value: ValueLiteral<'_>) -> String {
     let words = kind.words();
     match (kind, value) {
-        (ValueKind::Decimal(_) | ValueKind::Decimals(_), WrittenValue::Int(n)) => {
+        (ConfigValueKind::Decimal(_) | ConfigValueKind::Decimals(_), ValueLiteral::Int(n)) => {
             format!("write {n}.0: it takes {words}")
         }
-        (ValueKind::Int(_) | ValueKind::Ints(_) | ValueKind::Seed(_), WrittenValue::Decimal(x)) => {
+        (
+            ConfigValueKind::Int(_) | ConfigValueKind::Ints(_) | ConfigValueKind::Seed(_),
+            ValueLiteral::Decimal(x),
+        ) => {
             let whole = x.parse::<f64>().ok().filter(|x| x.fract() == 0.0 && x.abs() < 1e9);
             match whole {
                 Some(whole) => format!("write {whole}: it takes {words}"),

@@ -3,7 +3,7 @@
 
 #![expect(clippy::float_cmp, reason = "the decimals are those of the text")]
 
-use super::keys::{KEYS, ValueKind};
+use super::keys::{ConfigValueKind, KEYS};
 use super::*;
 use proptest::prelude::*;
 
@@ -143,7 +143,7 @@ fn lists_are_cut_to_the_classes() {
     let cut = |long: &'static str, short: &'static str| {
         let (long, short) = (with(&[long]).expect(long), with(&[short]).expect(short));
         assert_eq!(long.classes.len(), 2);
-        let plain = |config: &BookSimConfig| -> Vec<BookSimClass> { config.classes.clone() };
+        let plain = |config: &BookSimConfig| -> Vec<BookSimTrafficClass> { config.classes.clone() };
         assert_eq!(format!("{:?}", plain(&long)), format!("{:?}", plain(&short)));
         let note = long.notes.iter().find(|note| note.text.contains("the first 2 are taken"));
         assert!(note.is_some(), "{:?}", long.notes);
@@ -263,13 +263,15 @@ fn no_key_of_the_router_is_taken_in_silence() {
     for key in keys {
         // another value than the default is refused, noted, or in the configuration
         let values = match key.kind {
-            ValueKind::Int(usual) | ValueKind::Ints(usual) => vec![usual + 1, usual - 1],
+            ConfigValueKind::Int(usual) | ConfigValueKind::Ints(usual) => {
+                vec![usual + 1, usual - 1]
+            }
             _ => vec![1],
         };
         for value in values {
             let value = match key.kind {
-                ValueKind::Decimal(_) | ValueKind::Decimals(_) => "1.5".to_owned(),
-                ValueKind::Word(_) => "other".to_owned(),
+                ConfigValueKind::Decimal(_) | ConfigValueKind::Decimals(_) => "1.5".to_owned(),
+                ConfigValueKind::Word(_) => "other".to_owned(),
                 _ => value.to_string(),
             };
             let base = format!("{} = {value};", key.name);

@@ -4,7 +4,7 @@ use base::Refusal;
 
 /// The value to the right of a `=`, by its kind, as it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum WrittenValue<'a> {
+pub(super) enum ValueLiteral<'a> {
     /// `8`, `-1`.
     Int(&'a str),
     /// `0.5`, `.5`, `1e-3`.
@@ -17,9 +17,9 @@ pub(super) enum WrittenValue<'a> {
 
 /// One `key = value;` and the line where its key stands, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Assignment<'a> {
+pub(super) struct ConfigAssignment<'a> {
     pub(super) key: &'a str,
-    pub(super) value: WrittenValue<'a>,
+    pub(super) value: ValueLiteral<'a>,
     pub(super) line: usize,
 }
 
@@ -32,13 +32,13 @@ pub(super) fn assignments(
     text: &str,
     open: bool,
     place: impl Fn(usize) -> String,
-) -> Result<Vec<Assignment<'_>>, Refusal> {
+) -> Result<Vec<ConfigAssignment<'_>>, Refusal> {
     let mut scan = BookSimScanner { text, at: 0, line: 1 };
     let mut found = Vec::new();
     while let Some(first) = scan.token() {
         let line = scan.line;
         let wrong = |line: usize, why: String| Err(Refusal::new(place(line), why, GRAMMAR));
-        let BookSimToken::Value(WrittenValue::Word(key)) = first else {
+        let BookSimToken::Value(ValueLiteral::Word(key)) = first else {
             return wrong(line, format!("{} where a key should stand", first.shown()));
         };
         match scan.token() {
@@ -57,7 +57,7 @@ pub(super) fn assignments(
                 return wrong(scan.line, after(&before, ';', other));
             }
         }
-        found.push(Assignment { key, value, line });
+        found.push(ConfigAssignment { key, value, line });
     }
     Ok(found)
 }
@@ -71,7 +71,7 @@ fn after(what: &str, wanted: char, found: Option<BookSimToken<'_>>) -> String {
     format!("after `{what}` there is {found} where {wanted} should stand")
 }
 
-impl<'a> WrittenValue<'a> {
+impl<'a> ValueLiteral<'a> {
     /// The value as it is written.
     pub(super) fn shown(self) -> &'a str {
         let (Self::Int(s) | Self::Decimal(s) | Self::Word(s) | Self::List(s)) = self;
@@ -81,7 +81,7 @@ impl<'a> WrittenValue<'a> {
 
 #[derive(Clone, Copy)]
 enum BookSimToken<'a> {
-    Value(WrittenValue<'a>),
+    Value(ValueLiteral<'a>),
     Mark(char),
 }
 
@@ -116,10 +116,10 @@ impl<'a> BookSimScanner<'a> {
         self.at += longest;
         let shown = &rest[..longest];
         Some(BookSimToken::Value(match longest {
-            n if n == list => WrittenValue::List(shown),
-            n if n == int => WrittenValue::Int(shown),
-            n if n == decimal => WrittenValue::Decimal(shown),
-            _ => WrittenValue::Word(shown),
+            n if n == list => ValueLiteral::List(shown),
+            n if n == int => ValueLiteral::Int(shown),
+            n if n == decimal => ValueLiteral::Decimal(shown),
+            _ => ValueLiteral::Word(shown),
         }))
     }
 
@@ -268,13 +268,13 @@ pub(super) fn call(text: &str) -> Option<(&str, Vec<&str>)> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Vec<(String, WrittenValue<'_>, usize)>, String> {
+    fn read(text: &str) -> Result<Vec<(String, ValueLiteral<'_>, usize)>, String> {
         let found =
             assignments(text, false, |line| format!("line {line}")).map_err(|r| r.to_string())?;
         Ok(found.into_iter().map(|a| (a.key.to_owned(), a.value, a.line)).collect())
     }
 
-    fn one(value: &str) -> Option<WrittenValue<'_>> {
+    fn one(value: &str) -> Option<ValueLiteral<'_>> {
         let text: &'static str = Box::leak(format!("key={value};").into_boxed_str());
         read(text).ok().filter(|f| f.len() == 1).map(|f| f[0].1)
     }
@@ -282,21 +282,21 @@ mod tests {
     #[test]
     fn values_have_the_kind_that_the_grammar_gives_them() {
         for (text, kind) in [
-            ("8", WrittenValue::Int("8")),
-            ("-1", WrittenValue::Int("-1")),
-            ("0.5", WrittenValue::Decimal("0.5")),
-            (".5", WrittenValue::Decimal(".5")),
-            ("-.5", WrittenValue::Decimal("-.5")),
-            ("1e-3", WrittenValue::Decimal("1e-3")),
-            ("-1.0", WrittenValue::Decimal("-1.0")),
-            ("sf_q5.anynet", WrittenValue::Word("sf_q5.anynet")),
-            ("../a+b/c", WrittenValue::Word("../a+b/c")),
-            ("a//b", WrittenValue::Word("a//b")),
-            ("-8x", WrittenValue::Word("-8x")),
-            ("hotspot({0,9},{4,2})", WrittenValue::Word("hotspot({0,9},{4,2})")),
-            ("{1,4}", WrittenValue::List("{1,4}")),
-            ("{{1,5}}", WrittenValue::List("{{1,5}}")),
-            ("{0.05,1e-3}", WrittenValue::List("{0.05,1e-3}")),
+            ("8", ValueLiteral::Int("8")),
+            ("-1", ValueLiteral::Int("-1")),
+            ("0.5", ValueLiteral::Decimal("0.5")),
+            (".5", ValueLiteral::Decimal(".5")),
+            ("-.5", ValueLiteral::Decimal("-.5")),
+            ("1e-3", ValueLiteral::Decimal("1e-3")),
+            ("-1.0", ValueLiteral::Decimal("-1.0")),
+            ("sf_q5.anynet", ValueLiteral::Word("sf_q5.anynet")),
+            ("../a+b/c", ValueLiteral::Word("../a+b/c")),
+            ("a//b", ValueLiteral::Word("a//b")),
+            ("-8x", ValueLiteral::Word("-8x")),
+            ("hotspot({0,9},{4,2})", ValueLiteral::Word("hotspot({0,9},{4,2})")),
+            ("{1,4}", ValueLiteral::List("{1,4}")),
+            ("{{1,5}}", ValueLiteral::List("{{1,5}}")),
+            ("{0.05,1e-3}", ValueLiteral::List("{0.05,1e-3}")),
         ] {
             assert_eq!(one(text), Some(kind), "{text}");
         }

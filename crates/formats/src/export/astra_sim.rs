@@ -4,11 +4,11 @@
 //! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
 //! each dimension, and NPUs are numbered along the first dimension first.
 
-use super::kind::{ExportFormat, ExportSource, asked, quantity};
+use super::kind::{ExportFormat, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{LinkId, Refusal};
-use fabric::geometry::{PlaneForm, RowLinks};
+use fabric::geometry::{PlaneStructure, RowLinks};
 use fabric::network::Cable;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -49,10 +49,7 @@ const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these w
 /// # Errors
 /// When the format cannot hold the network, its endpoints are not numbered along its dimensions, or
 /// the cables of a dimension have different rates.
-pub(super) fn write(
-    source: &ExportSource,
-    options: &Map<String, Value>,
-) -> Result<String, Refusal> {
+pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: AstraSimOptions = asked(options)?;
     let through_ns = quantity("switch_latency_ns", options.switch_latency_ns, 0.0)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
@@ -175,7 +172,7 @@ fn kind(
     };
     let is_ring = size > 2 && links.len() == rows * size && links.iter().all(near);
     let is_complete = links.len() == rows * size * (size - 1) / 2;
-    let prefers_ring = w.t.geometry().form == PlaneForm::Grid(RowLinks::Ring);
+    let prefers_ring = w.t.geometry().form == PlaneStructure::Grid(RowLinks::Ring);
     match (is_ring, is_complete) {
         (true, true) if prefers_ring => Ok("Ring"), // three in a ring are both
         (_, true) => Ok("FullyConnected"),

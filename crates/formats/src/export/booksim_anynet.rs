@@ -6,7 +6,7 @@
 //! pair of routers has one link, a latency holds for the direction of its line, and one after a
 //! node would be taken for a router.
 
-use super::kind::{ExportFormat, ExportSource, asked, quantity};
+use super::kind::{ExportFormat, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -40,10 +40,7 @@ struct BookSimOptions {
 /// # Errors
 /// When there are no endpoints, an endpoint has several rails, two links join the same switches, or
 /// a switch cannot be reached.
-pub(super) fn write(
-    source: &ExportSource,
-    options: &Map<String, Value>,
-) -> Result<String, Refusal> {
+pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: BookSimOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;

@@ -5,7 +5,7 @@
 //! seen from the front, so that no two switches are in one place. Gephi takes these two as they
 //! are; yEd has its own elements with the same place, whose y runs down. An edge has `rate_gbps`.
 
-use super::kind::{DevicePlaces, ExportFormat, ExportSource, RackSeat};
+use super::kind::{DevicePlaces, ExportFormat, ExportInput, RackPosition};
 use crate::graph_file::graphml::{self, GraphMlExtras, data, escape, key};
 use base::Refusal;
 use base::part::Part;
@@ -31,7 +31,7 @@ const NODE: (f64, f64) = (100.0, 18.0);
 /// The text of the file, with places where they are known. It can hold every network. O(network).
 #[allow(clippy::unnecessary_wraps)] // the signature of all writers
 pub(super) fn write(
-    source: &ExportSource,
+    source: &ExportInput,
     _options: &Map<String, Value>,
 ) -> Result<String, Refusal> {
     let rates = key("edge", "rate_gbps", "double");
@@ -76,7 +76,7 @@ impl DrawingScale {
     }
 
     /// The attributes of a node that say where its switch stands.
-    fn node(&self, places: &DevicePlaces, seat: &RackSeat, name: &str) -> String {
+    fn node(&self, places: &DevicePlaces, seat: &RackPosition, name: &str) -> String {
         let rack = &places.racks[seat.rack];
         let height = f64::from(seat.unit.unwrap_or(0));
         let (x, y) = (rack.x_m * self.along, height * UNIT_STEP - rack.y_m * self.across);

@@ -18,7 +18,7 @@ const MAX_DIGITS: usize = 7;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Names")]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum NodeNaming {
+pub(super) enum NodeNameForm {
     /// What stands before the first blank: `node-7` of `node-7 HCA-1`.
     #[default]
     FirstWord,
@@ -36,7 +36,7 @@ pub(super) struct SlurmNode<'a> {
     pub(super) host: WorkingHost,
 }
 
-impl NodeNaming {
+impl NodeNameForm {
     /// The nodes of `w`, in the order of its endpoints.
     ///
     /// # Errors

@@ -2,7 +2,7 @@
 //!
 //! Source: what ibsim reads; see `fabric_file`.
 
-use super::kind::{ExportFormat, ExportSource, asked};
+use super::kind::{ExportFormat, ExportInput, asked};
 use crate::ib::fabric_file;
 use base::Refusal;
 use base::part::Part;
@@ -28,7 +28,7 @@ struct IbsimOptions {
 }
 
 /// A netlist of one plane: [`fabric_file::write_netlist`].
-fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: IbsimOptions = asked(options)?;
     let t = source.network;
     fabric_file::write_netlist(t, &Addresses::assign(t, options.lmc)?, options.plane)

@@ -4,7 +4,7 @@
 //! adapter is a system of one device; a name has neither blanks nor `/`; lanes have 2.5, 5 or 10
 //! Gbit/s, widths are 1, 4, 8 and 12, and a line with another is ignored with its cable.
 
-use super::kind::{ExportFormat, ExportSource, asked};
+use super::kind::{ExportFormat, ExportInput, asked};
 use crate::graph_file::ibutils::nominal_gbps;
 use base::part::Part;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
@@ -23,7 +23,7 @@ const MOST_PORTS: u16 = 254;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Speeds")]
 #[serde(rename_all = "lowercase")]
-enum WrittenSpeeds {
+enum ExportedSpeeds {
     /// Those that ibutils 1.5 reads; of others the nearest.
     #[default]
     Known,
@@ -48,7 +48,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 struct IbutilsOptions {
     /// known (default): of cables that ibutils 1.5 has no word for the nearest, 10G a lane; or all:
     /// 14G, 25G, 50G, 100G, 200G
-    speeds: WrittenSpeeds,
+    speeds: ExportedSpeeds,
 }
 
 /// The names and numbers of ports that are written.
@@ -67,10 +67,7 @@ struct SystemNames {
 ///
 /// # Errors
 /// When a switch has more than 254 ports, or two names are the same to ibutils.
-pub(super) fn write(
-    source: &ExportSource,
-    options: &Map<String, Value>,
-) -> Result<String, Refusal> {
+pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: IbutilsOptions = asked(options)?;
     let t = source.network;
     let of = SystemNames::of(t)?;
@@ -78,7 +75,7 @@ pub(super) fn write(
     if of.changed > 0 {
         let _ = writeln!(text, "# names with _ in place of blanks, / and #: {}", of.changed);
     }
-    let slower = |cable: &Cable| options.speeds == WrittenSpeeds::Known && !is_known(cable);
+    let slower = |cable: &Cable| options.speeds == ExportedSpeeds::Known && !is_known(cable);
     let links = (0..t.links().len()).map(LinkId::from).filter(|&l| t.link_is_up(l));
     let cables = links.clone().map(|l| &t.links()[l.ix()].cable);
     let terminals = (0..t.terminals().len()).map(TerminalId::from);
@@ -124,7 +121,7 @@ pub(super) fn write(
 /// # Errors
 /// As [`write`].
 pub(super) fn definitions(
-    source: &ExportSource,
+    source: &ExportInput,
     options: &Map<String, Value>,
 ) -> Result<Vec<(String, String)>, Refusal> {
     let _: IbutilsOptions = asked(options)?;
@@ -148,11 +145,11 @@ fn is_known(cable: &Cable) -> bool {
     matches!(cable.speed, Speed::SDR | Speed::DDR | Speed::QDR) && cable.width != 2
 }
 
-fn arrow(cable: &Cable, speeds: WrittenSpeeds) -> String {
+fn arrow(cable: &Cable, speeds: ExportedSpeeds) -> String {
     let (speed, width) = match speeds {
-        WrittenSpeeds::All if cable.speed == Speed::FDR10 => ("FDR10".to_owned(), cable.width),
-        WrittenSpeeds::All => (nominal_gbps(cable.speed).to_string(), cable.width),
-        WrittenSpeeds::Known => {
+        ExportedSpeeds::All if cable.speed == Speed::FDR10 => ("FDR10".to_owned(), cable.width),
+        ExportedSpeeds::All => (nominal_gbps(cable.speed).to_string(), cable.width),
+        ExportedSpeeds::Known => {
             let width = if cable.width == 2 { 1 } else { cable.width };
             (nominal_gbps(cable.speed).min(10.0).to_string(), width)
         }

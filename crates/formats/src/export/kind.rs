@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 
 /// The source of an export: what a writer is given.
 #[derive(Debug, Clone, Copy)]
-pub struct ExportSource<'a> {
+pub struct ExportInput<'a> {
     /// The network; lengths of cables are known where it has them.
     pub network: &'a Topology,
     /// Its tables, where there are some.
@@ -26,9 +26,9 @@ pub struct DevicePlaces {
     /// The racks.
     pub racks: Vec<FloorRack>,
     /// The seat of each switch, by switch id.
-    pub switches: Vec<RackSeat>,
+    pub switches: Vec<RackPosition>,
     /// The seat of each endpoint, by endpoint id.
-    pub endpoints: Vec<RackSeat>,
+    pub endpoints: Vec<RackPosition>,
 }
 
 /// A rack and where it stands.
@@ -44,7 +44,7 @@ pub struct FloorRack {
 
 /// A place in a rack.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-pub struct RackSeat {
+pub struct RackPosition {
     /// Number of the rack.
     pub rack: usize,
     /// Height unit, from 1 at the bottom; `None` beside the rack.
@@ -66,9 +66,9 @@ pub struct ExportFormat {
 }
 
 /// A function that writes a network with these options.
-type WriteFn = fn(&ExportSource, &Map<String, Value>) -> Result<String, Refusal>;
+type WriteFn = fn(&ExportInput, &Map<String, Value>) -> Result<String, Refusal>;
 /// A function that gives the files that belong beside a network's.
-type BesideFn = fn(&ExportSource, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
+type BesideFn = fn(&ExportInput, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
 impl ExportFormat {
     /// A format of one file that can hold `networks`.
@@ -93,7 +93,7 @@ impl ExportFormat {
     /// hold the network.
     pub fn write(
         &self,
-        source: &ExportSource,
+        source: &ExportInput,
         options: &Map<String, Value>,
     ) -> Result<String, Refusal> {
         let schema = self.part.schema();
@@ -113,7 +113,7 @@ impl ExportFormat {
     /// As [`Self::write`].
     pub fn beside(
         &self,
-        source: &ExportSource,
+        source: &ExportInput,
         options: &Map<String, Value>,
     ) -> Result<Vec<(String, String)>, Refusal> {
         let Some(beside) = self.beside else { return Ok(Vec::new()) };

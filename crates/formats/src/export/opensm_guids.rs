@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
 
-use super::kind::{ExportFormat, ExportSource, OnePlaneOptions, asked};
+use super::kind::{ExportFormat, ExportInput, OnePlaneOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::Part;
 use base::{Refusal, TerminalId};
@@ -24,7 +24,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 ///
 /// # Errors
 /// When there is none.
-fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: OnePlaneOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;

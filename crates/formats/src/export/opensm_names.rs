@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), option `--node_name_map`: `0xGUID "name"`.
 
-use super::kind::{ExportFormat, ExportSource, OnePlaneOptions, asked};
+use super::kind::{ExportFormat, ExportInput, OnePlaneOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -21,7 +21,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 ///
 /// # Errors
 /// When a name has a quotation mark, which ends a name in this format.
-fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: OnePlaneOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let addresses = Addresses::assign(w.t, 0)?;

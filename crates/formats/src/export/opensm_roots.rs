@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
 
-use super::kind::{ExportFormat, ExportSource, OnePlaneOptions, asked};
+use super::kind::{ExportFormat, ExportInput, OnePlaneOptions, asked};
 use super::levels::levels;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
@@ -22,7 +22,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 ///
 /// # Errors
 /// When the network is no tree of several levels.
-fn write(source: &ExportSource, options: &Map<String, Value>) -> Result<String, Refusal> {
+fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: OnePlaneOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let help = "only trees have roots";

@@ -3,7 +3,7 @@
 //! Source: `SimGrid`'s reference of platform files, DTD version 4.1. A cable is a link of policy
 //! SPLITDUPLEX, whose directions are UP, from its first end to its second, and DOWN.
 
-use super::kind::{ExportFormat, ExportSource, asked, quantity};
+use super::kind::{ExportFormat, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingHost, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -65,10 +65,7 @@ impl Default for SimGridOptions {
 /// When tables are asked for and there are none, there are too many routes for a file or one does
 /// not arrive, links are parallel and there are no tables, a name comes twice, or an endpoint has
 /// several rails.
-pub(super) fn write(
-    source: &ExportSource,
-    options: &Map<String, Value>,
-) -> Result<String, Refusal> {
+pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: SimGridOptions = asked(options)?;
     quantity("switch_latency_ns", options.switch_latency_ns, 0.0)?;
     quantity("host_gflops", options.host_gflops, f64::MIN_POSITIVE)?;

@@ -4,9 +4,9 @@
 //! `BlockSizes=`, of which the first is at most the size of the smallest block and every other one
 //! a power of two times the one before.
 
-use super::hostlist::{self, NodeNaming, compressed};
-use super::kind::{ExportFormat, ExportSource, asked};
-use super::switch_names::SwitchNames;
+use super::hostlist::{self, NodeNameForm, compressed};
+use super::kind::{ExportFormat, ExportInput, asked};
+use super::switch_names::SwitchNameForm;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -47,11 +47,11 @@ struct SlurmBlockOptions {
     sizes: Option<Value>,
     /// what of an endpoint's name is the node's: first-word (default), short (of that word what
     /// stands before the first dot) or whole
-    names: NodeNaming,
+    names: NodeNameForm,
     /// short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole
     /// or first-word
     #[serde(rename = "switch-names")]
-    switch_names: SwitchNames,
+    switch_names: SwitchNameForm,
     /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
@@ -72,10 +72,7 @@ fn sizes_of(given: &Value) -> Result<Vec<u64>, Refusal> {
 /// # Errors
 /// When blocks are groups and the network has a single one, blocks are racks and no floor plan is
 /// given, the sizes break a rule of Slurm, or Slurm cannot take a name.
-pub(super) fn write(
-    source: &ExportSource,
-    options: &Map<String, Value>,
-) -> Result<String, Refusal> {
+pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: SlurmBlockOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;

@@ -6,10 +6,10 @@
 //! Tried with slurmctld 22.05: it does not start where a line has both, nor without a warning where
 //! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
-use super::hostlist::{NodeNaming, compressed};
-use super::kind::{ExportFormat, ExportSource, asked};
+use super::hostlist::{NodeNameForm, compressed};
+use super::kind::{ExportFormat, ExportInput, asked};
 use super::levels::levels;
-use super::switch_names::SwitchNames;
+use super::switch_names::SwitchNameForm;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::Part;
@@ -23,7 +23,7 @@ use std::fmt::Write;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Which")]
 #[serde(rename_all = "lowercase")]
-enum ListedSwitches {
+enum SwitchListing {
     /// All of a tree that have nodes below them.
     #[default]
     All,
@@ -46,14 +46,14 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 struct SlurmTreeOptions {
     /// all (default), distinct (one of those that reach the same nodes) or leaves (those with
     /// nodes, and one above those that are connected)
-    switches: ListedSwitches,
+    switches: SwitchListing,
     /// what of an endpoint's name is the node's: first-word (default), short (of that word what
     /// stands before the first dot) or whole
-    names: NodeNaming,
+    names: NodeNameForm,
     /// short (default: what a managed switch was given, `leaf-1` of `MF0;leaf-1:MQM8700/U1`), whole
     /// or first-word
     #[serde(rename = "switch-names")]
-    switch_names: SwitchNames,
+    switch_names: SwitchNameForm,
     /// which plane to write, from 0; of a network of several
     plane: Option<u16>,
 }
@@ -72,7 +72,7 @@ enum LineSubject {
 }
 
 /// A line of the file.
-struct TreeLine<'a> {
+struct SlurmTreeLine<'a> {
     of: LineSubject,
     nodes: Vec<&'a str>,
     below: Vec<LineSubject>,
@@ -83,10 +83,7 @@ struct TreeLine<'a> {
 /// # Errors
 /// When the network is no tree (unless `switches=leaves`), no switch is above all nodes of a
 /// connected piece, or Slurm cannot take a name.
-pub(super) fn write(
-    source: &ExportSource,
-    options: &Map<String, Value>,
-) -> Result<String, Refusal> {
+pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
     let options: SlurmTreeOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
@@ -96,8 +93,8 @@ pub(super) fn write(
         nodes[node.host.at].push(node.name);
     }
     let lines = match options.switches {
-        ListedSwitches::Leaves => leaves(&w, nodes),
-        which => tree(&w, nodes, which == ListedSwitches::Distinct)?,
+        SwitchListing::Leaves => leaves(&w, nodes),
+        which => tree(&w, nodes, which == SwitchListing::Distinct)?,
     };
     let mut used = vec![false; w.switches.len()];
     for line in &lines {
@@ -126,7 +123,11 @@ pub(super) fn write(
 }
 
 /// The names of all lines: those of switches, and others that no switch has.
-fn names(lines: &[TreeLine], switches: &[String], used: &[bool]) -> BTreeMap<LineSubject, String> {
+fn names(
+    lines: &[SlurmTreeLine],
+    switches: &[String],
+    used: &[bool],
+) -> BTreeMap<LineSubject, String> {
     let taken = |name: &String| switches.iter().zip(used).any(|(own, used)| *used && own == name);
     let tops = lines.iter().filter(|line| matches!(line.of, LineSubject::Top(_))).count();
     let all_free = |of: &dyn Fn(usize) -> String| (0..tops.max(1)).map(of).all(|t| !taken(&t));
@@ -154,17 +155,17 @@ fn names(lines: &[TreeLine], switches: &[String], used: &[bool]) -> BTreeMap<Lin
 
 /// The lines of the switches with nodes, and of one switch above them for each connected piece of
 /// the network that has several.
-fn leaves<'a>(w: &WorkingPlane<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<TreeLine<'a>> {
+fn leaves<'a>(w: &WorkingPlane<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<SlurmTreeLine<'a>> {
     let piece = w.pieces();
     let mut lines = Vec::new();
     let mut below: BTreeMap<usize, Vec<LineSubject>> = BTreeMap::new();
     for (s, nodes) in nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
         below.entry(piece[s]).or_default().push(LineSubject::Switch(s));
-        lines.push(TreeLine { of: LineSubject::Switch(s), nodes, below: Vec::new() });
+        lines.push(SlurmTreeLine { of: LineSubject::Switch(s), nodes, below: Vec::new() });
     }
     let several = below.into_values().filter(|below| below.len() > 1);
     let tops = several.enumerate();
-    lines.extend(tops.map(|(top, below)| TreeLine {
+    lines.extend(tops.map(|(top, below)| SlurmTreeLine {
         of: LineSubject::Top(top),
         nodes: Vec::new(),
         below,
@@ -231,7 +232,7 @@ fn tree<'a>(
     w: &WorkingPlane<'a>,
     mut nodes: Vec<Vec<&'a str>>,
     distinct: bool,
-) -> Result<Vec<TreeLine<'a>>, Refusal> {
+) -> Result<Vec<SlurmTreeLine<'a>>, Refusal> {
     let advice = "switches=leaves writes any network, in two levels";
     let tree = SwitchTree::new(w, &nodes, advice)?;
     check_above_all(w, &tree, advice)?;
@@ -245,7 +246,7 @@ fn tree<'a>(
         }
         let nodes = std::mem::take(&mut nodes[s]);
         tree.above_nodes_on(s).for_each(|above| more[above].push(LineSubject::NodesOn(s)));
-        lines.push(TreeLine { of: LineSubject::NodesOn(s), nodes, below: Vec::new() });
+        lines.push(SlurmTreeLine { of: LineSubject::NodesOn(s), nodes, below: Vec::new() });
     }
     for &s in tree.order.iter().filter(|s| tree.count(**s) > 0) {
         if distinct {
@@ -258,7 +259,7 @@ fn tree<'a>(
             below.sort_unstable();
             below.dedup();
             let nodes = std::mem::take(&mut nodes[s]);
-            lines.push(TreeLine { of: LineSubject::Switch(s), nodes, below });
+            lines.push(SlurmTreeLine { of: LineSubject::Switch(s), nodes, below });
         }
     }
     Ok(lines)
@@ -300,8 +301,8 @@ mod tests {
         let ofs = (0..switches.len()).map(LineSubject::Switch);
         let ofs =
             ofs.chain([LineSubject::NodesOn(0), LineSubject::NodesOn(5), LineSubject::Top(0)]);
-        let lines: Vec<TreeLine<'_>> =
-            ofs.map(|of| TreeLine { of, nodes: Vec::new(), below: Vec::new() }).collect();
+        let lines: Vec<SlurmTreeLine<'_>> =
+            ofs.map(|of| SlurmTreeLine { of, nodes: Vec::new(), below: Vec::new() }).collect();
         let given = names(&lines, &switches, &[true; 6]);
         assert_eq!(given[&LineSubject::NodesOn(0)], "a-nodes__");
         assert_eq!(given[&LineSubject::NodesOn(5)], "b-nodes");

@@ -16,7 +16,8 @@ const MAX_NAME: usize = 128;
 /// What of a switch's name is its name in the file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum SwitchNames {
+#[schemars(rename = "SwitchNames")]
+pub(super) enum SwitchNameForm {
     /// The name that a managed switch was given, else all of it, `_` for what cannot be; where that
     /// is several switches' name, with the unit, else the GUID, behind it.
     #[default]
@@ -43,7 +44,7 @@ fn parts(name: &str) -> (&str, &str) {
     managed.unwrap_or((name, ""))
 }
 
-impl SwitchNames {
+impl SwitchNameForm {
     /// The names of the switches of `w`, by their numbers. O(switches).
     ///
     /// # Errors

@@ -8,7 +8,7 @@
 //! remark.
 
 use super::kind::{MAX_PLANE, add_endpoints, recipe};
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
 use std::borrow::Cow;
@@ -130,7 +130,7 @@ impl<'a> AttributedGraph<'a> {
     /// With the place, when there are no nodes, an id or a name comes twice, an edge leads to an
     /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite,
     /// or `p` is given for a file with endpoints.
-    pub(super) fn build(&self, p: ReadingOptions) -> Result<Topology, Refusal> {
+    pub(super) fn build(&self, p: NetworkFileOptions) -> Result<Topology, Refusal> {
         let left = IgnoredAttributes::of(self);
         let mut remarks = left.remarks();
         let mut b = Builder::new();
@@ -182,7 +182,7 @@ impl<'a> AttributedGraph<'a> {
     fn switches(
         &'a self,
         b: &mut Builder,
-        p: ReadingOptions,
+        p: NetworkFileOptions,
         left: &IgnoredAttributes,
         remarks: &mut Vec<String>,
     ) -> Result<HashMap<&'a str, SwitchId>, Refusal> {

@@ -7,7 +7,7 @@
 //! Source: CODES, `dragonfly-custom.C`, `dragonfly-dally.C`, `dragonfly-plus.C`.
 
 use super::kind::{add_endpoints, recipe};
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch, Topology};
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn is_plain(bytes: &[u8]) -> bool {
 pub fn read(
     (intra_name, intra): (&str, &[u8]),
     (inter_name, inter): (&str, &[u8]),
-    p: impl Into<ReadingOptions>,
+    p: impl Into<NetworkFileOptions>,
 ) -> Result<Topology, Refusal> {
     let p = p.into();
     let (size, inside) = within(intra, intra_name)?;

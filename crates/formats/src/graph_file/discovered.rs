@@ -2,9 +2,9 @@
 
 use super::given::with_endpoints;
 use super::kind::{FileStart, GraphFileFormat, example_network};
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use crate::ib::fabric_file::{
-    self, DeviceChoice, is_link_info, is_message, is_talk, write_netlist,
+    self, EndpointDeviceFilter, is_link_info, is_message, is_talk, write_netlist,
 };
 use base::part::Part;
 use base::{Refusal, SwitchId};
@@ -16,7 +16,7 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     part: Part::new("fabric", "ibnetdiscover, iblinkinfo, ibsim"),
     rank: 90,
     looks,
-    read: |text, name, p| read(text, name, p, &DeviceChoice::default()),
+    read: |text, name, p| read(text, name, p, &EndpointDeviceFilter::default()),
     example: netlist,
 };
 
@@ -35,8 +35,8 @@ pub(super) fn looks(seen: &FileStart<'_>) -> bool {
 pub(super) fn read(
     text: &str,
     name: &str,
-    p: ReadingOptions,
-    choice: &DeviceChoice,
+    p: NetworkFileOptions,
+    choice: &EndpointDeviceFilter,
 ) -> Result<Topology, Refusal> {
     let found = fabric_file::read_chosen(text, name, choice).map(with_hosts_apart)?;
     with_endpoints(found, name, p, true)

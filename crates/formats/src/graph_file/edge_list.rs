@@ -20,7 +20,7 @@
 use super::kind::{
     GraphFileFormat, MAX_ON_SWITCH, add_endpoints, example_network, recipe, terminals_up,
 };
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use crate::names::unique_names;
 use base::part::Part;
 use base::{Refusal, SwitchId};
@@ -37,7 +37,7 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
 };
 
 #[derive(Default)]
-struct EdgeList<'a> {
+struct EdgeListReader<'a> {
     by_name: HashMap<&'a str, u32>,
     names: Vec<&'a str>,
     /// Ends and line of each link.
@@ -61,7 +61,7 @@ const ENDS: [&str; 3] = [".edges", ".edgelist", ".el"];
 /// When a line is not understood, a link joins a switch to itself, endpoints come twice for a
 /// switch, every link comes in both directions, `p` is given for a list with endpoints, or the text
 /// neither says that it is an edge list nor looks like one.
-pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<NetworkFileOptions>) -> Result<Topology, Refusal> {
     read_last(text, name, p, "")
 }
 
@@ -73,11 +73,11 @@ pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topo
 pub(super) fn read_last(
     text: &str,
     name: &str,
-    p: impl Into<ReadingOptions>,
+    p: impl Into<NetworkFileOptions>,
     known: &str,
 ) -> Result<Topology, Refusal> {
     let p = p.into();
-    let mut list = EdgeList::default();
+    let mut list = EdgeListReader::default();
     // a file with our head may have names that begin with `%` or `//`
     let ours = has_remark(text);
     for (i, line) in text.trim_start_matches('\u{feff}').lines().enumerate() {
@@ -120,7 +120,7 @@ pub(super) fn read_last(
 }
 
 /// Whether a text, its file's name or the user says that it is an edge list.
-fn said_of(name: &str, text: &str, p: ReadingOptions, list: &EdgeList) -> bool {
+fn said_of(name: &str, text: &str, p: NetworkFileOptions, list: &EdgeListReader) -> bool {
     let file = name.strip_suffix(".gz").unwrap_or(name);
     p.p.is_some()
         || list.networkx
@@ -148,7 +148,7 @@ fn check_looks(t: &Topology, name: &str) -> Result<(), Refusal> {
     Err(Refusal::new(name, format!("it may be no network: {why}"), help))
 }
 
-impl<'a> EdgeList<'a> {
+impl<'a> EdgeListReader<'a> {
     fn line(&mut self, words: &[&'a str], number: usize) -> Result<(), (String, String)> {
         match *words {
             [] => {}

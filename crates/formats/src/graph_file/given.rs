@@ -1,7 +1,7 @@
 //! Endpoints that a user gives a network whose file has none.
 
 use super::kind::{add_endpoints, own_endpoints};
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, PortPeer, Topology};
 
@@ -14,7 +14,7 @@ use fabric::network::{Builder, PortPeer, Topology};
 pub(super) fn with_endpoints(
     t: Topology,
     name: &str,
-    p: ReadingOptions,
+    p: NetworkFileOptions,
     fixed: bool,
 ) -> Result<Topology, Refusal> {
     if p.p.is_none() {

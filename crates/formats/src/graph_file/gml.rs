@@ -7,7 +7,7 @@
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
 use super::kind::GraphFileFormat;
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Topology;
@@ -194,7 +194,7 @@ pub(super) fn looks(text: &str) -> bool {
 ///
 /// # Errors
 /// With the line, where the text is no GML; also the errors of all graphs with attributes.
-pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<NetworkFileOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     let text = text.trim_start_matches('\u{feff}');
     let mut scan = GmlScanner { name, text, at: 0 };

@@ -9,7 +9,7 @@
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes, line_of};
 use super::kind::{GraphFileFormat, example_network, terminals_up};
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use crate::names::unique_names;
 use base::part::Part;
 use base::{LinkId, Refusal, SwitchId};
@@ -69,7 +69,7 @@ fn crowded(text: &str) -> Option<usize> {
 /// When it is not well-formed XML or `GraphML`, an id or a name comes twice, an edge leads to an
 /// unknown node or to its own, an attribute has no such value, a directed edge has no opposite, the
 /// graph is nested or has hyperedges, or `p` is given for a file with endpoints.
-pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<NetworkFileOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     if let Some(at) = text.find("<!ENTITY") {
         let line = line_of(text, at);
@@ -116,11 +116,11 @@ pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topo
 }
 
 /// The name of an element without its namespace, which many writers leave out.
-trait LocalName {
+trait LocalElementName {
     fn has_tag_name_of(&self, name: &str) -> bool;
 }
 
-impl LocalName for Node<'_, '_> {
+impl LocalElementName for Node<'_, '_> {
     fn has_tag_name_of(&self, name: &str) -> bool {
         self.is_element() && self.tag_name().name() == name
     }

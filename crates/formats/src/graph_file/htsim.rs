@@ -16,7 +16,7 @@
 use super::attributed::line_of;
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, Speed, Switch, Topology};
@@ -221,7 +221,11 @@ fn sizes(reader: &HtsimReader) -> Result<TreeSizes, Refusal> {
 ///
 /// # Errors
 /// When a line is not understood, a number is missing, or the numbers make no tree.
-pub(super) fn read(text: &str, name: &str, beside: ReadingOptions) -> Result<Topology, Refusal> {
+pub(super) fn read(
+    text: &str,
+    name: &str,
+    beside: NetworkFileOptions,
+) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader = HtsimReader { name, text, numbers: HashMap::new(), tiers: Vec::new() };
     reader.parse()?;

@@ -20,7 +20,7 @@ use super::kind::{GraphFileFormat, MAX_PLANE, example_network};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{
-    Builder, Cable, FileRemainder, NAMES, Plug, Recipe, Speed, Switch, Terminal, Topology,
+    Builder, Cable, NAMES, OmittedFileContents, Plug, Recipe, Speed, Switch, Terminal, Topology,
     name_fault,
 };
 use serde::de::Error as _;
@@ -247,7 +247,7 @@ fn add_switches(b: &mut Builder, switches: Vec<SwitchEntry>) -> Result<(), Refus
         });
     }
     if left_out.iter().any(|n| *n > 0) {
-        b.set_aside(FileRemainder { left_out, ..FileRemainder::default() });
+        b.set_aside(OmittedFileContents { left_out, ..OmittedFileContents::default() });
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! What a format of networks is, and what its readers share.
 
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Recipe, Switch, Topology};
@@ -25,7 +25,7 @@ pub struct GraphFileFormat {
     pub(super) looks: fn(&FileStart<'_>) -> bool,
     /// Reads the network of a text: it gets the text, its name for refusals, and the user's
     /// options.
-    pub(super) read: fn(&str, &str, ReadingOptions) -> Result<Topology, Refusal>,
+    pub(super) read: fn(&str, &str, NetworkFileOptions) -> Result<Topology, Refusal>,
     /// A small file that it reads: tests damage it.
     pub(super) example: fn() -> String,
 }
@@ -78,7 +78,7 @@ pub(super) fn add_endpoints(
     b: &mut Builder,
     mut counts: Vec<u32>,
     has_own: bool,
-    beside: ReadingOptions,
+    beside: NetworkFileOptions,
     name: &str,
 ) -> Result<(), Refusal> {
     if has_own {

@@ -11,8 +11,8 @@ mod kind;
 
 pub use kind::GraphFileFormat;
 
-use crate::backed::ReadingOptions;
-use crate::ib::fabric_file::DeviceChoice;
+use crate::backed::NetworkFileOptions;
+use crate::ib::fabric_file::EndpointDeviceFilter;
 use base::Refusal;
 use fabric::network::Topology;
 use kind::FileStart;
@@ -53,8 +53,12 @@ pub static FORMATS: &[GraphFileFormat] = &[
 /// # Errors
 /// When the text is empty or not well formed in its format, and when `p` is given for a file that
 /// has its own endpoints; refusals name the file, and the line where there is one.
-pub fn read_any(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
-    read_any_chosen(text, name, p, &DeviceChoice::default())
+pub fn read_any(
+    text: &str,
+    name: &str,
+    p: impl Into<NetworkFileOptions>,
+) -> Result<Topology, Refusal> {
+    read_any_chosen(text, name, p, &EndpointDeviceFilter::default())
 }
 
 /// As [`read_any`]; `choice` says which devices of a fabric are endpoints.
@@ -64,8 +68,8 @@ pub fn read_any(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<
 pub fn read_any_chosen(
     text: &str,
     name: &str,
-    p: impl Into<ReadingOptions>,
-    choice: &DeviceChoice,
+    p: impl Into<NetworkFileOptions>,
+    choice: &EndpointDeviceFilter,
 ) -> Result<Topology, Refusal> {
     let p = p.into();
     let body = text.trim_start_matches('\u{feff}').trim_start();

@@ -12,7 +12,7 @@
 
 use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attributes};
 use super::kind::GraphFileFormat;
-use crate::backed::ReadingOptions;
+use crate::backed::NetworkFileOptions;
 use base::Refusal;
 use base::part::Part;
 use fabric::network::Topology;
@@ -86,7 +86,7 @@ fn data_of(entry: &Map<String, Value>) -> Attributes<'static> {
 /// # Errors
 /// With the entry, when the text is no node-link JSON; also the errors of all graphs with
 /// attributes.
-pub fn read(text: &str, name: &str, p: impl Into<ReadingOptions>) -> Result<Topology, Refusal> {
+pub fn read(text: &str, name: &str, p: impl Into<NetworkFileOptions>) -> Result<Topology, Refusal> {
     let p = p.into();
     let text = text.trim_start_matches('\u{feff}');
     let document: NodeLinkDocument =

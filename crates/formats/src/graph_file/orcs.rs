@@ -48,14 +48,14 @@ const MAX_ENTRIES: usize = 1 << 30;
 
 /// Whether `text` is a DOT digraph.
 pub fn is_orcs(text: &str) -> bool {
-    let mut words = DotWords::new(text);
+    let mut words = DotTokens::new(text);
     let mut next = || words.next().ok().flatten();
     let mut first = next();
-    if first == Some(DotWord::Plain("strict")) {
+    if first == Some(DotToken::Plain("strict")) {
         first = next();
     }
-    let brace = Some(DotWord::Mark('{'));
-    first == Some(DotWord::Plain("digraph")) && (next() == brace || next() == brace)
+    let brace = Some(DotToken::Mark('{'));
+    first == Some(DotToken::Plain("digraph")) && (next() == brace || next() == brace)
 }
 
 /// Reads the network of a file; `name` stands for it in the recipe and in refusals. O(file).
@@ -216,7 +216,7 @@ struct DotFile {
 impl DotFile {
     fn read(text: &str, name: &str) -> Result<Self, Refusal> {
         let mut parser =
-            DotParser { words: DotWords::new(text), ahead: None, file: Self::default() };
+            DotParser { words: DotTokens::new(text), ahead: None, file: Self::default() };
         parser.graph().map_err(|fault| {
             let line = parser.words.line;
             Refusal::new(format!("{name}: line {line}"), fault, "a digraph in DOT, as for ORCS")
@@ -351,7 +351,7 @@ impl DotFile {
 
 /// A word of a DOT text.
 #[derive(Debug, Clone, PartialEq)]
-enum DotWord<'a> {
+enum DotToken<'a> {
     Plain(&'a str),
     Quoted(String),
     /// One of `{}[]=,;` and the arrow, `>`.
@@ -359,12 +359,12 @@ enum DotWord<'a> {
 }
 
 /// The words of a DOT text.
-struct DotWords<'a> {
+struct DotTokens<'a> {
     rest: &'a str,
     line: usize,
 }
 
-impl<'a> DotWords<'a> {
+impl<'a> DotTokens<'a> {
     fn new(text: &'a str) -> Self {
         Self { rest: text.trim_start_matches('\u{feff}'), line: 1 }
     }
@@ -380,7 +380,7 @@ impl<'a> DotWords<'a> {
         self.rest.find('\n').unwrap_or(self.rest.len())
     }
 
-    fn next(&mut self) -> Result<Option<DotWord<'a>>, String> {
+    fn next(&mut self) -> Result<Option<DotToken<'a>>, String> {
         let mut fresh = self.line == 1;
         loop {
             let blank = self.rest.len() - self.rest.trim_start().len();
@@ -400,13 +400,13 @@ impl<'a> DotWords<'a> {
         let text = match first {
             '{' | '}' | '[' | ']' | '=' | ',' | ';' => {
                 self.skip(1);
-                DotWord::Mark(first)
+                DotToken::Mark(first)
             }
             '-' if self.rest.starts_with("->") => {
                 self.skip(2);
-                DotWord::Mark('>')
+                DotToken::Mark('>')
             }
-            '"' => DotWord::Quoted(self.quoted()?),
+            '"' => DotToken::Quoted(self.quoted()?),
             _ => {
                 let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
                 let sign = usize::from(first == '-');
@@ -414,7 +414,7 @@ impl<'a> DotWords<'a> {
                 if size == 0 {
                     return Err(format!("'{first}' is not understood"));
                 }
-                DotWord::Plain(self.skip(sign + size))
+                DotToken::Plain(self.skip(sign + size))
             }
         };
         Ok(Some(text))
@@ -444,13 +444,13 @@ impl<'a> DotWords<'a> {
 
 /// A parser of statements; the line at fault is that of its words.
 struct DotParser<'a> {
-    words: DotWords<'a>,
-    ahead: Option<DotWord<'a>>,
+    words: DotTokens<'a>,
+    ahead: Option<DotToken<'a>>,
     file: DotFile,
 }
 
 impl DotParser<'_> {
-    fn next(&mut self) -> Result<DotWord<'_>, String> {
+    fn next(&mut self) -> Result<DotToken<'_>, String> {
         let word = match self.ahead.take() {
             Some(word) => Some(word),
             None => self.words.next()?,
@@ -463,7 +463,7 @@ impl DotParser<'_> {
         if self.ahead.is_none() {
             self.ahead = self.words.next()?;
         }
-        let found = self.ahead == Some(DotWord::Mark(mark));
+        let found = self.ahead == Some(DotToken::Mark(mark));
         if found {
             self.ahead = None;
         }
@@ -473,10 +473,10 @@ impl DotParser<'_> {
     /// The next word as a name.
     fn name(&mut self) -> Result<String, String> {
         match self.next()? {
-            DotWord::Plain(word) => Ok(word.to_owned()),
-            DotWord::Quoted(text) => Ok(text),
-            DotWord::Mark('>') => Err("'->' where a name must stand".into()),
-            DotWord::Mark(mark) => Err(format!("'{mark}' where a name must stand")),
+            DotToken::Plain(word) => Ok(word.to_owned()),
+            DotToken::Quoted(text) => Ok(text),
+            DotToken::Mark('>') => Err("'->' where a name must stand".into()),
+            DotToken::Mark(mark) => Err(format!("'{mark}' where a name must stand")),
         }
     }
 

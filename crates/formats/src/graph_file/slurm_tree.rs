@@ -8,7 +8,7 @@
 use super::attributed::line_of;
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, recipe};
-use crate::backed::SizeBudget;
+use crate::backed::FileMemoryBudget;
 use base::part::Part;
 use base::{EndpointId, Refusal, SwitchId};
 use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
@@ -59,7 +59,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
 
 /// Adds the names that a host list stands for, commas between them. `None` where it is no host
 /// list, or its names are too many, or too long for the file.
-fn expand(list: &str, backed: &mut SizeBudget, names: &mut Vec<String>) -> Option<()> {
+fn expand(list: &str, backed: &mut FileMemoryBudget, names: &mut Vec<String>) -> Option<()> {
     let mut depth = 0;
     let ends = |c: char| {
         depth += i32::from(c == '[') - i32::from(c == ']');
@@ -87,7 +87,7 @@ struct SlurmTreeReader<'a> {
     name: &'a str,
     text: &'a str,
     total: usize,
-    backed: SizeBudget,
+    backed: FileMemoryBudget,
 }
 
 impl SlurmTreeReader<'_> {
@@ -177,7 +177,8 @@ fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
 /// another has no line, or one is below itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let mut reader = SlurmTreeReader { name, text, total: 0, backed: SizeBudget::of(text.len()) };
+    let mut reader =
+        SlurmTreeReader { name, text, total: 0, backed: FileMemoryBudget::of(text.len()) };
     let mut found = Vec::new();
     for (at, said) in lines(text) {
         found.push(reader.line(at, &said)?);

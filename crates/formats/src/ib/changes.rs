@@ -3,7 +3,7 @@
 //! Source: `InfiniBand` Architecture Specification, volume 1, section 14.2.5.6: a forwarding table
 //! is written in blocks of 64 LIDs, attribute `LinearForwardingTable`.
 
-use super::lft::{DROP, Lfts};
+use super::lft::{DROP, FabricForwardingTables};
 use base::{SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::{PortPeer, Topology};
@@ -15,7 +15,7 @@ pub const BLOCK: usize = 64;
 
 /// The changes in the forwarding table of one switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SwitchChange {
+pub struct SwitchTableChange {
     /// GUID of the switch.
     pub guid: u64,
     /// Entries that differ: another port, a port where there was none, none where there was one.
@@ -63,7 +63,10 @@ impl std::ops::Add for ChangeCount {
 pub type AddressedTables<'a> = (&'a Routing, &'a Addresses);
 
 /// What changes in each switch of `after`, by GUID. O(entries).
-pub fn lfts(before: &Lfts, after: &Lfts) -> Vec<SwitchChange> {
+pub fn lfts(
+    before: &FabricForwardingTables,
+    after: &FabricForwardingTables,
+) -> Vec<SwitchTableChange> {
     let change = |(&guid, table): (&u64, &Vec<u8>)| {
         let old = before.by_guid.get(&guid).map_or(&[][..], Vec::as_slice);
         let (mut entries, mut blocks) = (0, 0);
@@ -74,7 +77,7 @@ pub fn lfts(before: &Lfts, after: &Lfts) -> Vec<SwitchChange> {
             entries += odd;
             blocks += u64::from(odd > 0);
         }
-        SwitchChange { guid, entries, blocks }
+        SwitchTableChange { guid, entries, blocks }
     };
     after.by_guid.iter().map(change).collect()
 }

@@ -1,6 +1,6 @@
 //! Compares what a fabric reports with what was computed: forwarding tables, service levels, SL2VL.
 
-use super::lft::{DROP, Lfts};
+use super::lft::{DROP, FabricForwardingTables};
 use super::sl_files::{PathLevels, Sl2VlTables};
 use base::{SwitchId, TerminalId};
 use fabric::addresses::Addresses;
@@ -35,12 +35,12 @@ impl EntryDifference {
 }
 
 /// Compares forwarding tables entry for entry: every (switch, LID) that either side forwards.
-pub fn lfts(expected: &Lfts, found: &Lfts) -> EntryDifference {
+pub fn lfts(expected: &FabricForwardingTables, found: &FabricForwardingTables) -> EntryDifference {
     let mut difference = EntryDifference::default();
     let guids: BTreeSet<u64> =
         expected.by_guid.keys().chain(found.by_guid.keys()).copied().collect();
     for guid in guids {
-        let longest = |l: &Lfts| l.by_guid.get(&guid).map_or(0, Vec::len);
+        let longest = |l: &FabricForwardingTables| l.by_guid.get(&guid).map_or(0, Vec::len);
         for lid in 0..longest(expected).max(longest(found)) {
             let lid = lid as u16;
             let (want, got) = (expected.port(guid, lid), found.port(guid, lid));

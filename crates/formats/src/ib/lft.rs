@@ -23,12 +23,12 @@ pub const DROP: u8 = 255;
 
 /// The forwarding tables of a fabric: for each switch GUID, the port of each LID from 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Lfts {
+pub struct FabricForwardingTables {
     /// Ports by LID; LIDs past the end, and [`DROP`], are not forwarded.
     pub by_guid: BTreeMap<u64, Vec<u8>>,
 }
 
-impl Lfts {
+impl FabricForwardingTables {
     /// The port of `lid` at the switch of `guid`; [`DROP`] when it has none.
     pub fn port(&self, guid: u64, lid: u16) -> u8 {
         let table = self.by_guid.get(&guid);
@@ -47,7 +47,7 @@ impl Lfts {
 ///
 /// # Errors
 /// When a port is above 254, or the addresses have another LMC than the routing.
-pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<Lfts, Refusal> {
+pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<FabricForwardingTables, Refusal> {
     let on: &Topology = routing.topology();
     if addresses.lmc != routing.lmc() {
         let why =
@@ -79,7 +79,7 @@ pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<Lfts, Refusal>
     }
     let up = tables.into_iter().enumerate().filter(|(s, _)| on.switches()[*s].up);
     let by_guid = up.map(|(s, table)| (addresses.switch_guid[s], table)).collect();
-    Ok(Lfts { by_guid })
+    Ok(FabricForwardingTables { by_guid })
 }
 
 /// Writes tables as `dump_fts` prints them; names come from `on`.
@@ -87,7 +87,7 @@ pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<Lfts, Refusal>
 /// # Errors
 /// Only when `out` fails.
 pub fn write(
-    lfts: &Lfts,
+    lfts: &FabricForwardingTables,
     on: &Topology,
     addresses: &Addresses,
     out: &mut impl Write,
@@ -132,7 +132,7 @@ pub fn write(
 ///
 /// # Errors
 /// Names the line of `file` and what was expected there.
-pub fn read(text: &str, file: &str) -> Result<Lfts, Refusal> {
+pub fn read(text: &str, file: &str) -> Result<FabricForwardingTables, Refusal> {
     let mut reader = LftReader::default();
     for (n, line) in text.lines().enumerate() {
         reader.take(line.trim()).map_err(|r| r.within(&format!("{file}: line {}", n + 1)))?;
@@ -151,7 +151,7 @@ pub(crate) const FDB_SWITCH: &str = "dump_ucast_routes: Switch";
 /// The tables read so far, and the one being read.
 #[derive(Default)]
 struct LftReader {
-    lfts: Lfts,
+    lfts: FabricForwardingTables,
     guid: u64,
     table: Option<Vec<u8>>,
     /// By LID, whether the table being read has given it.
@@ -252,7 +252,7 @@ impl LftReader {
 /// # Errors
 /// When a table belongs to no switch of `on`.
 pub fn to_routing(
-    lfts: &Lfts,
+    lfts: &FabricForwardingTables,
     on: &Arc<Topology>,
     addresses: &Addresses,
 ) -> Result<Routing, Refusal> {

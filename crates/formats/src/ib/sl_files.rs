@@ -104,7 +104,7 @@ pub fn lanes_of(
     levels: &PathLevels,
     tables: &Sl2VlTables,
 ) -> Result<LaneAssignment, Refusal> {
-    let by_switch = SwitchLevels::new(routing.topology(), addresses, levels);
+    let by_switch = SwitchPathRecords::new(routing.topology(), addresses, levels);
     let levels = if by_switch.agree {
         ServiceLevels::BySwitch(by_switch.levels(routing, addresses)?)
     } else {
@@ -156,14 +156,14 @@ fn common(
 const NO_RECORD: u8 = u8::MAX;
 
 /// Path records by the switch of their source: those of its first terminal that has one.
-struct SwitchLevels {
+struct SwitchPathRecords {
     width: usize,
     level: Vec<u8>,
     /// Whether no two terminals of one switch have different levels to one address.
     agree: bool,
 }
 
-impl SwitchLevels {
+impl SwitchPathRecords {
     fn new(on: &Topology, addresses: &Addresses, levels: &PathLevels) -> Self {
         let width = usize::from(addresses.highest_lid()) + 1;
         let mut home = vec![usize::MAX; width];
@@ -219,7 +219,7 @@ fn by_terminal(
     routing: &Routing,
     addresses: &Addresses,
     levels: &PathLevels,
-    by_switch: &SwitchLevels,
+    by_switch: &SwitchPathRecords,
 ) -> Result<Vec<u8>, Refusal> {
     let on: &Topology = routing.topology();
     let terminals = on.terminals();

@@ -2,7 +2,7 @@
 //!
 //! Source: `docs/opensm.md` defines the format.
 
-use super::lft::{DROP, Lfts};
+use super::lft::{DROP, FabricForwardingTables};
 use super::table_file::{self, TableFile};
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 /// The text of the table file for `routing`: its tables `lfts`, the level of each path by source
 /// switch, or by source where those of one switch differ, and its SL2VL tables.
-pub fn text(routing: &Routing, addresses: &Addresses, lfts: &Lfts) -> String {
+pub fn text(routing: &Routing, addresses: &Addresses, lfts: &FabricForwardingTables) -> String {
     let on: &Topology = routing.topology();
     let mut out =
         String::with_capacity(lfts.by_guid.len() * usize::from(addresses.highest_lid()) * 4);

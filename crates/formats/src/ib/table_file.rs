@@ -3,7 +3,7 @@
 //! Source: `docs/opensm.md` defines it; `runtime/opensm/tables.c` and
 //! `python/flyloom/certificate_check.py` read the very same language.
 
-use super::lft::{DROP, Lfts};
+use super::lft::{DROP, FabricForwardingTables};
 use base::Refusal;
 use fabric::addresses::{MAX_LID, MAX_LMC};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ const MAX_PORT: u16 = 254;
 #[derive(Debug, Default)]
 pub(super) struct TableFile {
     pub(super) lmc: u8,
-    pub(super) lfts: Lfts,
+    pub(super) lfts: FabricForwardingTables,
     default: u8,
     by_switch: BTreeMap<u64, Vec<u16>>,
     by_source: BTreeMap<u16, Vec<u16>>,
@@ -67,9 +67,9 @@ pub(super) fn parse(text: &str, file: &str) -> Result<TableFile, Refusal> {
             Refusal::new(format!("{file}: line {}", n + 1), why, help)
         })?;
     }
-    if reader.place != RecordPlace::Behind {
+    if reader.place != TableFileSection::Behind {
         let help = match reader.place {
-            RecordPlace::Before => "the first record must be `flyloom-tables 1`",
+            TableFileSection::Before => "the first record must be `flyloom-tables 1`",
             _ => "the last record must be `end`",
         };
         return Err(Refusal::new(file, "the file is cut off", help));
@@ -88,7 +88,7 @@ fn wrong<T>(why: impl Into<String>, help: &'static str) -> Result<T, RecordFault
 }
 
 #[derive(Default, PartialEq, Eq)]
-enum RecordPlace {
+enum TableFileSection {
     /// Before the header.
     #[default]
     Before,
@@ -99,7 +99,7 @@ enum RecordPlace {
 
 #[derive(Default)]
 struct TableReader {
-    place: RecordPlace,
+    place: TableFileSection,
     lmc: Option<u16>,
     default: Option<u16>,
     ports: BTreeMap<u64, Vec<u16>>,
@@ -119,13 +119,13 @@ impl TableReader {
             return Ok(());
         }
         match self.place {
-            RecordPlace::Body => self.record(&words),
-            RecordPlace::Before if words == ["flyloom-tables", "1"] => {
-                self.place = RecordPlace::Body;
+            TableFileSection::Body => self.record(&words),
+            TableFileSection::Before if words == ["flyloom-tables", "1"] => {
+                self.place = TableFileSection::Body;
                 Ok(())
             }
-            RecordPlace::Before => wrong(shown(&words), "`flyloom-tables 1` first"),
-            RecordPlace::Behind => wrong(shown(&words), "nothing after `end`"),
+            TableFileSection::Before => wrong(shown(&words), "`flyloom-tables 1` first"),
+            TableFileSection::Behind => wrong(shown(&words), "nothing after `end`"),
         }
     }
 
@@ -227,7 +227,7 @@ impl TableReader {
         let byte = |port: u16| u8::try_from(port).unwrap_or(DROP);
         let row = |(guid, row): (u64, Vec<u16>)| (guid, row.into_iter().map(byte).collect());
         self.found.lfts.by_guid = std::mem::take(&mut self.ports).into_iter().map(row).collect();
-        self.place = RecordPlace::Behind;
+        self.place = TableFileSection::Behind;
         Ok(())
     }
 }

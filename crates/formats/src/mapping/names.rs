@@ -1,6 +1,6 @@
 //! Hosts by their names: an endpoint's whole name, its first word, or its number.
 
-use crate::backed::SizeBudget;
+use crate::backed::FileMemoryBudget;
 use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
 use base::words::did_you_mean;
@@ -18,14 +18,14 @@ const MOST_ALL: usize = 1 << 24;
 /// of them in turn.
 pub struct EndpointNames<'a> {
     on: &'a Topology,
-    known: HashMap<&'a str, NamedEndpoints>,
+    known: HashMap<&'a str, EndpointNameMatch>,
     /// How often a host with several adapters was looked up, by its first adapter.
     turns: HashMap<u32, usize>,
 }
 
 /// The endpoints that a name stands for.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum NamedEndpoints {
+enum EndpointNameMatch {
     One(u32),
     /// The adapters of one host, in their order.
     Adapters(Vec<u32>),
@@ -36,21 +36,21 @@ impl<'a> EndpointNames<'a> {
     /// The names of the endpoints of `on`.
     pub fn new(on: &'a Topology) -> Self {
         let adapters = of_several_adapters(on);
-        let mut known: HashMap<&str, NamedEndpoints> = HashMap::new();
+        let mut known: HashMap<&str, EndpointNameMatch> = HashMap::new();
         // names of a later sort replace earlier ones: the whole name is the surest
         for name in [|name: &'a str| short(host(name)), host, |name: &'a str| name] {
-            let mut own: HashMap<&str, (u32, NamedEndpoints)> = HashMap::new();
+            let mut own: HashMap<&str, (u32, EndpointNameMatch)> = HashMap::new();
             for (e, endpoint) in (0..).zip(on.endpoints()) {
                 let same = |first: u32| host(&on.endpoints()[first as usize].name);
                 let entry = own.entry(name(&endpoint.name));
-                let (first, known) = entry.or_insert((e, NamedEndpoints::One(e)));
+                let (first, known) = entry.or_insert((e, EndpointNameMatch::One(e)));
                 if *first != e {
                     let of_host = adapters.get(same(*first)).filter(|all| all.contains(&e));
                     *known = match of_host {
-                        Some(all) if *known != NamedEndpoints::Several => {
-                            NamedEndpoints::Adapters(all.clone())
+                        Some(all) if *known != EndpointNameMatch::Several => {
+                            EndpointNameMatch::Adapters(all.clone())
                         }
-                        _ => NamedEndpoints::Several,
+                        _ => EndpointNameMatch::Several,
                     };
                 }
             }
@@ -60,7 +60,7 @@ impl<'a> EndpointNames<'a> {
     }
 
     /// The endpoints that this name stands for, or its part before the first dot.
-    fn known(&self, word: &str) -> Option<&NamedEndpoints> {
+    fn known(&self, word: &str) -> Option<&EndpointNameMatch> {
         self.known.get(word).or_else(|| self.known.get(short(word)))
     }
 
@@ -68,9 +68,11 @@ impl<'a> EndpointNames<'a> {
     /// name of the host does not lead back to `e`.
     pub(super) fn place(&self, e: u32) -> Option<(usize, usize)> {
         match self.known(host(&self.on.endpoints()[e as usize].name))? {
-            NamedEndpoints::One(known) => (*known == e).then_some((0, 1)),
-            NamedEndpoints::Adapters(all) => Some((all.iter().position(|a| *a == e)?, all.len())),
-            NamedEndpoints::Several => None,
+            EndpointNameMatch::One(known) => (*known == e).then_some((0, 1)),
+            EndpointNameMatch::Adapters(all) => {
+                Some((all.iter().position(|a| *a == e)?, all.len()))
+            }
+            EndpointNameMatch::Several => None,
         }
     }
 
@@ -81,7 +83,7 @@ impl<'a> EndpointNames<'a> {
     /// When there is none, or it could be several.
     pub fn find(&mut self, line: usize, word: &str) -> Result<u32, Refusal> {
         let first = match self.known(word) {
-            Some(NamedEndpoints::Adapters(all)) => all[0],
+            Some(EndpointNameMatch::Adapters(all)) => all[0],
             _ => return self.find_at(line, word, 0),
         };
         let turn = self.turns.entry(first).or_default();
@@ -97,9 +99,9 @@ impl<'a> EndpointNames<'a> {
     /// When there is none, or it could be several.
     pub fn find_at(&self, line: usize, word: &str, slot: usize) -> Result<u32, Refusal> {
         match self.known(word) {
-            Some(NamedEndpoints::Adapters(all)) => Ok(all[slot % all.len()]),
-            Some(NamedEndpoints::One(e)) => Ok(*e),
-            Some(NamedEndpoints::Several) => {
+            Some(EndpointNameMatch::Adapters(all)) => Ok(all[slot % all.len()]),
+            Some(EndpointNameMatch::One(e)) => Ok(*e),
+            Some(EndpointNameMatch::Several) => {
                 let why = format!("several endpoints are called {word:?}");
                 let mut help = "whole names or numbers".to_owned();
                 let recipe = self.on.recipe();
@@ -135,7 +137,7 @@ impl<'a> EndpointNames<'a> {
 
     /// Whether the number of an endpoint is the name of no other.
     pub(super) fn is_number(&self, e: u32) -> bool {
-        self.known(&e.to_string()).is_none_or(|known| *known == NamedEndpoints::One(e))
+        self.known(&e.to_string()).is_none_or(|known| *known == EndpointNameMatch::One(e))
     }
 
     /// Whether a line is a whole name of an endpoint.
@@ -143,7 +145,7 @@ impl<'a> EndpointNames<'a> {
     /// # Errors
     /// When it is, and launchers would read something else from it: see [`hosts::fault`].
     pub(super) fn is_whole(&self, line: usize, said: &str) -> Result<bool, Refusal> {
-        if !matches!(self.known.get(said), Some(NamedEndpoints::One(_))) {
+        if !matches!(self.known.get(said), Some(EndpointNameMatch::One(_))) {
             return Ok(false);
         }
         match hosts::fault(host(said)) {
@@ -173,7 +175,7 @@ pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// line.
 pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     let mut names = EndpointNames::new(on);
-    let (mut found, mut backed) = (Vec::new(), SizeBudget::of(text.len()));
+    let (mut found, mut backed) = (Vec::new(), FileMemoryBudget::of(text.len()));
     for (line, said) in said_lines(text) {
         let (said, slots) = slots_said(line, said)?;
         if names.is_whole(line, &said)? {
@@ -267,7 +269,11 @@ fn split(said: &str) -> Vec<&str> {
 }
 
 /// `n[01-03,7]x` as n01x, n02x, n03x, n7x; other words as they are.
-fn expanded(line: usize, word: &str, backed: &mut SizeBudget) -> Result<Vec<String>, Refusal> {
+fn expanded(
+    line: usize,
+    word: &str,
+    backed: &mut FileMemoryBudget,
+) -> Result<Vec<String>, Refusal> {
     if !word.contains('[') {
         return Ok(vec![word.to_owned()]);
     }

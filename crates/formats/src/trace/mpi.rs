@@ -6,16 +6,17 @@ use serde::{Deserialize, Serialize};
 /// What is done with requests that nobody began, of all traces of MPI.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
-pub(super) struct UnknownRequests {
+#[schemars(rename = "UnknownRequests")]
+pub(super) struct UnknownRequestParameter {
     /// What is done with requests that nobody began.
-    pub(super) unknown_requests: UnknownRequest,
+    pub(super) unknown_requests: UnknownRequestPolicy,
 }
 
 /// What is done with requests that nobody began.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Unknown")]
 #[serde(rename_all = "snake_case")]
-pub(super) enum UnknownRequest {
+pub(super) enum UnknownRequestPolicy {
     /// The trace is refused.
     #[default]
     Refuse,
@@ -23,10 +24,10 @@ pub(super) enum UnknownRequest {
     Null,
 }
 
-impl UnknownRequests {
+impl UnknownRequestParameter {
     /// Whether they are `MPI_REQUEST_NULL`.
     pub(super) fn is_null(&self) -> bool {
-        self.unknown_requests == UnknownRequest::Null
+        self.unknown_requests == UnknownRequestPolicy::Null
     }
 }
 

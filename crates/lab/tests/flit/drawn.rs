@@ -4,10 +4,10 @@
 use crate::reference::{LaneRule, ReferenceNetwork};
 use crate::slow::{CableEnd, Flit, Port, RouteRequest};
 use base::seed::FastStream;
-use flit::booksim::routing::ExploredGuide;
+use flit::booksim::routing::EnumerableRouting;
 use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
-use paths::guide::{self, Guide, PacketPosition};
+use paths::guide::{self, PacketPosition, RoutingGuide};
 use paths::wiring::{self, Wiring};
 use paths::word;
 
@@ -22,12 +22,12 @@ fn draws(router: usize, input: usize, vc: usize, to: usize) -> FastStream {
 const NO_PORT: usize = 255;
 
 /// A routing function with the draws of [`draws`].
-pub(crate) struct FixedDraws<'a> {
-    pub(crate) guide: &'a (dyn ExploredGuide + Send),
+pub(crate) struct FixedDrawRouting<'a> {
+    pub(crate) guide: &'a (dyn EnumerableRouting + Send),
     pub(crate) wiring: &'a Wiring,
 }
 
-impl FixedDraws<'_> {
+impl FixedDrawRouting<'_> {
     fn with<T>(
         &self,
         here: &mut PacketPosition<'_>,
@@ -50,7 +50,7 @@ impl FixedDraws<'_> {
     }
 }
 
-impl Guide for FixedDraws<'_> {
+impl RoutingGuide for FixedDrawRouting<'_> {
     fn lanes(&self) -> u8 {
         self.guide.lanes()
     }

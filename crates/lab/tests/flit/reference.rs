@@ -6,7 +6,7 @@
 //! BookSim's order of two flits that come through together follows from lists that the fast router
 //! does not keep; then means are compared.
 
-use crate::drawn::{FixedDraws, dragonfly, fat_tree};
+use crate::drawn::{FixedDrawRouting, dragonfly, fat_tree};
 use crate::slow::allocator::AllocatorKind;
 use crate::slow::{
     self, CableEnd, ClassResult, Flit, InjectionChannels, Packet, Port, Priority, RouteRequest,
@@ -21,7 +21,7 @@ use lab::booksim::case;
 use paths::select::RailSelection;
 use rayon::prelude::*;
 use std::fmt::Write;
-use traffic::times::{StretchedPackets, TimedPackets};
+use traffic::times::{TimeScaledPackets, TimedPackets};
 
 /// The number of cycles in which packets are injected.
 const INJECTION_CYCLES: u32 = 250;
@@ -340,8 +340,8 @@ fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tall
     let recipe = parse_inline(&format!("mesh:shape={},p=1", packets.len())).unwrap();
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
     let listed = TimedPackets::parse(&lines, &named).unwrap();
-    let times = Some(StretchedPackets { packets: &listed, stretch: 1.0 });
-    let given = FixedDraws { guide: &*of.guide, wiring: &of.wiring };
+    let times = Some(TimeScaledPackets { packets: &listed, stretch: 1.0 });
+    let given = FixedDrawRouting { guide: &*of.guide, wiring: &of.wiring };
     let mut made = engine(EngineSetup {
         wiring: &of.wiring,
         router: &of.router,

@@ -4,7 +4,7 @@ use crate::files::simulation;
 use base::Quiet;
 use flit::engine::{FlitEngine, engine};
 use flit::run::{DrainCondition, RunPhases, run};
-use formats::booksim::{BookSimClass, BookSimConfig, SettingsSource, SimulationKind, read};
+use formats::booksim::{BookSimConfig, BookSimTrafficClass, SettingsSource, SimulationKind, read};
 use lab::sampling::{BookSimSimulation, SamplingEnd};
 
 const MESH: &str = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 4;
@@ -104,7 +104,7 @@ fn predicted(of: &BookSimSimulation, config: &BookSimConfig) -> (u32, u32, Sampl
             let in_flight = &all[end as usize][i][3..];
             let figures = [latency / packets, flits / f64::from(end - since)];
             let change = |k: usize| ((figures[k] - before[i][k]) / figures[k]).abs();
-            let limits = |c: &BookSimClass| match warm {
+            let limits = |c: &BookSimTrafficClass| match warm {
                 None => [c.warmup_latency, c.warmup_accepted],
                 Some(_) => [c.stopping_latency, c.stopping_accepted],
             };

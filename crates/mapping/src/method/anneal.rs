@@ -6,11 +6,11 @@
 //! assignment problem: Schulz & Träff, "Better process mapping and sparse quadratic assignment",
 //! SEA 2017.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use super::local::descend;
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
-use crate::proposals::SwapProposals;
+use crate::proposals::SwapProposalGenerator;
 use crate::run::{LARGE, MappingRun};
 use base::part::Part;
 use base::seed::{FastStream, exponentials};
@@ -21,11 +21,11 @@ pub(super) const WARM: (f64, f64) = (0.05, 0.01);
 /// Start and end temperature for a start whose structure need not be kept.
 pub(super) const COLD: (f64, f64) = (0.2, 0.02);
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Anneal>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<AnnealingMethod>();
 
-struct Anneal;
+struct AnnealingMethod;
 
-impl Method for Anneal {
+impl MappingMethod for AnnealingMethod {
     const PART: Part = Part::new("anneal", "improves: simulated annealing of hop-bytes")
         .published("Kirkpatrick, Gelatt, Vecchi, Science 1983");
     const IMPROVES: bool = true;
@@ -92,7 +92,7 @@ const STEP: u64 = 1 << 12;
 
 /// The mean worsening of some swaps, which are tried but not made.
 fn mean_worsening<M: SiteMetric>(
-    proposals: &SwapProposals<'_>,
+    proposals: &SwapProposalGenerator<'_>,
     metric: &M,
     at: &Arrangement,
     draw: &mut FastStream,
@@ -118,7 +118,7 @@ fn mean_worsening<M: SiteMetric>(
 /// # Errors
 /// When `watch` says stop; the arrangement is valid nevertheless.
 fn anneal<M: SiteMetric>(
-    proposals: &SwapProposals<'_>,
+    proposals: &SwapProposalGenerator<'_>,
     metric: &M,
     at: &mut Arrangement,
     cooling: CoolingSchedule,

@@ -6,7 +6,7 @@
 //! section 4.2.
 
 use super::greedy::fill;
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use super::partition::exact;
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
@@ -16,14 +16,14 @@ use base::part::Part;
 use base::partition::{WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
-use fabric::geometry::PlaneForm;
+use fabric::geometry::PlaneStructure;
 use std::collections::VecDeque;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Bisection>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<BisectionMethod>();
 
-struct Bisection;
+struct BisectionMethod;
 
-impl Method for Bisection {
+impl MappingMethod for BisectionMethod {
     const PART: Part = Part::new("bisection", "processes and network in halves, again and again")
         .published("Pellegrini, Roman, HPCN 1996");
 
@@ -225,7 +225,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
         let switch = |site: u32| &on.switches()[switch_of(on, slots.rails(site)[0]) as usize];
         let mut sorted = sites.to_vec();
         let form = on.geometry().form;
-        if let PlaneForm::Grid(_) = form {
+        if let PlaneStructure::Grid(_) = form {
             let dimensions = switch(sites[0]).coordinates.len();
             let width = |d: usize| {
                 let at = |&site: &u32| switch(site).coordinates.get(d).copied().unwrap_or(0);
@@ -239,7 +239,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
             }
         }
         let group = |site: u32| (switch(site).plane, switch(site).group);
-        let known = form != PlaneForm::Free && form != PlaneForm::Columns;
+        let known = form != PlaneStructure::Free && form != PlaneStructure::Columns;
         if known && sites.iter().any(|&site| group(site) != group(sites[0])) {
             sorted.sort_by_key(|&site| (group(site), site));
             return Ok(self.halved(&sorted, group));

@@ -1,10 +1,10 @@
 //! Refinement of the maximum congestion by swaps at busy channels; hop-bytes stay below a limit.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::loads::{ChannelLoads, is_better};
 use crate::metric::SiteMetric;
-use crate::proposals::SwapProposals;
+use crate::proposals::SwapProposalGenerator;
 use crate::run::MappingRun;
 use base::part::Part;
 use base::seed::{FastStream, exponentials};
@@ -15,11 +15,11 @@ use base::{Interrupted, Stop, Watch};
 pub(super) const HEATS: [(f64, f64); 4] =
     [(0.005, 0.0007), (0.01, 0.001), (0.003, 0.0004), (0.03, 0.002)];
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Congestion>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<CongestionMethod>();
 
-struct Congestion;
+struct CongestionMethod;
 
-impl Method for Congestion {
+impl MappingMethod for CongestionMethod {
     const PART: Part =
         Part::new("congestion", "improves: maximum congestion within the hops limit");
     const IMPROVES: bool = true;
@@ -78,7 +78,7 @@ const STEP: u64 = 256;
 /// When `watch` says stop; the arrangement is valid nevertheless.
 fn refine<M: SiteMetric>(
     loads: &mut ChannelLoads<'_>,
-    proposals: &SwapProposals<'_>,
+    proposals: &SwapProposalGenerator<'_>,
     metric: &M,
     at: &mut Arrangement,
     schedule: RefinementSchedule,

@@ -5,21 +5,21 @@
 //! the network. Within a side the largest factor runs back and forth, so that neighbours at a fold
 //! stay neighbours, and the others step from sheet to sheet.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::run::{MappingRun, MethodInput};
 use crate::slots::switch_of;
 use base::part::Part;
 use base::{Refusal, Stop};
-use fabric::geometry::PlaneForm;
+use fabric::geometry::PlaneStructure;
 use std::collections::BTreeMap;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Fold>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<FoldingMethod>();
 
-struct Fold;
+struct FoldingMethod;
 
-impl Method for Fold {
+impl MappingMethod for FoldingMethod {
     const PART: Part = Part::new("fold", "a grid of processes folded into a grid of switches");
 
     fn step<M: SiteMetric>(
@@ -82,7 +82,7 @@ pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option
 /// The sides of the network's grid, and the number of slots on each of its switches.
 fn network_sides(input: &MethodInput<'_>) -> Option<(Vec<u32>, u32)> {
     let (on, slots) = (input.on, input.problem.slots);
-    let PlaneForm::Grid(_) = on.geometry().form else { return None };
+    let PlaneStructure::Grid(_) = on.geometry().form else { return None };
     let per_switch = slots.of_site(0).len();
     let even = (0..slots.sites() as u32).all(|s| slots.of_site(s).len() == per_switch);
     if slots.sites() != on.switches().len() || !even {

@@ -4,7 +4,7 @@
 //! Source: Müller-Merbach, "Optimale Reihenfolgen", 1970; Hoefler & Snir, "Generic topology
 //! mapping strategies for large-scale parallel architectures", ICS 2011, section 4.1.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::near::NearSites;
@@ -14,11 +14,11 @@ use base::Stop;
 use base::part::Part;
 use std::collections::BinaryHeap;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Greedy>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<GreedyMethod>();
 
-struct Greedy;
+struct GreedyMethod;
 
-impl Method for Greedy {
+impl MappingMethod for GreedyMethod {
     const PART: Part = Part::new("greedy", "heaviest traffic first, to the nearest free slot")
         .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
 

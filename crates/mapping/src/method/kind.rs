@@ -8,7 +8,7 @@ use base::part::Part;
 
 /// A method of mapping. Its code is compiled for every kind of distances, because its inner loops
 /// look up distances all the time.
-pub(crate) trait Method {
+pub(crate) trait MappingMethod {
     /// The method's name and what it does.
     const PART: Part;
     /// Whether the method improves a mapping rather than makes one.
@@ -32,7 +32,7 @@ type StepFn<M> = fn(&MappingRun<'_, M>, &mut Arrangement, u64) -> Result<(), Sto
 
 /// A row of the table of methods: one method, compiled for each kind of distances.
 #[derive(Debug)]
-pub struct MethodEntry {
+pub struct MappingMethodEntry {
     /// The method's name and what it does.
     pub part: Part,
     /// Whether the method improves a mapping rather than makes one.
@@ -42,9 +42,9 @@ pub struct MethodEntry {
     grid: StepFn<GridDistances>,
 }
 
-impl MethodEntry {
+impl MappingMethodEntry {
     /// The table row of method `T`.
-    pub(crate) const fn of<T: Method>() -> Self {
+    pub(crate) const fn of<T: MappingMethod>() -> Self {
         Self {
             part: T::PART,
             improves: T::IMPROVES,
@@ -58,23 +58,23 @@ impl MethodEntry {
 /// A kind of distances that methods are compiled for.
 pub(crate) trait CompiledMetric: SiteMetric + Sized {
     /// The step of a method, compiled for this kind.
-    fn step(of: &MethodEntry) -> StepFn<Self>;
+    fn step(of: &MappingMethodEntry) -> StepFn<Self>;
 }
 
 impl CompiledMetric for DistanceTable<u8> {
-    fn step(of: &MethodEntry) -> StepFn<Self> {
+    fn step(of: &MappingMethodEntry) -> StepFn<Self> {
         of.bytes
     }
 }
 
 impl CompiledMetric for DistanceTable<u16> {
-    fn step(of: &MethodEntry) -> StepFn<Self> {
+    fn step(of: &MappingMethodEntry) -> StepFn<Self> {
         of.words
     }
 }
 
 impl CompiledMetric for GridDistances {
-    fn step(of: &MethodEntry) -> StepFn<Self> {
+    fn step(of: &MappingMethodEntry) -> StepFn<Self> {
         of.grid
     }
 }

@@ -1,19 +1,19 @@
 //! Local search: swaps that bring communicating processes near to one another, until no swap helps.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::near::NearSites;
-use crate::proposals::SwapProposals;
+use crate::proposals::SwapProposalGenerator;
 use crate::run::MappingRun;
 use base::part::Part;
 use base::{Interrupted, Stop, Watch};
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Local>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<LocalSearchMethod>();
 
-struct Local;
+struct LocalSearchMethod;
 
-impl Method for Local {
+impl MappingMethod for LocalSearchMethod {
     const PART: Part = Part::new("local", "improves: swaps while one lowers hop-bytes");
     const IMPROVES: bool = true;
 
@@ -31,7 +31,7 @@ impl Method for Local {
 /// # Errors
 /// When `watch` says stop.
 pub(super) fn descend<M: SiteMetric>(
-    proposals: &SwapProposals<'_>,
+    proposals: &SwapProposalGenerator<'_>,
     metric: &M,
     at: &mut Arrangement,
     sweeps: u32,

@@ -16,7 +16,7 @@ pub(crate) mod partition;
 
 pub(crate) use auto::auto;
 pub(crate) use kind::CompiledMetric;
-pub use kind::MethodEntry;
+pub use kind::MappingMethodEntry;
 pub(crate) use pack::pack;
 
 // gen:begin
@@ -35,7 +35,7 @@ mod threshold;
 
 /// All steps of mappings, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static METHODS: &[MethodEntry] = &[
+pub static METHODS: &[MappingMethodEntry] = &[
     anneal::ENTRY,
     bisection::ENTRY,
     congestion::ENTRY,

@@ -4,7 +4,7 @@
 //! Source: Hoefler & Snir, ICS 2011, section 4.4 (multicore nodes: partition first).
 
 use super::greedy::{fill, greedy};
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use super::partition::partition;
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
@@ -16,11 +16,11 @@ use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Multicore>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MulticoreMethod>();
 
-struct Multicore;
+struct MulticoreMethod;
 
-impl Method for Multicore {
+impl MappingMethod for MulticoreMethod {
     const PART: Part = Part::new("multicore", "parts as large as an endpoint, then these greedily")
         .published("Hoefler, Snir, ICS 2011, section 4.4");
 

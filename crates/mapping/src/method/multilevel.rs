@@ -6,7 +6,7 @@
 //! networks", Future Generation Computer Systems 2001: heavy edges contracted, refined on every
 //! level.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use super::local::descend;
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
@@ -15,11 +15,11 @@ use base::part::Part;
 use base::seed::Stream;
 use base::{Interrupted, Stop, Watch};
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Multilevel>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MultilevelMethod>();
 
-struct Multilevel;
+struct MultilevelMethod;
 
-impl Method for Multilevel {
+impl MappingMethod for MultilevelMethod {
     const PART: Part =
         Part::new("multilevel", "heavy pairs made one again and again, mapped, taken apart")
             .published("Walshaw, Cross, Future Generation Computer Systems 2001");

@@ -1,6 +1,6 @@
 //! The random mapping: processes are in slots in random order.
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::run::MappingRun;
@@ -8,11 +8,11 @@ use base::Stop;
 use base::part::Part;
 use base::seed::Stream;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Random>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<RandomMethod>();
 
-struct Random;
+struct RandomMethod;
 
-impl Method for Random {
+impl MappingMethod for RandomMethod {
     const PART: Part = Part::new("random", "at random");
 
     fn step<M: SiteMetric>(

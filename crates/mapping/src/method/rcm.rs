@@ -4,7 +4,7 @@
 //! Source: Cuthill, `McKee`, "Reducing the bandwidth of sparse symmetric matrices", ACM 1969;
 //! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).
 
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::run::{MappingRun, MethodInput};
@@ -13,11 +13,11 @@ use base::Stop;
 use base::part::Part;
 use std::collections::HashMap;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Rcm>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<CuthillMckeeMethod>();
 
-struct Rcm;
+struct CuthillMckeeMethod;
 
-impl Method for Rcm {
+impl MappingMethod for CuthillMckeeMethod {
     const PART: Part = Part::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee")
         .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
 

@@ -3,18 +3,18 @@
 //! Source: Dueck & Scheuer, "Threshold accepting", J. Computational Physics 1990.
 
 use super::anneal::{AcceptanceRule, annealed};
-use super::kind::{Method, MethodEntry};
+use super::kind::{MappingMethod, MappingMethodEntry};
 use crate::arrangement::Arrangement;
 use crate::metric::SiteMetric;
 use crate::run::MappingRun;
 use base::Stop;
 use base::part::Part;
 
-pub(super) const ENTRY: MethodEntry = MethodEntry::of::<Threshold>();
+pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<ThresholdMethod>();
 
-struct Threshold;
+struct ThresholdMethod;
 
-impl Method for Threshold {
+impl MappingMethod for ThresholdMethod {
     const PART: Part = Part::new("threshold", "improves: threshold accepting of hop-bytes")
         .published("Dueck, Scheuer, J. Computational Physics 1990");
     const IMPROVES: bool = true;

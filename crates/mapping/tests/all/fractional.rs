@@ -6,7 +6,7 @@ use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::evaluate::evaluate;
 use mapping::fractional::{FractionalRouting, SwitchDemand};
-use mapping::paths::MappingPaths;
+use mapping::paths::TrafficPathRule;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 use traffic::communication::{CommunicationGraph, ProcessTraffic};
@@ -107,11 +107,11 @@ proptest! {
             demand[switch(one.to) as usize].push((switch(one.from), one.bytes));
         }
         let routed = FractionalRouting::new(&on, &demand, 1, 60, &Quiet).expect("routed");
-        let split = MappingPaths::Split(&routed);
+        let split = TrafficPathRule::Split(&routed);
         let found = evaluate(split, &graph, &places, &Quiet).expect("figures");
         let most = found.figures.maximum_congestion;
         prop_assert!((most - routed.congestion()).abs() <= 1e-6 * most, "{most}");
-        let shortest = MappingPaths::Shortest(&on);
+        let shortest = TrafficPathRule::Shortest(&on);
         let direct = evaluate(shortest, &graph, &places, &Quiet).expect("figures");
         prop_assert!(found.figures.maximum_dilation <= direct.figures.maximum_dilation + 1);
         prop_assert!(most <= direct.figures.maximum_congestion * (1.0 + 1e-9));

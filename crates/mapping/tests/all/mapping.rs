@@ -13,9 +13,9 @@ use mapping::map::{MappingObjective, MappingRequest, MappingResult, SearchEffort
 use mapping::method::METHODS;
 use mapping::metric::{SiteDistances, SiteMetric, distances};
 use mapping::near::NearSites;
-use mapping::paths::MappingPaths;
+use mapping::paths::TrafficPathRule;
 use mapping::problem::{MappingProblem, PinnedProcess};
-use mapping::proposals::SwapProposals;
+use mapping::proposals::SwapProposalGenerator;
 use mapping::slots::ProcessSlots;
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -49,7 +49,7 @@ fn stencil(given: &serde_json::Value) -> CommunicationGraph {
 /// A request with the default values.
 fn asked<'a>(
     graph: &'a CommunicationGraph,
-    paths: MappingPaths<'a>,
+    paths: TrafficPathRule<'a>,
     slots: &'a ProcessSlots,
 ) -> MappingRequest<'a> {
     MappingRequest {
@@ -98,14 +98,15 @@ proptest! {
             let engine = engines::engine("min_hop").expect("an engine");
             engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
         });
-        let paths = routing.as_ref().map_or(MappingPaths::Shortest(&on), MappingPaths::Tables);
+        let shortest = TrafficPathRule::Shortest(&on);
+        let paths = routing.as_ref().map_or(shortest, TrafficPathRule::Tables);
         let slots = ProcessSlots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
         let (metric, unit) = distances(paths, &slots, &Quiet).expect("distances");
         let problem = MappingProblem::new(&graph, &slots, &[], 256).expect("they fit");
         let near = NearSites::new(&on, &slots);
-        let proposals = SwapProposals::new(&problem, &near);
+        let proposals = SwapProposalGenerator::new(&problem, &near);
         let mut all: Vec<u32> = (0..slots.count() as u32).collect();
         Stream::new(seed, "test places", 0).shuffle(&mut all);
         let order: Vec<u32> = (0..graph.processes()).collect();
@@ -152,7 +153,7 @@ proptest! {
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
         let pair = vec![ProcessTraffic { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
         let graph = CommunicationGraph::new(2, pair).expect("a graph");
-        let shortest = MappingPaths::Shortest(&on);
+        let shortest = TrafficPathRule::Shortest(&on);
         let found = evaluate(shortest, &graph, &[a, b], &Quiet).expect("figures");
         let expect = hop_bytes(&on, &graph, &[a, b]);
         prop_assert!((found.loads.iter().sum::<f64>() - expect).abs() < 1e-9);
@@ -194,7 +195,7 @@ fn few_processes_are_where_none_could_be_better() {
             let graph = random_graph(processes, 12, seed);
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
-            let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
+            let it = found(&asked(&graph, TrafficPathRule::Shortest(&on), &slots));
             assert!((hop_bytes(&on, &graph, &it.places) - least).abs() < 1e-9, "{net} {seed}");
         }
     }
@@ -217,12 +218,12 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
             let congestion = |places: &[u32]| {
-                let it =
-                    evaluate(MappingPaths::Shortest(&on), &graph, places, &Quiet).expect("figures");
+                let it = evaluate(TrafficPathRule::Shortest(&on), &graph, places, &Quiet)
+                    .expect("figures");
                 it.figures.maximum_congestion
             };
             for effort in [SearchEffort::Fast, SearchEffort::Normal] {
-                let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+                let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
                 let objective = MappingObjective::Congestion;
                 let it = found(&MappingRequest { objective, hops_limit: share, effort, ..base });
                 let case = format!("{net} {seed} {effort:?}");
@@ -261,9 +262,9 @@ fn what_fits_exactly_is_fitted_exactly() {
     ] {
         let on = network(net);
         let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
-        let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
+        let it = found(&asked(&graph, TrafficPathRule::Shortest(&on), &slots));
         let figures =
-            evaluate(MappingPaths::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
+            evaluate(TrafficPathRule::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
         assert!((figures.figures.average_dilation - 1.0).abs() < 1e-12, "{net}");
     }
 }
@@ -275,7 +276,7 @@ fn pairs_share_a_switch() {
     let pairs =
         (0..100).map(|i| ProcessTraffic { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
     let graph = CommunicationGraph::new(200, pairs.collect()).expect("a graph");
-    let it = found(&asked(&graph, MappingPaths::Shortest(&on), &slots));
+    let it = found(&asked(&graph, TrafficPathRule::Shortest(&on), &slots));
     assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-12);
 }
 
@@ -288,7 +289,7 @@ fn a_grid_that_folds_has_few_long_paths() {
     let steps = chain::parse("fold").expect("a method");
     let it = found(&MappingRequest {
         steps: &steps,
-        ..asked(&graph, MappingPaths::Shortest(&on), &slots)
+        ..asked(&graph, TrafficPathRule::Shortest(&on), &slots)
     });
     let mut taken = it.places.clone();
     taken.sort_unstable();
@@ -321,7 +322,7 @@ fn every_method_fills_slots_and_keeps_pins() {
         let steps = chain::parse(method).expect("a method");
         let objective =
             if i % 2 == 0 { MappingObjective::Congestion } else { MappingObjective::Hops };
-        let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+        let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
         let request = MappingRequest {
             steps: &steps,
             pins: &pins,
@@ -340,7 +341,7 @@ fn every_method_fills_slots_and_keeps_pins() {
     let steps = chain::parse("multicore+local").expect("a method");
     let it = found(&MappingRequest {
         steps: &steps,
-        ..asked(&graph, MappingPaths::Shortest(&on), &slots)
+        ..asked(&graph, TrafficPathRule::Shortest(&on), &slots)
     });
     assert_eq!(it.places.len(), 60);
 }
@@ -355,7 +356,7 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
             let name = step.part.name;
             let chain = if step.improves { format!("linear+{name}") } else { name.to_owned() };
             let steps = chain::parse(&chain).expect("a method");
-            let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+            let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
             let request = MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base };
             match map(&request, &Quiet) {
                 Ok(it) => {
@@ -390,7 +391,7 @@ fn every_method_keeps_to_slots_that_differ() {
             continue;
         }
         let steps = chain::parse(&method).expect("a method");
-        let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+        let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
         let it = found(&MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base });
         let mut taken = vec![0; 72];
         it.places.iter().for_each(|&e| taken[e as usize] += 1);
@@ -410,7 +411,7 @@ fn every_method_keeps_to_slots_that_differ() {
     assert_eq!(order(&mixed), named, "all slots of an endpoint where it is first");
     let steps = chain::parse("multicore").expect("a method");
     let request =
-        MappingRequest { steps: &steps, ..asked(&graph, MappingPaths::Shortest(&on), &slots) };
+        MappingRequest { steps: &steps, ..asked(&graph, TrafficPathRule::Shortest(&on), &slots) };
     let said = map(&request, &Quiet).expect_err("uneven").to_string();
     assert!(said.contains("as many slots on every endpoint"), "{said}");
 }
@@ -420,7 +421,7 @@ fn threads_change_nothing() {
     let on = network("slim_fly:q=5,p=4");
     let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(60, 240, 2);
-    let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+    let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
     let request = MappingRequest {
         objective: MappingObjective::Congestion,
         effort: SearchEffort::Best,
@@ -434,9 +435,9 @@ fn threads_change_nothing() {
 }
 
 /// A watch that says stop at a given tick.
-struct StopAtTick(AtomicU32, u32);
+struct TickStoppingWatch(AtomicU32, u32);
 
-impl Watch for StopAtTick {
+impl Watch for TickStoppingWatch {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before < self.1 { Ok(()) } else { Err(Interrupted) }
@@ -450,16 +451,20 @@ fn an_interruption_gives_the_best_so_far() {
     let graph = random_graph(200, 800, 2);
     for objective in [MappingObjective::Hops, MappingObjective::Congestion] {
         let request =
-            MappingRequest { objective, ..asked(&graph, MappingPaths::Shortest(&on), &slots) };
+            MappingRequest { objective, ..asked(&graph, TrafficPathRule::Shortest(&on), &slots) };
         for ticks in [60, 200, 400] {
-            let it = map(&request, &StopAtTick(AtomicU32::new(0), ticks)).expect("the best so far");
+            let it = map(&request, &TickStoppingWatch(AtomicU32::new(0), ticks))
+                .expect("the best so far");
             assert!(it.interrupted, "{ticks}");
             let mut taken = it.places.clone();
             taken.sort_unstable();
             taken.dedup();
             assert_eq!(taken.len(), 200);
         }
-        assert!(map(&request, &StopAtTick(AtomicU32::new(0), 3)).is_err(), "nothing was found yet");
+        assert!(
+            map(&request, &TickStoppingWatch(AtomicU32::new(0), 3)).is_err(),
+            "nothing was found yet"
+        );
     }
 }
 
@@ -468,12 +473,12 @@ fn what_cannot_be_is_refused() {
     let on = network("slim_fly:q=5,p=4");
     let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
-    let request = asked(&graph, MappingPaths::Shortest(&on), &slots);
+    let request = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
     let said =
         |request: &MappingRequest<'_>| map(request, &Quiet).expect_err("no mapping").to_string();
     assert!(said(&request).contains("201 processes for 200 slots"));
     let graph = random_graph(10, 20, 1);
-    let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+    let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
     for (pins, says) in [
         (vec![PinnedProcess { process: 10, endpoint: 0 }], "no process 10"),
         (vec![PinnedProcess { process: 1, endpoint: 200 }], "no slot"),
@@ -507,7 +512,9 @@ fn what_cannot_be_is_refused() {
         .expect("a network");
     let slots = ProcessSlots::new(&apart, None, Some(1)).expect("slots");
     let graph = random_graph(6, 30, 1);
-    assert!(said(&asked(&graph, MappingPaths::Shortest(&apart), &slots)).contains("no path from"));
+    assert!(
+        said(&asked(&graph, TrafficPathRule::Shortest(&apart), &slots)).contains("no path from")
+    );
 }
 
 #[test]
@@ -516,7 +523,7 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
         let on = network(net);
         let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let (metric, _) =
-            distances(MappingPaths::Shortest(&on), &slots, &Quiet).expect("distances");
+            distances(TrafficPathRule::Shortest(&on), &slots, &Quiet).expect("distances");
         assert!(matches!(metric, SiteDistances::Grid(_)), "{net}");
         let mut draw = Stream::new(1, "test sites", 0);
         for _ in 0..5 {
@@ -542,7 +549,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
             CommunicationGraph::new(processes, (0..half).map(pair).collect()).expect("a graph");
         let it = found(&MappingRequest {
             steps: &steps,
-            ..asked(&graph, MappingPaths::Shortest(&on), &slots)
+            ..asked(&graph, TrafficPathRule::Shortest(&on), &slots)
         });
         assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-9, "{processes}");
         let mut places = it.places.clone();
@@ -551,7 +558,7 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
         assert_eq!(places.len(), processes as usize);
     }
     let graph = stencil(&serde_json::json!({ "shape": [10, 20], "bytes": 64 }));
-    let base = asked(&graph, MappingPaths::Shortest(&on), &slots);
+    let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
     let random = chain::parse("random").expect("a method");
     let [levels, drawn] = [&steps, &random]
         .map(|steps| hop_bytes(&on, &graph, &found(&MappingRequest { steps, ..base }).places));

@@ -36,7 +36,7 @@ pub enum RankOrder {
 
 /// The levels of the pattern that are sent, and whether they are sent together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LevelChoice {
+pub enum PatternLevelSelection {
     /// All levels, one after the other.
     Each,
     /// All levels at once.
@@ -62,7 +62,7 @@ pub struct PatternSetup {
     /// How ranks are assigned to endpoints.
     pub order: RankOrder,
     /// Which levels are sent.
-    pub levels: LevelChoice,
+    pub levels: PatternLevelSelection,
     /// Whether the cables between endpoints and switches are counted.
     pub endpoint_cables: bool,
 }
@@ -87,7 +87,7 @@ pub struct RunOutcome {
 /// The result over all runs. Shares are parts of an endpoint's full injection rate; a congestion is
 /// in endpoints' worth of traffic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Congestion {
+pub struct CongestionResult {
     /// The number of endpoints that took part.
     pub endpoints: u32,
     /// Endpoints of the first job; `None` with one job.
@@ -123,7 +123,7 @@ pub fn congestion(
     routing: &Routing,
     setup: &PatternSetup,
     watch: &dyn Watch,
-) -> Result<Congestion, Stop> {
+) -> Result<CongestionResult, Stop> {
     let compact = CompactRouting::new(routing, setup.endpoint_cables);
     let alive = working(routing.topology());
     let (given, others) = given_first(routing, &alive, &setup.order)?;
@@ -142,10 +142,10 @@ pub fn congestion(
     let (given, others) = if placed { (alive.clone(), Vec::new()) } else { (given, others) };
     let jobs = PatternJobs::parse(setup, ranks, placed.then_some(routing), watch)?;
     let levels = match setup.levels {
-        LevelChoice::Each => jobs.levels(),
-        LevelChoice::Together => 1,
-        LevelChoice::One(level) if level < jobs.levels() => 1,
-        LevelChoice::One(level) => {
+        PatternLevelSelection::Each => jobs.levels(),
+        PatternLevelSelection::Together => 1,
+        PatternLevelSelection::One(level) if level < jobs.levels() => 1,
+        PatternLevelSelection::One(level) => {
             let help = format!("0 to {}", jobs.levels().saturating_sub(1));
             return Err(Refusal::new("level", format!("there is no level {level}"), help).into());
         }
@@ -161,7 +161,7 @@ pub fn congestion(
     }
     let work = RunContext { setup, compact: &compact, given, others, ranks, jobs };
     let all = work.all(watch)?;
-    Ok(Congestion {
+    Ok(CongestionResult {
         endpoints: ranks,
         first_job: work.jobs.second.is_some().then_some(work.jobs.first_ranks),
         levels,
@@ -306,9 +306,10 @@ impl PatternJobs {
     }
 
     /// An upper bound of the number of messages that are sent at once.
-    fn most_messages(&self, levels: LevelChoice) -> u64 {
+    fn most_messages(&self, levels: PatternLevelSelection) -> u64 {
         let one = |pattern: &Pattern, ranks: u32| {
-            let times = if levels == LevelChoice::Together { pattern.levels(ranks) } else { 1 };
+            let times =
+                if levels == PatternLevelSelection::Together { pattern.levels(ranks) } else { 1 };
             pattern.most_messages(ranks) * u64::from(times)
         };
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| one(pattern, *ranks));
@@ -451,9 +452,9 @@ impl RunContext<'_> {
         let (mut congestion, mut time) = (0.0_f64, 0.0);
         let (mut sums, mut counts) = ([0.0; 2], [0_usize; 2]);
         let levels = match self.setup.levels {
-            LevelChoice::Each => 0..self.jobs.levels(),
-            LevelChoice::Together => 0..1,
-            LevelChoice::One(level) => level..level + 1,
+            PatternLevelSelection::Each => 0..self.jobs.levels(),
+            PatternLevelSelection::Together => 0..1,
+            PatternLevelSelection::One(level) => level..level + 1,
         };
         let in_one = levels.len() == 1;
         let ranks = if in_one { 0 } else { self.jobs.first_ranks as usize };
@@ -461,7 +462,7 @@ impl RunContext<'_> {
         for level in levels {
             tick()?;
             let (messages, first) = match self.setup.levels {
-                LevelChoice::Together => self.jobs.together(&mut draws),
+                PatternLevelSelection::Together => self.jobs.together(&mut draws),
                 _ => self.jobs.level(level, &mut draws),
             };
             let endpoint = |rank: u32| order[rank as usize];

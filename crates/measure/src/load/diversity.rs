@@ -5,8 +5,10 @@
 //! the Slim Fly network", NSDI 2024 (disjoint paths per switch pair); Besta et al.,
 //! "FatPaths: routing in supercomputers and data centers when shortest paths fall short", SC 2020.
 
-use base::stage::{BetterValues, ColumnType};
-use base::{Interrupted, RecordColumn, ResourceNeed, Stage, Stop, SwitchId, TerminalId, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{
+    ExperimentStage, Interrupted, RecordColumn, ResourceNeed, Stop, SwitchId, TerminalId, Watch,
+};
 use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use rayon::prelude::*;
@@ -289,7 +291,7 @@ pub struct DiversityRecord {
     pub mean_hops: Vec<(f64, u64)>,
 }
 
-impl Stage for DiversityParams {
+impl ExperimentStage for DiversityParams {
     const NAME: &'static str = "path_diversity";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -298,7 +300,7 @@ impl Stage for DiversityParams {
             ColumnType::Real,
             "",
             "mean number of link-disjoint routes of a pair of switches",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "fraction_pairs_3_disjoint_paths",
@@ -306,7 +308,7 @@ impl Stage for DiversityParams {
             ColumnType::Real,
             "fraction",
             "pairs of switches with three link-disjoint routes",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "mean_distinct_paths",
@@ -314,7 +316,7 @@ impl Stage for DiversityParams {
             ColumnType::Real,
             "",
             "mean number of distinct routes of a pair of switches",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
     ];
 

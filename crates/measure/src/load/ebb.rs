@@ -4,11 +4,13 @@
 //! routing in high-performance networks", Cluster 2008 (and the ORCS simulator): random bisections,
 //! random perfect matchings; a flow gets the inverse of the largest congestion on its route.
 
-use super::congestion::{Congestion, LevelChoice, PatternSetup, RankOrder, congestion};
+use super::congestion::{
+    CongestionResult, PatternLevelSelection, PatternSetup, RankOrder, congestion,
+};
 use super::sent::{RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -18,7 +20,7 @@ use traffic::sending::working;
 /// The effective bisection bandwidth, from all patterns. Bandwidths are fractions of an endpoint's
 /// full injection rate.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Ebb {
+pub struct EffectiveBisectionBandwidth {
     /// Mean bandwidth of a flow, one value per pattern.
     pub patterns: Vec<f64>,
     /// `flows[i]` flows of all patterns got a bandwidth in `(i / 20, (i + 1) / 20]`.
@@ -27,8 +29,8 @@ pub struct Ebb {
     pub max_congestion: f64,
 }
 
-impl Ebb {
-    fn of(found: &Congestion) -> Self {
+impl EffectiveBisectionBandwidth {
+    fn of(found: &CongestionResult) -> Self {
         Self {
             patterns: found.runs.iter().map(|run| run.share).collect(),
             flows: found.shares,
@@ -62,7 +64,12 @@ impl Ebb {
 /// # Errors
 /// When there are fewer than two endpoints or no patterns, when a route does not arrive, or when
 /// `watch` says stop.
-pub fn ebb(routing: &Routing, patterns: u32, seed: u64, watch: &dyn Watch) -> Result<Ebb, Stop> {
+pub fn ebb(
+    routing: &Routing,
+    patterns: u32,
+    seed: u64,
+    watch: &dyn Watch,
+) -> Result<EffectiveBisectionBandwidth, Stop> {
     let alive = working(routing.topology()).len();
     if alive < 2 || patterns == 0 {
         let why = format!("{patterns} patterns over {alive} endpoints");
@@ -76,10 +83,10 @@ pub fn ebb(routing: &Routing, patterns: u32, seed: u64, watch: &dyn Watch) -> Re
         endpoints: None,
         first_job: None,
         order: RankOrder::Random,
-        levels: LevelChoice::Each,
+        levels: PatternLevelSelection::Each,
         endpoint_cables: false,
     };
-    Ok(Ebb::of(&congestion(routing, &bisect, watch)?))
+    Ok(EffectiveBisectionBandwidth::of(&congestion(routing, &bisect, watch)?))
 }
 
 /// The columns of a mean share's confidence interval.
@@ -89,7 +96,7 @@ pub(super) const CI95_LOW: RecordColumn = RecordColumn::new(
     ColumnType::Real,
     "fraction",
     "lower end of its 95 % confidence interval",
-    BetterValues::Higher,
+    BetterDirection::Higher,
 );
 pub(super) const CI95_HIGH: RecordColumn = RecordColumn::new(
     "ci95_high",
@@ -97,7 +104,7 @@ pub(super) const CI95_HIGH: RecordColumn = RecordColumn::new(
     ColumnType::Real,
     "fraction",
     "upper end of its 95 % confidence interval",
-    BetterValues::Higher,
+    BetterDirection::Higher,
 );
 
 /// Effective bisection bandwidth over given tables, as a fraction of the injection rate.
@@ -145,7 +152,7 @@ pub struct EbbRecord {
     pub flow_histogram: [u64; 20],
 }
 
-impl Stage for EbbParams {
+impl ExperimentStage for EbbParams {
     const NAME: &'static str = "ebb";
     const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -155,7 +162,7 @@ impl Stage for EbbParams {
             ColumnType::Real,
             "fraction",
             "mean share of the injection rate over random bisections",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         CI95_LOW,
         CI95_HIGH,
@@ -165,7 +172,7 @@ impl Stage for EbbParams {
             ColumnType::Whole,
             "",
             "random bisections",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
     ];
 
@@ -189,7 +196,9 @@ impl Stage for EbbParams {
     fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<EbbRecord, Stop> {
         let found = match on.messages(self.traffic.is_some())? {
             None => ebb(on.routing, self.patterns, self.seed, watch)?,
-            Some(messages) => Ebb::of(&sent(on.routing, &messages, false, watch)?),
+            Some(messages) => {
+                EffectiveBisectionBandwidth::of(&sent(on.routing, &messages, false, watch)?)
+            }
         };
         let (mean, half) = (found.mean(), found.confidence_95());
         Ok(EbbRecord {
@@ -213,7 +222,7 @@ mod tests {
     /// within 1.96 standard deviations.
     #[test]
     fn the_interval_is_by_the_variance_of_a_sample() {
-        let of = |patterns: &[f64]| Ebb {
+        let of = |patterns: &[f64]| EffectiveBisectionBandwidth {
             patterns: patterns.to_vec(),
             flows: [0; 20],
             max_congestion: 1.0,

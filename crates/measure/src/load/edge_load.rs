@@ -2,8 +2,8 @@
 //!
 //! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
 
-use base::stage::{BetterValues, ColumnType};
-use base::{Interrupted, RecordColumn, ResourceNeed, Stage, Stop, SwitchId, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, Interrupted, RecordColumn, ResourceNeed, Stop, SwitchId, Watch};
 use fabric::size::{NetworkSize, RouteTask};
 use fabric::tables::{DestinationBundles, ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
@@ -95,7 +95,7 @@ pub struct EdgeLoadRecord {
     pub histogram: Vec<(u64, u64)>,
 }
 
-impl Stage for EdgeLoadParams {
+impl ExperimentStage for EdgeLoadParams {
     const NAME: &'static str = "edge_load";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -104,7 +104,7 @@ impl Stage for EdgeLoadParams {
             ColumnType::Whole,
             "routes",
             "most routes on a channel",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "lower_bound",
@@ -112,7 +112,7 @@ impl Stage for EdgeLoadParams {
             ColumnType::Whole,
             "routes",
             "least index with these path lengths",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
     ];
 

@@ -3,7 +3,7 @@
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
 
-use super::congestion::{Congestion, RunOutcome};
+use super::congestion::{CongestionResult, RunOutcome};
 use super::rounding::{rounded_up, twentieth};
 use base::Refusal;
 use base::words::did_you_mean;
@@ -70,7 +70,7 @@ pub struct MetricSummary {
     pub histogram: Vec<(f64, f64, u64)>,
 }
 
-impl Congestion {
+impl CongestionResult {
     /// The values of a metric. O(runs + channels).
     pub fn summary(&self, metric: PatternMetric) -> MetricSummary {
         let of =

@@ -4,7 +4,7 @@
 //! routing in high-performance networks", Cluster 2008: a flow gets the inverse of the largest
 //! congestion on its route. Here a flow counts with the amount that it wants to send.
 
-use super::congestion::{Congestion, MAX_ROUTES, RunOutcome, RunTally};
+use super::congestion::{CongestionResult, MAX_ROUTES, RunOutcome, RunTally};
 use super::flows::{CompactRouting, FlowSimulator};
 use base::{Refusal, Stop, Watch};
 use fabric::size::RouteTask;
@@ -20,20 +20,21 @@ pub enum TrafficParameter {
     /// A name of traffic, or a file.
     Word(String),
     /// Rows of source, destination and amount.
-    Rows(Vec<(EndpointName, EndpointName, f64)>),
+    Rows(Vec<(EndpointReference, EndpointReference, f64)>),
 }
 
 /// An endpoint in the value of a parameter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum EndpointName {
+#[schemars(rename = "EndpointName")]
+pub enum EndpointReference {
     /// By number.
     Number(u32),
     /// By name.
     Name(String),
 }
 
-impl EndpointName {
+impl EndpointReference {
     /// The number or the name as text.
     pub(super) fn text(&self) -> String {
         match self {
@@ -97,7 +98,7 @@ pub fn sent(
     messages: &[WeightedMessage],
     endpoint_cables: bool,
     watch: &dyn Watch,
-) -> Result<Congestion, Stop> {
+) -> Result<CongestionResult, Stop> {
     watch.tick("messages", 0, messages.len() as u64)?;
     let routes = messages.len() as u64 * u64::from(routing.layers());
     if routes > MAX_ROUTES {
@@ -117,7 +118,7 @@ pub fn sent(
     parties.sort_unstable();
     parties.dedup();
     watch.tick("messages", messages.len() as u64, messages.len() as u64)?;
-    Ok(Congestion {
+    Ok(CongestionResult {
         endpoints: parties.len() as u32,
         first_job: None,
         levels: 1,

@@ -3,14 +3,16 @@
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
 
-use super::congestion::{Congestion, LevelChoice, PatternSetup, RankOrder, congestion};
+use super::congestion::{
+    CongestionResult, PatternLevelSelection, PatternSetup, RankOrder, congestion,
+};
 use super::ebb::{CI95_HIGH, CI95_LOW};
 use super::metric::PatternMetric;
-use super::sent::{EndpointName, RoutingWithTraffic, TrafficParameter, sent};
+use super::sent::{EndpointReference, RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
-use base::stage::{BetterValues, ColumnType};
+use base::stage::{BetterDirection, ColumnType};
 use base::words::did_you_mean;
-use base::{RecordColumn, Refusal, ResourceNeed, Stage, Stop, Watch};
+use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use fabric::size::{NetworkSize, RouteTask};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,9 +41,9 @@ pub struct CongestionParams {
     pub first_job: Option<u32>,
     /// `random`, `linear` (in the order of the network), or names or numbers of endpoints by rank;
     /// endpoints that are not named come after them in random order.
-    pub order: OrderParameter,
+    pub order: RankOrderParameter,
     /// `each` (one after the other), `all` (at once), or the number of one, from 0.
-    pub levels: LevelsParameter,
+    pub levels: PatternLevelsParameter,
     /// Whether the cables of endpoints count; without them, `bisect` is what `ebb` measures.
     pub endpoint_cables: bool,
     /// `bandwidth`, `congestion`, `time`, `delay` or `channels`; see docs/measures.md.
@@ -51,17 +53,19 @@ pub struct CongestionParams {
 /// The order of ranks as a parameter: a word, or endpoints by name or number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum OrderParameter {
+#[schemars(rename = "OrderParameter")]
+pub enum RankOrderParameter {
     /// `random` or `linear`.
     Word(String),
     /// Endpoints by rank.
-    Named(Vec<EndpointName>),
+    Named(Vec<EndpointReference>),
 }
 
 /// The levels to send as a parameter: a word, or the number of one level.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
-pub enum LevelsParameter {
+#[schemars(rename = "LevelsParameter")]
+pub enum PatternLevelsParameter {
     /// The level of this number.
     One(u32),
     /// `each` or `all`.
@@ -77,8 +81,8 @@ impl Default for CongestionParams {
             seed: 0,
             endpoints: None,
             first_job: None,
-            order: OrderParameter::Word("random".into()),
-            levels: LevelsParameter::Word("each".into()),
+            order: RankOrderParameter::Word("random".into()),
+            levels: PatternLevelsParameter::Word("each".into()),
             endpoint_cables: true,
             metric: "bandwidth".into(),
         }
@@ -88,29 +92,31 @@ impl Default for CongestionParams {
 impl CongestionParams {
     fn setup(&self) -> Result<PatternSetup, Refusal> {
         let order = match &self.order {
-            OrderParameter::Word(word) if word == "random" => RankOrder::Random,
-            OrderParameter::Word(word) if word == "linear" => RankOrder::Linear,
-            OrderParameter::Word(word) => {
+            RankOrderParameter::Word(word) if word == "random" => RankOrder::Random,
+            RankOrderParameter::Word(word) if word == "linear" => RankOrder::Linear,
+            RankOrderParameter::Word(word) => {
                 let near = did_you_mean(word, ["random", "linear"]);
                 let help = format!("{near}random, linear, or endpoints by name");
                 return Err(Refusal::new("order", format!("there is no '{word}'"), help));
             }
-            OrderParameter::Named(names) if names.is_empty() => {
+            RankOrderParameter::Named(names) if names.is_empty() => {
                 return Err(Refusal::new("order", "no endpoints in it", "name at least one"));
             }
-            OrderParameter::Named(names) => {
-                RankOrder::Given(names.iter().map(EndpointName::text).collect())
+            RankOrderParameter::Named(names) => {
+                RankOrder::Given(names.iter().map(EndpointReference::text).collect())
             }
         };
         let levels = match &self.levels {
-            LevelsParameter::One(level) => LevelChoice::One(*level),
-            LevelsParameter::Word(word) if word == "each" => LevelChoice::Each,
-            LevelsParameter::Word(word) if word == "all" => LevelChoice::Together,
-            LevelsParameter::Word(word) => LevelChoice::One(word.parse().map_err(|_| {
-                let near = did_you_mean(word, ["each", "all"]);
-                let help = format!("{near}each, all, or the number of one");
-                Refusal::new("levels", format!("there is no '{word}'"), help)
-            })?),
+            PatternLevelsParameter::One(level) => PatternLevelSelection::One(*level),
+            PatternLevelsParameter::Word(word) if word == "each" => PatternLevelSelection::Each,
+            PatternLevelsParameter::Word(word) if word == "all" => PatternLevelSelection::Together,
+            PatternLevelsParameter::Word(word) => {
+                PatternLevelSelection::One(word.parse().map_err(|_| {
+                    let near = did_you_mean(word, ["each", "all"]);
+                    let help = format!("{near}each, all, or the number of one");
+                    Refusal::new("levels", format!("there is no '{word}'"), help)
+                })?)
+            }
         };
         for (name, given) in [("endpoints", self.endpoints), ("first_job", self.first_job)] {
             if let Some(few @ ..2) = given {
@@ -186,7 +192,7 @@ pub struct CongestionRecord {
     pub seed: u64,
 }
 
-impl Stage for CongestionParams {
+impl ExperimentStage for CongestionParams {
     const NAME: &'static str = "congestion";
     const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -196,7 +202,7 @@ impl Stage for CongestionParams {
             ColumnType::Text,
             "",
             "who sends to whom",
-            BetterValues::Neither,
+            BetterDirection::Neither,
         ),
         RecordColumn::new(
             "mean_share",
@@ -204,7 +210,7 @@ impl Stage for CongestionParams {
             ColumnType::Real,
             "fraction",
             "mean share of the injection rate that a message gets",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         CI95_LOW,
         CI95_HIGH,
@@ -214,7 +220,7 @@ impl Stage for CongestionParams {
             ColumnType::Real,
             "fraction",
             "least share of a message",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "max_congestion",
@@ -222,7 +228,7 @@ impl Stage for CongestionParams {
             ColumnType::Real,
             "messages",
             "largest congestion of a message",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "mean_time",
@@ -230,7 +236,7 @@ impl Stage for CongestionParams {
             ColumnType::Real,
             "messages",
             "mean over runs of the congestion of all levels, in step",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
         RecordColumn::new(
             "mean_delay",
@@ -238,7 +244,7 @@ impl Stage for CongestionParams {
             ColumnType::Real,
             "messages",
             "mean over runs of the latest arrival, messages in step",
-            BetterValues::Lower,
+            BetterDirection::Lower,
         ),
     ];
 
@@ -247,7 +253,7 @@ impl Stage for CongestionParams {
 
     fn examples() -> Vec<Self> {
         let few = Self { runs: 5, ..Self::default() };
-        let all = LevelsParameter::Word("all".into());
+        let all = PatternLevelsParameter::Word("all".into());
         let ring = Self { pattern: "ring".into(), levels: all, ..few.clone() };
         vec![few, ring]
     }
@@ -304,7 +310,7 @@ impl CongestionParams {
         Ok(())
     }
 
-    fn record(&self, found: &Congestion, metric: PatternMetric) -> CongestionRecord {
+    fn record(&self, found: &CongestionResult, metric: PatternMetric) -> CongestionRecord {
         let of = |metric: PatternMetric| found.summary(metric);
         let (share, chosen) = (of(PatternMetric::Bandwidth), of(metric));
         let (n, mean) = (share.values.len() as f64, share.mean);

@@ -9,7 +9,7 @@ use super::planes_of;
 use super::spectrum::{ConnectedPart, connected};
 use super::symmetry::alike;
 use base::Stop;
-use base::partition::{Halves, WeightedGraph, halve};
+use base::partition::{GraphBisection, WeightedGraph, halve};
 use base::seed::Stream;
 use base::{Interrupted, Refusal, Watch};
 use fabric::network::Topology;
@@ -118,7 +118,7 @@ pub(super) fn bisection_with(
 struct PlaneBisection {
     switches: Vec<u32>,
     masses: Vec<u64>,
-    found: Halves,
+    found: GraphBisection,
     by_spectrum: u64,
     by_flow: u64,
 }
@@ -145,7 +145,7 @@ fn best_cut(
     starts: u32,
     seed: u64,
     watch: &dyn Watch,
-) -> Result<Halves, Stop> {
+) -> Result<GraphBisection, Stop> {
     let slack = least_difference(masses);
     let part = ConnectedPart::new(t.graph(), plane);
     let (offsets, targets) = part.into_rows();
@@ -153,7 +153,7 @@ fn best_cut(
     let graph = WeightedGraph { offsets, targets, weights, masses: masses.to_vec(), held: 0 };
     let done = AtomicU64::new(0);
     let tick = || watch.tick("bisection", done.load(Ordering::Relaxed), starts.into());
-    let key = |(start, h): &(u32, Halves)| (h.difference, h.cut, *start);
+    let key = |(start, h): &(u32, GraphBisection)| (h.difference, h.cut, *start);
     let best = (0..starts)
         .into_par_iter()
         .map(|start| {

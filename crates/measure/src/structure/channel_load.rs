@@ -22,7 +22,8 @@ pub const BINS: usize = 20;
 /// of every switch, which gives other loads where paths branch unevenly). Parallel links make
 /// separate paths. All cables count as equally fast.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct MinimalLoad {
+#[schemars(rename = "MinimalLoad")]
+pub struct MinimalPathLoad {
     /// The loads when every switch with endpoints sends one unit to every other of its plane.
     pub unit: LoadStatistics,
     /// The loads when every terminal sends one unit to every other of its plane.
@@ -62,7 +63,7 @@ pub struct LoadStatistics {
 ///
 /// # Errors
 /// When some pair has more than 10^308 minimal paths, or `watch` says stop.
-pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Stop> {
+pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalPathLoad, Stop> {
     let graph = t.graph();
     let edge = t.edge_switches();
     let carried = terminal_weights(t);
@@ -88,7 +89,7 @@ pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalLoad, Stop
     }
     let unit = statistics(graph, unit);
     let high = unit.max;
-    Ok(MinimalLoad {
+    Ok(MinimalPathLoad {
         forwarding_index_low: low.max(unit.mean).min(high),
         forwarding_index_high: high,
         unit,

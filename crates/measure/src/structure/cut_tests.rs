@@ -8,7 +8,7 @@ use base::{Quiet, SwitchId};
 use fabric::network::{Builder, Recipe, Switch};
 use proptest::prelude::*;
 
-fn load_of(t: &Topology) -> MinimalLoad {
+fn load_of(t: &Topology) -> MinimalPathLoad {
     minimal_load(t, &Quiet).expect("not interrupted")
 }
 

@@ -19,17 +19,19 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Numbers of pairwise link-disjoint paths, over ordered pairs of distinct switches with endpoints
 /// of one plane. Pairs with no path at all count with 0.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct DisjointPaths {
+#[schemars(rename = "DisjointPaths")]
+pub struct DisjointPathCounts {
     /// Paths of any length, for all pairs: the fewest links whose loss separates the two switches
     /// (Menger).
     pub any_length: PathCounts,
     /// Paths of bounded length, one entry per bound.
-    pub bounded: Vec<BoundedPaths>,
+    pub bounded: Vec<BoundedPathCounts>,
 }
 
 /// Numbers of link-disjoint paths of at most `hops` hops.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct BoundedPaths {
+#[schemars(rename = "BoundedPaths")]
+pub struct BoundedPathCounts {
     /// Most hops of a path.
     pub hops: u32,
     /// Whether the pairs are a random sample (drawn with replacement), not all.
@@ -52,7 +54,7 @@ const MOST_WORK: u64 = 20_000_000;
 
 /// The parameters of [`disjoint_paths`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DisjointRules {
+pub struct DisjointPathParameters {
     /// The bounds of the length in hops; `None`: the diameter, and the diameter plus one.
     pub hops: Option<Vec<u32>>,
     /// The number of ordered pairs whose bounded paths are counted: all pairs if there are no more,
@@ -75,9 +77,9 @@ pub struct DisjointRules {
 /// When a bound or the number of pairs is 0, or `watch` says stop.
 pub fn disjoint_paths(
     t: &Topology,
-    rules: &DisjointRules,
+    rules: &DisjointPathParameters,
     watch: &dyn Watch,
-) -> Result<DisjointPaths, Stop> {
+) -> Result<DisjointPathCounts, Stop> {
     if rules.pairs == 0 {
         return Err(Refusal::new("pairs", "0 pairs tell nothing", "at least 1").into());
     }
@@ -103,7 +105,7 @@ pub fn disjoint_paths(
         .into_iter()
         .map(|hops| bounded(t, &planes, hops, rules, watch))
         .collect::<Result<_, Interrupted>>()?;
-    Ok(DisjointPaths { any_length: all.into(), bounded })
+    Ok(DisjointPathCounts { any_length: all.into(), bounded })
 }
 
 /// For each number of paths, the number of ordered pairs: that of a pair is the least flow on the
@@ -124,13 +126,13 @@ fn pairs_by_flow(members: usize, tree: Vec<(u32, u64)>) -> BTreeMap<u64, u64> {
 
 /// The pairs to count: targets, and for each its sources with the number of pairs that each stands
 /// for.
-struct PairWork {
+struct SwitchPairWorklist {
     targets: Vec<(u32, Vec<u32>)>,
     each: u64,
     sampled: bool,
 }
 
-fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> PairWork {
+fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointPathParameters) -> SwitchPairWorklist {
     let pairs_of = |plane: &Vec<u32>| (plane.len() * plane.len().saturating_sub(1)) as u64;
     let total: u64 = planes.iter().map(pairs_of).sum();
     if total <= rules.pairs {
@@ -139,14 +141,18 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> PairWork {
         let (targets, each) = if planes.len() == 1 { sources(t, &edge) } else { (edge, 1) };
         if each > 1 {
             let targets = targets.into_iter().map(|t| (t, others(&planes[0], t))).collect();
-            return PairWork { targets, each, sampled: false };
+            return SwitchPairWorklist { targets, each, sampled: false };
         }
         // a count is the same in both directions: only pairs in rising order are counted
         let up = |plane: &Vec<u32>| {
             let pairs = |i: usize| (plane[i], plane[..i].to_vec());
             (0..plane.len()).map(pairs).collect::<Vec<_>>()
         };
-        return PairWork { targets: planes.iter().flat_map(up).collect(), each: 2, sampled: false };
+        return SwitchPairWorklist {
+            targets: planes.iter().flat_map(up).collect(),
+            each: 2,
+            sampled: false,
+        };
     }
     let mut draw = Stream::new(rules.seed, "pairs of switches", 0);
     let mut targets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -162,7 +168,7 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointRules) -> PairWork {
         let (s, t) = ((at / others) as usize, (at % others) as usize);
         targets.entry(plane[t + usize::from(t >= s)]).or_default().push(plane[s]);
     }
-    PairWork { targets: targets.into_iter().collect(), each: 1, sampled: true }
+    SwitchPairWorklist { targets: targets.into_iter().collect(), each: 1, sampled: true }
 }
 
 /// A pair of switches whose number of paths is not known exactly, with its bounds.
@@ -201,9 +207,9 @@ fn bounded(
     t: &Topology,
     planes: &[Vec<u32>],
     hops: u32,
-    rules: &DisjointRules,
+    rules: &DisjointPathParameters,
     watch: &dyn Watch,
-) -> Result<BoundedPaths, Interrupted> {
+) -> Result<BoundedPathCounts, Interrupted> {
     let graph: &Graph = t.graph();
     let work = work(t, planes, rules);
     let total: u64 = work.targets.iter().map(|(_, from)| from.len() as u64).sum();
@@ -240,7 +246,7 @@ fn bounded(
     let (counts, at_most) = (PathCounts::from(found.low), PathCounts::from(found.high));
     let exact_pairs = found.exact;
     let exact = exact_pairs == counts.pairs;
-    Ok(BoundedPaths { hops, sampled: work.sampled, exact, exact_pairs, counts, at_most })
+    Ok(BoundedPathCounts { hops, sampled: work.sampled, exact, exact_pairs, counts, at_most })
 }
 
 /// Searches for each pair of `open`, with equal shares of the work.

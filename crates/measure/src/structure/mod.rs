@@ -24,12 +24,13 @@ pub mod surveyed;
 // gen:end
 
 pub use bisection::{Bisection, bisection};
-pub use channel_load::{MinimalLoad, minimal_load};
-pub use disjoint::{DisjointPaths, DisjointRules, disjoint_paths};
+pub use channel_load::{MinimalPathLoad, minimal_load};
+pub use disjoint::{DisjointPathCounts, DisjointPathParameters, disjoint_paths};
 pub use girth::girth;
-pub use paths::{PathCounts, ShortPaths, short_paths};
+pub use paths::{PathCounts, ShortPathCounts, short_paths};
 pub use resilience::{
-    EndCriterion, RemovedKind, Resilience, ResilienceRules, Survival, resilience,
+    FailureCountStatistics, RemovalEndCriterion, RemovedComponentKind, Resilience,
+    ResilienceParameters, resilience,
 };
 pub use spectrum::{Spectrum, spectrum};
 

@@ -59,7 +59,7 @@ pub(super) fn settle(
     let useful = |b: &&u32| far[**b as usize] < hops;
     let arrive = graph.neighbours(t as usize).iter().filter(useful).count() as u64;
     let mut search = PackingSearch { best: range.low, high: range.high.min(arrive), work };
-    let between = PairNetwork { graph, s, t, far: &far, near, hops };
+    let between = SwitchPairDistances { graph, s, t, far: &far, near, hops };
     if search.open()
         && let Some(steps) = between.steps(1, search.work)
     {
@@ -79,7 +79,7 @@ pub(super) fn settle(
 }
 
 /// Two switches, and the distances of all switches from each of them.
-struct PairNetwork<'a> {
+struct SwitchPairDistances<'a> {
     graph: &'a Graph,
     s: u32,
     t: u32,
@@ -88,7 +88,7 @@ struct PairNetwork<'a> {
     hops: u32,
 }
 
-impl PairNetwork<'_> {
+impl SwitchPairDistances<'_> {
     /// The network of `layers` steps, or of a single step for the bound that ignores the order of
     /// steps; `None` if it has more than `most` arcs.
     fn steps(&self, layers: u32, most: u64) -> Option<StepNetwork> {

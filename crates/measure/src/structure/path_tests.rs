@@ -11,11 +11,11 @@ use families::FAMILIES;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-fn rules(hops: Option<Vec<u32>>) -> DisjointRules {
-    DisjointRules { hops, pairs: u64::MAX, seed: 0 }
+fn rules(hops: Option<Vec<u32>>) -> DisjointPathParameters {
+    DisjointPathParameters { hops, pairs: u64::MAX, seed: 0 }
 }
 
-fn disjoint(t: &Topology, rules: &DisjointRules) -> DisjointPaths {
+fn disjoint(t: &Topology, rules: &DisjointPathParameters) -> DisjointPathCounts {
     disjoint_paths(t, rules, &Quiet).expect("not interrupted")
 }
 
@@ -149,7 +149,7 @@ fn parallel_links_are_paths_of_their_own() {
 fn a_sample_is_what_its_seed_says() {
     let t = built("slim_fly:q=5,p=4");
     let sample = |seed| {
-        let found = disjoint(&t, &DisjointRules { hops: Some(vec![3]), pairs: 700, seed });
+        let found = disjoint(&t, &DisjointPathParameters { hops: Some(vec![3]), pairs: 700, seed });
         found.bounded.into_iter().next().expect("one bound")
     };
     let one = sample(1);
@@ -164,12 +164,12 @@ fn a_sample_is_what_its_seed_says() {
 #[test]
 fn what_cannot_be_counted_is_refused() {
     let t = network(2, &[(0, 1)]);
-    let refused = |rules: &DisjointRules, param: &str| {
+    let refused = |rules: &DisjointPathParameters, param: &str| {
         let error = disjoint_paths(&t, rules, &Quiet).expect_err("refused");
         assert!(matches!(error, Stop::Refused(r) if r.param == param));
     };
     refused(&rules(Some(vec![3, 0])), "hops");
-    refused(&DisjointRules { hops: None, pairs: 0, seed: 0 }, "pairs");
+    refused(&DisjointPathParameters { hops: None, pairs: 0, seed: 0 }, "pairs");
     let far = disjoint(&t, &rules(Some(vec![u32::MAX])));
     assert_eq!(far.bounded[0].counts.histogram, BTreeMap::from([(1, 2)]));
     let alone = disjoint(&network(1, &[]), &rules(None));

@@ -48,7 +48,7 @@ impl From<BTreeMap<u64, u64>> for PathCounts {
 
 /// The short paths of a network, over connected ordered pairs of distinct switches with endpoints.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct ShortPaths {
+pub struct ShortPathCounts {
     /// Numbers of minimal paths.
     pub minimal: PathCounts,
     /// Numbers of paths at most one hop longer than minimal, the minimal ones included.
@@ -64,7 +64,7 @@ pub struct ShortPaths {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPaths, Interrupted> {
+pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPathCounts, Interrupted> {
     let (graph, edge) = (t.graph(), t.edge_switches());
     let (from, each) = sources(t, &edge);
     let done = AtomicU64::new(0);
@@ -96,7 +96,7 @@ pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPaths, Interr
                 Ok(sums)
             },
         )?;
-    Ok(ShortPaths { minimal: minimal.into(), almost_minimal: almost_minimal.into() })
+    Ok(ShortPathCounts { minimal: minimal.into(), almost_minimal: almost_minimal.into() })
 }
 
 /// Adds `part` to `sum`.

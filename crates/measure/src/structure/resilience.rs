@@ -10,9 +10,9 @@ use super::union::DisjointSets;
 use base::distance::distances_among;
 use base::interval::half_width_95;
 use base::seed::Stream;
-use base::stage::{BetterValues, ColumnType};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop};
 use base::{Graph, Interrupted, LinkId, Refusal, SwitchId, Watch};
-use base::{RecordColumn, ResourceNeed, Stage, Stop};
 use fabric::network::Topology;
 use fabric::size::NetworkSize;
 use rayon::prelude::*;
@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Remove")]
-pub enum RemovedKind {
+pub enum RemovedComponentKind {
     /// Working links.
     Links,
     /// Working switches, with their endpoints.
@@ -38,7 +38,7 @@ pub enum RemovedKind {
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "Until")]
-pub enum EndCriterion {
+pub enum RemovalEndCriterion {
     /// Two switches of a plane that carry endpoints are not connected.
     Disconnected,
     /// Or the diameter exceeds that of the intact network by more than 2 hops.
@@ -53,23 +53,24 @@ pub enum EndCriterion {
 /// requested ends are reached.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct ResilienceRules {
+#[schemars(rename = "ResilienceRules")]
+pub struct ResilienceParameters {
     /// What is removed: `links` or `switches`.
-    pub remove: RemovedKind,
+    pub remove: RemovedComponentKind,
     /// The ends to look for: `disconnected`, `diameter` (grown by over 2 hops), `mean` (distance
     /// grown by over 1 hop).
-    pub until: Vec<EndCriterion>,
+    pub until: Vec<RemovalEndCriterion>,
     /// Number of random orders, 1 to 1048576.
     pub samples: u32,
     /// Seed of the random orders.
     pub seed: u64,
 }
 
-impl Default for ResilienceRules {
+impl Default for ResilienceParameters {
     fn default() -> Self {
         Self {
-            remove: RemovedKind::Links,
-            until: vec![EndCriterion::Disconnected],
+            remove: RemovedComponentKind::Links,
+            until: vec![RemovalEndCriterion::Disconnected],
             samples: 1000,
             seed: 0,
         }
@@ -82,7 +83,7 @@ pub struct ResilienceRecord {
     /// The network, in the inline form.
     pub network: String,
     /// What was removed.
-    pub remove: RemovedKind,
+    pub remove: RemovedComponentKind,
     /// Number of links or switches before anything is removed.
     pub items: u64,
     /// Random orders.
@@ -90,25 +91,25 @@ pub struct ResilienceRecord {
     /// Seed of the random orders.
     pub seed: u64,
     /// How many failures led to each of the requested ends.
-    pub ends: EndResults,
+    pub ends: RemovalEndResults,
 }
 
 /// How many failures led to each end.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Ends")]
-pub struct EndResults {
+pub struct RemovalEndResults {
     /// Two switches of a plane that carry endpoints are not connected.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disconnected: Option<Survival>,
+    pub disconnected: Option<FailureCountStatistics>,
     /// Or the diameter exceeds that of the intact network by more than 2 hops.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub diameter: Option<Survival>,
+    pub diameter: Option<FailureCountStatistics>,
     /// Or the mean distance exceeds that of the intact network by more than 1 hop.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean: Option<Survival>,
+    pub mean: Option<FailureCountStatistics>,
 }
 
-impl Stage for ResilienceRules {
+impl ExperimentStage for ResilienceParameters {
     const NAME: &'static str = "resilience";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -117,7 +118,7 @@ impl Stage for ResilienceRules {
             ColumnType::Real,
             "fraction",
             "mean part removed when a pair of switches is cut off",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "removed_until_diameter",
@@ -125,7 +126,7 @@ impl Stage for ResilienceRules {
             ColumnType::Real,
             "fraction",
             "mean part removed when the diameter has grown by over 2 hops",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "removed_until_mean",
@@ -133,7 +134,7 @@ impl Stage for ResilienceRules {
             ColumnType::Real,
             "fraction",
             "mean part removed when the mean distance has grown by over 1 hop",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
     ];
 
@@ -141,29 +142,29 @@ impl Stage for ResilienceRules {
     type Record = ResilienceRecord;
 
     fn examples() -> Vec<Self> {
-        let until = vec![EndCriterion::Disconnected, EndCriterion::Diameter];
+        let until = vec![RemovalEndCriterion::Disconnected, RemovalEndCriterion::Diameter];
         vec![
             Self { samples: 10, ..Self::default() },
-            Self { remove: RemovedKind::Switches, until, samples: 5, seed: 1 },
+            Self { remove: RemovedComponentKind::Switches, until, samples: 5, seed: 1 },
         ]
     }
 
     fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
         let items = match self.remove {
-            RemovedKind::Links => on.links().len(),
-            RemovedKind::Switches => on.switches().len(),
+            RemovedComponentKind::Links => on.links().len(),
+            RemovedComponentKind::Switches => on.switches().len(),
         };
-        let far = self.until.iter().any(|end| *end != EndCriterion::Disconnected);
+        let far = self.until.iter().any(|end| *end != RemovalEndCriterion::Disconnected);
         NetworkSize::of(on, threads).resilience(items, self.samples, far)
     }
 
     fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<ResilienceRecord, Stop> {
         let mut found = resilience(on, self, watch)?;
         let mut end = |end| found.ends.remove(&end);
-        let ends = EndResults {
-            disconnected: end(EndCriterion::Disconnected),
-            diameter: end(EndCriterion::Diameter),
-            mean: end(EndCriterion::Mean),
+        let ends = RemovalEndResults {
+            disconnected: end(RemovalEndCriterion::Disconnected),
+            diameter: end(RemovalEndCriterion::Diameter),
+            mean: end(RemovalEndCriterion::Mean),
         };
         Ok(ResilienceRecord {
             network: on.recipe().to_string(),
@@ -188,12 +189,13 @@ pub struct Resilience {
     /// Number of links or switches before anything is removed.
     pub items: u64,
     /// The result for each requested end.
-    pub ends: BTreeMap<EndCriterion, Survival>,
+    pub ends: BTreeMap<RemovalEndCriterion, FailureCountStatistics>,
 }
 
 /// How many failures led the samples to one end. Fractions are of all links (or switches).
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Survival {
+#[schemars(rename = "Survival")]
+pub struct FailureCountStatistics {
     /// For each sample: how many were removed when the end was reached, that is, the fewest at
     /// which it holds; all of them where it never does.
     pub removed: Vec<u64>,
@@ -228,7 +230,7 @@ pub struct Survival {
 /// is empty or `samples` out of range; when `watch` says stop.
 pub fn resilience(
     t: &Topology,
-    rules: &ResilienceRules,
+    rules: &ResilienceParameters,
     watch: &dyn Watch,
 ) -> Result<Resilience, Stop> {
     if !(1..=MOST_SAMPLES).contains(&rules.samples) {
@@ -254,8 +256,8 @@ pub fn resilience(
         })
         .collect::<Result<_, Stop>>()?;
     let items = intact.items.len() as u64;
-    let of_end = |(e, &end): (usize, &EndCriterion)| {
-        (end, Survival::of(samples.iter().map(|s| s[e]).collect(), items))
+    let of_end = |(e, &end): (usize, &RemovalEndCriterion)| {
+        (end, FailureCountStatistics::of(samples.iter().map(|s| s[e]).collect(), items))
     };
     Ok(Resilience { items, ends: rules.until.iter().enumerate().map(of_end).collect() })
 }
@@ -285,7 +287,7 @@ struct DistanceSums {
 /// The network before anything is removed.
 struct IntactNetwork<'a> {
     t: &'a Topology,
-    remove: RemovedKind,
+    remove: RemovedComponentKind,
     items: Vec<u32>,
     /// For each switch, whether it has endpoints.
     is_edge: Vec<bool>,
@@ -294,17 +296,17 @@ struct IntactNetwork<'a> {
 }
 
 impl<'a> IntactNetwork<'a> {
-    fn new(t: &'a Topology, rules: &ResilienceRules, watch: &dyn Watch) -> Result<Self, Stop> {
+    fn new(t: &'a Topology, rules: &ResilienceParameters, watch: &dyn Watch) -> Result<Self, Stop> {
         let edge = t.edge_switches();
         let mut is_edge = vec![false; t.switches().len()];
         for &v in &edge {
             is_edge[v as usize] = true;
         }
         let items = match rules.remove {
-            RemovedKind::Links => {
+            RemovedComponentKind::Links => {
                 (0..t.links().len() as u32).filter(|&l| t.link_is_up(LinkId(l))).collect()
             }
-            RemovedKind::Switches => {
+            RemovedComponentKind::Switches => {
                 (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect()
             }
         };
@@ -347,12 +349,12 @@ impl<'a> IntactNetwork<'a> {
 
     /// Whether an end criterion is met with the distances `now`; it is if there are none, as the
     /// network is then disconnected.
-    fn is_over(&self, end: EndCriterion, now: Option<DistanceSums>) -> bool {
+    fn is_over(&self, end: RemovalEndCriterion, now: Option<DistanceSums>) -> bool {
         let Some(now) = now else { return true };
         match end {
-            EndCriterion::Disconnected => false,
-            EndCriterion::Diameter => now.diameter > self.lengths.diameter + 2,
-            EndCriterion::Mean => {
+            RemovalEndCriterion::Disconnected => false,
+            RemovalEndCriterion::Diameter => now.diameter > self.lengths.diameter + 2,
+            RemovalEndCriterion::Mean => {
                 // sum / pairs > intact sum / intact pairs + 1
                 let (sum, pairs) = (u128::from(now.sum), u128::from(now.pairs));
                 let intact = u128::from(self.lengths.sum + self.lengths.pairs);
@@ -371,17 +373,19 @@ struct RemovalSample<'a> {
 
 impl RemovalSample<'_> {
     /// The number of removed items at which each end criterion is met.
-    fn ends(&self, until: &[EndCriterion]) -> Result<Vec<u64>, Stop> {
+    fn ends(&self, until: &[RemovalEndCriterion]) -> Result<Vec<u64>, Stop> {
         let disconnected = match self.intact.remove {
-            RemovedKind::Links => self.links_to_disconnect(),
-            RemovedKind::Switches => self.switches_to_disconnect(),
+            RemovedComponentKind::Links => self.links_to_disconnect(),
+            RemovedComponentKind::Switches => self.switches_to_disconnect(),
         };
         let mut known = BTreeMap::new();
-        let count = |&end: &EndCriterion| {
+        let count = |&end: &RemovalEndCriterion| {
             Ok(match (end, self.intact.remove) {
-                (EndCriterion::Disconnected, _) => disconnected,
-                (_, RemovedKind::Links) => self.bisected(end, disconnected, &mut known)?,
-                (_, RemovedKind::Switches) => self.scanned(end, disconnected, &mut known)?,
+                (RemovalEndCriterion::Disconnected, _) => disconnected,
+                (_, RemovedComponentKind::Links) => self.bisected(end, disconnected, &mut known)?,
+                (_, RemovedComponentKind::Switches) => {
+                    self.scanned(end, disconnected, &mut known)?
+                }
             } as u64)
         };
         until.iter().map(count).collect()
@@ -438,10 +442,10 @@ impl RemovalSample<'_> {
             (link.a.switch, link.b.switch)
         };
         let graph = match self.intact.remove {
-            RemovedKind::Links => {
+            RemovedComponentKind::Links => {
                 Graph::new(is_edge.len(), self.order[removed..].iter().map(|&l| Some(ends(l))))
             }
-            RemovedKind::Switches => {
+            RemovedComponentKind::Switches => {
                 for &v in &self.order[..removed] {
                     gone[v as usize] = true;
                 }
@@ -472,7 +476,7 @@ impl RemovalSample<'_> {
     /// the network.
     fn bisected(
         &self,
-        end: EndCriterion,
+        end: RemovalEndCriterion,
         disconnected: usize,
         known: &mut BTreeMap<usize, Option<DistanceSums>>,
     ) -> Result<usize, Stop> {
@@ -499,7 +503,7 @@ impl RemovalSample<'_> {
     /// Finds the number of removed items by trying every number from the first on.
     fn scanned(
         &self,
-        end: EndCriterion,
+        end: RemovalEndCriterion,
         disconnected: usize,
         known: &mut BTreeMap<usize, Option<DistanceSums>>,
     ) -> Result<usize, Stop> {
@@ -521,7 +525,7 @@ fn join(parts: &mut DisjointSets, has_edge: &mut [bool], a: SwitchId, b: SwitchI
     usize::from(both)
 }
 
-impl Survival {
+impl FailureCountStatistics {
     /// The statistics of `removed`, the numbers of removed items in each sample, for a network of
     /// `items`.
     pub(super) fn of(removed: Vec<u64>, items: u64) -> Self {

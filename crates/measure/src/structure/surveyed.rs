@@ -2,11 +2,12 @@
 
 use super::bisection::bisection_with;
 use super::{
-    Bisection, DisjointPaths, DisjointRules, MinimalLoad, PathCounts, Spectrum, Structure,
+    Bisection, DisjointPathCounts, DisjointPathParameters, MinimalPathLoad, PathCounts, Spectrum,
+    Structure,
 };
 use super::{disjoint_paths, minimal_load, short_paths, spectrum, structure};
-use base::stage::{BetterValues, ColumnType};
-use base::{RecordColumn, ResourceNeed, Stage, Stop, Watch};
+use base::stage::{BetterDirection, ColumnType};
+use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, Watch};
 use fabric::Topology;
 use fabric::size::{NetworkSize, StructureSections};
 use schemars::JsonSchema;
@@ -72,10 +73,10 @@ pub struct StructureRecord {
     pub almost_minimal_paths: Option<PathCounts>,
     /// Link-disjoint paths of each pair of switches; with `disjoint`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub disjoint_paths: Option<DisjointPaths>,
+    pub disjoint_paths: Option<DisjointPathCounts>,
     /// Load of the channels under uniform traffic over all minimal paths; with `load`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel_load: Option<MinimalLoad>,
+    pub channel_load: Option<MinimalPathLoad>,
     /// Eigenvalues; with `spectrum`, null where no switch works.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("nullable" = true))]
@@ -85,7 +86,7 @@ pub struct StructureRecord {
     pub bisection: Option<Bisection>,
 }
 
-impl Stage for StructureParams {
+impl ExperimentStage for StructureParams {
     const NAME: &'static str = "structure";
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
@@ -94,7 +95,7 @@ impl Stage for StructureParams {
             ColumnType::Real,
             "",
             "mean number of shortest paths of a pair of switches",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "mean_disjoint_paths",
@@ -102,7 +103,7 @@ impl Stage for StructureParams {
             ColumnType::Real,
             "",
             "mean number of link-disjoint paths of a pair of switches",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "uniform_saturation",
@@ -110,7 +111,7 @@ impl Stage for StructureParams {
             ColumnType::Real,
             "fraction",
             "offered load at which the fullest channel is full",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "spectral_gap",
@@ -118,7 +119,7 @@ impl Stage for StructureParams {
             ColumnType::Real,
             "",
             "largest less second eigenvalue",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "bisection_low",
@@ -126,7 +127,7 @@ impl Stage for StructureParams {
             ColumnType::Whole,
             "links",
             "least links between two halves, proved",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
         RecordColumn::new(
             "bisection_high",
@@ -134,7 +135,7 @@ impl Stage for StructureParams {
             ColumnType::Whole,
             "links",
             "fewest links between two halves that were found",
-            BetterValues::Higher,
+            BetterDirection::Higher,
         ),
     ];
 
@@ -170,7 +171,8 @@ impl Stage for StructureParams {
         let short = self.paths.then(|| short_paths(on, watch)).transpose()?;
         let (minimal_paths, almost_minimal_paths) =
             short.map(|found| (found.minimal, found.almost_minimal)).unzip();
-        let rules = DisjointRules { hops: self.hops.clone(), pairs: self.pairs, seed: self.seed };
+        let rules =
+            DisjointPathParameters { hops: self.hops.clone(), pairs: self.pairs, seed: self.seed };
         let channel_load = self.load.then(|| minimal_load(on, watch)).transpose()?;
         let unit = channel_load.as_ref().map(|load| &load.unit.by_channel[..]);
         let cut = || bisection_with(on, self.starts, self.seed, unit, watch);

@@ -47,14 +47,14 @@ pub(super) fn steps(t: &Topology, members: &[u32]) -> Option<Vec<u32>> {
 }
 
 /// The coordinates of each switch in a product of cycles.
-struct CycleLabels {
+struct CycleCoordinates {
     /// The length of each cycle.
     shape: Vec<u32>,
     /// The coordinates, one for each cycle, switch after switch.
     digits: Vec<u32>,
 }
 
-fn by_coordinates(t: &Topology, members: &[u32]) -> Option<CycleLabels> {
+fn by_coordinates(t: &Topology, members: &[u32]) -> Option<CycleCoordinates> {
     let of = |v: &u32| &t.switches()[*v as usize].coordinates;
     let all = of(members.first()?).len();
     if members.iter().any(|v| of(v).len() != all) {
@@ -81,20 +81,20 @@ fn by_coordinates(t: &Topology, members: &[u32]) -> Option<CycleLabels> {
             return None;
         }
     }
-    Some(CycleLabels { digits: members.iter().flat_map(place).collect(), shape })
+    Some(CycleCoordinates { digits: members.iter().flat_map(place).collect(), shape })
 }
 
-fn by_bits(size: usize) -> Option<CycleLabels> {
+fn by_bits(size: usize) -> Option<CycleCoordinates> {
     let bits = size.is_power_of_two().then(|| size.trailing_zeros())?;
     let digits = (0..size as u32).flat_map(|i| (0..bits).map(move |bit| i >> bit & 1)).collect();
-    Some(CycleLabels { shape: vec![2; bits as usize], digits })
+    Some(CycleCoordinates { shape: vec![2; bits as usize], digits })
 }
 
-fn by_number(size: usize) -> CycleLabels {
-    CycleLabels { shape: vec![size as u32], digits: (0..size as u32).collect() }
+fn by_number(size: usize) -> CycleCoordinates {
+    CycleCoordinates { shape: vec![size as u32], digits: (0..size as u32).collect() }
 }
 
-impl CycleLabels {
+impl CycleCoordinates {
     /// The steps of all channels; `None` if two switches have different sets of steps.
     fn steps(&self, graph: &Graph, members: &[u32]) -> Option<Vec<u32>> {
         let first = *members.first()?;

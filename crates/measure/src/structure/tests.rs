@@ -28,7 +28,7 @@ fn measure(t: &Topology) -> Structure {
     structure(t, &Quiet).expect("not interrupted")
 }
 
-pub(super) fn paths_of(t: &Topology) -> ShortPaths {
+pub(super) fn paths_of(t: &Topology) -> ShortPathCounts {
     short_paths(t, &Quiet).expect("not interrupted")
 }
 

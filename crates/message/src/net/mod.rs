@@ -10,7 +10,7 @@ pub use parameters::{
 
 use base::{Refusal, Stop, Watch};
 use flows::Flows;
-use paths::NetworkOrTables;
+use paths::PathSource;
 use routes::{RouteFinder, picoseconds};
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 #[derive(Clone)]
 pub struct NetworkSetup<'a> {
     /// The network, or the tables that messages follow.
-    pub on: NetworkOrTables,
+    pub on: PathSource,
     /// Latencies, rates, and the selection of routes.
     pub how: &'a NetworkCosts,
     /// The endpoint of every rank.

@@ -1,7 +1,7 @@
 //! The routes of messages: their channels, with the share of each, and the latency of the first
 //! byte.
 
-use super::flows::{FlowPart, Flows, joined};
+use super::flows::{FlowChannelShare, Flows, joined};
 use super::parameters::{NetworkCosts, RailSelection, RouteSelection};
 use base::seed::FastStream;
 use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
@@ -9,9 +9,9 @@ use fabric::Topology;
 use fabric::network::Cable;
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, LaneClasses, MinimalAdaptive, PacketHeading,
+    Candidate, CandidateScheme, LaneClasses, MinimalAdaptiveRouting, PacketRoutingState,
 };
-use paths::NetworkOrTables;
+use paths::PathSource;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,14 +19,14 @@ use std::sync::Arc;
 #[derive(Debug)]
 enum MessagePaths {
     Tables(Box<Routing>),
-    Minimal(MinimalAdaptive),
+    Minimal(MinimalAdaptiveRouting),
 }
 
 /// The channels of a route with their shares, and the latency of the slowest path over them in
 /// picoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct ChannelRoute {
-    pub(super) parts: Vec<FlowPart>,
+    pub(super) parts: Vec<FlowChannelShare>,
     pub(super) latency: u64,
 }
 
@@ -50,19 +50,18 @@ pub(super) struct RouteFinder {
 
 impl RouteFinder {
     pub(super) fn new(
-        on: &NetworkOrTables,
+        on: &PathSource,
         how: &NetworkCosts,
         seed: u64,
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
-        let paths = match on {
-            NetworkOrTables::Tables(routing) => MessagePaths::Tables(routing.clone()),
-            NetworkOrTables::Network(topology) => MessagePaths::Minimal(MinimalAdaptive::new(
-                topology.clone(),
-                LaneClasses::any(1),
-                watch,
-            )?),
-        };
+        let paths =
+            match on {
+                PathSource::Tables(routing) => MessagePaths::Tables(routing.clone()),
+                PathSource::Network(topology) => MessagePaths::Minimal(
+                    MinimalAdaptiveRouting::new(topology.clone(), LaneClasses::any(1), watch)?,
+                ),
+            };
         let on = on.topology().clone();
         let mut rails = vec![Vec::new(); on.endpoints().len()];
         for (i, terminal) in (0..).zip(on.terminals()) {
@@ -120,12 +119,14 @@ impl RouteFinder {
         for (i, &(from, to)) in pairs.iter().enumerate() {
             let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()]);
             let first = 2 * self.on.links().len() as u32;
-            all.parts.push(FlowPart { channel: first + 2 * from.0, share: part });
-            all.parts.push(FlowPart { channel: first + 2 * to.0 + 1, share: part });
+            all.parts.push(FlowChannelShare { channel: first + 2 * from.0, share: part });
+            all.parts.push(FlowChannelShare { channel: first + 2 * to.0 + 1, share: part });
             let route = self.between_switches(from, to, (op, i), flows)?;
             let ends = self.cable_ps(&s.cable) + self.cable_ps(&t.cable);
             all.latency = all.latency.max(route.latency + ends);
-            all.parts.extend(route.parts.iter().map(|p| FlowPart { share: p.share * part, ..*p }));
+            all.parts.extend(
+                route.parts.iter().map(|p| FlowChannelShare { share: p.share * part, ..*p }),
+            );
         }
         if pairs.len() > 1 {
             // rails in the same plane share channels
@@ -231,7 +232,7 @@ impl RouteFinder {
         }
         let plug = self.on.terminals()[to.ix()].plug;
         let delivers = walk.at() == t && tables.tree(layer, to).port(t.ix()) == plug.port;
-        let works = |p: &FlowPart| self.on.link_is_up(base::LinkId(p.channel / 2));
+        let works = |p: &FlowChannelShare| self.on.link_is_up(base::LinkId(p.channel / 2));
         if delivers && route.parts.iter().all(works) {
             return Ok(route);
         }
@@ -239,7 +240,7 @@ impl RouteFinder {
     }
 
     fn add_hop(&self, route: &mut ChannelRoute, channel: u32) {
-        route.parts.push(FlowPart { channel, share: 1.0 });
+        route.parts.push(FlowChannelShare { channel, share: 1.0 });
         let cable = &self.on.links()[channel as usize / 2].cable;
         route.latency += self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
     }
@@ -258,7 +259,7 @@ impl RouteFinder {
             for part in route.parts {
                 match all.parts.iter_mut().find(|p| p.channel == part.channel) {
                     Some(known) => known.share += share,
-                    None => all.parts.push(FlowPart { share, ..part }),
+                    None => all.parts.push(FlowChannelShare { share, ..part }),
                 }
             }
         }
@@ -278,7 +279,7 @@ impl RouteFinder {
                 self.nearer(at, to)?;
                 let share = part / self.next.len() as f64;
                 for hop in &self.next {
-                    parts.push(FlowPart { channel: hop.channel.0, share });
+                    parts.push(FlowChannelShare { channel: hop.channel.0, share });
                     let cable = &self.on.links()[hop.channel.link().ix()].cable;
                     let late =
                         latency + self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
@@ -317,7 +318,7 @@ impl RouteFinder {
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
         if let MessagePaths::Minimal(minimal) = &self.paths {
-            minimal.next(at, PacketHeading { goal: to.0, state: 0 }, &mut self.next);
+            minimal.next(at, PacketRoutingState { goal: to.0, state: 0 }, &mut self.next);
         }
         if self.next.is_empty() {
             return Err(self.no_path(at, to, "there is no path"));

@@ -3,8 +3,8 @@
 use base::Quiet;
 use base::seed::FastStream;
 use fabric::network::parse_inline;
-use message::{LogGops, NetworkCosts, NetworkSetup, PathAmounts, ScheduleDialect, run, traced};
-use paths::NetworkOrTables;
+use message::{LogGops, NetworkCosts, NetworkSetup, PathCostCounts, ScheduleDialect, run, traced};
+use paths::PathSource;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
@@ -64,7 +64,7 @@ fn costs(seed: u64) -> LogGops {
 }
 
 /// The time in picoseconds that the amounts of a path come to.
-fn worth(a: &PathAmounts, c: &LogGops) -> f64 {
+fn worth(a: &PathCostCounts, c: &LogGops) -> f64 {
     1000.0
         * (a.latencies as f64 * c.L
             + a.overheads as f64 * c.o
@@ -97,7 +97,7 @@ proptest! {
         let c = costs(seed);
         let (how, places) = (NetworkCosts::default(), (0..ranks).collect::<Vec<_>>());
         let under = over_network.then(|| NetworkSetup {
-            on: NetworkOrTables::Network(torus()), how: &how, places: &places, seed: 0,
+            on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
         });
         let last = |c: &LogGops| {
             let found = run(&schedule, ScheduleDialect::Causal, c, under.as_ref(), &Quiet);
@@ -109,7 +109,7 @@ proptest! {
         prop_assert_eq!(traced.found.finish.iter().max(), Some(&finish));
         // the spans follow one another from 0 to the end, each as long as its amounts come to
         let mut time = 0;
-        let mut all = PathAmounts::default();
+        let mut all = PathCostCounts::default();
         for span in &traced.path {
             prop_assert_eq!(span.begin, time);
             time = span.end;
@@ -162,9 +162,13 @@ fn a_ping_pong_is_all_path() {
     drop(of);
     let schedule = made.finish().expect("a schedule");
     let found = traced(&schedule, &LogGops::default(), None, &Quiet).expect("a run");
-    let all = PathAmounts::of(&found.path);
-    let wanted =
-        PathAmounts { overheads: 4, latencies: 2, interface_bytes: 2000, ..PathAmounts::default() };
+    let all = PathCostCounts::of(&found.path);
+    let wanted = PathCostCounts {
+        overheads: 4,
+        latencies: 2,
+        interface_bytes: 2000,
+        ..PathCostCounts::default()
+    };
     assert_eq!(all, wanted);
     // two ranks each send and receive, and nothing overlaps on a processor
     assert_eq!(found.spans.len(), 4);

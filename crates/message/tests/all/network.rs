@@ -9,7 +9,7 @@ use message::{
     AdapterCosts, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     RunResult, ScheduleDialect, SwitchCosts, run,
 };
-use paths::NetworkOrTables;
+use paths::PathSource;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::sync::Arc;
@@ -68,12 +68,7 @@ fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     made.finish().expect("a schedule")
 }
 
-fn ran(
-    on: NetworkOrTables,
-    how: &NetworkCosts,
-    costs: &LogGops,
-    all: &[(u32, u32, u64)],
-) -> RunResult {
+fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u64)]) -> RunResult {
     let ranks = on.topology().endpoints().len() as u32;
     let places: Vec<u32> = (0..ranks).collect();
     let under = NetworkSetup { on, how, places: &places, seed: 5 };
@@ -199,8 +194,8 @@ proptest! {
             o: o as f64, g: 0.0, S: if asks { 1 } else { 1 << 30 }, ..LogGops::default()
         };
         let driven = match &tables {
-            Some(tables) => NetworkOrTables::Tables(Box::new(tables.clone())),
-            None => NetworkOrTables::Network(on.clone()),
+            Some(tables) => PathSource::Tables(Box::new(tables.clone())),
+            None => PathSource::Network(on.clone()),
         };
         let found = ran(driven, &how, &costs, &[(from, to, bytes)]);
         let mut expected = 2 * o * 1000 + latency(from, to) + bytes.saturating_sub(1) * BYTE_PS;
@@ -233,8 +228,8 @@ proptest! {
         all.retain(|m| m.0 != m.1);
         let tables = by_tables.then(|| routed(&on, "dfsssp"));
         let driven = match &tables {
-            Some(tables) => NetworkOrTables::Tables(Box::new(tables.clone())),
-            None => NetworkOrTables::Network(on.clone()),
+            Some(tables) => PathSource::Tables(Box::new(tables.clone())),
+            None => PathSource::Network(on.clone()),
         };
         let how = at_once();
         let found = ran(driven, &how, &free(), &all);
@@ -251,7 +246,7 @@ fn messages_of_an_interface_share_it_or_wait() {
     let all = [(0, 1, 10_001), (0, 2, 10_001)];
     let how = at_once();
     let ends = |how: &NetworkCosts| {
-        let found = ran(NetworkOrTables::Network(on.clone()), how, &free(), &all);
+        let found = ran(PathSource::Network(on.clone()), how, &free(), &all);
         [found.finish[1], found.finish[2]]
     };
     assert_eq!(ends(&how), [20_000 * BYTE_PS; 2]);
@@ -267,8 +262,7 @@ fn ranks_of_one_endpoint_do_not_use_the_network() {
         NetworkCosts::default(),
     );
     let schedule = messages(2, &[(0, 1, 10_001)]);
-    let under =
-        NetworkSetup { on: NetworkOrTables::Network(on), how: &how, places: &[7, 7], seed: 0 };
+    let under = NetworkSetup { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
     let costs = LogGops { o: 20.0, ..free() };
     let found =
         run(&schedule, ScheduleDialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
@@ -284,7 +278,7 @@ fn messages_take_the_path_that_has_room() {
     let slowest = |selection, seed| {
         let how = NetworkCosts { selection, ..at_once() };
         let under = NetworkSetup {
-            on: NetworkOrTables::Network(on.clone()),
+            on: PathSource::Network(on.clone()),
             how: &how,
             places: &[0, 1, 2, 3],
             seed,
@@ -310,7 +304,7 @@ fn several_rails_carry_a_message_together() {
     let last = |rails| {
         let (places, how) = ([0, 40], how(rails));
         let under = NetworkSetup {
-            on: NetworkOrTables::Network(on.clone()),
+            on: PathSource::Network(on.clone()),
             how: &how,
             places: &places,
             seed: 0,
@@ -329,7 +323,7 @@ fn without_a_path_a_run_is_refused() {
     let whole = network("torus:shape=4,p=1");
     let cut = whole.with_failures(&[LinkId(0), LinkId(2)], &[]).expect("two halves");
     let under = NetworkSetup {
-        on: NetworkOrTables::Network(Arc::new(cut)),
+        on: PathSource::Network(Arc::new(cut)),
         how: &NetworkCosts::default(),
         places: &[0, 1, 2, 3],
         seed: 0,
@@ -351,7 +345,7 @@ fn rates_that_are_settled_seldom_are_near() {
     let ends = |settle_ns: f64| {
         let how =
             with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());
-        ran(NetworkOrTables::Network(Arc::clone(&on)), &how, &costs, &all).finish
+        ran(PathSource::Network(Arc::clone(&on)), &how, &costs, &all).finish
     };
     let (exact, near) = (ends(0.0), ends(100.0));
     assert_ne!(exact, near);
@@ -363,7 +357,7 @@ fn rates_that_are_settled_seldom_are_near() {
     let alone = |settle_ns: f64| {
         let how =
             with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());
-        ran(NetworkOrTables::Network(Arc::clone(&on)), &how, &free(), &[(0, 90, 50_000)]).finish
+        ran(PathSource::Network(Arc::clone(&on)), &how, &free(), &[(0, 90, 50_000)]).finish
     };
     assert_eq!(alone(0.0), alone(1e6));
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A run of the reference data: parameters, number of events, and the time each rank is done.
-struct Row {
+struct ReferenceRunRow {
     costs: LogGops,
     events: u64,
     finish: Vec<u64>,
@@ -16,16 +16,17 @@ fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/data/message")
 }
 
-fn rows(file: &str) -> BTreeMap<(String, String), Row> {
+fn rows(file: &str) -> BTreeMap<(String, String), ReferenceRunRow> {
     let text = std::fs::read_to_string(folder().join(file)).expect("reference data");
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
+    let mut rows: BTreeMap<(String, String), ReferenceRunRow> = BTreeMap::new();
     for line in text.lines().skip(1) {
         let words: Vec<&str> = line.split(',').collect();
         let n = |i: usize| words[i].parse::<u64>().expect("a number");
         let x = |i| n(i) as f64;
         let costs = LogGops { L: x(2), o: x(3), g: x(4), G: x(5), O: x(6), S: n(7) };
         let key = (words[0].to_owned(), words[1].to_owned());
-        let row = rows.entry(key).or_insert(Row { costs, events: n(8), finish: Vec::new() });
+        let row =
+            rows.entry(key).or_insert(ReferenceRunRow { costs, events: n(8), finish: Vec::new() });
         assert_eq!(row.finish.len() as u64, n(9), "ranks are in order");
         row.finish.push(n(10));
     }

@@ -5,11 +5,11 @@
 //! it is not the source's. Ejection uses the channel of the group that the packet is in.
 
 use super::groups::{DetourRule, RouterGroups, any, better_of_two, lowest};
-use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest, RATE};
+use super::kind::{CODES_MESSAGES, ModelDefaults, ModelPathInputs, PacketPaths, RATE};
 use super::order::ChannelDirection::{Across, Near};
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
-use crate::nic::MessageInjection;
+use crate::nic::MessageInjectionProcess;
 use crate::node::Node;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventHandlerContext;
@@ -33,11 +33,11 @@ const STEPS: KindSuccessors = &[
 ];
 
 /// The defaults of CODES for this model.
-pub(crate) const ENTRY: ModelEntry = ModelEntry {
+pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
-    injection: MessageInjection::Synchronised,
+    injection: MessageInjectionProcess::Synchronised,
     rates_gib_per_s: [RATE, 2.0 * RATE, RATE / 2.0],
     weighs_detours: true,
     draws_steps: true,
@@ -49,12 +49,12 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
         ..usual
     },
     messages: Some(CODES_MESSAGES),
-    ..ModelEntry::usual("codes-dally-v1", "Dragonfly as CODES has it")
+    ..ModelDefaults::usual("codes-dally-v1", "Dragonfly as CODES has it")
 };
 
 /// Paths over at most one intermediate group.
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct DallyPaths {
     groups: RouterGroups,
     selection: Selection,
     /// A minimal path is taken if its score, in chunks, is at most this.
@@ -63,8 +63,8 @@ pub struct Route {
     weight: u32,
 }
 
-impl PacketPaths for Route {
-    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+impl PacketPaths for DallyPaths {
+    fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal> {
         let route = Self {
             groups: RouterGroups::new(request.on, request.plant),
             selection: request.selection,
@@ -115,7 +115,7 @@ impl PacketPaths for Route {
     }
 }
 
-impl Route {
+impl DallyPaths {
     /// # Errors
     /// When a router lacks a link to another router of its group, or a group has no link to another
     /// group.

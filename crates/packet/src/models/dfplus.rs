@@ -4,15 +4,15 @@
 //! intermediate group, then 1.
 
 use super::groups::{DetourRule, RouterGroups, any, lowest};
-use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
+use super::kind::{CODES_MESSAGES, ModelDefaults, ModelPathInputs, PacketPaths};
 use super::order::ChannelDirection::{Across, Down, Near};
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, PacketChunk};
-use crate::nic::MessageInjection;
+use crate::nic::MessageInjectionProcess;
 use crate::node::Node;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventHandlerContext;
-use crate::timing::{LaneOrder, Timing};
+use crate::timing::{Timing, VirtualChannelSendOrder};
 use base::Refusal;
 use paths::select::Selection;
 
@@ -29,17 +29,17 @@ const STEPS: KindSuccessors = &[
 ];
 
 /// The defaults of CODES for this model.
-pub(crate) const ENTRY: ModelEntry = ModelEntry {
+pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["megafly:leaves=3,spines=3,p=3,h=3,g=4"],
     selections: Some(&[Selection::Minimal, Selection::Par]),
     order: Some((FIRST, STEPS)),
-    injection: MessageInjection::Synchronised,
+    injection: MessageInjectionProcess::Synchronised,
     virtual_channels: 2,
     weighs_detours: true,
     draws_steps: true,
-    timing: |usual| Timing { order: LaneOrder::Lowest, ..usual },
+    timing: |usual| Timing { order: VirtualChannelSendOrder::Lowest, ..usual },
     messages: Some(CODES_MESSAGES),
-    ..ModelEntry::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
+    ..ModelDefaults::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
 };
 
 /// `adaptive_threshold` in the megafly of the Fit Fly study, which is more than any port holds.
@@ -47,7 +47,7 @@ const THRESHOLD_BYTES: u32 = 131_072;
 
 /// Paths up to a spine, across, and down to a leaf, over at most one intermediate group.
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct DfplusPaths {
     groups: RouterGroups,
     selection: Selection,
     /// A minimal path is taken if its score, in chunks, is at most this.
@@ -56,8 +56,8 @@ pub struct Route {
     weight: u32,
 }
 
-impl PacketPaths for Route {
-    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
+impl PacketPaths for DfplusPaths {
+    fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal> {
         let route = Self {
             groups: RouterGroups::new(request.on, request.plant),
             selection: request.selection,
@@ -111,7 +111,7 @@ impl PacketPaths for Route {
     }
 }
 
-impl Route {
+impl DfplusPaths {
     /// # Errors
     /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group has no
     /// link to another group.

@@ -15,22 +15,22 @@ pub(super) struct RouterGroups {
     /// Whether each router has endpoints.
     leaf: Vec<bool>,
     /// Ports that lead to another group, for each router and group.
-    global: PortRows,
+    global: PortLists,
     /// Ports that lead to routers of the same group with links to another group, for each router
     /// and group.
-    towards: PortRows,
+    towards: PortLists,
     /// Ports that lead to routers of the same group, for each router.
-    local: PortRows,
+    local: PortLists,
 }
 
 /// Lists of ports as compressed rows.
 #[derive(Debug, Clone, Default)]
-struct PortRows {
+struct PortLists {
     offsets: Vec<u32>,
     ports: Vec<u16>,
 }
 
-impl PortRows {
+impl PortLists {
     fn new() -> Self {
         Self { offsets: vec![0], ports: Vec::new() }
     }
@@ -62,7 +62,7 @@ impl RouterGroups {
                 .any(|port| plant.behind(router, port).class == LinkClass::Endpoint)
         };
         let (mut global, mut towards, mut local) =
-            (PortRows::new(), PortRows::new(), PortRows::new());
+            (PortLists::new(), PortLists::new(), PortLists::new());
         for router in 0..plant.routers {
             local.push(links(router).filter(|(_, b)| b.class == LinkClass::Local).map(|(p, _)| p));
             for to in 0..count {

@@ -2,23 +2,23 @@
 //! free of deadlock.
 
 use super::groups::score;
-use super::kind::ModelEntry;
+use super::kind::ModelDefaults;
 use crate::event::{ChunkSender, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventHandlerContext;
 use base::Refusal;
-use paths::guide::{Guide, PacketPosition, QueueView};
+use paths::guide::{PacketPosition, QueueView, RoutingGuide};
 use paths::lengths::PathLengths;
 use paths::word::{self, FlitLayout, HOP};
 
 /// The defaults of flyloom's own model.
-pub(crate) const PHYSICAL: ModelEntry =
-    ModelEntry::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
+pub(crate) const PHYSICAL: ModelDefaults =
+    ModelDefaults::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
 
 /// A guide, and the layout of the words that it writes into packets.
 pub struct GuidedPaths {
-    guide: Box<dyn Guide + Send>,
+    guide: Box<dyn RoutingGuide + Send>,
     layout: FlitLayout,
     /// Distances between any two routers; none if all paths are shortest ones and the selection of
     /// rails does not need distances.
@@ -42,7 +42,7 @@ impl GuidedPaths {
     /// # Errors
     /// When the guide reads queues at other routers, which the packet level cannot offer.
     pub fn new(
-        guide: Box<dyn Guide + Send>,
+        guide: Box<dyn RoutingGuide + Send>,
         plant: &SimulatedNetwork,
         lengths: Option<PathLengths>,
     ) -> Result<Self, Refusal> {

@@ -4,7 +4,7 @@
 use super::order::ChannelDirection;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
-use crate::nic::MessageInjection;
+use crate::nic::MessageInjectionProcess;
 use crate::node::Node;
 #[cfg(test)]
 use crate::plant::LinkClass;
@@ -27,7 +27,7 @@ pub(crate) const CODES_MESSAGES: u32 = 30;
 const DETOUR_WEIGHT: u32 = 2;
 
 /// The defaults of a model, which apply unless the parameters set another value.
-pub(crate) struct ModelEntry {
+pub(crate) struct ModelDefaults {
     /// The name that selects the model, and its description.
     pub(crate) part: Part,
     /// Small networks that the model supports, for tests; empty if it supports every network.
@@ -39,7 +39,7 @@ pub(crate) struct ModelEntry {
     /// none if paths are proved free of deadlock by other means.
     pub(crate) order: Option<(&'static [ChannelKind], KindSuccessors)>,
     /// The injection process of messages.
-    pub(crate) injection: MessageInjection,
+    pub(crate) injection: MessageInjectionProcess,
     /// Number of messages of an endpoint after which a run ends, which is then measured from its
     /// beginning; none if generated traffic is measured in a steady state.
     pub(crate) messages: Option<u32>,
@@ -63,15 +63,15 @@ pub(crate) struct ModelEntry {
     pub(crate) timing: fn(Timing) -> Timing,
 }
 
-impl ModelEntry {
-    /// A model with the most common defaults, for use as `..ModelEntry::usual(...)`.
+impl ModelDefaults {
+    /// A model with the most common defaults, for use as `..ModelDefaults::usual(...)`.
     pub(crate) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
             part: Part::new(name, doc),
             networks: &[],
             selections: None,
             order: None,
-            injection: MessageInjection::Exponential,
+            injection: MessageInjectionProcess::Exponential,
             messages: None,
             virtual_channels: 4,
             rates_gib_per_s: [RATE; 3],
@@ -86,7 +86,7 @@ impl ModelEntry {
 }
 
 /// The inputs from which a model makes its paths.
-pub(crate) struct PathRequest<'a> {
+pub(crate) struct ModelPathInputs<'a> {
     /// The network as cabled.
     pub(crate) on: &'a Topology,
     /// The network as routers and endpoints see it.
@@ -99,7 +99,7 @@ pub(crate) struct PathRequest<'a> {
     pub(crate) detour_weight: Option<u32>,
 }
 
-impl PathRequest<'_> {
+impl ModelPathInputs<'_> {
     /// The threshold in chunks; `usual_bytes` is its default in bytes.
     pub(crate) fn threshold_chunks(&self, usual_bytes: u32) -> u32 {
         self.threshold_bytes.unwrap_or(usual_bytes) / self.plant.chunk_bytes
@@ -117,7 +117,7 @@ pub(crate) trait PacketPaths: Sized {
     ///
     /// # Errors
     /// When the model does not know such a network.
-    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal>;
+    fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal>;
 
     /// The port and virtual channel by which a packet leaves router `at`; decisions about its path
     /// are kept in the packet.

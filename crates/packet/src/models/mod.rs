@@ -1,8 +1,8 @@
 //! Models of routers and endpoints, each in a file with its defaults and its choice of paths. One
 //! model, `guided`, works on all networks and tables.
 //!
-//! To add a model, put a file with its `ENTRY` and its `Route` beside this one; `cargo xtask gen`
-//! adds it to the list.
+//! To add a model, put a file with its `ENTRY` and its type of `PacketPaths` beside this one;
+//! `cargo xtask gen` adds it to the list.
 
 #[macro_use]
 mod table;
@@ -18,7 +18,7 @@ mod order;
 mod page_ecube;
 
 pub use guided::GuidedPaths;
-pub(crate) use kind::{CODES_MESSAGES, PathRequest, RATE};
+pub(crate) use kind::{CODES_MESSAGES, ModelPathInputs, RATE};
 
 // gen:begin
 mod dally;
@@ -27,8 +27,8 @@ mod slim_fly;
 
 // All models of packets besides our own, by file; written by `cargo xtask gen`.
 models! {
-    Dally: dally;
-    Dfplus: dfplus;
-    SlimFly: slim_fly;
+    Dally: dally::DallyPaths;
+    Dfplus: dfplus::DfplusPaths;
+    SlimFly: slim_fly::SlimFlyPaths;
 }
 // gen:end

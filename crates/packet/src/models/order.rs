@@ -62,25 +62,25 @@ pub(crate) fn check_order(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dialect, Route};
+    use super::super::{Dialect, PacketPathMethod};
     use super::*;
     use crate::case::{GivenTraffic, PacketCase};
     use crate::event::{ChunkSender, NONE, PacketChunk};
     use crate::model::Model;
     use crate::node::Node;
     use crate::plant::LinkClass;
-    use crate::spec::Spec;
+    use crate::spec::PacketParameters;
     use crate::tally::Arrival;
     use base::Quiet;
     use base::seed::FastStream;
     use des::HandlerContext;
     use fabric::network::parse_inline;
-    use paths::NetworkOrTables;
+    use paths::PathSource;
     use paths::select::Selection;
     use serde_json::{Value, json};
     use std::sync::Arc;
 
-    impl Route {
+    impl PacketPathMethod {
         /// The kind of a channel that leaves a router; none if it leads to an endpoint.
         fn kind(
             &self,
@@ -113,9 +113,9 @@ mod tests {
     }
 
     /// A context for a single router, without any engine.
-    struct SingleRouter(u32);
+    struct SingleRouterContext(u32);
 
-    impl HandlerContext<Model> for SingleRouter {
+    impl HandlerContext<Model> for SingleRouterContext {
         const KEEPS: bool = false;
 
         fn me(&self) -> u32 {
@@ -138,10 +138,9 @@ mod tests {
     fn detours(inline: &str, given: &Value) -> u32 {
         let recipe = parse_inline(inline).expect("it is written so");
         let family = families::family(&recipe.family).expect("there is one");
-        let on = NetworkOrTables::Network(Arc::new(
-            family.build(&recipe.params).expect("it can be built"),
-        ));
-        let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
+        let on =
+            PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
+        let spec: PacketParameters = serde_json::from_value(given.clone()).expect("parameters");
         let case = PacketCase::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
@@ -173,8 +172,13 @@ mod tests {
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);
                 }
-                let hop =
-                    route.next_hop(plant, &mut packet, sender, &mut node, &mut SingleRouter(at));
+                let hop = route.next_hop(
+                    plant,
+                    &mut packet,
+                    sender,
+                    &mut node,
+                    &mut SingleRouterContext(at),
+                );
                 assert!(u32::from(hop.1) < plant.lanes, "{inline} {given}: {hop:?}");
                 assert!(route.follows(plant, sender, at, hop), "{inline} {given}: {sender:?}");
                 packet.hops += 1;

@@ -2,14 +2,14 @@
 //!
 //! The virtual channel of a chunk is the number of routers that it has visited; ejection uses 0.
 
-use super::kind::{CODES_MESSAGES, ModelEntry, PacketPaths, PathRequest};
+use super::kind::{CODES_MESSAGES, ModelDefaults, ModelPathInputs, PacketPaths};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, PacketChunk};
 use crate::node::Node;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventHandlerContext;
-use crate::timing::{LaneOrder, Timing};
+use crate::timing::{Timing, VirtualChannelSendOrder};
 use base::Refusal;
 use fabric::Topology;
 use paths::select::RailSelection;
@@ -25,7 +25,7 @@ const STEPS: KindSuccessors =
     &[((On, 0), &[(On, 1)]), ((On, 1), &[(On, 2)]), ((On, 2), &[(On, 3)]), ((On, 3), &[])];
 
 /// The defaults of CODES for this model.
-pub(crate) const ENTRY: ModelEntry = ModelEntry {
+pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["slim_fly:q=5,p=3", "fit_fly:q=5,p=3"],
     selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
     order: Some((FIRST, STEPS)),
@@ -34,9 +34,9 @@ pub(crate) const ENTRY: ModelEntry = ModelEntry {
     // CODES divides the transmission time of a full chunk by the number of rails
     shares_chunk_time: true,
     groups: rows_of_switches,
-    timing: |usual| Timing { order: LaneOrder::Highest, ..usual },
+    timing: |usual| Timing { order: VirtualChannelSendOrder::Highest, ..usual },
     messages: Some(CODES_MESSAGES),
-    ..ModelEntry::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
+    ..ModelDefaults::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
 };
 
 /// The group of every router: groups are rows of `q` consecutive routers.
@@ -59,7 +59,7 @@ fn row(on: &Topology) -> Result<u32, Refusal> {
 
 /// Paths within planes whose routers are at most two links apart.
 #[derive(Debug, Clone)]
-pub struct Route {
+pub struct SlimFlyPaths {
     /// Number of routers of each plane.
     routers: u32,
     /// Number of routers of each group; their numbers are consecutive.
@@ -70,9 +70,9 @@ pub struct Route {
     selection: Selection,
 }
 
-impl PacketPaths for Route {
-    fn new(request: &PathRequest<'_>) -> Result<Self, Refusal> {
-        let PathRequest { on, plant, selection, .. } = *request;
+impl PacketPaths for SlimFlyPaths {
+    fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal> {
+        let ModelPathInputs { on, plant, selection, .. } = *request;
         let route = Self::of(plant, u32::from(on.planes()).max(1), row(on)?, selection);
         route.check(plant)?;
         Ok(route)
@@ -122,7 +122,7 @@ impl PacketPaths for Route {
     }
 }
 
-impl Route {
+impl SlimFlyPaths {
     /// The paths in planes with groups of `group` routers; all planes are cabled like the first.
     /// O(routers x radix^2).
     fn of(plant: &SimulatedNetwork, planes: u32, group: u32, selection: Selection) -> Self {

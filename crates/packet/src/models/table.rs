@@ -9,11 +9,11 @@ use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Defines [`Dialect`] and [`Route`](super::Route) from a list of models, each with its name in
-/// code and its file. Methods select the model by a `match` rather than by a function pointer,
-/// because paths are the innermost loop.
+/// Defines [`Dialect`] and [`PacketPathMethod`](super::PacketPathMethod) from a list of models,
+/// each with its name in code, its file, and the type of its paths. Methods select the model by a
+/// `match` rather than by a function pointer, because paths are the innermost loop.
 macro_rules! models {
-    ($($name:ident: $file:ident;)*) => {
+    ($($name:ident: $file:ident::$paths:ident;)*) => {
         /// The program whose model of switches and endpoints is simulated.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
         pub enum Dialect {
@@ -30,7 +30,7 @@ macro_rules! models {
             const NAMES: &[&str] = &[guided::PHYSICAL.part.name, $($file::ENTRY.part.name,)*];
 
             /// The defaults of the dialect.
-            pub(crate) fn entry(self) -> &'static kind::ModelEntry {
+            pub(crate) fn entry(self) -> &'static kind::ModelDefaults {
                 match self {
                     Self::Physical => &guided::PHYSICAL,
                     $(Self::$name => &$file::ENTRY,)*
@@ -39,14 +39,14 @@ macro_rules! models {
         }
 
         /// The method by which packets find their paths.
-        pub enum Route {
+        pub enum PacketPathMethod {
             /// Paths over proved candidates, as at the flit level.
             Guided(GuidedPaths),
             $(#[doc = concat!("As the file `", stringify!($file), ".rs` has it.")]
-            $name($file::Route),)*
+            $name($file::$paths),)*
         }
 
-        impl Route {
+        impl PacketPathMethod {
             /// The paths of a dialect that has its own model, proved free of deadlock; none for
             /// flyloom's own dialect, which uses a guide.
             ///
@@ -54,12 +54,12 @@ macro_rules! models {
             /// When the model does not support the network, or needs more virtual channels.
             pub(crate) fn of_model(
                 dialect: Dialect,
-                request: &kind::PathRequest<'_>,
+                request: &kind::ModelPathInputs<'_>,
             ) -> Result<Option<Self>, base::Refusal> {
                 let route = match dialect {
                     Dialect::Physical => return Ok(None),
                     $(Dialect::$name => {
-                        Self::$name(<$file::Route as kind::PacketPaths>::new(request)?)
+                        Self::$name(<$file::$paths as kind::PacketPaths>::new(request)?)
                     })*
                 };
                 if let Some((first, steps)) = dialect.entry().order {

@@ -1,7 +1,7 @@
 //! Background jobs: their processes send to random others at a steady rate, as long as the other
 //! jobs run.
 
-use super::super::nic::MessageInjection;
+use super::super::nic::MessageInjectionProcess;
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, SeqAccessDeserializer};
@@ -23,7 +23,7 @@ pub struct BackgroundSpec {
     /// Mean time between two messages of a process, ns.
     pub interval_ns: f64,
     /// The injection process of the messages; that of the dialect where it is not given.
-    pub injection: Option<MessageInjection>,
+    pub injection: Option<MessageInjectionProcess>,
     /// The class of traffic of the job, where there are several: the first is 1.
     pub traffic_class: u32,
 }
@@ -48,7 +48,8 @@ pub struct BackgroundSpecs(pub Vec<BackgroundSpec>);
 /// The forms in which a file may give background jobs.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum WrittenBackgrounds {
+#[schemars(rename = "WrittenBackgrounds")]
+enum RawBackgroundSpecs {
     /// Several jobs that run at the same time.
     Several(Vec<BackgroundSpec>),
     /// A single background job.
@@ -57,14 +58,14 @@ enum WrittenBackgrounds {
 
 impl<'de> Deserialize<'de> for BackgroundSpecs {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(OneOrSeveral).map(Self)
+        from.deserialize_any(BackgroundListVisitor).map(Self)
     }
 }
 
 /// The reader of one job or a list of jobs, whose refusals name the job's own fields.
-struct OneOrSeveral;
+struct BackgroundListVisitor;
 
-impl<'de> Visitor<'de> for OneOrSeveral {
+impl<'de> Visitor<'de> for BackgroundListVisitor {
     type Value = Vec<BackgroundSpec>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -83,8 +84,8 @@ impl<'de> Visitor<'de> for OneOrSeveral {
 impl Serialize for BackgroundSpecs {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
-            [one] => WrittenBackgrounds::One(one.clone()),
-            all => WrittenBackgrounds::Several(all.to_vec()),
+            [one] => RawBackgroundSpecs::One(one.clone()),
+            all => RawBackgroundSpecs::Several(all.to_vec()),
         }
         .serialize(to)
     }
@@ -96,7 +97,7 @@ impl JsonSchema for BackgroundSpecs {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        WrittenBackgrounds::json_schema(generator)
+        RawBackgroundSpecs::json_schema(generator)
     }
 }
 
@@ -160,7 +161,7 @@ pub struct PlacedBackground {
     /// Mean time between two messages of a process, ps.
     pub interval_ps: f64,
     /// The injection process of its messages.
-    pub injection: MessageInjection,
+    pub injection: MessageInjectionProcess,
     /// The class of traffic of its messages.
     pub class: u8,
 }

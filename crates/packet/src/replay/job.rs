@@ -19,7 +19,7 @@ pub struct Job {
 
 /// The times of a process, ps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RankTime {
+pub struct ProcessTimes {
     /// Its rank among the processes of all jobs.
     pub rank: u32,
     /// The time at which it was done.
@@ -41,7 +41,8 @@ pub struct JobTimes {
 
 /// The results of a job.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct JobRow {
+#[schemars(rename = "JobRow")]
+pub struct JobResultRow {
     /// The name of the job.
     pub name: String,
     /// The number of its processes.
@@ -78,7 +79,8 @@ pub struct JobRow {
 
 /// Processes of all jobs, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
-pub struct RankRow {
+#[schemars(rename = "RankRow")]
+pub struct ProcessColumns {
     /// The job, by its number.
     pub job: Vec<u16>,
     /// The rank in the job.

@@ -1,11 +1,11 @@
 //! Jobs on endpoints: schedules are generated or given, endpoints are chosen or given.
 
 use super::super::dialect::endpoint_rate;
-use super::super::nic::MessageInjection;
-use super::super::spec::Spec;
+use super::super::nic::MessageInjectionProcess;
+use super::super::spec::PacketParameters;
 use super::options::generate;
 use super::{
-    BackgroundSpec, CollectiveTraffic, ComputeTime, JobReplay, PlacedBackground, PlacedJob,
+    BackgroundSpec, CollectiveTrafficMode, ComputeTimeMode, JobReplay, PlacedBackground, PlacedJob,
     chunks_of,
 };
 use base::{Quiet, Refusal, Stop, Watch};
@@ -30,7 +30,7 @@ impl<'a> GivenJobs<'a> {
     /// The approximate number of packets that the jobs of a run send. Background jobs are counted
     /// for the shortest time that the workloads can take. 0 if the number is unknown; then the run
     /// itself reports why.
-    pub(crate) fn packets(self, spec: &Spec, on: &Topology) -> f64 {
+    pub(crate) fn packets(self, spec: &PacketParameters, on: &Topology) -> f64 {
         let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
             chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1)) as f64
@@ -52,7 +52,11 @@ impl<'a> GivenJobs<'a> {
     }
 
     /// The schedules of the workloads.
-    fn schedules(self, spec: &Spec, watch: &dyn Watch) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
+    fn schedules(
+        self,
+        spec: &PacketParameters,
+        watch: &dyn Watch,
+    ) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
         if let Some(given) = self.schedules {
             return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
         }
@@ -64,9 +68,9 @@ impl<'a> GivenJobs<'a> {
     /// dialect's injection process unless they name one.
     pub(crate) fn replay(
         self,
-        spec: &Spec,
+        spec: &PacketParameters,
         on: &Topology,
-        (rate, injection): (f64, MessageInjection),
+        (rate, injection): (f64, MessageInjectionProcess),
         watch: &dyn Watch,
     ) -> Result<JobReplay, Stop> {
         let schedules = self.schedules(spec, watch)?;
@@ -93,9 +97,9 @@ impl<'a> GivenJobs<'a> {
             .zip(classes.chain(std::iter::repeat(0)))
             .map(|(((name, schedule), places), class)| PlacedJob { name, schedule, places, class })
             .collect();
-        let computes = spec.compute == ComputeTime::On;
+        let computes = spec.compute == ComputeTimeMode::On;
         let mut mpi = spec.mpi;
-        if spec.collectives == CollectiveTraffic::Codes && mpi.least_compute_ns.is_none() {
+        if spec.collectives == CollectiveTrafficMode::Codes && mpi.least_compute_ns.is_none() {
             mpi.least_compute_ns = Some(CODES_COMPUTE_NS);
         }
         if !background.is_empty() {
@@ -107,13 +111,13 @@ impl<'a> GivenJobs<'a> {
 
 /// Lower bound of the time that a schedule takes, in us, if interfaces need `byte_ns` for a byte
 /// and the network takes no time; 0 if the schedule does not end.
-fn least_us(schedule: &Schedule, spec: &Spec, byte_ns: f64) -> f64 {
+fn least_us(schedule: &Schedule, spec: &PacketParameters, byte_ns: f64) -> f64 {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     // `message` counts half of a message's time at each end, so twice `O` is the time of a byte
     let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
     let played = match spec.compute {
-        ComputeTime::On => Cow::Borrowed(schedule),
-        ComputeTime::Off => Cow::Owned(schedule.without_calculations()),
+        ComputeTimeMode::On => Cow::Borrowed(schedule),
+        ComputeTimeMode::Off => Cow::Owned(schedule.without_calculations()),
     };
     let dialect = message::ScheduleDialect::Causal;
     let found = message::run(&played, dialect, &costs, None, &Quiet);
@@ -126,7 +130,11 @@ const CODES_COMPUTE_NS: u64 = 100;
 
 /// Refuses schedules that never end, or that have no rank: background jobs run until all ranks are
 /// done, so the run would not end.
-fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -> Result<(), Stop> {
+fn check_ends(
+    schedules: &[Cow<'_, Schedule>],
+    spec: &PacketParameters,
+    watch: &dyn Watch,
+) -> Result<(), Stop> {
     let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
     for (schedule, name) in schedules.iter().zip(&spec.workload.0) {
@@ -145,7 +153,7 @@ fn check_ends(schedules: &[Cow<'_, Schedule>], spec: &Spec, watch: &dyn Watch) -
 /// The endpoints of jobs of these sizes; the first `traced` jobs are workloads, the others
 /// background jobs.
 fn placed(
-    spec: &Spec,
+    spec: &PacketParameters,
     on: &Topology,
     given: Option<&[u32]>,
     (sizes, traced): (&[u32], usize),

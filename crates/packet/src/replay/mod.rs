@@ -2,7 +2,7 @@
 //! rendezvous protocol, beside background jobs.
 //!
 //! The number of a message is four times the number of its send operation in the merged schedule of
-//! all jobs, plus its [`MessagePart`].
+//! all jobs, plus its [`MessageProtocolRole`].
 //!
 //! Source: the rules of `model-net-mpi-replay` of CODES, for the protocol and its costs.
 
@@ -18,10 +18,10 @@ mod rows;
 
 pub use background::{BackgroundSpec, BackgroundSpecs, PlacedBackground};
 pub use entry::{MatchEntry, ProcessChange};
-pub use job::{Job, JobRow, JobTimes, RankRow, RankTime};
+pub use job::{Job, JobResultRow, JobTimes, ProcessColumns, ProcessTimes};
 pub use jobs::GivenJobs;
 pub(super) use options::needs_trace;
-pub use options::{CollectiveTraffic, ComputeTime, TraceNames};
+pub use options::{CollectiveTrafficMode, ComputeTimeMode, TraceNames};
 pub use process::EndpointProcesses;
 
 use base::{Refusal, Stop, Watch};
@@ -32,7 +32,7 @@ use traffic::workload::{OperationKind, Schedule, merge};
 
 /// The part that a message plays in the protocol of a send operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MessagePart {
+enum MessageProtocolRole {
     /// A short message, sent at once.
     Eager,
     /// The request to send a long message.
@@ -43,8 +43,12 @@ enum MessagePart {
     Data,
 }
 
-const PARTS: [MessagePart; 4] =
-    [MessagePart::Eager, MessagePart::Request, MessagePart::Answer, MessagePart::Data];
+const PARTS: [MessageProtocolRole; 4] = [
+    MessageProtocolRole::Eager,
+    MessageProtocolRole::Request,
+    MessageProtocolRole::Answer,
+    MessageProtocolRole::Data,
+];
 
 /// The bit in a message's number that marks messages of background jobs.
 const OF_BACKGROUND: u32 = 1 << 31;
@@ -77,7 +81,7 @@ fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn number(op: u32, part: MessagePart) -> u32 {
+fn number(op: u32, part: MessageProtocolRole) -> u32 {
     op << 2 | part as u32
 }
 
@@ -85,11 +89,11 @@ fn number(op: u32, part: MessagePart) -> u32 {
 /// message is a request or an answer.
 pub(super) fn sends(message: u32) -> Option<u32> {
     let (op, part) = operation(message);
-    let is_whole = matches!(part, MessagePart::Eager | MessagePart::Data);
+    let is_whole = matches!(part, MessageProtocolRole::Eager | MessageProtocolRole::Data);
     (message & OF_BACKGROUND == 0 && is_whole).then_some(op)
 }
 
-fn operation(message: u32) -> (u32, MessagePart) {
+fn operation(message: u32) -> (u32, MessageProtocolRole) {
     (message >> 2, PARTS[(message & 3) as usize])
 }
 
@@ -152,8 +156,8 @@ impl MpiCosts {
         Ok(())
     }
 
-    fn delay_ps(&self, bytes: u64, part: MessagePart) -> u64 {
-        let each_ns = if part == MessagePart::Eager { self.send_ns_per_byte } else { 0.0 };
+    fn delay_ps(&self, bytes: u64, part: MessageProtocolRole) -> u64 {
+        let each_ns = if part == MessageProtocolRole::Eager { self.send_ns_per_byte } else { 0.0 };
         ((self.send_ns + each_ns * bytes as f64) * 1000.0).round() as u64
     }
 }

@@ -14,7 +14,8 @@ pub struct TraceNames(pub Vec<String>);
 /// The forms in which a file may name workloads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
-enum WrittenTraces {
+#[schemars(rename = "WrittenTraces")]
+enum RawTraceNames {
     /// A single name.
     One(String),
     /// Several names: jobs that run at the same time.
@@ -23,9 +24,9 @@ enum WrittenTraces {
 
 impl<'de> Deserialize<'de> for TraceNames {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self(match WrittenTraces::deserialize(from)? {
-            WrittenTraces::One(name) => vec![name],
-            WrittenTraces::Several(names) => names,
+        Ok(Self(match RawTraceNames::deserialize(from)? {
+            RawTraceNames::One(name) => vec![name],
+            RawTraceNames::Several(names) => names,
         }))
     }
 }
@@ -36,7 +37,7 @@ impl JsonSchema for TraceNames {
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        WrittenTraces::json_schema(generator)
+        RawTraceNames::json_schema(generator)
     }
 }
 
@@ -44,7 +45,7 @@ impl JsonSchema for TraceNames {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Compute")]
 #[serde(rename_all = "snake_case")]
-pub enum ComputeTime {
+pub enum ComputeTimeMode {
     /// Calculations take no time, so that communication alone is left.
     #[default]
     Off,
@@ -56,7 +57,7 @@ pub enum ComputeTime {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Collectives")]
 #[serde(rename_all = "snake_case")]
-pub enum CollectiveTraffic {
+pub enum CollectiveTrafficMode {
     /// Collective operations send what their algorithms send.
     #[default]
     Real,
@@ -71,12 +72,13 @@ pub enum CollectiveTraffic {
 /// When there is no such generator, a parameter is invalid, or `watch` says stop.
 pub(super) fn generate(
     word: &str,
-    collectives: CollectiveTraffic,
+    collectives: CollectiveTrafficMode,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
     let mut given = recipe.params;
-    if collectives == CollectiveTraffic::Codes && generator(&recipe.family)?.part().has("allreduce")
+    if collectives == CollectiveTrafficMode::Codes
+        && generator(&recipe.family)?.part().has("allreduce")
     {
         given.insert("allreduce".to_owned(), "none".into());
     }

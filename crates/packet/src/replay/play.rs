@@ -8,7 +8,7 @@ use super::super::runs::EventHandlerContext;
 use super::super::timing::{TELL_PS, transmission_ps};
 use super::entry::{MatchEntry, MatchList};
 use super::process::{EndpointProcesses, Process};
-use super::{JobReplay, MessagePart, OF_BACKGROUND, number, operation, sends};
+use super::{JobReplay, MessageProtocolRole, OF_BACKGROUND, number, operation, sends};
 use std::collections::VecDeque;
 use traffic::workload::{ANY, OperationKind};
 
@@ -141,7 +141,11 @@ impl Model {
             }
             OperationKind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
-                let part = if is_short { MessagePart::Eager } else { MessagePart::Request };
+                let part = if is_short {
+                    MessageProtocolRole::Eager
+                } else {
+                    MessageProtocolRole::Request
+                };
                 self.posts(replay, it, number(op, part), to);
                 false
             }
@@ -198,14 +202,14 @@ impl Model {
         to: &mut impl EventHandlerContext,
     ) -> bool {
         let (op, part) = operation(message);
-        if part == MessagePart::Eager {
+        if part == MessageProtocolRole::Eager {
             return true;
         }
         if let Some(plays) = &mut it.plays {
             let entry = MatchEntry { from: op, tag: 0, what: receive };
             plays.put(at, MatchList::Agreed, entry, to);
         }
-        self.posts(replay, it, number(op, MessagePart::Answer), to);
+        self.posts(replay, it, number(op, MessageProtocolRole::Answer), to);
         false
     }
 
@@ -248,7 +252,7 @@ impl Model {
         let (op, part) = operation(message);
         let what = replay.schedule.ops()[op as usize];
         let other = match part {
-            MessagePart::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
+            MessageProtocolRole::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
             _ => replay.homes[what.peer as usize],
         };
         let bytes = replay.bytes_of(message);
@@ -326,7 +330,7 @@ impl Model {
     fn at_process(replay: &JobReplay, it: &Endpoint, message: u32) -> Option<usize> {
         let (op, part) = operation(message);
         let rank = match part {
-            MessagePart::Answer => replay.schedule.rank_of(op),
+            MessageProtocolRole::Answer => replay.schedule.rank_of(op),
             _ => replay.schedule.ops()[op as usize].peer,
         };
         process_of(it, rank)
@@ -347,15 +351,15 @@ impl Model {
         let Some(at) = Self::at_process(replay, it, message) else { return };
         let Some(plays) = &mut it.plays else { return };
         let ends = match part {
-            MessagePart::Answer => {
-                self.posts(replay, it, number(op, MessagePart::Data), to);
+            MessageProtocolRole::Answer => {
+                self.posts(replay, it, number(op, MessageProtocolRole::Data), to);
                 None
             }
-            MessagePart::Data => {
+            MessageProtocolRole::Data => {
                 let same = |entry: &MatchEntry| entry.from == op;
                 plays.take(at, MatchList::Agreed, same, to).map(|entry| entry.what)
             }
-            MessagePart::Eager | MessagePart::Request => {
+            MessageProtocolRole::Eager | MessageProtocolRole::Request => {
                 let (from, tag) =
                     (replay.schedule.rank_of(op), replay.schedule.ops()[op as usize].tag);
                 let fits = |entry: &MatchEntry| {

@@ -3,19 +3,19 @@
 use super::super::latencies::{Latencies, accepted};
 use super::super::tally::ArrivalSums;
 use super::entry::MatchList;
-use super::job::{Job, JobRow, JobTimes, RankRow, RankTime};
+use super::job::{Job, JobResultRow, JobTimes, ProcessColumns, ProcessTimes};
 use super::process::EndpointProcesses;
-use super::{JobReplay, MessagePart, OF_BACKGROUND, operation};
-use message::LeftOverOperations;
+use super::{JobReplay, MessageProtocolRole, OF_BACKGROUND, operation};
+use message::UnfinishedOperations;
 use traffic::workload::OperationKind;
 
 impl EndpointProcesses {
     /// The times of the processes of an endpoint.
-    pub(crate) fn times(&self) -> impl Iterator<Item = RankTime> + '_ {
+    pub(crate) fn times(&self) -> impl Iterator<Item = ProcessTimes> + '_ {
         self.processes.iter().map(|process| {
             let clock = process.clock;
             let all_ps = clock.last_ps - clock.first_ps.unwrap_or(clock.last_ps);
-            RankTime {
+            ProcessTimes {
                 rank: process.rank,
                 end_ps: clock.last_ps,
                 communication_ps: all_ps.saturating_sub(clock.calculated_ps),
@@ -25,7 +25,7 @@ impl EndpointProcesses {
     }
 
     /// Adds the operations that the processes of an endpoint could not complete to `left`.
-    pub(crate) fn leaves(&self, left: &mut LeftOverOperations) {
+    pub(crate) fn leaves(&self, left: &mut UnfinishedOperations) {
         for process in self.processes.iter().filter(|process| process.clock.left > 0) {
             left.receives.extend(process.list(MatchList::Posted).iter().map(|entry| entry.what));
             left.receives.extend(process.list(MatchList::Agreed).iter().map(|entry| entry.what));
@@ -34,8 +34,11 @@ impl EndpointProcesses {
         }
         for entry in self.processes.iter().flat_map(|process| process.list(MatchList::Unexpected)) {
             let (op, part) = operation(entry.what);
-            let list =
-                if part == MessagePart::Request { &mut left.sends } else { &mut left.messages };
+            let list = if part == MessageProtocolRole::Request {
+                &mut left.sends
+            } else {
+                &mut left.messages
+            };
             list.push(op);
         }
     }
@@ -62,16 +65,16 @@ impl JobReplay {
         let (op, part) = operation(message);
         match part {
             // a message of no bytes still takes a packet
-            MessagePart::Eager | MessagePart::Data => {
+            MessageProtocolRole::Eager | MessageProtocolRole::Data => {
                 self.schedule.ops()[op as usize].size.max(1) as u32
             }
-            MessagePart::Request | MessagePart::Answer => self.mpi.control_bytes,
+            MessageProtocolRole::Request | MessageProtocolRole::Answer => self.mpi.control_bytes,
         }
     }
 
     /// The times of processes as users read them.
-    pub(crate) fn rank_rows(&self, times: &[RankTime]) -> RankRow {
-        let mut rows = RankRow::default();
+    pub(crate) fn rank_rows(&self, times: &[ProcessTimes]) -> ProcessColumns {
+        let mut rows = ProcessColumns::default();
         let in_ns = |ps: u64| ps as f64 / 1e3;
         for time in times {
             let job = self.job_of(time.rank);
@@ -94,9 +97,9 @@ impl JobReplay {
     pub(crate) fn job_rows(
         &self,
         sums: &[ArrivalSums],
-        times: &[RankTime],
+        times: &[ProcessTimes],
         overtaken: bool,
-    ) -> Vec<JobRow> {
+    ) -> Vec<JobResultRow> {
         let mut of_jobs = vec![JobTimes::default(); self.jobs.len()];
         for time in times {
             let of = &mut of_jobs[usize::from(self.job_of(time.rank))];
@@ -106,7 +109,7 @@ impl JobReplay {
         let in_ns = |ps: f64| ps / 1e3;
         let row = |((job, sum), time): ((&Job, &ArrivalSums), &JobTimes)| {
             let timed = !job.is_background && job.ranks > 0;
-            JobRow {
+            JobResultRow {
                 name: job.name.clone(),
                 ranks: job.ranks,
                 max_comm_ns: timed.then(|| in_ns(time.max_ps as f64)),

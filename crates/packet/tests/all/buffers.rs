@@ -3,8 +3,8 @@
 use crate::common::built;
 use base::Quiet;
 use packet::replay::GivenJobs;
-use packet::row::PointRow;
-use packet::spec::Spec;
+use packet::row::LoadPointRow;
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ fn run(
     if let Some((schedules, _)) = own {
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
-    let spec: Spec = serde_json::from_value(given).expect("parameters");
+    let spec: PacketParameters = serde_json::from_value(given).expect("parameters");
     let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
     let driven = PacketInputs { topology: &built(inline), routing: None, traffic: None, jobs };
     spec.simulate(driven, threads, None, &Quiet).expect("it runs")
@@ -98,7 +98,7 @@ fn short_packets_are_as_packets_of_that_length() {
 }
 
 /// A message from one router to the other, beside a background job that sends without end.
-fn beside(background: &Value, more: &Value, threads: usize) -> (PointRow, f64) {
+fn beside(background: &Value, more: &Value, threads: usize) -> (LoadPointRow, f64) {
     let mut all = ScheduleBuilder::new(2);
     all.rank().add(Op::send(400 * 4096, 1, 0)).expect("room");
     all.rank().add(Op::recv(400 * 4096, 0, 0)).expect("room");
@@ -155,8 +155,12 @@ fn what_is_sent_after_the_jobs_does_not_count() {
         ("optimistic", 1, "hostile"),
     ] {
         let (other, _) = beside(&background, &json!({"sync": sync, "undo": undo}), threads);
-        let other = PointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..other };
-        assert_eq!(other, PointRow { windows: 0, rollbacks: 0, ..row.clone() }, "{sync} {undo}");
+        let other = LoadPointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..other };
+        assert_eq!(
+            other,
+            LoadPointRow { windows: 0, rollbacks: 0, ..row.clone() },
+            "{sync} {undo}"
+        );
     }
 }
 

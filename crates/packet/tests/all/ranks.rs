@@ -8,14 +8,14 @@ use base::{Quiet, Stop};
 use des::PeerExchange;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::PointRow;
-use packet::spec::Spec;
+use packet::row::LoadPointRow;
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use wired::each;
 
-fn spec(given: &Value) -> Spec {
+fn spec(given: &Value) -> PacketParameters {
     serde_json::from_value(given.clone()).expect("parameters")
 }
 
@@ -27,7 +27,7 @@ fn driven(on: &Arc<Topology>) -> PacketInputs<'_> {
 fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<PacketRecord, String>> {
     each(given.len(), |peers| {
         let mut spec = spec(&given[peers.me()]);
-        spec.sync = packet::spec::SyncMethod::Mpi;
+        spec.sync = packet::spec::EventEngineKind::Mpi;
         let found = spec.simulate_over(driven(on), peers, None, &Quiet);
         found.map_err(|why: Stop| why.to_string())
     })
@@ -38,8 +38,8 @@ fn alone(on: &Arc<Topology>, given: &Value) -> PacketRecord {
 }
 
 /// Points without the counts that may differ between engines.
-fn alike(record: &PacketRecord) -> Vec<PointRow> {
-    record.points.iter().map(|row| PointRow { windows: 0, ..row.clone() }).collect()
+fn alike(record: &PacketRecord) -> Vec<LoadPointRow> {
+    record.points.iter().map(|row| LoadPointRow { windows: 0, ..row.clone() }).collect()
 }
 
 #[track_caller]

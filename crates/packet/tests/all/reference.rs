@@ -4,14 +4,14 @@ use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::PointRow;
-use packet::spec::Spec;
+use packet::row::LoadPointRow;
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn spec(given: &Value) -> Spec {
+fn spec(given: &Value) -> PacketParameters {
     serde_json::from_value(given.clone()).expect("parameters")
 }
 
@@ -21,7 +21,7 @@ fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> PacketRecord {
     spec(given).simulate(driven, threads, None, &Quiet).expect("it runs")
 }
 
-fn point(on: &Arc<Topology>, given: &Value) -> PointRow {
+fn point(on: &Arc<Topology>, given: &Value) -> LoadPointRow {
     run(on, given, 1).points.remove(0)
 }
 
@@ -246,10 +246,10 @@ proptest! {
         ] {
             let other = with(&given, &json!({"sync": sync, "undo": undo}));
             let found = run(&on, &other, threads).points.remove(0);
-            let alike = PointRow {
+            let alike = LoadPointRow {
                 windows: 0, rollbacks: 0, efficiency: 1.0, ..found.clone()
             };
-            let expected = PointRow { windows: 0, rollbacks: 0, ..first.clone() };
+            let expected = LoadPointRow { windows: 0, rollbacks: 0, ..first.clone() };
             prop_assert_eq!(&alike, &expected, "{}", sync);
         }
     }

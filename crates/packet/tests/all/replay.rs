@@ -3,8 +3,8 @@
 use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
-use packet::replay::{GivenJobs, JobRow};
-use packet::spec::Spec;
+use packet::replay::{GivenJobs, JobResultRow};
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn tried(
     if let Some((schedules, _)) = own {
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
-    let spec: Spec = serde_json::from_value(given).expect("parameters");
+    let spec: PacketParameters = serde_json::from_value(given).expect("parameters");
     let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
     let driven = PacketInputs { topology: on, routing: None, traffic: None, jobs };
     spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
@@ -394,7 +394,7 @@ fn tables_add_up() {
     // each box of 2 x 2 x 2 has three faces
     assert_eq!(ranks.messages[27..], [3; 8]);
     assert_eq!(ranks.bytes[27..], [3 * 5000; 8]);
-    let counted = |of: fn(&JobRow) -> u64| found.jobs.iter().map(of).sum::<u64>();
+    let counted = |of: fn(&JobResultRow) -> u64| found.jobs.iter().map(of).sum::<u64>();
     assert_eq!(counted(|job| job.nonminimal_packets), row.nonminimal_packets);
     assert_eq!(counted(|job| job.messages), row.messages);
     let last = found.jobs.iter().map(|job| job.end_ns).fold(0.0, f64::max);

@@ -4,20 +4,21 @@ use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::PointRow;
-use packet::spec::Spec;
+use packet::row::LoadPointRow;
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn tried(on: &Arc<Topology>, given: &Value) -> Result<PacketRecord, String> {
-    let spec: Spec = serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
+    let spec: PacketParameters =
+        serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
     let driven =
         PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec.simulate(driven, 1, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
-fn point(on: &Arc<Topology>, given: &Value) -> PointRow {
+fn point(on: &Arc<Topology>, given: &Value) -> LoadPointRow {
     tried(on, given).expect("it runs").points.remove(0)
 }
 
@@ -220,7 +221,7 @@ fn engines_agree_with_classes() {
             ("optimistic", 2, "hostile"),
         ] {
             (given["sync"], given["undo"]) = (json!(sync), json!(undo));
-            let spec: Spec = serde_json::from_value(given.clone()).expect("parameters");
+            let spec: PacketParameters = serde_json::from_value(given.clone()).expect("parameters");
             let driven = PacketInputs {
                 topology: &on,
                 routing: None,

@@ -4,20 +4,21 @@ use crate::common::built;
 use base::Quiet;
 use fabric::Topology;
 use packet::replay::GivenJobs;
-use packet::row::PointRow;
-use packet::spec::Spec;
+use packet::row::LoadPointRow;
+use packet::spec::PacketParameters;
 use packet::stage::{PacketInputs, PacketRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 fn tried(on: &Arc<Topology>, given: &Value, threads: usize) -> Result<PacketRecord, String> {
-    let spec: Spec = serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
+    let spec: PacketParameters =
+        serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
     let driven =
         PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
     spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
 }
 
-fn point(inline: &str, given: &Value) -> PointRow {
+fn point(inline: &str, given: &Value) -> LoadPointRow {
     tried(&built(inline), given, 1).expect("it runs").points.remove(0)
 }
 
@@ -161,8 +162,12 @@ fn engines_agree_on_a_window() {
             given["sync"] = json!(sync);
             given["undo"] = json!(undo);
             let found = tried(&on, &given, threads).expect("it runs").points.remove(0);
-            let found = PointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..found };
-            assert_eq!(found, PointRow { windows: 0, rollbacks: 0, ..due.clone() }, "{net} {sync}");
+            let found = LoadPointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..found };
+            assert_eq!(
+                found,
+                LoadPointRow { windows: 0, rollbacks: 0, ..due.clone() },
+                "{net} {sync}"
+            );
         }
     }
 }

@@ -6,7 +6,7 @@ use super::lists::PortLists;
 use crate::wiring::{CableEnd, Wiring};
 use base::seed::FastStream;
 use base::{Interrupted, Refusal, Stop, SwitchId, Watch};
-use fabric::tables::candidates::{CandidateScheme, PacketHeading};
+use fabric::tables::candidates::{CandidateScheme, PacketRoutingState};
 use rayon::prelude::*;
 
 /// The ports from each switch towards each destination switch. The table holds a single port
@@ -68,15 +68,15 @@ impl PortChoices {
         let switches = wiring.routers() as usize;
         let port_of = ports_of_channels(scheme.topology(), wiring);
         let (mut table, mut lists) =
-            (EntryTable::of(switches * switches, most_narrow), PortLists::default());
+            (PortChoiceTable::of(switches * switches, most_narrow), PortLists::default());
         let groups: Vec<usize> = (0..switches).step_by(TOGETHER).collect();
         for groups in groups.chunks(AHEAD * rayon::current_num_threads()) {
-            let found = groups.par_iter().map(|&first| -> Result<SwitchRows, Interrupted> {
+            let found = groups.par_iter().map(|&first| -> Result<SwitchPortChoices, Interrupted> {
                 watch.tick("choices of ports", first as u64, switches as u64)?;
                 let rows = first..switches.min(first + TOGETHER);
                 Ok(fill(scheme, state, &port_of, rows))
             });
-            for rows in found.collect::<Result<Vec<SwitchRows>, _>>()? {
+            for rows in found.collect::<Result<Vec<SwitchPortChoices>, _>>()? {
                 table.add(rows, &mut lists)?;
             }
         }
@@ -170,13 +170,13 @@ impl PortChoices {
 }
 
 /// The wide entries of some switches, and the lists that they name by number.
-struct SwitchRows {
+struct SwitchPortChoices {
     entries: Vec<u32>,
     lists: PortLists,
 }
 
 /// The entries of all switches, narrow as long as the numbers of lists fit in 15 bits.
-struct EntryTable {
+struct PortChoiceTable {
     narrow: Vec<u16>,
     wide: Vec<u32>,
     /// The largest number of lists that narrow entries can name; `None` when entries have become
@@ -184,7 +184,7 @@ struct EntryTable {
     most_narrow: Option<usize>,
 }
 
-impl EntryTable {
+impl PortChoiceTable {
     /// An empty table with memory for `entries` entries.
     fn of(entries: usize, most_narrow: Option<usize>) -> Self {
         let (mut narrow, mut wide) = (Vec::new(), Vec::new());
@@ -197,7 +197,7 @@ impl EntryTable {
     }
 
     /// Appends the entries of the next switches and merges their lists into `lists`.
-    fn add(&mut self, rows: SwitchRows, lists: &mut PortLists) -> Result<(), Refusal> {
+    fn add(&mut self, rows: SwitchPortChoices, lists: &mut PortLists) -> Result<(), Refusal> {
         let places: Vec<u32> = rows.lists.iter().map(|list| lists.number(list)).collect();
         if lists.len() > SEVERAL_WIDE as usize {
             let why = format!("more than {SEVERAL_WIDE} different choices of ports");
@@ -234,7 +234,7 @@ fn fill(
     state: u32,
     port_of: &[u16],
     rows: std::ops::Range<usize>,
-) -> SwitchRows {
+) -> SwitchPortChoices {
     let switches = scheme.topology().switches().len();
     let (mut entries, mut lists) = (vec![0; rows.len() * switches], PortLists::default());
     let (mut found, mut ports) = (Vec::new(), Vec::new());
@@ -242,7 +242,7 @@ fn fill(
         for (at, row) in rows.clone().zip(entries.chunks_exact_mut(switches)) {
             found.clear();
             if at != goal {
-                let heading = PacketHeading { goal: goal as u32, state };
+                let heading = PacketRoutingState { goal: goal as u32, state };
                 scheme.next(SwitchId::from(at), heading, &mut found);
             }
             ports.clear();
@@ -253,7 +253,7 @@ fn fill(
             };
         }
     }
-    SwitchRows { entries, lists }
+    SwitchPortChoices { entries, lists }
 }
 
 /// For every channel, the port of the wiring by which it leaves its switch.

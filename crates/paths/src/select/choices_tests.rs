@@ -5,7 +5,7 @@ use crate::wiring::Wiring;
 use base::Quiet;
 use base::seed::FastStream;
 use fabric::network::parse_inline;
-use fabric::tables::candidates::{LaneClasses, MinimalAdaptive};
+use fabric::tables::candidates::{LaneClasses, MinimalAdaptiveRouting};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -19,8 +19,8 @@ fn entries_are_as_wide_as_their_lists_ask() {
         let family = families::family(&recipe.family).expect("there is one");
         let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
         let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
-        let scheme =
-            MinimalAdaptive::new(on.clone(), LaneClasses::any(1), &Quiet).expect("it is small");
+        let scheme = MinimalAdaptiveRouting::new(on.clone(), LaneClasses::any(1), &Quiet)
+            .expect("it is small");
         let with =
             |most| PortChoices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
         let usual = PortChoices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");

@@ -309,9 +309,9 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
 
 impl<'de> Deserialize<'de> for SelectionSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        struct WrittenSelection;
+        struct RawPathSelection;
 
-        impl<'de> Visitor<'de> for WrittenSelection {
+        impl<'de> Visitor<'de> for RawPathSelection {
             type Value = SelectionSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -330,7 +330,7 @@ impl<'de> Deserialize<'de> for SelectionSpec {
             }
         }
 
-        from.deserialize_any(WrittenSelection)
+        from.deserialize_any(RawPathSelection)
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 /// The rule that gives the hops of a packet their virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum LaneUse {
+#[schemars(rename = "LaneUse")]
+pub enum LaneUseRule {
     /// `hops` where there are enough virtual channels, else `groups` where the network has groups.
     #[default]
     Auto,

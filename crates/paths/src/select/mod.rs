@@ -17,7 +17,7 @@ mod via;
 pub use choices::PortChoices;
 pub use custom::{CustomSelection, DecisionPoint, ScoredSelection, SelectionSpec};
 pub use expression::QUANTITIES;
-pub use lane_use::LaneUse;
+pub use lane_use::LaneUseRule;
 pub use rail::RailSelection;
 pub use tables::TableGuide;
 pub use updown::AncestorGuide;

@@ -1,8 +1,8 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
 use super::{ScoredSelection, Selection, SelectionParams, SelectionSpec};
-use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
-use crate::wiring::{Attachment, Wiring, numbered};
+use crate::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
+use crate::wiring::{EndpointAttachment, Wiring, numbered};
 use crate::word::PacketHeader;
 use base::seed::FastStream;
 use base::{Refusal, SwitchId, TerminalId};
@@ -149,7 +149,7 @@ impl TableGuide {
     }
 }
 
-impl Guide for TableGuide {
+impl RoutingGuide for TableGuide {
     fn lanes(&self) -> u8 {
         self.lanes
     }
@@ -165,7 +165,7 @@ impl Guide for TableGuide {
 
     fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let (at, to) = (here.router, packet.target());
-        let Attachment { router: home, port } = self.wiring.endpoints()[to as usize];
+        let EndpointAttachment { router: home, port } = self.wiring.endpoints()[to as usize];
         if at == home {
             return OutputRequest { port, lanes: lanes(0, self.lanes - 1), rank: 0 };
         }

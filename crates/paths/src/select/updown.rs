@@ -1,11 +1,11 @@
 //! Routing on trees: up to a nearest common ancestor by the shortest queue, then down.
 
 use super::{PortChoices, SelectionParams};
-use crate::guide::{Guide, OutputRequest, PacketPosition};
-use crate::wiring::{Attachment, Wiring};
+use crate::guide::{OutputRequest, PacketPosition, RoutingGuide};
+use crate::wiring::{EndpointAttachment, Wiring};
 use crate::word::PacketHeader;
 use base::{Stop, Watch};
-use fabric::tables::candidates::{CandidateScheme, UpDownAdaptive};
+use fabric::tables::candidates::{CandidateScheme, UpDownAdaptiveRouting};
 use std::sync::Arc;
 use verify::VerifiedRouting;
 
@@ -34,7 +34,7 @@ impl AncestorGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn new(
-        scheme: &VerifiedRouting<UpDownAdaptive>,
+        scheme: &VerifiedRouting<UpDownAdaptiveRouting>,
         rank: Vec<u32>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -54,13 +54,14 @@ impl AncestorGuide {
     }
 }
 
-impl Guide for AncestorGuide {
+impl RoutingGuide for AncestorGuide {
     fn lanes(&self) -> u8 {
         self.lanes
     }
 
     fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
-        let Attachment { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let EndpointAttachment { router: home, port } =
+            self.wiring.endpoints()[packet.target() as usize];
         let (at, lanes) = (here.router, super::choices::all(self.lanes));
         if at == home {
             return OutputRequest { port, lanes, rank: 0 };

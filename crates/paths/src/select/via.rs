@@ -3,12 +3,14 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::{DecisionPoint, PortChoices, ScoredSelection, Selection, SelectionParams};
-use crate::guide::{Guide, OutputRequest, PacketPosition, lanes};
-use crate::wiring::{Attachment, Port, Wiring};
+use crate::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
+use crate::wiring::{EndpointAttachment, Port, Wiring};
 use crate::word::PacketHeader;
 use base::seed::FastStream;
 use base::{Stop, SwitchId, Watch};
-use fabric::tables::candidates::{IntermediateDetour, LaneClasses, LegPaths, ProgressiveAdaptive};
+use fabric::tables::candidates::{
+    LaneClasses, LegPaths, ProgressiveAdaptiveRouting, ValiantDetourRouting,
+};
 use std::any::Any;
 use std::sync::Arc;
 use verify::VerifiedRouting;
@@ -96,7 +98,7 @@ impl DetourGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn via<B: LegPaths>(
-        scheme: &VerifiedRouting<IntermediateDetour<B>>,
+        scheme: &VerifiedRouting<ValiantDetourRouting<B>>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -110,7 +112,7 @@ impl DetourGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn progressive<B: LegPaths>(
-        scheme: &VerifiedRouting<ProgressiveAdaptive<B>>,
+        scheme: &VerifiedRouting<ProgressiveAdaptiveRouting<B>>,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
         watch: &dyn Watch,
@@ -123,7 +125,7 @@ impl DetourGuide {
     /// # Errors
     /// See [`PortChoices::of`].
     pub fn unproved<B: LegPaths>(
-        scheme: &ProgressiveAdaptive<B>,
+        scheme: &ProgressiveAdaptiveRouting<B>,
         selection: Selection,
         choosing: SelectionParams,
         wiring: &Arc<Wiring>,
@@ -506,7 +508,8 @@ impl DetourGuide {
         here: &mut PacketPosition<'_>,
         packet: &mut PacketHeader<'_>,
     ) -> OutputRequest {
-        let Attachment { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let EndpointAttachment { router: home, port } =
+            self.wiring.endpoints()[packet.target() as usize];
         let (at, hops, note) = (here.router, packet.hops(), packet.note());
         let is_direct = note & DETOUR == 0;
         if at == home && is_direct {
@@ -550,7 +553,7 @@ impl DetourGuide {
     }
 }
 
-impl Guide for DetourGuide {
+impl RoutingGuide for DetourGuide {
     fn itself(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -577,7 +580,8 @@ impl Guide for DetourGuide {
                 packet,
             );
         }
-        let Attachment { router: home, port } = self.wiring.endpoints()[packet.target() as usize];
+        let EndpointAttachment { router: home, port } =
+            self.wiring.endpoints()[packet.target() as usize];
         let (at, hops) = (here.router, packet.hops());
         let lanes = self.by_hops[hops as usize & 255];
         let mut goal = home;

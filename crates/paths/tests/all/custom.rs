@@ -6,9 +6,9 @@ use crate::select::{NETS, UnequalQueues, follow};
 use base::Quiet;
 use base::seed::FastStream;
 use fabric::tables::candidates::{
-    IntermediateDetour, LaneClasses, LegPaths, MinimalAdaptive, ProgressiveAdaptive,
+    LaneClasses, LegPaths, MinimalAdaptiveRouting, ProgressiveAdaptiveRouting, ValiantDetourRouting,
 };
-use paths::guide::{Guide, PacketPosition};
+use paths::guide::{PacketPosition, RoutingGuide};
 use paths::select::{
     DetourGuide, QUANTITIES, ScoredSelection, Selection, SelectionParams, SelectionSpec,
 };
@@ -57,7 +57,7 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 13, width: 1 };
-        let leg = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
+        let leg = MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
         let edge = on.edge_switches();
         let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
         let far = |(a, b): (u32, u32)| leg.hops(base::SwitchId(a), base::SwitchId(b));
@@ -67,15 +67,18 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
         let fields = format!("detours=3 minimal={minimal} decide={decide}");
         let custom = scored(&format!("custom score={text} {fields}"));
         let usual = SelectionParams::usual(Selection::Custom);
-        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(leg.clone()), &Quiet)
+        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(leg.clone()), &Quiet)
             .expect("no stop");
         let via = via.expect("lanes rise");
         let guide = DetourGuide::via(&via, Selection::Custom, usual, &wiring, &Quiet);
         let (most, _) = follow(&on, &*via, &guide.expect("few").scored(&custom), &UnequalQueues);
         assert!(most <= 2 * u32::from(reach), "{net}: {text}");
         for turns in [1, reach] {
-            let par =
-                ProgressiveAdaptive::new(IntermediateDetour::by_hop(leg.clone()), reach, turns);
+            let par = ProgressiveAdaptiveRouting::new(
+                ValiantDetourRouting::by_hop(leg.clone()),
+                reach,
+                turns,
+            );
             let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
             let guide = DetourGuide::progressive(&par, usual, &wiring, &Quiet).expect("few");
             let (most, _) = follow(&on, &*par, &guide.scored(&custom), &UnequalQueues);
@@ -91,7 +94,7 @@ fn any_score_keeps_to_the_hops_and_lanes_of_its_scheme() {
 }
 
 /// The ports and flits that two guides choose for packets at the same positions.
-fn choices(guide: &impl Guide, wiring: &Wiring) -> Vec<(u16, u64, FastStream)> {
+fn choices(guide: &impl RoutingGuide, wiring: &Wiring) -> Vec<(u16, u64, FastStream)> {
     let ends = wiring.endpoints();
     let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
     let mut random = FastStream::new(6, "choices", 0);
@@ -113,8 +116,9 @@ fn the_score_of_ugal_l_chooses_as_ugal_l_does() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
-        let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal), &Quiet)
+        let minimal =
+            MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
+        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal), &Quiet)
             .expect("nobody stops");
         let via = via.expect("lanes rise");
         for (candidates, threshold) in [(1, 0), (4, 0), (4, 5), (64, -3)] {

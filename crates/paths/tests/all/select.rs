@@ -4,12 +4,12 @@ use crate::common::built;
 use base::seed::FastStream;
 use base::{ChannelId, Quiet, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::geometry::PlaneForm;
+use fabric::geometry::PlaneStructure;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, GroupedMinimal, IntermediateDetour, LaneClasses, LegPaths,
-    MinimalAdaptive, PacketHeading, ProgressiveAdaptive, UpDownAdaptive,
+    Candidate, CandidateScheme, GroupMinimalRouting, LaneClasses, LegPaths, MinimalAdaptiveRouting,
+    PacketRoutingState, ProgressiveAdaptiveRouting, UpDownAdaptiveRouting, ValiantDetourRouting,
 };
-use paths::guide::{Guide, PacketPosition, QueueView};
+use paths::guide::{PacketPosition, QueueView, RoutingGuide};
 use paths::select::{AncestorGuide, DetourGuide, PortChoices, Selection, SelectionParams};
 use paths::wiring::{CableEnd, Port, Wiring};
 use paths::word::{FlitLayout, HOP, PacketHeader};
@@ -63,7 +63,7 @@ fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
 pub(crate) fn follow<C: CandidateScheme>(
     on: &Topology,
     scheme: &C,
-    guide: &impl Guide,
+    guide: &impl RoutingGuide,
     sight: &dyn QueueView,
 ) -> (u32, u32) {
     let wiring = Wiring::of(on, |_| 1).expect("one rail each");
@@ -102,11 +102,11 @@ pub(crate) fn follow<C: CandidateScheme>(
 /// The states of the scheme after a hop, of which there must be at least one.
 fn taken<C: CandidateScheme>(
     scheme: &C,
-    may: Option<Vec<PacketHeading>>,
+    may: Option<Vec<PacketRoutingState>>,
     (at, home): (u32, u32),
     channel: ChannelId,
     lanes: u32,
-) -> Vec<PacketHeading> {
+) -> Vec<PacketRoutingState> {
     let before = may.unwrap_or_else(|| {
         let (mut found, mut goals) = (Vec::new(), Vec::new());
         let terminals = scheme.topology().terminals().len();
@@ -115,8 +115,9 @@ fn taken<C: CandidateScheme>(
             let mut states = Vec::new();
             scheme.starts(SwitchId(at), goal, &mut states);
             let fits = |state: &u32| goal == home || !scheme.ends(*state);
-            found
-                .extend(states.into_iter().filter(fits).map(|state| PacketHeading { goal, state }));
+            found.extend(
+                states.into_iter().filter(fits).map(|state| PacketRoutingState { goal, state }),
+            );
         }
         found
     });
@@ -128,7 +129,9 @@ fn taken<C: CandidateScheme>(
             if !scheme.ends(heading.state) && home != at {
                 let mut states = Vec::new();
                 scheme.onward(SwitchId(at), heading.state, home, &mut states);
-                now.extend(states.into_iter().map(|state| PacketHeading { goal: home, state }));
+                now.extend(
+                    states.into_iter().map(|state| PacketRoutingState { goal: home, state }),
+                );
             }
         }
         for heading in now {
@@ -136,7 +139,7 @@ fn taken<C: CandidateScheme>(
             scheme.next(SwitchId(at), heading, &mut offered);
             let lanes_of = |c: &Candidate| c.lanes().fold(0_u32, |m, v| m | 1 << v);
             let fits = offered.iter().filter(|c| c.channel == channel && lanes_of(c) == lanes);
-            after.extend(fits.map(|c| PacketHeading { goal: heading.goal, state: c.state }));
+            after.extend(fits.map(|c| PacketRoutingState { goal: heading.goal, state: c.state }));
         }
     }
     after.sort_unstable();
@@ -151,12 +154,13 @@ fn minimal_and_detours_follow_their_scheme() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
-        let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
+        let minimal =
+            MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
         let proved = VerifiedRouting::scheme(minimal.clone(), &Quiet).expect("nobody stops");
         let proved = proved.expect("lanes rise");
         let guide = DetourGuide::minimal(&proved, &wiring, &Quiet).expect("few lists");
         let (least, _) = follow(&on, &minimal, &guide, &UnequalQueues);
-        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal.clone()), &Quiet)
+        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal.clone()), &Quiet)
             .expect("nobody stops");
         let via = via.expect("lanes rise");
         for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
@@ -239,7 +243,8 @@ const IRREGULAR: &str = "jellyfish:n=400,k=16,p=1,seed=1";
 fn any_number_of_choices_is_that_of_shortest_paths() {
     let on = built(IRREGULAR);
     let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
-    let minimal = MinimalAdaptive::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
+    let minimal =
+        MinimalAdaptiveRouting::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
     let choices = PortChoices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
     let (hops, mut different) = (hops_between(&wiring), BTreeSet::new());
     for (at, goal) in (0..400).flat_map(|at| (0..400).map(move |goal| (at, goal))) {
@@ -261,8 +266,9 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
         let on = built(net);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
-        let minimal = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via = VerifiedRouting::scheme(IntermediateDetour::by_hop(minimal), &Quiet)
+        let minimal =
+            MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
+        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal), &Quiet)
             .expect("nobody stops");
         let via = via.expect("lanes rise");
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
@@ -302,11 +308,12 @@ fn ugal_l_chooses_by_hops_and_the_first_queue() {
 fn nearest_ancestors_follow_their_scheme() {
     for net in ["fat_tree:levels=3,k=4", "fat_tree:levels=2,k=6", "k_ary_n_tree:k=2,n=3"] {
         let on = built(net);
-        assert_eq!(on.geometry().form, PlaneForm::Levels);
+        assert_eq!(on.geometry().form, PlaneStructure::Levels);
         let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
-        let scheme = UpDownAdaptive::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
+        let scheme =
+            UpDownAdaptiveRouting::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
         let proved =
             VerifiedRouting::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
         let choosing = SelectionParams::usual(Selection::Anca);
@@ -320,7 +327,7 @@ fn nearest_ancestors_follow_their_scheme() {
 fn legs_are_followed<B: LegPaths + Clone>(
     net: &str,
     on: &Arc<Topology>,
-    via: IntermediateDetour<B>,
+    via: ValiantDetourRouting<B>,
 ) {
     let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
@@ -329,7 +336,7 @@ fn legs_are_followed<B: LegPaths + Clone>(
     let choosing = SelectionParams::usual(Selection::Par);
     let mut calm = 0;
     for far in [1, reach] {
-        let par = ProgressiveAdaptive::new(via.clone(), reach, far);
+        let par = ProgressiveAdaptiveRouting::new(via.clone(), reach, far);
         let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
         let guide = DetourGuide::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
         let (most, _) = follow(on, &*par, &guide, &UnequalQueues);
@@ -349,13 +356,13 @@ fn packets_that_turn_follow_their_scheme() {
     for net in NETS {
         let on = built(net);
         let classes = LaneClasses { classes: 13, width: 1 };
-        let leg = MinimalAdaptive::new(on.clone(), classes, &Quiet).expect("it is small");
-        legs_are_followed(net, &on, IntermediateDetour::by_hop(leg));
+        let leg = MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
+        legs_are_followed(net, &on, ValiantDetourRouting::by_hop(leg));
     }
     for net in ["dragonfly:h=2", "dragonfly:h=2,g=4", "megafly:leaves=3"] {
         let on = built(net);
         let classes = LaneClasses { classes: 5, width: 2 };
-        let leg = GroupedMinimal::new(on.clone(), classes, &Quiet).expect("groups");
-        legs_are_followed(net, &on, IntermediateDetour::by_group(leg));
+        let leg = GroupMinimalRouting::new(on.clone(), classes, &Quiet).expect("groups");
+        legs_are_followed(net, &on, ValiantDetourRouting::by_group(leg));
     }
 }

@@ -19,7 +19,7 @@ pub type WeightedMessage = (EndpointId, EndpointId, f64);
 #[derive(Debug, Clone, PartialEq)]
 pub struct PacketDestinations {
     endpoints: u32,
-    law: DestinationLaw,
+    law: DestinationDistribution,
     /// Whether each source sends; `None` if all do.
     active: Option<Box<[bool]>>,
     /// The rate of each source relative to the busiest one; `None` if all are equal.
@@ -31,7 +31,7 @@ pub struct PacketDestinations {
 
 /// The distribution of a packet's destination.
 #[derive(Debug, Clone, PartialEq)]
-enum DestinationLaw {
+enum DestinationDistribution {
     /// Always the same one for each source; an idle source has itself.
     Fixed(Box<[u32]>),
     /// Any of this number of endpoints, including the source, with equal probability.
@@ -48,30 +48,30 @@ enum DestinationLaw {
     /// The source's number plus one of `steps`, modulo `around`.
     Steps { steps: Box<[u32]>, around: u32 },
     /// The first distribution if a random number is below the threshold, else the second.
-    Mixture(Box<(u64, DestinationLaw, DestinationLaw)>),
+    Mixture(Box<(u64, DestinationDistribution, DestinationDistribution)>),
     /// Any endpoint, in proportion to weights that each source has of its own.
     Rows(SourceTables),
     /// Destinations among ranks, which are some of the endpoints.
-    Placed(Box<RankLaw>),
+    Placed(Box<RankDestinationDistribution>),
     /// Destinations among endpoints with this number of rails; a packet stays on the rail with its
     /// number.
-    Rails(Box<(u32, DestinationLaw)>),
+    Rails(Box<(u32, DestinationDistribution)>),
 }
 
 /// A distribution among ranks, which are placed on some of the endpoints.
 #[derive(Debug, Clone, PartialEq)]
-struct RankLaw {
+struct RankDestinationDistribution {
     /// The rank of each endpoint; [`NOBODY`] for endpoints without a rank.
     rank: Box<[u32]>,
     /// The endpoint of each rank.
     at: Box<[u32]>,
-    law: DestinationLaw,
+    law: DestinationDistribution,
 }
 
 /// No rank.
 const NOBODY: u32 = u32::MAX;
 
-impl DestinationLaw {
+impl DestinationDistribution {
     fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         match self {
             Self::Fixed(to) => to[source as usize],
@@ -108,7 +108,7 @@ impl DestinationLaw {
 }
 
 impl PacketDestinations {
-    fn of(endpoints: u32, law: DestinationLaw) -> Self {
+    fn of(endpoints: u32, law: DestinationDistribution) -> Self {
         Self { endpoints, law, active: None, rates: None, largest_load: None, rails: 1 }
     }
 
@@ -116,42 +116,45 @@ impl PacketDestinations {
     /// are idle. O(endpoints).
     pub fn fixed_to(to: &[Option<u32>]) -> Self {
         let own = (0..).zip(to).map(|(source, to)| to.unwrap_or(source)).collect();
-        let mut all = Self::of(to.len() as u32, DestinationLaw::Fixed(own));
+        let mut all = Self::of(to.len() as u32, DestinationDistribution::Fixed(own));
         all.only(to.iter().map(Option::is_some));
         all
     }
 
     /// Any of `endpoints`, including the source, with equal probability: BookSim's `uniform`.
     pub fn uniform(endpoints: u32) -> Self {
-        Self::of(endpoints, DestinationLaw::Uniform(endpoints))
+        Self::of(endpoints, DestinationDistribution::Uniform(endpoints))
     }
 
     /// Any of `endpoints` (2 or more) except the source, with equal probability.
     pub fn others(endpoints: u32) -> Self {
-        Self::of(endpoints, DestinationLaw::Others(endpoints))
+        Self::of(endpoints, DestinationDistribution::Others(endpoints))
     }
 
     /// Any endpoint of `set` (one or more of `endpoints`), with equal probability.
     pub fn among(endpoints: u32, set: &[u32]) -> Self {
-        Self::of(endpoints, DestinationLaw::Among(set.into()))
+        Self::of(endpoints, DestinationDistribution::Among(set.into()))
     }
 
     /// Any of the endpoints in `weighted` (one or more of `endpoints`), in proportion to its weight
     /// above 0.
     pub fn weighted(endpoints: u32, weighted: &[(u32, f64)]) -> Self {
-        Self::of(endpoints, DestinationLaw::Weighted(AliasTable::new(weighted)))
+        Self::of(endpoints, DestinationDistribution::Weighted(AliasTable::new(weighted)))
     }
 
     /// Any endpoint of the next block of `size` endpoints after that of the source; the first block
     /// follows the last. `endpoints` is a multiple of `size`.
     pub(crate) fn next_block(endpoints: u32, size: u32) -> Self {
-        Self::of(endpoints, DestinationLaw::NextBlock { size, count: endpoints / size })
+        Self::of(endpoints, DestinationDistribution::NextBlock { size, count: endpoints / size })
     }
 
     /// The source's number plus one of `steps`, modulo `endpoints` (at most 2^31), with equal
     /// probability; steps are below `endpoints`.
     pub fn steps(endpoints: u32, steps: &[u32]) -> Self {
-        Self::of(endpoints, DestinationLaw::Steps { steps: steps.into(), around: endpoints })
+        Self::of(
+            endpoints,
+            DestinationDistribution::Steps { steps: steps.into(), around: endpoints },
+        )
     }
 
     /// The distribution `first` with this probability, else `second`; both have the same number of
@@ -159,7 +162,7 @@ impl PacketDestinations {
     #[must_use]
     pub fn mixture(probability: f64, first: Self, second: Self) -> Self {
         let parts = (FastStream::threshold(probability), first.law, second.law);
-        Self::of(first.endpoints, DestinationLaw::Mixture(Box::new(parts)))
+        Self::of(first.endpoints, DestinationDistribution::Mixture(Box::new(parts)))
     }
 
     /// The distribution of a list of messages among `endpoints`: each source sends to its
@@ -192,7 +195,8 @@ impl PacketDestinations {
             let to: Vec<_> = rows.iter().map(|row| row.first().map(|x| x.0)).collect();
             Self::fixed_to(&to)
         } else {
-            let law = DestinationLaw::Rows(SourceTables::new(rows.iter().map(Vec::as_slice)));
+            let law =
+                DestinationDistribution::Rows(SourceTables::new(rows.iter().map(Vec::as_slice)));
             let mut all = Self::of(endpoints, law);
             all.only(rows.iter().map(|row| !row.is_empty()));
             all
@@ -222,11 +226,15 @@ impl PacketDestinations {
             (0..rank.len()).map(|e| here(e).map_or(0.0, |i| rates[i as usize])).collect()
         });
         let law = match self.law {
-            DestinationLaw::Fixed(to) => {
+            DestinationDistribution::Fixed(to) => {
                 let of = |e: usize| here(e).map_or(e as u32, |i| at[to[i as usize] as usize]);
-                DestinationLaw::Fixed((0..rank.len()).map(of).collect())
+                DestinationDistribution::Fixed((0..rank.len()).map(of).collect())
             }
-            law => DestinationLaw::Placed(Box::new(RankLaw { rank: rank.into(), at, law })),
+            law => DestinationDistribution::Placed(Box::new(RankDestinationDistribution {
+                rank: rank.into(),
+                at,
+                law,
+            })),
         };
         let mut all = Self { endpoints, law, active: None, rates, ..self };
         all.only(active.into_iter());
@@ -253,7 +261,7 @@ impl PacketDestinations {
         let active = self.active.is_some().then(|| all().map(|(e, _)| self.is_active(e)).collect());
         let rates = Some(all().map(|(e, r)| self.rate(e) * share(e, r)).collect());
         let endpoints = self.endpoints * rails;
-        let law = DestinationLaw::Rails(Box::new((rails, self.law)));
+        let law = DestinationDistribution::Rails(Box::new((rails, self.law)));
         Self { endpoints, law, active, rates, largest_load: self.largest_load, rails }
     }
 
@@ -271,7 +279,7 @@ impl PacketDestinations {
     #[inline]
     pub fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
         match self.law {
-            DestinationLaw::Uniform(n) => random.below(n), // where most packets are
+            DestinationDistribution::Uniform(n) => random.below(n), // where most packets are
             _ => self.law.draw(source, random),
         }
     }
@@ -297,7 +305,7 @@ impl PacketDestinations {
     /// The destination of every source, if each has only one; an idle source has itself.
     pub fn fixed(&self) -> Option<&[u32]> {
         match &self.law {
-            DestinationLaw::Fixed(to) => Some(to),
+            DestinationDistribution::Fixed(to) => Some(to),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use super::fixed::FixedDestinations;
 use super::kind::MessagePattern;
 use crate::working::working;
 use base::{EndpointId, Refusal, Stop, SwitchId};
-use fabric::geometry::PlaneForm;
+use fabric::geometry::PlaneStructure;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
@@ -95,7 +95,7 @@ type GridPosition = (Vec<u32>, Vec<u32>);
 /// The sides of the network's grid, and for each position the index of its switch with endpoints;
 /// none if the network is no grid.
 fn grid(t: &Topology, places: &RankPlaces) -> Option<(Vec<u32>, BTreeMap<GridPosition, usize>)> {
-    let PlaneForm::Grid(_) = t.geometry().form else { return None };
+    let PlaneStructure::Grid(_) = t.geometry().form else { return None };
     let planes = t.geometry().planes;
     let mut sides: Vec<u32> = Vec::new();
     for switch in t.switches() {

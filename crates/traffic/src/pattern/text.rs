@@ -90,7 +90,8 @@ mod tests {
     /// The parameters of a pattern for the tests, with numbers and an order.
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct ChanceParameters {
+    #[schemars(rename = "ChanceParameters")]
+    struct TestPatternParameters {
         count: u32,
         chance: Option<f64>,
         order: SenderOrderWord,
@@ -110,14 +111,15 @@ mod tests {
     /// The parameters of a pattern for the tests, with a list.
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct SpotParameters {
+    #[schemars(rename = "SpotParameters")]
+    struct TestListParameters {
         at: Vec<String>,
     }
 
     #[test]
     fn words_are_parameters_by_name_or_in_their_order() {
-        const CHANCES: Part = Part::new("chances", "").takes::<ChanceParameters>();
-        const SPOTS: Part = Part::new("spots", "").takes::<SpotParameters>();
+        const CHANCES: Part = Part::new("chances", "").takes::<TestPatternParameters>();
+        const SPOTS: Part = Part::new("spots", "").takes::<TestListParameters>();
         for (part, words, found) in [
             (&CHANCES, "3", json!({ "count": 3 })),
             (&CHANCES, "3,0.5,linear", json!({ "count": 3, "chance": 0.5, "order": "linear" })),

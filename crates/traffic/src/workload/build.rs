@@ -1,6 +1,6 @@
 //! The builder of a schedule, which is filled rank after rank.
 
-use super::named::CollectiveNames;
+use super::named::NamedCollectives;
 use super::{Op, OperationKind, Schedule};
 use base::Refusal;
 use std::ops::Range;
@@ -40,7 +40,7 @@ impl ScheduleBuilder {
             waiting: Vec::new(),
             cpus: 0,
             nics: 0,
-            named: CollectiveNames::default(),
+            named: NamedCollectives::default(),
         };
         Self { made, ranks, bytes: 0, edges: Vec::new(), places: Vec::new() }
     }

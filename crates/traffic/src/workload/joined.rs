@@ -4,7 +4,7 @@ use super::collective::CollectiveOperation;
 
 /// A collective operation of all ranks, which a schedule represents by one operation at each rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct JoinedOperation {
+pub struct UnexpandedCollective {
     /// The number of the operation in the schedule: a calculation that stands for it.
     pub op: u32,
     /// The collective operation.

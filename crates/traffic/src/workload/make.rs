@@ -1,7 +1,7 @@
 //! Schedules by name: collective operations and applications, with their parameters.
 
 use super::program::{RankProgram, joined_schedule_of, schedule_of};
-use super::{JoinedOperation, Schedule, WorkloadRequest, application, collective};
+use super::{Schedule, UnexpandedCollective, WorkloadRequest, application, collective};
 use base::part::Part;
 use base::words::did_you_mean;
 use base::{Refusal, Stop, Watch};
@@ -87,7 +87,7 @@ pub fn make_joined(
     name: &str,
     given: &Map<String, Value>,
     watch: &dyn Watch,
-) -> Result<(Schedule, Vec<JoinedOperation>), Stop> {
+) -> Result<(Schedule, Vec<UnexpandedCollective>), Stop> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     let mut joined = Vec::new();
     let made = joined_schedule_of(&*program, Some(&mut joined), watch)

@@ -24,10 +24,10 @@ pub mod sequence;
 mod tests;
 
 pub use build::{RankBuilder, ScheduleBuilder};
-pub use joined::JoinedOperation;
+pub use joined::UnexpandedCollective;
 pub use make::{WorkloadGenerator, generator, generators, make, make_joined};
 pub use merge::merge;
-pub use named::NamedSteps;
+pub use named::NamedCollectiveSpan;
 pub use program::{RankProgram, schedule_of};
 pub use request::WorkloadRequest;
 pub use schedule::{ANY, Op, OperationKind, Schedule};

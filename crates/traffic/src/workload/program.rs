@@ -1,7 +1,7 @@
 //! Programs that define what each rank does, and the schedules that are made from them.
 
 use super::script::{MOST_OPERATIONS, RankScript, too_many};
-use super::{JoinedOperation, Schedule, ScheduleBuilder};
+use super::{Schedule, ScheduleBuilder, UnexpandedCollective};
 use base::{Stop, Watch};
 
 /// A program of all ranks: what each of them does.
@@ -25,7 +25,7 @@ pub fn schedule_of(program: &dyn RankProgram, watch: &dyn Watch) -> Result<Sched
 /// each rank, and are added to it.
 pub(super) fn joined_schedule_of(
     program: &dyn RankProgram,
-    mut joined: Option<&mut Vec<JoinedOperation>>,
+    mut joined: Option<&mut Vec<UnexpandedCollective>>,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let ranks = program.ranks();

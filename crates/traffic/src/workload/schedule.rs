@@ -1,6 +1,6 @@
 //! Schedules: the operations of every rank, and their dependencies.
 
-use super::named::{CollectiveNames, NamedSteps};
+use super::named::{NamedCollectiveSpan, NamedCollectives};
 use std::ops::Range;
 
 /// The wildcard: the source, or the tag, of a receive that takes any.
@@ -75,7 +75,7 @@ pub struct Schedule {
     pub(super) cpus: u8,
     pub(super) nics: u8,
     /// The names of collective operations, and the operations of each.
-    pub(super) named: CollectiveNames,
+    pub(super) named: NamedCollectives,
 }
 
 impl PartialEq for Schedule {
@@ -126,12 +126,12 @@ impl Schedule {
 
     /// The named collective operations, rank after rank, in the order of their operations. No
     /// operation belongs to two of them.
-    pub fn collectives(&self) -> impl Iterator<Item = NamedSteps<'_>> {
+    pub fn collectives(&self) -> impl Iterator<Item = NamedCollectiveSpan<'_>> {
         self.named.among(0..self.ops.len() as u32)
     }
 
     /// As [`Schedule::collectives`], for one rank.
-    pub fn collectives_of(&self, rank: u32) -> impl Iterator<Item = NamedSteps<'_>> {
+    pub fn collectives_of(&self, rank: u32) -> impl Iterator<Item = NamedCollectiveSpan<'_>> {
         self.named.among(self.of_rank(rank))
     }
 

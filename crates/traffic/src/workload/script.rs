@@ -1,6 +1,6 @@
 //! The operations of one rank, written phase by phase.
 
-use super::{JoinedOperation, Op, RankBuilder};
+use super::{Op, RankBuilder, UnexpandedCollective};
 use base::{Refusal, Stop, Watch};
 
 /// Most operations of a generated schedule, which take 8 GiB.
@@ -36,7 +36,7 @@ pub struct RankScript<'a> {
     stopped: Option<Stop>,
     /// The number of all ranks, and the list to which collective operations of all ranks are added;
     /// none if these are written as messages.
-    joined: Option<(u32, &'a mut Vec<JoinedOperation>)>,
+    joined: Option<(u32, &'a mut Vec<UnexpandedCollective>)>,
 }
 
 impl<'a> RankScript<'a> {
@@ -47,7 +47,7 @@ impl<'a> RankScript<'a> {
 
     /// Makes collective operations of all `ranks` one operation of each rank, which is added to
     /// `all`.
-    pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<JoinedOperation>) -> Self {
+    pub(super) fn joining(self, ranks: u32, all: &'a mut Vec<UnexpandedCollective>) -> Self {
         Self { joined: Some((ranks, all)), ..self }
     }
 
@@ -171,7 +171,7 @@ impl<'a> RankScript<'a> {
         &mut self,
         ranks: u32,
         after: &[u32],
-        what: impl FnOnce(u32) -> JoinedOperation,
+        what: impl FnOnce(u32) -> UnexpandedCollective,
     ) -> Option<u32> {
         self.joined.as_ref().filter(|(all, _)| *all == ranks)?;
         let op = self.add(Op::calc(0), after);

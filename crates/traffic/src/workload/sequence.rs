@@ -14,7 +14,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-use super::{JoinedOperation, OperationKind, Schedule};
+use super::{OperationKind, Schedule, UnexpandedCollective};
 use base::{Stop, Watch};
 
 /// A step of a program.
@@ -27,14 +27,14 @@ pub enum ProgramStep {
     /// Computes for this time in ns.
     Compute(u64),
     /// Takes part in a collective operation of all ranks, and continues when it is done.
-    Join(JoinedOperation),
+    Join(UnexpandedCollective),
 }
 
 /// The operations of all ranks in the order in which their programs perform them.
 #[derive(Debug)]
 pub struct OperationSequence<'a> {
     schedule: &'a Schedule,
-    joined: &'a [JoinedOperation],
+    joined: &'a [UnexpandedCollective],
     /// The operations in order; those of a rank are in the same range as in the schedule.
     order: Vec<u32>,
 }
@@ -45,7 +45,7 @@ pub struct OperationSequence<'a> {
 /// When the schedule deadlocks, a message is never received, or `watch` says stop.
 pub fn sequence<'a>(
     schedule: &'a Schedule,
-    joined: &'a [JoinedOperation],
+    joined: &'a [UnexpandedCollective],
     watch: &dyn Watch,
 ) -> Result<OperationSequence<'a>, Stop> {
     Ok(OperationSequence { schedule, joined, order: run::order(schedule, joined, watch)? })
@@ -105,7 +105,7 @@ impl OperationSequence<'_> {
         steps
     }
 
-    fn joined(&self, op: u32) -> Option<JoinedOperation> {
+    fn joined(&self, op: u32) -> Option<UnexpandedCollective> {
         let at = self.joined.binary_search_by_key(&op, |one| one.op).ok()?;
         Some(self.joined[at])
     }

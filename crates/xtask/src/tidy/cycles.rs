@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::finding::RuleViolation;
 use super::graph;
-use super::names::{FileNames, NamePath};
+use super::names::{NamePath, SourceFileNames};
 use crate::outside::{read, rust_files};
 use crate::source::parse;
 
@@ -20,7 +20,7 @@ struct CrateModules {
 /// A module: the place of its file, and its source.
 struct SourceModule {
     file: String,
-    names: FileNames,
+    names: SourceFileNames,
 }
 
 /// Checks every crate below `root`.
@@ -67,7 +67,7 @@ impl CrateModules {
             if path.last().is_some_and(|last| ["lib", "main", "mod"].contains(&last.as_str())) {
                 path.pop();
             }
-            let names = FileNames::of(&parse(text).map_err(|why| format!("{file}: {why}"))?);
+            let names = SourceFileNames::of(&parse(text).map_err(|why| format!("{file}: {why}"))?);
             test_modules.extend(names.test_modules.iter().map(|name| join(&path, name)));
             let beside = inside.rsplit_once('/').map_or("", |(beside, _)| beside);
             let full = |name| format!("{folder}/src/{beside}/{name}").replace("//", "/");

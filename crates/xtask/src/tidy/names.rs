@@ -16,7 +16,7 @@ pub(super) type NamePath = Vec<String>;
 
 /// The names that a file uses and defines, outside of tests.
 #[derive(Default)]
-pub(super) struct FileNames {
+pub(super) struct SourceFileNames {
     /// Paths that its code names.
     pub(super) named: BTreeSet<NamePath>,
     /// Every `use`: the name here, and the path of what it is; a glob has the name `*`.
@@ -31,7 +31,7 @@ pub(super) struct FileNames {
     inside: Vec<String>,
 }
 
-impl FileNames {
+impl SourceFileNames {
     /// The names of a file.
     pub(super) fn of(file: &syn::File) -> Self {
         let mut names = Self::default();
@@ -176,7 +176,7 @@ fn name_of(item: &Item) -> Option<String> {
     Some(name.to_string())
 }
 
-impl<'ast> Visit<'ast> for FileNames {
+impl<'ast> Visit<'ast> for SourceFileNames {
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
             Item::Mod(module) if is_test(item) && module.content.is_none() => {

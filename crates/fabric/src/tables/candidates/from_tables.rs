@@ -1,6 +1,6 @@
 //! The routes of forwarding tables as a scheme: a packet chooses one of the layers.
 
-use super::{Candidate, CandidateScheme, PacketHeading};
+use super::{Candidate, CandidateScheme, PacketRoutingState};
 use crate::Topology;
 use crate::tables::{Routing, Sl2Vl};
 use base::{SwitchId, TerminalId};
@@ -11,13 +11,13 @@ use base::{SwitchId, TerminalId};
 /// A goal is `layer * terminals + terminal`. A state is the service level and, where lanes depend
 /// on it, the in-port.
 #[derive(Debug, Clone)]
-pub struct TableCandidates {
+pub struct ForwardingTableScheme {
     routing: Routing,
     /// One more than the highest in-port that a state can have.
     ports: u32,
 }
 
-impl TableCandidates {
+impl ForwardingTableScheme {
     /// The scheme of `routing`, on its lanes. Whether the last switch delivers to the terminal is
     /// not checked here: the proof of tables does that.
     pub fn new(routing: Routing) -> Self {
@@ -42,7 +42,7 @@ impl TableCandidates {
     }
 }
 
-impl CandidateScheme for TableCandidates {
+impl CandidateScheme for ForwardingTableScheme {
     fn topology(&self) -> &Topology {
         self.routing.topology()
     }
@@ -71,7 +71,7 @@ impl CandidateScheme for TableCandidates {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let (layer, to) = self.of(heading.goal);
         let (sl, in_port) = ((heading.state % 16) as u8, (heading.state / 16) as u16);
         let walk = self.routing.walk(layer, to, at);

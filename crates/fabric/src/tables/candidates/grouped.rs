@@ -1,9 +1,9 @@
 //! Paths with the fewest links between groups: what dragonflies and megaflies call minimal.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketHeading};
+use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketRoutingState};
 use crate::Topology;
-use crate::geometry::PlaneForm;
+use crate::geometry::PlaneStructure;
 use base::{Refusal, Stop, SwitchId, Watch};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// 2008, section 4: lanes rise with each global link, and the one local hop before and after it
 /// needs no others. A goal is a switch, a state the class of the next hop. O(switches^2) bytes.
 #[derive(Debug, Clone)]
-pub struct GroupedMinimal {
+pub struct GroupMinimalRouting {
     on: Arc<Topology>,
     lanes: LaneClasses,
     group: Vec<u32>,
@@ -29,10 +29,10 @@ pub struct GroupedMinimal {
 pub fn groups(on: &Topology) -> Option<Vec<u32>> {
     let group: Vec<u32> = on.switches().iter().map(|s| s.group).collect();
     let several = group.windows(2).any(|two| two[0] != two[1]);
-    (on.geometry().form == PlaneForm::Groups && several).then_some(group)
+    (on.geometry().form == PlaneStructure::Groups && several).then_some(group)
 }
 
-impl GroupedMinimal {
+impl GroupMinimalRouting {
     /// The scheme of these paths on the network `on`. O(switches * arcs * log), in parallel.
     ///
     /// # Errors
@@ -91,7 +91,7 @@ fn fill(on: &Topology, group: &[u32], to: usize, row: &mut [u8]) -> bool {
     true
 }
 
-impl CandidateScheme for GroupedMinimal {
+impl CandidateScheme for GroupMinimalRouting {
     fn topology(&self) -> &Topology {
         &self.on
     }
@@ -105,7 +105,7 @@ impl CandidateScheme for GroupedMinimal {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let (graph, (hops, crossings)) = (self.on.graph(), self.row(heading.goal));
         let here = (u32::from(crossings[at.ix()]), u32::from(hops[at.ix()]));
         let (LaneClasses { width, .. }, last) = (self.lanes, self.states() - 1);
@@ -121,7 +121,7 @@ impl CandidateScheme for GroupedMinimal {
     }
 }
 
-impl LegPaths for GroupedMinimal {
+impl LegPaths for GroupMinimalRouting {
     fn classes(&self) -> LaneClasses {
         self.lanes
     }

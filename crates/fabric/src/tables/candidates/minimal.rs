@@ -1,7 +1,7 @@
 //! All shortest paths: a packet may take each next hop that is nearer to the destination.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketHeading};
+use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketRoutingState};
 use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use std::sync::Arc;
 /// there are fewer classes. With a single class a packet may take any lane. A goal is a switch, a
 /// state is the class of the next hop. O(switches^2) bytes.
 #[derive(Debug, Clone)]
-pub struct MinimalAdaptive {
+pub struct MinimalAdaptiveRouting {
     on: Arc<Topology>,
     lanes: LaneClasses,
     /// For each destination, a row: the hops from every switch to it.
     hops: Vec<u8>,
 }
 
-impl MinimalAdaptive {
+impl MinimalAdaptiveRouting {
     /// The scheme of all shortest paths of `on`. O(switches * arcs), in parallel.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ impl MinimalAdaptive {
     }
 }
 
-impl CandidateScheme for MinimalAdaptive {
+impl CandidateScheme for MinimalAdaptiveRouting {
     fn topology(&self) -> &Topology {
         &self.on
     }
@@ -81,7 +81,7 @@ impl CandidateScheme for MinimalAdaptive {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let (graph, row) = (self.on.graph(), self.row(heading.goal));
         let here = row[at.ix()];
         let state = (heading.state + 1).min(self.states() - 1);
@@ -95,7 +95,7 @@ impl CandidateScheme for MinimalAdaptive {
     }
 }
 
-impl LegPaths for MinimalAdaptive {
+impl LegPaths for MinimalAdaptiveRouting {
     fn classes(&self) -> LaneClasses {
         self.lanes
     }

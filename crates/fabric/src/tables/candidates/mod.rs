@@ -11,12 +11,12 @@ mod rows;
 mod up_down;
 mod via;
 
-pub use from_tables::TableCandidates;
-pub use grouped::{GroupedMinimal, groups};
-pub use minimal::MinimalAdaptive;
-pub use progressive::ProgressiveAdaptive;
-pub use up_down::UpDownAdaptive;
-pub use via::IntermediateDetour;
+pub use from_tables::ForwardingTableScheme;
+pub use grouped::{GroupMinimalRouting, groups};
+pub use minimal::MinimalAdaptiveRouting;
+pub use progressive::ProgressiveAdaptiveRouting;
+pub use up_down::UpDownAdaptiveRouting;
+pub use via::ValiantDetourRouting;
 
 use crate::Topology;
 use base::{ChannelId, SwitchId, TerminalId};
@@ -24,7 +24,7 @@ use std::ops::Range;
 
 /// The heading of a packet: its current goal, and its state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct PacketHeading {
+pub struct PacketRoutingState {
     /// The number of the packet's current goal in its scheme: the destination, or an intermediate
     /// switch.
     pub goal: u32,
@@ -134,7 +134,7 @@ pub trait CandidateScheme: Sync {
 
     /// Appends the hops that a packet at `at`, which is not its goal's home, may take next, in port
     /// order.
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>);
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>);
 
     /// Whether a packet that has reached its goal in this state is at its destination. By default
     /// that is true, as paths have one leg.

@@ -1,7 +1,8 @@
 //! Directly, or over an intermediate switch that is chosen at the source or one hop later.
 
 use super::{
-    Candidate, CandidateScheme, IntermediateDetour, LaneClasses, LegPaths, PacketHeading, groups,
+    Candidate, CandidateScheme, LaneClasses, LegPaths, PacketRoutingState, ValiantDetourRouting,
+    groups,
 };
 use crate::Topology;
 use base::{SwitchId, TerminalId};
@@ -11,28 +12,28 @@ use base::{SwitchId, TerminalId};
 /// group.
 ///
 /// Source: Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks",
-/// ISCA 2009. The lanes of both legs are those of [`IntermediateDetour`]. A packet that changes its
-/// path takes one class above that of its first hop, so that one more class is needed. Where it can
-/// change only to neighbours, paths are shorter and need no more classes than those of
-/// [`IntermediateDetour`]; where lanes rise between groups these are neighbours in other groups,
+/// ISCA 2009. The lanes of both legs are those of [`ValiantDetourRouting`]. A packet that changes
+/// its path takes one class above that of its first hop, so that one more class is needed. Where it
+/// can change only to neighbours, paths are shorter and need no more classes than those of
+/// [`ValiantDetourRouting`]; where lanes rise between groups these are neighbours in other groups,
 /// and the packet goes to them on the class of its first hop. The states are those of
-/// [`IntermediateDetour`], and one for packets that will change their path: their first hop may be
-/// any hop of a direct path, since a packet may change its path after it.
+/// [`ValiantDetourRouting`], and one for packets that will change their path: their first hop may
+/// be any hop of a direct path, since a packet may change its path after it.
 #[derive(Debug, Clone)]
-pub struct ProgressiveAdaptive<B> {
-    via: IntermediateDetour<B>,
+pub struct ProgressiveAdaptiveRouting<B> {
+    via: ValiantDetourRouting<B>,
     reach: u8,
     group: Option<Vec<u32>>,
 }
 
-impl<B: LegPaths> ProgressiveAdaptive<B> {
+impl<B: LegPaths> ProgressiveAdaptiveRouting<B> {
     /// Both legs follow `via`, with at most `longest` hops between switches with endpoints. Packets
     /// may change their path to intermediate switches that are at most `reach` hops away:
     /// `longest`, 1, or 0 for none.
     ///
     /// Groups restrict the first hop where lanes rise between groups, or where paths have three
     /// hops or more: in a network of diameter 2 no part of a path is inside a group.
-    pub fn new(via: IntermediateDetour<B>, longest: u8, reach: u8) -> Self {
+    pub fn new(via: ValiantDetourRouting<B>, longest: u8, reach: u8) -> Self {
         let rising = via.beneath().class_groups().map(<[u32]>::to_vec);
         let group = rising.or_else(|| groups(via.topology()).filter(|_| longest > 2));
         Self { via, reach, group }
@@ -70,7 +71,7 @@ impl<B: LegPaths> ProgressiveAdaptive<B> {
     }
 
     /// The scheme without changes of path after the first hop.
-    pub fn via(&self) -> &IntermediateDetour<B> {
+    pub fn via(&self) -> &ValiantDetourRouting<B> {
         &self.via
     }
 
@@ -80,7 +81,7 @@ impl<B: LegPaths> ProgressiveAdaptive<B> {
     }
 }
 
-impl<B: LegPaths> CandidateScheme for ProgressiveAdaptive<B> {
+impl<B: LegPaths> CandidateScheme for ProgressiveAdaptiveRouting<B> {
     fn topology(&self) -> &Topology {
         self.via.topology()
     }
@@ -104,14 +105,14 @@ impl<B: LegPaths> CandidateScheme for ProgressiveAdaptive<B> {
     fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
         self.via.starts(source, goal, found);
         let mut hops = Vec::new();
-        self.next(source, PacketHeading { goal, state: self.wavers() }, &mut hops);
+        self.next(source, PacketRoutingState { goal, state: self.wavers() }, &mut hops);
         if !hops.is_empty() {
             found.push(self.wavers());
         }
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         if heading.state != self.wavers() {
             return self.via.next(at, heading, found);
         }

@@ -1,7 +1,7 @@
 //! Paths up towards a root, then down: the shortest of these, on any lane.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, CandidateScheme, PacketHeading};
+use super::{Candidate, CandidateScheme, PacketRoutingState};
 use crate::Topology;
 use base::{Stop, SwitchId, Watch};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// are all paths over a nearest common ancestor. A goal is a switch; in state 0 a packet may still
 /// go up, in state 1 it goes down. O(switches^2) bytes.
 #[derive(Debug, Clone)]
-pub struct UpDownAdaptive {
+pub struct UpDownAdaptiveRouting {
     on: Arc<Topology>,
     rank: Vec<u32>,
     lanes: u8,
@@ -29,7 +29,7 @@ const UP: u32 = 0;
 /// The state of a packet that may only go down.
 const DOWN: u32 = 1;
 
-impl UpDownAdaptive {
+impl UpDownAdaptiveRouting {
     /// The scheme for `on`. `rank[switch]` is lower farther up: the distance from a root, or from
     /// the top level of a tree. O(switches * arcs), in parallel.
     ///
@@ -94,7 +94,7 @@ impl UpDownAdaptive {
     }
 }
 
-impl CandidateScheme for UpDownAdaptive {
+impl CandidateScheme for UpDownAdaptiveRouting {
     fn topology(&self) -> &Topology {
         &self.on
     }
@@ -112,7 +112,7 @@ impl CandidateScheme for UpDownAdaptive {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let (graph, switches) = (self.on.graph(), self.rank.len());
         let row = &self.hops[heading.goal as usize * switches * 2..][..switches * 2];
         let (legal, down) = row.split_at(switches);

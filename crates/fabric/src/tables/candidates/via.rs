@@ -1,6 +1,8 @@
 //! Paths over an intermediate switch: two legs, each by another scheme.
 
-use super::{Candidate, CandidateScheme, GroupedMinimal, MinimalAdaptive, PacketHeading};
+use super::{
+    Candidate, CandidateScheme, GroupMinimalRouting, MinimalAdaptiveRouting, PacketRoutingState,
+};
 use crate::Topology;
 use base::{SwitchId, TerminalId};
 
@@ -13,7 +15,7 @@ use base::{SwitchId, TerminalId};
 /// A state on the first leg is a state of `beneath`; on the second leg it is that plus the number
 /// of states of `beneath`. A packet that goes directly is on the second leg from the start.
 #[derive(Debug, Clone)]
-pub struct IntermediateDetour<B> {
+pub struct ValiantDetourRouting<B> {
     beneath: B,
     lanes: SecondLegLanes,
 }
@@ -28,7 +30,7 @@ enum SecondLegLanes {
     Counted(u32),
 }
 
-impl<B: CandidateScheme> IntermediateDetour<B> {
+impl<B: CandidateScheme> ValiantDetourRouting<B> {
     /// Both legs follow `beneath`; the second leg has its own lanes, above those of the first.
     ///
     /// # Panics
@@ -48,27 +50,27 @@ impl<B: CandidateScheme> IntermediateDetour<B> {
     }
 }
 
-impl IntermediateDetour<MinimalAdaptive> {
+impl ValiantDetourRouting<MinimalAdaptiveRouting> {
     /// Both legs follow shortest paths, and the class is the number of hops since the source:
     /// `beneath` must have enough classes for the hops of both legs.
-    pub fn by_hop(beneath: MinimalAdaptive) -> Self {
+    pub fn by_hop(beneath: MinimalAdaptiveRouting) -> Self {
         Self { beneath, lanes: SecondLegLanes::Counted(0) }
     }
 }
 
-impl IntermediateDetour<GroupedMinimal> {
+impl ValiantDetourRouting<GroupMinimalRouting> {
     /// Both legs take the fewest links between groups. The class is the number of links between
     /// groups since the source, plus one after the intermediate switch.
     ///
     /// Source: Kim, Dally, Scott & Abts, ISCA 2008, section 4, whose packets go over an
     /// intermediate group and need three classes. Here they go over one switch of that group, so
     /// that there is one more local hop, and a fourth class.
-    pub fn by_group(beneath: GroupedMinimal) -> Self {
+    pub fn by_group(beneath: GroupMinimalRouting) -> Self {
         Self { beneath, lanes: SecondLegLanes::Counted(1) }
     }
 }
 
-impl<B: CandidateScheme> CandidateScheme for IntermediateDetour<B> {
+impl<B: CandidateScheme> CandidateScheme for ValiantDetourRouting<B> {
     fn topology(&self) -> &Topology {
         self.beneath.topology()
     }
@@ -101,12 +103,12 @@ impl<B: CandidateScheme> CandidateScheme for IntermediateDetour<B> {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketHeading, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
         let Some(state) = heading.state.checked_sub(self.second()) else {
             return self.beneath.next(at, heading, found);
         };
         let first = found.len();
-        self.beneath.next(at, PacketHeading { state, ..heading }, found);
+        self.beneath.next(at, PacketRoutingState { state, ..heading }, found);
         let above = if self.lanes == SecondLegLanes::Apart { self.beneath.lanes() } else { 0 };
         for candidate in &mut found[first..] {
             candidate.state += self.second();

@@ -1,11 +1,11 @@
 //! Routing on networks of files: minimal, and the `PolarFly` variant's Valiant, UGAL-L and UGAL-G.
 
 use super::kind::{
-    ChannelHalves, EndpointPlaces, ExploredGuide, ExploredPosition, PossibleStep, few, unknown,
-    want,
+    EndpointAttachments, EnumerableRouting, PossibleStep, RoutingSearchPosition,
+    VirtualChannelHalves, few, unknown, want,
 };
 use base::Refusal;
-use paths::guide::{Guide, OutputRequest, PacketPosition};
+use paths::guide::{OutputRequest, PacketPosition, RoutingGuide};
 use paths::wiring::Wiring;
 use paths::word::PacketHeader;
 use std::any::Any;
@@ -22,16 +22,16 @@ enum AnynetRule {
 }
 
 /// A routing function of a network that a file describes.
-pub(crate) struct Anynet {
+pub(crate) struct AnynetRouting {
     routers: u32,
-    homes: EndpointPlaces,
+    homes: EndpointAttachments,
     /// For each pair of routers, row by row, the port from the first towards the second.
     next: Vec<u16>,
     /// For each pair of routers, row by row, their lowest common neighbour; empty without UGAL.
     between: Vec<Option<CommonNeighbour>>,
     /// For each pair of routers, row by row, whether they are linked; empty without UGAL.
     linked: Vec<bool>,
-    vcs: ChannelHalves,
+    vcs: VirtualChannelHalves,
     rule: AnynetRule,
     hops: bool,
 }
@@ -59,11 +59,11 @@ const NAMES: [&str; 4] = ["min", "val", "ugallnew", "ugalgnew"];
 pub(super) fn guide(
     neighbours: &[Vec<(u32, u32)>],
     wiring: &Wiring,
-    homes: EndpointPlaces,
+    homes: EndpointAttachments,
     name: &str,
     vcs: u8,
     hops: bool,
-) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let rule = match name {
         "min" => AnynetRule::Min,
         "val" => AnynetRule::Valiant,
@@ -105,8 +105,8 @@ pub(super) fn guide(
         return Err(Refusal::new("routing_function", why, "a network of diameter 2"));
     }
     let next = tables(neighbours, wiring);
-    let vcs = ChannelHalves::new(vcs);
-    Ok(Box::new(Anynet { routers, homes, next, between: middles, linked, vcs, rule, hops }))
+    let vcs = VirtualChannelHalves::new(vcs);
+    Ok(Box::new(AnynetRouting { routers, homes, next, between: middles, linked, vcs, rule, hops }))
 }
 
 /// For each pair of routers, row by row, the first port of the shortest path by latency.
@@ -158,7 +158,7 @@ fn between(neighbours: &[Vec<(u32, u32)>], linked: &[bool]) -> Vec<Option<Common
     found
 }
 
-impl Anynet {
+impl AnynetRouting {
     #[inline]
     fn port(&self, from: u32, to: u32) -> u16 {
         self.next[(from * self.routers + to) as usize]
@@ -257,7 +257,7 @@ impl Anynet {
     }
 }
 
-impl Guide for Anynet {
+impl RoutingGuide for AnynetRouting {
     fn itself(&self) -> Option<&dyn Any> {
         Some(self)
     }
@@ -304,7 +304,7 @@ impl Guide for Anynet {
 
 /// The channels on the next link, after `lanes` on this one, if the channel is the number of links
 /// crossed before, at most 3.
-fn next_lane(lanes: u32, vcs: ChannelHalves) -> u32 {
+fn next_lane(lanes: u32, vcs: VirtualChannelHalves) -> u32 {
     let kept = lanes >> LAST_LANE & 1;
     (lanes << 1 | kept << LAST_LANE) & ((1 << (LAST_LANE + 1)) - 1) & vcs.all
 }
@@ -312,7 +312,7 @@ fn next_lane(lanes: u32, vcs: ChannelHalves) -> u32 {
 /// The channel of all links from the fourth on.
 const LAST_LANE: u32 = 3;
 
-impl ExploredGuide for Anynet {
+impl EnumerableRouting for AnynetRouting {
     fn starts(&self, _: u32, goal: u32, found: &mut Vec<u32>) {
         if self.homes.on[goal as usize] == 0 {
             return;
@@ -329,7 +329,7 @@ impl ExploredGuide for Anynet {
         (note == DETOUR).then_some(LAST)
     }
 
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
         let port = self.port(at.router, at.goal);
         let mut add =
             |on, lanes| found.push(PossibleStep { on, want: want(port, lanes), note: at.note });

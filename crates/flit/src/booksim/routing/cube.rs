@@ -2,11 +2,12 @@
 
 use super::super::networks::digit;
 use super::kind::{
-    ChannelHalves, ExploredGuide, ExploredPosition, PossibleStep, few, unknown, want,
+    EnumerableRouting, PossibleStep, RoutingSearchPosition, VirtualChannelHalves, few, unknown,
+    want,
 };
 use base::Refusal;
 use base::seed::FastStream;
-use paths::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use paths::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
 use paths::word::PacketHeader;
 use std::cmp::Ordering;
 
@@ -61,9 +62,9 @@ enum MeshRule {
 }
 
 /// A routing function of a mesh.
-struct Mesh {
+struct MeshRouting {
     cube: CubeCoordinates,
-    vcs: ChannelHalves,
+    vcs: VirtualChannelHalves,
     rule: MeshRule,
 }
 
@@ -75,7 +76,7 @@ pub(super) fn mesh(
     n: u32,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let cube = CubeCoordinates::new(k, n);
     let (rule, least) = match name {
         "dor" | "dim_order" => (MeshRule::DimOrder, 1),
@@ -87,7 +88,7 @@ pub(super) fn mesh(
         _ => return Err(unknown(name, &MESH)),
     };
     few(vcs, least, name)?;
-    Ok(Box::new(Mesh { cube, vcs: ChannelHalves::new(vcs), rule }))
+    Ok(Box::new(MeshRouting { cube, vcs: VirtualChannelHalves::new(vcs), rule }))
 }
 
 /// The channels of an endpoint that has `each` channels of its own, a bit each.
@@ -96,7 +97,7 @@ fn own(each: u32, endpoint: u32) -> u32 {
     lanes(first as u8, (first + each - 1) as u8)
 }
 
-impl Mesh {
+impl MeshRouting {
     /// The channels that a packet may request after it has come in on one of `lanes`: from the
     /// escape channel only the escape channel.
     ///
@@ -130,7 +131,7 @@ impl Mesh {
     }
 }
 
-impl Guide for Mesh {
+impl RoutingGuide for MeshRouting {
     fn sees_queues(&self) -> bool {
         matches!(self.rule, MeshRule::XyYx { adaptive: true })
     }
@@ -205,7 +206,7 @@ impl Guide for Mesh {
     }
 }
 
-impl ExploredGuide for Mesh {
+impl EnumerableRouting for MeshRouting {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
         found.push(0);
         if matches!(self.rule, MeshRule::Valiant) {
@@ -217,7 +218,7 @@ impl ExploredGuide for Mesh {
         (matches!(self.rule, MeshRule::Valiant) && note == 0).then_some(1)
     }
 
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
         let port = self.cube.mesh_port(at.router, at.goal, false);
         let all = self.vcs.all;
         let mut add = |on, want| found.push(PossibleStep { on, want, note: at.note });
@@ -243,9 +244,9 @@ impl ExploredGuide for Mesh {
 }
 
 /// Dimension-order routing of a torus.
-struct Torus {
+struct TorusRouting {
     cube: CubeCoordinates,
-    vcs: ChannelHalves,
+    vcs: VirtualChannelHalves,
 }
 
 pub(super) fn torus(
@@ -253,12 +254,15 @@ pub(super) fn torus(
     n: u32,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     if name != "dim_order" {
         return Err(unknown(name, &["dim_order"]));
     }
     few(vcs, 2, name)?;
-    Ok(Box::new(Torus { cube: CubeCoordinates::new(k, n), vcs: ChannelHalves::new(vcs) }))
+    Ok(Box::new(TorusRouting {
+        cube: CubeCoordinates::new(k, n),
+        vcs: VirtualChannelHalves::new(vcs),
+    }))
 }
 
 /// The next step of dimension order on a torus.
@@ -272,7 +276,7 @@ enum TorusStep {
     Into { dimension: u16, up: bool, down: bool, upper: bool },
 }
 
-impl Torus {
+impl TorusRouting {
     /// The next step; `in_dimension` is the dimension of the port that the packet came in by.
     #[inline]
     fn turn(&self, router: u32, to: u32, in_dimension: u16) -> TorusStep {
@@ -298,7 +302,7 @@ impl Torus {
     }
 }
 
-impl Guide for Torus {
+impl RoutingGuide for TorusRouting {
     fn sees_queues(&self) -> bool {
         false
     }
@@ -320,12 +324,12 @@ impl Guide for Torus {
     }
 }
 
-impl ExploredGuide for Torus {
+impl EnumerableRouting for TorusRouting {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
         found.push(0);
     }
 
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
         let in_port = at.in_port.unwrap_or(self.cube.home());
         match self.turn(at.router, at.goal, in_port / 2) {
             TorusStep::Home => {}

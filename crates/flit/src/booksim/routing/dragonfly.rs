@@ -1,13 +1,13 @@
 //! Routing on the balanced dragonfly: minimal, and UGAL, with a channel for each phase.
 
-use super::kind::{ExploredGuide, ExploredPosition, PossibleStep, few, unknown, want};
+use super::kind::{EnumerableRouting, PossibleStep, RoutingSearchPosition, few, unknown, want};
 use base::Refusal;
 use base::seed::FastStream;
-use paths::guide::{Guide, OutputRequest, PacketPosition, lanes};
+use paths::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
 use paths::word::PacketHeader;
 
 /// The minimal and the UGAL routing function of a dragonfly.
-struct Dragonfly {
+struct DragonflyRouting {
     p: u32,
     /// Number of routers of a group.
     a: u32,
@@ -19,7 +19,11 @@ struct Dragonfly {
 /// UGAL takes the longer path only if it is better by this number of flits: `BookSim`'s constant.
 const BIAS: u32 = 30;
 
-pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+pub(super) fn guide(
+    p: u32,
+    name: &str,
+    vcs: u8,
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let ugal = match name {
         "min" => false,
         "ugal" => true,
@@ -31,10 +35,10 @@ pub(super) fn guide(p: u32, name: &str, vcs: u8) -> Result<Box<dyn ExploredGuide
         return Err(Refusal::new("num_vcs", why, "exactly 3: one for each phase"));
     }
     let a = 2 * p;
-    Ok(Box::new(Dragonfly { p, a, routers: a * (a * p + 1), vcs, ugal }))
+    Ok(Box::new(DragonflyRouting { p, a, routers: a * (a * p + 1), vcs, ugal }))
 }
 
-impl Dragonfly {
+impl DragonflyRouting {
     /// The port from a router towards another: directly in its group, else over the one global
     /// link.
     #[inline]
@@ -93,7 +97,7 @@ impl Dragonfly {
     }
 }
 
-impl Guide for Dragonfly {
+impl RoutingGuide for DragonflyRouting {
     fn sees_queues(&self) -> bool {
         self.ugal
     }
@@ -132,7 +136,7 @@ impl Guide for Dragonfly {
     }
 }
 
-impl ExploredGuide for Dragonfly {
+impl EnumerableRouting for DragonflyRouting {
     fn starts(&self, source: u32, goal: u32, found: &mut Vec<u32>) {
         let inside = source / self.a == goal / self.a;
         found.extend(match (self.ugal, inside) {
@@ -146,7 +150,7 @@ impl ExploredGuide for Dragonfly {
         (self.ugal && note == 0).then_some(1)
     }
 
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
         let port = self.port(at.router, at.goal);
         let note = self.channel(at.note, port);
         found.push(PossibleStep { on: lanes(0, self.vcs - 1), want: want(port, 1 << note), note });

@@ -1,17 +1,19 @@
 //! Routing on k-ary n-trees: up to the nearest common ancestors at random, then down.
 
-use super::kind::{ChannelHalves, ExploredGuide, ExploredPosition, PossibleStep, unknown, want};
+use super::kind::{
+    EnumerableRouting, PossibleStep, RoutingSearchPosition, VirtualChannelHalves, unknown, want,
+};
 use base::Refusal;
-use paths::guide::{Guide, OutputRequest, PacketPosition};
+use paths::guide::{OutputRequest, PacketPosition, RoutingGuide};
 use paths::word::PacketHeader;
 
 /// The nearest-common-ancestor routing functions of a fat tree.
-struct FatTree {
+struct FatTreeRouting {
     k: u32,
     n: u32,
     /// Number of routers of a level.
     across: u32,
-    vcs: ChannelHalves,
+    vcs: VirtualChannelHalves,
     /// Whether two up ports are drawn and the less used one is taken.
     adaptive: bool,
 }
@@ -21,16 +23,22 @@ pub(super) fn guide(
     n: u32,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let adaptive = match name {
         "nca" => false,
         "anca" => true,
         _ => return Err(unknown(name, &["nca", "anca"])),
     };
-    Ok(Box::new(FatTree { k, n, across: k.pow(n - 1), vcs: ChannelHalves::new(vcs), adaptive }))
+    Ok(Box::new(FatTreeRouting {
+        k,
+        n,
+        across: k.pow(n - 1),
+        vcs: VirtualChannelHalves::new(vcs),
+        adaptive,
+    }))
 }
 
-impl FatTree {
+impl FatTreeRouting {
     /// The port down towards an endpoint; none if the endpoint is not below this router.
     #[inline]
     fn down(&self, router: u32, endpoint: u32) -> Option<u16> {
@@ -41,7 +49,7 @@ impl FatTree {
     }
 }
 
-impl Guide for FatTree {
+impl RoutingGuide for FatTreeRouting {
     fn sees_queues(&self) -> bool {
         self.adaptive
     }
@@ -66,14 +74,14 @@ impl Guide for FatTree {
     }
 }
 
-impl ExploredGuide for FatTree {
+impl EnumerableRouting for FatTreeRouting {
     fn starts(&self, _: u32, goal: u32, found: &mut Vec<u32>) {
         if goal / self.across == self.n - 1 {
             found.push(0);
         }
     }
 
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
         let endpoint = at.goal % self.across * self.k;
         let all = self.vcs.all;
         let mut add = |port| found.push(PossibleStep { on: all, want: want(port, all), note: 0 });

@@ -2,11 +2,11 @@
 
 use super::super::networks::{digit, flatfly_port};
 use super::kind::{
-    ChannelHalves, EndpointPlaces, ExploredGuide, ExploredPosition, PossibleStep, few, unknown,
-    want,
+    EndpointAttachments, EnumerableRouting, PossibleStep, RoutingSearchPosition,
+    VirtualChannelHalves, few, unknown, want,
 };
 use base::Refusal;
-use paths::guide::{Guide, OutputRequest, PacketPosition};
+use paths::guide::{OutputRequest, PacketPosition, RoutingGuide};
 use paths::word::PacketHeader;
 use std::cmp::Ordering;
 
@@ -20,13 +20,13 @@ enum FlatFlyRule {
 }
 
 /// A routing function of a flattened butterfly.
-struct FlatFly {
+struct FlatFlyRouting {
     k: u32,
     n: u32,
     c: u32,
     routers: u32,
-    homes: EndpointPlaces,
-    vcs: ChannelHalves,
+    homes: EndpointAttachments,
+    vcs: VirtualChannelHalves,
     rule: FlatFlyRule,
 }
 
@@ -43,10 +43,10 @@ pub(super) fn guide(
     k: u32,
     n: u32,
     c: u32,
-    homes: EndpointPlaces,
+    homes: EndpointAttachments,
     name: &str,
     vcs: u8,
-) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let rule = match name {
         "ran_min" => FlatFlyRule::Min,
         "xyyx" => FlatFlyRule::XyYx { adaptive: false },
@@ -56,10 +56,18 @@ pub(super) fn guide(
         _ => return Err(unknown(name, &NAMES)),
     };
     few(vcs, if rule == FlatFlyRule::Min { 1 } else { 2 }, name)?;
-    Ok(Box::new(FlatFly { k, n, c, routers: k.pow(n), homes, vcs: ChannelHalves::new(vcs), rule }))
+    Ok(Box::new(FlatFlyRouting {
+        k,
+        n,
+        c,
+        routers: k.pow(n),
+        homes,
+        vcs: VirtualChannelHalves::new(vcs),
+        rule,
+    }))
 }
 
-impl FlatFly {
+impl FlatFlyRouting {
     /// The port to another router in the lowest dimension in which they differ; with `highest`, in
     /// the highest one.
     #[inline]
@@ -117,7 +125,7 @@ impl FlatFly {
     }
 }
 
-impl Guide for FlatFly {
+impl RoutingGuide for FlatFlyRouting {
     fn sees_queues(&self) -> bool {
         matches!(self.rule, FlatFlyRule::XyYx { adaptive: true } | FlatFlyRule::Ugal)
     }
@@ -168,7 +176,7 @@ impl Guide for FlatFly {
     }
 }
 
-impl ExploredGuide for FlatFly {
+impl EnumerableRouting for FlatFlyRouting {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
         let over = matches!(self.rule, FlatFlyRule::Valiant | FlatFlyRule::Ugal);
         found.extend(if over { &[LAST, DETOUR][..] } else { &[0] });
@@ -178,7 +186,7 @@ impl ExploredGuide for FlatFly {
         (note == DETOUR).then_some(LAST)
     }
 
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
         let port = self.port(at.router, at.goal, false);
         let all = self.vcs.all;
         let mut add = |on, want| found.push(PossibleStep { on, want, note: at.note });

@@ -2,12 +2,12 @@
 
 use base::Refusal;
 use base::words::did_you_mean;
-use paths::guide::{Guide, OutputRequest, lanes};
-use paths::wiring::{Attachment, CableEnd, Wiring};
+use paths::guide::{OutputRequest, RoutingGuide, lanes};
+use paths::wiring::{CableEnd, EndpointAttachment, Wiring};
 
 /// The position of a packet, as far as a guide needs it to list all possible steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ExploredPosition {
+pub struct RoutingSearchPosition {
     /// The router that the packet is at.
     pub router: u32,
     /// The port that it came in by; none at its first router.
@@ -36,7 +36,7 @@ pub struct PossibleStep {
 ///
 /// A packet always has a note. Some notes mean that it goes to an intermediate router, its goal,
 /// where it gets another note; the other notes mean that it goes to its last router.
-pub trait ExploredGuide: Guide {
+pub trait EnumerableRouting: RoutingGuide {
     /// Appends the notes that a packet at `source` may start with when it goes to `goal`, another
     /// router.
     fn starts(&self, source: u32, goal: u32, found: &mut Vec<u32>);
@@ -48,7 +48,7 @@ pub trait ExploredGuide: Guide {
     }
 
     /// Appends all steps that are possible at a router that is not the goal.
-    fn steps(&self, at: &ExploredPosition, found: &mut Vec<PossibleStep>);
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>);
 }
 
 /// The refusal of a name that is not one of `names`.
@@ -69,14 +69,14 @@ pub(super) fn few(vcs: u8, least: u32, name: &str) -> Result<(), Refusal> {
 /// The virtual channels and their two halves; if their number is odd, both halves contain the
 /// middle one.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ChannelHalves {
+pub(super) struct VirtualChannelHalves {
     pub(super) count: u8,
     pub(super) all: u32,
     pub(super) lower: u32,
     pub(super) upper: u32,
 }
 
-impl ChannelHalves {
+impl VirtualChannelHalves {
     pub(super) fn new(count: u8) -> Self {
         let half = count / 2;
         let (all, lower) = (lanes(0, count - 1), lanes(0, count - 1 - half));
@@ -97,12 +97,12 @@ impl ChannelHalves {
 
 /// The router and port of each endpoint, and the number of endpoints on each router.
 #[derive(Debug, Clone)]
-pub(super) struct EndpointPlaces {
-    pub(super) at: Vec<Attachment>,
+pub(super) struct EndpointAttachments {
+    pub(super) at: Vec<EndpointAttachment>,
     pub(super) on: Vec<u16>,
 }
 
-impl EndpointPlaces {
+impl EndpointAttachments {
     pub(super) fn of(wiring: &Wiring) -> Self {
         let mine =
             |r: u32| wiring.ports(r).iter().filter(|p| matches!(p.end, CableEnd::Endpoint(_)));

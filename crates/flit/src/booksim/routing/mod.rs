@@ -12,12 +12,12 @@ mod kind;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use anynet::Anynet;
-pub use kind::{ExploredGuide, ExploredPosition, PossibleStep};
+pub(crate) use anynet::AnynetRouting;
+pub use kind::{EnumerableRouting, PossibleStep, RoutingSearchPosition};
 
-use super::Network;
+use super::BookSimNetwork;
 use base::Refusal;
-use kind::EndpointPlaces;
+use kind::EndpointAttachments;
 use paths::wiring::Wiring;
 
 /// The routing function of this name on `network`, whose wiring is `wiring`.
@@ -29,27 +29,29 @@ use paths::wiring::Wiring;
 /// When the network has no function of this name, there are too few or too many channels for it, or
 /// the function needs something that the network of the file lacks.
 pub fn guide(
-    network: &Network,
+    network: &BookSimNetwork,
     wiring: &Wiring,
     name: &str,
     vcs: u8,
     hops: bool,
-) -> Result<Box<dyn ExploredGuide + Send>, Refusal> {
+) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     if !(1..=32).contains(&vcs) {
         return Err(Refusal::new("num_vcs", format!("{vcs}"), "from 1 to 32"));
     }
-    if hops && !matches!(network, Network::Anynet { .. }) {
+    if hops && !matches!(network, BookSimNetwork::Anynet { .. }) {
         let help = "only routing functions of anynet can have hops";
         return Err(Refusal::new("vc_policy", "hops", help));
     }
-    let homes = EndpointPlaces::of(wiring);
+    let homes = EndpointAttachments::of(wiring);
     match network {
-        Network::Mesh { k, n } => cube::mesh(*k, *n, name, vcs),
-        Network::Torus { k, n, .. } => cube::torus(*k, *n, name, vcs),
-        Network::FlatFly { k, n, xr, .. } => flatfly::guide(*k, *n, xr * xr, homes, name, vcs),
-        Network::FatTree { k, n } => fattree::guide(*k, *n, name, vcs),
-        Network::Dragonfly { p } => dragonfly::guide(*p, name, vcs),
-        Network::Anynet { neighbours, .. } => {
+        BookSimNetwork::Mesh { k, n } => cube::mesh(*k, *n, name, vcs),
+        BookSimNetwork::Torus { k, n, .. } => cube::torus(*k, *n, name, vcs),
+        BookSimNetwork::FlatFly { k, n, xr, .. } => {
+            flatfly::guide(*k, *n, xr * xr, homes, name, vcs)
+        }
+        BookSimNetwork::FatTree { k, n } => fattree::guide(*k, *n, name, vcs),
+        BookSimNetwork::Dragonfly { p } => dragonfly::guide(*p, name, vcs),
+        BookSimNetwork::Anynet { neighbours, .. } => {
             anynet::guide(neighbours, wiring, homes, name, vcs, hops)
         }
     }

@@ -31,14 +31,14 @@ type Hop = (u32, u16, u8);
 
 /// A network with its routing function, ready for tests.
 struct TestNetwork {
-    network: Network,
+    network: BookSimNetwork,
     wiring: Wiring,
-    guide: Box<dyn ExploredGuide + Send>,
+    guide: Box<dyn EnumerableRouting + Send>,
     layout: FlitLayout,
 }
 
 impl TestNetwork {
-    fn new(network: Network, name: &str, vcs: u8, hops: bool) -> Self {
+    fn new(network: BookSimNetwork, name: &str, vcs: u8, hops: bool) -> Self {
         let wiring = network.wiring().unwrap();
         let guide = guide(&network, &wiring, name, vcs, hops).unwrap();
         let ends = wiring.endpoints().len() as u32;
@@ -128,7 +128,7 @@ impl TestNetwork {
         let mut found = Vec::new();
         let mut ask = |note: u32, goal: u32| {
             if goal != router {
-                let at = ExploredPosition { router, in_port, lanes: 1 << lane, note, goal };
+                let at = RoutingSearchPosition { router, in_port, lanes: 1 << lane, note, goal };
                 self.guide.steps(&at, &mut found);
             }
         };
@@ -190,18 +190,18 @@ fn any(lanes: u32, random: &mut FastStream) -> u8 {
     members[random.below(members.len() as u32) as usize]
 }
 
-const MESH: Network = Network::Mesh { k: 4, n: 2 };
+const MESH: BookSimNetwork = BookSimNetwork::Mesh { k: 4, n: 2 };
 
-fn torus(k: u32, n: u32) -> Network {
-    Network::Torus { k, n, wires: false }
+fn torus(k: u32, n: u32) -> BookSimNetwork {
+    BookSimNetwork::Torus { k, n, wires: false }
 }
 
-fn flatfly(k: u32, n: u32, xr: u32) -> Network {
-    Network::FlatFly { k, n, x: k, xr, wires: false }
+fn flatfly(k: u32, n: u32, xr: u32) -> BookSimNetwork {
+    BookSimNetwork::FlatFly { k, n, x: k, xr, wires: false }
 }
 
 /// A network of links without latencies, with the same number of endpoints on each router.
-fn anynet(links: &[(u32, u32)], routers: u32, each: u32) -> Network {
+fn anynet(links: &[(u32, u32)], routers: u32, each: u32) -> BookSimNetwork {
     let mut neighbours = vec![Vec::new(); routers as usize];
     for &(a, b) in links {
         neighbours[a as usize].push((b, 1));
@@ -211,25 +211,25 @@ fn anynet(links: &[(u32, u32)], routers: u32, each: u32) -> Network {
         row.sort_unstable();
     }
     let endpoints = (0..routers).map(|r| (r * each..(r + 1) * each).collect()).collect();
-    Network::Anynet { neighbours, endpoints }
+    BookSimNetwork::Anynet { neighbours, endpoints }
 }
 
 /// The Petersen graph: 10 routers, diameter 2, no triangle and no square.
-fn petersen() -> Network {
+fn petersen() -> BookSimNetwork {
     let links: Vec<(u32, u32)> =
         (0..5).flat_map(|i| [(i, (i + 1) % 5), (i, i + 5), (i + 5, (i + 2) % 5 + 5)]).collect();
     anynet(&links, 10, 2)
 }
 
 /// Five routers, each linked to each.
-fn complete() -> Network {
+fn complete() -> BookSimNetwork {
     let links: Vec<(u32, u32)> = (0..5).flat_map(|a| (a + 1..5).map(move |b| (a, b))).collect();
     anynet(&links, 5, 2)
 }
 
 /// All functions, each with a number of channels and whether it should be proved free of deadlock:
 /// by the notes on `BookSim` where that deadlocks, else by theory.
-fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
+fn cases() -> Vec<(BookSimNetwork, &'static str, u8, bool, bool)> {
     let mut cases = Vec::new();
     for (name, vcs, free) in [
         ("dor", 1, true),
@@ -271,11 +271,11 @@ fn cases() -> Vec<(Network, &'static str, u8, bool, bool)> {
     ] {
         cases.push((flatfly(k, n, xr), name, vcs, false, free));
     }
-    cases.push((Network::FatTree { k: 4, n: 3 }, "nca", 4, false, true));
-    cases.push((Network::FatTree { k: 2, n: 4 }, "anca", 1, false, true));
-    cases.push((Network::Dragonfly { p: 2 }, "min", 2, false, true));
-    cases.push((Network::Dragonfly { p: 3 }, "min", 4, false, true));
-    cases.push((Network::Dragonfly { p: 2 }, "ugal", 3, false, false));
+    cases.push((BookSimNetwork::FatTree { k: 4, n: 3 }, "nca", 4, false, true));
+    cases.push((BookSimNetwork::FatTree { k: 2, n: 4 }, "anca", 1, false, true));
+    cases.push((BookSimNetwork::Dragonfly { p: 2 }, "min", 2, false, true));
+    cases.push((BookSimNetwork::Dragonfly { p: 3 }, "min", 4, false, true));
+    cases.push((BookSimNetwork::Dragonfly { p: 2 }, "ugal", 3, false, false));
     for name in ["min", "val", "ugallnew", "ugalgnew"] {
         cases.push((petersen(), name, 4, false, false));
         cases.push((petersen(), name, 4, true, true));
@@ -354,7 +354,8 @@ fn minimal_functions_take_shortest_paths() {
         bench.walks(|a, b, path| {
             let least = far[bench.router(a) as usize][bench.router(b) as usize];
             // over a third group two global links can be shorter than local, global, local
-            if minimal.contains(&name) && !matches!(bench.network, Network::Dragonfly { .. }) {
+            if minimal.contains(&name) && !matches!(bench.network, BookSimNetwork::Dragonfly { .. })
+            {
                 assert_eq!(path.len() as u32, least, "{name}: {path:?}");
             } else {
                 assert!(path.len() as u32 <= 2 * most, "{name}: {path:?}");
@@ -429,7 +430,7 @@ fn ugal_of_flattened_butterflies_has_a_bias_of_two() {
 
 #[test]
 fn ugal_of_dragonflies_has_a_bias_of_thirty() {
-    let bench = TestNetwork::new(Network::Dragonfly { p: 2 }, "ugal", 3, false);
+    let bench = TestNetwork::new(BookSimNetwork::Dragonfly { p: 2 }, "ugal", 3, false);
     // group 0 to group 1: global port 0 of router 0; other groups are on other ports
     let target = 8;
     let global = 2 + 3;
@@ -480,10 +481,10 @@ fn shortest_paths_by_latency_take_the_nearest_predecessor() {
         vec![(1, 1), (2, 1)],
     ];
     let endpoints = (0..4).map(|e| vec![e]).collect();
-    let network = Network::Anynet { neighbours, endpoints };
+    let network = BookSimNetwork::Anynet { neighbours, endpoints };
     let bench = TestNetwork::new(network, "min", 1, false);
     let next = |from: u32, to: u32| {
-        let at = ExploredPosition { router: from, in_port: None, lanes: 1, note: 2, goal: to };
+        let at = RoutingSearchPosition { router: from, in_port: None, lanes: 1, note: 2, goal: to };
         let mut found = Vec::new();
         bench.guide.steps(&at, &mut found);
         match bench.wiring.ports(from)[usize::from(found[0].want.port)].end {
@@ -502,7 +503,7 @@ fn shortest_paths_by_latency_take_the_nearest_predecessor() {
 
 #[test]
 fn what_a_function_cannot_have_is_refused() {
-    let refused = |network: &Network, name: &str, vcs: u8, hops: bool| {
+    let refused = |network: &BookSimNetwork, name: &str, vcs: u8, hops: bool| {
         let wiring = network.wiring().unwrap();
         guide(network, &wiring, name, vcs, hops).err().map(|r| r.to_string()).unwrap_or_default()
     };
@@ -512,7 +513,7 @@ fn what_a_function_cannot_have_is_refused() {
     assert!(refused(&MESH, "dor", 33, false).contains("from 1 to 32"));
     assert!(refused(&torus(4, 2), "dim_order", 1, false).contains("at least 2"));
     assert!(refused(&torus(4, 2), "valiant", 4, false).contains("no valiant"));
-    assert!(refused(&Network::Dragonfly { p: 2 }, "ugal", 4, false).contains("exactly 3"));
+    assert!(refused(&BookSimNetwork::Dragonfly { p: 2 }, "ugal", 4, false).contains("exactly 3"));
     assert!(refused(&petersen(), "min", 3, true).contains("at least 4"));
     let pair = anynet(&[(0, 1)], 2, 1);
     assert!(refused(&pair, "val", 4, false).contains("three routers"));

@@ -20,10 +20,10 @@ use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
 use base::part::Part;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, FileRemainder, Plug, Speed, Switch, Topology};
+use fabric::network::{Builder, Cable, OmittedFileContents, Plug, Speed, Switch, Topology};
 pub(crate) use ibnl::nominal_gbps;
 use ibnl::{CableRate, FlatSystem, IbnlDefinitions, arrow};
-use said::TopologyText;
+use said::TopologyFile;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
@@ -82,7 +82,7 @@ pub fn read_with(
     definitions: &[(String, String)],
 ) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let (mut said, mut open) = (TopologyText::default(), None);
+    let (mut said, mut open) = (TopologyFile::default(), None);
     for (number, line) in (1..).zip(text.lines()) {
         said.line(line, number, &mut open)
             .map_err(|(why, help)| Refusal::new(format!("{name}: line {number}"), why, help))?;
@@ -98,7 +98,7 @@ pub fn read_with(
 
 /// The devices of each system, and the cables inside it.
 fn flats(
-    said: &TopologyText,
+    said: &TopologyFile,
     known: &IbnlDefinitions,
     taken: &types::SystemsByType,
     name: &str,
@@ -136,7 +136,7 @@ fn flats(
 
 /// Builds the network.
 fn build(
-    said: &TopologyText,
+    said: &TopologyFile,
     flats: &[Rc<FlatSystem>],
     name: &str,
     mut remarks: Vec<String>,
@@ -152,7 +152,7 @@ fn build(
         let (width, speed) = (rate.width.unwrap_or(4), rate.speed.unwrap_or(Speed::SDR));
         Cable { width, speed, ..Cable::default() }
     };
-    let mut left = LeftOutParts::default();
+    let mut left = OmittedFileParts::default();
     let mut join = |a: (Device, u16), c: (Device, u16), cable: Cable| match (a, c) {
         ((Device::Switch(s), p), (Device::Switch(t), q)) if s == t => {
             left.loops.push([Plug { switch: s, port: p }, Plug { switch: t, port: q }]);
@@ -208,12 +208,13 @@ fn build(
         return Err(Refusal::new(name, "there is no switch in it", "a system with a switch"));
     }
     b.number_planes();
-    b.set_aside(FileRemainder { remarks, loops: left.loops, ..FileRemainder::default() });
+    let aside = OmittedFileContents { remarks, loops: left.loops, ..Default::default() };
+    b.set_aside(aside);
     b.finish(recipe(name, "ibutils")).map_err(|refused| refused.within(name))
 }
 
 /// The devices of each system, added to `b`.
-fn devices(said: &TopologyText, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Vec<Vec<Device>> {
+fn devices(said: &TopologyFile, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Vec<Vec<Device>> {
     let mut devices: Vec<Vec<Device>> = Vec::with_capacity(flats.len());
     for (system, flat) in said.systems.iter().zip(flats) {
         let one = |(within, is_switch, ports): &(String, bool, u16)| {
@@ -233,7 +234,7 @@ fn devices(said: &TopologyText, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Ve
 }
 
 /// Whether the file states the rate of any cable.
-fn says_rates(said: &TopologyText, flats: &[Rc<FlatSystem>]) -> bool {
+fn says_rates(said: &TopologyFile, flats: &[Rc<FlatSystem>]) -> bool {
     said.cables.iter().any(|(_, _, rate, _)| rate.is_said())
         || flats.iter().any(|flat| {
             flat.joints.values().any(|rate| rate.is_said())
@@ -243,7 +244,7 @@ fn says_rates(said: &TopologyText, flats: &[Rc<FlatSystem>]) -> bool {
 
 /// The parts of a file that have no place in a network.
 #[derive(Default)]
-struct LeftOutParts {
+struct OmittedFileParts {
     loops: Vec<[Plug; 2]>,
     without_switch: usize,
 }

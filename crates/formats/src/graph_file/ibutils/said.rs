@@ -18,7 +18,7 @@ pub(super) type Connector<'a> = (usize, &'a str);
 
 /// The contents of a topology file.
 #[derive(Default)]
-pub(super) struct TopologyText<'a> {
+pub(super) struct TopologyFile<'a> {
     pub(super) systems: Vec<TopologySystem<'a>>,
     pub(super) by_name: HashMap<&'a str, usize>,
     pub(super) cables: Vec<(Connector<'a>, Connector<'a>, CableRate, usize)>,
@@ -26,7 +26,7 @@ pub(super) struct TopologyText<'a> {
     pub(super) used: HashMap<Connector<'a>, usize>,
 }
 
-impl<'a> TopologyText<'a> {
+impl<'a> TopologyFile<'a> {
     /// Reads a line; `open` is the system whose cables follow.
     pub(super) fn line(
         &mut self,

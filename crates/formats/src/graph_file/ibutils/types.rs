@@ -1,7 +1,7 @@
 //! Systems whose type has no definition: each is a switch or an adapter, as its connectors show.
 
 use super::ibnl::{CableRate, FlatSystem, IbnlDefinitions};
-use super::said::TopologyText;
+use super::said::TopologyFile;
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -31,7 +31,7 @@ fn port(connector: &str) -> Option<(&str, u16)> {
 
 /// The connectors and neighbours of each type without a definition.
 fn types<'a>(
-    said: &TopologyText<'a>,
+    said: &TopologyFile<'a>,
     known: &IbnlDefinitions,
 ) -> BTreeMap<&'a str, SystemType<'a>> {
     let mut types: BTreeMap<&str, SystemType> = BTreeMap::new();
@@ -69,7 +69,7 @@ pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
 /// # Errors
 /// When a type could be either, or its connectors are those of several devices.
 pub(super) fn without_definition<'a>(
-    said: &TopologyText<'a>,
+    said: &TopologyFile<'a>,
     known: &IbnlDefinitions,
     name: &str,
 ) -> Result<(SystemsByType<'a>, Vec<String>), Refusal> {

@@ -1,12 +1,12 @@
 //! Builds a network from the nodes of a file: which are endpoints, which are left out, what is
 //! joined.
 
-use super::device::{DeviceChoice, DeviceKind, names_no_host};
+use super::device::{DeviceKind, EndpointDeviceFilter, names_no_host};
 use super::line::{LinkRate, NodeLine, PortLine};
-use super::said::{DeviceForm, LineFault};
+use super::said::{DeviceLineKind, LineFault};
 use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
-use fabric::network::{Builder, Cable, FileRemainder, Plug, Recipe, Switch, Topology};
+use fabric::network::{Builder, Cable, OmittedFileContents, Plug, Recipe, Switch, Topology};
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -16,7 +16,7 @@ const WHOLE: &str = "expected the node at the other end as well: write the disco
 const NAMED: usize = 3;
 
 pub(super) struct FabricNode<'a> {
-    pub(super) form: DeviceForm,
+    pub(super) form: DeviceLineKind,
     pub(super) line: usize,
     pub(super) head: NodeLine<'a>,
     pub(super) guid: Option<u64>,
@@ -34,7 +34,7 @@ impl FabricNode<'_> {
     /// What the node, which is no switch, is for.
     fn kind(&self) -> DeviceKind {
         match self.form {
-            DeviceForm::Router => DeviceKind::Router,
+            DeviceLineKind::Router => DeviceKind::Router,
             _ => DeviceKind::of_adapter(self.device, self.head.name.unwrap_or_default()),
         }
     }
@@ -56,7 +56,7 @@ pub(super) struct FabricNodes<'a> {
 }
 
 /// The device that the port at the end of a cable leads to.
-enum FarPort<'n, 'a> {
+enum FarCableEnd<'n, 'a> {
     /// A port of another node.
     Port(usize, &'n PortLine<'a>),
     /// A device of this kind that the file has no node of, and that is no endpoint.
@@ -172,7 +172,7 @@ impl<'a> FabricNodes<'a> {
             if let Some(guid) = node.guid {
                 self.first_use(&mut nodes, guid, node.line)?;
             }
-            let lines = node.ports.iter().filter(|_| node.form != DeviceForm::Switch);
+            let lines = node.ports.iter().filter(|_| node.form != DeviceLineKind::Switch);
             for (guid, line) in lines.filter_map(|(line, p)| p.guid.map(|g| (g, *line))) {
                 self.first_use(&mut ports, guid, line)?;
             }
@@ -196,15 +196,15 @@ impl<'a> FabricNodes<'a> {
     }
 
     /// The node and the port at the other end of a port's cable; both ends must describe it alike.
-    fn other_end(&self, from: &FabricNode, p: &PortLine) -> Result<FarPort<'_, 'a>, LineFault> {
+    fn other_end(&self, from: &FabricNode, p: &PortLine) -> Result<FarCableEnd<'_, 'a>, LineFault> {
         let Some(&to) = self.by_id.get(p.peer.as_ref()) else {
             let kind = match p.peer_name {
                 _ if p.peer.starts_with("R-") => DeviceKind::Router,
                 Some(name) if !p.peer.starts_with("S-") => DeviceKind::of_adapter(None, name),
                 _ => DeviceKind::Host,
             };
-            if kind != DeviceKind::Host && from.form == DeviceForm::Switch {
-                return Ok(FarPort::Absent(kind));
+            if kind != DeviceKind::Host && from.form == DeviceLineKind::Switch {
+                return Ok(FarCableEnd::Absent(kind));
             }
             let why = format!("the cable leads to \"{}\", which is not in the file", p.peer);
             return Err(LineFault::new(format!("{why}: {}", self.missing()), WHOLE));
@@ -236,7 +236,7 @@ impl<'a> FabricNodes<'a> {
             let why = format!("the port GUID is not the one in line {other}");
             return Err(LineFault::new(why, "both ends must tell the same"));
         }
-        Ok(FarPort::Port(to, q))
+        Ok(FarCableEnd::Port(to, q))
     }
 
     /// The words for a refusal: which nodes are not in the file though cables lead to them, and
@@ -262,7 +262,7 @@ impl<'a> FabricNodes<'a> {
     ///
     /// # Errors
     /// When the nodes contradict each other, or `choice` names what is not there.
-    pub(super) fn build(mut self, choice: &DeviceChoice) -> Result<Topology, Refusal> {
+    pub(super) fn build(mut self, choice: &EndpointDeviceFilter) -> Result<Topology, Refusal> {
         self.sort_ports()?;
         self.check_guids()?;
         let mut gathered = FabricRemarks::default();
@@ -270,7 +270,9 @@ impl<'a> FabricNodes<'a> {
         let names = self.unique_names(&groups, choice.joins());
         let mut b = Builder::new();
         let mut switch_at = vec![None; self.all.len()];
-        for (i, node) in self.all.iter().enumerate().filter(|(_, n)| n.form == DeviceForm::Switch) {
+        for (i, node) in
+            self.all.iter().enumerate().filter(|(_, n)| n.form == DeviceLineKind::Switch)
+        {
             let lid = node.head.lid.filter(|l| *l != 0);
             let (guid, ports) = (node.guid, node.head.ports);
             switch_at[i] = Some(b.switch(Switch { guid, lid, ports, ..Switch::new(names[i]) }));
@@ -302,17 +304,17 @@ impl<'a> FabricNodes<'a> {
             remarks
                 .push(format!("{planes} parts with hosts in common and no cable: {planes} planes"));
         }
-        b.set_aside(FileRemainder { remarks, loops: gathered.loops, left_out });
+        b.set_aside(OmittedFileContents { remarks, loops: gathered.loops, left_out });
         b.finish(Recipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
     }
 
     /// The nodes of every endpoint, in the order of the file.
     fn endpoints(
         &self,
-        choice: &DeviceChoice,
+        choice: &EndpointDeviceFilter,
         gathered: &mut FabricRemarks,
     ) -> Result<Vec<Vec<usize>>, Refusal> {
-        let is_device = |i: &usize| self.all[*i].form != DeviceForm::Switch;
+        let is_device = |i: &usize| self.all[*i].form != DeviceLineKind::Switch;
         let devices: Vec<usize> = (0..self.all.len()).filter(is_device).collect();
         let kinds: Vec<(DeviceKind, &str)> = devices
             .iter()
@@ -352,7 +354,7 @@ impl<'a> FabricNodes<'a> {
 
     /// Whether an adapter has a cable to a switch.
     fn is_cabled(&self, adapter: &FabricNode) -> bool {
-        let is_device = |at: &usize| self.all[*at].form != DeviceForm::Switch;
+        let is_device = |at: &usize| self.all[*at].form != DeviceLineKind::Switch;
         let to_device = |p: &PortLine| self.by_id.get(p.peer.as_ref()).is_some_and(&is_device);
         adapter.ports.iter().any(|(_, p)| !to_device(p))
     }
@@ -372,15 +374,15 @@ impl<'a> FabricNodes<'a> {
         for (from, node) in self.all.iter().enumerate() {
             for (line, p) in &node.ports {
                 match self.other_end(node, p).map_err(|w| w.at(self.file, *line))? {
-                    FarPort::Absent(kind) => *gathered.left_out.entry(kind).or_default() += 1,
-                    FarPort::Port(to, q)
+                    FarCableEnd::Absent(kind) => *gathered.left_out.entry(kind).or_default() += 1,
+                    FarCableEnd::Port(to, q)
                         if switch_at[from].is_none() && switch_at[to].is_none() =>
                     {
                         if (from, p.port) <= (to, q.port) {
                             gathered.back_to_back.push(self.cable_words(node, p, to));
                         }
                     }
-                    FarPort::Port(..) => {}
+                    FarCableEnd::Port(..) => {}
                 }
             }
         }
@@ -455,7 +457,9 @@ impl<'a> FabricNodes<'a> {
         for node in group.iter().map(|i| &self.all[*i]) {
             for (line, p) in &node.ports {
                 let at = |w: LineFault| w.at(self.file, *line);
-                let FarPort::Port(to, q) = self.other_end(node, p).map_err(at)? else { continue };
+                let FarCableEnd::Port(to, q) = self.other_end(node, p).map_err(at)? else {
+                    continue;
+                };
                 let Some(switch) = rails.switch_at[to] else { continue };
                 if rails.choice.takes_one_port() && next > 0 {
                     gathered.other_ports += 1;
@@ -489,7 +493,7 @@ impl<'a> FabricNodes<'a> {
             let Some(here) = switch_at[from] else { continue };
             for (line, p) in &node.ports {
                 let far = self.other_end(node, p).map_err(|w| w.at(self.file, *line))?;
-                let FarPort::Port(to, q) = far else { continue };
+                let FarCableEnd::Port(to, q) = far else { continue };
                 let Some(there) = switch_at[to] else { continue };
                 let ends = [(here, p.port), (there, p.peer_port)];
                 let [x, y] = ends.map(|(switch, port)| Plug { switch, port });
@@ -514,7 +518,7 @@ impl<'a> FabricNodes<'a> {
                 named[group[0]] = host(named[group[0]]);
             }
         }
-        let is_switch = |i: &usize| self.all[*i].form == DeviceForm::Switch;
+        let is_switch = |i: &usize| self.all[*i].form == DeviceLineKind::Switch;
         let switches = (0..self.all.len()).filter(is_switch);
         let mut seen = HashSet::new();
         let mut twice = HashSet::new();
@@ -557,7 +561,7 @@ impl<'a> FabricNodes<'a> {
             .loops
             .iter()
             .map(|[x, y]| {
-                let of = self.all.iter().filter(|n| n.form == DeviceForm::Switch);
+                let of = self.all.iter().filter(|n| n.form == DeviceLineKind::Switch);
                 let name = of.map(FabricNode::name).nth(x.switch.ix()).unwrap_or_default();
                 format!("{name} port {} - {name} port {}", x.port, y.port)
             })
@@ -610,7 +614,7 @@ impl<'a> FabricNodes<'a> {
 struct EndpointRails<'b> {
     endpoint: EndpointId,
     switch_at: &'b [Option<SwitchId>],
-    choice: &'b DeviceChoice,
+    choice: &'b EndpointDeviceFilter,
 }
 
 /// The remark on how hosts with several adapters are counted.

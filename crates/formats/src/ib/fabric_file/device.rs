@@ -204,7 +204,7 @@ fn fits(glob: &str, text: &str) -> bool {
 
 /// Which of a host's adapters are endpoints.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-enum AdapterChoice {
+enum HostAdapterFilter {
     /// Each adapter is an endpoint.
     #[default]
     Each,
@@ -218,17 +218,17 @@ enum AdapterChoice {
 
 /// Which devices of a discovered fabric are endpoints of the network.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct DeviceChoice {
+pub struct EndpointDeviceFilter {
     keep: Vec<DevicePattern>,
     only: Vec<DevicePattern>,
-    adapters: AdapterChoice,
+    adapters: HostAdapterFilter,
     /// The choice in the user's words, for the recipe.
-    given: WrittenChoice,
+    given: RawDeviceFilter,
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct WrittenChoice {
+struct RawDeviceFilter {
     keep: Vec<String>,
     only: Vec<String>,
     adapters: Option<String>,
@@ -236,7 +236,7 @@ struct WrittenChoice {
     of_all: bool,
 }
 
-impl DeviceChoice {
+impl EndpointDeviceFilter {
     /// The choice that `value` says: a map of `keep`, `only` (lists of kinds and patterns) and
     /// `adapters` (`each`, `joined`, `first`, or a pattern for the adapter's name in its host).
     ///
@@ -244,14 +244,14 @@ impl DeviceChoice {
     /// When `value` is no such choice.
     pub fn new(value: &Value) -> Result<Self, Refusal> {
         let help = "keep and only: kinds and patterns; adapters: each, joined, first or a name";
-        let given: WrittenChoice = serde_json::from_value(value.clone())
+        let given: RawDeviceFilter = serde_json::from_value(value.clone())
             .map_err(|e| Refusal::new("devices", e.to_string(), help))?;
         let adapters = match given.adapters.as_deref() {
-            None | Some("each") => AdapterChoice::Each,
-            Some("joined") => AdapterChoice::Joined,
-            Some("first") => AdapterChoice::First,
+            None | Some("each") => HostAdapterFilter::Each,
+            Some("joined") => HostAdapterFilter::Joined,
+            Some("first") => HostAdapterFilter::First,
             Some("") => return Err(Refusal::new("adapters", "it is empty", help)),
-            Some(name) => AdapterChoice::Named(name.to_owned()),
+            Some(name) => HostAdapterFilter::Named(name.to_owned()),
         };
         let patterns = |of: &[String]| of.iter().map(|text| DevicePattern::new(text)).collect();
         Ok(Self { keep: patterns(&given.keep), only: patterns(&given.only), adapters, given })
@@ -259,7 +259,7 @@ impl DeviceChoice {
 
     /// Whether the user made no choice.
     pub fn is_default(&self) -> bool {
-        self.keep.is_empty() && self.only.is_empty() && self.adapters == AdapterChoice::Each
+        self.keep.is_empty() && self.only.is_empty() && self.adapters == HostAdapterFilter::Each
     }
 
     /// Whether the choice is meant for all files, also for those that have no devices.
@@ -278,17 +278,17 @@ impl DeviceChoice {
 
     /// Whether the rails of a host are counted over all its adapters.
     pub(super) fn joins(&self) -> bool {
-        self.adapters == AdapterChoice::Joined
+        self.adapters == HostAdapterFilter::Joined
     }
 
     /// Whether only some of a host's adapters are chosen.
     pub(super) fn chooses_adapters(&self) -> bool {
-        matches!(self.adapters, AdapterChoice::First | AdapterChoice::Named(_))
+        matches!(self.adapters, HostAdapterFilter::First | HostAdapterFilter::Named(_))
     }
 
     /// Whether the first cabled port of an endpoint is its only one.
     pub(super) fn takes_one_port(&self) -> bool {
-        self.adapters == AdapterChoice::First
+        self.adapters == HostAdapterFilter::First
     }
 
     /// Which of these devices are endpoints, by their kinds and descriptions. `cabled` says of each
@@ -341,8 +341,8 @@ impl DeviceChoice {
             |i: &usize| devices[*i].0 == DeviceKind::Host && !names_no_host(devices[*i].1);
         let mut all: Vec<usize> = (0..devices.len()).filter(of_hosts).collect();
         match &self.adapters {
-            AdapterChoice::Each | AdapterChoice::Joined => {}
-            AdapterChoice::First => {
+            HostAdapterFilter::Each | HostAdapterFilter::Joined => {}
+            HostAdapterFilter::First => {
                 all.retain(|&i| chosen[i]);
                 let own = |i: usize| (!cabled[i], natural(adapter(devices[i].1)), i);
                 all.sort_by_cached_key(|&i| (host(devices[i].1), own(i)));
@@ -350,7 +350,7 @@ impl DeviceChoice {
                     chosen[pair[1]] = host(devices[pair[0]].1) != host(devices[pair[1]].1);
                 }
             }
-            AdapterChoice::Named(glob) => {
+            HostAdapterFilter::Named(glob) => {
                 let is = |i: usize| fits(glob, adapter(devices[i].1));
                 if !all.iter().any(|&i| chosen[i] && is(i)) {
                     let mut names: Vec<&str> = all.iter().map(|&i| adapter(devices[i].1)).collect();

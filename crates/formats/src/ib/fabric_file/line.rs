@@ -1,23 +1,23 @@
 //! The two kinds of line that carry a fabric: a node's and a port's.
 
-use super::said::{DeviceForm, LineFault, MAX_PORT};
+use super::said::{DeviceLineKind, LineFault, MAX_PORT};
 use base::words::did_you_mean;
 use fabric::network::{Cable, NAMES, Speed, name_fault};
 use std::borrow::Cow;
 
 /// The words that lines of nodes begin with.
-pub(super) const NODES: [(&str, DeviceForm); 4] = [
-    ("Switch", DeviceForm::Switch),
-    ("Ca", DeviceForm::Adapter),
-    ("Hca", DeviceForm::Adapter),
-    ("Rt", DeviceForm::Router),
+pub(super) const NODES: [(&str, DeviceLineKind); 4] = [
+    ("Switch", DeviceLineKind::Switch),
+    ("Ca", DeviceLineKind::Adapter),
+    ("Hca", DeviceLineKind::Adapter),
+    ("Rt", DeviceLineKind::Router),
 ];
 /// The keys of the next node's GUID.
-pub(super) const GUIDS: [(&str, DeviceForm); 4] = [
-    ("switchguid", DeviceForm::Switch),
-    ("caguid", DeviceForm::Adapter),
-    ("hcaguid", DeviceForm::Adapter),
-    ("rtguid", DeviceForm::Router),
+pub(super) const GUIDS: [(&str, DeviceLineKind); 4] = [
+    ("switchguid", DeviceLineKind::Switch),
+    ("caguid", DeviceLineKind::Adapter),
+    ("hcaguid", DeviceLineKind::Adapter),
+    ("rtguid", DeviceLineKind::Router),
 ];
 /// The keys of other numbers of the next node.
 const IDS: [&str; 3] = ["vendid", "devid", "sysimgguid"];

@@ -17,32 +17,32 @@
 
 use super::assemble::{FabricNode, FabricNodes};
 use super::line::{LinkRate, NodeLine, PortLine, WIDTHS, is_message, is_talk, shown};
-use super::said::{DeviceForm, LineFault, MAX_PORT};
+use super::said::{DeviceLineKind, LineFault, MAX_PORT};
 use base::Refusal;
 use fabric::network::Speed;
 use std::collections::{HashMap, HashSet};
 
 /// The types of nodes that `ibnetdiscover -p` prints.
-const FORMS: [(&str, DeviceForm); 4] = [
-    ("SW", DeviceForm::Switch),
-    ("CA", DeviceForm::Adapter),
-    ("RT", DeviceForm::Router),
-    ("??", DeviceForm::Adapter),
+const FORMS: [(&str, DeviceLineKind); 4] = [
+    ("SW", DeviceLineKind::Switch),
+    ("CA", DeviceLineKind::Adapter),
+    ("RT", DeviceLineKind::Router),
+    ("??", DeviceLineKind::Adapter),
 ];
 /// The words of headings of `iblinkinfo`, before a colon.
-const HEADINGS: [(&str, DeviceForm); 5] = [
-    ("Switch", DeviceForm::Switch),
-    ("CA", DeviceForm::Adapter),
-    ("RT", DeviceForm::Router),
-    ("Rt", DeviceForm::Router),
-    ("Router", DeviceForm::Router),
+const HEADINGS: [(&str, DeviceLineKind); 5] = [
+    ("Switch", DeviceLineKind::Switch),
+    ("CA", DeviceLineKind::Adapter),
+    ("RT", DeviceLineKind::Router),
+    ("Rt", DeviceLineKind::Router),
+    ("Router", DeviceLineKind::Router),
 ];
 
 /// A port as a line gives it, at either end.
 #[derive(Debug, Clone, Copy)]
 struct ListedPort<'a> {
     /// `None` where only other lines of the report say it.
-    form: Option<DeviceForm>,
+    form: Option<DeviceLineKind>,
     lid: u16,
     number: u16,
     /// A switch's own GUID, or that of an adapter's port; `None` where the line has none.
@@ -111,7 +111,7 @@ struct ListingReader<'a> {
     nodes: FabricNodes<'a>,
     lines: Vec<ReportLine<'a>>,
     /// The node of the heading above: form, GUID of a switch, name.
-    open: Option<(DeviceForm, Option<u64>, &'a str)>,
+    open: Option<(DeviceLineKind, Option<u64>, &'a str)>,
 }
 
 fn number<T: std::str::FromStr>(word: Option<&str>, what: &str) -> Result<T, LineFault> {
@@ -132,7 +132,7 @@ fn port_number(word: Option<&str>) -> Result<u16, LineFault> {
     Err(LineFault::new(format!("{port} is no port"), format!("expected 1 to {MAX_PORT}")))
 }
 
-fn form_of(word: Option<&str>) -> Result<DeviceForm, LineFault> {
+fn form_of(word: Option<&str>) -> Result<DeviceLineKind, LineFault> {
     let word = word.unwrap_or_default();
     let found = FORMS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form);
     found.ok_or_else(|| {
@@ -216,7 +216,7 @@ fn lid_and_port(text: &str) -> Result<(u16, u16, &str), LineFault> {
 }
 
 /// A heading: the form, the GUID where it has one, the name.
-fn heading(line: &str) -> Option<(DeviceForm, Option<u64>, &str)> {
+fn heading(line: &str) -> Option<(DeviceLineKind, Option<u64>, &str)> {
     let (word, rest) = line.split_once(':')?;
     let form = HEADINGS.iter().find(|(known, _)| *known == word).map(|(_, form)| *form)?;
     let name = rest.trim().strip_suffix(':')?;
@@ -312,12 +312,12 @@ impl<'a> ListingReader<'a> {
         let mut has_devices = false;
         let mut ends: HashSet<(String, u16)> = HashSet::new();
         let mut most: HashMap<String, u16> = HashMap::new();
-        let mut every: Vec<(String, DeviceForm, ListedPort<'a>, usize)> = Vec::new();
+        let mut every: Vec<(String, DeviceLineKind, ListedPort<'a>, usize)> = Vec::new();
         let mut ports: Vec<(String, usize, PortLine<'a>)> = Vec::new();
         for t in &lines {
             let at = |w: LineFault| w.at(file, t.line);
             let (id, form) = named(&forms, &t.here).map_err(at)?;
-            has_devices |= form != DeviceForm::Switch;
+            has_devices |= form != DeviceLineKind::Switch;
             every.push((id.clone(), form, t.here, t.line));
             let Some(far) = &t.far else { continue };
             let (far_id, far_form) = named(&forms, far).map_err(at)?;
@@ -331,7 +331,7 @@ impl<'a> ListingReader<'a> {
             let (id, form) = named(&forms, &t.here).map_err(|w| w.at(file, t.line))?;
             let (far_id, far_form) = named(&forms, far).map_err(|w| w.at(file, t.line))?;
             if ends.insert((far_id.clone(), far.number)) {
-                if has_devices || far_form == DeviceForm::Switch {
+                if has_devices || far_form == DeviceLineKind::Switch {
                     one_sided.push((t.line, far.name));
                 }
                 let mirrored = port_line(far, far_form, &t.here, &id, form, &t.rate);
@@ -352,13 +352,13 @@ impl<'a> ListingReader<'a> {
         }
         let mut number: HashMap<String, usize> = HashMap::new();
         for (id, form, port, line) in every {
-            let guid = port.guid.filter(|_| form == DeviceForm::Switch);
+            let guid = port.guid.filter(|_| form == DeviceLineKind::Switch);
             if let Some(&at) = number.get(&id) {
                 let known: &mut FabricNode = &mut nodes.all[at];
                 known.guid = known.guid.or(guid); // the line of a far end may lack it
                 continue;
             }
-            let lid = Some(port.lid).filter(|_| form == DeviceForm::Switch);
+            let lid = Some(port.lid).filter(|_| form == DeviceLineKind::Switch);
             let name = Some(port.name);
             let head = NodeLine { ports: most[&id], id: id.clone().into(), name, lid };
             let node = FabricNode { form, line, head, guid, device: None, ports: Vec::new() };
@@ -375,7 +375,7 @@ impl<'a> ListingReader<'a> {
 /// The form and the id of every node that lines begin with, by GUID and by LID.
 ///
 /// `iblinkinfo -l` tells no form: a node whose ports have one LID is a switch.
-fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceForm)> {
+fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceLineKind)> {
     let mut ports: HashMap<u64, (u16, u16, bool)> = HashMap::new();
     for ListedPort { guid, number: port, lid, .. } in lines.iter().map(|t| &t.here) {
         let Some(guid) = guid else { continue };
@@ -390,11 +390,11 @@ fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceFo
                 (key, (id, form))
             }
             (None, Some(guid)) if ports[&guid].2 => {
-                (NodeKey::Switch(guid), (format!("S-{guid:016x}"), DeviceForm::Switch))
+                (NodeKey::Switch(guid), (format!("S-{guid:016x}"), DeviceLineKind::Switch))
             }
             // the GUID of the node, not of its port
             (None, Some(guid)) => {
-                (NodeKey::Node(guid), (format!("H-{guid:016x}"), DeviceForm::Adapter))
+                (NodeKey::Node(guid), (format!("H-{guid:016x}"), DeviceLineKind::Adapter))
             }
             (None, None) => continue,
         };
@@ -407,9 +407,9 @@ fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceFo
 }
 
 /// The key and the id of a node of known form.
-fn key<'a>(form: DeviceForm, port: &ListedPort<'a>) -> (NodeKey<'a>, String) {
+fn key<'a>(form: DeviceLineKind, port: &ListedPort<'a>) -> (NodeKey<'a>, String) {
     match (form, port.guid) {
-        (DeviceForm::Switch, Some(guid)) => (NodeKey::Switch(guid), format!("S-{guid:016x}")),
+        (DeviceLineKind::Switch, Some(guid)) => (NodeKey::Switch(guid), format!("S-{guid:016x}")),
         (_, Some(guid)) => {
             let node = guid.wrapping_sub(u64::from(port.number));
             (NodeKey::Adapter(port.name, node), format!("H-{:016x}", node.wrapping_add(1)))
@@ -420,9 +420,9 @@ fn key<'a>(form: DeviceForm, port: &ListedPort<'a>) -> (NodeKey<'a>, String) {
 
 /// The id and the form of the node that a port is of.
 fn named(
-    forms: &HashMap<NodeKey<'_>, (String, DeviceForm)>,
+    forms: &HashMap<NodeKey<'_>, (String, DeviceLineKind)>,
     port: &ListedPort<'_>,
-) -> Result<(String, DeviceForm), LineFault> {
+) -> Result<(String, DeviceLineKind), LineFault> {
     if let Some(form) = port.form {
         return Ok((key(form, port).1, form));
     }
@@ -433,29 +433,31 @@ fn named(
         return Ok(found.clone());
     }
     if port.lid == 0 && port.guid.is_some() {
-        return Ok((key(DeviceForm::Adapter, port).1, DeviceForm::Adapter));
+        return Ok((key(DeviceLineKind::Adapter, port).1, DeviceLineKind::Adapter));
     }
     if port.lid == 0 {
         let why = "the far end has LID 0, which says nothing of who it is";
         return Err(LineFault::new(why, "use iblinkinfo -l, or ibnetdiscover"));
     }
     let by_lid = forms.get(&NodeKey::Lid(port.lid)).cloned();
-    Ok(by_lid.unwrap_or_else(|| (key(DeviceForm::Adapter, port).1, DeviceForm::Adapter)))
+    Ok(by_lid.unwrap_or_else(|| (key(DeviceLineKind::Adapter, port).1, DeviceLineKind::Adapter)))
 }
 
 fn port_line<'a>(
     here: &ListedPort<'a>,
-    form: DeviceForm,
+    form: DeviceLineKind,
     far: &ListedPort<'a>,
     far_id: &str,
-    far_form: DeviceForm,
+    far_form: DeviceLineKind,
     rate: &LinkRate,
 ) -> PortLine<'a> {
-    let of_adapter =
-        |port: &ListedPort, form: DeviceForm| port.guid.filter(|_| form != DeviceForm::Switch);
+    let of_adapter = |port: &ListedPort, form: DeviceLineKind| {
+        port.guid.filter(|_| form != DeviceLineKind::Switch)
+    };
     // a line of `iblinkinfo -l` begins without a form: the GUID there is that of the node
-    let own =
-        |port: &ListedPort, form: DeviceForm| of_adapter(port, form).filter(|_| port.is_port_guid);
+    let own = |port: &ListedPort, form: DeviceLineKind| {
+        of_adapter(port, form).filter(|_| port.is_port_guid)
+    };
     PortLine {
         port: here.number.max(1),
         guid: own(here, form),
@@ -463,7 +465,7 @@ fn port_line<'a>(
         peer_port: far.number.max(1),
         peer_guid: own(far, far_form),
         peer_name: Some(far.name),
-        lid: Some(here.lid).filter(|_| form != DeviceForm::Switch),
+        lid: Some(here.lid).filter(|_| form != DeviceLineKind::Switch),
         lmc: None,
         rate: rate.clone(),
     }

@@ -18,8 +18,8 @@
 
 //! Messages that programs printed between the lines are passed over, a node that is given several
 //! times alike is one node, and a cable whose ends differ runs at the lower rate: each of these
-//! gets a remark. [`DeviceChoice`] says which devices are endpoints. The reports of ports of
-//! [`listing`] make the same nodes.
+//! gets a remark. [`EndpointDeviceFilter`] says which devices are endpoints. The reports of ports
+//! of [`listing`] make the same nodes.
 
 mod assemble;
 mod device;
@@ -29,7 +29,7 @@ mod netlist;
 mod rehearsal;
 mod said;
 
-pub use device::{DeviceChoice, DeviceKind};
+pub use device::{DeviceKind, EndpointDeviceFilter};
 pub(crate) use line::{is_message, is_talk};
 pub(crate) use listing::is_link_info;
 pub use netlist::{slower_here, write_netlist};
@@ -39,14 +39,14 @@ use assemble::{FabricNode, FabricNodes};
 use base::Refusal;
 use fabric::network::{Speed, Topology};
 use line::{LineScanner, NodeLine, PortLine};
-use said::{DeviceForm, LineFault};
+use said::{DeviceLineKind, LineFault};
 
 /// Reads a fabric as [`read_chosen`], with the adapters of hosts as endpoints.
 ///
 /// # Errors
 /// As [`read_chosen`].
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
-    read_chosen(text, name, &DeviceChoice::default())
+    read_chosen(text, name, &EndpointDeviceFilter::default())
 }
 
 /// Reads the output of `ibnetdiscover` (also of `-p`) or of `iblinkinfo`, or an `ibsim` netlist;
@@ -62,12 +62,16 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
 /// When a line is not understood, a node is given twice and not alike, a GUID is of two nodes, a
 /// port is above the node's number of ports, or a cable is given at one end only; always with the
 /// line.
-pub fn read_chosen(text: &str, name: &str, choice: &DeviceChoice) -> Result<Topology, Refusal> {
+pub fn read_chosen(
+    text: &str,
+    name: &str,
+    choice: &EndpointDeviceFilter,
+) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     if let Some(nodes) = listing::read(text, name)? {
         return nodes.build(choice);
     }
-    let mut file = FabricFile::new(name);
+    let mut file = FabricFileReader::new(name);
     let last = text.lines().count();
     for (i, line) in text.lines().enumerate() {
         file.nodes.ends = i + 1;
@@ -84,7 +88,7 @@ pub fn read_chosen(text: &str, name: &str, choice: &DeviceChoice) -> Result<Topo
     file.nodes.build(choice)
 }
 
-struct FabricFile<'a> {
+struct FabricFileReader<'a> {
     nodes: FabricNodes<'a>,
     /// The node whose ports come next.
     open: Option<usize>,
@@ -96,7 +100,7 @@ struct FabricFile<'a> {
     speed: Option<Speed>,
 }
 
-impl<'a> FabricFile<'a> {
+impl<'a> FabricFileReader<'a> {
     fn new(name: &'a str) -> Self {
         Self {
             nodes: FabricNodes::new(name),
@@ -139,12 +143,17 @@ impl<'a> FabricFile<'a> {
         self.setting(line)
     }
 
-    fn node(&mut self, number: usize, form: DeviceForm, rest: &'a str) -> Result<(), LineFault> {
+    fn node(
+        &mut self,
+        number: usize,
+        form: DeviceLineKind,
+        rest: &'a str,
+    ) -> Result<(), LineFault> {
         let head = NodeLine::parse(rest)?;
         let (next, _) = &mut self.guids[form as usize];
         let guid = next.filter(|g| *g != 0);
         // as ibsim counts: a switch takes one GUID, an adapter one for itself and one for each port
-        let used = if form == DeviceForm::Switch { 1 } else { u64::from(head.ports) + 1 };
+        let used = if form == DeviceLineKind::Switch { 1 } else { u64::from(head.ports) + 1 };
         *next = next.map(|g| g.wrapping_add(used));
         let device = self.device.take();
         let node = FabricNode { form, line: number, head, guid, device, ports: Vec::new() };
@@ -152,7 +161,7 @@ impl<'a> FabricFile<'a> {
         Ok(())
     }
 
-    fn guid(&mut self, form: DeviceForm, rest: &str) -> Result<(), LineFault> {
+    fn guid(&mut self, form: DeviceLineKind, rest: &str) -> Result<(), LineFault> {
         let mut scan = LineScanner(rest);
         let relative = scan.eat("+");
         if !relative && !scan.eat("=") {
@@ -206,7 +215,7 @@ impl<'a> FabricFile<'a> {
             return Err(LineFault::new("a port outside of a node", help));
         };
         let node = &mut self.nodes.all[open];
-        let mut port = PortLine::parse(line, node.form != DeviceForm::Switch)?;
+        let mut port = PortLine::parse(line, node.form != DeviceLineKind::Switch)?;
         if !(1..=node.head.ports).contains(&port.port) {
             let why = format!("port {} of \"{}\" does not exist", port.port, node.head.id);
             return Err(LineFault::new(why, format!("it has ports 1 to {}", node.head.ports)));

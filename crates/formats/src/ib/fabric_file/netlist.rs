@@ -39,7 +39,7 @@ pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<
         let why = "the addresses belong to another network";
         return Err(Refusal::new("addresses", why, "assign addresses to this network"));
     }
-    let netlist = Netlist { t, a, plane, names: names(t, a) };
+    let netlist = NetlistWriter { t, a, plane, names: names(t, a) };
     let mut out = format!("# {}\n", fabric::addresses::remark(&t.recipe().to_string()));
     if let Some(remark) = slower_here(t, plane) {
         let _ = writeln!(out, "# {remark}");
@@ -112,14 +112,14 @@ fn adapter_id(guid: u64) -> String {
     format!("H-{guid:016x}")
 }
 
-struct Netlist<'a> {
+struct NetlistWriter<'a> {
     t: &'a Topology,
     a: &'a Addresses,
     plane: u16,
     names: Vec<String>,
 }
 
-impl Netlist<'_> {
+impl NetlistWriter<'_> {
     fn switch_name(&self, s: SwitchId) -> &str {
         &self.names[s.ix()]
     }

@@ -7,7 +7,7 @@ pub(super) const MAX_PORT: u16 = 254;
 
 /// The kind of device that a line describes, by its first word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum DeviceForm {
+pub(super) enum DeviceLineKind {
     Switch,
     Adapter,
     Router,

@@ -1,7 +1,7 @@
 //! The file of a rank, read: messages of the schema, each behind its length.
 
 use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
-use super::wire::{FieldValue, WireMessage};
+use super::wire::{ProtobufFieldValue, ProtobufMessage};
 use base::{Refusal, Stop, Watch};
 use std::collections::HashMap;
 
@@ -14,7 +14,7 @@ const TRACE: &str = "a Chakra execution trace";
 /// With the byte, when these are not messages of the schema; with the node, when it lacks what its
 /// type needs or two have one number; when `watch` says stop.
 pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<ChakraTrace, Stop> {
-    let (mut rest, total) = (WireMessage { bytes, at: 0 }, bytes.len() as u64);
+    let (mut rest, total) = (ProtobufMessage { bytes, at: 0 }, bytes.len() as u64);
     let mut trace = ChakraTrace::default();
     let mut known: HashMap<u64, usize> = HashMap::new();
     if bytes.is_empty() {
@@ -46,12 +46,12 @@ pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<ChakraTrace, Stop
 }
 
 /// The version, where the message is the one about the whole trace: a node begins with its number.
-fn version(mut message: WireMessage<'_>) -> Result<Option<String>, Refusal> {
+fn version(mut message: ProtobufMessage<'_>) -> Result<Option<String>, Refusal> {
     let mut version = String::new();
     while let Some((number, value)) = message.field()? {
         match (number, value) {
-            (1, FieldValue::Bytes(text)) => text.text()?.clone_into(&mut version),
-            (2, FieldValue::Bytes(_)) => {}
+            (1, ProtobufFieldValue::Bytes(text)) => text.text()?.clone_into(&mut version),
+            (2, ProtobufFieldValue::Bytes(_)) => {}
             _ => return Ok(None),
         }
     }
@@ -66,7 +66,7 @@ enum AttributeValue<'a> {
     Other,
 }
 
-fn node(message: WireMessage<'_>) -> Result<ChakraNode, Refusal> {
+fn node(message: ProtobufMessage<'_>) -> Result<ChakraNode, Refusal> {
     let kind = NodeKind::Local(0);
     let mut node =
         ChakraNode { id: 0, name: String::new(), after: Vec::new(), duration_ns: 0, kind };
@@ -74,21 +74,21 @@ fn node(message: WireMessage<'_>) -> Result<ChakraNode, Refusal> {
     let mut rest = message;
     while let Some((number, value)) = rest.field()? {
         match (number, value) {
-            (1, FieldValue::Varint(id)) => node.id = id,
-            (2, FieldValue::Bytes(text)) => text.text()?.clone_into(&mut node.name),
-            (3, FieldValue::Varint(kind)) => node_type = kind,
-            (4 | 5, FieldValue::Varint(id)) => node.after.push(id),
-            (4 | 5, FieldValue::Bytes(mut packed)) => {
+            (1, ProtobufFieldValue::Varint(id)) => node.id = id,
+            (2, ProtobufFieldValue::Bytes(text)) => text.text()?.clone_into(&mut node.name),
+            (3, ProtobufFieldValue::Varint(kind)) => node_type = kind,
+            (4 | 5, ProtobufFieldValue::Varint(id)) => node.after.push(id),
+            (4 | 5, ProtobufFieldValue::Bytes(mut packed)) => {
                 while !packed.bytes.is_empty() {
                     node.after.push(packed.varint()?);
                 }
             }
-            (7, FieldValue::Varint(micros)) => {
+            (7, ProtobufFieldValue::Varint(micros)) => {
                 node.duration_ns = micros.checked_mul(1000).ok_or_else(|| {
                     message.refuse("duration_micros: out of range", "at most 2^64 ns")
                 })?;
             }
-            (10, FieldValue::Bytes(bytes)) => {
+            (10, ProtobufFieldValue::Bytes(bytes)) => {
                 let (name, value) = attribute(bytes)?;
                 attributes.insert(name, value);
             }
@@ -207,26 +207,29 @@ impl NodeAttributes<'_> {
 }
 
 /// The name of an attribute, and its value.
-fn attribute(message: WireMessage<'_>) -> Result<(&str, AttributeValue<'_>), Refusal> {
+fn attribute(message: ProtobufMessage<'_>) -> Result<(&str, AttributeValue<'_>), Refusal> {
     let (mut name, mut value) = ("", AttributeValue::Other);
     let mut rest = message;
     while let Some((number, found)) = rest.field()? {
         match (number, found) {
-            (1, FieldValue::Bytes(text)) => name = text.text()?,
+            (1, ProtobufFieldValue::Bytes(text)) => name = text.text()?,
             // int32, int64, sfixed64: negative numbers have all 64 bits
-            (7 | 9, FieldValue::Varint(n)) | (25, FieldValue::Fixed64(n)) => {
+            (7 | 9, ProtobufFieldValue::Varint(n)) | (25, ProtobufFieldValue::Fixed64(n)) => {
                 value = AttributeValue::Number((n as i64).into());
             }
-            (11 | 13 | 27, FieldValue::Varint(n)) | (21, FieldValue::Fixed64(n)) => {
+            (11 | 13 | 27, ProtobufFieldValue::Varint(n))
+            | (21, ProtobufFieldValue::Fixed64(n)) => {
                 value = AttributeValue::Number(n.into());
             }
             // sint32, sint64: the sign is the lowest bit
-            (15 | 17, FieldValue::Varint(n)) => {
+            (15 | 17, ProtobufFieldValue::Varint(n)) => {
                 value = AttributeValue::Number((((n >> 1) as i64) ^ -((n & 1) as i64)).into());
             }
-            (19, FieldValue::Fixed32(n)) => value = AttributeValue::Number(n.into()),
-            (23, FieldValue::Fixed32(n)) => value = AttributeValue::Number((n as i32).into()),
-            (29, FieldValue::Bytes(text)) => value = AttributeValue::Text(text.text()?),
+            (19, ProtobufFieldValue::Fixed32(n)) => value = AttributeValue::Number(n.into()),
+            (23, ProtobufFieldValue::Fixed32(n)) => {
+                value = AttributeValue::Number((n as i32).into());
+            }
+            (29, ProtobufFieldValue::Bytes(text)) => value = AttributeValue::Text(text.text()?),
             _ => {}
         }
     }

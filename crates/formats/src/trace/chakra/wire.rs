@@ -6,7 +6,7 @@ use base::Refusal;
 
 /// The value of a field.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum FieldValue<'a> {
+pub(super) enum ProtobufFieldValue<'a> {
     /// A number in 7 bits a byte.
     Varint(u64),
     /// 8 bytes.
@@ -14,17 +14,17 @@ pub(super) enum FieldValue<'a> {
     /// 4 bytes.
     Fixed32(u32),
     /// Text, bytes, packed numbers or a message; where they begin.
-    Bytes(WireMessage<'a>),
+    Bytes(ProtobufMessage<'a>),
 }
 
 /// Bytes of a trace, and where in the file they begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct WireMessage<'a> {
+pub(super) struct ProtobufMessage<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
 }
 
-impl<'a> WireMessage<'a> {
+impl<'a> ProtobufMessage<'a> {
     /// Refuses what is at the beginning of these bytes.
     pub(super) fn refuse(&self, why: &str, help: &str) -> Refusal {
         Refusal::new(format!("byte {}", self.at), why, help)
@@ -70,7 +70,7 @@ impl<'a> WireMessage<'a> {
     }
 
     /// The next field: its number and what it holds; none at the end.
-    pub(super) fn field(&mut self) -> Result<Option<(u32, FieldValue<'a>)>, Refusal> {
+    pub(super) fn field(&mut self) -> Result<Option<(u32, ProtobufFieldValue<'a>)>, Refusal> {
         if self.bytes.is_empty() {
             return Ok(None);
         }
@@ -81,13 +81,13 @@ impl<'a> WireMessage<'a> {
             return Err(begin.refuse("a field without a number", "a Chakra execution trace"));
         };
         let value = match key & 7 {
-            0 => FieldValue::Varint(self.varint()?),
-            1 => FieldValue::Fixed64(self.take(8)?.little()),
+            0 => ProtobufFieldValue::Varint(self.varint()?),
+            1 => ProtobufFieldValue::Fixed64(self.take(8)?.little()),
             2 => {
                 let length = self.varint()?;
-                FieldValue::Bytes(self.take(length)?)
+                ProtobufFieldValue::Bytes(self.take(length)?)
             }
-            5 => FieldValue::Fixed32(self.take(4)?.little() as u32),
+            5 => ProtobufFieldValue::Fixed32(self.take(4)?.little() as u32),
             other => {
                 let why = format!("a field of the unknown kind {other}");
                 return Err(begin.refuse(&why, "a Chakra execution trace"));

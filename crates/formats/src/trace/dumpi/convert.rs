@@ -6,14 +6,14 @@ use super::layout::ArgumentValue;
 use super::numbers::{NO_COMM, WORLD, comm, whole};
 use super::parse::parse;
 use super::record::{CallRecord, DumpiTrace};
-use super::types::DataTypes;
+use super::types::DataTypeSizes;
 use crate::trace::kind::NamedFile;
-use crate::trace::mpi::{UNDEFINED, UnknownRequests, is_local};
+use crate::trace::mpi::{UNDEFINED, UnknownRequestParameter, is_local};
 use base::{Refusal, Stop};
 use std::collections::HashSet;
 use traffic::workload::calls::{
-    self, CallAction, CallMessage, CallPeer, CallRules, CommunicatorCreation, CompletedRequests,
-    ProcessCalls, ReplayParameters, RequestList, TracedCall, TransferMode,
+    self, CallAction, CallMessage, CallPeer, CallSemantics, CommunicatorCreation,
+    CompletedRequests, ProcessCalls, ReplayParameters, RequestList, TracedCall, TransferMode,
 };
 use traffic::workload::{Schedule, WorkloadRequest};
 
@@ -36,8 +36,9 @@ pub(super) fn schedule(
     files: &[NamedFile<'_>],
     request: &WorkloadRequest<'_>,
 ) -> Result<Schedule, Stop> {
-    let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);
-    let codes = replay.rules == CallRules::Codes;
+    let (unknown, replay): (UnknownRequestParameter, ReplayParameters) =
+        (request.read()?, request.read()?);
+    let codes = replay.rules == CallSemantics::Codes;
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
         let trace = parse(content, request.watch).map_err(|stop| stop.within(name))?;
@@ -54,7 +55,7 @@ pub(super) fn schedule(
 /// What a process called, in a run of `ranks` processes.
 fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>, Refusal> {
     let mut reader = RecordReader {
-        types: DataTypes::new(&trace.sizes),
+        types: DataTypeSizes::new(&trace.sizes),
         groups: DumpiGroups::new(WORLD, ranks),
         files: HashSet::new(),
         codes,
@@ -77,7 +78,7 @@ fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>
 /// A reader of a process's records, with the types, groups and requests that its calls have made so
 /// far.
 struct RecordReader<'a> {
-    types: DataTypes<'a>,
+    types: DataTypeSizes<'a>,
     groups: DumpiGroups,
     /// Requests of operations that are no messages, such as those on files.
     files: HashSet<i64>,

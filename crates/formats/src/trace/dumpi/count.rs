@@ -2,7 +2,7 @@
 
 use super::parse::parse;
 use super::record::{CallRecord, DumpiTrace};
-use super::types::DataTypes;
+use super::types::DataTypeSizes;
 use base::{Refusal, Stop, Watch};
 use std::collections::{BTreeMap, HashMap};
 
@@ -67,7 +67,7 @@ pub(super) fn run_counts<'a>(
 /// count is below 0.
 pub(super) fn counts(trace: &DumpiTrace) -> Result<TraceCounts, Refusal> {
     let mut found = TraceCounts::default();
-    let mut types = DataTypes::new(&trace.sizes);
+    let mut types = DataTypeSizes::new(&trace.sizes);
     let mut prepared: HashMap<i64, u64> = HashMap::new();
     for record in &trace.records {
         *found.calls.entry(record.name()).or_default() += 1;

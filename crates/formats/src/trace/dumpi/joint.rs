@@ -2,9 +2,9 @@
 
 use super::numbers::{comm, whole};
 use super::record::CallRecord;
-use super::types::DataTypes;
+use super::types::DataTypeSizes;
 use base::Refusal;
-use traffic::workload::calls::{CollectiveBytes, JointCall};
+use traffic::workload::calls::{CollectiveBytes, TracedCollectiveCall};
 use traffic::workload::collective::CollectiveOperation;
 
 /// The collective operation that a call is; `None` for other calls.
@@ -13,8 +13,8 @@ use traffic::workload::collective::CollectiveOperation;
 /// When its size is unknown.
 pub(super) fn joint(
     record: &CallRecord,
-    types: &DataTypes<'_>,
-) -> Result<Option<JointCall>, Refusal> {
+    types: &DataTypeSizes<'_>,
+) -> Result<Option<TracedCollectiveCall>, Refusal> {
     use CollectiveOperation::{
         Allgather, Allreduce, Alltoall, Alltoallv, Barrier, Broadcast, Exscan, Gather, Reduce,
         ReduceScatter, Scan, Scatter,
@@ -63,7 +63,7 @@ pub(super) fn joint(
         Broadcast | Reduce | Gather | Scatter => Some(whole(record, "root")? as u32),
         _ => None,
     };
-    Ok(Some(JointCall { comm: comm(record, "comm")?, operation, root, sizes }))
+    Ok(Some(TracedCollectiveCall { comm: comm(record, "comm")?, operation, root, sizes }))
 }
 
 fn need(record: &CallRecord, name: &str) -> Result<i64, Refusal> {

@@ -100,7 +100,7 @@ pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
 
 /// The form of the records of a file: all that their layout depends on apart from the call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RecordForm {
+pub(super) struct RecordFormat {
     pub(super) version: [u8; 3],
     /// Whether records have statuses.
     pub(super) statuses: bool,
@@ -126,7 +126,7 @@ impl CallLayout {
     pub(super) fn read(
         &self,
         from: &mut ByteCursor<'_>,
-        form: RecordForm,
+        form: RecordFormat,
     ) -> Result<Arguments, Refusal> {
         let mut found: Arguments = Vec::with_capacity(self.arguments.len());
         for argument in &self.arguments {
@@ -161,7 +161,7 @@ fn value(
     is: ArgumentType,
     lists: u8,
     from: &mut ByteCursor<'_>,
-    form: RecordForm,
+    form: RecordFormat,
 ) -> Result<ArgumentValue, Refusal> {
     Ok(match (is, lists) {
         (ArgumentType::Status, _) => ArgumentValue::Statuses(statuses(from, form)?),
@@ -193,7 +193,7 @@ fn number_of(is: ArgumentType, from: &mut ByteCursor<'_>) -> Result<i64, Refusal
     })
 }
 
-fn statuses(from: &mut ByteCursor<'_>, form: RecordForm) -> Result<Vec<ReceiveStatus>, Refusal> {
+fn statuses(from: &mut ByteCursor<'_>, form: RecordFormat) -> Result<Vec<ReceiveStatus>, Refusal> {
     if !form.statuses {
         return Ok(Vec::new());
     }

@@ -26,7 +26,7 @@ use super::kind::{
     ExampleFiles, FileNaming, FormatWriter, NamedFile, TraceFormat, WrittenWorkload,
     example_schedule,
 };
-use super::mpi::UnknownRequests;
+use super::mpi::UnknownRequestParameter;
 use base::part::Part;
 use base::{Quiet, Refusal, Stop, Watch};
 use serde_json::{Value, json};
@@ -35,7 +35,7 @@ use traffic::workload::calls::ReplayParameters;
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("dumpi", "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary")
         .takes::<ReplayParameters>()
-        .takes::<UnknownRequests>(),
+        .takes::<UnknownRequestParameter>(),
     FileNaming::Indexed { index: ".meta", before: "-", digits: 4, end: ".bin", ranks },
     convert::schedule,
     example,
@@ -66,7 +66,7 @@ fn ranks(meta: &str) -> Result<u32, Refusal> {
 }
 
 /// The files of a run under the name `prefix`.
-fn written(files: programs::WrittenFiles, prefix: &str) -> WrittenWorkload {
+fn written(files: programs::DumpiTraceFiles, prefix: &str) -> WrittenWorkload {
     let count = files.contents.len() as u32;
     let bytes = files.contents.iter().map(|content| content.len() as u64).sum();
     let ranks = files.contents.into_iter().enumerate();

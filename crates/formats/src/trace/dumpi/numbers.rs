@@ -2,7 +2,7 @@
 
 use super::record::CallRecord;
 use base::Refusal;
-use traffic::workload::calls::{CommunicatorShape, NamedCommunicator};
+use traffic::workload::calls::{CommunicatorMembership, NamedCommunicator};
 
 /// Numbers of communicators that are always there.
 pub(super) const NO_COMM: i64 = 1;
@@ -22,9 +22,9 @@ pub(super) fn whole(record: &CallRecord, name: &str) -> Result<u64, Refusal> {
 pub(super) fn comm(record: &CallRecord, name: &str) -> Result<NamedCommunicator, Refusal> {
     let said = record.number(name).unwrap_or(NO_COMM);
     let shape = match said {
-        WORLD => CommunicatorShape::All,
-        ALONE => CommunicatorShape::Alone,
-        _ => CommunicatorShape::Unsaid,
+        WORLD => CommunicatorMembership::All,
+        ALONE => CommunicatorMembership::Alone,
+        _ => CommunicatorMembership::Unsaid,
     };
     match u64::try_from(said) {
         Ok(handle) if said > NO_COMM => Ok(NamedCommunicator { handle, shape }),

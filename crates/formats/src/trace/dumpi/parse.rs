@@ -1,7 +1,7 @@
 //! The file of one rank, read: its index, its body of records, its footer.
 
 use super::bytes::{ByteCursor, FILE};
-use super::layout::{LAYOUTS, PCONTROL, RecordForm};
+use super::layout::{LAYOUTS, PCONTROL, RecordFormat};
 use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC, SIZES, STRIDE};
 use base::{Refusal, Stop, Watch};
 
@@ -116,7 +116,7 @@ fn body(
             continue;
         }
         let layout = &LAYOUTS[id as usize];
-        let form = RecordForm { version, statuses: mask & 3 != 0 };
+        let form = RecordFormat { version, statuses: mask & 3 != 0 };
         let arguments = layout.read(&mut from, form).map_err(|refused| {
             refused.within(&format!("MPI_{} at byte {}", layout.name, here.at))
         })?;

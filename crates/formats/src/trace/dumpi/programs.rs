@@ -6,7 +6,7 @@ use super::write::write;
 use base::{Refusal, Stop, Watch};
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
-use traffic::workload::JoinedOperation;
+use traffic::workload::UnexpandedCollective;
 use traffic::workload::collective::CollectiveOperation;
 use traffic::workload::parameters::MOST_BYTES;
 use traffic::workload::sequence::{OperationSequence, ProgramStep, sequence};
@@ -30,7 +30,7 @@ const PART: u64 = 1 << 30;
 
 /// The files of a trace that was made from a schedule.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct WrittenFiles {
+pub(super) struct DumpiTraceFiles {
     /// The file of each rank.
     pub contents: Vec<Vec<u8>>,
     /// How many calls are in them.
@@ -49,7 +49,7 @@ pub(super) struct WrittenFiles {
 /// # Errors
 /// When the schedule cannot come to its end, for messages of more than 2^40 bytes and runs of more
 /// than 65,535 s; or when `watch` says stop.
-pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<WrittenFiles, Stop> {
+pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<DumpiTraceFiles, Stop> {
     joined_files(schedule, &[], watch)
 }
 
@@ -63,7 +63,7 @@ pub(super) fn made(
     name: &str,
     given: &Map<String, Json>,
     watch: &dyn Watch,
-) -> Result<WrittenFiles, Stop> {
+) -> Result<DumpiTraceFiles, Stop> {
     let (schedule, joined) = make_joined(name, given, watch)?;
     match joined_files(&schedule, &joined, watch) {
         // a process that waits in one operation cannot do what another one waits for
@@ -74,12 +74,12 @@ pub(super) fn made(
 
 fn joined_files(
     schedule: &Schedule,
-    joined: &[JoinedOperation],
+    joined: &[UnexpandedCollective],
     watch: &dyn Watch,
-) -> Result<WrittenFiles, Stop> {
+) -> Result<DumpiTraceFiles, Stop> {
     let sequence = sequence(schedule, joined, watch)?;
     let tags = MpiTags::new(schedule)?;
-    let mut files = WrittenFiles::default();
+    let mut files = DumpiTraceFiles::default();
     for rank in 0..schedule.ranks() {
         watch.tick("files", rank.into(), schedule.ranks().into())?;
         let place = format!("rank {rank}");
@@ -255,7 +255,7 @@ impl ProcessWriter<'_> {
         self.call("Waitall", vec![count, requests, ("statuses", statuses)]);
     }
 
-    fn join(&mut self, joined: &JoinedOperation) -> Result<(), Refusal> {
+    fn join(&mut self, joined: &UnexpandedCollective) -> Result<(), Refusal> {
         use CollectiveOperation as Is;
         let (mut count, mut datatype) = self.elements(joined.bytes)?;
         if joined.operation.adds() && datatype == BYTE && count % 8 == 0 {

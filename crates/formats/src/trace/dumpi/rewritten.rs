@@ -2,7 +2,7 @@
 
 use super::layout::{Argument, ArgumentValue, LAYOUTS};
 use super::parse::parse;
-use super::programs::WrittenFiles;
+use super::programs::DumpiTraceFiles;
 use super::record::CallRecord;
 use super::write::write;
 use crate::trace::kind::NamedFile;
@@ -13,8 +13,11 @@ use base::{Stop, Watch};
 ///
 /// # Errors
 /// With the file, as [`parse`] and [`write()`].
-pub(super) fn rewritten(files: &[NamedFile<'_>], watch: &dyn Watch) -> Result<WrittenFiles, Stop> {
-    let mut all = WrittenFiles::default();
+pub(super) fn rewritten(
+    files: &[NamedFile<'_>],
+    watch: &dyn Watch,
+) -> Result<DumpiTraceFiles, Stop> {
+    let mut all = DumpiTraceFiles::default();
     for (name, content) in files {
         let mut trace = parse(content, watch).map_err(|stop| stop.within(name))?;
         trace.records.iter_mut().for_each(lengthen);

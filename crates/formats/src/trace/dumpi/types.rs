@@ -5,13 +5,13 @@ use base::Refusal;
 use std::collections::HashMap;
 
 /// The sizes of data types, bytes.
-pub(super) struct DataTypes<'a> {
+pub(super) struct DataTypeSizes<'a> {
     said: &'a [u32],
     /// Bytes of the types that the process made.
     made: HashMap<i64, u64>,
 }
 
-impl<'a> DataTypes<'a> {
+impl<'a> DataTypeSizes<'a> {
     /// The types of a file, whose sizes are by number; 0 where the file does not state a size.
     pub(super) fn new(said: &'a [u32]) -> Self {
         Self { said, made: HashMap::new() }

@@ -27,7 +27,7 @@ use super::kind::{
 use base::part::Part;
 use base::{Refusal, Stop, Watch};
 use labels::OperationLabels;
-use scan::{COLLECTIVE, CollectiveBound, END, GoalScanner};
+use scan::{COLLECTIVE, CollectiveMarker, END, GoalScanner};
 use std::fmt;
 use traffic::workload::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
 
@@ -115,7 +115,7 @@ fn named<'a>(
         if let Some((first, name)) = open.take() {
             into.name_from(first, name);
         }
-        if let CollectiveBound::Begin(name) = bound {
+        if let CollectiveMarker::Begin(name) = bound {
             *open = Some((into.len(), name));
         }
     }

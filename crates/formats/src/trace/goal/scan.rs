@@ -8,12 +8,12 @@ pub(super) struct GoalScanner<'a> {
     at: usize,
     line: u64,
     /// What comments said of collective operations since [`GoalScanner::bounds`] was called.
-    bounds: Vec<CollectiveBound<'a>>,
+    bounds: Vec<CollectiveMarker<'a>>,
 }
 
 /// A comment that says where the operations of a collective operation begin or end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CollectiveBound<'a> {
+pub(super) enum CollectiveMarker<'a> {
     /// The operations begin; with the name of the collective operation.
     Begin(&'a str),
     /// The operations end.
@@ -99,7 +99,7 @@ impl<'a> GoalScanner<'a> {
     }
 
     /// What comments have said of collective operations since the last call of this function.
-    pub(super) fn bounds(&mut self) -> Vec<CollectiveBound<'a>> {
+    pub(super) fn bounds(&mut self) -> Vec<CollectiveMarker<'a>> {
         std::mem::take(&mut self.bounds)
     }
 
@@ -203,13 +203,13 @@ impl<'a> GoalScanner<'a> {
 }
 
 /// What a comment says of collective operations; nothing where it is any other comment.
-fn bound(comment: &[u8]) -> Option<CollectiveBound<'_>> {
+fn bound(comment: &[u8]) -> Option<CollectiveMarker<'_>> {
     let comment = std::str::from_utf8(comment).ok()?.trim_end();
     if comment == END {
-        return Some(CollectiveBound::End);
+        return Some(CollectiveMarker::End);
     }
     let name = comment.strip_prefix(COLLECTIVE)?;
     let is_word = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
     let is_name = !name.is_empty() && name.bytes().all(is_word);
-    is_name.then_some(CollectiveBound::Begin(name))
+    is_name.then_some(CollectiveMarker::Begin(name))
 }

@@ -232,9 +232,9 @@ fn bytes_that_are_read_twice_are_refused() {
 }
 
 /// A watch that stops at its first call in the midst of the named stage.
-struct StopsInside(&'static str);
+struct StageStoppingWatch(&'static str);
 
-impl base::Watch for StopsInside {
+impl base::Watch for StageStoppingWatch {
     fn tick(&self, what: &str, done: u64, _total: u64) -> Result<(), base::Interrupted> {
         if what == self.0 && done > 0 { Err(base::Interrupted) } else { Ok(()) }
     }
@@ -248,7 +248,10 @@ fn the_user_can_stop_it_within_a_rank() {
     drop(rank);
     let bytes = binary::write(&schedule.finish().expect("one rank"));
     for stage in ["operations", "dependencies"] {
-        assert_eq!(binary::parse(&bytes, &StopsInside(stage)), Err(base::Interrupted.into()));
+        assert_eq!(
+            binary::parse(&bytes, &StageStoppingWatch(stage)),
+            Err(base::Interrupted.into())
+        );
     }
 }
 

@@ -5,9 +5,9 @@ use super::fields::{ArgumentFields, bytes, time_ns};
 use crate::trace::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
-    CallAction, CallMessage, CollectiveBytes, CommunicatorCreation, CommunicatorShape,
-    CompletedRequests, JointCall, NamedCommunicator, RankInCommunicator, RequestList, TracedCall,
-    TransferMode,
+    CallAction, CallMessage, CollectiveBytes, CommunicatorCreation, CommunicatorMembership,
+    CompletedRequests, NamedCommunicator, RankInCommunicator, RequestList, TracedCall,
+    TracedCollectiveCall, TransferMode,
 };
 use traffic::workload::collective::CollectiveOperation;
 
@@ -254,7 +254,7 @@ fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusa
     Ok(CallAction::Joint(Box::new(joint), request))
 }
 
-fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal> {
+fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<TracedCollectiveCall, Refusal> {
     use CollectiveOperation::{
         Allgather, Allreduce, Alltoall, Barrier, Broadcast, Exscan, Gather, Reduce, ReduceScatter,
         Scan, Scatter,
@@ -292,7 +292,7 @@ fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Ref
                     let at_root = is_root(root, comm);
                     let bytes = if gathers == at_root { received } else { sent };
                     let operation = if gathers { Gather } else { Scatter };
-                    return Ok(JointCall {
+                    return Ok(TracedCollectiveCall {
                         comm,
                         operation,
                         root,
@@ -303,12 +303,12 @@ fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Ref
         }
         _ => return lists(name, from),
     };
-    Ok(JointCall { comm: from.comm()?, operation, root, sizes })
+    Ok(TracedCollectiveCall { comm: from.comm()?, operation, root, sizes })
 }
 
 /// Whether the process that calls is the root.
 fn is_root(root: Option<u32>, comm: NamedCommunicator) -> bool {
-    matches!(comm.shape, CommunicatorShape::Of(rank, _) if root == Some(rank))
+    matches!(comm.shape, CommunicatorMembership::Of(rank, _) if root == Some(rank))
 }
 
 fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<CollectiveBytes>, Refusal> {
@@ -318,7 +318,7 @@ fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<CollectiveBytes>, 
 }
 
 /// Operations whose blocks have sizes of their own.
-fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal> {
+fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<TracedCollectiveCall, Refusal> {
     let unlisted = || {
         let help = "a trace with the counts listed behind their address";
         Refusal::new(format!("MPI_{name}"), "the counts of the ranks are not in the trace", help)
@@ -330,7 +330,7 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal
         let sizes = each(counts, from.datatype()?)?.ok_or_else(unlisted)?;
         from.skip(&["op"])?;
         let operation = CollectiveOperation::ReduceScatter;
-        return Ok(JointCall { comm: from.comm()?, operation, root: None, sizes });
+        return Ok(TracedCollectiveCall { comm: from.comm()?, operation, root: None, sizes });
     }
     if matches!(name, "Alltoallv" | "Scatterv") {
         let counts = from.counts("sendcounts")?;
@@ -343,13 +343,18 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal
             from.datatype()?;
             let sizes = listed?.ok_or_else(unlisted)?;
             let operation = CollectiveOperation::Alltoallv;
-            return Ok(JointCall { comm: from.comm()?, operation, root: None, sizes });
+            return Ok(TracedCollectiveCall { comm: from.comm()?, operation, root: None, sizes });
         }
         let own = from.bytes()?;
         let (root, comm) = (from.root()?, from.comm()?);
         let mine = if is_root(root, comm) { listed? } else { None };
         let sizes = mine.unwrap_or(CollectiveBytes::Own(own));
-        return Ok(JointCall { comm, operation: CollectiveOperation::Scatter, root, sizes });
+        return Ok(TracedCollectiveCall {
+            comm,
+            operation: CollectiveOperation::Scatter,
+            root,
+            sizes,
+        });
     }
     let own = from.bytes()?;
     from.skip(&["recvbuf"])?;
@@ -358,7 +363,7 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal
     let listed = each(counts, from.datatype()?);
     if name == "Allgatherv" {
         let sizes = listed?.unwrap_or(CollectiveBytes::Own(own));
-        return Ok(JointCall {
+        return Ok(TracedCollectiveCall {
             comm: from.comm()?,
             operation: CollectiveOperation::Allgather,
             root: None,
@@ -368,5 +373,5 @@ fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<JointCall, Refusal
     let (root, comm) = (from.root()?, from.comm()?);
     let mine = if is_root(root, comm) { listed? } else { None };
     let sizes = mine.unwrap_or(CollectiveBytes::Own(own));
-    Ok(JointCall { comm, operation: CollectiveOperation::Gather, root, sizes })
+    Ok(TracedCollectiveCall { comm, operation: CollectiveOperation::Gather, root, sizes })
 }

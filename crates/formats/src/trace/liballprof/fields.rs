@@ -3,7 +3,7 @@
 use super::constants::MpiConstants;
 use base::Refusal;
 use std::collections::VecDeque;
-use traffic::workload::calls::{CallPeer, CommunicatorShape, NamedCommunicator, RequestList};
+use traffic::workload::calls::{CallPeer, CommunicatorMembership, NamedCommunicator, RequestList};
 
 /// Most bytes of a message, and most requests of an array.
 const MOST: u64 = 1 << 40;
@@ -89,7 +89,10 @@ impl<'a> ArgumentFields<'a> {
         if rank >= size || size > most {
             return Err(refuse("comm", &format!("{handle},{rank},{size}"), parts));
         }
-        Ok(NamedCommunicator { handle, shape: CommunicatorShape::Of(rank as u32, size as u32) })
+        Ok(NamedCommunicator {
+            handle,
+            shape: CommunicatorMembership::Of(rank as u32, size as u32),
+        })
     }
 
     /// A count and its datatype, in bytes.

@@ -15,7 +15,7 @@ mod parse;
 mod tests;
 
 use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
-use super::mpi::UnknownRequests;
+use super::mpi::UnknownRequestParameter;
 use base::Stop;
 use base::part::Part;
 use parameters::LiballprofParameters;
@@ -26,7 +26,7 @@ pub(super) const ENTRY: TraceFormat = TraceFormat::new(
     Part::new("liballprof", "liballprof of LogGOPSim: what each rank called, a line a call")
         .takes::<ReplayParameters>()
         .takes::<LiballprofParameters>()
-        .takes::<UnknownRequests>(),
+        .takes::<UnknownRequestParameter>(),
     FileNaming::PerRank { before: "-", ends: &[".txt"], shared: &[".dat"] },
     schedule,
     example,
@@ -47,7 +47,8 @@ fn says_calls(content: &[u8]) -> bool {
 /// As [`parse::parse`] and [`calls::expand`].
 fn schedule(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
     let trace = parse::parse(files, &request.read()?, request.watch)?;
-    let (unknown, replay): (UnknownRequests, ReplayParameters) = (request.read()?, request.read()?);
+    let (unknown, replay): (UnknownRequestParameter, ReplayParameters) =
+        (request.read()?, request.read()?);
     calls::expand(&trace, unknown.is_null(), &replay, request.watch)
 }
 

@@ -3,12 +3,12 @@
 
 use std::collections::HashMap;
 use traffic::workload::calls::{
-    CallAction, CommunicatorCreation, CommunicatorShape, NamedCommunicator, RankInCommunicator,
-    TracedCall,
+    CallAction, CommunicatorCreation, CommunicatorMembership, NamedCommunicator,
+    RankInCommunicator, TracedCall,
 };
 
 /// A communicator that was made, and no call has named so far.
-struct NewCommunicator {
+struct UnnamedCommunicator {
     /// The call that made it.
     call: usize,
     /// The rank of the process in it, where that is known.
@@ -20,7 +20,7 @@ struct NewCommunicator {
 /// fits one with a known rank, or an older one.
 pub(super) fn place(calls: &mut [TracedCall]) {
     let mut known: HashMap<u64, RankInCommunicator> = HashMap::new();
-    let mut fresh: Vec<NewCommunicator> = Vec::new();
+    let mut fresh: Vec<UnnamedCommunicator> = Vec::new();
     for at in 0..calls.len() {
         if let Some((handle, within)) = named(&calls[at].what)
             && known.insert(handle, within) != Some(within)
@@ -49,7 +49,7 @@ pub(super) fn place(calls: &mut [TracedCall]) {
                 | CommunicatorCreation::Group(_)
                 | CommunicatorCreation::Slice(_) => None,
             };
-            fresh.push(NewCommunicator { call: at, within });
+            fresh.push(UnnamedCommunicator { call: at, within });
         }
     }
 }
@@ -67,7 +67,7 @@ fn settle(what: &mut CallAction, within: RankInCommunicator) {
 
 fn within(comm: &NamedCommunicator) -> Option<RankInCommunicator> {
     match comm.shape {
-        CommunicatorShape::Of(me, size) => Some(RankInCommunicator { me, size }),
+        CommunicatorMembership::Of(me, size) => Some(RankInCommunicator { me, size }),
         _ => None,
     }
 }

@@ -122,7 +122,7 @@ impl PipelineStage {
 
 /// A flit in the crossbar: until when, from where, its output, and whether its packet held the
 /// switch.
-struct Crossing {
+struct CrossbarTransfer {
     until: Option<u64>,
     lane: Lane,
     flit: Flit,
@@ -140,7 +140,7 @@ pub(super) struct Router {
     asking: PipelineStage,
     moving: PipelineStage,
     held: PipelineStage,
-    crossbar: VecDeque<Crossing>,
+    crossbar: VecDeque<CrossbarTransfer>,
     lanes: Allocator,
     switch: Allocator,
     /// For each crossbar input: the first virtual channel of the round-robin order.
@@ -241,8 +241,9 @@ impl Router {
             let first = all.iter().position(|one| one.until.is_none()).unwrap_or(all.len());
             all[first..].sort_by_key(|one| (one.entered, !one.held, one.lane));
         }
-        let through = |one: &Crossing| one.until.is_some_and(|until| until <= now);
-        while let Some(Crossing { flit, output, .. }) = pop_if(&mut self.crossbar, through) {
+        let through = |one: &CrossbarTransfer| one.until.is_some_and(|until| until <= now);
+        while let Some(CrossbarTransfer { flit, output, .. }) = pop_if(&mut self.crossbar, through)
+        {
             self.behind[output / keys.output_speedup].push_back(flit);
         }
         self.number += 1;
@@ -451,7 +452,14 @@ impl Router {
         self.ahead[port].send(&flit, keys);
         let (tail, left) = (flit.tail, channel.flits.len());
         let entered = self.number;
-        self.crossbar.push_back(Crossing { until: None, lane, flit, output, held, entered });
+        self.crossbar.push_back(CrossbarTransfer {
+            until: None,
+            lane,
+            flit,
+            output,
+            held,
+            entered,
+        });
         self.freed.entry(lane.0).or_default().insert(lane.1);
         if tail && left == 0 {
             channel.state = ChannelState::Idle;

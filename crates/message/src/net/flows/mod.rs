@@ -11,23 +11,23 @@
 mod full;
 mod settle;
 
-use full::FullChannel;
+use full::SaturationRate;
 use std::cmp::Reverse;
 use std::collections::hash_map::Entry;
 use std::collections::{BinaryHeap, HashMap};
 
 /// A channel of a flow, and the share of the flow's rate that goes over it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct FlowPart {
+pub(super) struct FlowChannelShare {
     pub(super) channel: u32,
     pub(super) share: f64,
 }
 
 /// The parts of a flow with duplicates of a channel merged into its first part, whose share is then
 /// their sum. O(parts).
-pub(super) fn joined(parts: Vec<FlowPart>) -> Vec<FlowPart> {
+pub(super) fn joined(parts: Vec<FlowChannelShare>) -> Vec<FlowChannelShare> {
     let mut places: HashMap<u32, usize> = HashMap::with_capacity(parts.len());
-    let mut all: Vec<FlowPart> = Vec::with_capacity(parts.len());
+    let mut all: Vec<FlowChannelShare> = Vec::with_capacity(parts.len());
     for part in parts {
         match places.entry(part.channel) {
             Entry::Occupied(known) => all[*known.get()].share += part.share,
@@ -50,7 +50,7 @@ const LITTLE: f64 = 1e-9;
 /// One flow.
 #[derive(Debug, Clone, Default)]
 struct Flow {
-    parts: Vec<FlowPart>,
+    parts: Vec<FlowChannelShare>,
     /// For each part, the index of the flow in its channel's `members`.
     places: Vec<u32>,
     /// The flow's own limit of its rate, in bytes per picosecond.
@@ -67,18 +67,18 @@ struct Flow {
     /// The operation that it belongs to.
     op: u32,
     /// Its state during a settlement.
-    mark: RateState,
+    mark: FlowRateState,
     /// The rate found for it in a settlement.
     found: f64,
 }
 
 impl Flow {
-    /// Marks the flow as [`RateState::Sought`]; returns whether it is active and was not marked
+    /// Marks the flow as [`FlowRateState::Sought`]; returns whether it is active and was not marked
     /// before.
     fn is_to_be_sought(&mut self) -> bool {
-        let is_new = self.is_going && self.mark == RateState::Still;
+        let is_new = self.is_going && self.mark == FlowRateState::Still;
         if is_new {
-            self.mark = RateState::Sought;
+            self.mark = FlowRateState::Sought;
         }
         is_new
     }
@@ -86,7 +86,7 @@ impl Flow {
 
 /// The state of a flow during a settlement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-enum RateState {
+enum FlowRateState {
     /// The flow is not examined and keeps its rate.
     #[default]
     Still,
@@ -136,7 +136,7 @@ impl SharedChannel {
 /// The start of a settlement: new flows; full channels that ended flows used, each with its
 /// `level`; and a lower bound of the rates that can change.
 #[derive(Debug, Default)]
-struct RateChange {
+struct FlowChangeSet {
     channels: Vec<(u32, f64)>,
     flows: Vec<u32>,
     least: f64,
@@ -157,12 +157,12 @@ pub(super) struct Flows {
     free: Vec<u32>,
     /// End times of flows with their numbers; an entry is outdated if the flow has another `ends`.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
-    change: RateChange,
+    change: FlowChangeSet,
     /// Scratch memory of settlements: channels whose flows are all examined, channels of any of
     /// these flows, and the heap of what becomes full first.
     seen: Vec<u32>,
     met: Vec<u32>,
-    full: BinaryHeap<Reverse<FullChannel>>,
+    full: BinaryHeap<Reverse<SaturationRate>>,
     /// Number of coming settlements that examine all flows at once, without a test whether fewer
     /// suffice.
     wide: u32,
@@ -182,7 +182,7 @@ impl Flows {
     pub(super) fn new(rates: impl Iterator<Item = f64>, pause: u64, span: u64) -> Self {
         let one = SharedChannel { floor: f64::INFINITY, ..SharedChannel::default() };
         let channels = rates.map(|rate| SharedChannel { rate, ..one.clone() });
-        let change = RateChange { least: f64::INFINITY, ..RateChange::default() };
+        let change = FlowChangeSet { least: f64::INFINITY, ..FlowChangeSet::default() };
         Self {
             channels: channels.collect(),
             all: Vec::new(),
@@ -207,7 +207,7 @@ impl Flows {
     }
 
     /// The rate of a flow if no other flow uses its channels.
-    pub(super) fn alone(&self, parts: &[FlowPart]) -> f64 {
+    pub(super) fn alone(&self, parts: &[FlowChannelShare]) -> f64 {
         let rates = parts.iter().map(|p| self.channels[p.channel as usize].rate / p.share);
         rates.fold(f64::INFINITY, f64::min)
     }
@@ -215,7 +215,14 @@ impl Flows {
     /// Begins a flow of `bytes`, more than 0, at `now` for the operation `op`. Its rate, at most
     /// `most`, is set by the next settlement. Its `parts` must contain every channel once, as
     /// [`joined`] makes them. O(channels of the flow).
-    pub(super) fn begin(&mut self, now: u64, op: u32, bytes: f64, parts: &[FlowPart], most: f64) {
+    pub(super) fn begin(
+        &mut self,
+        now: u64,
+        op: u32,
+        bytes: f64,
+        parts: &[FlowChannelShare],
+        most: f64,
+    ) {
         let number = self.free.pop().unwrap_or_else(|| {
             self.all.push(Flow::default());
             self.all.len() as u32 - 1
@@ -263,7 +270,7 @@ impl Flows {
     /// Sets a flow's rate to the rate that was found for it.
     fn give(&mut self, number: u32, now: u64) {
         let flow = &mut self.all[number as usize];
-        flow.mark = RateState::Still;
+        flow.mark = FlowRateState::Still;
         let (old, new) = (flow.rate, flow.found);
         if (new - old).abs() <= SAME * old {
             return;
@@ -374,7 +381,7 @@ mod tests {
     /// flow may list a channel several times; then it uses the channel with each of these shares.
     struct FlowCase {
         rates: Vec<f64>,
-        flows: Vec<(u64, f64, Vec<FlowPart>)>,
+        flows: Vec<(u64, f64, Vec<FlowChannelShare>)>,
     }
 
     fn case(seed: u64, most: u32) -> FlowCase {
@@ -382,20 +389,23 @@ mod tests {
         let channels = 2 + draw.below(6);
         let rates = (0..channels).map(|_| f64::from(1 + draw.below(4)) / 1000.0).collect();
         let some = |draw: &mut FastStream| {
-            let mut parts: Vec<FlowPart> = Vec::new();
+            let mut parts: Vec<FlowChannelShare> = Vec::new();
             for channel in 0..channels {
                 if draw.below(3) == 0 {
                     let share = [1.0, 1.0, 0.5, 0.25][draw.below(4) as usize];
-                    parts.push(FlowPart { channel, share });
+                    parts.push(FlowChannelShare { channel, share });
                 }
             }
             if parts.is_empty() {
-                parts.push(FlowPart { channel: draw.below(channels), share: 1.0 });
+                parts.push(FlowChannelShare { channel: draw.below(channels), share: 1.0 });
             }
             while draw.below(3) == 0 {
                 let again = parts[draw.below(parts.len() as u32) as usize];
                 let share = [again.share, 0.5][draw.below(2) as usize];
-                parts.insert(draw.below(parts.len() as u32) as usize, FlowPart { share, ..again });
+                parts.insert(
+                    draw.below(parts.len() as u32) as usize,
+                    FlowChannelShare { share, ..again },
+                );
             }
             parts
         };
@@ -409,7 +419,7 @@ mod tests {
 
     /// Max-min fair rates by definition: all flows are raised together until a channel is full,
     /// then the rest.
-    fn fair(rates: &[f64], flows: &[&[FlowPart]]) -> Vec<f64> {
+    fn fair(rates: &[f64], flows: &[&[FlowChannelShare]]) -> Vec<f64> {
         let mut found: Vec<Option<f64>> = vec![None; flows.len()];
         while found.iter().any(Option::is_none) {
             let mut least = (f64::INFINITY, 0);
@@ -445,7 +455,8 @@ mod tests {
             let going: Vec<usize> = (0..left.len())
                 .filter(|&i| ends[i].is_infinite() && case.flows[i].0 as f64 <= now)
                 .collect();
-            let parts: Vec<&[FlowPart]> = going.iter().map(|&i| &case.flows[i].2[..]).collect();
+            let parts: Vec<&[FlowChannelShare]> =
+                going.iter().map(|&i| &case.flows[i].2[..]).collect();
             let rates = fair(&case.rates, &parts);
             let begins = case.flows.iter().map(|f| f.0 as f64).filter(|&t| t > now);
             let ending = going.iter().zip(&rates).map(|(&i, rate)| now + left[i] / rate);
@@ -466,7 +477,7 @@ mod tests {
     /// Checks that all active flows have their max-min fair rates.
     fn check_rates(case: &FlowCase, flows: &Flows) {
         let going: Vec<&Flow> = flows.all.iter().filter(|f| f.is_going).collect();
-        let parts: Vec<&[FlowPart]> = going.iter().map(|f| &f.parts[..]).collect();
+        let parts: Vec<&[FlowChannelShare]> = going.iter().map(|f| &f.parts[..]).collect();
         for (flow, fair) in going.iter().zip(fair(&case.rates, &parts)) {
             assert!((flow.rate - fair).abs() <= 1e-9 * fair, "{} for {fair}", flow.rate);
         }
@@ -517,7 +528,7 @@ mod tests {
 
     /// The bytes that all flows send over a channel.
     fn over(case: &FlowCase, channel: u32) -> f64 {
-        let of = |f: &(u64, f64, Vec<FlowPart>)| {
+        let of = |f: &(u64, f64, Vec<FlowChannelShare>)| {
             let parts = f.2.iter().filter(|p| p.channel == channel);
             parts.map(|p| p.share * f.1).sum::<f64>()
         };

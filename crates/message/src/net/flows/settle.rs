@@ -1,7 +1,7 @@
 //! Settlement: the rates of flows are recomputed after flows began or ended.
 
-use super::full::FullChannel;
-use super::{Flows, LITTLE, NEVER, RateChange, RateState, SAME};
+use super::full::SaturationRate;
+use super::{FlowChangeSet, FlowRateState, Flows, LITTLE, NEVER, SAME};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -38,11 +38,11 @@ impl Flows {
         self.met.clear();
         change.flows.clear();
         change.channels.clear();
-        self.change = RateChange { least: f64::INFINITY, is_smaller: false, ..change };
+        self.change = FlowChangeSet { least: f64::INFINITY, is_smaller: false, ..change };
     }
 
     /// Settles the flows whose rate can change; these are added to `change.flows`.
-    fn settle_tied(&mut self, change: &mut RateChange, now: u64) {
+    fn settle_tied(&mut self, change: &mut FlowChangeSet, now: u64) {
         let least = change.least * (1.0 - SAME);
         let (mut known, mut filled) = (0, usize::MAX);
         loop {
@@ -67,10 +67,14 @@ impl Flows {
         self.full.clear();
         for (number, flow) in (0..).zip(&mut self.all) {
             if flow.is_going {
-                flow.mark = RateState::Sought;
+                flow.mark = FlowRateState::Sought;
                 flows.push(number);
                 if flow.most < f64::INFINITY {
-                    self.full.push(Reverse(FullChannel { rate: flow.most, number, is_flow: true }));
+                    self.full.push(Reverse(SaturationRate {
+                        rate: flow.most,
+                        number,
+                        is_flow: true,
+                    }));
                 }
             }
         }
@@ -78,7 +82,7 @@ impl Flows {
             if !c.members.is_empty() {
                 (c.room, c.sought) = (c.rate, c.shares);
                 let rate = c.room / c.sought;
-                self.full.push(Reverse(FullChannel { rate, number, is_flow: false }));
+                self.full.push(Reverse(SaturationRate { rate, number, is_flow: false }));
             }
         }
         self.fill(flows.len());
@@ -93,8 +97,8 @@ impl Flows {
     /// Marks the flows of `change.channels` for a new rate, unless their rate is below the given
     /// least one; then also the flows that are limited by full channels of marked flows, and so on.
     /// `known` is the number of flows whose channels have been examined.
-    fn tie(&mut self, least: f64, change: &mut RateChange, known: &mut usize) {
-        let RateChange { flows, channels, .. } = change;
+    fn tie(&mut self, least: f64, change: &mut FlowChangeSet, known: &mut usize) {
+        let FlowChangeSet { flows, channels, .. } = change;
         loop {
             while let Some((channel, floor)) = channels.pop() {
                 let c = &mut self.channels[channel as usize];
@@ -110,8 +114,8 @@ impl Flows {
                 for &(number, i) in &c.members {
                     let flow = &mut self.all[number as usize];
                     taken += flow.parts[i as usize].share * flow.rate;
-                    if flow.mark == RateState::Still && flow.rate >= floor {
-                        flow.mark = RateState::Sought;
+                    if flow.mark == FlowRateState::Still && flow.rate >= floor {
+                        flow.mark = FlowRateState::Sought;
                         flows.push(number);
                     }
                 }
@@ -142,20 +146,20 @@ impl Flows {
         full.clear();
         for &number in flows {
             let flow = &mut self.all[number as usize];
-            flow.mark = RateState::Sought;
+            flow.mark = FlowRateState::Sought;
             for part in &flow.parts {
                 let c = &mut self.channels[part.channel as usize];
                 c.room += part.share * flow.rate;
                 c.sought += part.share;
             }
             if flow.most < f64::INFINITY {
-                full.push(Reverse(FullChannel { rate: flow.most, number, is_flow: true }));
+                full.push(Reverse(SaturationRate { rate: flow.most, number, is_flow: true }));
             }
         }
         for &number in &self.met {
             let c = &self.channels[number as usize];
             let rate = (c.room / c.sought).max(0.0);
-            full.push(Reverse(FullChannel { rate, number, is_flow: false }));
+            full.push(Reverse(SaturationRate { rate, number, is_flow: false }));
         }
         self.full = BinaryHeap::from(full);
     }
@@ -175,7 +179,7 @@ impl Flows {
             }
             let rate = (c.room / c.sought).max(0.0);
             if rate > next.rate * (1.0 + SAME) {
-                full.push(Reverse(FullChannel { rate, ..next }));
+                full.push(Reverse(SaturationRate { rate, ..next }));
                 continue;
             }
             let members = std::mem::take(&mut self.channels[next.number as usize].members);
@@ -192,10 +196,10 @@ impl Flows {
     /// Returns whether the flow was marked.
     fn stop(&mut self, number: u32, rate: f64) -> bool {
         let flow = &mut self.all[number as usize];
-        if flow.mark != RateState::Sought {
+        if flow.mark != FlowRateState::Sought {
             return false;
         }
-        flow.mark = RateState::Found;
+        flow.mark = FlowRateState::Found;
         flow.found = rate.min(flow.most);
         for part in &flow.parts {
             let c = &mut self.channels[part.channel as usize];
@@ -217,7 +221,7 @@ impl Flows {
             for &(number, _) in &c.members {
                 let flow = &self.all[number as usize];
                 match flow.mark {
-                    RateState::Still => still = still.max(flow.rate),
+                    FlowRateState::Still => still = still.max(flow.rate),
                     _ => found = found.max(flow.found),
                 }
             }

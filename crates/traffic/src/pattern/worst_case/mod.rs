@@ -16,7 +16,7 @@ use crate::destinations::PacketDestinations;
 use base::part::Part;
 use base::seed::Stream;
 use base::{Refusal, Stop, SwitchId};
-use fabric::geometry::PlaneForm;
+use fabric::geometry::PlaneStructure;
 use fabric::network::{Topology, parse_inline};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -94,11 +94,11 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
 fn known(t: &Topology, places: &RankPlaces, ranks: u32) -> Option<FixedDestinations> {
     let groups = || by_key(places, |s| t.switches()[s.ix()].group);
     match t.geometry().form {
-        PlaneForm::Columns => {
+        PlaneStructure::Columns => {
             let to = pairs::paired(t, places);
             Some(places.sent(ranks, &to))
         }
-        PlaneForm::Levels => {
+        PlaneStructure::Levels => {
             let top = t.switches().iter().map(|s| s.level).max().unwrap_or(0);
             let pods = groups();
             let leaves = || places.ranks.clone();

@@ -8,7 +8,7 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.1 (vertices in one dimension).
 
-use super::kind::{ApplicationEntry, ProgramResult, SumAlgorithm};
+use super::kind::{AllreduceAlgorithm, ApplicationEntry, ProgramResult};
 use super::rmat::RmatGraph;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
@@ -47,7 +47,7 @@ struct BfsParameters {
     #[serde(default)]
     edge_ns: EdgeTime,
     #[serde(default)]
-    allreduce: SumAlgorithm,
+    allreduce: AllreduceAlgorithm,
 }
 
 /// Number of vertices: 2^scale.

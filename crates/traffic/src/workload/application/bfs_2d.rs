@@ -16,7 +16,7 @@
 //! section 3.2 and algorithm 3 (edges in two dimensions).
 
 use super::bfs::{self, EdgeFactor, EdgeTime, GraphScale, GraphSeed};
-use super::kind::{ApplicationEntry, ProgramResult, SumAlgorithm};
+use super::kind::{AllreduceAlgorithm, ApplicationEntry, ProgramResult};
 use super::rmat::RmatGraph;
 use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
 use crate::workload::collective::{AllgatherChoice, CollectiveCall};
@@ -64,7 +64,7 @@ struct Bfs2dParameters {
     #[serde(default = "ring")]
     allgather: AllgatherChoice,
     #[serde(default)]
-    allreduce: SumAlgorithm,
+    allreduce: AllreduceAlgorithm,
 }
 
 fn ring() -> AllgatherChoice {

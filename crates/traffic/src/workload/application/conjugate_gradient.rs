@@ -12,7 +12,7 @@
 //! benchmark, IJHPCA 30 (2016), section 3.
 
 use super::halo::HaloGrid;
-use super::kind::{ApplicationEntry, SumAlgorithm};
+use super::kind::{AllreduceAlgorithm, ApplicationEntry};
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::{ComputeRate, IterationCount, RankCount, RankGrid};
 use crate::workload::{RankProgram, RankScript, tag};
@@ -61,7 +61,7 @@ struct GradientParameters {
     #[schemars(range(min = 1, max = 16))]
     levels: u64,
     #[serde(default)]
-    allreduce: SumAlgorithm,
+    allreduce: AllreduceAlgorithm,
     #[serde(default)]
     iterations: IterationCount,
     #[serde(default)]
@@ -113,7 +113,7 @@ impl ConjugateGradientProgram {
 }
 
 /// A writer of the phases of a rank, one after the other.
-struct RankPhases<'g, 't, 's> {
+struct RankPhaseWriter<'g, 't, 's> {
     of: &'g ConjugateGradientProgram,
     me: u32,
     to: &'t mut RankScript<'s>,
@@ -121,7 +121,7 @@ struct RankPhases<'g, 't, 's> {
     phase: u64,
 }
 
-impl RankPhases<'_, '_, '_> {
+impl RankPhaseWriter<'_, '_, '_> {
     fn rows(&self, level: u32) -> u128 {
         self.of.cells.iter().map(|&n| u128::from(n >> level)).product()
     }
@@ -166,7 +166,7 @@ impl RankProgram for ConjugateGradientProgram {
     }
 
     fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
-        let mut script = RankPhases { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
+        let mut script = RankPhaseWriter { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
         let update = 2 * script.rows(0);
         for _ in 0..self.iterations {
             if script.to.is_over() {

@@ -21,7 +21,7 @@
 //! clusters using Megatron-LM, SC 2021, sections 2 and 5.1 and the appendix (schedule and
 //! formulas); V = 51200 as there.
 
-use super::kind::{ApplicationEntry, ProgramResult, SumAlgorithm, ring};
+use super::kind::{AllreduceAlgorithm, ApplicationEntry, ProgramResult, ring};
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::{ComputeRate, IterationCount, RankCount};
 use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
@@ -85,7 +85,7 @@ struct GptParameters {
     #[schemars(range(max = 1))]
     recompute: u64,
     #[serde(default = "ring")]
-    allreduce: SumAlgorithm,
+    allreduce: AllreduceAlgorithm,
     #[serde(default)]
     iterations: IterationCount,
     #[serde(default)]

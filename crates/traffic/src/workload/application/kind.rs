@@ -23,23 +23,23 @@ pub struct ApplicationEntry {
 
 /// The algorithm of allreduces, named `allreduce_...`; none if they are left out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SumAlgorithm(Option<AllreduceChoice>);
+pub(super) struct AllreduceAlgorithm(Option<AllreduceChoice>);
 
 /// The word that leaves allreduces out.
 const NONE: &str = "none";
 
-impl Default for SumAlgorithm {
+impl Default for AllreduceAlgorithm {
     fn default() -> Self {
         Self(Some(AllreduceChoice::default()))
     }
 }
 
 /// The default algorithm for allreduces of large vectors.
-pub(super) fn ring() -> SumAlgorithm {
-    SumAlgorithm(Some(AllreduceChoice::new("allreduce_ring")))
+pub(super) fn ring() -> AllreduceAlgorithm {
+    AllreduceAlgorithm(Some(AllreduceChoice::new("allreduce_ring")))
 }
 
-impl Serialize for SumAlgorithm {
+impl Serialize for AllreduceAlgorithm {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self.0 {
             None => NONE.serialize(to),
@@ -48,7 +48,7 @@ impl Serialize for SumAlgorithm {
     }
 }
 
-impl<'de> Deserialize<'de> for SumAlgorithm {
+impl<'de> Deserialize<'de> for AllreduceAlgorithm {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         if given == NONE {
@@ -62,7 +62,7 @@ impl<'de> Deserialize<'de> for SumAlgorithm {
     }
 }
 
-impl JsonSchema for SumAlgorithm {
+impl JsonSchema for AllreduceAlgorithm {
     fn inline_schema() -> bool {
         true
     }
@@ -81,7 +81,7 @@ impl JsonSchema for SumAlgorithm {
     }
 }
 
-impl SumAlgorithm {
+impl AllreduceAlgorithm {
     /// The allreduce over this number of ranks; an empty operation if allreduces are left out.
     pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<CollectiveCall, Stop> {
         match self.0 {

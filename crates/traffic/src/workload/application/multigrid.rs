@@ -5,7 +5,7 @@
 //! away in the box. A level receives and sends all its halos at once and waits for all of them. A
 //! cycle ends with a sum of one double over all ranks.
 
-use super::kind::{ProgramResult, SumAlgorithm};
+use super::kind::{AllreduceAlgorithm, ProgramResult};
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
 use crate::workload::{RankProgram, RankScript, ScriptMessage, WorkloadRequest, tag};
@@ -37,7 +37,7 @@ pub(super) struct MultigridParameters {
     #[schemars(range(max = MOST_BYTES))]
     base_bytes: u64,
     #[serde(default)]
-    allreduce: SumAlgorithm,
+    allreduce: AllreduceAlgorithm,
 }
 
 /// The direction of a neighbour, a step of -1, 0 or 1 along each side.

@@ -24,7 +24,7 @@ pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
         "rounds of pairs at random, who exchange a message: effective bisection",
     )
     .takes::<PairParameters>(),
-    make: |request| Ok(Box::new(RandomPairs::new(&request.read()?, request.watch)?)),
+    make: |request| Ok(Box::new(RandomPairProgram::new(&request.read()?, request.watch)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
@@ -41,14 +41,14 @@ struct PairParameters {
 }
 
 /// The program of messages between random pairs of ranks.
-struct RandomPairs {
+struct RandomPairProgram {
     bytes: u64,
     ranks: u32,
     /// For each round, the partner of every rank; the rank itself if it has none.
     partners: Vec<u32>,
 }
 
-impl RandomPairs {
+impl RandomPairProgram {
     fn new(with: &PairParameters, watch: &dyn Watch) -> Result<Self, Stop> {
         let (ranks, rounds) = (with.ranks.0, with.iterations.0);
         if rounds * u64::from(ranks) > MOST_OPERATIONS / 2 {
@@ -71,7 +71,7 @@ impl RandomPairs {
     }
 }
 
-impl RankProgram for RandomPairs {
+impl RankProgram for RandomPairProgram {
     fn ranks(&self) -> u32 {
         self.ranks
     }

@@ -13,7 +13,7 @@
 //! Surveys 52 (2019), section 6; buckets: Li et al.: PyTorch distributed, VLDB 13 (2020),
 //! section 3.2.
 
-use super::kind::{ProgramResult, SumAlgorithm, ring};
+use super::kind::{AllreduceAlgorithm, ProgramResult, ring};
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::{ComputeRate, IterationCount, MOST_BYTES, RankCount};
 use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
@@ -50,7 +50,7 @@ pub(super) struct TrainingParameters {
     #[schemars(range(min = 1, max = 8))]
     element_bytes: u64,
     #[serde(default = "ring")]
-    allreduce: SumAlgorithm,
+    allreduce: AllreduceAlgorithm,
     #[serde(default)]
     iterations: IterationCount,
     #[serde(default)]

@@ -2,11 +2,11 @@
 //! the calls of a collective operation are matched over all ranks of its communicator.
 
 use super::communicators::{CommunicatorRank, Communicators, KnownCommunicators};
-use super::meeting::{CallMismatch, MeetingCaller, MeetingKind, RankMeeting};
-use super::requests::{ProcessRequests, WireMessage};
+use super::meeting::{CallMismatch, CollectiveCaller, CollectiveMeeting, CollectiveMeetingKind};
+use super::requests::{ProcessMessage, ProcessRequests};
 use super::{
     CallAction, CallMessage, CallPeer, CallTrace, CommunicatorCreation, CompletedRequests,
-    JointCall, NamedCommunicator, RequestHandle, TracedCall, TransferMode,
+    NamedCommunicator, RequestHandle, TracedCall, TracedCollectiveCall, TransferMode,
 };
 use crate::workload::ANY;
 use base::{Refusal, Stop, Watch};
@@ -17,11 +17,11 @@ const STRIDE: u64 = 1 << 16;
 
 /// The kind of an act, which is what a process does in a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ActKind {
+pub(super) enum ProcessActionKind {
     /// A message to or from `MPI_PROC_NULL`: nothing happens.
     Nothing,
     /// Sends or receives.
-    Message(WireMessage),
+    Message(ProcessMessage),
     /// Takes part in a collective operation: the index of the meeting, and the rank in it.
     Meets(u32, u32),
     /// Waits for the end of the acts with these indices.
@@ -30,10 +30,10 @@ pub(super) enum ActKind {
 
 /// An act of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ProcessAct {
+pub(super) struct ProcessAction {
     /// Time of computation since the last act, ns.
     pub(super) gap_ns: u64,
-    pub(super) does: ActKind,
+    pub(super) does: ProcessActionKind,
     /// Whether the next act waits for the end of this one.
     pub(super) waits: bool,
     /// The index of the call that it comes from.
@@ -41,20 +41,20 @@ pub(super) struct ProcessAct {
 }
 
 /// The acts of all processes, and what they refer to.
-pub(super) struct ActLists {
-    pub(super) acts: Vec<Vec<ProcessAct>>,
-    pub(super) meetings: Vec<RankMeeting>,
+pub(super) struct ProcessActionLists {
+    pub(super) acts: Vec<Vec<ProcessAction>>,
+    pub(super) meetings: Vec<CollectiveMeeting>,
     pub(super) communicators: Communicators,
 }
 
 /// The state of a process while its calls are interpreted.
-struct CallWalker {
+struct CallInterpreter {
     known: KnownCommunicators,
     requests: ProcessRequests,
     /// For each communicator, the number of collective operations that the process has called so
     /// far.
     counts: HashMap<u32, u32>,
-    acts: Vec<ProcessAct>,
+    acts: Vec<ProcessAction>,
     /// The index of the next call.
     at: usize,
     /// The meeting at which it waits for other ranks: its index, the rank in it, and the handle of
@@ -71,7 +71,7 @@ struct CallWalker {
 struct CallMatching<'a> {
     trace: &'a CallTrace,
     communicators: Communicators,
-    meetings: Vec<RankMeeting>,
+    meetings: Vec<CollectiveMeeting>,
     /// The index of each meeting, by communicator and number of collective operations before it.
     found: HashMap<(u32, u32), u32>,
     /// Whether calls are interpreted as CODES does.
@@ -80,7 +80,7 @@ struct CallMatching<'a> {
 
 /// Settings for the interpretation of calls.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CallMeanings {
+pub(super) struct CallInterpretationSettings {
     /// Whether requests that no call began are `MPI_REQUEST_NULL`, rather than an error.
     pub(super) null: bool,
     /// Whether calls are interpreted as CODES does: collective operations and the creation of
@@ -102,9 +102,9 @@ pub(super) fn place(trace: &CallTrace, rank: u32, call: usize) -> String {
 /// With files and lines, when MPI would not run these calls; or when `watch` says stop.
 pub(super) fn agree(
     trace: &CallTrace,
-    rules: CallMeanings,
+    rules: CallInterpretationSettings,
     watch: &dyn Watch,
-) -> Result<ActLists, Stop> {
+) -> Result<ProcessActionLists, Stop> {
     let ranks = trace.processes.len() as u32;
     let mut all = CallMatching {
         trace,
@@ -113,7 +113,7 @@ pub(super) fn agree(
         found: HashMap::new(),
         codes: rules.codes,
     };
-    let walker = |process: &super::ProcessCalls| CallWalker {
+    let walker = |process: &super::ProcessCalls| CallInterpreter {
         known: KnownCommunicators::default(),
         requests: ProcessRequests::new(&process.calls, rules.null),
         counts: HashMap::new(),
@@ -124,7 +124,7 @@ pub(super) fn agree(
         over_ns: None,
         last_ns: 0,
     };
-    let mut walkers: Vec<CallWalker> = trace.processes.iter().map(walker).collect();
+    let mut walkers: Vec<CallInterpreter> = trace.processes.iter().map(walker).collect();
     let mut done = 0_u64;
     loop {
         let before = done;
@@ -143,13 +143,13 @@ pub(super) fn agree(
     all.check_ends(&walkers)?;
     let CallMatching { communicators, meetings, .. } = all;
     let acts = walkers.into_iter().map(|walker| walker.acts).collect();
-    Ok(ActLists { acts, meetings, communicators })
+    Ok(ProcessActionLists { acts, meetings, communicators })
 }
 
 impl CallMatching<'_> {
     /// Interprets the next call of a rank. Returns false if it has no further call, or must wait
     /// for other ranks.
-    fn step(&mut self, rank: u32, walker: &mut CallWalker) -> Result<bool, Refusal> {
+    fn step(&mut self, rank: u32, walker: &mut CallInterpreter) -> Result<bool, Refusal> {
         if let Some((meeting, me, said)) = walker.waits {
             let Some(made) = &self.meetings[meeting as usize].made else { return Ok(false) };
             if let Some(place) = made[me as usize] {
@@ -175,7 +175,7 @@ impl CallMatching<'_> {
     fn call(
         &mut self,
         rank: u32,
-        walker: &mut CallWalker,
+        walker: &mut CallInterpreter,
         call: &TracedCall,
     ) -> Result<(), Refusal> {
         let since = walker.clock(call)?;
@@ -187,7 +187,7 @@ impl CallMatching<'_> {
         }
         match &call.what {
             CallAction::Local => {}
-            CallAction::Waits => walker.act(ActKind::Nothing, true),
+            CallAction::Waits => walker.act(ProcessActionKind::Nothing, true),
             CallAction::Asks(comm) => drop(self.meant(rank, walker, comm)?),
             CallAction::FreeComm(comm) => walker.known.freed(comm.handle),
             CallAction::Send(message, mode) => {
@@ -205,13 +205,16 @@ impl CallMatching<'_> {
                 for wire in wires {
                     walker.message(wire, TransferMode::Buffered)?;
                 }
-                walker.act(ActKind::Awaits(vec![first, first + 1]), true);
+                walker.act(ProcessActionKind::Awaits(vec![first, first + 1]), true);
             }
             CallAction::Start(requests) => {
                 for &request in walker.requests.named(requests, true)?.iter() {
                     let act = walker.acts.len() as u32;
                     let wire = walker.requests.start(request, act)?;
-                    walker.act(wire.map_or(ActKind::Nothing, ActKind::Message), false);
+                    walker.act(
+                        wire.map_or(ProcessActionKind::Nothing, ProcessActionKind::Message),
+                        false,
+                    );
                 }
             }
             CallAction::Complete(requests, which) => {
@@ -219,17 +222,24 @@ impl CallMatching<'_> {
                 let requests = walker.requests.named(requests, false)?;
                 let done = walker.requests.complete(number, &requests, *which)?;
                 let waits = !self.codes || *which == CompletedRequests::All;
-                walker.act(if waits { ActKind::Awaits(done) } else { ActKind::Nothing }, true);
+                walker.act(
+                    if waits {
+                        ProcessActionKind::Awaits(done)
+                    } else {
+                        ProcessActionKind::Nothing
+                    },
+                    true,
+                );
             }
             CallAction::Free(request) => walker.requests.give_back(*request)?,
             CallAction::Joint(_, request) if self.codes => {
                 if let Some(request) = request {
                     walker.requests.begin(*request, walker.acts.len() as u32)?;
                 }
-                walker.act(ActKind::Nothing, request.is_none());
+                walker.act(ProcessActionKind::Nothing, request.is_none());
             }
             CallAction::Joint(joint, request) => self.join(rank, walker, joint, *request)?,
-            CallAction::Make(..) if self.codes => walker.act(ActKind::Nothing, true),
+            CallAction::Make(..) if self.codes => walker.act(ProcessActionKind::Nothing, true),
             CallAction::Make(comm, make, said) => self.make(rank, walker, comm, make, *said)?,
         }
         Ok(())
@@ -238,7 +248,7 @@ impl CallMatching<'_> {
     fn meant(
         &mut self,
         rank: u32,
-        walker: &mut CallWalker,
+        walker: &mut CallInterpreter,
         comm: &NamedCommunicator,
     ) -> Result<CommunicatorRank, Refusal> {
         if self.codes {
@@ -251,10 +261,10 @@ impl CallMatching<'_> {
     fn wire(
         &mut self,
         rank: u32,
-        walker: &mut CallWalker,
+        walker: &mut CallInterpreter,
         message: &CallMessage,
         is_send: bool,
-    ) -> Result<Option<WireMessage>, Refusal> {
+    ) -> Result<Option<ProcessMessage>, Refusal> {
         let place = self.meant(rank, walker, &message.comm)?;
         let members = &self.communicators.members[place.comm as usize];
         let peer = match message.peer {
@@ -271,24 +281,24 @@ impl CallMatching<'_> {
             return Err(Refusal::new("", "it is sent with any tag", "a tag"));
         }
         let bytes = message.bytes;
-        Ok(Some(WireMessage { is_send, peer, bytes, comm: place.comm, tag: message.tag }))
+        Ok(Some(ProcessMessage { is_send, peer, bytes, comm: place.comm, tag: message.tag }))
     }
 
     /// The index of the meeting that a rank's next collective operation on a communicator belongs
     /// to.
     fn meeting(
         &mut self,
-        walker: &mut CallWalker,
+        walker: &mut CallInterpreter,
         at: CommunicatorRank,
-        kind: MeetingKind,
-        who: MeetingCaller,
+        kind: CollectiveMeetingKind,
+        who: CollectiveCaller,
     ) -> u32 {
         let count = walker.counts.entry(at.comm).or_insert(0);
         let key = (at.comm, *count);
         *count += 1;
         let (meetings, size) = (&mut self.meetings, self.communicators.size(at.comm));
         *self.found.entry(key).or_insert_with(|| {
-            meetings.push(RankMeeting::new(at.comm, size, kind, who));
+            meetings.push(CollectiveMeeting::new(at.comm, size, kind, who));
             meetings.len() as u32 - 1
         })
     }
@@ -296,8 +306,8 @@ impl CallMatching<'_> {
     fn join(
         &mut self,
         rank: u32,
-        walker: &mut CallWalker,
-        joint: &JointCall,
+        walker: &mut CallInterpreter,
+        joint: &TracedCollectiveCall,
         request: Option<RequestHandle>,
     ) -> Result<(), Refusal> {
         let at = self.meant(rank, walker, &joint.comm)?;
@@ -306,8 +316,8 @@ impl CallMatching<'_> {
             let why = format!("there is no rank {root} in the communicator");
             return Err(Refusal::new("", why, format!("a root, 0 to {}", size - 1)));
         }
-        let who = MeetingCaller { rank, call: walker.at };
-        let kind = MeetingKind::Operation(joint.operation, joint.root, request.is_some());
+        let who = CollectiveCaller { rank, call: walker.at };
+        let kind = CollectiveMeetingKind::Operation(joint.operation, joint.root, request.is_some());
         let meeting = self.meeting(walker, at, kind, who);
         let it = &mut self.meetings[meeting as usize];
         let joined = it.join(at.me, joint, request.is_some());
@@ -316,25 +326,25 @@ impl CallMatching<'_> {
         if let Some(request) = request {
             walker.requests.begin(request, walker.acts.len() as u32)?;
         }
-        walker.act(ActKind::Meets(meeting, at.me), request.is_none());
+        walker.act(ProcessActionKind::Meets(meeting, at.me), request.is_none());
         Ok(())
     }
 
     fn make(
         &mut self,
         rank: u32,
-        walker: &mut CallWalker,
+        walker: &mut CallInterpreter,
         comm: &NamedCommunicator,
         make: &CommunicatorCreation,
         said: u64,
     ) -> Result<(), Refusal> {
         let at = self.meant(rank, walker, comm)?;
-        let who = MeetingCaller { rank, call: walker.at };
-        let meeting = self.meeting(walker, at, MeetingKind::of(make), who);
+        let who = CollectiveCaller { rank, call: walker.at };
+        let meeting = self.meeting(walker, at, CollectiveMeetingKind::of(make), who);
         let it = &mut self.meetings[meeting as usize];
         let (came, first) = (it.make(at.me, make), it.first);
         came.map_err(|differ| self.differ(who, first, &differ))?;
-        walker.act(ActKind::Nothing, true);
+        walker.act(ProcessActionKind::Nothing, true);
         walker.waits = Some((meeting, at.me, said));
         let it = &mut self.meetings[meeting as usize];
         if it.is_full() {
@@ -343,7 +353,12 @@ impl CallMatching<'_> {
         Ok(())
     }
 
-    fn differ(&self, who: MeetingCaller, first: MeetingCaller, differ: &CallMismatch) -> Refusal {
+    fn differ(
+        &self,
+        who: CollectiveCaller,
+        first: CollectiveCaller,
+        differ: &CallMismatch,
+    ) -> Refusal {
         let here = place(self.trace, who.rank, who.call);
         let there = place(self.trace, first.rank, first.call);
         let why = format!("it has {}, where {there} has {}", differ.here, differ.there);
@@ -351,7 +366,7 @@ impl CallMatching<'_> {
     }
 
     /// Checks that all ranks have come to every meeting.
-    fn check_ends(&self, walkers: &[CallWalker]) -> Result<(), Refusal> {
+    fn check_ends(&self, walkers: &[CallInterpreter]) -> Result<(), Refusal> {
         let Some(open) = self.meetings.iter().find(|meeting| !meeting.is_full()) else {
             return Ok(());
         };
@@ -375,7 +390,7 @@ impl CallMatching<'_> {
     }
 }
 
-impl CallWalker {
+impl CallInterpreter {
     /// Checks the times of a call, and returns the time of computation before it, ns.
     fn clock(&mut self, call: &TracedCall) -> Result<u64, Refusal> {
         let (start, end) = (call.start_ns, call.end_ns);
@@ -389,22 +404,25 @@ impl CallWalker {
         Ok(start - over)
     }
 
-    fn act(&mut self, does: ActKind, waits: bool) {
-        if does == ActKind::Nothing && self.gap_ns == 0 && waits {
+    fn act(&mut self, does: ProcessActionKind, waits: bool) {
+        if does == ProcessActionKind::Nothing && self.gap_ns == 0 && waits {
             return;
         }
         let gap_ns = std::mem::take(&mut self.gap_ns);
-        self.acts.push(ProcessAct { gap_ns, does, waits, call: self.at as u32 });
+        self.acts.push(ProcessAction { gap_ns, does, waits, call: self.at as u32 });
     }
 
-    fn message(&mut self, wire: Option<WireMessage>, mode: TransferMode) -> Result<(), Refusal> {
+    fn message(&mut self, wire: Option<ProcessMessage>, mode: TransferMode) -> Result<(), Refusal> {
         let act = self.acts.len() as u32;
         match mode {
             TransferMode::Prepared(request) => return self.requests.prepare(request, wire),
             TransferMode::Nonblocking(request) => self.requests.begin(request, act)?,
             TransferMode::Blocking | TransferMode::Buffered => {}
         }
-        self.act(wire.map_or(ActKind::Nothing, ActKind::Message), mode == TransferMode::Blocking);
+        self.act(
+            wire.map_or(ProcessActionKind::Nothing, ProcessActionKind::Message),
+            mode == TransferMode::Blocking,
+        );
         Ok(())
     }
 }

@@ -1,6 +1,6 @@
 //! The communicators of a trace, and the communicator that each process means by a handle.
 
-use super::{CommunicatorCreation, CommunicatorShape, NamedCommunicator, placed};
+use super::{CommunicatorCreation, CommunicatorMembership, NamedCommunicator, placed};
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap};
 
@@ -57,10 +57,10 @@ impl Communicators {
         said: &NamedCommunicator,
     ) -> Result<CommunicatorRank, Refusal> {
         let (me, size) = match said.shape {
-            CommunicatorShape::Of(me, size) => (me, size),
-            CommunicatorShape::All => return Ok(CommunicatorRank { comm: 0, me: of }),
-            CommunicatorShape::Alone => return Ok(self.alone(known, of, said.handle)),
-            CommunicatorShape::Unsaid => return known.by_handle(said.handle),
+            CommunicatorMembership::Of(me, size) => (me, size),
+            CommunicatorMembership::All => return Ok(CommunicatorRank { comm: 0, me: of }),
+            CommunicatorMembership::Alone => return Ok(self.alone(known, of, said.handle)),
+            CommunicatorMembership::Unsaid => return known.by_handle(said.handle),
         };
         if let Some(&place) = known.named.get(&said.handle) {
             if place.me == me && self.size(place.comm) == size {

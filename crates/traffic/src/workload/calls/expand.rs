@@ -1,9 +1,11 @@
 //! The schedule of a trace.
 
 use super::CallTrace;
-use super::agree::{ActKind, ActLists, CallMeanings, ProcessAct, agree, place};
-use super::parameters::{CallRules, ReplayParameters};
-use super::requests::WireMessage;
+use super::agree::{
+    CallInterpretationSettings, ProcessAction, ProcessActionKind, ProcessActionLists, agree, place,
+};
+use super::parameters::{CallSemantics, ReplayParameters};
+use super::requests::ProcessMessage;
 use super::tags::number;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
@@ -40,7 +42,7 @@ pub fn expand(
         let why = format!("{copies} times {ranks} ranks");
         return Err(Refusal::new("copies", why, format!("1 to {MOST_RANKS} ranks in all")).into());
     }
-    let rules = CallMeanings { null, codes: with.rules == CallRules::Codes };
+    let rules = CallInterpretationSettings { null, codes: with.rules == CallSemantics::Codes };
     let mut agreed = agree(trace, rules, watch)?;
     let tags = number(trace, &mut agreed)?;
     let mut calls = Vec::with_capacity(agreed.meetings.len());
@@ -64,7 +66,7 @@ pub fn expand(
 
 /// The program that replays the calls of a trace.
 struct CallReplay {
-    agreed: ActLists,
+    agreed: ProcessActionLists,
     /// The collective operation of each meeting; none if it is left out.
     calls: Vec<Option<CollectiveCall>>,
     first_tag: u32,
@@ -76,14 +78,14 @@ struct CallReplay {
 
 /// The operations that the next operation of a process depends on.
 #[derive(Debug, Clone, Default)]
-pub(super) struct OperationFront {
+pub(super) struct OperationFrontier {
     /// The operations whose end it waits for.
     pub(super) ends: Vec<u32>,
     /// The operation whose start it waits for; none if there is no such operation.
     pub(super) start: Option<u32>,
 }
 
-impl OperationFront {
+impl OperationFrontier {
     pub(super) fn add(&self, op: Op, to: &mut RankScript<'_>) -> u32 {
         let number = to.add(op, &self.ends);
         if let Some(start) = self.start {
@@ -105,7 +107,7 @@ impl RankProgram for CallReplay {
 
     fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let copy = rank / self.ranks;
-        let mut front = OperationFront::default();
+        let mut front = OperationFrontier::default();
         // for each act that nothing has waited for yet, the operations at whose end it ends
         let mut open: HashMap<u32, Vec<u32>> = HashMap::new();
         for (at, act) in (0..).zip(&self.agreed.acts[(rank % self.ranks) as usize]) {
@@ -115,25 +117,25 @@ impl RankProgram for CallReplay {
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
                 let calc = front.add(Op::calc(ns), to);
-                front = OperationFront { ends: vec![calc], start: None };
+                front = OperationFrontier { ends: vec![calc], start: None };
             }
             match &act.does {
-                ActKind::Nothing => {}
-                ActKind::Message(wire) => {
+                ProcessActionKind::Nothing => {}
+                ProcessActionKind::Message(wire) => {
                     let op = front.add(self.message(wire, copy), to);
                     if act.waits {
-                        front = OperationFront { ends: vec![op], start: None };
+                        front = OperationFrontier { ends: vec![op], start: None };
                     } else {
-                        front = OperationFront { ends: Vec::new(), start: Some(op) };
+                        front = OperationFrontier { ends: Vec::new(), start: Some(op) };
                         open.insert(at, vec![op]);
                     }
                 }
-                ActKind::Awaits(acts) => {
+                ProcessActionKind::Awaits(acts) => {
                     for act in acts {
                         front.ends.extend(open.remove(act).unwrap_or_default());
                     }
                 }
-                ActKind::Meets(meeting, me) => {
+                ProcessActionKind::Meets(meeting, me) => {
                     self.meet((*meeting, *me), (copy, at, act), &mut front, &mut open, to);
                 }
             }
@@ -142,7 +144,7 @@ impl RankProgram for CallReplay {
 }
 
 impl CallReplay {
-    fn message(&self, wire: &WireMessage, copy: u32) -> Op {
+    fn message(&self, wire: &ProcessMessage, copy: u32) -> Op {
         let peer = if wire.peer == ANY { ANY } else { wire.peer + copy * self.ranks };
         let tag = wire.tag.unwrap_or(ANY);
         if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
@@ -152,8 +154,8 @@ impl CallReplay {
     fn meet(
         &self,
         (meeting, me): (u32, u32),
-        (copy, at, act): (u32, u32, &ProcessAct),
-        front: &mut OperationFront,
+        (copy, at, act): (u32, u32, &ProcessAction),
+        front: &mut OperationFrontier,
         open: &mut HashMap<u32, Vec<u32>>,
         to: &mut RankScript<'_>,
     ) {
@@ -170,9 +172,9 @@ impl CallReplay {
         let after = front.joined(to);
         let ends = to.collective(call, me, &named, self.first_tag + meeting * TAGS, &after);
         if act.waits {
-            *front = OperationFront { ends, start: None };
+            *front = OperationFrontier { ends, start: None };
         } else {
-            *front = OperationFront { ends: after, start: None };
+            *front = OperationFrontier { ends: after, start: None };
             open.insert(at, ends);
         }
     }

@@ -3,14 +3,14 @@
 
 use super::communicators::CommunicatorRank;
 use super::parameters::ReplayParameters;
-use super::{CollectiveBytes, CommunicatorCreation, JointCall};
+use super::{CollectiveBytes, CommunicatorCreation, TracedCollectiveCall};
 use crate::workload::collective::{CollectiveCall, CollectiveOperation};
 use crate::workload::parameters::MOST_BYTES;
 use base::{Refusal, Stop};
 
 /// A process that comes to a meeting: its rank in `MPI_COMM_WORLD` and its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MeetingCaller {
+pub(super) struct CollectiveCaller {
     pub(super) rank: u32,
     pub(super) call: usize,
 }
@@ -23,7 +23,7 @@ pub(super) struct CallMismatch {
 
 /// The kind of a meeting, on which all its calls must agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum MeetingKind {
+pub(super) enum CollectiveMeetingKind {
     /// A collective operation with its root (none if it has no root), and whether it is
     /// nonblocking.
     Operation(CollectiveOperation, Option<u32>, bool),
@@ -31,7 +31,7 @@ pub(super) enum MeetingKind {
     Make(u8),
 }
 
-impl MeetingKind {
+impl CollectiveMeetingKind {
     /// The kind of a meeting that creates communicators.
     pub(super) fn of(make: &CommunicatorCreation) -> Self {
         Self::Make(match make {
@@ -61,10 +61,10 @@ impl MeetingKind {
 
 /// A meeting of all ranks of a communicator.
 #[derive(Debug)]
-pub(super) struct RankMeeting {
+pub(super) struct CollectiveMeeting {
     pub(super) comm: u32,
-    pub(super) kind: MeetingKind,
-    pub(super) first: MeetingCaller,
+    pub(super) kind: CollectiveMeetingKind,
+    pub(super) first: CollectiveCaller,
     /// For each rank of the communicator, whether it has come.
     came: Vec<bool>,
     missing: u32,
@@ -78,9 +78,14 @@ pub(super) struct RankMeeting {
     pub(super) made: Option<Vec<Option<CommunicatorRank>>>,
 }
 
-impl RankMeeting {
+impl CollectiveMeeting {
     /// A meeting of `size` ranks that no rank has come to yet; `first` is the first caller.
-    pub(super) fn new(comm: u32, size: u32, kind: MeetingKind, first: MeetingCaller) -> Self {
+    pub(super) fn new(
+        comm: u32,
+        size: u32,
+        kind: CollectiveMeetingKind,
+        first: CollectiveCaller,
+    ) -> Self {
         Self {
             comm,
             kind,
@@ -106,7 +111,7 @@ impl RankMeeting {
         self.missing == 0
     }
 
-    fn come(&mut self, me: u32, kind: MeetingKind) -> Result<(), CallMismatch> {
+    fn come(&mut self, me: u32, kind: CollectiveMeetingKind) -> Result<(), CallMismatch> {
         if kind != self.kind {
             return Err(CallMismatch { here: kind.described(), there: self.kind.described() });
         }
@@ -124,7 +129,7 @@ impl RankMeeting {
         me: u32,
         make: &CommunicatorCreation,
     ) -> Result<(), CallMismatch> {
-        self.come(me, MeetingKind::of(make))?;
+        self.come(me, CollectiveMeetingKind::of(make))?;
         self.asked.resize(self.came.len(), CommunicatorCreation::Copy);
         self.asked[me as usize] = make.clone();
         Ok(())
@@ -142,10 +147,10 @@ impl RankMeeting {
     pub(super) fn join(
         &mut self,
         me: u32,
-        joint: &JointCall,
+        joint: &TracedCollectiveCall,
         later: bool,
     ) -> Result<(), CallMismatch> {
-        self.come(me, MeetingKind::Operation(joint.operation, joint.root, later))?;
+        self.come(me, CollectiveMeetingKind::Operation(joint.operation, joint.root, later))?;
         let size = self.came.len();
         let bytes = |n: u64| format!("{n} bytes");
         match &joint.sizes {
@@ -188,7 +193,9 @@ impl RankMeeting {
         with: &ReplayParameters,
         copies: u32,
     ) -> Result<Option<CollectiveCall>, Stop> {
-        let MeetingKind::Operation(operation, root, _) = self.kind else { return Ok(None) };
+        let CollectiveMeetingKind::Operation(operation, root, _) = self.kind else {
+            return Ok(None);
+        };
         let size = self.came.len() as u32;
         let (ranks, root) = (size * copies, root.unwrap_or(0));
         if !self.rows.is_empty() {
@@ -230,7 +237,7 @@ impl RankMeeting {
     }
 
     fn kind_has_root(&self) -> bool {
-        matches!(self.kind, MeetingKind::Operation(_, Some(_), _))
+        matches!(self.kind, CollectiveMeetingKind::Operation(_, Some(_), _))
     }
 }
 

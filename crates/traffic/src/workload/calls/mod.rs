@@ -16,7 +16,7 @@ mod tags;
 mod tests;
 
 pub use expand::expand;
-pub use parameters::{CallRules, RecordedParameters, ReplayParameters};
+pub use parameters::{CallSemantics, RecordedParameters, ReplayParameters};
 
 use super::collective::CollectiveOperation;
 
@@ -70,12 +70,12 @@ pub struct NamedCommunicator {
     /// Its handle, or the address of its variable, in this process.
     pub handle: u64,
     /// Its members, as far as they are known.
-    pub shape: CommunicatorShape,
+    pub shape: CommunicatorMembership,
 }
 
 /// The members of a communicator, as far as the call determines them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum CommunicatorShape {
+pub enum CommunicatorMembership {
     /// Some processes; this one has a rank among them: `Of(rank, size)`.
     Of(u32, u32),
     /// All processes: `MPI_COMM_WORLD`.
@@ -162,7 +162,7 @@ pub enum CallAction {
     /// Frees a request; its message continues.
     Free(RequestHandle),
     /// A collective operation; with a request if it is nonblocking.
-    Joint(Box<JointCall>, Option<RequestHandle>),
+    Joint(Box<TracedCollectiveCall>, Option<RequestHandle>),
     /// Creates communicators, together with all ranks of one; the number is the handle of the new
     /// one or the address of its variable, which then has no meaning.
     Make(NamedCommunicator, CommunicatorCreation, u64),
@@ -202,7 +202,7 @@ pub struct RankInCommunicator {
 
 /// A collective operation as one process calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct JointCall {
+pub struct TracedCollectiveCall {
     /// Its communicator.
     pub comm: NamedCommunicator,
     /// The collective operation.

@@ -27,7 +27,7 @@ pub struct ReplayParameters {
     /// What calls mean; codes: collectives are nothing, only Wait and Waitall wait, communicators
     /// are all `MPI_COMM_WORLD`.
     #[serde(default)]
-    pub rules: CallRules,
+    pub rules: CallSemantics,
     #[serde(default)]
     barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
     #[serde(default)]
@@ -137,7 +137,7 @@ impl From<RecordedParameters> for ReplayParameters {
             scale_compute: with.scale_compute,
             copies: 1,
             add_ns_per_kib: with.add_ns_per_kib,
-            rules: CallRules::Mpi,
+            rules: CallSemantics::Mpi,
             barrier: with.barrier,
             broadcast: with.broadcast,
             reduce: with.reduce,
@@ -162,7 +162,8 @@ impl From<RecordedParameters> for ReplayParameters {
 /// What calls mean.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum CallRules {
+#[schemars(rename = "CallRules")]
+pub enum CallSemantics {
     /// What MPI says.
     #[default]
     Mpi,

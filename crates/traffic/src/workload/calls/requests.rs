@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// A message of a process, with the ranks and the communicator of the trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WireMessage {
+pub(super) struct ProcessMessage {
     pub(super) is_send: bool,
     /// The other rank in `MPI_COMM_WORLD`, or [`crate::workload::ANY`].
     pub(super) peer: u32,
@@ -27,7 +27,7 @@ enum RequestState {
     Flying(u32),
     /// A persistent request: its message (none with `MPI_PROC_NULL`), and the act that started it
     /// (none if it is not in flight).
-    Prepared(Option<WireMessage>, Option<u32>),
+    Prepared(Option<ProcessMessage>, Option<u32>),
 }
 
 /// The requests of a process.
@@ -88,7 +88,7 @@ impl ProcessRequests {
     pub(super) fn prepare(
         &mut self,
         request: RequestHandle,
-        wire: Option<WireMessage>,
+        wire: Option<ProcessMessage>,
     ) -> Result<(), Refusal> {
         self.free(request)?;
         self.all.insert(request, RequestState::Prepared(wire, None));
@@ -113,7 +113,7 @@ impl ProcessRequests {
         &mut self,
         request: RequestHandle,
         act: u32,
-    ) -> Result<Option<WireMessage>, Refusal> {
+    ) -> Result<Option<ProcessMessage>, Refusal> {
         match self.all.get_mut(&request) {
             Some(RequestState::Prepared(_, Some(_))) => self.free(request).map(|()| None),
             Some(RequestState::Prepared(wire, flying)) => {

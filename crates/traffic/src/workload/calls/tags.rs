@@ -12,8 +12,8 @@
 //! - otherwise the trace is refused.
 
 use super::CallTrace;
-use super::agree::{ActKind, ActLists, ProcessAct, place};
-use super::requests::WireMessage;
+use super::agree::{ProcessAction, ProcessActionKind, ProcessActionLists, place};
+use super::requests::ProcessMessage;
 use crate::workload::ANY;
 use base::Refusal;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -37,9 +37,9 @@ enum TagNumbering {
     Wild,
 }
 
-fn wires(acts: &[ProcessAct]) -> impl Iterator<Item = (&ProcessAct, &WireMessage)> {
+fn wires(acts: &[ProcessAction]) -> impl Iterator<Item = (&ProcessAction, &ProcessMessage)> {
     acts.iter().filter_map(|act| match &act.does {
-        ActKind::Message(wire) => Some((act, wire)),
+        ProcessActionKind::Message(wire) => Some((act, wire)),
         _ => None,
     })
 }
@@ -49,7 +49,7 @@ fn wires(acts: &[ProcessAct]) -> impl Iterator<Item = (&ProcessAct, &WireMessage
 ///
 /// # Errors
 /// With file and line, when a receive of any tag cannot be expressed in a schedule.
-pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Refusal> {
+pub(super) fn number(trace: &CallTrace, agreed: &mut ProcessActionLists) -> Result<u32, Refusal> {
     let mut numberings: HashMap<(u32, u32), TagNumbering> = HashMap::new();
     for (rank, acts) in (0..).zip(&agreed.acts) {
         let mut has: BTreeMap<u32, ReceiveKinds> = BTreeMap::new();
@@ -66,7 +66,7 @@ pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Re
                 (true, true) => TagNumbering::Wild,
             };
             if numbering == TagNumbering::Wild && (has.len() > 1 || meets(agreed, acts)) {
-                let of = |(_, w): &(&ProcessAct, &WireMessage)| {
+                let of = |(_, w): &(&ProcessAction, &ProcessMessage)| {
                     !w.is_send && w.comm == comm && w.tag.is_none()
                 };
                 let call = wires(acts).find(of).map_or(0, |(act, _)| act.call as usize);
@@ -82,7 +82,7 @@ pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Re
     let mut numbers: HashMap<(u32, Option<u32>), u32> = HashMap::new();
     for (rank, acts) in (0..).zip(&mut agreed.acts) {
         for act in acts {
-            let ActKind::Message(wire) = &mut act.does else { continue };
+            let ProcessActionKind::Message(wire) = &mut act.does else { continue };
             let numbering =
                 numberings.get(&(if wire.is_send { wire.peer } else { rank }, wire.comm));
             let said = if numbering == Some(&TagNumbering::One) { None } else { wire.tag };
@@ -97,9 +97,9 @@ pub(super) fn number(trace: &CallTrace, agreed: &mut ActLists) -> Result<u32, Re
 }
 
 /// Whether a process takes part in collective operations.
-fn meets(agreed: &ActLists, acts: &[ProcessAct]) -> bool {
+fn meets(agreed: &ProcessActionLists, acts: &[ProcessAction]) -> bool {
     acts.iter().any(|act| match act.does {
-        ActKind::Meets(meeting, _) => {
+        ProcessActionKind::Meets(meeting, _) => {
             let comm = agreed.meetings[meeting as usize].comm;
             agreed.communicators.size(comm) > 1
         }
@@ -114,12 +114,12 @@ type CommunicatorPair = (u32, u32, u32);
 ///
 /// The messages from one sender to one receiver are ordered, and so are the receives. The earliest
 /// receive and the earliest message that fit match, whichever is posted first.
-fn resolve(acts: &mut [Vec<ProcessAct>], numberings: &HashMap<(u32, u32), TagNumbering>) {
+fn resolve(acts: &mut [Vec<ProcessAction>], numberings: &HashMap<(u32, u32), TagNumbering>) {
     let mut sent: BTreeMap<CommunicatorPair, Vec<u32>> = BTreeMap::new();
     let mut waiting: BTreeMap<CommunicatorPair, Vec<(u32, Option<u32>)>> = BTreeMap::new();
     for (rank, of) in (0..).zip(acts.iter()) {
         for (at, act) in (0..).zip(of) {
-            let ActKind::Message(wire) = &act.does else { continue };
+            let ProcessActionKind::Message(wire) = &act.does else { continue };
             let to = if wire.is_send { wire.peer } else { rank };
             if numberings.get(&(to, wire.comm)) != Some(&TagNumbering::Resolved) {
                 continue;
@@ -144,7 +144,9 @@ fn resolve(acts: &mut [Vec<ProcessAct>], numberings: &HashMap<(u32, u32), TagNum
             match (any.front(), by_tag) {
                 (Some(&at), by_tag) if by_tag.as_ref().is_none_or(|list| at < list[0]) => {
                     any.pop_front();
-                    if let ActKind::Message(wire) = &mut acts[pair.1 as usize][at as usize].does {
+                    if let ProcessActionKind::Message(wire) =
+                        &mut acts[pair.1 as usize][at as usize].does
+                    {
                         wire.tag = Some(tag);
                     }
                 }

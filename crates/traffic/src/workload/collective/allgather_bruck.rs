@@ -4,7 +4,8 @@
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 4.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -19,7 +20,7 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 struct BruckAllgather;
 
 impl CollectiveAlgorithm for BruckAllgather {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let mut chain = StepChain::new(to);
         let mut have = 1;
         while have < ranks {
@@ -28,7 +29,7 @@ impl CollectiveAlgorithm for BruckAllgather {
             let blocks = |from: u32| (0..count).map(move |i| u64::from((from + i) % ranks));
             chain.exchange(
                 Some((back, &mut blocks(rank))),
-                Some((ahead, &mut blocks(ahead), BlockUpdate::Store)),
+                Some((ahead, &mut blocks(ahead), ReceivedBlockEffect::Store)),
             );
             have += count;
         }

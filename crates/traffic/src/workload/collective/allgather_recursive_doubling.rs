@@ -4,7 +4,8 @@
 //! IJHPCA 19 (2005), section 4.1.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::reduce_scatter_halving::power_of_two;
 use super::trees::StepChain;
@@ -27,7 +28,7 @@ impl CollectiveAlgorithm for DoublingAllgather {
         power_of_two(ranks)
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         double(rank, ranks, &mut StepChain::new(to), |r| r);
     }
 }
@@ -41,7 +42,7 @@ pub(super) fn double(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl
         let blocks = |of: u32| (of / have * have..of / have * have + have).map(u64::from);
         chain.exchange(
             Some((named(partner), &mut blocks(me))),
-            Some((named(partner), &mut blocks(partner), BlockUpdate::Store)),
+            Some((named(partner), &mut blocks(partner), ReceivedBlockEffect::Store)),
         );
         have *= 2;
     }

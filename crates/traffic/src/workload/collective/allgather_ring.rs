@@ -4,7 +4,8 @@
 //! IJHPCA 19 (2005), section 4.1.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -19,7 +20,7 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 struct RingAllgather;
 
 impl CollectiveAlgorithm for RingAllgather {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         pass_on(rank, ranks, rank, &mut StepChain::new(to));
     }
 }
@@ -31,7 +32,7 @@ pub(super) fn pass_on(rank: u32, ranks: u32, first: u32, chain: &mut StepChain<'
         let block = |back: u32| std::iter::once(u64::from((first + 2 * ranks - back) % ranks));
         chain.exchange(
             Some((next, &mut block(round))),
-            Some((before, &mut block(round + 1), BlockUpdate::Store)),
+            Some((before, &mut block(round + 1), ReceivedBlockEffect::Store)),
         );
     }
 }

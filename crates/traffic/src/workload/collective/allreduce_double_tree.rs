@@ -7,8 +7,8 @@
 //! Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
 //! scan, Parallel Computing 35 (2009), section 3.
 
-use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
-use super::trees::{TreePlace, down, up};
+use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
+use super::trees::{RankTreePosition, down, up};
 use base::fields::whole;
 use base::part::Part;
 use schemars::JsonSchema;
@@ -34,7 +34,7 @@ impl CollectiveAlgorithm for DoubleTreeAllreduce {
         2 * self.segments
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         for tree in 0..2_u64 {
             let place = if tree == 0 { place(rank, ranks) } else { turned(rank, ranks) };
             for segment in 0..self.segments {
@@ -50,7 +50,7 @@ impl CollectiveAlgorithm for DoubleTreeAllreduce {
 
 /// The position of a rank in the in-order tree: a rank `i` whose lowest set bit is `b` has the
 /// children `i - b/2` and `i + b/2`, or the next lower power that exists.
-fn place(rank: u32, ranks: u32) -> TreePlace {
+fn place(rank: u32, ranks: u32) -> RankTreePosition {
     let lowest = if rank == 0 { ranks.next_power_of_two() } else { 1 << rank.trailing_zeros() };
     let above = |rank: u32| {
         let up = (rank ^ lowest) | (lowest << 1);
@@ -67,16 +67,16 @@ fn place(rank: u32, ranks: u32) -> TreePlace {
     if apart > 0 {
         below.push(rank + apart);
     }
-    TreePlace { above: (rank > 0).then(|| above(rank)), below }
+    RankTreePosition { above: (rank > 0).then(|| above(rank)), below }
 }
 
 /// The position of a rank in the other tree: mirrored if the number of ranks is even, else shifted
 /// by one.
-fn turned(rank: u32, ranks: u32) -> TreePlace {
+fn turned(rank: u32, ranks: u32) -> RankTreePosition {
     if ranks.is_multiple_of(2) {
         let other = |r: u32| ranks - 1 - r;
-        let TreePlace { above, below } = place(other(rank), ranks);
-        TreePlace { above: above.map(other), below: below.into_iter().map(other).collect() }
+        let RankTreePosition { above, below } = place(other(rank), ranks);
+        RankTreePosition { above: above.map(other), below: below.into_iter().map(other).collect() }
     } else {
         place((rank + ranks - 1) % ranks, ranks).turned(1, ranks)
     }

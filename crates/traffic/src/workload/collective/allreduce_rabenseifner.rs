@@ -8,7 +8,7 @@
 
 use super::allgather_recursive_doubling::double;
 use super::allreduce_recursive_doubling::folded;
-use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
+use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
 use super::reduce_scatter_halving::halve;
 use base::part::Part;
 
@@ -26,7 +26,7 @@ impl CollectiveAlgorithm for RabenseifnerAllreduce {
         1 << ranks.ilog2()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         folded(rank, ranks, self.blocks(ranks), to, |me, power, chain, named| {
             halve(me, power, chain, named);
             double(me, power, chain, named);

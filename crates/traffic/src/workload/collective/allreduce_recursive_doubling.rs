@@ -7,7 +7,8 @@
 //! IJHPCA 19 (2005), section 4.5.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -22,14 +23,17 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 struct DoublingAllreduce;
 
 impl CollectiveAlgorithm for DoublingAllreduce {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         folded(rank, ranks, 1, to, |me, power, chain, named| {
             let mut apart = 1;
             while apart < power {
                 let partner = named(me ^ apart);
                 let mut blocks = [std::iter::once(0), std::iter::once(0)];
                 let [out, back] = &mut blocks;
-                chain.exchange(Some((partner, out)), Some((partner, back, BlockUpdate::Add)));
+                chain.exchange(
+                    Some((partner, out)),
+                    Some((partner, back, ReceivedBlockEffect::Add)),
+                );
                 apart *= 2;
             }
         });
@@ -46,7 +50,7 @@ pub(super) fn folded(
     rank: u32,
     ranks: u32,
     blocks: u64,
-    to: &mut dyn StepReceiver,
+    to: &mut dyn AlgorithmStepSink,
     among: impl FnOnce(u32, u32, &mut StepChain<'_>, &dyn Fn(u32) -> u32),
 ) {
     let power = 1 << ranks.ilog2();
@@ -54,12 +58,12 @@ pub(super) fn folded(
     let mut chain = StepChain::new(to);
     if rank < 2 * extra && rank.is_multiple_of(2) {
         chain.exchange(Some((rank + 1, &mut (0..blocks))), None);
-        chain.exchange(None, Some((rank + 1, &mut (0..blocks), BlockUpdate::Store)));
+        chain.exchange(None, Some((rank + 1, &mut (0..blocks), ReceivedBlockEffect::Store)));
         return;
     }
     let is_paired = rank < 2 * extra;
     if is_paired {
-        chain.exchange(None, Some((rank - 1, &mut (0..blocks), BlockUpdate::Add)));
+        chain.exchange(None, Some((rank - 1, &mut (0..blocks), ReceivedBlockEffect::Add)));
     }
     let me = if is_paired { rank / 2 } else { rank - extra };
     let named = |number: u32| if number < extra { 2 * number + 1 } else { number + extra };

@@ -4,7 +4,7 @@
 //! JPDC 69 (2009), section 4.
 
 use super::allgather_ring::pass_on;
-use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
+use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
 use super::reduce_scatter_ring::add_up;
 use super::trees::StepChain;
 use base::part::Part;
@@ -23,7 +23,7 @@ impl CollectiveAlgorithm for RingAllreduce {
         ranks.into()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let mut chain = StepChain::new(to);
         add_up(rank, ranks, &mut chain);
         pass_on(rank, ranks, rank, &mut chain);

@@ -1,6 +1,6 @@
 //! Allreduce along a binomial tree: a reduce to rank 0, then a broadcast.
 
-use super::kind::{AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, StepReceiver};
+use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
 use super::trees::{RankTree, down, up};
 use base::part::Part;
 
@@ -15,7 +15,7 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 pub(super) struct TreeAllreduce(pub(super) RankTree);
 
 impl CollectiveAlgorithm for TreeAllreduce {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let place = self.0.place(rank, ranks);
         let last = up(&place, 0, &[0], to);
         down(&place, 0, &[0], last, to);

@@ -5,7 +5,8 @@
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 3.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -30,14 +31,14 @@ fn leaving(at: u32, bit: u32, ranks: u32) -> impl Iterator<Item = u64> {
 }
 
 impl CollectiveAlgorithm for BruckAlltoall {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let mut chain = StepChain::new(to);
         let mut bit = 1;
         while bit < ranks {
             let (ahead, behind) = ((rank + bit) % ranks, (rank + ranks - bit) % ranks);
             chain.exchange(
                 Some((ahead, &mut leaving(rank, bit, ranks))),
-                Some((behind, &mut leaving(behind, bit, ranks), BlockUpdate::Store)),
+                Some((behind, &mut leaving(behind, bit, ranks), ReceivedBlockEffect::Store)),
             );
             bit *= 2;
         }

@@ -5,7 +5,8 @@
 //! section 3; n = 1: Hensgen, Finkel, Manber, IJPP 17 (1988).
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepNumber, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect, StepNumber,
 };
 use base::fields::whole;
 use base::part::Part;
@@ -31,7 +32,7 @@ struct DisseminationBarrier {
 }
 
 impl CollectiveAlgorithm for DisseminationBarrier {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let (mut reach, all) = (1_u64, u64::from(ranks));
         let mut heard: Vec<StepNumber> = Vec::new();
         while reach < all {
@@ -41,7 +42,8 @@ impl CollectiveAlgorithm for DisseminationBarrier {
                 let ahead = (u64::from(rank) + distance) % all;
                 let step = to.send(ahead as u32, 0, &mut std::iter::once(0));
                 let behind = (u64::from(rank) + all - distance) % all;
-                let wait = to.recv(behind as u32, 0, &mut std::iter::once(0), BlockUpdate::Add);
+                let wait =
+                    to.recv(behind as u32, 0, &mut std::iter::once(0), ReceivedBlockEffect::Add);
                 for &before in &heard {
                     to.after(step, before);
                     to.after(wait, before);

@@ -9,7 +9,7 @@
 //! large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007, section 3.
 
 use super::kind::{
-    AlgorithmEntry, CollectiveAlgorithm, CollectiveOperation, RootParameters, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation, RootParameters,
 };
 use super::trees::{RankTree, down};
 use base::part::Part;
@@ -29,7 +29,7 @@ struct MulticastBroadcast {
 }
 
 impl CollectiveAlgorithm for MulticastBroadcast {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let star = RankTree::Star.rooted(self.root, rank, ranks);
         let have = down(&star, 0, &[0], None, to);
         // the chain's message is a duplicate: a rank passes on what the multicast brought
@@ -41,7 +41,7 @@ impl CollectiveAlgorithm for MulticastBroadcast {
             }
         }
         if let Some(above) = chain.above {
-            to.recv(above, 1, &mut std::iter::once(0), super::BlockUpdate::Store);
+            to.recv(above, 1, &mut std::iter::once(0), super::ReceivedBlockEffect::Store);
         }
     }
 }

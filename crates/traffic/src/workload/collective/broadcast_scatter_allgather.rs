@@ -5,8 +5,8 @@
 
 use super::allgather_ring::pass_on;
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, RootParameters,
-    StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect, RootParameters,
 };
 use super::trees::{RankTree, StepChain, seen_from};
 use base::part::Part;
@@ -27,7 +27,7 @@ impl CollectiveAlgorithm for ScatterAllgatherBroadcast {
         ranks.into()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let seen = seen_from(self.root, rank, ranks);
         let place = RankTree::Binomial.rooted(self.root, rank, ranks);
         // block b belongs to the rank that is b after the root
@@ -37,7 +37,7 @@ impl CollectiveAlgorithm for ScatterAllgatherBroadcast {
         };
         let mut chain = StepChain::new(to);
         if let Some(above) = place.above {
-            chain.exchange(None, Some((above, &mut blocks(rank), BlockUpdate::Store)));
+            chain.exchange(None, Some((above, &mut blocks(rank), ReceivedBlockEffect::Store)));
         }
         for child in place.below {
             chain.exchange(Some((child, &mut blocks(child))), None);

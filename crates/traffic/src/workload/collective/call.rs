@@ -1,8 +1,8 @@
 //! A collective operation with its number of ranks and parameters, ready to be written.
 
 use super::kind::{
-    AdditionCost, AlgorithmEntry, BlockNumbers, CollectiveAlgorithm, CollectiveOperation,
-    RootParameters, StepReceiver,
+    AdditionCost, AlgorithmEntry, AlgorithmStepSink, BlockNumbers, CollectiveAlgorithm,
+    CollectiveOperation, RootParameters,
 };
 use super::size::CollectiveSize;
 use super::{entry, exchange};
@@ -106,7 +106,7 @@ impl CollectiveCall {
 
     /// An operation over this number of ranks in which no rank does anything.
     pub(in crate::workload) fn nothing(ranks: u32) -> Self {
-        Self::of(EmptyAlgorithm, ranks)
+        Self::of(OmittedCollective, ranks)
     }
 
     /// An operation by an algorithm whose blocks, from rank to rank, have sizes of their own.
@@ -162,7 +162,7 @@ impl CollectiveCall {
         known.map(|(operation, root)| (operation, root, self.bytes))
     }
 
-    pub(in crate::workload) fn tell(&self, rank: u32, to: &mut dyn StepReceiver) {
+    pub(in crate::workload) fn tell(&self, rank: u32, to: &mut dyn AlgorithmStepSink) {
         self.algorithm.tell(rank, self.ranks, to);
     }
 
@@ -181,8 +181,8 @@ impl CollectiveCall {
 }
 
 /// The algorithm of an operation that is left out: no rank sends, receives or waits.
-struct EmptyAlgorithm;
+struct OmittedCollective;
 
-impl CollectiveAlgorithm for EmptyAlgorithm {
-    fn tell(&self, _: u32, _: u32, _: &mut dyn StepReceiver) {}
+impl CollectiveAlgorithm for OmittedCollective {
+    fn tell(&self, _: u32, _: u32, _: &mut dyn AlgorithmStepSink) {}
 }

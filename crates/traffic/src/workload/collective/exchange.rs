@@ -1,7 +1,7 @@
 //! Exchanges of blocks between arbitrary ranks: all at once, or in rounds in which each rank sends
 //! at most one block and receives at most one.
 
-use super::kind::{BlockUpdate, CollectiveAlgorithm, StepNumber, StepReceiver};
+use super::kind::{AlgorithmStepSink, CollectiveAlgorithm, ReceivedBlockEffect, StepNumber};
 use super::trees::StepChain;
 use base::{Stop, Watch};
 
@@ -79,7 +79,7 @@ impl CollectiveAlgorithm for BlockExchange {
         found.map_or(0, |partner| partner.bytes)
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let dense: [Vec<ExchangePartner>; 2];
         let (sent, received) = if let Some(messages) = &self.messages {
             (messages.sent.of(rank), messages.received.of(rank))
@@ -95,7 +95,7 @@ impl CollectiveAlgorithm for BlockExchange {
         };
         if !self.rounds {
             for p in received {
-                to.recv(p.rank, 0, &mut block(p.rank, rank), BlockUpdate::Store);
+                to.recv(p.rank, 0, &mut block(p.rank, rank), ReceivedBlockEffect::Store);
             }
             for p in sent {
                 to.send(p.rank, 0, &mut block(rank, p.rank));
@@ -114,7 +114,7 @@ impl CollectiveAlgorithm for BlockExchange {
             let [leaving, coming] = &mut blocks;
             chain.exchange(
                 out.map(|p| (p.rank, leaving as _)),
-                back.map(|p| (p.rank, coming as _, BlockUpdate::Store)),
+                back.map(|p| (p.rank, coming as _, ReceivedBlockEffect::Store)),
             );
         }
     }

@@ -4,7 +4,8 @@
 //! Source: Sanders, Traeff: Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006, section 2.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::scan_doubling::add_before;
 use super::trees::StepChain;
@@ -20,12 +21,15 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 struct DoublingExscan;
 
 impl CollectiveAlgorithm for DoublingExscan {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let mut chain = StepChain::new(to);
         let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
         let [out, back] = &mut blocks;
         let next = (rank + 1 < ranks).then(|| (rank + 1, out as _));
-        chain.exchange(next, rank.checked_sub(1).map(|r| (r, back as _, BlockUpdate::Store)));
+        chain.exchange(
+            next,
+            rank.checked_sub(1).map(|r| (r, back as _, ReceivedBlockEffect::Store)),
+        );
         if let Some(me) = rank.checked_sub(1) {
             add_before(me, ranks - 1, &mut chain, 1);
         }

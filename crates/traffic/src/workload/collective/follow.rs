@@ -1,7 +1,9 @@
 //! A symbolic execution of collective algorithms, for tests.
 
 use super::call::CollectiveCall;
-use super::kind::{BlockNumbers, BlockUpdate, CollectiveOperation, StepNumber, StepReceiver};
+use super::kind::{
+    AlgorithmStepSink, BlockNumbers, CollectiveOperation, ReceivedBlockEffect, StepNumber,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The contents of a block: the ranks whose blocks were added up in it.
@@ -14,7 +16,7 @@ struct RecordedStep {
     tag: u32,
     blocks: Vec<u64>,
     /// The update by a receive; none for a send.
-    how: Option<BlockUpdate>,
+    how: Option<ReceivedBlockEffect>,
     after: Vec<usize>,
 }
 
@@ -22,7 +24,7 @@ struct RecordedStep {
 #[derive(Debug, Default)]
 struct StepRecorder(Vec<RecordedStep>);
 
-impl StepReceiver for StepRecorder {
+impl AlgorithmStepSink for StepRecorder {
     fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber {
         let (blocks, after) = (blocks.collect(), Vec::new());
         self.0.push(RecordedStep { peer: to, tag, blocks, how: None, after });
@@ -34,7 +36,7 @@ impl StepReceiver for StepRecorder {
         from: u32,
         tag: u32,
         blocks: BlockNumbers<'_>,
-        how: BlockUpdate,
+        how: ReceivedBlockEffect,
     ) -> StepNumber {
         let (blocks, after) = (blocks.collect(), Vec::new());
         self.0.push(RecordedStep { peer: from, tag, blocks, how: Some(how), after });
@@ -53,7 +55,7 @@ type RankStep = (u32, usize);
 type TaggedPair = (u32, u32, u32);
 
 /// The tracking of all blocks through an operation.
-struct BlockTracking<'a> {
+struct CollectiveBlockTracker<'a> {
     operation: CollectiveOperation,
     root: u32,
     ranks: u32,
@@ -78,7 +80,7 @@ pub(super) fn follow(name: &str, call: &CollectiveCall, operation: CollectiveOpe
             listener.0
         })
         .collect();
-    let mut all = BlockTracking {
+    let mut all = CollectiveBlockTracker {
         operation,
         root,
         ranks,
@@ -145,7 +147,7 @@ fn ancestors(steps: &[RecordedStep], step: usize) -> BTreeSet<usize> {
     found
 }
 
-impl BlockTracking<'_> {
+impl CollectiveBlockTracker<'_> {
     /// The contents of a rank's blocks once these of its steps are done; steps are ascending.
     fn memory(&mut self, rank: u32, steps: &[usize]) -> BTreeMap<u64, BlockContents> {
         let mut held = self.initial(rank);
@@ -153,7 +155,7 @@ impl BlockTracking<'_> {
             let Some(how) = self.recorded[rank as usize][step].how else { continue };
             let (sender, send) = self.partner[&(rank, step)];
             for (block, value) in self.content(sender, send) {
-                if how == BlockUpdate::Store {
+                if how == ReceivedBlockEffect::Store {
                     held.insert(block, value);
                     continue;
                 }

@@ -43,7 +43,7 @@ pub enum CollectiveOperation {
 
 /// The effect of a received block on the rank's block of the same number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BlockUpdate {
+pub enum ReceivedBlockEffect {
     /// The received block replaces it.
     Store,
     /// The received block is added to it.
@@ -59,7 +59,7 @@ pub type StepNumber = u32;
 pub type BlockNumbers<'a> = &'a mut dyn Iterator<Item = u64>;
 
 /// A receiver of the steps of a rank's algorithm, one by one.
-pub trait StepReceiver {
+pub trait AlgorithmStepSink {
     /// Sends blocks with the contents that the steps before have made: those that this one depends
     /// on, directly or indirectly. Receives of other steps do not affect it.
     fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber;
@@ -71,7 +71,7 @@ pub trait StepReceiver {
         from: u32,
         tag: u32,
         blocks: BlockNumbers<'_>,
-        how: BlockUpdate,
+        how: ReceivedBlockEffect,
     ) -> StepNumber;
 
     /// Makes `step` wait for the end of `before`.
@@ -103,7 +103,7 @@ pub trait CollectiveAlgorithm: Send + Sync {
     }
 
     /// Passes the steps of `rank` to `to`.
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver);
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink);
 }
 
 /// An algorithm, or the reason why it cannot be made.

@@ -30,8 +30,8 @@ pub(super) use alone::alone;
 pub use call::CollectiveCall;
 pub use choice::{AlgorithmChoice, AllgatherChoice, AllreduceChoice};
 pub use kind::{
-    AlgorithmEntry, BlockNumbers, BlockUpdate, CollectiveAlgorithm, CollectiveOperation,
-    StepNumber, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, BlockNumbers, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect, StepNumber,
 };
 
 use base::Refusal;

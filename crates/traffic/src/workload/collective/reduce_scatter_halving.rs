@@ -4,7 +4,8 @@
 //! IJHPCA 19 (2005), section 4.3.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -30,7 +31,7 @@ impl CollectiveAlgorithm for HalvingReduceScatter {
         power_of_two(ranks)
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         halve(rank, ranks, &mut StepChain::new(to), |r| r);
     }
 }
@@ -49,7 +50,7 @@ pub(super) fn halve(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl 
         let blocks = |of: u32| (of / half * half..of / half * half + half).map(u64::from);
         chain.exchange(
             Some((named(partner), &mut blocks(partner))),
-            Some((named(partner), &mut blocks(me), BlockUpdate::Add)),
+            Some((named(partner), &mut blocks(me), ReceivedBlockEffect::Add)),
         );
         half /= 2;
     }

@@ -5,7 +5,8 @@
 //! IJHPCA 19 (2005), the pairwise exchange of reduce-scatter for long messages.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -24,13 +25,13 @@ impl CollectiveAlgorithm for PairwiseReduceScatter {
         ranks.into()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let mut chain = StepChain::new(to);
         for round in 1..ranks {
             let (ahead, behind) = ((rank + round) % ranks, (rank + ranks - round) % ranks);
             chain.exchange(
                 Some((ahead, &mut std::iter::once(u64::from(ahead)))),
-                Some((behind, &mut std::iter::once(u64::from(rank)), BlockUpdate::Add)),
+                Some((behind, &mut std::iter::once(u64::from(rank)), ReceivedBlockEffect::Add)),
             );
         }
     }

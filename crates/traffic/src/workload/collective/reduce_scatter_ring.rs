@@ -4,7 +4,8 @@
 //! JPDC 69 (2009), section 4.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -23,7 +24,7 @@ impl CollectiveAlgorithm for RingReduceScatter {
         ranks.into()
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         add_up(rank, ranks, &mut StepChain::new(to));
     }
 }
@@ -35,7 +36,7 @@ pub(super) fn add_up(rank: u32, ranks: u32, chain: &mut StepChain<'_>) {
         let block = |back: u32| std::iter::once(u64::from((rank + 2 * ranks - back) % ranks));
         chain.exchange(
             Some((next, &mut block(round))),
-            Some((before, &mut block(round + 1), BlockUpdate::Add)),
+            Some((before, &mut block(round + 1), ReceivedBlockEffect::Add)),
         );
     }
 }

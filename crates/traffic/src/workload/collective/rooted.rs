@@ -2,7 +2,8 @@
 //! segment, or a block for every rank does.
 
 use super::kind::{
-    AlgorithmResult, BlockUpdate, CollectiveAlgorithm, RootParameters, RootRank, StepReceiver,
+    AlgorithmResult, AlgorithmStepSink, CollectiveAlgorithm, ReceivedBlockEffect, RootParameters,
+    RootRank,
 };
 use super::trees::{RankTree, StepChain, down, seen_from, up};
 use crate::workload::WorkloadRequest;
@@ -66,7 +67,7 @@ impl CollectiveAlgorithm for TreeAlgorithm {
         self.segments
     }
 
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let place = self.tree.rooted(self.root, rank, ranks);
         if matches!(self.what, TreeOperation::Broadcast | TreeOperation::Reduce) {
             for segment in 0..self.segments {
@@ -87,7 +88,7 @@ impl CollectiveAlgorithm for TreeAlgorithm {
         if self.what == TreeOperation::Gather {
             let mut came = Vec::new();
             for &child in place.below.iter().rev() {
-                came.push(to.recv(child, 0, &mut blocks(child), BlockUpdate::Store));
+                came.push(to.recv(child, 0, &mut blocks(child), ReceivedBlockEffect::Store));
             }
             if let Some(above) = place.above {
                 let step = to.send(above, 0, &mut blocks(rank));
@@ -99,7 +100,7 @@ impl CollectiveAlgorithm for TreeAlgorithm {
         }
         let mut chain = StepChain::new(to);
         if let Some(above) = place.above {
-            chain.exchange(None, Some((above, &mut blocks(rank), BlockUpdate::Store)));
+            chain.exchange(None, Some((above, &mut blocks(rank), ReceivedBlockEffect::Store)));
         }
         for child in place.below {
             chain.exchange(Some((child, &mut blocks(child))), None);

@@ -4,7 +4,8 @@
 //! sums".
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -19,7 +20,7 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 struct DoublingScan;
 
 impl CollectiveAlgorithm for DoublingScan {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         add_before(rank, ranks, &mut StepChain::new(to), 0);
     }
 }
@@ -32,7 +33,8 @@ pub(super) fn add_before(me: u32, ranks: u32, chain: &mut StepChain<'_>, first: 
         let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
         let [out, back] = &mut blocks;
         let ahead = (apart < ranks - me).then(|| (me + apart + first, out as _));
-        let behind = me.checked_sub(apart).map(|r| (r + first, back as _, BlockUpdate::Add));
+        let behind =
+            me.checked_sub(apart).map(|r| (r + first, back as _, ReceivedBlockEffect::Add));
         chain.exchange(ahead, behind);
         apart = apart.saturating_mul(2);
     }

@@ -3,7 +3,8 @@
 //! Source: Open MPI, `ompi/mca/coll/base/coll_base_scan.c`, the linear algorithm.
 
 use super::kind::{
-    AlgorithmEntry, BlockUpdate, CollectiveAlgorithm, CollectiveOperation, StepReceiver,
+    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    ReceivedBlockEffect,
 };
 use super::trees::StepChain;
 use base::part::Part;
@@ -18,11 +19,11 @@ pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
 struct LinearScan;
 
 impl CollectiveAlgorithm for LinearScan {
-    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn StepReceiver) {
+    fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
         let mut chain = StepChain::new(to);
         let block = || std::iter::once(0_u64);
         if let Some(before) = rank.checked_sub(1) {
-            chain.exchange(None, Some((before, &mut block(), BlockUpdate::Add)));
+            chain.exchange(None, Some((before, &mut block(), ReceivedBlockEffect::Add)));
         }
         if rank + 1 < ranks {
             chain.exchange(Some((rank + 1, &mut block())), None);

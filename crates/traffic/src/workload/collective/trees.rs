@@ -1,6 +1,6 @@
 //! Trees of ranks, and the steps that several algorithms have along them.
 
-use super::kind::{BlockUpdate, StepNumber, StepReceiver};
+use super::kind::{AlgorithmStepSink, ReceivedBlockEffect, StepNumber};
 
 /// The number of a rank if ranks are counted from the root on, modulo `ranks`.
 pub(super) fn seen_from(root: u32, rank: u32, ranks: u32) -> u32 {
@@ -10,12 +10,12 @@ pub(super) fn seen_from(root: u32, rank: u32, ranks: u32) -> u32 {
 /// The position of a rank in a tree: its parent, and its children in the order in which they are
 /// sent to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct TreePlace {
+pub(super) struct RankTreePosition {
     pub(super) above: Option<u32>,
     pub(super) below: Vec<u32>,
 }
 
-impl TreePlace {
+impl RankTreePosition {
     /// The same position in a tree whose ranks are counted from `root` on.
     pub(super) fn turned(self, root: u32, ranks: u32) -> Self {
         let turn = |r: u32| (r + root) % ranks;
@@ -39,33 +39,34 @@ pub(super) enum RankTree {
 
 impl RankTree {
     /// The position of `rank` in the tree.
-    pub(super) fn place(self, rank: u32, ranks: u32) -> TreePlace {
+    pub(super) fn place(self, rank: u32, ranks: u32) -> RankTreePosition {
         let inner = rank.checked_sub(1);
         let wide = |all: &[u64]| -> Vec<u32> {
             all.iter().filter(|&&c| c < ranks.into()).map(|&c| c as u32).collect()
         };
         let next = u64::from(rank) + 1;
         match self {
-            Self::Binary => {
-                TreePlace { above: inner.map(|r| r / 2), below: wide(&[2 * next - 1, 2 * next]) }
-            }
+            Self::Binary => RankTreePosition {
+                above: inner.map(|r| r / 2),
+                below: wide(&[2 * next - 1, 2 * next]),
+            },
             Self::Binomial => {
                 let all = ranks.next_power_of_two();
                 let lowest = if rank == 0 { all } else { 1 << rank.trailing_zeros() };
                 let bits = (0..lowest.ilog2()).rev().map(|bit| u64::from(rank) + (1 << bit));
                 let below = wide(&bits.collect::<Vec<u64>>());
-                TreePlace { above: inner.map(|less| rank & less), below }
+                RankTreePosition { above: inner.map(|less| rank & less), below }
             }
-            Self::Chain => TreePlace { above: inner, below: wide(&[next]) },
+            Self::Chain => RankTreePosition { above: inner, below: wide(&[next]) },
             Self::Star => {
                 let below = if rank == 0 { (1..ranks).collect() } else { Vec::new() };
-                TreePlace { above: inner.map(|_| 0), below }
+                RankTreePosition { above: inner.map(|_| 0), below }
             }
         }
     }
 
     /// The position of `rank` in the tree whose root is `root`, from which ranks are counted on.
-    pub(super) fn rooted(self, root: u32, rank: u32, ranks: u32) -> TreePlace {
+    pub(super) fn rooted(self, root: u32, rank: u32, ranks: u32) -> RankTreePosition {
         self.place(seen_from(root, rank, ranks), ranks).turned(root, ranks)
     }
 
@@ -85,15 +86,15 @@ impl RankTree {
 /// Adds the steps in which a rank receives blocks from its parent and passes them on; all wait for
 /// `first`. Returns the receive; at the root, `first`.
 pub(super) fn down(
-    place: &TreePlace,
+    place: &RankTreePosition,
     tag: u32,
     blocks: &[u64],
     first: Option<StepNumber>,
-    to: &mut dyn StepReceiver,
+    to: &mut dyn AlgorithmStepSink,
 ) -> Option<StepNumber> {
     let mut have = first;
     if let Some(above) = place.above {
-        let step = to.recv(above, tag, &mut blocks.iter().copied(), BlockUpdate::Store);
+        let step = to.recv(above, tag, &mut blocks.iter().copied(), ReceivedBlockEffect::Store);
         if let Some(first) = first {
             to.after(step, first);
         }
@@ -111,14 +112,14 @@ pub(super) fn down(
 /// Adds the steps in which a rank adds the blocks of its children to its own, the smallest subtree
 /// first, and sends the sum to its parent. Returns the last step.
 pub(super) fn up(
-    place: &TreePlace,
+    place: &RankTreePosition,
     tag: u32,
     blocks: &[u64],
-    to: &mut dyn StepReceiver,
+    to: &mut dyn AlgorithmStepSink,
 ) -> Option<StepNumber> {
     let mut last = None;
     for &child in place.below.iter().rev() {
-        let step = to.recv(child, tag, &mut blocks.iter().copied(), BlockUpdate::Add);
+        let step = to.recv(child, tag, &mut blocks.iter().copied(), ReceivedBlockEffect::Add);
         if let Some(last) = last {
             to.after(step, last);
         }
@@ -136,12 +137,12 @@ pub(super) fn up(
 
 /// A chain of steps, each of which waits for the one before.
 pub(super) struct StepChain<'a> {
-    pub(super) to: &'a mut dyn StepReceiver,
+    pub(super) to: &'a mut dyn AlgorithmStepSink,
     pub(super) last: Vec<StepNumber>,
 }
 
 impl<'a> StepChain<'a> {
-    pub(super) fn new(to: &'a mut dyn StepReceiver) -> Self {
+    pub(super) fn new(to: &'a mut dyn AlgorithmStepSink) -> Self {
         Self { to, last: Vec::new() }
     }
 
@@ -150,7 +151,7 @@ impl<'a> StepChain<'a> {
     pub(super) fn exchange(
         &mut self,
         send: Option<(u32, &mut dyn Iterator<Item = u64>)>,
-        recv: Option<(u32, &mut dyn Iterator<Item = u64>, BlockUpdate)>,
+        recv: Option<(u32, &mut dyn Iterator<Item = u64>, ReceivedBlockEffect)>,
     ) {
         let mut now = Vec::new();
         if let Some((to, blocks)) = send {

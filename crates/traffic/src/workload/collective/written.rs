@@ -1,9 +1,9 @@
 //! The writer of a collective operation as operations of a schedule.
 
 use super::call::CollectiveCall;
-use super::kind::{BlockNumbers, BlockUpdate, StepNumber, StepReceiver};
+use super::kind::{AlgorithmStepSink, BlockNumbers, ReceivedBlockEffect, StepNumber};
 use crate::workload::script::RankScript;
-use crate::workload::{JoinedOperation, Op};
+use crate::workload::{Op, UnexpandedCollective};
 
 impl RankScript<'_> {
     /// Writes the part of rank number `me` in a collective operation; `named` maps the numbers in
@@ -18,7 +18,7 @@ impl RankScript<'_> {
     ) -> Vec<u32> {
         if let Some((operation, root, bytes)) = call.uniform() {
             let root = named(root);
-            let what = |op| JoinedOperation { op, operation, root, bytes, meeting: tag };
+            let what = |op| UnexpandedCollective { op, operation, root, bytes, meeting: tag };
             if let Some(op) = self.joined_as_one(call.ranks(), after, what) {
                 return vec![op];
             }
@@ -81,7 +81,7 @@ impl<'w, 's> OperationWriter<'w, 's> {
     }
 }
 
-impl StepReceiver for OperationWriter<'_, '_> {
+impl AlgorithmStepSink for OperationWriter<'_, '_> {
     fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber {
         let size = self.call.size(blocks);
         self.add(Op::send(size, (self.named)(to), self.tag + tag))
@@ -92,12 +92,12 @@ impl StepReceiver for OperationWriter<'_, '_> {
         from: u32,
         tag: u32,
         blocks: BlockNumbers<'_>,
-        how: BlockUpdate,
+        how: ReceivedBlockEffect,
     ) -> StepNumber {
         let size = self.call.size(blocks);
         let step = self.add(Op::recv(size, (self.named)(from), self.tag + tag));
         let work = u128::from(size) * u128::from(self.call.add_ns_per_kib);
-        if how == BlockUpdate::Store || work == 0 {
+        if how == ReceivedBlockEffect::Store || work == 0 {
             return step;
         }
         let sum = self.add(Op::calc(work.div_ceil(1024) as u64));

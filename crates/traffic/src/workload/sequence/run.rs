@@ -1,7 +1,7 @@
 //! The nominal run of a schedule, which determines the order of each rank's operations.
 
 use super::matching::MessageMatching;
-use crate::workload::{ANY, JoinedOperation, OperationKind, Schedule};
+use crate::workload::{ANY, OperationKind, Schedule, UnexpandedCollective};
 use base::{Refusal, Stop, Watch};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
@@ -31,7 +31,7 @@ struct RunningRank {
 /// The nominal run of a schedule, in which every operation begins in its turn.
 struct SequenceRun<'a> {
     of: &'a Schedule,
-    joined: HashMap<u32, JoinedOperation>,
+    joined: HashMap<u32, UnexpandedCollective>,
     ranks: Vec<RunningRank>,
     /// For each operation, the number of dependencies that it still waits for.
     left: Vec<u32>,
@@ -53,7 +53,7 @@ struct SequenceRun<'a> {
 /// Determines the order in which each rank begins its operations.
 pub(super) fn order(
     of: &Schedule,
-    joined: &[JoinedOperation],
+    joined: &[UnexpandedCollective],
     watch: &dyn Watch,
 ) -> Result<Vec<u32>, Stop> {
     let mut run = SequenceRun {

@@ -3,7 +3,7 @@
 
 use super::{ProgramStep, sequence};
 use crate::workload::collective::CollectiveOperation;
-use crate::workload::{ANY, JoinedOperation, Op, OperationKind, Schedule, ScheduleBuilder};
+use crate::workload::{ANY, Op, OperationKind, Schedule, ScheduleBuilder, UnexpandedCollective};
 use base::Quiet;
 use base::seed::Stream;
 use proptest::prelude::*;
@@ -57,12 +57,12 @@ fn waits(of: &Schedule) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
 
 /// The messages that have begun at their sender, and at their receiver, by tag.
 #[derive(Default)]
-struct BegunMessages {
+struct StartedMessages {
     sent: BTreeSet<u32>,
     received: BTreeSet<u32>,
 }
 
-impl BegunMessages {
+impl StartedMessages {
     fn begin(&mut self, op: &Op) {
         let side = if op.kind == OperationKind::Send { &mut self.sent } else { &mut self.received };
         side.insert(op.tag);
@@ -78,10 +78,10 @@ impl BegunMessages {
 /// receivers.
 fn schedule_ends(of: &Schedule, limit: u64) -> bool {
     let (ends, starts) = waits(of);
-    let mut met = BegunMessages::default();
+    let mut met = StartedMessages::default();
     let mut begun: BTreeSet<u32> = BTreeSet::new();
     loop {
-        let over = |op: &u32, met: &BegunMessages, begun: &BTreeSet<u32>| {
+        let over = |op: &u32, met: &StartedMessages, begun: &BTreeSet<u32>| {
             let it = &of.ops()[*op as usize];
             begun.contains(op) && (it.kind == OperationKind::Calc || met.is_over(it, limit))
         };
@@ -105,7 +105,7 @@ fn schedule_ends(of: &Schedule, limit: u64) -> bool {
 
 /// Whether the programs end without a deadlock.
 fn programs_end(of: &Schedule, programs: &[Vec<ProgramStep>], limit: u64) -> bool {
-    let mut met = BegunMessages::default();
+    let mut met = StartedMessages::default();
     let mut at = vec![0; programs.len()];
     loop {
         let before = at.clone();
@@ -262,7 +262,7 @@ fn a_rank_does_not_wait_for_a_late_message_first() {
 }
 
 /// Rank 0 answers a message, and both ranks meet; with `late`, rank 1 meets only after the answer.
-fn answered(late: bool) -> (Schedule, Vec<JoinedOperation>) {
+fn answered(late: bool) -> (Schedule, Vec<UnexpandedCollective>) {
     let mut all = ScheduleBuilder::new(2);
     {
         let mut zero = all.rank();
@@ -280,7 +280,7 @@ fn answered(late: bool) -> (Schedule, Vec<JoinedOperation>) {
             one.require(meets, answered).expect("it fits");
         }
     }
-    let joined = |op| JoinedOperation {
+    let joined = |op| UnexpandedCollective {
         op,
         operation: CollectiveOperation::Barrier,
         root: 0,

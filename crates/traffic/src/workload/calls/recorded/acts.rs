@@ -1,8 +1,10 @@
 //! The recorded events of every process as acts: groups get numbers that are common to all
 //! processes, and operations are found by the calls that complete them.
 
-use super::super::meeting::{CallMismatch, MeetingCaller, MeetingKind, RankMeeting};
-use super::super::{CommunicatorShape, JointCall, NamedCommunicator};
+use super::super::meeting::{
+    CallMismatch, CollectiveCaller, CollectiveMeeting, CollectiveMeetingKind,
+};
+use super::super::{CommunicatorMembership, NamedCommunicator, TracedCollectiveCall};
 use super::{
     CallEvent, CallRecording, CompletedOperation, GroupMembers, OperationNumber, OperationStart,
     RecordedEvent, RecordedMessage,
@@ -12,9 +14,9 @@ use std::collections::HashMap;
 
 /// The action of a recorded act.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum ActionKind {
+pub(super) enum RecordedActionKind {
     Nothing,
-    Message(RecordedWire),
+    Message(ResolvedMessage),
     /// A collective operation: the index of the meeting, and the rank in it.
     Meets(u32, u32),
     /// A neighbour exchange, by its index.
@@ -33,7 +35,7 @@ pub(super) enum ActionKind {
 
 /// A message whose group number is common to all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct RecordedWire {
+pub(super) struct ResolvedMessage {
     pub(super) is_send: bool,
     pub(super) group: u32,
     pub(super) peer: Option<u32>,
@@ -43,11 +45,11 @@ pub(super) struct RecordedWire {
 
 /// An act of a process: one thing that it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RecordedOperation {
+pub(super) struct RecordedAction {
     pub(super) thread: u8,
     /// Time of computation of the thread since its last act, ns.
     pub(super) gap_ns: u64,
-    pub(super) does: ActionKind,
+    pub(super) does: RecordedActionKind,
     /// Whether the next act of the thread waits for the end of this one.
     pub(super) waits: bool,
 }
@@ -66,18 +68,18 @@ pub(super) struct WindowTransfer {
 /// A neighbour exchange: for each member of the group, by its rank there, the members that it sends
 /// to and the bytes.
 #[derive(Debug)]
-pub(super) struct ExchangeRows {
+pub(super) struct NeighbourExchange {
     pub(super) group: u32,
     pub(super) rows: HashMap<u32, Vec<(u32, u64)>>,
 }
 
 /// The acts of all processes, and what they refer to.
 #[derive(Debug, Default)]
-pub(super) struct RecordedOperations {
-    pub(super) acts: Vec<Vec<RecordedOperation>>,
+pub(super) struct RecordedActionLists {
+    pub(super) acts: Vec<Vec<RecordedAction>>,
     pub(super) groups: Vec<Vec<u32>>,
-    pub(super) meetings: Vec<RankMeeting>,
-    pub(super) exchanges: Vec<ExchangeRows>,
+    pub(super) meetings: Vec<CollectiveMeeting>,
+    pub(super) exchanges: Vec<NeighbourExchange>,
     pub(super) transfers: Vec<WindowTransfer>,
     /// The ranks whose recording ends before `MPI_Finalize`.
     pub(super) cut: Vec<u32>,
@@ -98,7 +100,7 @@ struct EventWalker<'a> {
     operations: HashMap<OperationNumber, u32>,
     /// For each window, the transfers that are not known to be complete: their acts and targets.
     moving: HashMap<u32, Vec<(u32, u32)>>,
-    acts: Vec<RecordedOperation>,
+    acts: Vec<RecordedAction>,
     /// The time at which each thread returned from its last call, ns.
     left_ns: HashMap<u8, u64>,
     gaps_ns: HashMap<u8, u64>,
@@ -117,8 +119,8 @@ fn place(recording: &CallRecording, rank: u32, event: usize) -> String {
 /// # Errors
 /// With files and bytes, when ranks of a communicator call different operations, or an event refers
 /// to something that does not exist.
-pub(super) fn acts(recording: &CallRecording) -> Result<RecordedOperations, Refusal> {
-    let mut all = RecordedOperations::default();
+pub(super) fn acts(recording: &CallRecording) -> Result<RecordedActionLists, Refusal> {
+    let mut all = RecordedActionLists::default();
     for (rank, process) in (0..).zip(&recording.processes) {
         let Some(first) = process.events.first() else {
             all.cut.push(rank);
@@ -145,7 +147,7 @@ pub(super) fn acts(recording: &CallRecording) -> Result<RecordedOperations, Refu
     Ok(all)
 }
 
-impl RecordedOperations {
+impl RecordedActionLists {
     fn event(
         &mut self,
         recording: &CallRecording,
@@ -153,22 +155,25 @@ impl RecordedOperations {
     ) -> Result<(), Refusal> {
         match &walker.event.what {
             CallEvent::Begins | CallEvent::Waits | CallEvent::Ends | CallEvent::Polls => {
-                walker.act(ActionKind::Nothing, true);
+                walker.act(RecordedActionKind::Nothing, true);
             }
             CallEvent::Aborts(code) => {
                 self.aborted.get_or_insert((walker.rank, *code));
-                walker.act(ActionKind::Nothing, true);
+                walker.act(RecordedActionKind::Nothing, true);
             }
-            CallEvent::ThreadEnds => walker.act(ActionKind::ThreadEnds, true),
+            CallEvent::ThreadEnds => walker.act(RecordedActionKind::ThreadEnds, true),
             CallEvent::Group(number, members) => self.group(walker, *number, members),
             CallEvent::Send(message, later) => walker.message(message, true, *later)?,
             CallEvent::Recv(message, later) => walker.message(message, false, *later)?,
             CallEvent::Joint(begun, operation, root, sizes) => {
                 let group = walker.group(begun.group)?;
-                let comm =
-                    NamedCommunicator { handle: begun.group, shape: CommunicatorShape::Unsaid };
+                let comm = NamedCommunicator {
+                    handle: begun.group,
+                    shape: CommunicatorMembership::Unsaid,
+                };
                 let sizes = sizes.clone();
-                let joint = JointCall { comm, operation: *operation, root: *root, sizes };
+                let joint =
+                    TracedCollectiveCall { comm, operation: *operation, root: *root, sizes };
                 self.join(recording, walker, group, *begun, &joint)?;
             }
             CallEvent::Exchange(begun, sent) => {
@@ -176,11 +181,11 @@ impl RecordedOperations {
                 let key = (group, walker.next_joined(group));
                 let exchanges = &mut self.exchanges;
                 let number = *self.exchanged.entry(key).or_insert_with(|| {
-                    exchanges.push(ExchangeRows { group, rows: HashMap::new() });
+                    exchanges.push(NeighbourExchange { group, rows: HashMap::new() });
                     exchanges.len() as u32 - 1
                 });
                 self.exchanges[number as usize].rows.insert(walker.rank, sent.clone());
-                walker.begin(*begun, ActionKind::Exchanges(number));
+                walker.begin(*begun, RecordedActionKind::Exchanges(number));
             }
             CallEvent::Transfer(begun, target, out, back) => {
                 let window = walker.group(begun.group)?;
@@ -195,12 +200,13 @@ impl RecordedOperations {
                 });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
-                walker.begin(*begun, ActionKind::Transfers(self.transfers.len() as u32 - 1));
+                walker
+                    .begin(*begun, RecordedActionKind::Transfers(self.transfers.len() as u32 - 1));
             }
             CallEvent::Awaits(completed) => walker.completed(completed),
             CallEvent::Probes(group, source, tag) => {
                 let group = walker.group(*group)?;
-                walker.act(ActionKind::Probes(group, *source, *tag), true);
+                walker.act(RecordedActionKind::Probes(group, *source, *tag), true);
             }
             CallEvent::Syncs(window, target, is_fence) => {
                 walker.sync(*window, *target, *is_fence)?;
@@ -232,7 +238,7 @@ impl RecordedOperations {
         walker: &mut EventWalker<'_>,
         group: u32,
         begun: OperationStart,
-        joint: &JointCall,
+        joint: &TracedCollectiveCall,
     ) -> Result<(), Refusal> {
         let members = &self.groups[group as usize];
         let size = members.len() as u32;
@@ -240,22 +246,22 @@ impl RecordedOperations {
         let Some(me) = me.filter(|_| joint.root.is_none_or(|root| root < size)) else {
             return Err(Refusal::new("", "a rank outside of the communicator", "a whole record"));
         };
-        let who = MeetingCaller { rank: walker.rank, call: walker.at };
-        let kind = MeetingKind::Operation(joint.operation, joint.root, begun.later);
+        let who = CollectiveCaller { rank: walker.rank, call: walker.at };
+        let kind = CollectiveMeetingKind::Operation(joint.operation, joint.root, begun.later);
         let key = (group, walker.next_joined(group));
         let meetings = &mut self.meetings;
         let number = *self.met.entry(key).or_insert_with(|| {
-            meetings.push(RankMeeting::new(group, size, kind, who));
+            meetings.push(CollectiveMeeting::new(group, size, kind, who));
             meetings.len() as u32 - 1
         });
         let meeting = &mut self.meetings[number as usize];
         let first = meeting.first;
         meeting.join(me as u32, joint, begun.later).map_err(|CallMismatch { here, there }| {
-            let place = |who: MeetingCaller| place(recording, who.rank, who.call);
+            let place = |who: CollectiveCaller| place(recording, who.rank, who.call);
             let why = format!("it has {here}, where {} has {there}", place(first));
             Refusal::new(place(who), why, "the same at all ranks of the communicator")
         })?;
-        walker.begin(begun, ActionKind::Meets(number, me as u32));
+        walker.begin(begun, RecordedActionKind::Meets(number, me as u32));
         Ok(())
     }
 }
@@ -294,13 +300,13 @@ impl<'a> EventWalker<'a> {
         }
     }
 
-    fn act(&mut self, does: ActionKind, waits: bool) {
+    fn act(&mut self, does: RecordedActionKind, waits: bool) {
         let thread = self.event.thread;
         let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
-        self.acts.push(RecordedOperation { thread, gap_ns, does, waits });
+        self.acts.push(RecordedAction { thread, gap_ns, does, waits });
     }
 
-    fn begin(&mut self, begun: OperationStart, does: ActionKind) {
+    fn begin(&mut self, begun: OperationStart, does: RecordedActionKind) {
         self.operations.insert(begun.number, self.acts.len() as u32);
         self.act(does, !begun.later);
     }
@@ -320,8 +326,11 @@ impl<'a> EventWalker<'a> {
     fn message(&mut self, it: &RecordedMessage, is_send: bool, later: bool) -> Result<(), Refusal> {
         let group = self.group(it.group)?;
         let RecordedMessage { number, peer, tag, bytes, .. } = *it;
-        let wire = RecordedWire { is_send, group, peer, tag, bytes };
-        self.begin(OperationStart { number, group: it.group, later }, ActionKind::Message(wire));
+        let wire = ResolvedMessage { is_send, group, peer, tag, bytes };
+        self.begin(
+            OperationStart { number, group: it.group, later },
+            RecordedActionKind::Message(wire),
+        );
         Ok(())
     }
 
@@ -334,15 +343,15 @@ impl<'a> EventWalker<'a> {
             let Some(&act) = self.operations.get(&number) else { continue };
             let does = &mut self.acts[act as usize].does;
             match (*one, does) {
-                (CompletedOperation::From(_, source, tag), ActionKind::Message(wire)) => {
+                (CompletedOperation::From(_, source, tag), RecordedActionKind::Message(wire)) => {
                     (wire.peer, wire.tag) = (Some(source), Some(tag));
                 }
-                (CompletedOperation::Cancelled(_), does) => *does = ActionKind::Nothing,
+                (CompletedOperation::Cancelled(_), does) => *does = RecordedActionKind::Nothing,
                 _ => {}
             }
             awaited.push(act);
         }
-        self.act(ActionKind::Awaits(awaited), true);
+        self.act(RecordedActionKind::Awaits(awaited), true);
     }
 
     fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
@@ -351,12 +360,12 @@ impl<'a> EventWalker<'a> {
         let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
         *moving = left;
         let done: Vec<(u32, u32)> = done;
-        self.act(ActionKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
+        self.act(RecordedActionKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
         if is_fence {
             let epoch = self.fences.entry(window).or_insert(0);
             *epoch += 1;
             let ended = *epoch - 1;
-            self.act(ActionKind::Fences(window, ended), true);
+            self.act(RecordedActionKind::Fences(window, ended), true);
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
 //! Matching of recorded receives and messages: those with the same sender, receiver, communicator
 //! and tag match in order.
 
-use super::acts::{ActionKind, RecordedOperation, RecordedOperations, RecordedWire};
+use super::acts::{RecordedAction, RecordedActionKind, RecordedActionLists, ResolvedMessage};
 use std::collections::{BTreeMap, HashMap};
 
 /// The number of sends and receives that are left out because their other end does not exist.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct LostMessages {
+pub(super) struct UnmatchedMessageCount {
     pub(super) sends: u64,
     pub(super) receives: u64,
 }
@@ -14,7 +14,7 @@ pub(super) struct LostMessages {
 /// The key of a queue of messages: sender, receiver, group and tag.
 type ChannelKey = (u32, u32, u32, u32);
 
-fn key(rank: u32, wire: &RecordedWire) -> Option<ChannelKey> {
+fn key(rank: u32, wire: &ResolvedMessage) -> Option<ChannelKey> {
     let (peer, tag) = (wire.peer?, wire.tag?);
     let (from, to) = if wire.is_send { (rank, peer) } else { (peer, rank) };
     Some((from, to, wire.group, tag))
@@ -22,32 +22,33 @@ fn key(rank: u32, wire: &RecordedWire) -> Option<ChannelKey> {
 
 /// Gives every receive the bytes of its message, and removes sends and receives without another
 /// end. A probe becomes the receive of the message that it found. O(acts log).
-pub(super) fn matched(all: &mut RecordedOperations) -> LostMessages {
+pub(super) fn matched(all: &mut RecordedActionLists) -> UnmatchedMessageCount {
     let mut sides: BTreeMap<ChannelKey, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
-    let mut lost = LostMessages::default();
+    let mut lost = UnmatchedMessageCount::default();
     for (rank, acts) in (0..).zip(&mut all.acts) {
         for (at, act) in (0..).zip(acts) {
-            let ActionKind::Message(wire) = &act.does else { continue };
+            let RecordedActionKind::Message(wire) = &act.does else { continue };
             if let Some(key) = key(rank, wire) {
                 sides.entry(key).or_default()[usize::from(wire.is_send)].push((rank, at));
             } else {
                 lost.receives += 1;
-                act.does = ActionKind::Nothing;
+                act.does = RecordedActionKind::Nothing;
             }
         }
     }
     for [receives, sends] in sides.into_values() {
         let both = receives.len().min(sends.len());
         for (receive, send) in receives.iter().zip(&sends) {
-            let ActionKind::Message(RecordedWire { bytes, .. }) = act(all, *send).does else {
+            let RecordedActionKind::Message(ResolvedMessage { bytes, .. }) = act(all, *send).does
+            else {
                 continue;
             };
-            if let ActionKind::Message(wire) = &mut act(all, *receive).does {
+            if let RecordedActionKind::Message(wire) = &mut act(all, *receive).does {
                 wire.bytes = bytes;
             }
         }
         for &at in receives[both..].iter().chain(&sends[both..]) {
-            act(all, at).does = ActionKind::Nothing;
+            act(all, at).does = RecordedActionKind::Nothing;
         }
         lost.receives += (receives.len() - both) as u64;
         lost.sends += (sends.len() - both) as u64;
@@ -58,19 +59,19 @@ pub(super) fn matched(all: &mut RecordedOperations) -> LostMessages {
     lost
 }
 
-fn act(all: &mut RecordedOperations, (rank, at): (u32, u32)) -> &mut RecordedOperation {
+fn act(all: &mut RecordedActionLists, (rank, at): (u32, u32)) -> &mut RecordedAction {
     &mut all.acts[rank as usize][at as usize]
 }
 
 /// Turns every probe of a process into the receive of its message, for which the process waits.
-fn probed(rank: u32, acts: &mut [RecordedOperation]) {
-    if !acts.iter().any(|act| matches!(act.does, ActionKind::Probes(..))) {
+fn probed(rank: u32, acts: &mut [RecordedAction]) {
+    if !acts.iter().any(|act| matches!(act.does, RecordedActionKind::Probes(..))) {
         return;
     }
     // for each key, the receives from the last to the first; a probe takes them from the end
     let mut receives: HashMap<ChannelKey, Vec<usize>> = HashMap::new();
     for (at, act) in acts.iter().enumerate().rev() {
-        if let ActionKind::Message(wire) = &act.does
+        if let RecordedActionKind::Message(wire) = &act.does
             && !wire.is_send
             && let Some(key) = key(rank, wire)
         {
@@ -79,8 +80,8 @@ fn probed(rank: u32, acts: &mut [RecordedOperation]) {
     }
     let mut taken: HashMap<ChannelKey, usize> = HashMap::new();
     for at in 0..acts.len() {
-        let ActionKind::Probes(group, source, tag) = acts[at].does else { continue };
-        acts[at].does = ActionKind::Nothing;
+        let RecordedActionKind::Probes(group, source, tag) = acts[at].does else { continue };
+        acts[at].does = RecordedActionKind::Nothing;
         let key = (source, rank, group, tag);
         if taken.get(&key).is_some_and(|&until| at < until) {
             continue;
@@ -90,7 +91,7 @@ fn probed(rank: u32, acts: &mut [RecordedOperation]) {
             left.pop();
         }
         if let Some(receive) = left.pop() {
-            acts[at].does = std::mem::replace(&mut acts[receive].does, ActionKind::Nothing);
+            acts[at].does = std::mem::replace(&mut acts[receive].does, RecordedActionKind::Nothing);
             taken.insert(key, receive);
         }
     }

@@ -1,10 +1,10 @@
 //! The schedule of a recording.
 
-use super::super::expand::OperationFront;
+use super::super::expand::OperationFrontier;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
 use super::CallRecording;
 use super::acts::{
-    ActionKind, RecordedOperation, RecordedOperations, RecordedWire, WindowTransfer, acts,
+    RecordedAction, RecordedActionKind, RecordedActionLists, ResolvedMessage, WindowTransfer, acts,
 };
 use super::matched::matched;
 use crate::workload::collective::CollectiveCall;
@@ -99,7 +99,7 @@ type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
 /// The replay of a recording as a program.
 struct RecordingReplay {
-    all: RecordedOperations,
+    all: RecordedActionLists,
     /// The collective operation of each meeting; none if it is left out.
     calls: Vec<Option<CollectiveCall>>,
     /// The messages received in each neighbour exchange; none if the exchange is left out.
@@ -117,14 +117,16 @@ struct RecordingReplay {
 
 impl RecordingReplay {
     fn new(
-        all: RecordedOperations,
+        all: RecordedActionLists,
         calls: Vec<Option<CollectiveCall>>,
         with: &ReplayParameters,
         remarks: &mut RecordingRemarks,
     ) -> Result<Self, Refusal> {
         let mut tags = BTreeMap::new();
         for act in all.acts.iter().flatten() {
-            if let ActionKind::Message(RecordedWire { group, tag: Some(tag), .. }) = act.does {
+            if let RecordedActionKind::Message(ResolvedMessage { group, tag: Some(tag), .. }) =
+                act.does
+            {
                 let next = tags.len() as u32;
                 tags.entry((group, tag)).or_insert(next);
             }
@@ -185,9 +187,9 @@ impl RecordingReplay {
 
 /// The state of a rank while its acts are written.
 struct RankState {
-    fronts: BTreeMap<u8, OperationFront>,
+    fronts: BTreeMap<u8, OperationFrontier>,
     /// The dependencies at the ends of threads that nothing has waited for yet.
-    ended: Vec<OperationFront>,
+    ended: Vec<OperationFrontier>,
     /// For each act that nothing has waited for yet, the operations at whose end it ends.
     open: HashMap<u32, Vec<u32>>,
     /// For each transfer to this rank, the operation at whose end it has arrived.
@@ -212,9 +214,9 @@ impl RankProgram for RecordingReplay {
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
                 let calc = front.add(Op::calc(ns), to);
-                front = OperationFront { ends: vec![calc], start: None };
+                front = OperationFrontier { ends: vec![calc], start: None };
             }
-            if act.does == ActionKind::ThreadEnds {
+            if act.does == RecordedActionKind::ThreadEnds {
                 state.ended.push(front);
                 continue;
             }
@@ -227,7 +229,7 @@ impl RankProgram for RecordingReplay {
 impl RankState {
     /// The dependencies of the next operation of a thread. A new thread depends on what the first
     /// thread has reached, and the first thread on the ends of threads that have ended.
-    fn front(&mut self, thread: u8) -> OperationFront {
+    fn front(&mut self, thread: u8) -> OperationFrontier {
         let mut front = match self.fronts.remove(&thread) {
             Some(front) => front,
             None => self.fronts.get(&0).cloned().unwrap_or_default(),
@@ -246,20 +248,22 @@ impl RecordingReplay {
     fn act(
         &self,
         rank: u32,
-        (at, act): (u32, &RecordedOperation),
-        front: &mut OperationFront,
+        (at, act): (u32, &RecordedAction),
+        front: &mut OperationFrontier,
         state: &mut RankState,
         to: &mut RankScript<'_>,
     ) {
         let ends = match &act.does {
-            ActionKind::Nothing | ActionKind::Probes(..) | ActionKind::ThreadEnds => return,
-            ActionKind::Awaits(acts) => {
+            RecordedActionKind::Nothing
+            | RecordedActionKind::Probes(..)
+            | RecordedActionKind::ThreadEnds => return,
+            RecordedActionKind::Awaits(acts) => {
                 for act in acts {
                     front.ends.extend(state.open.remove(act).unwrap_or_default());
                 }
                 return;
             }
-            ActionKind::Fences(window, epoch) => {
+            RecordedActionKind::Fences(window, epoch) => {
                 for number in self.to.get(&rank).into_iter().flatten() {
                     let transfer = &self.all.transfers[*number as usize];
                     if transfer.epoch == (*window, *epoch) {
@@ -268,19 +272,19 @@ impl RecordingReplay {
                 }
                 return;
             }
-            ActionKind::Message(wire) => {
+            RecordedActionKind::Message(wire) => {
                 let op = front.add(self.message(wire), to);
                 if !act.waits {
-                    *front = OperationFront { ends: Vec::new(), start: Some(op) };
+                    *front = OperationFrontier { ends: Vec::new(), start: Some(op) };
                 }
                 vec![op]
             }
-            ActionKind::Transfers(number) => {
+            RecordedActionKind::Transfers(number) => {
                 let transfer = &self.all.transfers[*number as usize];
                 let (target, tag) = (transfer.target, self.transfer_tag(*number));
                 let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
                 let after = front.joined(to);
-                *front = OperationFront { ends: Vec::new(), start: Some(op) };
+                *front = OperationFrontier { ends: Vec::new(), start: Some(op) };
                 match transfer.back {
                     Some(bytes) => {
                         to.on(self.beside);
@@ -291,26 +295,26 @@ impl RecordingReplay {
                     None => vec![op],
                 }
             }
-            ActionKind::Meets(meeting, me) => {
+            RecordedActionKind::Meets(meeting, me) => {
                 let Some(call) = &self.calls[*meeting as usize] else { return };
                 let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
                 let named = |rank: u32| members[rank as usize];
                 let after = front.joined(to);
                 let tag = self.first[0] + meeting * TAGS;
                 let ends = to.collective(call, *me, &named, tag, &after);
-                *front = OperationFront { ends: after, start: None };
+                *front = OperationFrontier { ends: after, start: None };
                 ends
             }
-            ActionKind::Exchanges(number) => {
+            RecordedActionKind::Exchanges(number) => {
                 let Some(received) = &self.received[*number as usize] else { return };
                 let after = front.joined(to);
                 let ends = self.exchange(*number, rank, received, &after, to);
-                *front = OperationFront { ends: after, start: None };
+                *front = OperationFrontier { ends: after, start: None };
                 ends
             }
         };
         if act.waits {
-            *front = OperationFront { ends, start: None };
+            *front = OperationFrontier { ends, start: None };
         } else {
             state.open.insert(at, ends);
         }
@@ -337,7 +341,7 @@ impl RecordingReplay {
         ends
     }
 
-    fn message(&self, wire: &RecordedWire) -> Op {
+    fn message(&self, wire: &ResolvedMessage) -> Op {
         let (peer, tag) = (wire.peer.unwrap_or(ANY), wire.tag.unwrap_or(ANY));
         let tag = self.tags.get(&(wire.group, tag)).copied().unwrap_or(ANY);
         if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
