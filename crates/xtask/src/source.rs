@@ -143,7 +143,7 @@ mod tests {
     #[test]
     fn constants_are_found_by_their_type() {
         let text = "const A: Row = Row {};\npub(crate) const B: Row = A;\nconst C: &Row = &A;\n\
-                    const D: u32 = 1;\nstatic E: Row = A;\nmod tests { const F: Row = super::A; }\n";
+                    const D: u32 = 1;\nstatic E: Row = A;\nmod tests { const F: Row = A; }\n";
         assert_eq!(consts_of(&parse(text).expect("Rust"), "Row"), ["A", "B"]);
     }
 

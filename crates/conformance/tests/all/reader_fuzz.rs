@@ -114,7 +114,7 @@ fn tried(number: usize, reader: &NamedReader, each: usize) -> usize {
 fn campaign_mutated_files_are_read_or_refused() {
     let campaign = std::env::var_os("FLYLOOM_CAMPAIGN").is_some();
     let readers = of_tables();
-    let each = if campaign { 100_000_usize.div_ceil(readers.len()) } else { 60 };
+    let each = if campaign { 100_000_usize.div_ceil(readers.len()) } else { 200 };
     for (number, reader) in readers.iter().enumerate() {
         let taken = tried(number, reader, each);
         if campaign {

@@ -46,7 +46,7 @@ pub(crate) fn one_text<T>(
 }
 
 /// The text of a file.
-pub(crate) fn text<'a>((name, content): NamedFile<'a>) -> Result<&'a str, Refusal> {
+pub(crate) fn text((name, content): NamedFile<'_>) -> Result<&str, Refusal> {
     std::str::from_utf8(content).map_err(|at| {
         let why = format!("byte {} is no text in UTF-8", at.valid_up_to());
         Refusal::new(name, why, "a file of text")

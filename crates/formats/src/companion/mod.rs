@@ -1,8 +1,8 @@
 //! Companion files: those that are read beside a network, beside another file or in pairs, such as
 //! routing tables, lanes, host lists and configurations.
 //!
-//! The row of a format is a constant of type [`CompanionFormat`] beside its reader, anywhere in this
-//! crate; `cargo xtask gen` puts it into the table.
+//! The row of a format is a constant of type [`CompanionFormat`] beside its reader, in any file of
+//! this crate; `cargo xtask gen` puts it into the table.
 
 pub(crate) mod kind;
 mod timed_packets;
@@ -22,8 +22,8 @@ pub static FORMATS: &[CompanionFormat] = &[
     crate::ib::lft::LFT,
     crate::ib::sl_files::PATH_RECORDS,
     crate::ib::sl_files::SL2VL,
-    crate::mapping::HOSTS,
-    crate::mapping::MAPPING,
-    crate::mapping::PINS,
+    crate::mapping::companions::HOSTS,
+    crate::mapping::companions::MAPPING,
+    crate::mapping::companions::PINS,
 ];
 // gen:end
