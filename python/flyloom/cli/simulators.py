@@ -216,17 +216,16 @@ def simulate_and_show(
         how["critical_path"] = given.pop("critical_path") or output is not None
     parameters = parameters_of(row, given)
     settings |= {key: True for key, path in files.items() if path and level != "message"}
-    asked = {*parameters, *how}
-    with by_options(asked):
+    with by_options({*parameters, *how}):
         spec = spec_of(level, settings, parameters)
         check_timeline(level, spec, output)
-    with join() if spec.get("sync") == "mpi" else ALONE as team:
-        with team.together(), room_for(level, spec), by_options(asked):
-            source = None if name is None else load_tables(name, p)
-        with bars(lines=level == "packet") as bar, by_options(asked):
-            found = simulate(
-                source, level, settings=settings, progress=bar, **how, **parameters,
-            ).to_dict()
+        with join() if spec.get("sync") == "mpi" else ALONE as team:
+            with team.together(), room_for(level, spec):
+                source = None if name is None else load_tables(name, p)
+            with bars(lines=level == "packet") as bar:
+                found = simulate(
+                    source, level, settings=settings, progress=bar, **how, **parameters,
+                ).to_dict()
     if team.rank > 0:
         return  # rank 0 speaks and writes
     for key, path in files.items():
@@ -318,16 +317,8 @@ def parameters_of(row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 def table_of(name: str, words: str) -> dict[str, Any]:
     """A table as one word of the command line: ``share=3 traffic=shift:5``, ``ranks=9,bytes=8``."""
-    from flyloom._core import RefusalError
-
-    made: dict[str, Any] = {}
     parts = words.split() if len(words.split()) > 1 else re.split(r",(?=[a-z_]+=)", words)
-    for word in parts:
-        key, equals, value = word.partition("=")
-        if not equals or key in made:
-            raise RefusalError(f"--{flag(name)}: '{word}': not KEY=VALUE, once for each key")
-        made[key] = parsed(value)
-    return made
+    return parsed_options(parts, "a table", (), f"--{flag(name)}")
 
 
 def end(

@@ -31,8 +31,8 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     if len(rows) > SPANS:
         raise RefusalError(
             f"picture: {len(rows)} spans of time on {len(ranks)} ranks cannot be seen; at most"
-            f" {SPANS}: a shorter schedule, fewer ranks, or a name that ends in .html, where one can"
-            " zoom"
+            f" {SPANS}: a shorter schedule, fewer ranks, or a name that ends in .html, where one"
+            " can zoom"
         )
     line = []
     for rank, begin, end in zip(path["rank"], path["begin_ns"], path["end_ns"], strict=True):
