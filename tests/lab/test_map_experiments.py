@@ -167,6 +167,8 @@ def test_the_report_draws_methods_against_sizes(tmp_path):
     ("stencil:shape=12,bytes=10\", [[", "stencil_2d grid\", [[", "'grid' is no parameter"),
     ("stencil:shape=12,bytes=10\", [[", "app.mtx\", [[",
      "map.graph: 'app.mtx' is neither a graph that is made nor a file: there is no "),
+    ("stencil:shape=12,bytes=10\", [[", "alltoallv_linear matrix=a.txt\", [[",
+     "graph: matrix: no file in an experiment"),
     ("seed = 3", 'efort = "best"', "unknown field `efort`"),
     ("shape=12,bytes=10\", [[", "shape=13,bytes=10\", [[", "13 processes for 12 slots"),
     ("[0, 5, 7]", "[0, 5]", "[0, 5] is no row; [sender, receiver, bytes]"),

@@ -279,6 +279,19 @@ def test_what_is_left_out_is_said():
     assert len(shown.rows) == 400 and "2 of 5 ranks" in shown.left_out
 
 
+def test_a_run_too_long_for_a_picture_is_saved_as_a_page(tmp_path):
+    """A span of time for each calculation: one more than a picture may have."""
+    text = "num_ranks 1\nrank 0 {\n" + "calc 5\n" * 20_001 + "}\n"
+    made = Workload.read(text.encode(), None)
+    picture = fl.simulate(made, "message", critical_path=True).plot()
+    with pytest.raises(fl.RefusalError, match="20001 spans of time on 1 ranks cannot be seen"):
+        picture.save(tmp_path / "t.svg")
+    picture.save(tmp_path / "t.html")
+    data = held((tmp_path / "t.html").read_text())
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["t.html"]
+    assert data["finish"] == 5 * 20_001
+
+
 def test_ranks_that_do_nothing_have_a_timeline():
     found = message(Workload.read(b"num_ranks 2\nrank 0 {\n}\nrank 1 {\n}\n", None),
                     critical_path=True).to_dict()

@@ -124,7 +124,7 @@ def test_a_process_that_cannot_make_a_load_ends_the_curve():
     ("--set run.warmup_cycles=soon", "run.warmup_cycles: invalid warm-up"),
     ("--traffic-class share=0", "traffic_class 1: share: 0 is out of range"),
     ("--traffic-class share=x", "traffic_class 1: share: 'x' is no number"),
-    ("--traffic-class share", "--traffic-class: 'share': not KEY=VALUE"),
+    ("--traffic-class share", "--traffic-class share: not KEY=VALUE"),
     ("--traffic-class colour=1", "traffic_class 1: colour: unknown field"),
     ("--traffic-class packet_flits=0", "traffic_class 1: packet_flits: 0 flits"),
     ("--traffic-class injection=foo", "traffic_class 1: injection: there is no 'foo'"),
@@ -145,6 +145,15 @@ def test_classes_by_command_line_are_those_of_python():
     here = run(load=0.3, traffic_class=[
         {"share": 2.0, "traffic": "shift:5"}, {"packet_flits": "1=3,5=1"}])
     assert found["points"] == here.points
+
+
+def test_classes_are_printed_under_their_load():
+    """Of a load of 0.3 a class of three quarters offers 0.225."""
+    done = flyloom("sim", "flit", NET, "--load", "0.3", "--traffic-class", "share=3",
+                   "--traffic-class", "share=1", "--set", "run.measure_cycles=200")
+    rows = [line.split() for line in done.stdout.splitlines()[1:4]]
+    assert [(row[0], " ".join(row[6:])) for row in rows] == [
+        ("0.3", ""), ("0.225", "class 1"), ("0.075", "class 2")]
 
 
 def test_where_nothing_is_sent_nothing_is_saturated(tmp_path):

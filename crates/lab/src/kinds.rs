@@ -6,7 +6,7 @@ use base::part::Part;
 use engines::ask::OPENSM;
 use engines::lanes::LaneMethod;
 use formats::trace::{self, TraceFormat};
-use formats::{communication, export, graph_file, mapping as mapping_file};
+use formats::{communication, companion, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
 use message::PRESETS;
 use packet::Dialect;
@@ -94,6 +94,12 @@ pub static KINDS: &[PartKind] = &[
         "graph-file",
         "formats that communication graphs are read from",
         || parts("graph-file", communication::FORMATS.iter().map(|f| &f.part)),
+    ),
+    PartKind::new(
+        "companion-files",
+        "companion-file",
+        "formats of files that are read beside a network, beside another file or in pairs",
+        || parts("companion-file", companion::FORMATS.iter().map(|f| &f.part)),
     ),
     PartKind::new("mapping-files", "mapping-file", "formats that mappings are written in", || {
         mapping_file::FORMATS.iter().map(|(n, _, doc)| row("mapping-file", n, "", doc)).collect()

@@ -128,6 +128,10 @@ const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/struc
 const STAGE_TABLE: &str = "crates/lab/src/stages.rs";
 const STAGE_CRATES: &[&str] = &["engines", "measure", "plan", "verify"];
 
+/// The table of formats of companion files, and the crate whose constants are its rows.
+const COMPANION_TABLE: &str = "crates/formats/src/companion/mod.rs";
+const COMPANION_CRATE: &str = "formats";
+
 /// The folder of the Python package that has the verbs.
 const VERBS: &str = "python/flyloom/verbs";
 
@@ -174,6 +178,10 @@ pub(crate) fn run(root: &Path, mode: GenerateMode) -> Result<String, String> {
     let path = root.join(STAGE_TABLE);
     let fresh = splice(&read(&path)?, RUST, &stages(root)?)
         .map_err(|why| format!("{STAGE_TABLE}: {why}"))?;
+    settle(&path, &fresh, mode, &mut stale)?;
+    let path = root.join(COMPANION_TABLE);
+    let fresh = splice(&read(&path)?, RUST, &companions(root)?)
+        .map_err(|why| format!("{COMPANION_TABLE}: {why}"))?;
     settle(&path, &fresh, mode, &mut stale)?;
     let path = root.join(CATALOG_TABLE);
     let fresh = splice(&read(&path)?, RUST, &catalogs(&root.join(CATALOGS))?)
@@ -361,16 +369,9 @@ fn verbs(root: &Path) -> Result<Vec<String>, String> {
 fn stages(root: &Path) -> Result<String, String> {
     let mut found = Vec::new();
     for name in STAGE_CRATES {
-        let top = root.join("crates").join(name).join("src");
-        for path in rust_files(&top)? {
-            let inside = path.strip_prefix(&top).unwrap_or(&path).with_extension("");
-            let module: Vec<String> = inside
-                .iter()
-                .map(|part| part.to_string_lossy().into_owned())
-                .filter(|part| part != "mod")
-                .collect();
-            for member in source::impls_of(&parsed(&path)?, "ExperimentStage") {
-                found.push(format!("{name}::{}::{member}", module.join("::")));
+        for (module, file) in modules_of(root, name)? {
+            for member in source::impls_of(&file, "ExperimentStage") {
+                found.push(format!("{name}::{module}::{member}"));
             }
         }
     }
@@ -381,6 +382,35 @@ fn stages(root: &Path) -> Result<String, String> {
         "pub static STAGES: &[StageEntry]",
         rows,
     ))
+}
+
+/// The table of the formats of companion files: every constant of type `CompanionFormat`.
+fn companions(root: &Path) -> Result<String, String> {
+    let mut rows = Vec::new();
+    for (module, file) in modules_of(root, COMPANION_CRATE)? {
+        for name in source::consts_of(&file, "CompanionFormat") {
+            rows.push(format!("crate::{module}::{name}"));
+        }
+    }
+    rows.sort();
+    let what = "All formats of companion files, by file";
+    Ok(table(what, "pub static FORMATS: &[CompanionFormat]", rows.into_iter()))
+}
+
+/// The files of a crate, parsed, each with the path of its module within the crate.
+fn modules_of(root: &Path, name: &str) -> Result<Vec<(String, syn::File)>, String> {
+    let top = root.join("crates").join(name).join("src");
+    let mut found = Vec::new();
+    for path in rust_files(&top)? {
+        let inside = path.strip_prefix(&top).unwrap_or(&path).with_extension("");
+        let module: Vec<String> = inside
+            .iter()
+            .map(|part| part.to_string_lossy().into_owned())
+            .filter(|part| part != "mod")
+            .collect();
+        found.push((module.join("::"), parsed(&path)?));
+    }
+    Ok(found)
 }
 
 /// Reads and parses a file of Rust.

@@ -24,6 +24,18 @@ pub(crate) fn has_const(file: &File, name: &str) -> bool {
     file.items.iter().any(|item| matches!(item, Item::Const(it) if it.ident == name))
 }
 
+/// The names of the constants of type `kind`, outside of functions and modules, in order.
+pub(crate) fn consts_of(file: &File, kind: &str) -> Vec<String> {
+    let named = |item: &Item| match item {
+        Item::Const(it) => match &*it.ty {
+            Type::Path(of) if of.path.is_ident(kind) => Some(it.ident.to_string()),
+            _ => None,
+        },
+        _ => None,
+    };
+    file.items.iter().filter_map(named).collect()
+}
+
 /// The modules of `std` that code outside tests names, each with its line, in order.
 pub(crate) fn std_modules(file: &File) -> Vec<(usize, String)> {
     let mut found = StdModuleVisitor(Vec::new());
@@ -126,6 +138,13 @@ mod tests {
                     #[cfg(test)]\nmod t {\n    impl Family for Fake {}\n}\n";
         let file = parse(text).expect("Rust");
         assert_eq!(impls_of(&file, "Family"), ["Torus", "Mesh", "Deep"]);
+    }
+
+    #[test]
+    fn constants_are_found_by_their_type() {
+        let text = "const A: Row = Row {};\npub(crate) const B: Row = A;\nconst C: &Row = &A;\n\
+                    const D: u32 = 1;\nstatic E: Row = A;\nmod tests { const F: Row = A; }\n";
+        assert_eq!(consts_of(&parse(text).expect("Rust"), "Row"), ["A", "B"]);
     }
 
     #[test]

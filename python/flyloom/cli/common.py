@@ -542,12 +542,8 @@ def check_picture(output: Path | None, *more: str) -> None:
         raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(ends)}")
 
 
-def write_picture(path: Path, spec: Mapping[str, Any], page: Callable[[], str],
-                  narrow: Mapping[str, Any] | None = None) -> None:
-    """Writes a chart as a picture, or as the page that ``page`` gives; a refusal where it cannot.
-
-    ``narrow`` is what a PDF has in its place, to fit a column of a paper.
-    """
+def write_picture(path: Path, spec: Mapping[str, Any], page: Callable[[], str]) -> None:
+    """Writes a chart as a picture, or as the page that ``page`` gives, by the end of the name."""
     from flyloom.report.picture import Picture
 
-    Picture(spec, narrow, page).save(path)
+    Picture(spec, page=page).save(path)

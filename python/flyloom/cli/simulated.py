@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +49,6 @@ def cells_of(one: dict[str, Any], columns: Columns) -> list[Any]:
             for value in found]
 
 
-def say_proved(found: dict[str, Any]) -> None:
-    """Prints a line where packets may wait for one another in a cycle."""
-    if not found["verified"]:
-        print("not proved free of deadlock")
-
-
 def say_deadlocks(found: dict[str, Any]) -> None:
     """Prints which packets wait for one another, where some do."""
     for point in found["points"]:
@@ -96,19 +92,44 @@ def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
     return notes
 
 
-def show_flit(found: dict[str, Any]) -> None:
-    """Prints what the flit level found."""
-    say_proved(found)
-    runs = runs_of(found)
-    columns = over_seeds([point for _, run in runs for point in run["points"]], FLIT)
-    rows = []
-    for words, run in runs:
-        for point in run["points"]:
-            notes = ", ".join(notes_of(point, True))
-            rows.append([*words, *cells_of(with_halves(point), columns), notes])
-    heads = apart([run for _, run in runs])[0]
-    print_table([*heads, *(heading for heading, _ in columns), ""], rows,
+Row = tuple[list[str], dict[str, Any], list[str]]
+"""A row of a table: what tells its run from the others, its figures, and notes on them."""
+
+
+def print_rows(found: dict[str, Any], rows: list[Row], columns: Columns, *heads: str) -> None:
+    """Prints a table; ``heads`` are of the words that rows have besides those on their run."""
+    columns = over_seeds([figures for _, figures, _ in rows], columns)
+    heads = (*apart(found.get("curves", [found]))[0], *heads)
+    cells = [[*words, *cells_of(with_halves(figures), columns), ", ".join(notes)]
+             for words, figures, notes in rows]
+    print_table([*heads, *(heading for heading, _ in columns), ""], cells,
                 left=set(range(len(heads))))
+
+
+def rows_of(words: list[str], run: dict[str, Any]) -> Iterator[Row]:
+    """The points of a run, each with its classes of traffic behind it."""
+    asked = run.get("parameters", {})
+    ended_by_count = any(asked.get(name) is not None for name in ("messages", "end_ns"))
+    in_window = not run.get("jobs") and not ended_by_count
+    for point in run["points"]:
+        yield words, point, notes_of(point, in_window)
+        for number, one in enumerate(point.get("classes", ()), 1):
+            yield words, one, [f"class {number}", *notes_of(one, in_window)]
+
+
+def show_points(found: dict[str, Any], columns: Columns) -> None:
+    """Prints what the flit level or the packet level found."""
+    if not found["verified"]:
+        print("not proved free of deadlock")
+    runs = runs_of(found)
+    jobs: list[Row] = [([*words, job["name"]], job, []) for words, run in runs
+                       for job in run.get("jobs", ())]
+    if jobs:
+        print_rows(found, jobs, JOBS, "job")
+        print()
+    print_rows(found, [row for words, run in runs for row in rows_of(words, run)], columns)
+    if rates := runs[0][1].get("rates"):
+        print(rates_of(rates))
     for words, run in runs:
         say_deadlocks(run)
         if why := ENDED.get(run.get("ended", "")):
@@ -119,7 +140,7 @@ def show_flit(found: dict[str, Any]) -> None:
 
 
 JOBS = (
-    ("job", "name"), ("ranks", "ranks"), ("longest ns", "max_comm_ns"),
+    ("ranks", "ranks"), ("longest ns", "max_comm_ns"),
     ("mean ns", "mean_comm_ns"), ("latency ns", "mean_latency_ns"),
     ("hops", "mean_hops"), ("messages", "messages"), ("packets", "packets"),
     ("bytes", "bytes"),
@@ -135,34 +156,6 @@ def rates_of(rates: dict[str, Any]) -> str:
     return f"{said}, {whose}, or --set link.rate_gbps"
 
 
-def show_packet(found: dict[str, Any]) -> None:
-    """Prints what the packet level found."""
-    say_proved(found)
-    runs = runs_of(found)
-    heads = apart([run for _, run in runs])[0]
-    left = set(range(len(heads)))
-    if jobs := [[*words, *cells_of(job, JOBS)] for words, run in runs
-                for job in run.get("jobs", ())]:
-        print_table([*heads, *(name for name, _ in JOBS)], jobs, left={*left, len(heads)})
-        print()
-    columns = over_seeds([point for _, run in runs for point in run["points"]], PACKET)
-    rows = []
-    for words, run in runs:
-        asked = run["parameters"]
-        in_window = (not run.get("jobs") and asked["messages"] is None
-                     and asked["end_ns"] is None)
-        for point in run["points"]:
-            notes = ", ".join(notes_of(point, in_window))
-            rows.append([*words, *cells_of(with_halves(point), columns), notes])
-            rows += [[*words, *cells_of(one, columns),
-                      ", ".join((f"class {number}", *notes_of(one, in_window)))]
-                     for number, one in enumerate(point.get("classes", ()), 1)]
-    print_table([*heads, *(heading for heading, _ in columns), ""], rows, left=left)
-    print(rates_of(runs[0][1]["rates"]))
-    for _, run in runs:
-        say_deadlocks(run)
-
-
 MESSAGE = (
     ("finish ns", "finish_ns"), ("mean finish ns", "mean_finish_ns"), ("messages", "messages"),
     ("busiest link", "busiest_link_use"), ("links in the mean", "mean_link_use"),
@@ -174,23 +167,20 @@ def show_message(found: dict[str, Any]) -> None:
     """Prints what the message level found."""
     if "curves" in found or found.get("over_seeds"):
         runs = runs_of(found)
-        columns = over_seeds([run for _, run in runs], MESSAGE)
-        heads = apart([run for _, run in runs])[0]
-        cells = [
-            [*words, *cells_of(with_halves({**(run.get("network") or {}), **run}), columns)]
-            for words, run in runs
+        rows: list[Row] = [
+            (words, {**(run.get("network") or {}), **run}, []) for words, run in runs
         ]
-        print_table([*heads, *(name for name, _ in columns)], cells, left=set(range(len(heads))))
+        print_rows(found, rows, MESSAGE)
         first = runs[0][1]
         print(f"costs: {costs_said(first, 'network' in first)}")
         return
-    rows = [
+    said = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
         ("events", f"{found['events']:,}"),
         ("messages", f"{found['messages']:,}"),
     ]
     if network := found.get("network"):
-        rows += [
+        said += [
             ("busiest link",
              f"{network['busiest_link'] or 'none'}, {network['busiest_link_use']:.1%}"),
             ("links between switches", f"{network['mean_link_use']:.1%} in the mean"),
@@ -200,13 +190,17 @@ def show_message(found: dict[str, Any]) -> None:
         parts = [(name, ns) for name, ns in path["parts_ns"].items() if ns]
         whole = sum(ns for _, ns in parts) or 1.0
         words = ", ".join(f"{name} {ns / whole:.1%}" for name, ns in parts)
-        rows.append(("critical path", words or "nothing"))
-        rows.append(("on it", on_path(path["derivatives"])))
-    rows.append(("costs", costs_said(found, "network" in found)))
-    emit(found, False, rows)
+        said.append(("critical path", words or "nothing"))
+        said.append(("on it", on_path(path["derivatives"])))
+    said.append(("costs", costs_said(found, "network" in found)))
+    emit(found, False, said)
 
 
-SHOWN = {"flit": show_flit, "packet": show_packet, "message": show_message}
+SHOWN: dict[str, Callable[[dict[str, Any]], None]] = {
+    "flit": partial(show_points, columns=FLIT), "packet": partial(show_points, columns=PACKET),
+    "message": show_message,
+}
+"""What prints that which a simulator found, by its level."""
 
 
 def write_csv(found: dict[str, Any], name: str, path: Path) -> None:

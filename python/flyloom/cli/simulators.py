@@ -28,7 +28,6 @@ from flyloom.cli.common import (
     load_tables,
     parsed,
     parsed_options,
-    write_picture,
 )
 from flyloom.cli.parameters import TYPES, Taken, flag, options_of, said, several, signed
 from flyloom.cli.places import Costs, OverEngine, costs_of
@@ -217,17 +216,16 @@ def simulate_and_show(
         how["critical_path"] = given.pop("critical_path") or output is not None
     parameters = parameters_of(row, given)
     settings |= {key: True for key, path in files.items() if path and level != "message"}
-    asked = {*parameters, *how}
-    with by_options(asked):
+    with by_options({*parameters, *how}):
         spec = spec_of(level, settings, parameters)
         check_timeline(level, spec, output)
-    with join() if spec.get("sync") == "mpi" else ALONE as team:
-        with team.together(), room_for(level, spec), by_options(asked):
-            source = None if name is None else load_tables(name, p)
-        with bars(lines=level == "packet") as bar, by_options(asked):
-            found = simulate(
-                source, level, settings=settings, progress=bar, **how, **parameters,
-            ).to_dict()
+        with join() if spec.get("sync") == "mpi" else ALONE as team:
+            with team.together(), room_for(level, spec):
+                source = None if name is None else load_tables(name, p)
+            with bars(lines=level == "packet") as bar:
+                found = simulate(
+                    source, level, settings=settings, progress=bar, **how, **parameters,
+                ).to_dict()
     if team.rank > 0:
         return  # rank 0 speaks and writes
     for key, path in files.items():
@@ -319,16 +317,8 @@ def parameters_of(row: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
 
 def table_of(name: str, words: str) -> dict[str, Any]:
     """A table as one word of the command line: ``share=3 traffic=shift:5``, ``ranks=9,bytes=8``."""
-    from flyloom._core import RefusalError
-
-    made: dict[str, Any] = {}
     parts = words.split() if len(words.split()) > 1 else re.split(r",(?=[a-z_]+=)", words)
-    for word in parts:
-        key, equals, value = word.partition("=")
-        if not equals or key in made:
-            raise RefusalError(f"--{flag(name)}: '{word}': not KEY=VALUE, once for each key")
-        made[key] = parsed(value)
-    return made
+    return parsed_options(parts, "a table", (), f"--{flag(name)}")
 
 
 def end(
@@ -338,7 +328,7 @@ def end(
     """Writes what a simulator found where that is asked for, and prints it."""
     shown = without_arrays(found) if level == "message" else found
     if output:
-        write(level, found, output, source)
+        write(level, found, json.dumps(shown), output, source)
     if as_json:
         print(json.dumps(shown))
         return
@@ -358,35 +348,24 @@ def without_arrays(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(
-    level: str, found: dict[str, Any], output: Path, source: Topology | str | None
+    level: str, found: dict[str, Any], text: str, output: Path, source: Topology | str | None
 ) -> None:
-    """Writes what a simulator found as a chart, a page or JSON, by the end of the name."""
-    from flyloom.inputs.networks import network
-    from flyloom.inputs.tables import holds_tables, tables
-    from flyloom.report import flit_page, packet_page, timeline, timeline_page, trace_events
+    """Writes what a simulator found as a picture, a page or JSON (``text``), by the name's end."""
+    from flyloom.inputs.tables import topology_of
+    from flyloom.report import flit_page, packet_page, timeline_page, trace_events
     from flyloom.support.files import write_whole
+    from flyloom.verbs.routes import routed_or_not
 
     if is_trace(output):
         write_whole(output, trace_events.text(found))
-        return
-    if output.suffix == ".json":
-        shown = without_arrays(found) if level == "message" else found
-        write_whole(output, json.dumps(shown) + "\n")
-        return
-    if level == "message":
-        # a page shows more than a picture has room for
-        chart = {} if output.suffix == ".html" else timeline.spec(found)
-        write_picture(output, chart, lambda: timeline_page.page(found))
-        return
-    pages = {"flit": flit_page, "packet": packet_page}[level]
-    drawn: dict[str, Any] = {}
-    if output.suffix == ".html" and source is not None and "curves" not in found and (
-        level == "packet" or "links" in found["points"][0]
-    ):
-        topology = tables(source).topology if holds_tables(source) else network(source)
-        drawn = pages.drawings(found, topology)
-    narrow = pages.spec(found, narrow=True) if output.suffix == ".pdf" else None
-    write_picture(output, pages.spec(found), lambda: pages.page(found, drawn), narrow)
+    elif output.suffix == ".json":
+        write_whole(output, text + "\n")
+    elif level == "message":
+        timeline_page.picture(found).save(output)
+    else:
+        pages = flit_page if level == "flit" else packet_page
+        known = None if source is None else lambda: topology_of(routed_or_not(source, None))
+        pages.picture(found, known).save(output)
 
 
 for _row in simulators():

@@ -36,12 +36,12 @@ def communication(
 
     Raises ``RefusalError`` with the file and the line at fault.
     """
-    if isinstance(source, Communication):
-        return source
+    if isinstance(source, (str, os.PathLike)):
+        source = named_graph(os.fspath(source), progress, places)
     if isinstance(source, Workload):
         return Communication.of_workload(source)
-    if isinstance(source, (str, os.PathLike)):
-        return _named(os.fspath(source), progress, places)
+    if isinstance(source, Communication):
+        return source
     if isinstance(source, MatrixLike):
         return _of_scipy(source)
     if isinstance(source, GraphLike):
@@ -55,14 +55,23 @@ def is_kind(text: str) -> bool:
     return re.split(r"[:\s]", text.strip(), maxsplit=1)[0] in kinds and not os.path.exists(text)
 
 
-def _named(name: str, progress: Progress | None, places: int | None) -> Communication:
+def named_graph(
+    name: str, progress: Progress | None = None, places: int | None = None, *, files: bool = True
+) -> Communication | Workload:
+    """The graph, or the workload that has one, of a text; without ``files`` parameters of a
+    workload may name none."""
     if is_kind(name):
         from flyloom._core import parse_inline
 
         kind, params = parse_inline(name)
         return Communication.make(kind, params)
-    if asked := _of_workload(name):
-        return Communication.of_workload(in_places(*asked, places, progress))
+    try:
+        if asked := named(name):
+            if not files and "matrix" in asked[1]:
+                raise RefusalError("matrix: no file in an experiment; rows as the graph itself")
+            return in_places(*asked, places, progress)
+    except RefusalError as error:
+        raise RefusalError(f"graph: {error}") from None
     if travelled(name) is None and not is_path(name):
         kinds = [row["name"] for row in mapping_names()["kinds"]]
         known = [*kinds, *(row["name"] for row in workload_list())]
@@ -72,15 +81,7 @@ def _named(name: str, progress: Progress | None, places: int | None) -> Communic
             f"graph: {why}; {near}{', '.join(kinds)}, a workload (flyloom list workloads), or a"
             " file"
         )
-    found = schedule_or_graph(name, progress)
-    return Communication.of_workload(found) if isinstance(found, Workload) else found
-
-
-def _of_workload(name: str) -> tuple[str, dict[str, Any]] | None:
-    try:
-        return named(name)
-    except RefusalError as error:
-        raise RefusalError(f"graph: {error}") from None
+    return schedule_or_graph(name, progress)
 
 
 def in_places(

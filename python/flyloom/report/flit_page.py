@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
 
@@ -12,7 +12,8 @@ from flyloom.report import flit
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
-from flyloom.report.simulated import DISTRIBUTIONS, heat_maps
+from flyloom.report.picture import Picture
+from flyloom.report.simulated import DISTRIBUTIONS, has_links, heat_maps
 from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
@@ -93,6 +94,16 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
                   for head, drawing in drawings.items()]
         parts.append("</div></section>")
     return framed(title(found), parts)
+
+
+def picture(
+    found: Mapping[str, Any], topology: Callable[[], Topology] | None = None
+) -> Picture:
+    """The curves, and the page, with heat maps of a single run whose network ``topology`` gives."""
+    return Picture(
+        lambda: spec(found), lambda: spec(found, narrow=True),
+        lambda: page(found, drawings(found, topology()) if topology and has_links(found) else {}),
+    )
 
 
 def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, str]:

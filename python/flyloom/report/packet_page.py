@@ -3,7 +3,7 @@ found."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from textwrap import wrap
 from typing import Any
@@ -15,6 +15,8 @@ from flyloom.report.charts import svg
 from flyloom.report.comparison import chart, colour
 from flyloom.report.frame import framed
 from flyloom.report.packets import curves_spec, names_of, times_spec
+from flyloom.report.picture import Picture
+from flyloom.report.simulated import has_links
 from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
@@ -240,6 +242,16 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
         '<div class="scroll"><table><thead><tr>', *cells, "</tr></thead><tbody>",
         *("<tr>" + "".join(row) + "</tr>" for row in rows), "</tbody></table></div>",
     ]
+
+
+def picture(
+    found: Mapping[str, Any], topology: Callable[[], Topology] | None = None
+) -> Picture:
+    """The chart, and the page, with heat maps of a single run whose network ``topology`` gives."""
+    return Picture(
+        lambda: spec(found), lambda: spec(found, narrow=True),
+        lambda: page(found, drawings(found, topology()) if topology and has_links(found) else {}),
+    )
 
 
 def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, dict[str, str]]:

@@ -20,19 +20,31 @@ ENDS = (".svg", ".png", ".pdf", ".html")
 """Ends of the names of files that pictures are written to."""
 
 
+Chart = Mapping[str, Any] | Callable[[], Mapping[str, Any]]
+"""The specification of a chart, or what makes it when it is needed: a page may do without."""
+
+
 @dataclass(frozen=True)
 class Picture:
     """A picture of a result. A notebook shows it; ``save("a.pdf")`` writes it, by the end of the
     name as SVG, PNG, PDF, or HTML where the result has a page. ``svg`` is its text, and ``spec``
     the specification of a chart, which any Vega-Lite viewer opens."""
 
-    spec: Mapping[str, Any] | None = None
-    narrow: Mapping[str, Any] | None = None
+    chart: Chart | None = None
+    narrow: Chart | None = None
     """What a PDF has in its place, to fit a column of a paper."""
     page: Callable[[], str] | None = None
     """Makes the page of the result."""
     drawing: str = ""
     """The text of an SVG that is no chart."""
+
+    @cached_property
+    def spec(self) -> Mapping[str, Any] | None:
+        """The specification of the chart; None of a drawing that is no chart.
+
+        Raises ``RefusalError`` where there is more to draw than can be seen.
+        """
+        return _made(self.chart)
 
     @cached_property
     def svg(self) -> str:
@@ -73,6 +85,10 @@ class Picture:
         if end == ".svg":
             return self.svg
         if end == ".pdf":
-            return pdf_bytes(self.narrow or self.spec or self.drawing)
+            return pdf_bytes(_made(self.narrow) or self.spec or self.drawing)
         return png_bytes(self.drawing if self.spec is None else
                          {**self.spec, "background": "white"})
+
+
+def _made(chart: Chart | None) -> Mapping[str, Any] | None:
+    return chart() if callable(chart) else chart

@@ -22,7 +22,6 @@ from flyloom.report import (
     packets,
     routing_comparison,
     simulated,
-    timeline,
     timeline_page,
 )
 from flyloom.report.comparison import PALETTE, chart, wide_labels
@@ -66,19 +65,9 @@ Several = dict[str, Callable[[], Picture]]
 # --- simulations ---------------------------------------------------------------------------------
 
 
-def _flit(found: Any) -> Picture:
-    return Picture(flit_page.spec(found), flit_page.spec(found, narrow=True),
-                   lambda: flit_page.page(found, {}))
-
-
-def _packet(found: Any) -> Picture:
-    return Picture(packet_page.spec(found), packet_page.spec(found, narrow=True),
-                   lambda: packet_page.page(found))
-
-
 def _message(found: Any) -> Picture:
     if found.get("critical_path"):
-        return Picture(timeline.spec(found), page=lambda: timeline_page.page(found))
+        return timeline_page.picture(found)
     if curves := found.get("curves"):
         rows = [(run["label"], run["finish_ns"] / 1e3) for run in runs.labelled(curves)]
         return _bars(rows, "finish (µs)", ", ".join(runs.common(curves)))
@@ -293,8 +282,9 @@ def thumbnail(found: Topology) -> str:
 
 
 PLOTS: dict[str, Callable[[Any], Picture | Several]] = {
-    "FlitSimulation": _flit, "PacketSimulation": _packet, "MessageSimulation": _message,
-    "BookSimRun": _flit, "Run": _run, "Comparison": _comparison,
+    "FlitSimulation": flit_page.picture, "PacketSimulation": packet_page.picture,
+    "MessageSimulation": _message, "BookSimRun": flit_page.picture, "Run": _run,
+    "Comparison": _comparison,
     "RoutingComparison": _by(routing_comparison), "Sizing": _members, "Budget": _members,
     "Scales": _members, "Bill": _bill, "Congestion": _by(congestion), "Ebb": _ebb,
     "EdgeLoad": _edge_load, "Throughput": _throughput, "ProcessMapping": _mapping,

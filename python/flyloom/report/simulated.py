@@ -127,6 +127,11 @@ MATRIX = "From switch to switch"
 FLOOR = "Between racks, and inside them (bars): the busiest channel"
 
 
+def has_links(found: Mapping[str, Any]) -> bool:
+    """Whether a simulation is one run that says how busy its links were at some point."""
+    return any(point.get("links") for point in found.get("points", ()))
+
+
 def heat_maps(
     links: Mapping[str, Any],
     names: Sequence[str],

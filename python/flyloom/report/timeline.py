@@ -30,9 +30,9 @@ def spec(found: Mapping[str, Any]) -> dict[str, Any]:
     ]
     if len(rows) > SPANS:
         raise RefusalError(
-            f"-o: {len(rows)} spans of time on {len(ranks)} ranks cannot be seen in a picture; at"
-            f" most {SPANS}: a shorter schedule, fewer ranks, or a name that ends in .html, where"
-            " one can zoom"
+            f"picture: {len(rows)} spans of time on {len(ranks)} ranks cannot be seen; at most"
+            f" {SPANS}: a shorter schedule, fewer ranks, or a name that ends in .html, where one"
+            " can zoom"
         )
     line = []
     for rank, begin, end in zip(path["rank"], path["begin_ns"], path["end_ns"], strict=True):

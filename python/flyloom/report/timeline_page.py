@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from flyloom.report import timeline
 from flyloom.report.frame import framed
 from flyloom.report.on_path import on_path
+from flyloom.report.picture import Picture
 from flyloom.report.timeline import COLOURS, title
 from flyloom.report.timeline_data import DOING, Numbers, Shown, row_name, shown
 from flyloom.verbs.runs import costs_said
@@ -90,6 +92,11 @@ def critical(found: Mapping[str, Any], path: Mapping[str, Any]) -> list[str]:
             f"<td>{escape(operation)}</td></tr>"
         )
     return [*parts, "</tbody></table></div></section>"]
+
+
+def picture(found: Mapping[str, Any]) -> Picture:
+    """The timeline as a chart, and the page, which shows more than a chart has room for."""
+    return Picture(lambda: timeline.spec(found), page=lambda: page(found))
 
 
 def data(found: Mapping[str, Any], what: Shown) -> dict[str, Any]:

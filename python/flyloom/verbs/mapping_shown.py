@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict
 
+import numpy as np
+
 from flyloom import _core
 from flyloom._core import Routing, Topology
 from flyloom.inputs.communication import Graph
@@ -49,10 +51,9 @@ def shown(
     linear = mapped(before, traffic, {"method": "linear", **slots})
     topology = topology_of(on)
     table = topology.terminal_table
-    groups = [0] * topology.endpoints
+    groups = np.zeros(topology.endpoints, dtype=int)
     # the first rail of an endpoint counts, so that it comes last
-    for endpoint, switch in reversed([*zip(table["endpoint"], table["switch"], strict=True)]):
-        groups[endpoint] = int(topology.groups[switch])
+    groups[table["endpoint"][::-1]] = topology.groups[table["switch"][::-1]]
 
     def side(of: Result, by: Topology | Routing) -> MappingSide:
         places = of["mapping"]
@@ -64,7 +65,7 @@ def shown(
         }
 
     return {
-        "topology": topology, "groups": groups,
+        "topology": topology, "groups": groups.tolist(),
         "linear": side(linear, before), "found": side(found, on),
     }
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flyloom._core import Communication, RefusalError, Topology, Workload
-from flyloom.inputs.communication import communication, in_places, is_kind, schedule_or_graph
-from flyloom.inputs.workloads import named
+from flyloom.inputs.communication import named_graph
 from flyloom.plugins.measures import measure
 from flyloom.verbs.mapping import mapped, routed
 from flyloom.verbs.simulation import simulate
@@ -63,7 +62,8 @@ def map(  # the table's name
     seed
         Seed of all that is random.
     """
-    traffic = _graph(network, graph, per_endpoint)
+    traffic = _rows(graph) if not isinstance(graph, str) else named_graph(
+        graph, None, network.endpoints * per_endpoint, files=False)
     on = routed(network, {"engine": engine}, None)
     found = mapped(on, traffic, {
         "method": method, "objective": objective, "effort": effort, "per_endpoint": per_endpoint,
@@ -79,29 +79,6 @@ def map(  # the table's name
     called = graph if isinstance(graph, str) else None
     return {**kept, "graph": called, "gain": linear / most if most > 0 else None,
             "finish_ns": took}
-
-
-def _graph(
-    network: Topology, graph: str | Sequence[Any], per_endpoint: int
-) -> Workload | Communication:
-    """The workload of these words, a graph that is made, what a file holds, or rows."""
-    if not isinstance(graph, str):
-        return _rows(graph)
-    if is_kind(graph):
-        return communication(graph)
-    try:
-        if asked := named(graph):
-            return _made(network.endpoints * per_endpoint, *asked)
-    except RefusalError as error:
-        raise RefusalError(f"graph: {error}") from None
-    return schedule_or_graph(graph)
-
-
-def _made(places: int, name: str, given: dict[str, Any]) -> Workload:
-    """A workload, with a rank for every place where no other number of ranks is given."""
-    if "matrix" in given:  # a file, too
-        raise RefusalError("matrix: no file in an experiment; rows as the graph itself")
-    return in_places(name, given, places)
 
 
 def _rows(graph: Sequence[Any]) -> Communication:

@@ -27,6 +27,7 @@ from flyloom.support.checks import plainly, whole
 from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
+from flyloom.verbs.runs import VARIED
 from flyloom.verbs.settings import nested
 from flyloom.verbs.tidy import ABOUT, CLASSES, Simulation, usual
 
@@ -35,9 +36,6 @@ if TYPE_CHECKING:
 
 OF_PYTHON = ("traffic", "workload", "placement", "costs", "trace", "goal", "parameters")
 """Parameters that may be values that JSON does not have, by their names of today and before."""
-
-VARIED = ("traffic", "workload", "selection")
-"""Parameters that may be lists, of which each value is run."""
 
 
 def simulate(

@@ -37,6 +37,7 @@ fn damage() -> impl Strategy<Value = FileMutation> {
         Just(FileMutation::DropLine),
         Just(FileMutation::DoubleLine),
         Just(FileMutation::SwapLines),
+        Just(FileMutation::EmptyLine),
         (1_u8..40).prop_map(FileMutation::DropBytes),
         (1_u8..40).prop_map(FileMutation::DoubleBytes),
         Just(FileMutation::Largest),

@@ -20,6 +20,8 @@ pub(crate) enum FileMutation {
     DoubleLine,
     /// A line and another exchange their places.
     SwapLines,
+    /// A line without anything is inserted.
+    EmptyLine,
     /// This number of bytes is lost.
     DropBytes(u8),
     /// This number of bytes comes twice.
@@ -61,12 +63,16 @@ pub(crate) fn apply(good: &[u8], damage: &FileMutation, at: usize) -> Vec<u8> {
         }
         FileMutation::Cut => bytes.truncate(here),
         FileMutation::Insert(s) => drop(bytes.splice(here..here, s.bytes())),
-        FileMutation::DropLine | FileMutation::DoubleLine | FileMutation::SwapLines => {
+        FileMutation::DropLine
+        | FileMutation::DoubleLine
+        | FileMutation::SwapLines
+        | FileMutation::EmptyLine => {
             let mut lines: Vec<&[u8]> = good.split_inclusive(|b| *b == b'\n').collect();
             let (line, other) = (at % lines.len(), (at / 7) % lines.len());
             match damage {
                 FileMutation::DropLine => drop(lines.remove(line)),
                 FileMutation::DoubleLine => lines.insert(line, lines[line]),
+                FileMutation::EmptyLine => lines.insert(line, b"\n"),
                 _ => lines.swap(line, other),
             }
             return lines.concat();
@@ -138,7 +144,7 @@ impl MutableFileFields {
             }
             return bytes;
         }
-        let damage = match draw.below(10) {
+        let damage = match draw.below(11) {
             0 if self.is_text => FileMutation::Number("18446744073709551615".to_owned()),
             0 => FileMutation::Largest,
             1 => FileMutation::DropBytes(1 + draw.below(20) as u8),
@@ -149,6 +155,7 @@ impl MutableFileFields {
             6 => FileMutation::Byte(draw.below(256) as u8),
             7 => FileMutation::Cut,
             8 => FileMutation::Number(draw.below(100_000).to_string()),
+            9 => FileMutation::EmptyLine,
             _ if self.is_text => FileMutation::Digit(draw.below(10) as u8),
             _ => FileMutation::Bit(draw.below(8) as u8),
         };

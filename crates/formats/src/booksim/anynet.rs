@@ -11,8 +11,19 @@
 //! that is not given is 1; so is that of the channel back when the other router does not name the
 //! link.
 
+use crate::companion::kind::{CompanionFormat, one_file, one_text};
 use base::Refusal;
+use base::part::Part;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) const ANYNET: CompanionFormat = CompanionFormat {
+    part: Part::new("booksim-anynet", "a network of BookSim's topology anynet"),
+    read: |files| one_text(files, read),
+    example: || one_file("anynet", EXAMPLE),
+};
+
+const EXAMPLE: &str = "router 0 node 0 node 1 router 1 123 router 2 45\n\
+    router 1 node 2 router 2 678\nrouter 2 node 3 router 0 90\n";
 
 /// Most routers and endpoints of a file, and the longest latency.
 const MOST: u32 = 1 << 22;

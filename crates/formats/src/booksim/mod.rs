@@ -33,7 +33,23 @@ pub use keys::{ConfigKey, ConfigValueKind, KEYS, KeyUse};
 pub use note::UnusedKeyNote;
 pub use source::SettingsSource;
 
+use crate::companion::kind::{CompanionFormat, one_file, one_text};
 use base::Refusal;
+use base::part::Part;
+
+pub(crate) const CONFIG: CompanionFormat = CompanionFormat {
+    part: Part::new("booksim", "a configuration of BookSim"),
+    read: |files| one_text(files, |text, name| read(&[SettingsSource::File { name, text }])),
+    example: || one_file("booksim.cfg", EXAMPLE),
+};
+
+const EXAMPLE: &str = "// a run of 2026-01-01 with 8 x 8 routers, 123 of 456\n\
+    topology = mesh; k = 8;\nn = 2; routing_function = dor; num_vcs = 4; vc_buf_size = 16;\n\
+    use_noc_latency = 0; alloc_iters = 4; packet_size = {1,4};\n\
+    traffic = {uniform,transpose}; classes = 2; injection_rate = {0.05,0.10};\n\
+    latency_thres = 5123.25; sample_period = 1234; warmup_periods = 2; seed = 12345;\n\
+    max_samples = 25; credit_delay = 2; routing_delay = 1; warmup_thres = 0.0525;\n\
+    stopping_thres = 0.0575; acc_stopping_thres = 0.0515;\n";
 
 /// Reads a configuration; what no source sets has `BookSim`'s default. O(text).
 ///

@@ -8,9 +8,35 @@
 
 use super::kind::{add_endpoints, recipe};
 use crate::backed::NetworkFileOptions;
+use crate::companion::kind::{CompanionFormat, ExampleFiles};
+use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch, Topology};
 use std::collections::BTreeMap;
+
+pub(crate) const CODES: CompanionFormat = CompanionFormat {
+    part: Part::new(
+        "codes",
+        "a dragonfly of CODES, in two files: links within a group, links between groups",
+    ),
+    read: |files| read(files[0], files[1], None).map(drop),
+    example,
+};
+
+/// The links of all pairs within a group of six, with their types; and the links between four
+/// groups, where every router has one to its counterpart in every other group.
+fn example() -> ExampleFiles {
+    const GROUP: i32 = 6;
+    const GROUPS: i32 = 4;
+    let pairs = |n: i32| (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)));
+    let within = pairs(GROUP).filter(|(a, b)| a != b).flat_map(|(a, b)| [a, b, 0]);
+    let like = |(a, b): (i32, i32)| (0..GROUP).flat_map(move |r| [a * GROUP + r, b * GROUP + r]);
+    let between = pairs(GROUPS).filter(|(a, b)| a != b).flat_map(like);
+    let file = |name: &str, all: Vec<i32>| {
+        (name.to_owned(), all.into_iter().flat_map(i32::to_le_bytes).collect())
+    };
+    vec![file("intra", within.collect()), file("inter", between.collect())]
+}
 
 /// Routers for each link between groups, at most.
 const MOST_APART: u64 = 16;

@@ -38,7 +38,7 @@ impl GraphFileFormat {
 }
 
 /// A small network, for examples of formats: a ring of six switches with two endpoints each.
-pub(super) fn example_network() -> Topology {
+pub(crate) fn example_network() -> Topology {
     let mut b = Builder::new();
     let all: Vec<SwitchId> =
         (0..6).map(|i| b.switch(Switch::new(format!("leaf-{}", 1201 + i)))).collect();

@@ -7,7 +7,7 @@ mod attributed;
 pub mod codes;
 pub mod dot;
 mod given;
-mod kind;
+pub(crate) mod kind;
 
 pub use kind::GraphFileFormat;
 

@@ -20,6 +20,7 @@
 
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
+use crate::companion::kind::{CompanionFormat, one_file, one_text};
 use crate::names::unique_names;
 use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
@@ -35,6 +36,12 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     looks: |seen| is_orcs(seen.body),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
     example: || EXAMPLE.to_owned(),
+};
+
+pub(crate) const TABLES: CompanionFormat = CompanionFormat {
+    part: Part::new("orcs-tables", "routing tables in a digraph of ORCS"),
+    read: |files| one_text(files, read_tables),
+    example: || one_file("network.dot", EXAMPLE),
 };
 
 const EXAMPLE: &str = "digraph {\n\

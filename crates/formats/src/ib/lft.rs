@@ -9,6 +9,8 @@
 //! older versions; entries are `0x<LID HEX> : <port decimal>  : <hops> : <optimal>`, or
 //! `0x<LID HEX> : UNREACHABLE`.
 
+use crate::companion::kind::{CompanionFormat, one_file, one_text};
+use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::{Addresses, MAX_LID};
 use fabric::network::Topology;
@@ -17,6 +19,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::fmt::Write;
 use std::sync::Arc;
+
+pub(crate) const LFT: CompanionFormat = CompanionFormat {
+    part: Part::new(
+        "lft",
+        "linear forwarding tables, as dump_fts, dump_lfts and OpenSM print them",
+    ),
+    read: |files| one_text(files, read),
+    example: || one_file("fabric.lfts", EXAMPLE),
+};
+
+const EXAMPLE: &str = "\
+    Unicast lids [0x0-0xb] of switch Lid 10 guid 0x00000000000000a1 (s1):\n  Lid  Out\n\
+    0x0001 001 : (Channel Adapter portguid 0x0000000000000011: 'h 1')\n\
+    0x000a 000 : (Switch portguid 0x00000000000000a1: 's1')\n2 valid lids dumped \n\
+    Unicast lids [0x0-0xb] of switch Lid 11 guid 0x00000000000000a2 (s2):\n0x000a 012 : (Switch \
+    portguid 0x00000000000000a1: 's1')\n0x000b 000 : (Switch)\n2 valid lids dumped \n";
 
 /// An entry that forwards nowhere: hardware writes 255.
 pub const DROP: u8 = 255;

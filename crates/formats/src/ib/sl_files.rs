@@ -3,11 +3,28 @@
 //! Source: OpenSM's `opensm-sl2vl.dump` (`Switch 0x<guid>, base LID n, "name"`, then
 //! `in out : 16 lanes` a line), and path records written one a line as `slid dlid sl ...`.
 
+use crate::companion::kind::{CompanionFormat, one_file, one_text};
+use base::part::Part;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::addresses::Addresses;
 use fabric::network::{PortPeer, Topology};
 use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
 use std::collections::{BTreeMap, HashMap};
+
+pub(crate) const SL2VL: CompanionFormat = CompanionFormat {
+    part: Part::new("sl2vl", "lanes of service levels by ports, as opensm-sl2vl.dump"),
+    read: |files| one_text(files, read_sl2vl),
+    example: || one_file("opensm-sl2vl.dump", SL2VL_EXAMPLE),
+};
+
+pub(crate) const PATH_RECORDS: CompanionFormat = CompanionFormat {
+    part: Part::new("path-records", "a line for each path: slid dlid sl"),
+    read: |files| one_text(files, read_path_records),
+    example: || one_file("paths.txt", "1 2 3\n12 34 5\n123 456 7\n1234 567 1\n12345 678 2\n"),
+};
+
+const SL2VL_EXAMPLE: &str = "Switch 0x0000000000000001, base LID 3\n\
+    1 2 : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7\n1 3 : 0 1 2 3 4 5 6 7 0 1 2 3 4 5 6 7\n";
 
 /// SL2VL tables by switch GUID, in-port and out-port.
 pub type Sl2VlTables = BTreeMap<(u64, u16, u16), [u8; 16]>;

@@ -1,5 +1,6 @@
 //! Which process is where, as files that MPI's starters and batch systems take.
 
+pub(crate) mod companions;
 mod names;
 mod read;
 mod write;

@@ -18,6 +18,7 @@ mod types;
 
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
+use crate::companion::kind::{CompanionFormat, one_file, text};
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Cable, OmittedFileContents, Plug, Speed, Switch, Topology};
@@ -34,6 +35,24 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, true),
     example: || EXAMPLE.to_owned(),
 };
+
+pub(crate) const DEFINITIONS: CompanionFormat = CompanionFormat {
+    part: Part::new("ibnl", ".ibnl of ibutils: what systems of a type are made of"),
+    read: |files| {
+        let definition = (files[1].0.to_owned(), text(files[1])?.to_owned());
+        read_with(text(files[0])?, files[0].0, &[definition]).map(drop)
+    },
+    example: || {
+        let network = "BOX a\n   L1/P1 -> HCA h P1\n   L2/P1 -> HCA i P1\n";
+        [one_file("network.topo", network), one_file("BOX.ibnl", DEFINITIONS_EXAMPLE)].concat()
+    },
+};
+
+const DEFINITIONS_EXAMPLE: &str = "# made 2026-01-01 10:11:12 by 123456789\n\
+    SYSTEM LEAF,LEAF:4x\nNODE SW 36 \
+    MT48436 U12345678\n   1 -4x-10G-> P1\n   2 -> P2\n   3 -> P3\n\nTOPSYSTEM BOX,BOX23456789\n\n\
+    # 2026-01-02 13:14:15 for 1234 of 5678\nSUBSYSTEM LEAF leaf12345678\n   P1 -> L1/P1\n   \
+    P2 -> leaf23456789 P2\n\nSUBSYSTEM LEAF leaf23456789\n   P1 -> L2/P1\n   P3 -> L2/P3456789\n";
 
 const EXAMPLE: &str = "# made 2026-01-01 10:11:12 by 123456789 on 4096 of 17 racks\n\
     MSX6036 switch1234\n   P11 -4x-10G-> CX4 host01234567 P1\n   P12 -> CX4 host12345678 P1\n   \
