@@ -28,7 +28,7 @@ q = 3
 [routing]
 engine = "sssp"
 [ebb]
-patterns = 5
+samples = 5
 """
 
 FILES = {

@@ -1,29 +1,36 @@
-"""One word for one thing on all commands; names of before are read with a note."""
+"""One word for one thing on all commands, in files and in Python; names of before are read with a
+note."""
 
+import inspect
+import json
 import re
 
+import flyloom as fl
 import pytest
 from cli_helpers import document, flyloom
+from flyloom import _core
+from flyloom._core import RefusalError
+from flyloom.verbs.measuring import measure_ebb
 
 NET = "slim_fly:q=3,p=2"
 DRAWN = {
-    # command: its words, the field of its document, the name of before
-    "ebb": ([NET], "patterns", "--patterns"),
-    "congestion": ([NET], "runs", "--runs"),
-    "resilience": ([NET], "samples", None),
-    "compare": ([NET], "samples", None),
+    # command: the name of before of its option
+    "ebb": "--patterns",
+    "congestion": "--runs",
+    "resilience": None,
+    "compare": None,
 }
 
 
 @pytest.mark.parametrize("command", DRAWN)
 def test_random_draws_are_counted_by_one_word(command):
-    words, field, before = DRAWN[command]
-    assert document(command, *words, "--samples", 3)[field] == 3
+    before = DRAWN[command]
+    assert document(command, NET, "--samples", 3)["samples"] == 3
     # the word of the simulators is understood
-    assert document(command, *words, "--seeds", 3)[field] == 3
+    assert document(command, NET, "--seeds", 3)["samples"] == 3
     if before is not None:
-        noted = flyloom(command, *words, f"{before}=3", "--json")
-        assert f'"{field}": 3' in noted.stdout
+        noted = flyloom(command, NET, f"{before}=3", "--json")
+        assert '"samples": 3' in noted.stdout
         note = f"note: {command}: {before} is now --samples; the old name is read in this version"
         assert note in noted.stderr
         assert before not in flyloom(command, "--help").stdout
@@ -35,6 +42,82 @@ def test_engines_are_compared_over_samples_too():
     fields = re.compile(r'"cpu_s": [^,}]*')
     assert fields.sub("", new.stdout) == fields.sub("", old.stdout) != ""
     assert "--patterns is now --samples" in old.stderr and "note" not in new.stderr
+
+
+@pytest.mark.parametrize(("old", "call"), [
+    ("patterns", lambda **how: fl.ebb(NET, **how)),
+    ("patterns", lambda **how: fl.measure(NET, "ebb", **how)),
+    ("patterns", lambda **how: fl.compare_routing(NET, engines=["min_hop"], **how).rows),
+    ("runs", lambda **how: fl.congestion(NET, "bisect", **how)),
+    ("runs", lambda **how: fl.measure(NET, "congestion", **how)),
+    ("rounds", lambda **how: measure_ebb(["true"], **{key: -n for key, n in how.items()})),
+], ids=["ebb", "measure ebb", "compare_routing", "congestion", "measure congestion", "measure_ebb"])
+def test_python_reads_old_names_of_the_number_of_samples(old, call):
+    def found(**how):
+        try:
+            return call(**how)
+        except RefusalError as error:
+            return str(error)
+
+    with pytest.warns(FutureWarning, match=f": {old} is now samples; the old name is") as noted:
+        before = found(**{old: 3})
+    assert before == found(samples=3) != found(samples=4)
+    assert len(noted) == 1
+    assert found(**{old: 3, "samples": 3}) == (
+        f"samples: given besides {old}, which is its old name (one of both)"
+    )
+
+
+def test_no_file_function_or_command_has_another_word_for_samples():
+    """Numbers of random draws are samples wherever they are given and in what is found; a name of
+    before is no parameter of anything."""
+    before = {"patterns", "runs", "rounds", "trials"}
+    functions = {name: getattr(fl, name) for name in dir(fl) if not name.startswith("_")}
+    taken = {
+        name: {*inspect.signature(one).parameters} for name, one in functions.items()
+        if inspect.isfunction(one)
+    }
+    assert {"ebb", "congestion", "resilience", "compare", "compare_routing"} <= {
+        name for name, words in taken.items() if "samples" in words
+    }
+    assert not {name for name, words in taken.items() if words & before}
+    stages = [row for row in _core.registry() if row["kind"] == "measure"]
+    # the rounds of the search of `throughput` are what it has found, not drawn
+    fields = {
+        (row["name"], field["name"]) for row in stages
+        for field in [*row["params"], *row["records"][0]["fields"], *row["columns"]]
+    } - {("throughput", "rounds")}
+    assert {("ebb", "samples"), ("congestion", "samples"), ("resilience", "samples")} <= fields
+    assert not {(name, field) for name, field in fields if field in before}
+    schema = json.dumps(_core.experiment_schema())
+    assert '"samples"' in schema and not {word for word in before if f'"{word}":' in schema}
+
+
+def test_an_experiment_reads_old_names_with_a_note(tmp_path):
+    text = """schema = 1
+name = "one"
+[topology]
+family = "slim_fly"
+q = 3
+[routing]
+engine = "dfsssp"
+[ebb]
+{ebb} = 4
+[congestion]
+{congestion} = 5
+"""
+    rows = {}
+    for name, words in (("new", ("samples", "samples")), ("old", ("patterns", "runs"))):
+        file = tmp_path / f"{name}.toml"
+        file.write_text(text.format(ebb=words[0], congestion=words[1]))
+        ran = flyloom("run", file.name, "--out", name, cwd=tmp_path)
+        assert ran.returncode == 0, ran.stderr
+        assert ran.stderr.count("is now samples") == (2 if name == "old" else 0)
+        rows[name] = json.loads((tmp_path / name / "one/results.json").read_text())["records"]
+    assert "note: old.toml: ebb: patterns is now samples" in ran.stderr
+    assert rows["old"] == rows["new"]
+    assert rows["old"][0]["ebb"]["samples"] == 4
+    assert rows["old"][0]["measures"]["congestion"]["samples"] == 5
 
 
 @pytest.mark.parametrize(("words", "near"), [

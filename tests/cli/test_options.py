@@ -66,7 +66,8 @@ SHARED = {
     "--radix": ("whole number", "^ports of a switch"),
     "--ranks": ("text", "^which endpoint is which rank"),
     "--rules": ("file", "rules of the floor"),
-    "--samples": ("whole number", "random (orders|bisections)|^number of runs, each with ranks"),
+    "--samples": (
+        "whole number", "random (orders|bisections|matchings)|^number of runs, each with ranks"),
     "--threads": ("whole number", "^processors to use"),
     "--unverified": ("flag", "^run also what is not proved"),
     "--load": ("text", r"0\.1:(0\.9|1\.0):0\.1"),

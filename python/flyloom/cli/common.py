@@ -85,6 +85,7 @@ RENAMED = {
     "ebb": {"--patterns": "--samples"},
     "congestion": {"--runs": "--samples"},
     "compare-routing": {"--patterns": "--samples"},
+    "measure": {"--rounds": "--samples"},
     "verify-cables": {"--draw": "--out"},
 }
 """The same, of names that are read in this version only, which a note says."""

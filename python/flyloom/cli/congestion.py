@@ -38,7 +38,7 @@ class CommunicationOptions:
     argument: Annotated[
         str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
     ] = None
-    samples: Annotated[int, declared("congestion", "runs", "--samples")] = CONGESTION["runs"]
+    samples: Annotated[int, declared("congestion", "samples")] = CONGESTION["samples"]
     seed: Annotated[int, declared("congestion", "seed")] = CONGESTION["seed"]
     endpoints: Annotated[
         str | None, declared("congestion", "endpoints", "--endpoints", "-n", metavar="N")
@@ -88,7 +88,7 @@ def congestion(
             source, engine, tables.lmc, tables.layers, tables.option, bar, p, traffic=sent.traffic
         )
         found = measure(
-            routing, sent.pattern, sent.argument, traffic=sent.traffic, runs=sent.samples,
+            routing, sent.pattern, sent.argument, traffic=sent.traffic, samples=sent.samples,
             seed=sent.seed, endpoints=endpoints_of(sent.endpoints), first_job=sent.first_job,
             order=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
             metric=sent.metric, progress=bar,
@@ -100,7 +100,7 @@ def congestion(
     interval = found.confidence_interval_95
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),
-        ("endpoints", found.endpoints), ("levels", found.levels), ("runs", found.runs),
+        ("endpoints", found.endpoints), ("levels", found.levels), ("samples", found.samples),
         ("seed", sent.seed), ("mean share of a message", found.mean_share),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
         ("shares from", found.min_share), ("shares to", found.max_share),
