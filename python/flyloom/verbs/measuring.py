@@ -57,9 +57,9 @@ def measure_loggp(
     ``regime``, ``date``, ``messages``, ``repetitions``, ``seed`` and ``warnings``. Raises
     ``RefusalError`` where no program can be built, ``DeployError`` where it fails.
     """
-    whole("most_bytes", most_bytes, 4, 1 << 28)
-    whole("messages", messages, 2, 1024)
-    whole("repetitions", repetitions, 3, 100_000)
+    most_bytes = whole("most_bytes", most_bytes, 4, 1 << 28)
+    messages = whole("messages", messages, 2, 1024)
+    repetitions = whole("repetitions", repetitions, 3, 100_000)
     whole("seed", seed, 0, 2**64 - 1)
     met: list[dict[str, Any]] = []
     found = loggp.parameters(
@@ -180,9 +180,9 @@ def measure_ebb(
     and as much it receives) and ``mean_gbps``; ``library``, ``hosts``, ``regime``, ``date``,
     ``size_bytes``, ``repetitions``, ``seed``.
     """
-    whole("samples", samples, 1, 1_000_000)
-    whole("size_bytes", size_bytes, 1, 1 << 28)
-    whole("repetitions", repetitions, 1, 100_000)
+    samples = whole("samples", samples, 1, 1_000_000)
+    size_bytes = whole("size_bytes", size_bytes, 1, 1 << 28)
+    repetitions = whole("repetitions", repetitions, 1, 100_000)
     whole("seed", seed, 0, 2**64 - 1)
     program = Program(launcher)
     hosts = program.run("ebb", 1, 1, pairs="")["hosts"]

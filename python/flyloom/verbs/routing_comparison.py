@@ -88,7 +88,7 @@ def compare_routing(
     Raises ``RefusalError`` for an engine that there is not, or where none makes tables. Costs what
     routing, proof and measures of all engines cost together.
     """
-    whole("samples", samples, 1, 2**32 - 1)
+    samples = whole("samples", samples, 1, 2**32 - 1)
     whole("seed", seed, 0, 2**64 - 1)
     topology = network(source)
     chosen = [_parsed(word) for word in dict.fromkeys(_all() if engines is None else engines)]
