@@ -55,7 +55,6 @@ SHARED = {
     "--noise": ("text, repeated", "^noise"),
     "--oversubscription": ("number", "^endpoints for each one"),
     "--mapping": ("file", "^the mapping"),
-    "--page": ("file", "^HTML: "),
     "--partition": ("whole number", "^the graph is a sparse matrix"),
     "--path-records": ("file", "^path records"),
     "--per-endpoint": ("whole number", "^(ranks|processes) on each endpoint"),
@@ -87,6 +86,8 @@ SHARED = {
 OTHERWISE = {
     ("--ranks", "sim message"), ("--ranks", "sim packet"),
     ("--workload", "sim packet"),  # several are jobs at the same time
+    ("--net", "figure"),  # several are drawn
+    ("--out", "map"),  # the mapping, and its page
 }
 """Names that other simulators gave, and that scripts rely on."""
 

@@ -285,7 +285,7 @@ def test_a_short_option_stands_for_one_word_in_all_commands():
 
 NET = "ring:n=5"
 OLD = [  # as it was written before, and as it is now
-    (["figure", "disjoint_paths", "-n", NET], ["figure", "disjoint_paths", "--network", NET]),
+    (["figure", "disjoint_paths", "-n", NET], ["figure", "disjoint_paths", "--net", NET]),
     (["search", "-n", "8", "-d", "3"], ["search", "--order", "8", "--degree", "3"]),
     (["structure", NET, "--load"], ["structure", NET, "--channel-load"]),
     (["lanes", "ring:n=5", "--method", "hops"], ["lanes", "ring:n=5", "--lanes", "hops"]),

@@ -36,7 +36,7 @@ class CommunicationOptions:
     pattern: Annotated[str, declared("congestion", "pattern")] = CONGESTION["pattern"]
     traffic: Annotated[str | None, declared("congestion", "traffic")] = None
     argument: Annotated[
-        str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
+        str | None, typer.Option("--pattern-argument", hidden=True)
     ] = None
     samples: Annotated[int, declared("congestion", "samples")] = CONGESTION["samples"]
     seed: Annotated[int, declared("congestion", "seed")] = CONGESTION["seed"]
@@ -78,10 +78,13 @@ def congestion(
 ) -> None:
     """Congestion of a communication pattern over tables: shares, times, histograms."""
     from flyloom.report import congestion as report
+    from flyloom.support import renamed
     from flyloom.support.progress import bars
     from flyloom.verbs.congestion import congestion as measure
 
     check_picture(output)
+    if sent.argument is not None:
+        renamed.note("congestion", "--pattern-argument ARGUMENT", "--pattern PATTERN:ARGUMENT")
     places = sent.order if sent.order in ("random", "linear") else read_order(sent.order)
     with bars() as bar:
         topology, routing, name = tables_of(

@@ -84,7 +84,38 @@ def _near(error: Any, ctx: Any) -> str:
     is_simulator = hasattr(_core, f"{ctx.command.name}_schema")
     if is_simulator and (path := _in_table(word, ctx.command.name)):
         return f"did you mean --set {path}=...? {ctx.command_path} --help lists all"
-    return hint(error.option_name, options) + f"{ctx.command_path} --help lists all"
+    near = _as_word(word, ctx)
+    if near and word not in NETWORK:
+        near = hint(error.option_name, options) or near
+    elif not near and word == "samples" and "--seeds" in options:
+        near = "did you mean --seeds? "
+    return f"{near or hint(error.option_name, options)}{ctx.command_path} --help lists all"
+
+
+NETWORK = ("net", "network", "topology")
+"""Options by which the network is looked for where it is an argument."""
+
+
+def _as_word(name: str, ctx: Any) -> str:
+    """What to write for an option that is no option: a word of its own, or a parameter of the
+    workload."""
+    words = [str(param.metavar or "") for param in ctx.command.params
+             if not param.opts[0].startswith("-")]
+    if name in NETWORK and (net := next((word for word in words if "NET" in word), None)):
+        return f"the network stands without an option: {ctx.command_path} {net}; "
+    keys = [word for word in words if "=" in word]
+    if keys and (name in keys[0] or keys[0].startswith("KEY=")):
+        return f"write {name}=..., a word of its own; "
+    options = {option for param in ctx.command.params for option in param.opts}
+    by = next((option for option in ("--workload", "--graph") if option in options), None)
+    if by and name in _keys_of_workloads():
+        return f"a parameter of the workload: {by} 'NAME {name}=...'; "
+    return ""
+
+
+def _keys_of_workloads() -> set[str]:
+    """The parameters that workloads made by name have."""
+    return {key["name"] for row in _core.workload_list() for key in row["keys"]}
 
 
 def _extra(words: str, command: str, ctx: Any) -> str:
