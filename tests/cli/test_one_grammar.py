@@ -164,7 +164,10 @@ def test_a_picture_is_what_o_names(tmp_path):
 
 
 def test_kinds_are_listed_by_their_other_names_too():
-    for other, word in (("families", "topologies"), ("patterns", "traffic"), ("presets", "costs")):
+    for other, word in (
+        ("families", "topologies"), ("networks", "topologies"), ("patterns", "traffic"),
+        ("presets", "costs"), ("collectives", "workloads"), ("applications", "workloads"),
+    ):
         listed = flyloom("list", other)
         assert listed.returncode == 0 and listed.stdout == flyloom("list", word).stdout != ""
 
@@ -284,3 +287,11 @@ def test_an_argument_of_a_pattern_stands_with_it():
     assert new.stdout == old.stdout != "" and new.stderr == ""
     assert "--pattern-argument ARGUMENT is now --pattern PATTERN:ARGUMENT" in old.stderr
     assert "--pattern-argument" not in flyloom("congestion", "--help").stdout
+
+
+def test_networks_have_the_two_forms_of_workloads():
+    colon, blanks = flyloom("design", "slim_fly:q=5,p=4"), flyloom("design", "slim_fly q=5 p=4")
+    assert blanks.stdout == colon.stdout != "" and blanks.returncode == 0
+    assert fl.network("torus shape=3x3 p=2").recipe == fl.network("torus:shape=3x3,p=2").recipe
+    refused = flyloom("design", "slim_fli q=5 p=4")
+    assert refused.returncode == 2 and "did you mean slim_fly?" in refused.stderr

@@ -205,6 +205,7 @@ def simulate_and_show(
 
     output, as_json, p = (given.pop(name) for name in ("output", "as_json", "p"))
     check_output(output, level)
+    check_ranks(files.get("ranks"))
     how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
     how["engine_options"] = parsed_options(given.pop("option"))
     settings = parsed_options(given.pop("setting"), "the simulator", (), "--set")
@@ -240,6 +241,17 @@ def check_output(output: Path | None, level: str) -> None:
     check_picture(output, ".json")
     if output and is_trace(output) and level != "message":
         raise RefusalError(f"-o {output}: trace events are of sim message; another name")
+
+
+def check_ranks(file: Path | None) -> None:
+    """Refuses the name of a placement where ``--ranks`` takes a file to write, as the ranks of
+    ``congestion`` are placed by an option of that name."""
+    from flyloom._core import RefusalError
+    from flyloom.plugins import lists
+
+    if file and str(file) in {row["name"] for row in lists.rows("placements")}:
+        raise RefusalError(f"--ranks {file}: a file that is written, when every process is done;"
+                           f" which endpoint each is on is --placement {file}")
 
 
 def check_timeline(level: str, spec: dict[str, Any], output: Path | None) -> None:

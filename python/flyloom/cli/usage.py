@@ -84,12 +84,27 @@ def _near(error: Any, ctx: Any) -> str:
     is_simulator = hasattr(_core, f"{ctx.command.name}_schema")
     if is_simulator and (path := _in_table(word, ctx.command.name)):
         return f"did you mean --set {path}=...? {ctx.command_path} --help lists all"
-    near = _as_word(word, ctx)
-    if near and word not in NETWORK:
-        near = hint(error.option_name, options) or near
-    elif not near and word == "samples" and "--seeds" in options:
-        near = "did you mean --seeds? "
+    if not (near := _other_word(word, options)):
+        near = _as_word(word, ctx)
+        if near and word not in NETWORK:
+            near = hint(error.option_name, options) or near
     return f"{near or hint(error.option_name, options)}{ctx.command_path} --help lists all"
+
+
+SAME_THING = (
+    ("engine", "engines", "e"), ("samples", "seeds", "runs", "patterns", "rounds", "repetitions"),
+    ("traffic", "pattern", "workload", "graph"), ("placement", "ranks", "order"),
+    ("out", "page", "draw", "output", "picture", "plot"),
+)
+"""Words for one thing, each of which some command has."""
+
+
+def _other_word(name: str, options: list[str]) -> str:
+    """The option of this command for what ``name`` is elsewhere."""
+    # ranks are a number of processes, too, which a workload has
+    same = next((words for words in SAME_THING if name in words and name != "ranks"), ())
+    known = [f"--{word}" for word in same if word != name and f"--{word}" in options]
+    return f"did you mean {known[0]}? " if known else ""
 
 
 NETWORK = ("net", "network", "topology")
@@ -123,6 +138,11 @@ def _extra(words: str, command: str, ctx: Any) -> str:
     first = words.split()[0]
     given = [value for param in ctx.command.params if not param.opts[0].startswith("-")
              and isinstance(value := ctx.params.get(param.name or ""), str)]
+    asked = next((name for name in ("workload", "graph") if ctx.params.get(name)), None)
+    if "=" in first and asked:
+        value = ctx.params[asked]
+        text = " ".join([value if isinstance(value, str) else value[-1], *words.split()])
+        return f"{first}: one word too many; parameters stand in one word: --{asked} '{text}'"
     if "=" in first and given and ":" not in given[-1]:
         joined = ",".join(words.split())
         return f"{first}: one word too many; parameters follow a colon: {given[-1]}:{joined}"
@@ -138,7 +158,10 @@ def _no_command(word: str, command: str, ctx: Any) -> str:
     return f"{word}: {command} has no such command; {near}{', '.join(names)}"
 
 
-SHORT = {"vcs": "virtual_channels", "num_vcs": "virtual_channels", "vc_buf_size": "buffer_flits"}
+SHORT = {
+    "gbps": "rate_gbps", "vcs": "virtual_channels", "num_vcs": "virtual_channels",
+    "vc_buf_size": "buffer_flits",
+}
 """Words of other simulators for parameters of tables."""
 
 
