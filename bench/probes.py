@@ -123,7 +123,7 @@ def all_of_min_hop(net: str) -> dict:
     lap("proof")
     flyloom.edge_load(routed)
     lap("loads")
-    flyloom.ebb(routed, patterns=100)
+    flyloom.ebb(routed, samples=100)
     lap("100 patterns")
     return {"cpu_s": spent, "endpoints": built.endpoints, "lanes": routed.lanes, "proved": proved}
 
@@ -175,7 +175,7 @@ def ebb_patterns(net: str) -> dict:
     """Effective bisection bandwidth of 5000 patterns over the tables of dfsssp."""
     routing = flyloom.route(net, "dfsssp")
     cpu, wall = process_time(), perf_counter()
-    routing.measure("ebb", {"patterns": 5000})
+    routing.measure("ebb", {"samples": 5000})
     return {"cpu_s": process_time() - cpu, "wall_s": perf_counter() - wall}
 
 
@@ -324,7 +324,7 @@ def ebb(q: str, p: str, patterns: str) -> dict:
     """Effective bisection bandwidth over routes that are given."""
     routing = slim_fly(q, p).route("dfsssp", {}, 1, None)
     cpu, wall = process_time(), time.perf_counter()
-    found = routing.measure("ebb", {"patterns": int(patterns)})
+    found = routing.measure("ebb", {"samples": int(patterns)})
     cpu_s, wall_s = process_time() - cpu, time.perf_counter() - wall
     mean = found["effective_bisection_bandwidth"]
     return {"cpu_s": cpu_s, "wall_s": wall_s, "mean": mean}
@@ -379,7 +379,7 @@ def points(count: str, patterns: str, workers: str) -> dict:
 name = "short"
 topology = {{ family = "slim_fly", q = 5, p = 4 }}
 routing = {{ engine = "dfsssp" }}
-ebb = {{ patterns = {patterns} }}
+ebb = {{ samples = {patterns} }}
 [sweep.grid]
 "verify.hop_limit" = {{ from = 10, to = {9 + int(count)}, step = 1 }}
 """)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom.inputs.measured import measured
 from flyloom.inputs.networks import Source
 from flyloom.inputs.tables import Tables
+from flyloom.support import renamed
 from flyloom.support.progress import Progress
 from flyloom.support.records import Record
 
@@ -297,7 +298,7 @@ class Ebb(Record):
         Mean share over the patterns.
     confidence_interval_95 : list[float] | None
         Low and high end of its 95 % confidence interval; none for one pattern.
-    patterns : int
+    samples : int
         Number of random bisections; 1 for given traffic.
     traffic : str | None
         The name of the given traffic (``given`` where it has none); none for bisections.
@@ -314,7 +315,7 @@ class Ebb(Record):
     __slots__ = ()
     effective_bisection_bandwidth: float
     confidence_interval_95: list[float] | None
-    patterns: int
+    samples: int
     traffic: str | None
     seed: int
     max_congestion: float
@@ -372,8 +373,8 @@ class Congestion(Record):
         Endpoints that took part.
     levels : int
         Levels of a run.
-    runs : int
-        Runs.
+    samples : int
+        Number of runs.
     mean_share : float
         Mean over runs of the mean share of their messages, each counted by its amount.
     confidence_interval_95 : list[float] | None
@@ -414,7 +415,7 @@ class Congestion(Record):
     histogram: list[list[float]]
     endpoints: int
     levels: int
-    runs: int
+    samples: int
     mean_share: float
     confidence_interval_95: list[float] | None
     min_share: float | None
@@ -1424,10 +1425,11 @@ def path_diversity(
     return PathDiversity(measured(on, "path_diversity", {}, progress))
 
 
+@renamed.keywords("ebb", patterns="samples")
 def ebb(
     on: Tables,
     *,
-    patterns: int = 1000,
+    samples: int = 1000,
     traffic: Wanted | None = None,
     seed: int = 0,
     progress: Progress | None = None,
@@ -1443,8 +1445,8 @@ def ebb(
     ----------
     on : Tables
         Tables of any origin, or a network, which is routed as on the command line.
-    patterns : int, optional
-        Random bisections.
+    samples : int, optional
+        Number of random bisections.
     traffic : Wanted | None, optional
         Traffic in place of random bisections: a name, a file, or rows of source, destination
         and amount; see docs/measures.md.
@@ -1463,7 +1465,7 @@ def ebb(
         When a parameter is not one that the measure has a use for.
     """
     given = {
-        "patterns": patterns,
+        "samples": samples,
         "traffic": traffic,
         "seed": seed,
     }
@@ -1496,12 +1498,13 @@ def edge_load(
     return EdgeLoad(measured(on, "edge_load", {}, progress))
 
 
+@renamed.keywords("congestion", runs="samples")
 def congestion(
     on: Tables,
     *,
     pattern: str = "bisect",
     traffic: Wanted | None = None,
-    runs: int = 1000,
+    samples: int = 1000,
     seed: int = 0,
     endpoints: int | None = None,
     first_job: int | None = None,
@@ -1524,7 +1527,7 @@ def congestion(
     traffic : Wanted | None, optional
         Traffic between endpoints by name or number, sent once, in place of a pattern: a name, a
         file, or rows of source, destination and amount; see docs/measures.md.
-    runs : int, optional
+    samples : int, optional
         Number of runs, each with ranks assigned to endpoints again.
     seed : int, optional
         Seed of the random draws; run i depends on it and on i alone.
@@ -1558,7 +1561,7 @@ def congestion(
     given = {
         "pattern": pattern,
         "traffic": traffic,
-        "runs": runs,
+        "samples": samples,
         "seed": seed,
         "endpoints": endpoints,
         "first_job": first_job,

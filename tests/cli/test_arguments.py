@@ -51,17 +51,17 @@ NETWORK_VERBS = {
     "verify_cables": lambda on: fl.verify_cables(on, on).clean,
     "compare": lambda on: fl.compare([on], samples=5, curves=False).rows[0]["mean_distance"],
     "compare_routing": lambda on: fl.compare_routing(
-        on, engines=["dfsssp"], patterns=3).rows[0],
+        on, engines=["dfsssp"], samples=3).rows[0],
     "measure": lambda on: fl.measure(on, "structure").diameter,
 }
 ROUTED_VERBS = {
     "verify": lambda on: fl.verify(on).to_dict(),
     "edge_load": lambda on: fl.edge_load(on).to_dict(),
     "path_diversity": lambda on: fl.path_diversity(on).to_dict(),
-    "ebb": lambda on: fl.ebb(on, patterns=5).to_dict(),
-    "congestion": lambda on: fl.congestion(on, "ring", runs=5).to_dict(),
+    "ebb": lambda on: fl.ebb(on, samples=5).to_dict(),
+    "congestion": lambda on: fl.congestion(on, "ring", samples=5).to_dict(),
     "repair": lambda on: fl.repair(on, random=1, seed=3)[1].to_dict(),
-    "measure": lambda on: fl.measure(on, "ebb", patterns=5).to_dict(),
+    "measure": lambda on: fl.measure(on, "ebb", samples=5).to_dict(),
 }
 LANES_VERBS = {
     "lanes_needed": lambda on: fl.lanes_needed(on).to_dict(),

@@ -82,9 +82,9 @@ def test_ebb_says_what_scripts_rely_on():
     found = document(*words)
     low, high = found["confidence_interval_95"]
     assert low < found["effective_bisection_bandwidth"] < high
-    assert (found["patterns"], found["seed"], len(found["pattern_means"])) == (50, 9, 50)
+    assert (found["samples"], found["seed"], len(found["pattern_means"])) == (50, 9, 50)
     assert found == document(*words)
-    same = fl.ebb(fl.route("slim_fly:q=5,p=4", "dfsssp"), patterns=50, seed=9)
+    same = fl.ebb(fl.route("slim_fly:q=5,p=4", "dfsssp"), samples=50, seed=9)
     assert found["pattern_means"] == same.pattern_means
 
 
@@ -125,7 +125,7 @@ def test_every_kind_of_part_is_listed_and_what_is_listed_is_taken():
     for row in listed["traffic"]:
         needed = any(param["required"] for param in row["params"])
         takes = row["name"] + (":2" if needed else "")
-        assert fl.congestion(fl.route(net, "dor"), takes, runs=1).pattern == takes
+        assert fl.congestion(fl.route(net, "dor"), takes, samples=1).pattern == takes
     for row in listed["placements"]:
         document("sim", "message", "--workload", "allreduce_ring ranks=4 bytes=8", net,
                  "--placement", row["name"])

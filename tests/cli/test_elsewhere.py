@@ -23,7 +23,7 @@ p = 1
 [routing]
 engine = "dfsssp"
 [ebb]
-patterns = 10
+samples = 10
 [sweep.grid]
 "routing.engine" = ["dfsssp", "sssp"]
 """

@@ -34,7 +34,7 @@ name = "x"
 label = "{label}"
 topology = {{ family = "mesh", shape = [{size}], p = 1 }}
 routing = {{ engine = "sssp" }}
-ebb = {{ patterns = 4 }}
+ebb = {{ samples = 4 }}
 """
 
 

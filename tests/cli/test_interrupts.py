@@ -30,7 +30,7 @@ schema = 1
 name = "x"
 topology = {topology}
 routing = {{ engine = "sssp" }}
-ebb = {{ patterns = 100000 }}
+ebb = {{ samples = 100000 }}
 """
 TABLES = {NETS[0]: '{ family = "torus", shape = [64, 64], p = 1 }',
           NETS[1]: '{ family = "slim_fly", q = 25 }'}
@@ -142,8 +142,8 @@ calls |= {f"spread {how} {balance}":
           for balance in (False, True)}
 calls |= {
     "verify": lambda: fl.verify(free), "verify cyclic": lambda: fl.verify(cyclic),
-    "edge_load": lambda: fl.edge_load(free), "ebb": lambda: fl.ebb(free, patterns=10**6),
-    "congestion": lambda: fl.congestion(free, "shift", runs=100),
+    "edge_load": lambda: fl.edge_load(free), "ebb": lambda: fl.ebb(free, samples=10**6),
+    "congestion": lambda: fl.congestion(free, "shift", samples=100),
     "path_diversity": lambda: fl.path_diversity(free),
     "lanes_needed": lambda: fl.lanes_needed(free),
     "repair": lambda: fl.repair(free, lost),

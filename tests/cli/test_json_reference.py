@@ -110,7 +110,7 @@ RUNS: dict[str, list[str]] = {
     "sim booksim": ["sim booksim mesh.cfg classes=2 injection_rate={0.1,0.05} print_activity=1"],
     "edge-load": ["edge-load tables"],
     "path-diversity": ["path-diversity tables"],
-    "figure": [f"figure path_lengths --network {NET} --engines dfsssp --layers 1 -o f.svg"],
+    "figure": [f"figure path_lengths --net {NET} --engines dfsssp --layers 1 -o f.svg"],
     "verify-cables": [
         f"verify-cables {NET} cut.net", f"verify-cables {NET} whole.net --watch --every 0.1",
     ],

@@ -55,7 +55,6 @@ SHARED = {
     "--noise": ("text, repeated", "^noise"),
     "--oversubscription": ("number", "^endpoints for each one"),
     "--mapping": ("file", "^the mapping"),
-    "--page": ("file", "^HTML: "),
     "--partition": ("whole number", "^the graph is a sparse matrix"),
     "--path-records": ("file", "^path records"),
     "--per-endpoint": ("whole number", "^(ranks|processes) on each endpoint"),
@@ -66,7 +65,8 @@ SHARED = {
     "--radix": ("whole number", "^ports of a switch"),
     "--ranks": ("text", "^which endpoint is which rank"),
     "--rules": ("file", "rules of the floor"),
-    "--samples": ("whole number", "random (orders|bisections)|^number of runs, each with ranks"),
+    "--samples": (
+        "whole number", "random (orders|bisections|matchings)|^number of runs, each with ranks"),
     "--threads": ("whole number", "^processors to use"),
     "--unverified": ("flag", "^run also what is not proved"),
     "--load": ("text", r"0\.1:(0\.9|1\.0):0\.1"),
@@ -86,6 +86,8 @@ SHARED = {
 OTHERWISE = {
     ("--ranks", "sim message"), ("--ranks", "sim packet"),
     ("--workload", "sim packet"),  # several are jobs at the same time
+    ("--net", "figure"),  # several are drawn
+    ("--out", "map"),  # the mapping, and its page
 }
 """Names that other simulators gave, and that scripts rely on."""
 

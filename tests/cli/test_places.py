@@ -19,7 +19,7 @@ UNKNOWN = [
     ("[ebb]\n  pattern = 3\n", "line 9, column 3: ebb: unknown field `pattern`"),
     ("[kongestion]\n", "line 8, column 2: kongestion: not a key of a point"),
     ("[congestion]\nruns = 3\nrun = 3\n", "line 10, column 1: congestion: unknown field `run`"),
-    ("[ebb]\npatterns = 'x'\n", "line 9, column 1: ebb: patterns: 'x' is no whole number"),
+    ("[ebb]\nsamples = 'x'\n", "line 9, column 1: ebb: samples: 'x' is no whole number"),
     ("[sweep]\ngridd = 1\n", "line 9, column 1: unknown field `gridd`"),
     ("[sweep.grid]\n\"routing.colour\" = [1]\n", "line 9, column 1: "),
     ("[sweep.grid]\nlabel = []\n", "line 9, column 1: sweep.grid.label: an empty list"),

@@ -27,7 +27,7 @@ pytestmark = [needs_fabric, pytest.mark.campaign]
 
 @pytest.fixture(scope="module", params=NETS + LARGER[:count(0, len(LARGER))])
 def found(request):
-    return fl.compare_routing(request.param, engines=[*PAIRS, *PAIRS.values(), *MORE], patterns=400)
+    return fl.compare_routing(request.param, engines=[*PAIRS, *PAIRS.values(), *MORE], samples=400)
 
 
 def half(row) -> float:
@@ -81,7 +81,7 @@ def test_with_four_routes_to_an_endpoint_ours_beats_every_engine_of_opensm(found
     """OpenSM's engines here have one; addresses for four are there on every fabric (LMC 2)."""
     share = "effective_bisection_bandwidth"
     theirs = [row for row in found.rows if row.verified and row.engine.startswith("opensm:")]
-    several = fl.compare_routing(found.network, engines=["layered", "ecmp"], layers=4, patterns=400)
+    several = fl.compare_routing(found.network, engines=["layered", "ecmp"], layers=4, samples=400)
     best = max((row for row in several.rows if row.verified), key=lambda row: row[share])
     assert all(best[share] > row[share] + half(best) + half(row) for row in theirs)
 

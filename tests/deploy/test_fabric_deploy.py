@@ -334,7 +334,7 @@ def test_parallel_cables_bare_switches_and_rails(tmp_path, rails, terminals):
     proof = fl.verify(routing)
     assert proof.holds
     assert proof.complete.routes == 4 * terminals * 2  # switches that carry endpoints
-    assert 0 < fl.ebb(routing, patterns=50).effective_bisection_bandwidth <= 1
+    assert 0 < fl.ebb(routing, samples=50).effective_bisection_bandwidth <= 1
     oracle_too = terminals == topology.endpoints
     found = fl.deploy(routing, topology=topology, oracle=oracle_too)
     assert differing(found) == [0, 0, 0] and found.verified
@@ -360,6 +360,6 @@ def test_two_planes_are_routed_apart_and_not_deployed_together(tmp_path):
     routing = fl.route(topology, "dfsssp")
     proof = fl.verify(routing)
     assert proof.holds and proof.complete.routes == 2 * 4 * 8
-    assert 0 < fl.ebb(routing, patterns=50).effective_bisection_bandwidth <= 1
+    assert 0 < fl.ebb(routing, samples=50).effective_bisection_bandwidth <= 1
     with pytest.raises(fl.RefusalError, match="planes: the network has 2"):
         fl.deploy(routing, topology=topology)

@@ -132,7 +132,7 @@ def small(tmp_path, patterns=1000):
     """The main job, smaller: LMC 0, no oracle."""
     text = EXAMPLE.read_text().replace("lmc = 2", "lmc = 0").replace("oracle = true\n", "")
     file = tmp_path / "small.toml"
-    file.write_text(text.replace("patterns = 1000", f"patterns = {patterns}"))
+    file.write_text(text.replace("samples = 1000", f"samples = {patterns}"))
     return file
 
 

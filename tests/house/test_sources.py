@@ -93,7 +93,7 @@ import json, sys
 from flyloom.lab import point
 task = point.Task(0, "", point.Source("k", family="slim_fly", params={"q": 3}), {
     "routing": {"engine": ENGINE, "lmc": 1}, "verify": {"hop_limit": 64},
-    "ebb": {"patterns": 3}}, True, True, 0, "", "", None)
+    "ebb": {"samples": 3}}, True, True, 0, "", "", None)
 point.facts_of(task.source, lambda *_: None, None)
 assert point.record_of(task, lambda *_: None, None, None)["ebb"]
 print(json.dumps([name for name in sys.modules if name.split(".")[0] == "flyloom"]))

@@ -59,7 +59,7 @@ def against_the_text(path: Path) -> None:
         ("gather", [(h, hosts[0]) for h in hosts[1:]]),
         ("bisect", list(zip(hosts[:n // 2], hosts[n // 2:], strict=False))),
     ]:
-        found = fl.congestion(routing, pattern, runs=1, order="linear")
+        found = fl.congestion(routing, pattern, samples=1, order="linear")
         assert found.congestion_histogram == [
             list(x) for x in sorted(congestions(edges, pairs).items())]
     assert fl.verify(routing).complete.holds
@@ -95,11 +95,11 @@ def test_commands_take_the_tables_of_the_file_or_route_anew(tmp_path):
     assert verified["engine"] == "file"
     assert verified["deadlock"]["holds"] == fl.verify(ours).deadlock.holds
     ebb = json.loads(flyloom("ebb", str(path), "--samples", "20", "--json").stdout)
-    assert ebb["pattern_means"] == fl.ebb(ours, patterns=20).pattern_means
+    assert ebb["pattern_means"] == fl.ebb(ours, samples=20).pattern_means
     anew = json.loads(flyloom("ebb", str(path), "-e", "sssp", "--samples", "20", "--json").stdout)
     assert anew["engine"] == "sssp"
     assert anew["pattern_means"] == fl.ebb(
-        fl.route(theirs.topology, "sssp"), patterns=20).pattern_means
+        fl.route(theirs.topology, "sssp"), samples=20).pattern_means
 
 
 def test_congestion_on_the_command_line(tmp_path):
@@ -109,7 +109,7 @@ def test_congestion_on_the_command_line(tmp_path):
     run = flyloom("congestion", str(path), "--pattern", "gather", "--ranks", str(order),
                   "--samples", "4", "--json")
     found = json.loads(run.stdout)
-    wanted = fl.congestion(fl.read_tables(path), "gather", runs=4, order=[3, 7, 1])
+    wanted = fl.congestion(fl.read_tables(path), "gather", samples=4, order=[3, 7, 1])
     assert {key: found[key] for key in wanted} == wanted.to_dict()
     starts = {".svg": b"<svg", ".png": b"\x89PNG", ".html": b"<!DOCTYPE html>"}
     for metric, suffix in [("bandwidth", ".png"), ("congestion", ".svg"), ("channels", ".html")]:

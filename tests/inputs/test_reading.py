@@ -293,7 +293,7 @@ p = 1
 [routing]
 engine = "min_hop"
 [ebb]
-patterns = 3
+samples = 3
 """
 WRONG = [None, True, -1, 0, 3, 1e308, "", "x", [], [[]], [None], {}, {"a": 1}, [1, "a"], "LONG"]
 

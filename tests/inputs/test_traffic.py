@@ -112,11 +112,11 @@ def test_every_kind_means_the_same_to_every_verb(tmp_path, layers):
 
         met = fl.congestion(routing, traffic=traffic())
         assert (met.max_congestion, met.mean_share) == pytest.approx(with_cables), name
-        assert (met.runs, met.levels) == (1, 1)
+        assert (met.samples, met.levels) == (1, 1)
         alone = fl.ebb(routing, traffic=traffic())
         assert (alone.max_congestion, alone.effective_bisection_bandwidth) == pytest.approx(
             without), name
-        assert alone.patterns == 1 and alone.confidence_interval_95 is None
+        assert alone.samples == 1 and alone.confidence_interval_95 is None
         if most is not None:
             found = fl.throughput(NET, traffic()).maximum_achievable_throughput
             assert found == pytest.approx(most, rel=1e-6), name
@@ -190,7 +190,7 @@ traffic = "dense.txt"
 def test_all_to_all_is_every_ordered_pair():
     everyone = dict.fromkeys(itertools.permutations(range(N), 2), 1.0)
     routing = fl.route(NET)
-    whole = fl.congestion(routing, "all_to_all", runs=2)
+    whole = fl.congestion(routing, "all_to_all", samples=2)
     assert (whole.max_congestion, whole.mean_share) == pytest.approx(
         counted(routing, everyone, True))
     rate = dict.fromkeys(everyone, 1 / (N - 1))
@@ -211,7 +211,7 @@ def test_a_pattern_is_traffic_of_the_endpoints_in_their_order():
         **fl.ebb(routing, traffic=ring).to_dict(), "traffic": "ring"}
     wanted = fl.throughput(NET, ring).maximum_achievable_throughput
     assert fl.throughput(NET, "ring").maximum_achievable_throughput == wanted
-    alone = fl.congestion(routing, "ring", order="linear", runs=1)
+    alone = fl.congestion(routing, "ring", order="linear", samples=1)
     assert alone.mean_share == fl.congestion(routing, traffic="ring").mean_share
     one, other = (fl.ebb(routing, traffic="permutation", seed=s).to_dict() for s in (1, 2))
     assert one != other

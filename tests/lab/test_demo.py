@@ -17,7 +17,7 @@ pytest.importorskip("vl_convert")
 DEMO = ROOT / "examples" / "demo.toml"
 SHORTER = (
     ('deploy = { fabric = "ibsim", oracle = true }\n', ""),
-    ("{ patterns = 1000 }", "{ patterns = 50 }"), ("{ samples = 200 }", "{ samples = 20 }"),
+    ("{ samples = 1000 }", "{ samples = 50 }"), ("{ samples = 200 }", "{ samples = 20 }"),
     ("sim.flit.run = { warmup_cycles = 500, measure_cycles = 1500 }",
      "sim.flit.load = [0.1, 0.6]\nsim.flit.run = { warmup_cycles = 100, measure_cycles = 300 }"),
     ("[64, 1024, 16384, 262144, 4194304]", "[64, 262144]"), ("[64, 1024, 16384, 262144]", "[64]"),

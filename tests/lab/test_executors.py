@@ -34,7 +34,7 @@ q = 3
 engine = "sssp"
 [sweep.grid]
 "routing.engine" = ["min_hop", "dfsssp"]
-"ebb.patterns" = [{patterns}]
+"ebb.samples" = [{patterns}]
 [[sweep.zip]]
 label = ["Slim Fly", "torus"]
 topology = [{{ family = "slim_fly", q = 3 }}, {{ family = "torus", shape = [3, 4], p = 2 }}]
@@ -227,7 +227,7 @@ name = "refused"
 topology = { family = "slim_fly", q = 3 }
 [[point]]
 routing = { engine = "sssp" }
-ebb = { patterns = 60000 }
+ebb = { samples = 60000 }
 [[point]]
 routing = { engine = "dor" }
 [[point]]
@@ -316,11 +316,11 @@ def test_places_to_run_that_cannot_be_are_refused(place, words, why):
 
 LOADED = SHORT.split("[sweep.grid]")[0] + """\
 [[point]]
-ebb = { patterns = 5 }
+ebb = { samples = 5 }
 [[point]]
-ebb = { patterns = 6 }
+ebb = { samples = 6 }
 [[point]]
-ebb = { patterns = 7 }
+ebb = { samples = 7 }
 deploy = { fabric = "ibsim" }
 """
 """Two plain points and, last, one that is loaded into a fabric."""

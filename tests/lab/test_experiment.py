@@ -35,7 +35,7 @@ q = 3
 [routing]
 engine = "sssp"
 [ebb]
-patterns = 40
+samples = 40
 [sweep.grid]
 "routing.engine" = ["min_hop", "sssp", "dfsssp"]
 "routing.lmc" = { from = 0, to = 1, step = 1 }
@@ -80,7 +80,7 @@ def test_a_run_writes_its_files_and_rows(done):
         assert r["switches"] == small.switches and r["links"] == small.links
         assert r["mean_distance"] == fl.structure(small).mean_distance
         assert r["edge_forwarding_index"] == fl.edge_load(routing).edge_forwarding_index
-        ebb = fl.ebb(routing, patterns=40, seed=7)
+        ebb = fl.ebb(routing, samples=40, seed=7)
         assert r["effective_bisection_bandwidth"] == ebb.effective_bisection_bandwidth
         assert [r["ebb_ci95_low"], r["ebb_ci95_high"]] == ebb.confidence_interval_95
         assert r["verified"] == fl.verify(routing).holds == r["deadlock_free"]
@@ -100,7 +100,7 @@ def test_a_run_writes_its_files_and_rows(done):
 
 
 def test_columns_have_the_same_types_whatever_was_measured(done, tmp_path):
-    plain = SMALL.split("[sweep.grid]")[0].replace("patterns = 40", "patterns = 0")
+    plain = SMALL.split("[sweep.grid]")[0].replace("samples = 40", "samples = 0")
     (tmp_path / "plain.toml").write_text(plain)
     fl.run(tmp_path / "plain.toml", out=tmp_path)
     for name in ("rows.parquet", "series.parquet"):
@@ -144,7 +144,7 @@ def test_a_finished_run_is_reused_unless_fresh(done):
 
 
 LONG = SMALL.replace('name = "small"', 'name = "long"').replace(
-    "[sweep.grid]", '[sweep.grid]\n"ebb.patterns" = [40, 3000000]')
+    "[sweep.grid]", '[sweep.grid]\n"ebb.samples" = [40, 3000000]')
 SHORT = LONG.replace("[40, 3000000]", "[40, 41]")
 
 
@@ -200,7 +200,7 @@ def test_any_sweep_has_names_that_tell_its_points_apart(tmp_path):
     text = SMALL.split("[sweep.grid]")[0].replace("sssp", "dfsssp") + """
 label = "one name"
 [sweep.grid]
-"ebb.patterns" = [5, 6]
+"ebb.samples" = [5, 6]
 "routing.max_lanes" = [4, 8]
 "topology.q" = [3, 4]
 """
@@ -214,9 +214,9 @@ label = "one name"
 
 def test_names_say_what_differs():
     def point(hops, patterns, runs=None):
-        more = {} if runs is None else {"congestion": {"runs": runs, "pattern": "shift"}}
+        more = {} if runs is None else {"congestion": {"samples": runs, "pattern": "shift"}}
         return {"topology": {"q": hops}, "routing": {"engine": "x"}, "label": "l",
-                "verify": {"hop_limit": hops}, "ebb": {"patterns": patterns}, **more}
+                "verify": {"hop_limit": hops}, "ebb": {"samples": patterns}, **more}
 
     def named(*points, networks="aaaaaa"):
         records = [{"network": net, "label": "x"} for net, _ in zip(networks, points, strict=False)]
@@ -227,11 +227,11 @@ def test_names_say_what_differs():
     assert named(point(8, 5), point(9, 5), networks="ab") == ["x", "x"]
     assert named(point(8, 5), point(9, 5)) == ["x, verify.hop_limit 8", "x, verify.hop_limit 9"]
     assert named(point(8, 5, 1), point(8, 6, 1), point(8, 6, 2)) == [
-        "x, ebb.patterns 5, congestion.runs 1", "x, ebb.patterns 6, congestion.runs 1",
-        "x, ebb.patterns 6, congestion.runs 2"]
+        "x, ebb.samples 5, congestion.samples 1", "x, ebb.samples 6, congestion.samples 1",
+        "x, ebb.samples 6, congestion.samples 2"]
     assert named(point(8, 5), point(8, 5, 3)) == ["x", "x, congestion"], "other measures"
     assert named(point(8, 5), point(8, 5, 3), point(8, 5, 4)) == [
-        "x", "x, congestion.runs 3", "x, congestion.runs 4"]
+        "x", "x, congestion.samples 3", "x, congestion.samples 4"]
     assert named(point(8, 5), point(8, 5)) == ["x (point 1)", "x (point 2)"]
 
 
@@ -294,7 +294,7 @@ def changed(**more) -> dict:
 
 PARITY = [
     (BASE, True), (changed(seed=5, title="t", summary="s", label="l"), True),
-    (changed(ebb={"patterns": 3}, verify={"hop_limit": 9}), True),
+    (changed(ebb={"samples": 3}, verify={"hop_limit": 9}), True),
     (changed(deploy={"fabric": "ibsim", "oracle": True}), True),
     (changed(topology={"file": "x.net", "p": 2}), True),
     (changed(sweep={"grid": {"routing.lmc": [0, 1]}}), True),
@@ -313,7 +313,7 @@ PARITY = [
     (changed(name=3), False), (changed(title=3), False), (changed(schema="1"), False),
     ({k: v for k, v in BASE.items() if k != "name"}, False),
     ({k: v for k, v in BASE.items() if k != "schema"}, False),
-    (changed(ebb={"patterns": -1}), False), (changed(ebb={"pattern": 1}), False),
+    (changed(ebb={"samples": -1}), False), (changed(ebb={"pattern": 1}), False),
     (changed(verify={"hop_limit": "many"}), False), (changed(verify={"hops": 3}), False),
     (changed(deploy={"fabric": "steel"}), False), (changed(deploy={}), False),
     (changed(deploy={"fabric": "ibsim", "oracle": "yes"}), False),
@@ -350,7 +350,7 @@ def test_the_effective_file_spells_out_every_default(done):
     text = (done[0] / "out" / "small" / "effective.toml").read_text()
     tree = tomllib.loads(text)
     assert (tree["schema"], tree["name"], tree["seed"], len(tree["point"])) == (1, "small", 7, 12)
-    assert all(p["verify"]["hop_limit"] == 64 and p["ebb"]["patterns"] == 40 for p in tree["point"])
+    assert all(p["verify"]["hop_limit"] == 64 and p["ebb"]["samples"] == 40 for p in tree["point"])
 
 
 SWEPT = """

@@ -21,7 +21,7 @@ p = 2
 [routing]
 engine = "dfsssp"
 [ebb]
-patterns = 4
+samples = 4
 [congestion]
 pattern = "ring"
 [resilience]
@@ -37,7 +37,7 @@ links = [0, 3]
 [cost]
 catalog = "edr36-2024"
 [sweep.grid]
-"congestion.runs" = [3, 6]
+"congestion.samples" = [3, 6]
 """
 
 
@@ -58,7 +58,7 @@ def test_columns_are_what_the_verbs_say(done):
     _, repaired = fl.repair(routing, network, links=[0, 3])
     bill = fl.cost(network, "edr36-2024")
     for row, runs in zip(rows, (3, 6), strict=True):
-        met = fl.congestion(routing, "ring", runs=runs, seed=5)
+        met = fl.congestion(routing, "ring", samples=runs, seed=5)
         assert row["congestion_mean_share"] == met.mean_share
         assert row["congestion_max_congestion"] == met.max_congestion
         assert [row["congestion_ci95_low"], row["congestion_ci95_high"]] == (
@@ -78,11 +78,11 @@ def test_columns_are_what_the_verbs_say(done):
 
 def test_a_measure_by_name_is_the_verb():
     routing = fl.route("slim_fly:q=3", "dfsssp")
-    assert fl.measure(routing, "ebb", patterns=5, seed=2) == fl.ebb(routing, patterns=5, seed=2)
+    assert fl.measure(routing, "ebb", samples=5, seed=2) == fl.ebb(routing, samples=5, seed=2)
     by_name = fl.measure("slim_fly:q=3", "structure", bisection=True)
     assert by_name == fl.structure("slim_fly:q=3", bisection=True)
-    by_network = fl.measure("slim_fly:q=3,p=2", "ebb", patterns=5)
-    assert by_network == fl.ebb(fl.route("slim_fly:q=3,p=2", "dfsssp"), patterns=5)
+    by_network = fl.measure("slim_fly:q=3,p=2", "ebb", samples=5)
+    assert by_network == fl.ebb(fl.route("slim_fly:q=3,p=2", "dfsssp"), samples=5)
     with pytest.raises(fl.RefusalError, match="there is no measure 'fish'; measures: "):
         fl.measure(routing, "fish")
     with pytest.raises(fl.RefusalError, match="unknown field `run`.*; congestion takes pattern"):

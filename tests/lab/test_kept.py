@@ -24,7 +24,7 @@ def finished(tmp_path_factory):
     """The folder in which a run of three points has finished, two writings of tables, a folder to
     wire from."""
     folder = tmp_path_factory.mktemp("finished")
-    text = EXPERIMENT.format(label="x", size=3) + '[sweep.grid]\n"ebb.patterns" = [3, 4, 5]\n'
+    text = EXPERIMENT.format(label="x", size=3) + '[sweep.grid]\n"ebb.samples" = [3, 4, 5]\n'
     (folder / "x.toml").write_text(text)
     for words in (["run", "x.toml"], ["route", NET, "-o", "t"], ["cables", NET, "-o", "w"],
                   ["route", "mesh:shape=3x3,p=1", "-o", "u"]):

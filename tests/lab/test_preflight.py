@@ -58,7 +58,7 @@ def test_all_kinds_of_refusals_are_of_their_points(tmp_path, workers):
     (tmp_path / "x.toml").write_text(HEAD + FLY + """
 [[point]]
 routing = { engine = "sssp" }
-ebb = { patterns = 5 }
+ebb = { samples = 5 }
 [[point]]
 routing = { engine = "ftree" }
 [[point]]

@@ -83,7 +83,7 @@ def test_parameters_of_a_real_system(mpi, launcher, tmp_path):
 @pytest.mark.parametrize("mpi", MPIS)
 def test_bandwidth_of_random_pairs(mpi, launcher, tmp_path):
     out = tmp_path / "ebb.json"
-    result = measured("--ebb", "--same-host", "--rounds", 4, "--bytes", 20000,
+    result = measured("--ebb", "--same-host", "--samples", 4, "--bytes", 20000,
                       "--repetitions", 3, "--seed", 7, "-o", out, "--", *launcher(mpi, 4))
     assert result == json.loads(out.read_text())
     assert [sorted(rank for pair in row["pairs"] for rank in pair) for row in result["rounds"]] == [
@@ -107,7 +107,7 @@ def test_the_bandwidth_of_a_pair_is_by_the_median_of_its_times(launcher, tmp_pat
     clock = tmp_path / "clock.so"
     subprocess.run(["cc", "-O1", "-shared", "-fPIC", PROGRAMS / "stepping_clock.c", "-o", clock,
                     "-ldl"], check=True)
-    given = ["--ebb", "--same-host", "--rounds", 3, "--bytes", 20000, "--repetitions", 5, "--",
+    given = ["--ebb", "--same-host", "--samples", 3, "--bytes", 20000, "--repetitions", 5, "--",
              *words, "env", f"LD_PRELOAD={clock}"]
     refused = flyloom("measure", *given, "STEPS_NS=0")
     assert refused.returncode == 2 and "0 ns for an exchange of 20000 bytes" in refused.stderr

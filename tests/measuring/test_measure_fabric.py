@@ -40,7 +40,7 @@ def test_measured_bandwidth_is_what_the_tables_give(name, engine, tmp_path, monk
     ratios = []
     with routed_hosts.Hosts(net, routing, tmp_path) as hosts:
         for seed in range(TRIES):
-            reported = measuring.measure_ebb(hosts.launcher(), rounds=4, size_bytes=400_000,
+            reported = measuring.measure_ebb(hosts.launcher(), samples=4, size_bytes=400_000,
                                              repetitions=3, seed=seed, path=tmp_path / "ebb.json")
             beside = document("measure", "--compare", "ebb.json", "--net", "tables", "--placement",
                               "at", "--set", rate, cwd=tmp_path)

@@ -78,7 +78,7 @@ engine = "min_hop"
 [lanes]
 max_lanes = 15
 [ebb]
-patterns = 0
+samples = 0
 [sweep.grid]
 "lanes.method" = ["online", "hops"]
 "lanes.balance" = [false, true]
@@ -166,7 +166,7 @@ def test_points_are_distinguished_by_what_was_asked(tmp_path):
     file.write_text(f"""{HEAD}[topology]
 {NETS["torus:shape=4x4"]}
 [ebb]
-patterns = 0
+samples = 0
 [[point]]
 routing = {{ engine = "ecmp", layers = 3 }}
 [[point]]
@@ -216,7 +216,7 @@ def test_failures_are_the_same_in_every_face(tmp_path):
 [routing]
 engine = "up_down"
 [ebb]
-patterns = 0
+samples = 0
 [[point]]
 topology = {{ family = "torus", shape = [4, 4] }}
 repair = {{ {words} }}
@@ -285,7 +285,7 @@ def test_a_short_option_stands_for_one_word_in_all_commands():
 
 NET = "ring:n=5"
 OLD = [  # as it was written before, and as it is now
-    (["figure", "disjoint_paths", "-n", NET], ["figure", "disjoint_paths", "--network", NET]),
+    (["figure", "disjoint_paths", "-n", NET], ["figure", "disjoint_paths", "--net", NET]),
     (["search", "-n", "8", "-d", "3"], ["search", "--order", "8", "--degree", "3"]),
     (["structure", NET, "--load"], ["structure", NET, "--channel-load"]),
     (["lanes", "ring:n=5", "--method", "hops"], ["lanes", "ring:n=5", "--lanes", "hops"]),

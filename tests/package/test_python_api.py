@@ -119,7 +119,7 @@ def test_numbers_of_numpy_are_numbers():
     assert fl.torus(shape=np.array([3, 4])).switches == 12
     assert fl.torus(shape=(3, np.int64(4))).switches == 12
     routing = fl.route("slim_fly:q=3", "sssp", lmc=np.int64(1))
-    assert fl.ebb(routing, patterns=np.int64(3), seed=np.uint8(1)).patterns == 3
+    assert fl.ebb(routing, samples=np.int64(3), seed=np.uint8(1)).samples == 3
     assert fl.from_pairs(np.array([[0, 1], [1, 2]]), p=1).links == 2
 
 
@@ -131,7 +131,7 @@ def test_numbers_of_numpy_are_numbers():
     lambda: fl.network("a\0b"), lambda: fl.route("slim_fly:q=3", "nothing"),
     lambda: fl.route("slim_fly:q=3", "dfsssp", max_lanes=2.5),
     lambda: fl.route("slim_fly:q=3", "sssp", lmc="x"),
-    lambda: fl.ebb(fl.route("slim_fly:q=3", "sssp"), patterns=1.5),
+    lambda: fl.ebb(fl.route("slim_fly:q=3", "sssp"), samples=1.5),
     lambda: fl.ebb(fl.route("slim_fly:q=3", "sssp"), seed=-1),
     lambda: fl.verify(fl.route("slim_fly:q=3", "sssp"), hop_limit=-1),
     lambda: fl.route("slim_fly:q=3", "sssp").path(0, 10**6),
@@ -152,12 +152,12 @@ def test_progress_is_reported_and_its_errors_passed_on():
         raise RuntimeError("stop here")
 
     with pytest.raises(RuntimeError, match="stop here"):
-        fl.ebb(routing, patterns=10**7, progress=fail)
+        fl.ebb(routing, samples=10**7, progress=fail)
 
 
 LONG = {
     "route": "fl.route('slim_fly:q=43', 'dfsssp')",
-    "ebb": "fl.ebb(fl.route('slim_fly:q=9', 'sssp'), patterns=10**8)",
+    "ebb": "fl.ebb(fl.route('slim_fly:q=9', 'sssp'), samples=10**8)",
 }
 
 

@@ -20,8 +20,8 @@ ASKED = [
     ("resilience", {"samples": 3}), ("resilience", {"samples": 1, "until": ["mean", "diameter"]}),
     ("verify", {}), ("verify", {"hop_limit": 1}), ("verify", {"max_lanes": 1}),
     ("repair", {"random": 2}), ("edge_load", {}), ("path_diversity", {}), ("lanes_needed", {}),
-    ("ebb", {"patterns": 1}), ("ebb", {"patterns": 3}),
-    ("congestion", {"runs": 1}), ("congestion", {"runs": 2, "pattern": "ring::bisect"}),
+    ("ebb", {"samples": 1}), ("ebb", {"samples": 3}),
+    ("congestion", {"samples": 1}), ("congestion", {"samples": 2, "pattern": "ring::bisect"}),
 ]
 
 

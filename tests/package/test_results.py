@@ -92,11 +92,11 @@ class Ebb(Result):
 
 
 def test_a_typed_record_stays_one():
-    found = Ebb({"patterns": 3, "inside": {"x": 1}})
+    found = Ebb({"samples": 3, "inside": {"x": 1}})
     back = pickle.loads(pickle.dumps(found))
-    assert type(back) is Ebb and back == found and back.patterns == 3
+    assert type(back) is Ebb and back == found and back.samples == 3
     assert type(back.inside) is Result
-    assert repr(found) == "Ebb(patterns=3, inside=Result(x=1))"
+    assert repr(found) == "Ebb(samples=3, inside=Result(x=1))"
 
 
 class Cells(html.parser.HTMLParser):
@@ -139,7 +139,7 @@ def test_a_run_has_a_row_for_each_point(tmp_path):
     file.write_text("""schema = 1
 name = "two"
 topology = { family = "slim_fly", q = 3 }
-ebb = { patterns = 4 }
+ebb = { samples = 4 }
 [sweep.grid]
 "routing.engine" = ["min_hop", "dfsssp"]
 """)

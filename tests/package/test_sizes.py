@@ -152,7 +152,7 @@ p = 4
 engine = "dfsssp"
 
 [ebb]
-patterns = 10
+samples = 10
 """
 
 

@@ -100,7 +100,7 @@ n = 5
 engine = "clockwise"
 step = 1
 [ebb]
-patterns = 5
+samples = 5
 [sweep.grid]
 "routing.engine" = ["clockwise", "each_its_own", "min_hop"]
 """

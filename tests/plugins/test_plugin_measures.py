@@ -75,7 +75,7 @@ p = 1
 [routing]
 engine = "min_hop"
 [ebb]
-patterns = 5
+samples = 5
 [triangles]
 [sampled_hops]
 samples = 10

@@ -82,7 +82,7 @@ p = 2
 [routing]
 engine = "dfsssp"
 [ebb]
-patterns = 5
+samples = 5
 [sweep.grid]
 "topology.n" = [5, 6]
 "routing.engine" = ["min_hop", "dfsssp"]

@@ -70,7 +70,7 @@ def test_two_matrices_can_have_one_scale():
 
 def test_the_command_writes_a_page_of_its_own(tmp_path):
     words = ["torus:shape=3x4,p=1", "--graph", "stencil:shape=2x6,bytes=1000"]
-    done = flyloom("map", *words, "-o", "ranks", "--page", "a.html", cwd=tmp_path)
+    done = flyloom("map", *words, "-o", "ranks", "-o", "a.html", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-2:] == ["written to ranks", "written to a.html"]
     page = (tmp_path / "a.html").read_text()
@@ -79,7 +79,7 @@ def test_the_command_writes_a_page_of_its_own(tmp_path):
     for value in (reported.hop_bytes, reported.linear.hop_bytes, reported.hop_bytes_bound):
         four = float(f"{value:.4g}") if value % 1 else value
         assert f'<td class="n">{four:,.10g}</td>' in page
-    again = flyloom("map-eval", *words, "--mapping", "ranks", "--page", "b.html", cwd=tmp_path)
+    again = flyloom("map-eval", *words, "--mapping", "ranks", "-o", "b.html", cwd=tmp_path)
     assert again.returncode == 0, again.stderr
     assert (tmp_path / "b.html").read_text() == page
     if browser.find():
@@ -89,13 +89,13 @@ def test_the_command_writes_a_page_of_its_own(tmp_path):
 
 def test_a_page_with_nothing_to_send(tmp_path):
     (tmp_path / "none.mtx").write_text("%%MatrixMarket matrix coordinate real general\n3 3 0\n")
-    done = flyloom("map", "torus:shape=3,p=1", "--graph", "none.mtx", "--page", "a.html",
+    done = flyloom("map", "torus:shape=3,p=1", "--graph", "none.mtx", "-o", "a.html",
                    cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Nothing goes from one endpoint to another." in (tmp_path / "a.html").read_text()
 
 
 def test_a_page_has_the_ending_of_one(tmp_path):
-    done = flyloom("map", "torus:shape=3,p=1", "--graph", "stencil:shape=3,bytes=1", "--page",
+    done = flyloom("map", "torus:shape=3,p=1", "--graph", "stencil:shape=3,bytes=1", "-o",
                    "a.svg", cwd=tmp_path)
-    assert done.returncode == 2 and "--page a.svg" in done.stderr
+    assert done.returncode == 2 and "-o a.svg" in done.stderr

@@ -143,7 +143,7 @@ def measured(
         "mean_hops": sum(on[a] * on[b] * len(p) for (a, b), p in paths.items() if a != b)
         / sum(on[a] * on[b] for a, b in paths if a != b),
         "ebb": {"mean": mean, "ci_low": mean - 1.96 * error, "ci_high": mean + 1.96 * error,
-                "patterns": patterns,
+                "samples": patterns,
                 "histogram": [{"bin_low": k / 100, "bin_high": (k + 1) / 100, "count": n}
                               for k, n in sorted(bins.items())]},
     }

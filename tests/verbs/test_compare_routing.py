@@ -29,7 +29,7 @@ def by_engine(found) -> dict:
 
 def same_as_the_verbs(row, routing, patterns: int, seed: int) -> None:
     proof, load = fl.verify(routing), fl.edge_load(routing)
-    share = fl.ebb(routing, patterns=patterns, seed=seed)
+    share = fl.ebb(routing, samples=patterns, seed=seed)
     paths = fl.path_diversity(routing)
     assert (row.verified, row.deadlock_free) == (proof.holds, proof.deadlock.holds)
     assert (row.mean_hops, row.max_hops) == (proof.complete.mean_hops, proof.complete.max_hops)
@@ -44,9 +44,9 @@ def same_as_the_verbs(row, routing, patterns: int, seed: int) -> None:
 
 @pytest.mark.parametrize("more", [{}, {"layers": 3}, {"lmc": 1}])
 def test_rows_of_ours_are_what_the_verbs_say_one_by_one(more):
-    found = fl.compare_routing(NET, engines=OURS, patterns=60, seed=3, **more)
+    found = fl.compare_routing(NET, engines=OURS, samples=60, seed=3, **more)
     assert [row.engine for row in found.rows] == list(OURS)
-    assert (found.network, found.patterns, found.seed) == (NET, 60, 3)
+    assert (found.network, found.samples, found.seed) == (NET, 60, 3)
     assert found.layers == more.get("layers", 2 ** more.get("lmc", 0))
     for row in found.rows:
         assert set(row) == FIELDS
@@ -63,7 +63,7 @@ def test_rows_of_ours_are_what_the_verbs_say_one_by_one(more):
 
 
 def test_what_refuses_is_listed_with_its_reason():
-    found = fl.compare_routing(NET, engines=["ftree", "dfsssp", "dfsssp:max_lanes=1"], patterns=9)
+    found = fl.compare_routing(NET, engines=["ftree", "dfsssp", "dfsssp:max_lanes=1"], samples=9)
     assert list(by_engine(found)) == ["dfsssp"]
     refused = {one.engine: one.why for one in found.refused}
     assert list(refused) == ["ftree", "dfsssp:max_lanes=1"]
@@ -81,7 +81,7 @@ def test_what_refuses_is_listed_with_its_reason():
     (["opensm"], {}, "no engine 'opensm'"), (["nue:lanes=2"], {}, "lanes: 2 is no method"),
     (["nue:max_lanes"], {}, "'max_lanes' is no KEY=VALUE"), (["sssp:x=1"], {}, "keys: balance"),
     (["opensm:lash:balance=1"], {}, "'balance=1'.*max_lanes"), ([], {}, "none is named"),
-    (["dfsssp"], {"patterns": 0}, "patterns"), (["dfsssp"], {"patterns": 2**32}, "patterns"),
+    (["dfsssp"], {"samples": 0}, "samples"), (["dfsssp"], {"samples": 2**32}, "samples"),
     (["dfsssp"], {"seed": -1}, "seed"), (["dfsssp"], {"seed": 2**64}, "seed"),
     (["dfsssp"], {"lmc": 8}, "lmc"), (["dfsssp"], {"layers": 0}, "layers"),
     (["dfsssp"], {"layers": 2**32 - 1}, "layers"), (["nue:max_lanes=4294967295"], {}, "max_lanes"),
@@ -93,19 +93,19 @@ def test_bad_words_are_refused_by_name(engines, more, words):
 
 def test_all_of_ours_are_there_without_opensm(monkeypatch):
     monkeypatch.setattr(tools, "_find_program", lambda _name: None)
-    found = fl.compare_routing("slim_fly:q=3,p=1", patterns=5)
+    found = fl.compare_routing("slim_fly:q=3,p=1", samples=5)
     names = {part["name"] for part in fl._core.registry() if part["kind"] == "engine"}
     said = [row.engine for row in [*found.rows, *found.refused]]
     assert set(said) == names | {"nue:max_lanes=1", "opensm"} and len(set(said)) == len(said)
     why = {one.engine: one.why for one in found.refused}
     assert "not installed: ibsim (ibsim-utils)" in why["opensm"]
-    named = fl.compare_routing("slim_fly:q=3,p=1", engines=["sssp", "opensm:lash"], patterns=5)
+    named = fl.compare_routing("slim_fly:q=3,p=1", engines=["sssp", "opensm:lash"], samples=5)
     assert "apt-get install" in named.refused[0].why
 
 
 def test_same_bytes_but_for_times():
     one, other = (
-        fl.compare_routing("dragonfly:h=1", engines=["rues", "valiant_static"], seed=5, patterns=50)
+        fl.compare_routing("dragonfly:h=1", engines=["rues", "valiant_static"], seed=5, samples=50)
         .to_dict() for _ in range(2)
     )
     assert set(one.pop("cpu_s")) == set(other.pop("cpu_s"))
@@ -115,14 +115,14 @@ def test_same_bytes_but_for_times():
 @pytest.mark.parametrize(("more", "layers"), [({}, 1), ({"lmc": 3}, 8), ({"layers": 3}, 3)])
 def test_routes_to_a_terminal_are_counted(more, layers):
     """An LMC gives every port 2 to its power LIDs."""
-    found = fl.compare_routing("ring:n=4,p=1", engines=["min_hop"], patterns=2, **more)
+    found = fl.compare_routing("ring:n=4,p=1", engines=["min_hop"], samples=2, **more)
     assert found.layers == layers
 
 
 def test_command_line(tmp_path):
     words = ("compare-routing", NET, "--engines", "dfsssp,nue:max_lanes=1,ftree", "--samples", 20)
     found = document(*words, "--seed", 4)
-    direct = fl.compare_routing(NET, engines=["dfsssp", "nue:max_lanes=1", "ftree"], patterns=20,
+    direct = fl.compare_routing(NET, engines=["dfsssp", "nue:max_lanes=1", "ftree"], samples=20,
                                 seed=4).to_dict()
     for one in (found, direct):
         one.pop("cpu_s")
@@ -138,7 +138,7 @@ def test_command_line(tmp_path):
 
 
 def test_the_chart_draws_the_rows():
-    found = fl.compare_routing(NET, engines=["min_hop", "nue:max_lanes=1"], patterns=20)
+    found = fl.compare_routing(NET, engines=["min_hop", "nue:max_lanes=1"], samples=20)
     values = drawn.spec(found)["data"]["values"]
     assert [v["engine"] for v in values] == ["min_hop", "nue:max_lanes=1"]
     assert [v["kind"] for v in values] == ["ours, may deadlock", "ours, no deadlock"]
@@ -182,7 +182,7 @@ def test_the_root_given_to_opensm_is_the_middle_switch(net):
 def test_rows_of_opensm_are_its_tables_as_read_back():
     """Two of them, with an option and without; each is a start of OpenSM."""
     names = ["opensm:minhop", "opensm:updn", "opensm:nue", "opensm:nue:max_lanes=4", "opensm:lash"]
-    found = fl.compare_routing(NET, engines=names, patterns=60, seed=1)
+    found = fl.compare_routing(NET, engines=names, samples=60, seed=1)
     rows = by_engine(found)
     assert list(rows) == names
     for name in names[1:4:2]:
@@ -197,10 +197,10 @@ def test_rows_of_opensm_are_its_tables_as_read_back():
 @needs_fabric
 def test_opensm_engines_that_fail_give_opensm_s_reason():
     found = fl.compare_routing(NET, engines=["dfsssp", "opensm:ftree", "opensm:torus-2QoS"],
-                               patterns=9)
+                               samples=9)
     why = {one.engine: one.why for one in found.refused}
     assert "AB2B" in why["opensm:ftree"] and "4E11" in why["opensm:torus-2QoS"]
-    more = fl.compare_routing(NET, engines=["dfsssp", "opensm:lash"], layers=3, patterns=9)
+    more = fl.compare_routing(NET, engines=["dfsssp", "opensm:lash"], layers=3, samples=9)
     assert "LMC" in more.refused[0].why
     with pytest.raises(RefusalError, match="max_lanes.*nue"):
         fl.route(NET, "opensm:lash", max_lanes=2)

@@ -298,7 +298,7 @@ def test_every_figure_is_that_of_every_message_sent_here(name, pattern):
     for order in ("random", "linear", [5, 2, 7, 1, 0, 3]):
         used = [None, len(oracle.terminals) - 1][place % 2]
         found = fl.congestion(
-            routing, pattern, runs=4, seed=place, order=order, endpoints=used, levels=levels,
+            routing, pattern, samples=4, seed=place, order=order, endpoints=used, levels=levels,
             endpoint_cables=cables, metric=METRICS[place % 5],
         )
         if used is None and isinstance(order, list):
@@ -315,10 +315,10 @@ def test_two_jobs_share_the_network(pattern, metric):
     topology = fl.slim_fly(q=3, p=1)
     routing = fl.route(topology, "sssp")
     part = 10
-    found = fl.congestion(routing, pattern, runs=5, seed=3, first_job=part, metric=metric)
+    found = fl.congestion(routing, pattern, samples=5, seed=3, first_job=part, metric=metric)
     assert found.first_job == part
     judge(Oracle(topology, routing, 200, True), pattern, 3, 5, found, "random", part=part)
-    more = {"runs": 5, "seed": 3, "first_job": part, "metric": metric}
+    more = {"samples": 5, "seed": 3, "first_job": part, "metric": metric}
     assert fl.congestion(routing, "two_jobs", pattern, **more) == found
 
 
@@ -326,7 +326,7 @@ def test_one_level_alone():
     topology = fl.slim_fly(q=3, p=1)
     routing = fl.route(topology, "sssp")
     for level in range(5):  # 18 ranks: 5 levels
-        found = fl.congestion(routing, "bruck", runs=3, levels=level)
+        found = fl.congestion(routing, "bruck", samples=3, levels=level)
         judge(Oracle(topology, routing, 200, True), "bruck", 0, 3, found, "random", levels=level)
     with pytest.raises(RefusalError, match="level: there is no level 5; 0 to 4"):
         fl.congestion(routing, "bruck", levels=5)
@@ -334,19 +334,19 @@ def test_one_level_alone():
 
 def test_bisect_without_endpoint_cables_is_the_effective_bisection_bandwidth():
     routing = fl.route("slim_fly:q=5,p=3", "dfsssp", lmc=1)
-    found = fl.congestion(routing, "bisect", runs=40, seed=7, endpoint_cables=False)
-    wanted = fl.ebb(routing, patterns=40, seed=7)
+    found = fl.congestion(routing, "bisect", samples=40, seed=7, endpoint_cables=False)
+    wanted = fl.ebb(routing, samples=40, seed=7)
     assert found.series == wanted.pattern_means
     assert found.mean_share == wanted.effective_bisection_bandwidth
     assert found.share_histogram == wanted.flow_histogram
     assert found.max_congestion == wanted.max_congestion
     # full endpoint cables carry one flow each, so they take nothing away
-    assert fl.congestion(routing, "bisect", runs=40, seed=7).series == wanted.pattern_means
+    assert fl.congestion(routing, "bisect", samples=40, seed=7).series == wanted.pattern_means
 
 
 def test_closed_forms():
     def run(source, engine, pattern, **more):
-        return fl.congestion(fl.route(source, engine), pattern, runs=3, **more)
+        return fl.congestion(fl.route(source, engine), pattern, samples=3, **more)
 
     # neighbours on a ring are one hop apart: every channel of a direction carries one message
     ring = run("torus:shape=9", "dor", "ring", order="linear")
@@ -390,8 +390,8 @@ def test_names_of_orcs_are_understood():
                          ("recdbl", "recursive_doubling"), ("neighbor:3", "neighbours:3"),
                          ("neighbor2d", "stencil:2"), ("recvs_all_src:2", "receivers:2")]:
         for metric, name in [("hist_max_cong", "congestion"), ("dep_max_delay", "delay")]:
-            a = fl.congestion(routing, theirs, runs=5, metric=metric)
-            b = fl.congestion(routing, ours, runs=5, metric=name)
+            a = fl.congestion(routing, theirs, samples=5, metric=metric)
+            b = fl.congestion(routing, ours, samples=5, metric=name)
             assert a.series == b.series and a.metric == name
 
 
@@ -399,10 +399,10 @@ def test_given_orders_go_by_name_and_number():
     topology = fl.slim_fly(q=3, p=1)
     routing = fl.route(topology, "sssp")
     names = [e["name"] for e in json.loads(topology.to_text("json"))["endpoints"]]
-    by_name = fl.congestion(routing, "gather", runs=3, order=[names[4], names[2], names[9]])
-    by_number = fl.congestion(routing, "gather", runs=3, order=[4, 2, 9])
+    by_name = fl.congestion(routing, "gather", samples=3, order=[names[4], names[2], names[9]])
+    by_number = fl.congestion(routing, "gather", samples=3, order=[4, 2, 9])
     assert by_name == by_number and by_name.endpoints == 3
-    more = fl.congestion(routing, "gather", runs=3, order=[4, 2], endpoints=6)
+    more = fl.congestion(routing, "gather", samples=3, order=[4, 2], endpoints=6)
     assert more.endpoints == 6 and more.max_congestion == 5
 
 
@@ -411,7 +411,7 @@ import flyloom as fl
 r = fl.route("slim_fly:q=5,p=2", "sssp", layers=2)
 for p in ("permutation::receivers:5", "bruck", "stencil:3"):
     for m in ("bandwidth", "channels"):
-        print(fl.congestion(r, p, runs=130, seed=5, metric=m))
+        print(fl.congestion(r, p, samples=130, seed=5, metric=m))
 """
 
 
@@ -426,9 +426,9 @@ def test_threads_change_nothing():
 
 def test_longer_runs_repeat_shorter_ones():
     routing = fl.route("slim_fly:q=3,p=2", "sssp")
-    long = fl.congestion(routing, "permutation", runs=200, seed=1)
-    assert fl.congestion(routing, "permutation", runs=70, seed=1).series == long.series[:70]
-    assert fl.congestion(routing, "permutation", runs=70, seed=2).series != long.series[:70]
+    long = fl.congestion(routing, "permutation", samples=200, seed=1)
+    assert fl.congestion(routing, "permutation", samples=70, seed=1).series == long.series[:70]
+    assert fl.congestion(routing, "permutation", samples=70, seed=2).series != long.series[:70]
 
 
 @pytest.mark.parametrize(("more", "message"), [
@@ -451,7 +451,7 @@ def test_longer_runs_repeat_shorter_ones():
     ({"pattern": "receivers:2,0.1,0.1,0.1"}, "'0.1': receivers takes count, chance"),
     ({"endpoints": 19}, "endpoints: 19 of 18 working endpoints; 2 to 18"),
     ({"endpoints": 1}, "endpoints: 1 is out of range; 2"),
-    ({"runs": 0}, "runs: 0 is out of range; 1 to"),
+    ({"samples": 0}, "samples: 0 is out of range; 1 to"),
     ({"first_job": 4}, "first_job: 'bisect' is one job"),
     ({"pattern": "ring::ring", "first_job": 17}, "first_job: 17 of 18 .*; 2 to 16"),
     ({"pattern": "ring::ring", "endpoints": 3}, "endpoints: .* two jobs need at least 4"),

@@ -82,7 +82,7 @@ def test_every_pattern_is_that_of_a_slow_count(name, lmc, engine):
     routing = fl.route(topology, engine, lmc=lmc)
     routes, terminals = Routes(routing, Wires(topology)), terminals_of(topology)
     seed = 2**63 + 11
-    found = fl.ebb(routing, patterns=PATTERNS, seed=seed)
+    found = fl.ebb(routing, samples=PATTERNS, seed=seed)
     bins = np.zeros(20, dtype=int)
     means = []
     for i in range(PATTERNS):
@@ -115,7 +115,7 @@ def test_the_mean_is_that_of_all_orders(make):
     topology = make()
     routing = fl.route(topology, "sssp")
     wanted = exact(Routes(routing, Wires(topology)), terminals_of(topology), 200)
-    found = fl.ebb(routing, patterns=20_000, seed=5)
+    found = fl.ebb(routing, samples=20_000, seed=5)
     error = stdev(found.pattern_means) / 20_000**0.5
     assert abs(found.effective_bisection_bandwidth - wanted) < 4 * error
     assert 0 < wanted < 1
@@ -131,26 +131,26 @@ def test_an_independent_sample_agrees():
         fmean(bandwidths(routes, flows(rng.permutation(200).tolist(), terminals), 200))
         for _ in range(150)
     ]
-    found = fl.ebb(routing, patterns=1000, seed=8)
+    found = fl.ebb(routing, samples=1000, seed=8)
     error = (stdev(mine) ** 2 / len(mine) + stdev(found.pattern_means) ** 2 / 1000) ** 0.5
     assert abs(found.effective_bisection_bandwidth - fmean(mine)) < 4 * error
 
 
 def test_full_bandwidth_where_nothing_is_shared():
     """One switch never congests; neither does a link that is as wide as all its endpoints."""
-    single = fl.ebb(fl.route("fat_tree:leaves=1,spines=1,p=8", "min_hop"), patterns=20)
+    single = fl.ebb(fl.route("fat_tree:leaves=1,spines=1,p=8", "min_hop"), samples=20)
     assert single.effective_bisection_bandwidth == 1 and single.max_congestion == 1
     wide = fl.from_pairs([(0, 1)], p=1)
-    assert fl.ebb(fl.route(wide, "sssp"), patterns=5).pattern_means == [1.0] * 5
+    assert fl.ebb(fl.route(wide, "sssp"), samples=5).pattern_means == [1.0] * 5
 
 
 def test_seeds_patterns_and_their_limits():
     routing = fl.route("slim_fly:q=3,p=2", "sssp")
-    long, short = fl.ebb(routing, patterns=30, seed=1), fl.ebb(routing, patterns=10, seed=1)
+    long, short = fl.ebb(routing, samples=30, seed=1), fl.ebb(routing, samples=10, seed=1)
     assert long.pattern_means[:10] == short.pattern_means
-    assert fl.ebb(routing, patterns=10, seed=2).pattern_means != short.pattern_means
-    assert fl.ebb(routing, patterns=1, seed=1).confidence_interval_95 is None
-    with pytest.raises(RefusalError, match="patterns: 0"):
-        fl.ebb(routing, patterns=0)
+    assert fl.ebb(routing, samples=10, seed=2).pattern_means != short.pattern_means
+    assert fl.ebb(routing, samples=1, seed=1).confidence_interval_95 is None
+    with pytest.raises(RefusalError, match="samples: 0"):
+        fl.ebb(routing, samples=0)
     with pytest.raises(RefusalError, match="two endpoints"):
         fl.ebb(fl.route("fat_tree:leaves=1,spines=1,p=1", "sssp"))

@@ -148,7 +148,7 @@ def test_classes_by_command_line_are_those_of_python():
 
 
 def test_classes_are_printed_under_their_load():
-    """Of a load of 0.3 a class of three quarters offers 0.225."""
+    """A class of three quarters offers 0.225 where the load is 0.3."""
     done = flyloom("sim", "flit", NET, "--load", "0.3", "--traffic-class", "share=3",
                    "--traffic-class", "share=1", "--set", "run.measure_cycles=200")
     rows = [line.split() for line in done.stdout.splitlines()[1:4]]

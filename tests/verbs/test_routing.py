@@ -256,7 +256,7 @@ for engine in ("dfsssp", "min_hop", "sssp"):
     digest.update(r.table_text().encode())
     digest.update(r.next.tobytes())
     digest.update(json.dumps(fl.verify(r).to_dict()).encode())
-    digest.update(json.dumps(fl.ebb(r, patterns=50, seed=3).to_dict()).encode())
+    digest.update(json.dumps(fl.ebb(r, samples=50, seed=3).to_dict()).encode())
     digest.update(r.channel_loads().tobytes())
 print(digest.hexdigest())
 """

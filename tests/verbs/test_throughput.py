@@ -388,7 +388,7 @@ name = "much"
 seed = 4
 topology = { family = "slim_fly", q = 3, p = 2 }
 routing = { engine = "dfsssp" }
-ebb = { patterns = 0 }
+ebb = { samples = 0 }
 [throughput]
 traffic = "elephant"
 [sweep.grid]

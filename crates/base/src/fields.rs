@@ -1,5 +1,6 @@
 //! Reads parameters that people write, and says which field is at fault.
 
+use crate::amount::whole_amount;
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
@@ -20,12 +21,13 @@ pub fn word<'de, D: Deserializer<'de>, T: DeserializeOwned>(from: D) -> Result<T
     T::deserialize(given).map_err(D::Error::custom)
 }
 
-/// Reads `given` as a `T`.
+/// Reads `given` as a `T`. Text that stands where a whole number should be may be one with a unit,
+/// such as `64KiB`.
 ///
 /// # Errors
 /// Returns the field at fault (empty where no single field is), and what is wrong.
 pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> {
-    T::deserialize(given).map_err(|e: serde_json::Error| {
+    read(given).map_err(|(given, e)| {
         let (why, all) = (e.to_string(), given.as_object());
         // a field with a wrong value gives the same error when it is read alone
         let fault = all.into_iter().flatten().find(|(key, value)| {
@@ -46,10 +48,10 @@ pub fn typed<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> 
 /// # Errors
 /// As [`typed`].
 pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, String)> {
-    T::deserialize(given).map_err(|e: serde_json::Error| {
+    read(given).map_err(|(given, e)| {
         let why = e.to_string();
         let mut all = Vec::new();
-        paths(given, &mut Vec::new(), &mut all);
+        paths(&given, &mut Vec::new(), &mut all);
         let fault = all.into_iter().find(|(path, value)| {
             let alone = path.iter().rev().fold((*value).clone(), |inner, step| match step {
                 FieldPathStep::Key(key) => {
@@ -61,6 +63,68 @@ pub fn typed_by_path<T: DeserializeOwned>(given: &Value) -> Result<T, (String, S
         });
         (fault.map(|(path, _)| written(&path)).unwrap_or_default(), in_words(&why))
     })
+}
+
+/// Reads `given` as a `T`. Where that fails, it reads text that is a number with a unit as this
+/// number, wherever the failure then is another one or none.
+///
+/// # Errors
+/// The values as they were read at last, and what is wrong with them.
+fn read<T: DeserializeOwned>(given: &Value) -> Result<T, (Value, serde_json::Error)> {
+    let mut error = match T::deserialize(given) {
+        Ok(found) => return Ok(found),
+        Err(error) => error,
+    };
+    let mut now = given.clone();
+    let mut amounts = Vec::new();
+    collect_amounts(given, &mut String::new(), &mut amounts);
+    for group in amounts {
+        let mut tried = now.clone();
+        for (at, number) in &group {
+            if let Some(value) = tried.pointer_mut(at) {
+                *value = (*number).into();
+            }
+        }
+        let is_misplaced = |why: &str| {
+            group.iter().any(|(_, n)| why.starts_with(&format!("invalid type: integer `{n}`")))
+        };
+        match T::deserialize(&tried) {
+            Ok(found) => return Ok(found),
+            Err(e) if is_misplaced(&e.to_string()) => {} // text belongs there
+            Err(e) if e.to_string() != error.to_string() => (now, error) = (tried, e),
+            Err(_) => {}
+        }
+    }
+    Err((now, error))
+}
+
+/// Numbers with units that are read together: the JSON pointer and the number of each.
+type AmountGroup = Vec<(String, i64)>;
+
+/// Collects all text in `value` that is a number with a unit. Those of one list are a group.
+fn collect_amounts(value: &Value, at: &mut String, all: &mut Vec<AmountGroup>) {
+    let amount = |at: &str, one: &Value| Some((at.to_owned(), whole_amount(one.as_str()?)?));
+    let mut inside = |step: &str, inner: &Value| {
+        let length = at.len();
+        at.push('/');
+        at.push_str(&step.replace('~', "~0").replace('/', "~1"));
+        collect_amounts(inner, at, all);
+        at.truncate(length);
+    };
+    match value {
+        Value::Object(table) => table.iter().for_each(|(key, inner)| inside(key, inner)),
+        Value::Array(list) => {
+            let own = list.iter().enumerate();
+            let (texts, others): (Vec<_>, Vec<_>) = own.partition(|(_, one)| one.is_string());
+            for (i, inner) in others {
+                inside(&i.to_string(), inner);
+            }
+            let own = texts.into_iter().filter_map(|(i, one)| amount(&format!("{at}/{i}"), one));
+            all.extend(Some(own.collect()).filter(|group: &AmountGroup| !group.is_empty()));
+        }
+        Value::String(_) => all.extend(amount(at, value).map(|one| vec![one])),
+        _ => {}
+    }
 }
 
 /// A step of the path to a field.
@@ -238,6 +302,69 @@ mod tests {
     #[allow(dead_code)]
     struct SampleClasses {
         class: Vec<NestedTable>,
+    }
+
+    /// One number or several, and a word, for the tests.
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(default, deny_unknown_fields)]
+    struct SizedTable {
+        label: String,
+        bytes: OneOrSeveral,
+        count: u32,
+        rate: f64,
+        inner: Vec<SizedTable>,
+    }
+
+    #[derive(Debug, PartialEq, serde::Deserialize)]
+    #[serde(untagged)]
+    enum OneOrSeveral {
+        One(u64),
+        Several(Vec<u64>),
+    }
+
+    impl Default for SizedTable {
+        fn default() -> Self {
+            Self {
+                label: String::new(),
+                bytes: OneOrSeveral::One(0),
+                count: 0,
+                rate: 0.0,
+                inner: Vec::new(),
+            }
+        }
+    }
+
+    #[test]
+    fn numbers_have_units_where_numbers_should_be_and_text_stays_text() {
+        let given = json!({
+            "label": "64k", "bytes": ["1k", 5, "2KiB"], "count": "1.5M", "rate": "2e6",
+            "inner": [{ "bytes": "4Mi", "label": "3" }, { "count": "7k", "label": "7k" }],
+        });
+        let expected = SizedTable {
+            label: "64k".into(),
+            bytes: OneOrSeveral::Several(vec![1000, 5, 2048]),
+            count: 1_500_000,
+            rate: 2e6,
+            inner: vec![
+                SizedTable {
+                    bytes: OneOrSeveral::One(4 << 20),
+                    label: "3".into(),
+                    ..SizedTable::default()
+                },
+                SizedTable { count: 7000, label: "7k".into(), ..SizedTable::default() },
+            ],
+        };
+        assert_eq!(typed::<SizedTable>(&given).as_ref(), Ok(&expected));
+        assert_eq!(typed_by_path::<SizedTable>(&given), Ok(expected));
+        let fault = |given: Value| typed_by_path::<SizedTable>(&given).expect_err("no value");
+        // what is wrong besides is what is reported, and what is too large as a number
+        let (field, why) = fault(json!({ "count": "2k", "rate": "fast" }));
+        assert_eq!((&*field, &*why), ("rate", "'fast' is no number"));
+        let (field, why) = fault(json!({ "count": "5G" }));
+        assert_eq!(field, "count");
+        assert!(why.contains("`5000000000`") && why.contains("below 4294967296"), "{why}");
+        let (field, why) = fault(json!({ "label": "64k", "count": "64kb" }));
+        assert_eq!((&*field, &*why), ("count", "'64kb' is no whole number"));
     }
 
     #[test]

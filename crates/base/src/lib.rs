@@ -3,6 +3,7 @@
 //! There is no I/O, no clock and no global here. Threads that work together use the barrier of
 //! `team`.
 
+pub mod amount;
 pub mod distance;
 pub mod error;
 pub mod exp;

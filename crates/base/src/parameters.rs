@@ -1,6 +1,7 @@
 //! Parameters as users give them, checked against their schema and read as a struct.
 
 use crate::Refusal;
+use crate::amount::whole_amount;
 use crate::fields::typed;
 use crate::taken::{taken, taken_by};
 use crate::words::did_you_mean;
@@ -57,6 +58,8 @@ pub(crate) fn check(name: &str, schema: &Value, given: &Map<String, Value>) -> R
     }
     for (field, value) in given {
         let bounds = &known[field];
+        let amount = value.as_str().and_then(whole_amount).map(Value::from);
+        let value = amount.as_ref().unwrap_or(value);
         if is_below(value, &bounds["minimum"]) || is_below(&bounds["maximum"], value) {
             let help = taken_by(schema, name, field);
             return Err(Refusal::new(field, format!("{value} is out of range"), help));

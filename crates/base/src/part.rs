@@ -170,6 +170,7 @@ mod tests {
             ),
             (json!({ "count": -1 }), format!("count: -1 is out of range; {count}")),
             (json!({ "count": "x" }), format!("count: 'x' is no whole number; {count}")),
+            (json!({ "count": "2000G" }), format!("count: 2000000000000 is out of range; {count}")),
             (
                 json!({ "counts": 1 }),
                 format!("counts: there is no such parameter; did you mean count? {all}"),

@@ -184,13 +184,16 @@ pub fn parameters<S: ExperimentStage>(given: &Map<String, Value>) -> Result<S, R
         let is_deep = |field: &str| field.contains(['.', ' ']);
         let (field, why) = deep.filter(|(field, _)| is_deep(field)).unwrap_or(plain);
         // the known parameters are added below
-        let why = match why.split_once(", expected one of") {
+        let (why, near) = match why.split_once("expected one of") {
             Some((unknown, _)) if unknown.starts_with("unknown field") && field.is_empty() => {
-                unknown.to_owned()
+                let (why, near) = unknown.split_once(", ").unwrap_or((unknown, ""));
+                (why.to_owned(), near.to_owned())
             }
-            _ => why,
+            _ => (why, String::new()),
         };
-        let help = crate::taken::in_a_table::<S>(&why) + &crate::taken::taken::<S>(S::NAME, &field);
+        let in_a_table = crate::taken::in_a_table::<S>(&why);
+        let near = if in_a_table.is_empty() { near } else { in_a_table };
+        let help = near + &crate::taken::taken::<S>(S::NAME, &field);
         Refusal::new(field, why, help)
     })?;
     found.check()?;

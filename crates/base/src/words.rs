@@ -16,9 +16,28 @@ pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option
     names.into_iter().filter_map(near).min_by_key(|(far, _)| *far).map(|(_, name)| name)
 }
 
-/// `did you mean NAME? ` where one of `names` is near `word`, else nothing.
+/// `did you mean NAME? ` where one of `names` is near `word`; `did you mean NAME, NAME or NAME? `
+/// where `word` is what a few of them begin with, such as `alltoall`; else nothing.
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
-    meant(word, names).map_or_else(String::new, |name| format!("did you mean {name}? "))
+    let names: Vec<&str> = names.into_iter().collect();
+    let likely = match meant(word, names.iter().copied()) {
+        Some(name) => vec![name],
+        None => begun(word, &names),
+    };
+    match likely.split_last() {
+        None => String::new(),
+        Some((name, [])) => format!("did you mean {name}? "),
+        Some((name, others)) => format!("did you mean {} or {name}? ", others.join(", ")),
+    }
+}
+
+/// The first six of `names` that begin with `word` and a `_` or a `-`.
+fn begun<'a>(word: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let begins = |name: &&str| {
+        let rest = name.strip_prefix(word).filter(|_| word.len() > 2);
+        rest.is_some_and(|rest| rest.starts_with(['_', '-']))
+    };
+    names.iter().copied().filter(begins).take(6).collect()
 }
 
 fn plain(word: &str) -> Vec<char> {
@@ -69,6 +88,22 @@ mod tests {
         for word in ["", "nothing", "x", "_", "butterfly"] {
             assert_eq!(meant(word, NAMES), None, "{word}");
         }
+    }
+
+    #[test]
+    fn words_that_names_begin_with_stand_for_all_of_them() {
+        let said =
+            |word: &str| did_you_mean(word, ["ring", "tree_a", "tree_b-c", "tree_d", "ab_c"]);
+        assert_eq!(said("tree"), "did you mean tree_a, tree_b-c or tree_d? ");
+        assert_eq!(said("tree_b"), "did you mean tree_a? "); // one letter of six away
+        assert_eq!(said("rng"), "did you mean ring? ");
+        assert_eq!(did_you_mean("slurm", ["slurm-tree", "simgrid"]), "did you mean slurm-tree? ");
+        for word in ["ab", "tre", "", "nothing"] {
+            assert!(!said(word).contains("tree_d") && !said(word).contains("ab_c"), "{word}");
+        }
+        let many: Vec<String> = (0..9).map(|i| format!("long_{i}")).collect();
+        let said = did_you_mean("long", many.iter().map(String::as_str));
+        assert_eq!(said, "did you mean long_0, long_1, long_2, long_3, long_4 or long_5? ");
     }
 
     #[test]

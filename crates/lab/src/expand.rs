@@ -3,7 +3,7 @@
 
 use crate::plugins::{Plugin, PluginKind, find, listed};
 use crate::spec::{Experiment, ExperimentPoint};
-use crate::stages::{InputKind, STAGES};
+use crate::stages::{InputKind, STAGES, StageEntry};
 use crate::sweep::SweptPoint;
 use crate::{place, stages, sweep, tables};
 use base::Refusal;
@@ -96,7 +96,7 @@ fn expanded(
     let mut notes = Vec::new();
     for (i, SweptPoint { tree, swept }) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
-        match checked(&tree, experiment.seed, plugins, &mut notes) {
+        match checked(tree, experiment.seed, plugins, &mut notes) {
             Ok(point) => points.push(point),
             Err(refused) => {
                 return Err(PointRefusal {
@@ -112,13 +112,13 @@ fn expanded(
 
 /// The point of a tree of values, complete and checked.
 fn checked(
-    tree: &Value,
+    mut tree: Value,
     seed: u64,
     plugins: &[Plugin],
     notes: &mut Vec<String>,
 ) -> Result<ExperimentPoint, Refusal> {
-    let mut point = tables::point(tree, plugins)?;
-    renew(&mut point, notes)?;
+    renew(&mut tree, notes)?;
+    let mut point = tables::point(&tree, plugins)?;
     check(&mut point, plugins)?;
     complete(&mut point, seed, plugins)?;
     Ok(point)
@@ -132,21 +132,40 @@ fn located(e: &toml::de::Error, text: &str, file: &str) -> Refusal {
     Refusal::new(key.unwrap_or_default(), why, help).within(&place)
 }
 
-/// Gives parameters with old names their new ones, and notes each change once.
-fn renew(point: &mut ExperimentPoint, notes: &mut Vec<String>) -> Result<(), Refusal> {
-    for (level, given) in &mut point.sim {
-        let (Ok(entry), Some(table)) = (stages::simulator(level), given.as_object()) else {
-            continue;
-        };
-        let (new, renamed) = entry.renewed(table)?;
-        for note in renamed {
-            let note = format!("{}: {note}", entry.part.name);
-            if !notes.contains(&note) {
-                notes.push(note);
+/// Gives parameters with old names their new ones in the tables of measures and simulators, and
+/// notes each change once.
+fn renew(tree: &mut Value, notes: &mut Vec<String>) -> Result<(), Refusal> {
+    for (name, given) in tree.as_object_mut().into_iter().flatten() {
+        if name == "sim" {
+            for (level, given) in given.as_object_mut().into_iter().flatten() {
+                if let Ok(entry) = stages::simulator(level) {
+                    renew_table(entry, given, notes)?;
+                }
             }
+        } else if let Some(entry) = STAGES.iter().find(|e| e.part.name == name) {
+            renew_table(entry, given, notes)?;
         }
-        *given = Value::Object(new);
     }
+    Ok(())
+}
+
+/// Gives the parameters in the table of one stage their new names.
+fn renew_table(
+    entry: &StageEntry,
+    given: &mut Value,
+    notes: &mut Vec<String>,
+) -> Result<(), Refusal> {
+    let Some(table) = given.as_object().filter(|_| !entry.renames.is_empty()) else {
+        return Ok(());
+    };
+    let (new, renamed) = entry.renewed(table)?;
+    for note in renamed {
+        let note = format!("{}: {note}", entry.part.name);
+        if !notes.contains(&note) {
+            notes.push(note);
+        }
+    }
+    *given = Value::Object(new);
     Ok(())
 }
 
@@ -299,7 +318,7 @@ mod tests {
         let e = expand(ONE, "one.toml", &[]).expect("valid");
         assert_eq!(e.points.len(), 1);
         let ExperimentPoint { ebb, verify, .. } = &e.points[0];
-        assert_eq!(ebb.as_ref().map(|ebb| ebb.patterns), Some(1000));
+        assert_eq!(ebb.as_ref().map(|ebb| ebb.samples), Some(1000));
         assert_eq!(verify.as_ref().map(|verify| verify.hop_limit), Some(64));
         assert!(e.points[0].deploy.is_none());
     }
@@ -344,14 +363,14 @@ mod tests {
     fn measures_are_tables_of_a_point() {
         let text = format!(
             "{}\n[congestion]\npattern = \"ring\"\n[lanes_needed]\n[resilience]\nseed = 3\n\
-             [sweep.grid]\n\"congestion.runs\" = [10, 20]\n",
+             [sweep.grid]\n\"congestion.samples\" = [10, 20]\n",
             ONE.replace("name = \"one\"", "name = \"one\"\nseed = 7")
         );
         let e = expand(&text, "m.toml", &[]).expect("valid");
         assert_eq!(e.points.len(), 2);
         let second = &e.points[1].measures;
         assert_eq!(
-            (&second["congestion"]["runs"], &second["congestion"]["seed"]),
+            (&second["congestion"]["samples"], &second["congestion"]["seed"]),
             (&20.into(), &7.into())
         );
         assert_eq!(second["congestion"]["metric"], "bandwidth");
@@ -367,12 +386,35 @@ mod tests {
             expand(&format!("{ONE}\n{more}"), "f.toml", &[]).expect_err("invalid").to_string()
         };
         assert!(fault("[congestion]\nrun = 3").contains("congestion: unknown field `run`"));
-        assert!(fault("[congestion]\nrun = 3").contains("congestion takes pattern, traffic, runs"));
+        assert!(
+            fault("[congestion]\nrun = 3").contains("congestion takes pattern, traffic, samples")
+        );
         assert!(fault("[kongestion]").contains("kongestion: not a key of a point"));
         assert!(fault("[resilience]\nremove = \"racks\"").contains("racks"));
         assert!(fault("[sweep.grid]\nedge_load = [1]").contains("edge_load: not a table"));
         assert!(fault("[floor]\nrack_unit = 3").contains("floor: "));
         assert!(fault("[floor]\nrack_units = 0").contains("floor: rack_units: 0 is too small"));
+    }
+
+    #[test]
+    fn old_names_of_the_number_of_samples_are_read_and_noted() {
+        let of = |more: &str| expand(&format!("{ONE}\n{more}"), "o.toml", &[]);
+        let new = of("[ebb]\nsamples = 7\n[congestion]\nsamples = 9").expect("valid");
+        assert!(new.notes.is_empty());
+        assert_eq!(new.points[0].ebb.as_ref().map(|ebb| ebb.samples), Some(7));
+        let old = of("[ebb]\npatterns = 7\n[congestion]\nruns = 9").expect("old names are read");
+        let value = |e: &ExpandedExperiment| serde_json::to_value(&e.points).expect("plain values");
+        assert_eq!(value(&old), value(&new));
+        let note = |of: &str, old: &str| {
+            format!("{of}: {old} is now samples; the old name is read in this version only")
+        };
+        assert_eq!(old.notes, [note("ebb", "patterns"), note("congestion", "runs")]);
+        let swept = of("[sweep.grid]\n\"ebb.patterns\" = [7, 8]").expect("valid");
+        let counts = swept.points.iter().map(|p| p.ebb.as_ref().map(|ebb| ebb.samples));
+        assert_eq!(counts.collect::<Vec<_>>(), [Some(7), Some(8)]);
+        assert_eq!(swept.notes, [note("ebb", "patterns")]);
+        let both = of("[ebb]\npatterns = 7\nsamples = 8").expect_err("given twice").to_string();
+        assert!(both.contains("ebb: samples: given besides patterns"), "{both}");
     }
 
     #[test]

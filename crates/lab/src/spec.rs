@@ -157,8 +157,8 @@ impl Default for VerifyOptions {
 #[schemars(rename = "Ebb")]
 #[serde(deny_unknown_fields, default)]
 pub struct EbbOptions {
-    /// Random bisections; 0 leaves it out.
-    pub patterns: u32,
+    /// Number of random bisections; 0 leaves it out.
+    pub samples: u32,
     /// Traffic in place of random bisections, as in the measure `ebb`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficParameter>,
@@ -166,7 +166,7 @@ pub struct EbbOptions {
 
 impl Default for EbbOptions {
     fn default() -> Self {
-        Self { patterns: measure::load::ebb::EbbParams::default().patterns, traffic: None }
+        Self { samples: measure::load::ebb::EbbParams::default().samples, traffic: None }
     }
 }
 

@@ -464,7 +464,7 @@ mod tests {
         let empty = fault("[[point]]\n[point.sweep.grid]\n\"sim.flit.load\" = []\n");
         assert!(empty.contains("point 1: sweep.grid.sim.flit.load: an empty list"), "{empty}");
         let many = fault(
-            "[[point]]\n[point.sweep.grid]\n\"ebb.patterns\" = \
+            "[[point]]\n[point.sweep.grid]\n\"ebb.samples\" = \
                           { from = 1, to = 1000000, step = 1 }\n",
         );
         assert!(many.contains("more than 1000000 points"), "{many}");

@@ -75,6 +75,8 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(plugins::plugin_parameters, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::parse_inline, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::meant, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::did_you_mean, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::whole_amount, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_hops, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_paths, m)?)?;
     simulators(m)

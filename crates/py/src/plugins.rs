@@ -38,6 +38,19 @@ pub fn parse_inline<'py>(py: Python<'py>, text: &str) -> PyResult<Bound<'py, PyA
     to_python(py, &json!([recipe.family, recipe.params]))
 }
 
+/// The whole number that digits with a unit or an exponent are, such as `64KiB`, or None.
+#[pyfunction]
+pub fn whole_amount(text: &str) -> Option<i64> {
+    base::amount::whole_amount(text)
+}
+
+/// What `word` was probably meant to be, as a question: `did you mean NAME? `; empty where none of
+/// `names` is near.
+#[pyfunction]
+pub fn did_you_mean(word: &str, names: Vec<String>) -> String {
+    base::words::did_you_mean(word, names.iter().map(String::as_str))
+}
+
 /// The one of `names` that `word` was probably meant to be, or None.
 #[pyfunction]
 pub fn meant(word: &str, names: Vec<String>) -> Option<String> {

@@ -19,6 +19,8 @@ pub(crate) struct DescribedPart {
     pub(crate) input: String,
     /// The classes of a measure's record: its own, then those inside it.
     pub(crate) records: Vec<RecordClass>,
+    /// The parameters of a measure that had other names: old and new name of each.
+    pub(crate) renamed: Vec<(String, String)>,
 }
 
 /// A column of a measure.

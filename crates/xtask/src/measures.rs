@@ -57,6 +57,9 @@ pub(crate) fn module(parts: &[&DescribedPart], by_hand: &[String]) -> String {
     if used(": Tables,") {
         head.push_str("from flyloom.inputs.tables import Tables\n");
     }
+    if used("@renamed") {
+        head.push_str("from flyloom.support import renamed\n");
+    }
     head.push_str(
         "from flyloom.support.progress import Progress\n\
          from flyloom.support.records import Record\n",
@@ -132,7 +135,13 @@ fn function(part: &DescribedPart) -> String {
     } else {
         ("Source", "A network, as for ``network``, or tables for it.")
     };
-    let mut out = format!("\n\ndef {}(\n    on: {on},\n    *,\n", part.name);
+    let mut out = String::from("\n\n");
+    if !part.renamed.is_empty() {
+        let names: Vec<String> =
+            part.renamed.iter().map(|(old, new)| format!("{old}=\"{new}\"")).collect();
+        let _ = writeln!(out, "@renamed.keywords(\"{}\", {})", part.name, names.join(", "));
+    }
+    let _ = write!(out, "def {}(\n    on: {on},\n    *,\n", part.name);
     for p in &part.params {
         let _ = writeln!(out, "    {}: {},", p.name, annotation(p));
     }
@@ -220,6 +229,22 @@ mod tests {
           {"name":"items","type":"int","doc":"How many.","always":true}]},
         {"name":"EbbEnd","doc":"An end.","fields":[
           {"name":"why","type":"str","doc":"Why.","always":false}]}]}]"#;
+
+    #[test]
+    fn a_function_reads_old_names_of_its_parameters() {
+        assert!(!made(&[]).contains("renamed"));
+        let json = JSON.replace("\"params\"", "\"renamed\":[[\"luck\",\"seed\"]],\"params\"");
+        let all = files(&json, &[]).expect("good JSON");
+        let text =
+            all.into_iter().find(|(name, _)| name.ends_with("_measures.py")).expect("made").1;
+        assert!(
+            text.contains("\n\n\n@renamed.keywords(\"ebb\", luck=\"seed\")\ndef ebb(\n"),
+            "{text}"
+        );
+        assert!(text.contains("\nfrom flyloom.support import renamed\n"), "{text}");
+        let odd = json.replace("[[\"luck\",", "[[3,");
+        assert!(files(&odd, &[]).expect_err("no names").contains("`renamed`"));
+    }
 
     fn made(by_hand: &[String]) -> String {
         let all = files(JSON, by_hand).expect("good JSON");

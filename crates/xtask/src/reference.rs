@@ -78,6 +78,7 @@ fn part(value: &Value) -> Result<DescribedPart, String> {
         columns: columns.map(column).collect::<Result<_, _>>()?,
         input: value["input"].as_str().unwrap_or_default().to_owned(),
         records: list(value, "records").map(record).collect::<Result<_, _>>()?,
+        renamed: list(value, "renamed").map(renamed).collect::<Result<_, _>>()?,
         kind,
         name: text(value, "name")?,
         doc: text(value, "doc")?,
@@ -89,6 +90,13 @@ fn part(value: &Value) -> Result<DescribedPart, String> {
 
 fn list<'a>(value: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> {
     value[key].as_array().into_iter().flatten()
+}
+
+fn renamed(value: &Value) -> Result<(String, String), String> {
+    match (value[0].as_str(), value[1].as_str()) {
+        (Some(old), Some(new)) => Ok((old.to_owned(), new.to_owned())),
+        _ => Err(format!("`renamed`: {value} is no pair of names")),
+    }
 }
 
 fn record(value: &Value) -> Result<RecordClass, String> {

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from flyloom.cli.common import Json, check_picture, epilog
-from flyloom.cli.simulators import Output, Threads, by_options, end, sims
+from flyloom.cli.common import Json, epilog
+from flyloom.cli.simulators import Output, Threads, by_options, check_output, end, sims
 
 
 @sims.command(epilog=epilog(
@@ -30,7 +30,7 @@ def booksim(
     from flyloom.support.progress import bars
     from flyloom.verbs.booksim import booksim as simulate
 
-    check_picture(output, ".json")
+    check_output(output, "flit")
     with bars() as bar, by_options({"threads"}):
         found = simulate(*given, unverified=unverified, threads=threads, progress=bar).to_dict()
     if not as_json:

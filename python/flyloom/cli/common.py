@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperOption
+from typer.main import get_click_type
 
 from flyloom.cli import completion
 from flyloom.cli.listing import Group
@@ -76,7 +77,7 @@ BEFORE = {
     "verify": {"--network": "--found", "--levels": "--path-records"},
     "lanes": {"--method": "--lanes"},
     "congestion": {"--order": "--ranks"},
-    "figure": {"-n": "--network"},
+    "figure": {"-n": "--net"},
     "search": {"-n": "--order"},
 }
 """Former names of options, by command, with the names of today."""
@@ -85,7 +86,11 @@ RENAMED = {
     "ebb": {"--patterns": "--samples"},
     "congestion": {"--runs": "--samples"},
     "compare-routing": {"--patterns": "--samples"},
+    "measure": {"--rounds": "--samples"},
     "verify-cables": {"--draw": "--out"},
+    "figure": {"--network": "--net"},
+    "map": {"--page": "--out"},
+    "map-eval": {"--page": "--out"},
 }
 """The same, of names that are read in this version only, which a note says."""
 SAME = {
@@ -140,12 +145,24 @@ def _choose_devices(_context: object, option: Any, given: Any) -> None:
         devices.asked[option.name] = [word for word in listed if word]
 
 
+def _read_units(param: Any) -> None:
+    """Lets an option of whole numbers read units, too: ``10k``, ``64KiB``."""
+    if type(param.type).__name__ == "IntParamType":
+        from flyloom.support.checks import whole_number
+
+        how = typer.Option(parser=whole_number)
+        param.type = get_click_type(annotation=int, parameter_info=how)
+        param.metavar = param.metavar or "<int>"
+
+
 class _Command(TyperCommand):
     """A command that takes ``--plugin``, as the program does, and options by their old names; where
     it reads network files ``--names``, too."""
 
     def __init__(self, name: str | None, **given: Any) -> None:
         super().__init__(name, **given)
+        for param in self.params:
+            _read_units(param)
         self.params.append(TyperOption(
             param_decls=["--plugin"], metavar="FILE.py", help=PLUGIN_HELP, multiple=True,
             expose_value=False, is_eager=True, callback=load_plugins,
@@ -180,12 +197,13 @@ class _Command(TyperCommand):
             place = ctx.params.get(param.name or "")
             named = OUTPUTS.intersection(param.opts) and param.type.name == "path"
             if place and (named or "--csv" in param.opts):  # --csv takes a word: `-` prints it
-                _check_place(Path(place), param)
+                for one in place if isinstance(place, (list, tuple)) else [place]:
+                    _check_place(Path(one), param)
         return super().invoke(ctx)
 
 
 OUTPUTS = {
-    "--out", "--page", "--ranks", "--tables", "--keep", "--links", "--message-counts",
+    "--out", "--ranks", "--tables", "--keep", "--links", "--message-counts",
     "--learn-guids", "--proof", "--resume", "--goal",
 }
 """Options of what is written, where they take a path."""
@@ -520,12 +538,13 @@ def parsed(text: str) -> Any:
     text."""
     from flyloom.support.checks import with_unit
 
+    if (number := with_unit(text)) is not None:
+        return number
     try:
         value = json.loads(text)
         json.dumps(value, allow_nan=False)
     except ValueError:
-        number = with_unit(text)
-        return text if number is None else number
+        return text
     return value
 
 

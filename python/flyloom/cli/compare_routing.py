@@ -58,7 +58,7 @@ def compare_routing(
     with bars() as bar:
         found = compared.compare_routing(
             topology, engines=None if engines is None else words(engines), lmc=lmc, layers=layers,
-            patterns=samples, seed=seed, progress=bar,
+            samples=samples, seed=seed, progress=bar,
         )
     if output:
         spec = report.spec(found)

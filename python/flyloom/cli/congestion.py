@@ -36,9 +36,9 @@ class CommunicationOptions:
     pattern: Annotated[str, declared("congestion", "pattern")] = CONGESTION["pattern"]
     traffic: Annotated[str | None, declared("congestion", "traffic")] = None
     argument: Annotated[
-        str | None, typer.Option("--pattern-argument", help="of the pattern, such as 4x4")
+        str | None, typer.Option("--pattern-argument", hidden=True)
     ] = None
-    samples: Annotated[int, declared("congestion", "runs", "--samples")] = CONGESTION["runs"]
+    samples: Annotated[int, declared("congestion", "samples")] = CONGESTION["samples"]
     seed: Annotated[int, declared("congestion", "seed")] = CONGESTION["seed"]
     endpoints: Annotated[
         str | None, declared("congestion", "endpoints", "--endpoints", "-n", metavar="N")
@@ -78,17 +78,20 @@ def congestion(
 ) -> None:
     """Congestion of a communication pattern over tables: shares, times, histograms."""
     from flyloom.report import congestion as report
+    from flyloom.support import renamed
     from flyloom.support.progress import bars
     from flyloom.verbs.congestion import congestion as measure
 
     check_picture(output)
+    if sent.argument is not None:
+        renamed.note("congestion", "--pattern-argument ARGUMENT", "--pattern PATTERN:ARGUMENT")
     places = sent.order if sent.order in ("random", "linear") else read_order(sent.order)
     with bars() as bar:
         topology, routing, name = tables_of(
             source, engine, tables.lmc, tables.layers, tables.option, bar, p, traffic=sent.traffic
         )
         found = measure(
-            routing, sent.pattern, sent.argument, traffic=sent.traffic, runs=sent.samples,
+            routing, sent.pattern, sent.argument, traffic=sent.traffic, samples=sent.samples,
             seed=sent.seed, endpoints=endpoints_of(sent.endpoints), first_job=sent.first_job,
             order=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
             metric=sent.metric, progress=bar,
@@ -100,7 +103,7 @@ def congestion(
     interval = found.confidence_interval_95
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),
-        ("endpoints", found.endpoints), ("levels", found.levels), ("runs", found.runs),
+        ("endpoints", found.endpoints), ("levels", found.levels), ("samples", found.samples),
         ("seed", sent.seed), ("mean share of a message", found.mean_share),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
         ("shares from", found.min_share), ("shares to", found.max_share),

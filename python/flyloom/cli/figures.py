@@ -21,7 +21,7 @@ from flyloom.cli.common import (
 
 @app.command(epilog=epilog(
     "flyloom figure disjoint_paths -o disjoint.svg",
-    "flyloom figure path_lengths --network polar_fly:q=7 --network hyperx:shape=7x7 -o"
+    "flyloom figure path_lengths --net polar_fly:q=7 --net hyperx:shape=7x7 -o"
     " lengths.html",
 ))
 def figure(
@@ -34,8 +34,9 @@ def figure(
     ],
     networks: Annotated[
         list[str] | None,
-        typer.Option("--network", metavar="NET", autocompletion=completion.network,
-                     help="inline form or file; repeat for more (default: slim_fly:q=5,p=4)"),
+        typer.Option("--net", metavar="NET", autocompletion=completion.network,
+                     help="the network: inline form or file; repeat for more (default:"
+                          " slim_fly:q=5,p=4)"),
     ] = None,
     engines: Annotated[
         str,

@@ -63,5 +63,10 @@ class Group(TyperGroup):
         from flyloom.support.refused import hint
 
         starts = [name for name in self.commands if word.startswith(name) and len(name) > 2]
-        near = hint(word, self.commands) or (f"did you mean {starts[0]}? " if starts else "")
+        near = hint(word, self.commands)
+        if not near and starts:
+            inner = getattr(self.commands[starts[0]], "commands", {})
+            names = [f"{starts[0]} {name}" for name, one in inner.items() if not one.hidden]
+            *others, last = names or starts[:1]
+            near = f"did you mean {', '.join(others)}{' or ' if others else ''}{last}? "
         ctx.fail(f"{word}: there is no such command; {near}flyloom --help lists all")

@@ -11,6 +11,7 @@ import typer
 
 from flyloom._core import mappings
 from flyloom.cli.common import (
+    PICTURES,
     Found,
     Json,
     Options,
@@ -29,17 +30,24 @@ if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
     from flyloom.support.results import Result
 
+PAGE = "a page of figures, who sends to whom, and load of links, beside the linear one"
+Out = Annotated[
+    list[Path] | None,
+    typer.Option("-o", "--out", metavar="FILE", show_default=False,
+                 help="file that the mapping is written to; or, where its name ends in .html,"
+                      f" {PAGE}; given twice, both"),
+]
 Page = Annotated[
     Path | None,
-    typer.Option(metavar="FILE", show_default=False,
-                 help="HTML: figures, who sends to whom, and load of links, beside the linear one"),
+    typer.Option("-o", "--out", metavar="FILE.html", show_default=False,
+                 help=f"file (.html): {PAGE}"),
 ]
 WithRouting = Annotated[
     bool,
     typer.Option("--with-routing",
                  help="tables for the traffic, too: proven, LMC 2 unless another is given"),
 ]
-FLAGS = {"graph": ("--graph", "-g"), "mapping": ("--mapping", "-m"), "path": ("-o", "--out"),
+FLAGS = {"graph": ("--graph", "-g"), "mapping": ("--mapping", "-m"),
          "engine": ("--engine", "-e")}
 """Options that have other names than their parameters, or short ones besides."""
 FILES = {"hosts": "FILE", "mapping": "FILE", "pin": "FILE", "path": "FILE", "tables": "DIR"}
@@ -49,7 +57,7 @@ OF_ROUTING = ("mapping", "tables")
 EXAMPLES = {
     "map": (
         "flyloom map slim_fly:q=5,p=4 --graph app.mtx -o ranks --format rankfile",
-        "flyloom map slim_fly:q=5,p=4 --graph 'stencil_3d ranks=64 bytes=8000'",
+        "flyloom map slim_fly:q=5,p=4 --graph 'stencil_3d ranks=64 bytes=8k' -o map.html",
         "flyloom map dragonfly:h=4 --graph app.mtx --objective hops --effort best",
         "flyloom map tables/ --graph app.mtx --hosts nodes.txt --per-endpoint 2 --json",
         "flyloom map lfts.txt --found fabric.txt --graph app.mtx -o ranks",
@@ -61,9 +69,12 @@ EXAMPLES = {
 
 def command(name: str, row: dict[str, Any], *more: tuple[str, Any, Any]) -> Callable[..., None]:
     """A command of mappings: the parameters of a task, and ``more`` options."""
+    own = [(key, Out if key == "path" else kind, usual)
+           for key, kind, usual in options_of(row, FLAGS, FILES)]
+    page = [] if name == "map" else [("page", Page, None)]
     takes = [
-        ("net", Tables, inspect.Parameter.empty), *options_of(row, FLAGS, FILES),
-        ("option", Options, None), ("found", Found, None), *more, ("page", Page, None),
+        ("net", Tables, inspect.Parameter.empty), *own,
+        ("option", Options, None), ("found", Found, None), *more, *page,
         ("p", P, None), ("as_json", Json, False),
     ]
 
@@ -79,7 +90,7 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
     from flyloom.verbs.mapping import evaluated, graph_of, mapped, mapped_with_routing, routed
     from flyloom.verbs.mapping_shown import shown
 
-    as_page(name, given)
+    take_files(name, given)
     with_routing = check(name, given)
     net, p, as_json, found, page = (
         given.pop(key) for key in ("net", "p", "as_json", "found", "page")
@@ -114,17 +125,29 @@ def map_and_show(name: str, given: dict[str, Any]) -> None:
             print(f"written to {path}" + "/" * path.is_dir())
 
 
-def as_page(name: str, given: dict[str, Any]) -> None:
-    """Makes -o FILE.html the page, as on commands whose ``-o`` is a picture; RefusalError where
-    there are two."""
+def take_files(name: str, given: dict[str, Any]) -> None:
+    """Puts what `-o` names into ``path``, the file of the mapping, and ``page``, by the end of each
+    name; RefusalError where there are two of a kind."""
     from flyloom._core import RefusalError
 
-    path = given.get("path")
-    if name != "map" or path is None or path.suffix != ".html":
+    if name != "map":
+        page = given["page"]
+        if page is not None and page.suffix != ".html":
+            raise RefusalError(f"-o {page}: a page of HTML; a name that ends in .html")
         return
-    if given["page"] is not None:
-        raise RefusalError(f"--page {given['page']}: -o {path} is one, too; one of both")
-    given["page"], given["path"] = path, None
+    files = given.get("path") or []
+    pages = [path for path in files if path.suffix == ".html"]
+    mappings_ = [path for path in files if path.suffix != ".html"]
+    for what, several in (("pages", pages), ("mappings", mappings_)):
+        if len(several) > 1:
+            raise RefusalError(f"-o {several[1]}: -o {several[0]} is given, too, and two {what} are"
+                               " one too many; one of both")
+    for path in mappings_:
+        if path.suffix in PICTURES:
+            raise RefusalError(f"-o {path}: of a mapping there is no such picture; a name that ends"
+                               " in .html is its page")
+    given["page"] = pages[0] if pages else None
+    given["path"] = mappings_[0] if mappings_ else None
 
 
 def check(name: str, given: dict[str, Any]) -> bool:
@@ -132,9 +155,7 @@ def check(name: str, given: dict[str, Any]) -> bool:
     from flyloom._core import RefusalError
     from flyloom.verbs.mapping import ENGINE
 
-    page, with_routing = given["page"], bool(given.pop("with_routing", False))
-    if page is not None and page.suffix != ".html":
-        raise RefusalError(f"--page {page}: a page of HTML; a name that ends in .html")
+    with_routing = bool(given.pop("with_routing", False))
     if name == "map" and given["format"] is not None and given["path"] is None:
         raise RefusalError("--format: of the file that -o names; name one")
     if not with_routing:

@@ -57,7 +57,9 @@ class Trials:
         int | None,
         typer.Option(show_default="31; with --ebb 5", help="how often each is measured"),
     ] = None
-    rounds: Annotated[int, typer.Option(help="of --ebb: how many random matchings")] = 100
+    samples: Annotated[
+        int, typer.Option(help="of --ebb: number of random matchings")
+    ] = 100
     same_host: Annotated[
         bool, typer.Option("--same-host", help="of --ebb: ranks of one host may be a pair, too")
     ] = False
@@ -102,7 +104,7 @@ class Prediction:
 
 @app.command("measure", epilog=epilog(
     "flyloom measure -o loggp.json -- mpirun -n 2",
-    "flyloom measure --ebb --rounds 200 -o ebb.json -- mpirun --hostfile nodes -n 16",
+    "flyloom measure --ebb --samples 200 -o ebb.json -- mpirun --hostfile nodes -n 16",
     "flyloom measure --compare ebb.json --net tables/",
 ))
 @grouped
@@ -145,7 +147,7 @@ def found(
         return document, compared(document)
     if what.ebb:
         document = measuring.measure_ebb(
-            launcher, rounds=trials.rounds, size_bytes=trials.size_bytes,
+            launcher, samples=trials.samples, size_bytes=trials.size_bytes,
             same_host=trials.same_host, seed=seed,
             repetitions=5 if trials.repetitions is None else trials.repetitions, path=output,
         ).to_dict()

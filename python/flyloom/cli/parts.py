@@ -12,7 +12,10 @@ from flyloom.cli.common import Json, app, epilog, print_table
 SECTIONS = ("sections", "sections of a report, each where it has something")
 
 
-CALLED = {"families": "topologies", "patterns": "traffic", "presets": "costs", "kinds": ""}
+CALLED = {
+    "families": "topologies", "networks": "topologies", "patterns": "traffic", "presets": "costs",
+    "collectives": "workloads", "applications": "workloads", "kinds": "",
+}
 """Other words for kinds; all kinds by none."""
 
 

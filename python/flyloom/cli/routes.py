@@ -271,7 +271,7 @@ def ebb(
     net: Tables,
     engine: AnyEngine = None,
     traffic: Annotated[str | None, declared("ebb", "traffic")] = None,
-    samples: Annotated[int, declared("ebb", "patterns", "--samples")] = EBB["patterns"],
+    samples: Annotated[int, declared("ebb", "samples")] = EBB["samples"],
     seed: Annotated[int, declared("ebb", "seed")] = EBB["seed"],
     lmc: Lmc = None,
     layers: Layers = None,
@@ -290,14 +290,14 @@ def ebb(
         topology, routing, name = tables_of(
             net, engine, lmc, layers, option, bar, p, traffic=traffic
         )
-        given = {"patterns": samples, "traffic": traffic, "seed": seed}
+        given = {"samples": samples, "traffic": traffic, "seed": seed}
         found = measured(routing, "ebb", given, bar)
     interval = found["confidence_interval_95"]
     lines = [
         ("network", topology.recipe), ("engine", name),
         ("effective bisection bandwidth", found["effective_bisection_bandwidth"]),
         ("95 % confidence interval", interval and f"{interval[0]:.6f} to {interval[1]:.6f}"),
-        ("patterns", found["patterns"]), ("seed", seed),
+        ("samples", found["samples"]), ("seed", seed),
         ("most congested channel [flows]", found["max_congestion"]),
     ]
     if traffic is not None:

@@ -198,15 +198,13 @@ def simulate_and_show(
     level: str, row: dict[str, Any], files: dict[str, Path | None], given: dict[str, Any]
 ) -> None:
     """Runs a simulator, writes what is to be written, prints what it found."""
-    from flyloom._core import RefusalError
     from flyloom.ranks import ALONE, join
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import room_for, simulate, spec_of
 
     output, as_json, p = (given.pop(name) for name in ("output", "as_json", "p"))
-    check_picture(output, ".json")
-    if output and is_trace(output) and level != "message":
-        raise RefusalError(f"-o {output}: trace events are of sim message; another name")
+    check_output(output, level)
+    check_ranks(files.get("ranks"))
     how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
     how["engine_options"] = parsed_options(given.pop("option"))
     settings = parsed_options(given.pop("setting"), "the simulator", (), "--set")
@@ -232,6 +230,26 @@ def simulate_and_show(
         if path is not None:
             write_csv(found, key, path)
     end(level, found, output, source, as_json)
+
+
+def check_output(output: Path | None, level: str) -> None:
+    """Refuses a file that is none of what the simulator of a level writes, by its name's end."""
+    from flyloom._core import RefusalError
+
+    check_picture(output, ".json")
+    if output and is_trace(output) and level != "message":
+        raise RefusalError(f"-o {output}: trace events are of sim message; another name")
+
+
+def check_ranks(file: Path | None) -> None:
+    """Refuses the name of a placement where ``--ranks`` takes a file to write, as the ranks of
+    ``congestion`` are placed by an option of that name."""
+    from flyloom._core import RefusalError
+    from flyloom.plugins import lists
+
+    if file and str(file) in {row["name"] for row in lists.rows("placements")}:
+        raise RefusalError(f"--ranks {file}: a file that is written, when every process is done;"
+                           f" which endpoint each is on is --placement {file}")
 
 
 def check_timeline(level: str, spec: dict[str, Any], output: Path | None) -> None:

@@ -84,7 +84,53 @@ def _near(error: Any, ctx: Any) -> str:
     is_simulator = hasattr(_core, f"{ctx.command.name}_schema")
     if is_simulator and (path := _in_table(word, ctx.command.name)):
         return f"did you mean --set {path}=...? {ctx.command_path} --help lists all"
-    return hint(error.option_name, options) + f"{ctx.command_path} --help lists all"
+    if not (near := _other_word(word, options)):
+        near = _as_word(word, ctx)
+        if near and word not in NETWORK:
+            near = hint(error.option_name, options) or near
+    return f"{near or hint(error.option_name, options)}{ctx.command_path} --help lists all"
+
+
+SAME_THING = (
+    ("engine", "engines", "e"), ("samples", "seeds", "runs", "patterns", "rounds", "repetitions"),
+    ("traffic", "pattern", "workload", "graph"), ("placement", "ranks", "order"),
+    ("out", "page", "draw", "output", "picture", "plot"),
+)
+"""Words for one thing, each of which some command has."""
+
+
+def _other_word(name: str, options: list[str]) -> str:
+    """The option of this command for what ``name`` is elsewhere."""
+    # ranks are a number of processes, too, which a workload has
+    same = next((words for words in SAME_THING if name in words and name != "ranks"), ())
+    known = [f"--{word}" for word in same if word != name and f"--{word}" in options]
+    return f"did you mean {known[0]}? " if known else ""
+
+
+NETWORK = ("net", "network", "topology")
+"""Options by which the network is looked for where it is an argument."""
+
+
+def _as_word(name: str, ctx: Any) -> str:
+    """What to write for an option that is no option: a word of its own, or a parameter of the
+    workload."""
+    words = [str(param.metavar or "") for param in ctx.command.params
+             if not param.opts[0].startswith("-")]
+    if name in NETWORK and (net := next((word for word in words if "NET" in word), None)):
+        return f"the network stands without an option: {ctx.command_path} {net}; "
+    keys = [word for word in words if "=" in word]
+    if keys and (name in keys[0] or keys[0].startswith("KEY=")):
+        return f"write {name}=..., a word of its own; "
+    options = {option for param in ctx.command.params for option in param.opts}
+    by = next((option for option in ("--workload", "--graph") if option in options), None)
+    if by and name in _keys_of_workloads():
+        return f"a parameter of the workload: {by} 'NAME {name}=...'; "
+    return ""
+
+
+def _keys_of_workloads() -> set[str]:
+    """The parameters that workloads made by name have."""
+    return {key["name"] for row in _core.workload_list() for key in row["keys"]}
 
 
 def _extra(words: str, command: str, ctx: Any) -> str:
@@ -92,6 +138,11 @@ def _extra(words: str, command: str, ctx: Any) -> str:
     first = words.split()[0]
     given = [value for param in ctx.command.params if not param.opts[0].startswith("-")
              and isinstance(value := ctx.params.get(param.name or ""), str)]
+    asked = next((name for name in ("workload", "graph") if ctx.params.get(name)), None)
+    if "=" in first and asked:
+        value = ctx.params[asked]
+        text = " ".join([value if isinstance(value, str) else value[-1], *words.split()])
+        return f"{first}: one word too many; parameters stand in one word: --{asked} '{text}'"
     if "=" in first and given and ":" not in given[-1]:
         joined = ",".join(words.split())
         return f"{first}: one word too many; parameters follow a colon: {given[-1]}:{joined}"
@@ -107,7 +158,10 @@ def _no_command(word: str, command: str, ctx: Any) -> str:
     return f"{word}: {command} has no such command; {near}{', '.join(names)}"
 
 
-SHORT = {"vcs": "virtual_channels", "num_vcs": "virtual_channels", "vc_buf_size": "buffer_flits"}
+SHORT = {
+    "gbps": "rate_gbps", "vcs": "virtual_channels", "num_vcs": "virtual_channels",
+    "vc_buf_size": "buffer_flits",
+}
 """Words of other simulators for parameters of tables."""
 
 

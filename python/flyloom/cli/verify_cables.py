@@ -28,7 +28,8 @@ class Files:
     ] = None
     draw: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="file for a picture of the racks by state: .svg"),
+        typer.Option("-o", "--out",
+                     help="file for a picture of the racks by state: .svg, .png or .pdf"),
     ] = None
 
 
@@ -107,6 +108,10 @@ def verify_cables(
     raise typer.Exit(0 if found["clean"] else 1)
 
 
+DRAWN = (".svg", ".png", ".pdf")
+"""How names of pictures of the racks end."""
+
+
 def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None) -> None:
     """Refuses what options cannot be."""
     from flyloom._core import RefusalError
@@ -117,8 +122,8 @@ def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None)
         raise RefusalError(f"--identify {identify}: no method to identify devices; {methods}")
     if not 0 < every <= 86_400:
         raise RefusalError(f"--every {every}: not above 0 and at most 86400 seconds")
-    if draw is not None and draw.suffix != ".svg":
-        raise RefusalError(f"-o {draw}: no drawing for '{draw.suffix}'; use .svg")
+    if draw is not None and draw.suffix not in DRAWN:
+        raise RefusalError(f"-o {draw}: no picture; a name that ends in {', '.join(DRAWN)}")
     if step is not None and not 0 <= step <= 3:
         raise RefusalError(f"--step {step}: no step of the laying; 0 to 3")
 
@@ -164,7 +169,13 @@ class CheckOptions:
         if self.files.draw is not None:
             from flyloom.cabling.states import states_svg
 
-            write_whole(self.files.draw, states_svg(self.plan, self.rules, document))
+            drawing = states_svg(self.plan, self.rules, document)
+            if self.files.draw.suffix == ".svg":
+                write_whole(self.files.draw, drawing)
+                return
+            from flyloom.report.picture import Picture
+
+            Picture(drawing=drawing).save(self.files.draw)
 
 
 def this_fabric() -> Topology:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -270,7 +271,7 @@ class PlacementOptions:
 
 @workloads.command(epilog=epilog(
     "flyloom workload best allreduce ranks=8,64 bytes=8,65536",
-    "flyloom workload best allreduce ranks=64 bytes=65536 --costs slingshot",
+    "flyloom workload best 'allreduce ranks=64 bytes=64KiB' --costs slingshot",
     "flyloom workload best barrier ranks=64 --set L=600 --set o=200 --json",
     "flyloom workload best alltoall ranks=50 bytes=8,65536 --net slim_fly:q=5,p=4 --engine dfsssp",
 ))
@@ -281,9 +282,11 @@ def best(
                             help="allreduce, barrier, broadcast, ...")
     ],
     cases: Annotated[
-        list[str], typer.Argument(metavar="ranks=N,... bytes=N,...", show_default=False,
-                                  help="numbers of ranks and of bytes (a barrier: 1 byte)")
-    ],
+        list[str] | None,
+        typer.Argument(metavar="ranks=N,... bytes=N,...", show_default=False,
+                       help="numbers of ranks (with --net: default all endpoints) and of bytes (a"
+                            " barrier: 1 byte); also in one word with the operation"),
+    ] = None,
     *,
     asked: CostOptions,
     over: NetworkOptions,
@@ -302,10 +305,12 @@ def best(
     from flyloom.verbs.runs import costs_said
     from flyloom.verbs.workloads import best_workload
 
+    operation, cases = operation_of(operation, cases or [])
     given = numbers_of(operation, cases)
     whole("--seed", seed, 0, 2**64 - 1)
     costs, settings = costs_asked(asked)
     on = None if over.net is None else load_tables(over.net, p)
+    complete(given, on, placed.per_endpoint)
     with bars() as bar:
         rows = [
             row.to_dict() for row in best_workload(
@@ -344,6 +349,27 @@ MOST = {"ranks": 1 << 24, "bytes": 1 << 50}
 """The largest numbers of a case."""
 
 
+def operation_of(operation: str, cases: list[str]) -> tuple[str, list[str]]:
+    """The operation, and its cases, of which some may stand in one word with it: ``"allreduce
+    ranks=8,64 bytes=8"``, ``allreduce:ranks=8,64,bytes=8``."""
+    name, *inside = operation.split()
+    name, _, after = name.partition(":")
+    more = re.split(r",(?=[a-z]+=)", after) if after else []
+    return name, [*more, *inside, *cases]
+
+
+def complete(given: dict[str, list[int]], on: Any, per_endpoint: int) -> None:
+    """Adds the ranks where they are not given and there is a network: one on each place that its
+    endpoints have."""
+    from flyloom._core import RefusalError
+    from flyloom.inputs.networks import network
+
+    if on is not None and "ranks" not in given:
+        given["ranks"] = [network(on).endpoints * per_endpoint]
+    if missing := [name for name in MOST if name not in given]:
+        raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
+
+
 def numbers_of(operation: str, cases: list[str]) -> dict[str, list[int]]:
     """The numbers of ranks and of bytes that are asked for."""
     from flyloom._core import RefusalError
@@ -352,14 +378,14 @@ def numbers_of(operation: str, cases: list[str]) -> dict[str, list[int]]:
     given, named = {"bytes": [1]} if operation == "barrier" else {}, set[str]()
     for word in cases:
         name, equals, value = word.partition("=")
+        if ":" in name or (not equals and name not in MOST):
+            raise RefusalError(f"{word}: ranks=N,... and bytes=N,... are taken; a network by --net")
         if not equals or name not in MOST:
             raise RefusalError(f"{word}: ranks=N,... and bytes=N,... are taken")
         if name in named:
             raise RefusalError(f"{name}: given twice; one list: {name}=16,64")
         named.add(name)
         given[name] = [count(name, one, 0, MOST[name], name == "bytes") for one in value.split(",")]
-    if missing := [name for name in MOST if name not in given]:
-        raise RefusalError(f"{missing[0]}: it is not given; {missing[0]}=16, or several")
     return given
 
 

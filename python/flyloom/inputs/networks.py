@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,7 +83,7 @@ def network(
     p = None if p is None else endpoint_count("p", p)
     choice = devices(keep, only, adapters)
     text = str(source)
-    family = text.partition(":")[0].strip()
+    family = re.split(r"[:\s]", text.strip(), maxsplit=1)[0]
     path = Path(text)
     if os.path.isfile(path / "network.json"):  # a folder of tables
         path, text = path / "network.json", str(path / "network.json")
@@ -100,7 +101,7 @@ def network(
             return made(own, parse_inline(text)[1])
         return Topology.from_inline(text)  # an unknown family: the error lists all
     if not text or not (is_file or ":" in text or is_path(text)):
-        near = meant(text, sorted(known))
+        near = meant(family if "=" in text else text, sorted(known))
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"
         why = f"'{text}' is neither a family nor a file: there is no such file or folder"
         raise RefusalError(f"{why}; {hint}")

@@ -42,7 +42,7 @@ def ebb_line(found: dict[str, Any]) -> str:
     """An effective bisection bandwidth in one line."""
     low, high = found["confidence_interval_95"] or (0, 1)
     mean = found["effective_bisection_bandwidth"]
-    return f"eBB {mean:.4f} (95 % {low:.4f} to {high:.4f}, {found['patterns']} patterns)"
+    return f"eBB {mean:.4f} (95 % {low:.4f} to {high:.4f}, {found['samples']} samples)"
 
 
 def deploy_line(found: dict[str, Any]) -> str:

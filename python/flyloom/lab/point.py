@@ -215,7 +215,7 @@ def _record_of(
     clock.report("verify", record)
     if proof["complete"]["holds"]:
         record["load"] = routing.measure("edge_load", progress=progress)
-        if task.point["ebb"]["patterns"]:
+        if task.point["ebb"]["samples"]:
             clock.again()
             given = {**task.point["ebb"], "seed": task.seed}
             with within("ebb"):

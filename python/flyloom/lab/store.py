@@ -46,7 +46,7 @@ ROW_TYPES = {
         "seeds",
         "switches", "endpoints", "links", "network_radix", "concentration", "radix", "diameter",
         "girth", "racks", "cables", "lmc", "layers", "lanes", "max_hops", "edge_forwarding_index",
-        "ebb_patterns", "deployed_entries", "deployed_differing_entries",
+        "ebb_samples", "deployed_entries", "deployed_differing_entries",
     ),
     "double": (
         "load", "mean_distance", "moore_fraction", "cable_length_m", "cable_cost_usd", "mean_hops",
@@ -63,7 +63,7 @@ ROW_UNITS = {
     "cables": "cables", "cable_length_m": "m", "cable_cost_usd": "USD", "layers": "routes",
     "lanes": "lanes", "max_hops": "hops", "mean_hops": "hops", "edge_forwarding_index": "routes",
     "effective_bisection_bandwidth": "1", "ebb_ci95_low": "1", "ebb_ci95_high": "1",
-    "ebb_patterns": "patterns", "deployed_entries": "entries",
+    "ebb_samples": "patterns", "deployed_entries": "entries",
     "deployed_differing_entries": "entries",
 }
 """The units of these columns."""
@@ -257,7 +257,7 @@ def rows_of(
         "max_hops": complete.get("max_hops"), "mean_hops": complete.get("mean_hops"),
         "edge_forwarding_index": load.get("edge_forwarding_index"),
         "effective_bisection_bandwidth": ebb.get("effective_bisection_bandwidth"),
-        "ebb_ci95_low": low, "ebb_ci95_high": high, "ebb_patterns": ebb.get("patterns"),
+        "ebb_ci95_low": low, "ebb_ci95_high": high, "ebb_samples": ebb.get("samples"),
         "deployed_entries": deploy.get("entries"),
         "deployed_differing_entries": deploy.get("differing_entries"),
         "deployed_deadlock_free": deploy.get("deadlock_free"),

@@ -281,7 +281,7 @@ def order_radix(
     all networks of this radix), ``gap_percent``, ``optimal``, ``seed``, ``steps``, ``designs``
     (those searched: ``switches``, ``mean_distance_lower_bound``, ``mean_distance``), ``edges``.
     """
-    whole("endpoints", endpoints, 0, U32)
+    endpoints = whole("endpoints", endpoints, 0, U32)
     whole("radix", radix, 0, U32)
     whole("designs", designs, 1, 1000)
     _check("anneal", seed, restarts, steps, None, time_limit)

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any, SupportsIndex
 
-from flyloom._core import RefusalError
+from flyloom._core import RefusalError, whole_amount
 
 
-def whole(name: str, given: SupportsIndex, low: int, high: int) -> int:
-    """``given`` as a whole number from ``low`` to ``high``; RefusalError naming it otherwise."""
+def whole(name: str, given: SupportsIndex | str, low: int, high: int) -> int:
+    """``given`` as a whole number from ``low`` to ``high``, also as text with a unit: ``"10k"``;
+    RefusalError naming it otherwise."""
     try:
-        value = operator.index(given)
+        number = with_unit(given) if isinstance(given, str) else None
+        value = operator.index(given) if number is None else number  # type: ignore[arg-type]
     except TypeError:
         raise RefusalError(f"{name}: {given!r} is no whole number; {low} to {high}") from None
     if not low <= value <= high:
@@ -56,17 +58,14 @@ def count(name: str, text: str, low: int, high: int, of_bytes: bool = False) -> 
 
 
 def with_unit(text: str) -> int | None:
-    """The whole number that digits and a unit are, ``64k``, ``64KiB`` or ``2MB``; None for anything
-    else."""
-    match = _BYTES.fullmatch(text)
-    if not match or match[2] or match[3] or not match[4]:
-        return None
-    return int(match[1].replace("_", "")) * _TIMES[match[4]]
+    """The whole number that digits with a unit or an exponent are, ``64k``, ``64KiB``, ``1.5MB`` or
+    ``2e6``; None for anything else."""
+    return whole_amount(text)
 
 
-def whole_number(text: str) -> int:
+def whole_number(text: str | int) -> int:
     """A whole number as digits, or with a unit: ``64KiB``. ValueError for anything else."""
-    number = with_unit(text)
+    number = with_unit(text) if isinstance(text, str) else None
     return int(text) if number is None else number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable
 
-from flyloom._core import RefusalError, meant
+from flyloom._core import RefusalError, did_you_mean
 
 _PLACES = re.compile(r"(?:(?:[^\s:;']+|[^:;']*, line \d+[^:;']*): )+")
 """Words before colons at the beginning of a message: `file.toml: ebb: patterns: `."""
@@ -21,9 +21,9 @@ def shortened(message: str) -> str:
 
 
 def hint(word: object, names: Iterable[str]) -> str:
-    """``did you mean NAME? `` where one of ``names`` is near ``word``, else nothing."""
-    near = meant(str(word), list(names))
-    return f"did you mean {near}? " if near else ""
+    """``did you mean NAME? `` where one of ``names`` is near ``word``, or a few begin with it; else
+    nothing."""
+    return did_you_mean(str(word), list(names))
 
 
 def none_such(what: str, word: object, names: Collection[str]) -> RefusalError:

@@ -114,7 +114,7 @@ def compare(
     ``samples``, ``seed``.
     """
     radixes = checked_radixes(radix, 4)
-    whole("samples", samples, 0, 1 << 20)
+    samples = whole("samples", samples, 0, 1 << 20)
     whole("seed", seed, 0, 2**64 - 1)
     if planes is not None and endpoints is None:
         raise RefusalError("planes: of the members that endpoints asks for; of a network write "
@@ -128,7 +128,7 @@ def compare(
             given.append(network(source))
     near: list[tuple[int, Result]] = []
     if endpoints is not None:
-        whole("endpoints", endpoints, 1, 1 << 24)
+        endpoints = whole("endpoints", endpoints, 1, 1 << 24)
         near = _members_near(endpoints, radixes, families, planes, progress)
     if not given and not near and not families:
         raise RefusalError("compare: no network is given; name networks or families")

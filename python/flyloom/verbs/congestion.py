@@ -13,19 +13,21 @@ from flyloom import _measures as measures
 from flyloom._core import RefusalError
 from flyloom._measures import Congestion
 from flyloom.inputs.tables import Tables
+from flyloom.support import renamed
 from flyloom.support.progress import Progress
 
 if TYPE_CHECKING:
     from flyloom.inputs.traffic import Wanted
 
 
+@renamed.keywords("congestion", runs="samples")
 def congestion(
     routing: Tables,
     pattern: str = "bisect",
     argument: int | str | None = None,
     *,
     traffic: Wanted | None = None,
-    runs: int = 1000,
+    samples: int = 1000,
     seed: int = 0,
     endpoints: int | None = None,
     first_job: int | None = None,
@@ -65,7 +67,7 @@ def congestion(
         text = f"{text}:{argument}"
     places = order if isinstance(order, str) else [str(name) for name in order]
     return measures.congestion(
-        routing, pattern=text, traffic=traffic, runs=runs, seed=seed, endpoints=endpoints,
+        routing, pattern=text, traffic=traffic, samples=samples, seed=seed, endpoints=endpoints,
         first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
         metric=metric, progress=progress,
     )

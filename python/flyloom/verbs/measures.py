@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from typing import Any, overload
 
+from flyloom._core import registry
 from flyloom._measures import RECORDS
 from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import Tables
 from flyloom.plugins.measures import Function
 from flyloom.plugins.measures import measure as as_measure
+from flyloom.support import renamed
 from flyloom.support.named import Promise
 from flyloom.support.progress import Progress
 from flyloom.support.records import Record
@@ -38,7 +41,14 @@ def measure(
     """
     if on is None:
         return as_measure(**parameters)
+    renamed.renew(name, _renamed().get(name, {}), parameters)
     return RECORDS.get(name, Record)(record_by(on, name, parameters, progress))
+
+
+@cache
+def _renamed() -> dict[str, dict[str, str]]:
+    """Old names of the parameters of measures, with those of today, by measure."""
+    return {row["name"]: dict(row["renamed"]) for row in registry() if row["kind"] == "measure"}
 
 
 def promise(source: Source) -> Promise | None:

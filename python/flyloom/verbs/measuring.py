@@ -16,6 +16,7 @@ from flyloom.inputs.placements import Placed, places
 from flyloom.inputs.tables import Tables, topology_of
 from flyloom.measuring import loggp, pairs
 from flyloom.measuring.program import Program, checked, need, numbers, sampler, samples_of
+from flyloom.support import renamed
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
 from flyloom.support.named import MeasuredBandwidth, MeasuredCosts, PredictedBandwidth
@@ -56,9 +57,9 @@ def measure_loggp(
     ``regime``, ``date``, ``messages``, ``repetitions``, ``seed`` and ``warnings``. Raises
     ``RefusalError`` where no program can be built, ``DeployError`` where it fails.
     """
-    whole("most_bytes", most_bytes, 4, 1 << 28)
-    whole("messages", messages, 2, 1024)
-    whole("repetitions", repetitions, 3, 100_000)
+    most_bytes = whole("most_bytes", most_bytes, 4, 1 << 28)
+    messages = whole("messages", messages, 2, 1024)
+    repetitions = whole("repetitions", repetitions, 3, 100_000)
     whole("seed", seed, 0, 2**64 - 1)
     met: list[dict[str, Any]] = []
     found = loggp.parameters(
@@ -148,8 +149,9 @@ def _now() -> str:
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
 
 
+@renamed.keywords("measure_ebb", rounds="samples")
 def measure_ebb(
-    launcher: Sequence[str], *, rounds: int = 100, size_bytes: int = MOST_BYTES,
+    launcher: Sequence[str], *, samples: int = 100, size_bytes: int = MOST_BYTES,
     repetitions: int = 5, same_host: bool = False, seed: int = 0,
     path: str | os.PathLike[str] | None = None,
 ) -> MeasuredBandwidth:
@@ -160,8 +162,8 @@ def measure_ebb(
     ----------
     launcher
         What starts MPI programs: ``["mpirun", "-n", "16"]``.
-    rounds
-        How many random matchings.
+    samples
+        Number of random matchings, each a round.
     size_bytes
         Of each message.
     repetitions
@@ -178,13 +180,13 @@ def measure_ebb(
     and as much it receives) and ``mean_gbps``; ``library``, ``hosts``, ``regime``, ``date``,
     ``size_bytes``, ``repetitions``, ``seed``.
     """
-    whole("rounds", rounds, 1, 1_000_000)
-    whole("size_bytes", size_bytes, 1, 1 << 28)
-    whole("repetitions", repetitions, 1, 100_000)
+    samples = whole("samples", samples, 1, 1_000_000)
+    size_bytes = whole("size_bytes", size_bytes, 1, 1 << 28)
+    repetitions = whole("repetitions", repetitions, 1, 100_000)
     whole("seed", seed, 0, 2**64 - 1)
     program = Program(launcher)
     hosts = program.run("ebb", 1, 1, pairs="")["hosts"]
-    made = pairs.rounds(hosts, rounds, seed, same_host)
+    made = pairs.rounds(hosts, samples, seed, same_host)
     if not any(made):
         raise RefusalError(
             f"{len(hosts)} ranks on {len(set(hosts))} host: no pair is of two hosts; --same-host"

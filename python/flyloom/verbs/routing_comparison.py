@@ -14,6 +14,7 @@ from flyloom._core import RefusalError, Routing, Topology, opensm_engines, route
 from flyloom._measures import ebb, edge_load, path_diversity, verify
 from flyloom.inputs.networks import Source, network
 from flyloom.plugins.found import parameters_of
+from flyloom.support import renamed
 from flyloom.support.checks import whole
 from flyloom.support.errors import DeployError
 from flyloom.support.named import RoutingComparison
@@ -42,13 +43,14 @@ COLUMNS = (
 _PREFIX = re.compile(r"^.*? -> (?:\w+: )?")
 
 
+@renamed.keywords("compare_routing", patterns="samples")
 def compare_routing(
     source: Source,
     *,
     engines: Iterable[str] | None = None,
     lmc: int | None = None,
     layers: int | None = None,
-    patterns: int = 1000,
+    samples: int = 1000,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> RoutingComparison:
@@ -63,14 +65,14 @@ def compare_routing(
         (``nue:max_lanes=1``); default: all of ours, and all of OpenSM's where it is installed.
     lmc, layers
         Routes to every terminal, as for ``route``; OpenSM's engines take an LMC.
-    patterns
-        Random bisections of the effective bisection bandwidth.
+    samples
+        Number of random bisections of the effective bisection bandwidth.
     seed
         Seed of these, and of engines that draw.
     progress
         Called with ``(what, done, total)``.
 
-    Fields: ``network``, ``layers``, ``patterns``, ``seed``; ``rows``, a dict an engine, with
+    Fields: ``network``, ``layers``, ``samples``, ``seed``; ``rows``, a dict an engine, with
     ``engine``, ``verified``, ``deadlock_free`` (None: not judged), ``lanes`` in use,
     ``lanes_needed`` (of OpenSM by its log, which spreads paths over more; None where it does not
     say), ``service_levels`` in use, ``mean_hops`` and ``max_hops`` as of ``verify``,
@@ -86,7 +88,7 @@ def compare_routing(
     Raises ``RefusalError`` for an engine that there is not, or where none makes tables. Costs what
     routing, proof and measures of all engines cost together.
     """
-    whole("patterns", patterns, 1, 2**32 - 1)
+    samples = whole("samples", samples, 1, 2**32 - 1)
     whole("seed", seed, 0, 2**64 - 1)
     topology = network(source)
     chosen = [_parsed(word) for word in dict.fromkeys(_all() if engines is None else engines)]
@@ -101,14 +103,14 @@ def compare_routing(
         except (RefusalError, DeployError) as error:
             refused.append({"engine": label, "why": _reason(error).removeprefix(f"{name}: ")})
             continue
-        rows.append({"engine": label, **_measured(routing, about, patterns, seed)})
+        rows.append({"engine": label, **_measured(routing, about, samples, seed)})
         cpu_s[label] = spent
     if not rows:
         reasons = "; ".join(f"{one['engine']}: {one['why']}" for one in refused)
         raise RefusalError(f"engines: none makes tables for {topology.recipe}: {reasons}")
     return RoutingComparison({
         "network": topology.recipe, "layers": layers if layers is not None else 1 << (lmc or 0),
-        "patterns": patterns, "seed": seed, "rows": rows, "refused": refused, "cpu_s": cpu_s,
+        "samples": samples, "seed": seed, "rows": rows, "refused": refused, "cpu_s": cpu_s,
     })
 
 
@@ -188,7 +190,7 @@ def _routed(
     return found.routing, about, found.cpu_s
 
 
-def _measured(routing: Routing, about: dict[str, Any], patterns: int, seed: int) -> dict[str, Any]:
+def _measured(routing: Routing, about: dict[str, Any], samples: int, seed: int) -> dict[str, Any]:
     """A row, apart from the engine's name."""
     from flyloom.deploy.live import counterexample
 
@@ -207,7 +209,7 @@ def _measured(routing: Routing, about: dict[str, Any], patterns: int, seed: int)
     }
     if proof.complete.holds:
         for found in (path_diversity(routing), edge_load(routing), proof.complete,
-                      ebb(routing, patterns=patterns, seed=seed)):
+                      ebb(routing, samples=samples, seed=seed)):
             row |= {key: found[key] for key in row if key in found}
     return row
 

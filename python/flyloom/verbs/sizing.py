@@ -100,7 +100,7 @@ def size(
     ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say what prices are, None
     without.
     """
-    whole("endpoints", endpoints, 1, 1 << 40)
+    endpoints = whole("endpoints", endpoints, 1, 1 << 40)
     rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
                 planes=planes)
     radixes = checked_radixes(radix)

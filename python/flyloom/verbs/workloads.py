@@ -29,6 +29,7 @@ from flyloom.inputs.workloads import (
     written_ends,
 )
 from flyloom.plugins.found import users
+from flyloom.support.checks import whole
 from flyloom.support.files import write_folder, write_whole
 from flyloom.support.named import RankedWorkload, WorkloadCheck, WorkloadKind, WrittenWorkload
 from flyloom.support.progress import Progress
@@ -188,8 +189,8 @@ def merge_workloads(
 def best_workload(
     operation: str,
     *,
-    ranks: int | Sequence[int],
-    bytes: int | Sequence[int],
+    ranks: int | str | Sequence[int | str],
+    bytes: int | str | Sequence[int | str],
     net: Tables | None = None,
     engine: str | None = None,
     lmc: int | None = None,
@@ -207,7 +208,7 @@ def best_workload(
     operation
         As the names of its algorithms begin: ``"allreduce"``, ``"barrier"``, ...
     ranks, bytes
-        One number or several.
+        One number or several; also as text with a unit, ``"64KiB"``.
     net
         The network that messages go over, or tables; none: they take ``L`` and ``G`` of ``costs``.
     engine, lmc, layers, engine_options, settings, parameters
@@ -227,15 +228,18 @@ def best_workload(
     request = SimulationRequest(net, spec, how, progress=progress)
     file = file_of(spec.get("costs"))
     on, where = over_network(net, request, spec)
-    asked = {**spec, "operation": operation, "ranks": _numbers(ranks), "bytes": _numbers(bytes)}
+    asked = {**spec, "operation": operation, "ranks": _numbers("ranks", ranks),
+             "bytes": _numbers("bytes", bytes)}
     rows = workload_best(asked, on, where, progress)
     if file is not None:
         rows = [{**row, "costs": {**row["costs"], "file": file}} for row in rows]
     return [RankedWorkload(row) for row in rows]
 
 
-def _numbers(given: int | Sequence[int]) -> list[int]:
-    return [given] if isinstance(given, int) else list(given)
+def _numbers(name: str, given: int | str | Sequence[int | str]) -> list[int]:
+    """One number or several, of which some may be text with a unit."""
+    several = [given] if isinstance(given, (int, str)) else given
+    return [whole(name, one, 0, 2**63) if isinstance(one, str) else one for one in several]
 
 
 def check_workload(source: Scheduled, *, progress: Progress | None = None) -> WorkloadCheck:

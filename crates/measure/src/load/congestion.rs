@@ -135,7 +135,7 @@ pub fn congestion(
         return Err(Refusal::new("endpoints", why, format!("2 to {most}")).into());
     }
     if setup.runs == 0 {
-        return Err(Refusal::new("runs", "0 is out of range", "1 to 4294967295").into());
+        return Err(Refusal::new("samples", "0 is out of range", "1 to 4294967295").into());
     }
     let all = ranks == most && setup.first_job.is_none();
     let placed = all && given_by_places(setup);

@@ -9,6 +9,7 @@ use super::congestion::{
 };
 use super::sent::{RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
+use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
 use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
 use fabric::size::{NetworkSize, RouteTask};
@@ -54,31 +55,31 @@ impl EffectiveBisectionBandwidth {
     }
 }
 
-/// Simulates `patterns` random bisections with random perfect matchings.
+/// Simulates `samples` random bisections with random perfect matchings.
 ///
 /// Each flow is spread evenly over its endpoints' common rails and over all layers; a link that is
 /// slower or faster than the fastest endpoint cable counts in proportion. A flow's bandwidth is the
 /// mean over its routes of 1 / max(1, largest congestion on the route). Pattern i depends on `seed`
-/// and i only. O(patterns * endpoints * layers * hops), in parallel over patterns.
+/// and i only. O(samples * endpoints * layers * hops), in parallel over samples.
 ///
 /// # Errors
 /// When there are fewer than two endpoints or no patterns, when a route does not arrive, or when
 /// `watch` says stop.
 pub fn ebb(
     routing: &Routing,
-    patterns: u32,
+    samples: u32,
     seed: u64,
     watch: &dyn Watch,
 ) -> Result<EffectiveBisectionBandwidth, Stop> {
     let alive = working(routing.topology()).len();
-    if alive < 2 || patterns == 0 {
-        let why = format!("{patterns} patterns over {alive} endpoints");
-        let help = "at least one pattern and two endpoints";
-        return Err(Refusal::new("patterns", why, help).into());
+    if alive < 2 || samples == 0 {
+        let why = format!("{samples} bisections of {alive} endpoints");
+        let help = "at least one bisection and two endpoints";
+        return Err(Refusal::new("samples", why, help).into());
     }
     let bisect = PatternSetup {
         pattern: "bisect".to_owned(),
-        runs: patterns,
+        runs: samples,
         seed,
         endpoints: None,
         first_job: None,
@@ -115,8 +116,8 @@ pub(super) const CI95_HIGH: RecordColumn = RecordColumn::new(
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct EbbParams {
-    /// Random bisections.
-    pub patterns: u32,
+    /// Number of random bisections.
+    pub samples: u32,
     /// Traffic in place of random bisections: a name, a file, or rows of source, destination and
     /// amount; see docs/measures.md.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,7 +128,7 @@ pub struct EbbParams {
 
 impl Default for EbbParams {
     fn default() -> Self {
-        Self { patterns: 1000, traffic: None, seed: 0 }
+        Self { samples: 1000, traffic: None, seed: 0 }
     }
 }
 
@@ -139,7 +140,7 @@ pub struct EbbRecord {
     /// Low and high end of its 95 % confidence interval; none for one pattern.
     pub confidence_interval_95: Option<[f64; 2]>,
     /// Number of random bisections; 1 for given traffic.
-    pub patterns: u32,
+    pub samples: u32,
     /// The name of the given traffic (`given` where it has none); none for bisections.
     pub traffic: Option<String>,
     /// Seed of the random draws.
@@ -155,6 +156,7 @@ pub struct EbbRecord {
 impl ExperimentStage for EbbParams {
     const NAME: &'static str = "ebb";
     const FILES: &'static [&'static str] = &["traffic"];
+    const RENAMED: &'static [RenamedParameter] = &[RenamedParameter::name("patterns", "samples")];
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
             "effective_bisection_bandwidth",
@@ -167,11 +169,11 @@ impl ExperimentStage for EbbParams {
         CI95_LOW,
         CI95_HIGH,
         RecordColumn::new(
-            "patterns",
-            "/patterns",
+            "samples",
+            "/samples",
             ColumnType::Whole,
             "",
-            "random bisections",
+            "number of random bisections",
             BetterDirection::Neither,
         ),
     ];
@@ -180,7 +182,7 @@ impl ExperimentStage for EbbParams {
     type Record = EbbRecord;
 
     fn examples() -> Vec<Self> {
-        let of = |patterns, seed| Self { patterns, seed, ..Self::default() };
+        let of = |samples, seed| Self { samples, seed, ..Self::default() };
         vec![of(10, 0), of(3, 7)]
     }
 
@@ -188,14 +190,14 @@ impl ExperimentStage for EbbParams {
         let endpoints = on.routing.topology().endpoints().len() as u64;
         let work = match &self.traffic {
             Some(_) => on.work(),
-            None => RouteTask::Patterns(self.patterns, endpoints / 2),
+            None => RouteTask::Patterns(self.samples, endpoints / 2),
         };
         NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
     fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<EbbRecord, Stop> {
         let found = match on.messages(self.traffic.is_some())? {
-            None => ebb(on.routing, self.patterns, self.seed, watch)?,
+            None => ebb(on.routing, self.samples, self.seed, watch)?,
             Some(messages) => {
                 EffectiveBisectionBandwidth::of(&sent(on.routing, &messages, false, watch)?)
             }
@@ -204,7 +206,7 @@ impl ExperimentStage for EbbParams {
         Ok(EbbRecord {
             effective_bisection_bandwidth: mean,
             confidence_interval_95: half.is_finite().then_some([mean - half, mean + half]),
-            patterns: found.patterns.len() as u32,
+            samples: found.patterns.len() as u32,
             traffic: self.traffic.as_ref().map(TrafficParameter::name),
             seed: self.seed,
             max_congestion: found.max_congestion,

@@ -10,6 +10,7 @@ use super::ebb::{CI95_HIGH, CI95_LOW};
 use super::metric::PatternMetric;
 use super::sent::{EndpointReference, RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
+use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
 use base::words::did_you_mean;
 use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
@@ -30,7 +31,7 @@ pub struct CongestionParams {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub traffic: Option<TrafficParameter>,
     /// Number of runs, each with ranks assigned to endpoints again.
-    pub runs: u32,
+    pub samples: u32,
     /// Seed of the random draws; run i depends on it and on i alone.
     pub seed: u64,
     /// How many endpoints take part; by default all, or as many as the order has.
@@ -77,7 +78,7 @@ impl Default for CongestionParams {
         Self {
             pattern: "bisect".into(),
             traffic: None,
-            runs: 1000,
+            samples: 1000,
             seed: 0,
             endpoints: None,
             first_job: None,
@@ -123,10 +124,11 @@ impl CongestionParams {
                 return Err(Refusal::new(name, format!("{few} is out of range"), "2 or more"));
             }
         }
-        let Self { pattern, runs, seed, endpoints, first_job, endpoint_cables, .. } = self.clone();
+        let Self { pattern, samples, seed, endpoints, first_job, endpoint_cables, .. } =
+            self.clone();
         Ok(PatternSetup {
             pattern,
-            runs,
+            runs: samples,
             seed,
             endpoints,
             first_job,
@@ -160,8 +162,8 @@ pub struct CongestionRecord {
     pub endpoints: u32,
     /// Levels of a run.
     pub levels: u32,
-    /// Runs.
-    pub runs: u64,
+    /// Number of runs.
+    pub samples: u64,
     /// Mean over runs of the mean share of their messages, each counted by its amount.
     pub mean_share: f64,
     /// Low and high end of the 95 % confidence interval of `mean_share`; none for one run.
@@ -195,6 +197,7 @@ pub struct CongestionRecord {
 impl ExperimentStage for CongestionParams {
     const NAME: &'static str = "congestion";
     const FILES: &'static [&'static str] = &["traffic"];
+    const RENAMED: &'static [RenamedParameter] = &[RenamedParameter::name("runs", "samples")];
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
             "pattern",
@@ -252,7 +255,7 @@ impl ExperimentStage for CongestionParams {
     type Record = CongestionRecord;
 
     fn examples() -> Vec<Self> {
-        let few = Self { runs: 5, ..Self::default() };
+        let few = Self { samples: 5, ..Self::default() };
         let all = PatternLevelsParameter::Word("all".into());
         let ring = Self { pattern: "ring".into(), levels: all, ..few.clone() };
         vec![few, ring]
@@ -262,7 +265,7 @@ impl ExperimentStage for CongestionParams {
         let ranks = self.endpoints.unwrap_or(on.routing.topology().endpoints().len() as u32);
         let work = match &self.traffic {
             Some(_) => on.work(),
-            None => RouteTask::Patterns(self.runs, self.most_at_once(ranks)),
+            None => RouteTask::Patterns(self.samples, self.most_at_once(ranks)),
         };
         NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }
@@ -294,7 +297,7 @@ impl CongestionParams {
 
     /// Refuses parameters of patterns if traffic is given.
     fn goes_with_traffic(&self) -> Result<(), Refusal> {
-        let usual = Self { runs: self.runs, ..Self::default() };
+        let usual = Self { samples: self.samples, ..Self::default() };
         for (name, differs) in [
             ("pattern", self.pattern != usual.pattern),
             ("endpoints", self.endpoints != usual.endpoints),
@@ -329,7 +332,7 @@ impl CongestionParams {
             histogram: chosen.histogram,
             endpoints: found.endpoints,
             levels: found.levels,
-            runs: found.runs.len() as u64,
+            samples: found.runs.len() as u64,
             mean_share: mean,
             confidence_interval_95: half.map(|half| [mean - half, mean + half]),
             min_share: range.map(|r| r[0]),

@@ -300,7 +300,7 @@ struct LoadSearch<'a> {
     seen: Vec<SearchedSwitch>,
     /// The switches in order of distance.
     queue: Vec<u32>,
-    /// Of those, how many are nearer to the source than the farthest.
+    /// How many switches of `queue` are nearer to the source than the farthest.
     inner: usize,
 }
 

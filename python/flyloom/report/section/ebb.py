@@ -29,7 +29,7 @@ class BisectionBandwidth(TypedDict):
     mean: Annotated[float, "the mean over the patterns"]
     ci_low: Annotated[float, "the lower end of its confidence interval"]
     ci_high: Annotated[float, "the upper end"]
-    patterns: Annotated[Count, "patterns"]
+    samples: Annotated[Count, "number of patterns"]
     histogram: Annotated[list[EbbBin], "patterns by their values"]
 
 
@@ -45,7 +45,7 @@ class SavedBandwidth(TypedDict):
 
     pattern_means: Annotated[list[float], "the value of each pattern"]
     confidence_interval_95: NotRequired[Annotated[list[float], "of the mean; null of one pattern"]]
-    patterns: Annotated[Count, "patterns"]
+    samples: Annotated[Count, "number of patterns"]
     effective_bisection_bandwidth: Annotated[float, "their mean"]
 
 
@@ -69,7 +69,7 @@ def _bandwidth(found: Mapping[str, Any]) -> dict[str, Any]:
     ]
     return {
         "mean": found["effective_bisection_bandwidth"], "ci_low": interval[0],
-        "ci_high": interval[1], "patterns": found["patterns"], "histogram": bins,
+        "ci_high": interval[1], "samples": found["samples"], "histogram": bins,
     }
 
 
