@@ -13,7 +13,7 @@ import typer
 from typer.core import TyperCommand, TyperOption
 
 from flyloom.cli import completion
-from flyloom.cli.listing import Group
+from flyloom.cli.listing import CommandGroup
 
 if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="flyloom",
     help="Design, lay out, route, prove, deploy and compare interconnect networks.",
-    cls=Group,
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

@@ -14,7 +14,7 @@ import numpy as np
 from flyloom.report.frame import framed
 from flyloom.report.on_path import on_path
 from flyloom.report.timeline import COLOURS, title
-from flyloom.report.timeline_data import DOING, Numbers, Shown, row_name, shown
+from flyloom.report.timeline_data import DOING, Numbers, TimelineContents, row_name, shown
 from flyloom.verbs.runs import costs_said
 
 STEPS = 1_000
@@ -92,7 +92,7 @@ def critical(found: Mapping[str, Any], path: Mapping[str, Any]) -> list[str]:
     return [*parts, "</tbody></table></div></section>"]
 
 
-def data(found: Mapping[str, Any], what: Shown) -> dict[str, Any]:
+def data(found: Mapping[str, Any], what: TimelineContents) -> dict[str, Any]:
     """What the page's script draws."""
     traced = found["critical_path"]
     rows = {key: at for at, key in enumerate(what.rows)}
