@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Found, PageData, Section
+from flyloom.report.base import Found, PageData, PageSection, SectionFields
 from flyloom.report.comparison import chart, colour
 from flyloom.report.shape import Count, also
 
@@ -60,11 +60,11 @@ def spec(routings: Sequence[Found]) -> dict[str, Any]:
     })
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="hops", title="Lengths of routes", place=95,
     doc="How many routes of each routing cross how many links.",
     when="a point has tables",
     saved={("records", "[]", "verify", "complete"): Saved},
-    of_routing=Facts(shape=OfRouting, of=of_routing),
+    of_routing=SectionFields(shape=OfRouting, of=of_routing),
     view=view,
 )

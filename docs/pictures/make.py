@@ -12,7 +12,7 @@ from pathlib import Path
 
 import flyloom as fl
 from flyloom import draw
-from flyloom.cabling.model import Cabling
+from flyloom.cabling.model import CablingPlan
 from flyloom.cabling.pair import pair_svg
 from flyloom.cabling.rack import rack_sheets
 from flyloom.cabling.states import states_svg
@@ -38,7 +38,7 @@ def pictures() -> dict[str, str]:
         network.edges.tolist(), network.switches, switch_groups=groups, switch_racks=racks
     )
     families = ["slim_fly", "polar_fly", "dragonfly", "hyperx", "fat_tree"]
-    cabling = Cabling(network.recipe, plan, network.switch_names, groups)
+    cabling = CablingPlan(network.recipe, plan, network.switch_names, groups)
     curves = fl.compare(families, radix=48).curves
     near = fl.compare(
         ["slim_fly", "dragonfly", "megafly", "hyperx", "fat_tree", "torus", "jellyfish"],

@@ -16,7 +16,7 @@ from pathlib import Path
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
-from flyloom.cabling.watch import FabricLooks
+from flyloom.cabling.watch import FabricCheckHistory
 from flyloom.support.errors import DeployError
 from patience import HANG_S
 
@@ -283,7 +283,7 @@ def test_a_look_without_an_answer_leaves_what_was_known():
             raise answer
         return answer
 
-    looks = FabricLooks(look, lambda document: None)
+    looks = FabricCheckHistory(look, lambda document: None)
     assert not looks.again() and looks.document()["new"] == ["one"]
     for words in "abc":
         assert not looks.again() and looks.document()["error"] == words

@@ -11,7 +11,7 @@ import flyloom as fl
 import pytest
 from cli_helpers import flyloom
 from flyloom.cabling.floorplan import floor_sheets
-from flyloom.cabling.model import Cabling
+from flyloom.cabling.model import CablingPlan
 from flyloom.cabling.sheet import SIZES_PT
 
 pypdf = pytest.importorskip("pypdf")
@@ -260,7 +260,7 @@ def test_a_floor_of_361_racks_is_one_page():
     """19 rows of 19 racks, as q = 19 has them with its servers in racks."""
     plan = fl.network("ring:n=361,p=0").plan({"rack_units": 1, "racks_per_row": 19})
     network = fl.network("ring:n=361,p=0")
-    cabling = Cabling(network.recipe, plan, network.switch_names, network.groups.tolist())
+    cabling = CablingPlan(network.recipe, plan, network.switch_names, network.groups.tolist())
     (sheet,) = floor_sheets(cabling, SIZES_PT["a4"])
     assert {(r["row"], r["column"]) for r in plan["racks"]} == {
         (i, j) for i in range(19) for j in range(19)}

@@ -91,7 +91,7 @@ def test_a_class_stands_on_the_files_of_its_methods():
 LOADED = """\
 import json, sys
 from flyloom.lab import point
-task = point.Task(0, "", point.Source("k", family="slim_fly", params={"q": 3}), {
+task = point.PointTask(0, "", point.NetworkSource("k", family="slim_fly", params={"q": 3}), {
     "routing": {"engine": ENGINE, "lmc": 1}, "verify": {"hop_limit": 64},
     "ebb": {"samples": 3}}, True, True, 0, "", "", None)
 point.facts_of(task.source, lambda *_: None, None)

@@ -374,12 +374,12 @@ def test_by_default_there_are_workers_for_processors_memory_and_points(tmp_path,
 
     started = []
 
-    class Spy(processes.Processes):
+    class Spy(processes.ProcessExecutor):
         def __init__(self, tasks, workers, threads):
             started.append((workers, threads))
             super().__init__(tasks, workers, threads)
 
-    monkeypatch.setattr(processes, "Processes", Spy)
+    monkeypatch.setattr(processes, "ProcessExecutor", Spy)
     (tmp_path / "many.toml").write_text(SHORT)
     largest = max(point_bytes(family, params, engine, 1, {}) for engine in ("min_hop", "dfsssp")
                   for family, params in (("slim_fly", {"q": 3}),
@@ -392,9 +392,9 @@ def test_by_default_there_are_workers_for_processors_memory_and_points(tmp_path,
         with executors.started(tasks, None, None, lambda *_: None, None):
             return list(started)
 
-    from flyloom.lab.experiment import _Job
+    from flyloom.lab.experiment import _ExperimentRun
 
-    job = _Job(tmp_path / "many.toml", SHORT, tmp_path, True, lambda *_: None, None)
+    job = _ExperimentRun(tmp_path / "many.toml", SHORT, tmp_path, True, lambda *_: None, None)
     tasks: dict = {}
     for number, point in enumerate(job.points):
         job._plan(number, point, tasks, {})

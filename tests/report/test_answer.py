@@ -12,7 +12,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("vl_convert")
 
 from flyloom.report import answer, asked, page
-from flyloom.report.answer import Figure
+from flyloom.report.answer import ComparedFigure
 from test_report import Page
 
 
@@ -55,7 +55,7 @@ def curve(network: str, selection: str, traffic: str, points: list[dict], end=No
      None),
 ])
 def test_who_is_ahead_and_by_how_much(better, values, words, best):
-    figure = Figure("time", "us", better, values, range(len(values["a"])))
+    figure = ComparedFigure("time", "us", better, values, range(len(values["a"])))
     assert answer.verdict(figure) == words
     row = answer._row(figure, list(values))
     assert row["best"] == best

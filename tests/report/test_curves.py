@@ -218,7 +218,8 @@ def test_labels_never_overlap_nor_leave_the_panel():
                  for _ in range(draw.randint(1, 6))]
         height = curves.height_of(names)
         labels = curves.placed([
-            curves.Label(curves.lines_of(name), "", draw.choice([-1.0, draw.uniform(0, height)]))
+            curves.CurveLabel(curves.lines_of(name), "",
+                              draw.choice([-1.0, draw.uniform(0, height)]))
             for name in names
         ], height)
         assert [label.at for label in labels] == sorted(label.at for label in labels)

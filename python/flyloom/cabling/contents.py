@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from flyloom.cabling.letters import width_of, wrapped
-from flyloom.cabling.model import STEPS, Cabling
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, Sheet, paragraph
+from flyloom.cabling.model import STEPS, CablingPlan
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, DrawingSheet, paragraph
 from flyloom.draw.svg import GREY, plural
 
 if TYPE_CHECKING:
@@ -20,9 +20,9 @@ Entry = tuple[str, str]
 
 
 def contents_sheets(
-    cabling: Cabling, sheets: Sequence[Sheet], size: tuple[float, float],
+    cabling: CablingPlan, sheets: Sequence[DrawingSheet], size: tuple[float, float],
     labels: tuple[int, int] | None = None,
-) -> list[Sheet]:
+) -> list[DrawingSheet]:
     """The pages that go before ``sheets`` and say where everything is.
 
     A line for every entry of the sheets, with the page it is on once these pages stand before
@@ -36,14 +36,15 @@ def contents_sheets(
             break
         count = len(made)
     while len(made) < count:
-        made.append(Sheet(*size, "Contents"))
+        made.append(DrawingSheet(*size, "Contents"))
     for sheet in made[1:]:
         sheet.entries = []
     return made
 
 
 def _entries(
-    sheets: Sequence[Sheet], before: int, cabling: Cabling, labels: tuple[int, int] | None
+    sheets: Sequence[DrawingSheet], before: int, cabling: CablingPlan,
+    labels: tuple[int, int] | None,
 ) -> Iterator[Entry]:
     """Every line of the contents, in parts."""
     parts: dict[str, list[Entry]] = {}
@@ -67,13 +68,13 @@ def _entries(
 
 
 def _laid_out(
-    cabling: Cabling, entries: Sequence[Entry], size: tuple[float, float]
-) -> list[Sheet]:
+    cabling: CablingPlan, entries: Sequence[Entry], size: tuple[float, float]
+) -> list[DrawingSheet]:
     room = size[0] - 2 * MARGIN
     widest = max((width_of(a, BODY, True) + width_of(b, BODY) + 14 for a, b in entries), default=1)
     columns = max(1, min(MOST_COLUMNS, int((room + GAP) / (widest + GAP))))
     wide = (room + GAP) / columns - GAP
-    sheets: list[Sheet] = []
+    sheets: list[DrawingSheet] = []
     column, y, bottom = columns, 0.0, size[1] - MARGIN - 10
     top = MARGIN
     for words, page in entries:
@@ -82,7 +83,7 @@ def _laid_out(
         if column == columns or y + need > bottom:
             column, y = column + 1, top
             if column >= columns:
-                sheets.append(Sheet(*size, "Contents"))
+                sheets.append(DrawingSheet(*size, "Contents"))
                 top = _head(sheets[-1], cabling, size, first=len(sheets) == 1)
                 column, y = 0, top
         y += LINE * 0.6 if not page and y > top else 0
@@ -96,13 +97,15 @@ def _laid_out(
     return sheets
 
 
-def _dots(sheet: Sheet, left: float, right: float, y: float) -> None:
+def _dots(sheet: DrawingSheet, left: float, right: float, y: float) -> None:
     if right - left > 12:
         at = y - LINE + 7.5
         sheet.line([(left + 4, at), (right - 4, at)], GREY, 0.4, dash="0.5 2.5")
 
 
-def _head(sheet: Sheet, cabling: Cabling, size: tuple[float, float], *, first: bool) -> float:
+def _head(
+    sheet: DrawingSheet, cabling: CablingPlan, size: tuple[float, float], *, first: bool
+) -> float:
     """Draws the title, and on the first page facts of the network; returns where the entries
     begin."""
     sheet.text(MARGIN, MARGIN + 8, "Contents", HEAD, bold=True)

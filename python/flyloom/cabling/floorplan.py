@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from flyloom.cabling.letters import width_of, wrapped
-from flyloom.cabling.model import Cabling
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
+from flyloom.cabling.model import CablingPlan
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, DrawingSheet, paragraph
 from flyloom.draw.svg import GREY, INK, PALE, PAPER, plural
 from flyloom.support.words import amount
 
@@ -35,7 +35,7 @@ DENSE = FloorScale(SMALL, 7.0, 8.5, 3.0)
 
 
 @dataclass(frozen=True)
-class Tile:
+class RackTile:
     """A rack on the floor, with what stands in its box."""
 
     name: str
@@ -47,20 +47,20 @@ class Tile:
     switches: int
 
 
-def floor_sheet(cabling: Cabling) -> Sheet:
+def floor_sheet(cabling: CablingPlan) -> DrawingSheet:
     """The whole floor as one sheet, as large as needed. O(racks + cables)."""
-    floor = _Floor(cabling, ROOMY)
+    floor = _RackGrid(cabling, ROOMY)
     columns, rows = floor.columns, floor.rows
     width = max(floor.width(len(columns)), 320.0)
-    sheet = Sheet(width, floor.head(width) + floor.height(rows) + MARGIN, "Floor plan")
+    sheet = DrawingSheet(width, floor.head(width) + floor.height(rows) + MARGIN, "Floor plan")
     floor.draw(sheet, columns, rows, "")
     return sheet
 
 
-def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
+def floor_sheets(cabling: CablingPlan, size: tuple[float, float]) -> list[DrawingSheet]:
     """The floor on pages of ``size``, in parts where it is larger. O(racks + cables)."""
     for scale in (ROOMY, DENSE):
-        floor = _Floor(cabling, scale)
+        floor = _RackGrid(cabling, scale)
         most = max(1, int((size[0] - 2 * MARGIN - SIDE + GAP) / (floor.wide + GAP)))
         room = size[1] - MARGIN - floor.head(size[0])
         if len(floor.columns) <= most and floor.height(floor.rows) <= room:
@@ -78,7 +78,7 @@ def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
         parts.append((floor.columns[i:i + per_row], rows))
     sheets = []
     for k, (columns, rows_here) in enumerate(parts):
-        sheets.append(Sheet(*size, "Floor plan"))
+        sheets.append(DrawingSheet(*size, "Floor plan"))
         more = f" ({k + 1} of {len(parts)})" if len(parts) > 1 else ""
         floor.draw(sheets[-1], columns, rows_here, more)
     for sheet in sheets[1:]:
@@ -86,10 +86,10 @@ def floor_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
     return sheets
 
 
-class _Floor:
+class _RackGrid:
     """Racks on their grid, all boxes of one width; those of a row are of one height."""
 
-    def __init__(self, cabling: Cabling, scale: FloorScale) -> None:
+    def __init__(self, cabling: CablingPlan, scale: FloorScale) -> None:
         self.cabling, self.scale = cabling, scale
         inside = {name: len(rack.cables) for name, rack in cabling.racks.items()}
         leaving: Counter[str] = Counter()
@@ -104,8 +104,9 @@ class _Floor:
         room = (SIZES_PT["a4"][0] - 2 * MARGIN - SIDE) / max(1, columns) - GAP
         self.wide = min(MOST_W, max(need + scale.beyond, room))
         self.tiles = [
-            Tile(name, rack["row"], rack["column"], wrapped(name, self.wide - 2, scale.name, True),
-                 inside[name], leaving[name], len(cabling.racks[name].switches))
+            RackTile(name, rack["row"], rack["column"],
+                     wrapped(name, self.wide - 2, scale.name, True),
+                     inside[name], leaving[name], len(cabling.racks[name].switches))
             for name, rack in zip(names, cabling.plan["racks"], strict=True)
         ]
         self.rows = sorted({tile.row for tile in self.tiles})
@@ -139,7 +140,7 @@ class _Floor:
         return sum(self.high[row] + self.scale.aisle for row in rows)
 
     def draw(
-        self, sheet: Sheet, columns: Sequence[int], rows: Sequence[int], more: str
+        self, sheet: DrawingSheet, columns: Sequence[int], rows: Sequence[int], more: str
     ) -> None:
         """Draws the racks of these columns and rows."""
         sheet.text(MARGIN, MARGIN + 8, f"Floor plan{more}", HEAD, bold=True)
@@ -162,7 +163,7 @@ class _Floor:
                 x = left + place[tile.column] * (self.wide + GAP)
                 self._tile(sheet, tile, x, top[tile.row])
 
-    def _tile(self, sheet: Sheet, tile: Tile, x: float, y: float) -> None:
+    def _tile(self, sheet: DrawingSheet, tile: RackTile, x: float, y: float) -> None:
         high = self.high[tile.row]
         stay = plural(tile.inside, "cable stays", "cables stay")
         hint = f"{tile.name}: {stay}, {tile.leaving:,} to other racks"

@@ -14,11 +14,11 @@ from flyloom.cabling import lists
 from flyloom.cabling.contents import contents_sheets
 from flyloom.cabling.floorplan import floor_sheet, floor_sheets
 from flyloom.cabling.labels import label_sheets, labels_csv
-from flyloom.cabling.model import STEPS, Cabling
+from flyloom.cabling.model import STEPS, CablingPlan
 from flyloom.cabling.pair import pair_sheets, pair_svg
 from flyloom.cabling.pdf import pdf
 from flyloom.cabling.rack import rack_sheets
-from flyloom.cabling.sheet import SIZES_PT, Sheet
+from flyloom.cabling.sheet import SIZES_PT, DrawingSheet
 from flyloom.draw.svg import plural
 from flyloom.support import files as writing
 from flyloom.support.reading import read_json
@@ -42,7 +42,7 @@ def write_folder(
     are written as one. O(cables) time and memory.
     """
     say = progress or (lambda _what, _done, _total: None)
-    cabling = Cabling(topology.recipe, plan, topology.switch_names, topology.groups.tolist())
+    cabling = CablingPlan(topology.recipe, plan, topology.switch_names, topology.groups.tolist())
     files: dict[str, str | bytes] = {
         "network.json": topology.to_text("json"), "cables.csv": plan["cables_csv"],
     }
@@ -85,13 +85,13 @@ def write_folder(
 
 
 def drawings(
-    cabling: Cabling, paper: str, drawn: bool, files: dict[str, str | bytes],
+    cabling: CablingPlan, paper: str, drawn: bool, files: dict[str, str | bytes],
     say: Callable[[str, int, int], None],
-) -> list[Sheet]:
+) -> list[DrawingSheet]:
     """Adds the drawings of racks, and of pairs if ``drawn``, to ``files``; their pages."""
     upright = SIZES_PT[paper]
     flat = (upright[1], upright[0]) if paper == "a3" else upright
-    sheets: list[Sheet] = []
+    sheets: list[DrawingSheet] = []
     for i, rack in enumerate(cabling.racks.values()):
         say("racks", i, len(cabling.racks))
         files[f"racks/{rack.name}.svg"] = rack_sheets(cabling, rack, None)[0].svg()
@@ -160,7 +160,7 @@ HOW = (
 )
 
 
-def readme(cabling: Cabling, drawn: bool) -> str:
+def readme(cabling: CablingPlan, drawn: bool) -> str:
     """What two people need to know, as text."""
     steps = Counter(cable.step for cable in cabling.cables)
     lines = [

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from flyloom._core import RefusalError
 from flyloom.cabling.codes import LEAST_PT, QUIET, code, said
 from flyloom.cabling.letters import width_of, wrapped
-from flyloom.cabling.model import Cable, CableEnd, Cabling
-from flyloom.cabling.sheet import SIZES_PT, SMALL, Sheet
+from flyloom.cabling.model import Cable, CableEnd, CablingPlan
+from flyloom.cabling.sheet import SIZES_PT, SMALL, DrawingSheet
 from flyloom.draw.svg import GREY
 from flyloom.support.words import amount, csv_text
 
@@ -35,7 +35,7 @@ def labels(cables: Sequence[Cable]) -> list[tuple[Cable, str, CableEnd, CableEnd
     ]
 
 
-def labels_csv(cabling: Cabling) -> str:
+def labels_csv(cabling: CablingPlan) -> str:
     """Every label as a line of comma-separated values."""
     return csv_text(HEADER, [
         (c.name, side, own.label, far.label, own.device, own.port, far.device, far.port, c.step,
@@ -45,8 +45,8 @@ def labels_csv(cabling: Cabling) -> str:
 
 
 def label_sheets(
-    cabling: Cabling, columns: int = COLUMNS, rows: int = ROWS
-) -> tuple[list[Sheet], int]:
+    cabling: CablingPlan, columns: int = COLUMNS, rows: int = ROWS
+) -> tuple[list[DrawingSheet], int]:
     """Sheets of A4 with ``columns`` x ``rows`` labels, row by row; how many have a code.
 
     A label has its own end in bold, the far end, the cable's name, kind and stock length, and to
@@ -58,12 +58,12 @@ def label_sheets(
     paper = SIZES_PT["a4"]
     wide, high = paper[0] / columns, paper[1] / rows
     all_labels = labels(cabling.cables)
-    sheets: list[Sheet] = []
+    sheets: list[DrawingSheet] = []
     coded = 0
     for i, (cable, _, own, far) in enumerate(all_labels):
         place = i % (columns * rows)
         if place == 0:
-            sheets.append(Sheet(*paper, "Labels"))
+            sheets.append(DrawingSheet(*paper, "Labels"))
             _cuts(sheets[-1], columns, rows)
         words = (own.label, f"to {far.label}",
                  f"{cable.name}  {cable.kind} {amount(cable.stock_m)} m  step {cable.step}")
@@ -95,7 +95,7 @@ def _side(modules: int, room: float, high: float) -> float:
     return 0.0
 
 
-def _cuts(sheet: Sheet, columns: int, rows: int) -> None:
+def _cuts(sheet: DrawingSheet, columns: int, rows: int) -> None:
     """A cross at each corner of the labels; at the edges of the sheet what is left of it."""
     for i in range(columns + 1):
         for j in range(rows + 1):

@@ -11,8 +11,8 @@ from itertools import groupby
 from typing import Any
 
 from flyloom.cabling.letters import shortened, width_of, wrapped
-from flyloom.cabling.model import STEPS, Cable, Cabling
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet
+from flyloom.cabling.model import STEPS, Cable, CablingPlan
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, DrawingSheet
 from flyloom.draw.svg import GREY, PALE, plural
 from flyloom.support.words import amount, csv_text, uncell
 
@@ -67,15 +67,15 @@ def total_of(values: Iterable[float]) -> float:
 
 
 def order_sheets(
-    cabling: Cabling, rows: Sequence[dict[str, Any]], size: tuple[float, float]
-) -> list[Sheet]:
+    cabling: CablingPlan, rows: Sequence[dict[str, Any]], size: tuple[float, float]
+) -> list[DrawingSheet]:
     """The order as pages."""
-    flow = _RowFlow(cabling, size, "To order")
+    flow = _PagedRows(cabling, size, "To order")
     head = ("kind", "stock [m]", "rate [Gbit/s]", "needed", "spares", "buy", "metres", "cost [$]")
     places = [i * flow.room / len(head) for i in range(len(head))]
 
     def line(words: Sequence[str], bold: bool) -> None:
-        def write(sheet: Sheet, y: float) -> None:
+        def write(sheet: DrawingSheet, y: float) -> None:
             for x, word in zip(places, words, strict=True):
                 sheet.text(MARGIN + x, y + 8, word, BODY, bold=bold)
 
@@ -89,13 +89,13 @@ def order_sheets(
     return flow.sheets
 
 
-def list_sheets(cabling: Cabling, step: int, size: tuple[float, float]) -> list[Sheet]:
+def list_sheets(cabling: CablingPlan, step: int, size: tuple[float, float]) -> list[DrawingSheet]:
     """The work list of a step as pages: bundles in the order of laying, a box to tick a cable.
 
     Between switches a row a cable with both labels and devices; endpoints in columns. O(cables).
     """
     cables = [cable for cable in cabling.cables if cable.step == step]
-    flow = _RowFlow(cabling, size, f"Step {step}: {STEPS[step]}")
+    flow = _PagedRows(cabling, size, f"Step {step}: {STEPS[step]}")
     for racks, bundle in groupby(cables, lambda c: (c.a.rack, c.b.rack)):
         part = list(bundle)
         name = racks[0] if racks[0] == racks[1] else " - ".join(racks)
@@ -109,7 +109,7 @@ def list_sheets(cabling: Cabling, step: int, size: tuple[float, float]) -> list[
     return flow.sheets
 
 
-def _rows(flow: _RowFlow, cables: Sequence[Cable]) -> None:
+def _rows(flow: _PagedRows, cables: Sequence[Cable]) -> None:
     """A row a cable: number, both ends, kind and stock length."""
     first, last = 62.0, 58.0
     half = (flow.room - first - last) / 2
@@ -121,7 +121,7 @@ def _rows(flow: _RowFlow, cables: Sequence[Cable]) -> None:
                  for end in (c.a, c.b)]
 
         def draw(
-            sheet: Sheet, y: float, c: Cable = c, labels: list[tuple[str, ...]] = labels,
+            sheet: DrawingSheet, y: float, c: Cable = c, labels: list[tuple[str, ...]] = labels,
             names: Sequence[tuple[str, ...]] = names,
         ) -> None:
             _tick(sheet, MARGIN, y)
@@ -137,7 +137,7 @@ def _rows(flow: _RowFlow, cables: Sequence[Cable]) -> None:
         flow.row(ROW + LINE * (max(map(len, [*labels, *names])) - 1), draw)
 
 
-def _columns(flow: _RowFlow, cables: Sequence[Cable]) -> None:
+def _columns(flow: _PagedRows, cables: Sequence[Cable]) -> None:
     """Endpoints' cables beside each other, as many as there is room for."""
     words = [f"{c.a.label} to {c.b.label}" for c in cables]
     widest = max(width_of(line, SMALL) for line in words) + 22
@@ -147,7 +147,7 @@ def _columns(flow: _RowFlow, cables: Sequence[Cable]) -> None:
     for i in range(high):
         cells = [wrapped(line, room - 16, SMALL) for line in words[i::high]]
 
-        def draw(sheet: Sheet, y: float, cells: list[tuple[str, ...]] = cells) -> None:
+        def draw(sheet: DrawingSheet, y: float, cells: list[tuple[str, ...]] = cells) -> None:
             for k, cell in enumerate(cells):
                 _tick(sheet, MARGIN + k * room, y)
                 for j, line in enumerate(cell):
@@ -156,21 +156,21 @@ def _columns(flow: _RowFlow, cables: Sequence[Cable]) -> None:
         flow.row(ROW + LINE * (max(map(len, cells)) - 1), draw)
 
 
-def _tick(sheet: Sheet, x: float, y: float) -> None:
+def _tick(sheet: DrawingSheet, x: float, y: float) -> None:
     sheet.box(x, y + 2, 6.5, 6.5, line=0.6)
 
 
-class _RowFlow:
+class _PagedRows:
     """Rows under each other on as many pages as they need."""
 
-    def __init__(self, cabling: Cabling, size: tuple[float, float], title: str) -> None:
+    def __init__(self, cabling: CablingPlan, size: tuple[float, float], title: str) -> None:
         self.cabling, self.size, self.title = cabling, size, title
         self.room = size[0] - 2 * MARGIN
-        self.sheets: list[Sheet] = []
-        self.again: Callable[[Sheet, float], None] | None = None
+        self.sheets: list[DrawingSheet] = []
+        self.again: Callable[[DrawingSheet, float], None] | None = None
         self.y = math.inf
 
-    def row(self, height: float, draw: Callable[[Sheet, float], None]) -> None:
+    def row(self, height: float, draw: Callable[[DrawingSheet, float], None]) -> None:
         """Draws a row of this height, on a new page when it does not fit."""
         if self.y + height > self.size[1] - MARGIN:
             self._page()
@@ -179,7 +179,7 @@ class _RowFlow:
 
     def heading(self, words: str, more: str) -> None:
         """Begins a part, named again where it goes on on another page."""
-        def draw(sheet: Sheet, y: float) -> None:
+        def draw(sheet: DrawingSheet, y: float) -> None:
             sheet.line([(MARGIN, y + 6), (MARGIN + self.room, y + 6)], PALE)
             sheet.text(MARGIN, y + 16, words, BODY + 1, bold=True)
             wide = width_of(words, BODY + 1, True) + 10
@@ -192,7 +192,7 @@ class _RowFlow:
         self.again = draw
 
     def _page(self) -> None:
-        sheet = Sheet(*self.size, self.title)
+        sheet = DrawingSheet(*self.size, self.title)
         sheet.text(MARGIN, MARGIN + 8, self.title, HEAD, bold=True)
         room = self.room - width_of(self.title, HEAD, True) - 20
         sheet.text(MARGIN + self.room, MARGIN + 8, shortened(self.cabling.network, room, BODY),

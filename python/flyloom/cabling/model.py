@@ -46,7 +46,7 @@ class Cable:
 
 
 @dataclass(frozen=True, slots=True)
-class Plug:
+class CablePlug:
     """A cable as one of its ends sees it."""
 
     cable: Cable
@@ -66,7 +66,7 @@ class Switch:
     name: str
     unit: int
     group: int
-    plugs: dict[int, Plug] = field(default_factory=dict)
+    plugs: dict[int, CablePlug] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -75,11 +75,11 @@ class Rack:
 
     name: str
     switches: list[Switch] = field(default_factory=list)
-    endpoints: dict[tuple[int, str], list[Plug]] = field(default_factory=dict)
+    endpoints: dict[tuple[int, str], list[CablePlug]] = field(default_factory=dict)
     cables: list[Cable] = field(default_factory=list)
 
     @property
-    def leaving(self) -> list[Plug]:
+    def leaving(self) -> list[CablePlug]:
         """The plugs in this rack whose cable ends in another one."""
         of_switches = [p for s in self.switches for p in s.plugs.values()]
         of_endpoints = [p for plugs in self.endpoints.values() for p in plugs]
@@ -87,7 +87,7 @@ class Rack:
 
 
 @dataclass(frozen=True)
-class Cabling:
+class CablingPlan:
     """A network with its plan, as the verb ``plan`` returns it, and the groups of its switches."""
 
     network: str
@@ -117,7 +117,7 @@ class Cabling:
             if cable.a.rack == cable.b.rack:
                 racks[cable.a.rack].cables.append(cable)
             for own, far in ((cable.a, cable.b), (cable.b, cable.a)):
-                plug = Plug(cable, own, far)
+                plug = CablePlug(cable, own, far)
                 if own.is_switch:
                     seats[own.rack, own.unit].plugs[own.port] = plug
                 else:
@@ -126,17 +126,18 @@ class Cabling:
         return racks
 
     @cached_property
-    def pairs(self) -> dict[tuple[str, str], list[Plug]]:
+    def pairs(self) -> dict[tuple[str, str], list[CablePlug]]:
         """For every pair of racks with a cable between them, the plugs in the first of the two.
 
         Racks are in the floor's order, in the pairs and among them.
         """
         place = {name: i for i, name in enumerate(self.racks)}
-        pairs: dict[tuple[str, str], list[Plug]] = {}
+        pairs: dict[tuple[str, str], list[CablePlug]] = {}
         for c in self.cables:
             if c.a.rack == c.b.rack:
                 continue
-            plug = Plug(c, c.a, c.b) if place[c.a.rack] < place[c.b.rack] else Plug(c, c.b, c.a)
+            ends = (c.a, c.b) if place[c.a.rack] < place[c.b.rack] else (c.b, c.a)
+            plug = CablePlug(c, *ends)
             pairs.setdefault((plug.own.rack, plug.far.rack), []).append(plug)
         ordered = sorted(pairs, key=lambda pair: (place[pair[0]], place[pair[1]]))
         return {pair: pairs[pair] for pair in ordered}

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 
 from flyloom.cabling.letters import shortened, width_of, wrapped
-from flyloom.cabling.model import CableEnd, Cabling, Plug, Rack
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, Sheet, paragraph
+from flyloom.cabling.model import CableEnd, CablePlug, CablingPlan, Rack
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SIZES_PT, SMALL, DrawingSheet, paragraph
 from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 from flyloom.support.words import amount
 
@@ -21,7 +21,7 @@ LOOKS = ((INK, None), (NEAR, None), (FAR, None), (MIDDLE, None),
 """Colour and dash of the cables of one page, in turn."""
 
 
-def pair_svg(cabling: Cabling, pair: tuple[str, str]) -> str:
+def pair_svg(cabling: CablingPlan, pair: tuple[str, str]) -> str:
     """The drawing of the cables between two racks as SVG, as high as needed.
 
     On both sides the ends stand in the order of the rack, the top unit first, with their labels;
@@ -29,19 +29,19 @@ def pair_svg(cabling: Cabling, pair: tuple[str, str]) -> str:
     """
     drawing = _RackPair(cabling, pair, SIZES_PT["a4"][0])
     high = drawing.height(drawing.plugs, whole=True)
-    sheet = Sheet(drawing.width, high + 2 * MARGIN, f"Racks {' - '.join(pair)}")
+    sheet = DrawingSheet(drawing.width, high + 2 * MARGIN, f"Racks {' - '.join(pair)}")
     drawing.draw(sheet, MARGIN, drawing.plugs, "", whole=True)
     return sheet.svg()
 
 
-def pair_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
+def pair_sheets(cabling: CablingPlan, size: tuple[float, float]) -> list[DrawingSheet]:
     """The drawings of all pairs on sheets of ``size``, as many on a sheet as fit.
 
     A pair too large for a sheet goes on on the next one, without its switches that have no cable
     there. O(cables log cables).
     """
     room = size[1] - MARGIN - TOP - FOOT
-    sheets: list[Sheet] = []
+    sheets: list[DrawingSheet] = []
     y = math.inf
     for pair in cabling.pairs:
         drawing = _RackPair(cabling, pair, size[0])
@@ -49,7 +49,7 @@ def pair_sheets(cabling: Cabling, size: tuple[float, float]) -> list[Sheet]:
         for i, part in enumerate(parts):
             high = drawing.height(part, whole)
             if y + high > MARGIN + TOP + room:
-                sheets.append(Sheet(*size, "Pairs of racks"))
+                sheets.append(DrawingSheet(*size, "Pairs of racks"))
                 sheets[-1].entries = []
                 network = shortened(cabling.network, size[0] - 2 * MARGIN, BODY)
                 sheets[-1].text(size[0] - MARGIN, MARGIN + 4, network, anchor="end", fill=GREY)
@@ -97,7 +97,7 @@ class _RackSide:
 class _RackPair:
     """Two racks on pages of a width."""
 
-    def __init__(self, cabling: Cabling, pair: tuple[str, str], width: float) -> None:
+    def __init__(self, cabling: CablingPlan, pair: tuple[str, str], width: float) -> None:
         self.pair, self.width = pair, width
         plugs = self.plugs = sorted(cabling.pairs[pair], key=lambda plug: _order(plug.own))
         self.racks = [cabling.racks[name] for name in pair]
@@ -152,15 +152,15 @@ class _RackPair:
         ]
         return "; ".join(parts) + "."
 
-    def height(self, plugs: list[Plug], whole: bool) -> float:
+    def height(self, plugs: list[CablePlug], whole: bool) -> float:
         """How high the drawing of these cables is; ``whole``: with the other switches too."""
         return self.head + max(side.height for side in self.sides(plugs, whole))
 
-    def parts(self, room: float) -> tuple[list[list[Plug]], bool]:
+    def parts(self, room: float) -> tuple[list[list[CablePlug]], bool]:
         """The cables in parts of at most ``room``, and whether all switches are shown."""
         if self.height(self.plugs, True) <= room:
             return [self.plugs], True
-        parts: list[list[Plug]] = []
+        parts: list[list[CablePlug]] = []
         high = [room, room]
         devices: list[set[tuple[int, str]]] = [set(), set()]
         for plug in self.plugs:
@@ -181,7 +181,7 @@ class _RackPair:
                 devices[i].add((end.height, end.device))
         return parts, False
 
-    def sides(self, plugs: list[Plug], whole: bool) -> list[_RackSide]:
+    def sides(self, plugs: list[CablePlug], whole: bool) -> list[_RackSide]:
         """The fronts of both racks."""
         ends = ([plug.own for plug in plugs], [plug.far for plug in plugs])
         return [
@@ -189,7 +189,9 @@ class _RackPair:
             for own, rack in zip(ends, self.racks, strict=True)
         ]
 
-    def draw(self, sheet: Sheet, y: float, plugs: list[Plug], more: str, whole: bool) -> None:
+    def draw(
+        self, sheet: DrawingSheet, y: float, plugs: list[CablePlug], more: str, whole: bool
+    ) -> None:
         """Draws these cables below ``y``; ``more`` is added to the title."""
         title = f"Racks {self.pair[0]} - {self.pair[1]}{more}"
         sheet.text(MARGIN, y + 10, title, HEAD, bold=True)
@@ -202,7 +204,9 @@ class _RackPair:
         for k, plug in enumerate(plugs):
             self._cable(sheet, top, plug, edges, sides, k)
 
-    def _front(self, sheet: Sheet, top: float, side: _RackSide, rack: Rack, x: float) -> None:
+    def _front(
+        self, sheet: DrawingSheet, top: float, side: _RackSide, rack: Rack, x: float
+    ) -> None:
         mirrored = rack is self.racks[1]
         sheet.text(x + self.box / 2, top - 8, rack.name, 10, anchor="middle", bold=True)
         sheet.box(x, top - 3, self.box, side.height + 3, fill="#f6f7f9", line=1.2)
@@ -228,7 +232,7 @@ class _RackPair:
                 sheet.text(beyond, top + y + 9, self.goes_to[end], SMALL, anchor=anchor)
 
     def _cable(
-        self, sheet: Sheet, top: float, plug: Plug, edges: tuple[float, float],
+        self, sheet: DrawingSheet, top: float, plug: CablePlug, edges: tuple[float, float],
         sides: list[_RackSide], k: int,
     ) -> None:
         y = [top + side.at[end] + self.heights[end] / 2

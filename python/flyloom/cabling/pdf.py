@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Sequence
 
 from flyloom.cabling.letters import runs, width_of
-from flyloom.cabling.sheet import MARGIN, SMALL, Sheet
+from flyloom.cabling.sheet import MARGIN, SMALL, DrawingSheet
 from flyloom.draw.svg import GREY, number
 
 FONTS = (
@@ -29,7 +29,7 @@ CATALOG, PAGES, FIRST_FONT = 1, 2, 3
 
 
 def pdf(
-    sheets: Sequence[Sheet], title: str, *, numbered: bool = True,
+    sheets: Sequence[DrawingSheet], title: str, *, numbered: bool = True,
     progress: Callable[[str, int, int], None] | None = None,
 ) -> bytes:
     """A PDF with a page of its own size for every sheet; the same sheets give the same bytes.
@@ -82,7 +82,7 @@ def _stream(content: bytes) -> bytes:
     return b"<< /Length %d /Filter /FlateDecode >>\nstream\n%b\nendstream" % (len(packed), packed)
 
 
-def _outline(objects: list[bytes], sheets: Sequence[Sheet], pages: Sequence[int]) -> int:
+def _outline(objects: list[bytes], sheets: Sequence[DrawingSheet], pages: Sequence[int]) -> int:
     """Adds an outline to ``objects``, the entries of every sheet; its number."""
     entries = [(words, i) for i, sheet in enumerate(sheets) for words in sheet.entries]
     root = len(objects) + 1
@@ -106,7 +106,7 @@ def _string(words: str) -> bytes:
 # --- the contents of a page ---
 
 
-def _content(sheet: Sheet, foot: str | None) -> bytes:
+def _content(sheet: DrawingSheet, foot: str | None) -> bytes:
     """The sheet's marks as operators, with y upwards."""
     out: list[str] = []
     for kind, *mark in sheet.marks:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from flyloom.cabling.letters import shortened, width_of, wrapped
-from flyloom.cabling.model import Cable, Cabling, Plug, Rack, Switch
-from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, Sheet, paragraph
+from flyloom.cabling.model import Cable, CablePlug, CablingPlan, Rack, Switch
+from flyloom.cabling.sheet import BODY, HEAD, MARGIN, SMALL, DrawingSheet, paragraph
 from flyloom.draw.svg import FAR, GREY, INK, MIDDLE, NEAR, PALE, PAPER, TINTS, plural
 
 COLOURS = (GREY, NEAR, MIDDLE, FAR)
@@ -32,12 +32,14 @@ class RackStrip:
     """A part of the rack that no page break divides."""
 
     height: float
-    draw: Callable[[Sheet, float], None]
-    plugs: list[Plug] = field(default_factory=list)
+    draw: Callable[[DrawingSheet, float], None]
+    plugs: list[CablePlug] = field(default_factory=list)
     beside: bool = False
 
 
-def rack_sheets(cabling: Cabling, rack: Rack, size: tuple[float, float] | None) -> list[Sheet]:
+def rack_sheets(
+    cabling: CablingPlan, rack: Rack, size: tuple[float, float] | None
+) -> list[DrawingSheet]:
     """The drawing of ``rack`` on sheets of ``size``, or on one as high as needed where it is None.
 
     From the top unit down: endpoints, and switches with their ports in rows, a column a port
@@ -77,7 +79,7 @@ class _RackFront:
 
     short_heading = 26.0
 
-    def __init__(self, cabling: Cabling, rack: Rack, width: float) -> None:
+    def __init__(self, cabling: CablingPlan, rack: Rack, width: float) -> None:
         self.cabling, self.rack, self.width = cabling, rack, width
         self.height_of_switch = int(cabling.plan["rules"].get("switch_units", 1))
         self.height_of_server = int(cabling.plan["rules"].get("server_units") or 1)
@@ -115,7 +117,7 @@ class _RackFront:
         """The cables of a step between switches of this rack."""
         return [c for c in self.rack.cables if c.step == step and c.a.is_switch]
 
-    def far_words(self, plug: Plug) -> str:
+    def far_words(self, plug: CablePlug) -> str:
         """Where a cable goes, in the fewest words that are clear within this rack."""
         if plug.far.rack != self.rack.name:
             return plug.far.rack
@@ -155,7 +157,7 @@ class _RackFront:
 
     def blocks(self) -> list[list[RackStrip]]:
         """The rack from the top unit down, a block a device, then what stands beside it."""
-        by_unit: dict[int, list[tuple[str, list[Plug]]]] = {}
+        by_unit: dict[int, list[tuple[str, list[CablePlug]]]] = {}
         for (unit, name), plugs in self.rack.endpoints.items():
             by_unit.setdefault(unit, []).append((name, plugs))
         switches = {switch.unit: switch for switch in self.rack.switches}
@@ -173,9 +175,9 @@ class _RackFront:
                 self.x, y + 8, "This rack is empty.", fill=GREY))])
         return blocks
 
-    def _beside(self, plugs: list[Plug]) -> list[RackStrip]:
+    def _beside(self, plugs: list[CablePlug]) -> list[RackStrip]:
         """The endpoints beside the rack, as runs of ports and names, in columns."""
-        def title(sheet: Sheet, y: float) -> None:
+        def title(sheet: DrawingSheet, y: float) -> None:
             sheet.text(self.x, y + HEADER, "Beside the rack", BODY, bold=True)
 
         strips = [RackStrip(HEADER + GAP, title, beside=True)]
@@ -186,7 +188,7 @@ class _RackFront:
             row = words[start:start + columns]
             cells = [wrapped(line, self.room / columns - 4, SMALL) for line in row]
 
-            def draw(sheet: Sheet, y: float, cells: list[tuple[str, ...]] = cells) -> None:
+            def draw(sheet: DrawingSheet, y: float, cells: list[tuple[str, ...]] = cells) -> None:
                 for i, cell in enumerate(cells):
                     for k, line in enumerate(cell):
                         x = self.x + i * self.room / columns
@@ -195,7 +197,7 @@ class _RackFront:
             strips.append(RackStrip(8.0 * max(map(len, cells)) + 1, draw, beside=True))
         return strips
 
-    def _run_words(self, run: list[Plug]) -> str:
+    def _run_words(self, run: list[CablePlug]) -> str:
         first, last = run[0], run[-1]
         to = first.far.label
         if first.far.rack == self.rack.name:
@@ -205,7 +207,7 @@ class _RackFront:
         names = f"{first.own.device} to {last.own.device}"
         return f"{to} to P{last.far.port:02}: {names}, P{first.own.port:02}"
 
-    def _words(self, name: str, plugs: list[Plug]) -> str:
+    def _words(self, name: str, plugs: list[CablePlug]) -> str:
         to = ", ".join(
             f"P{plug.own.port:02} to "
             + (plug.far.label if plug.far.rack != self.rack.name else self.far_words(plug))
@@ -213,12 +215,12 @@ class _RackFront:
         )
         return f"{name}: {to}"
 
-    def _endpoints(self, unit: str, devices: list[tuple[str, list[Plug]]]) -> RackStrip:
+    def _endpoints(self, unit: str, devices: list[tuple[str, list[CablePlug]]]) -> RackStrip:
         words = "; ".join(self._words(name, plugs) for name, plugs in sorted(devices))
         at = max(30.0, 12 + width_of(unit, SMALL, True))
         lines = wrapped(words, self.room - at - 4, SMALL)
 
-        def draw(sheet: Sheet, y: float) -> None:
+        def draw(sheet: DrawingSheet, y: float) -> None:
             sheet.box(self.x, y, self.room, 8.0 * len(lines) + 1, fill="#f0f1f3", stroke=PALE)
             sheet.text(self.x + 4, y + 7, unit, SMALL, bold=True)
             for i, line in enumerate(lines):
@@ -233,7 +235,7 @@ class _RackFront:
         names = wrapped(switch.name, self.room - (at - self.x) - 4, BODY)
         head = HEADER + 8.0 * (len(names) - 1)
 
-        def header(sheet: Sheet, y: float) -> None:
+        def header(sheet: DrawingSheet, y: float) -> None:
             sheet.box(self.x, y, self.room, head, fill=tint, stroke=None)
             sheet.text(self.x + 4, y + 8, unit, BODY, bold=True)
             for i, line in enumerate(names):
@@ -247,7 +249,7 @@ class _RackFront:
             high = CELL + LINE * (lines - 1)
 
             def row(
-                sheet: Sheet, y: float, ports: list[int] = ports, high: float = high
+                sheet: DrawingSheet, y: float, ports: list[int] = ports, high: float = high
             ) -> None:
                 sheet.box(self.x, y, self.room, high + 2, fill=tint, stroke=None)
                 for i, port in enumerate(ports):
@@ -257,13 +259,13 @@ class _RackFront:
         strips[-1].height += GAP
         return strips
 
-    def _lines(self, plug: Plug) -> tuple[str, ...]:
+    def _lines(self, plug: CablePlug) -> tuple[str, ...]:
         """Where a cable goes, in lines that its box holds."""
         bold = plug.far.rack != self.rack.name
         return wrapped(self.far_words(plug), (self.cell - 3) / 1.05, SMALL, bold)
 
     def _cell(
-        self, sheet: Sheet, x: float, y: float, port: int, switch: Switch, high: float
+        self, sheet: DrawingSheet, x: float, y: float, port: int, switch: Switch, high: float
     ) -> None:
         plug = switch.plugs.get(port)
         if plug is None:
@@ -285,10 +287,12 @@ class _RackFront:
 
     # --- pages of the drawing ---
 
-    def page(self, strips: list[RackStrip], top: float, height: float, i: int, n: int) -> Sheet:
+    def page(
+        self, strips: list[RackStrip], top: float, height: float, i: int, n: int
+    ) -> DrawingSheet:
         """One page of the drawing: its part of the front, and the cables beside it."""
         part = f" ({i + 1} of {n})" if n > 1 else ""
-        sheet = Sheet(self.width, height, f"Rack {self.rack.name}")
+        sheet = DrawingSheet(self.width, height, f"Rack {self.rack.name}")
         sheet.entries = sheet.entries if i == 0 else []
         sheet.text(MARGIN, MARGIN + 8, f"Rack {self.rack.name}{part}", HEAD, bold=True)
         sheet.text(
@@ -312,7 +316,7 @@ class _RackFront:
         self._legend(sheet, height - LEGEND - 6)
         return sheet
 
-    def _wires(self, sheet: Sheet, strips: list[RackStrip], top: float, step: int) -> None:
+    def _wires(self, sheet: DrawingSheet, strips: list[RackStrip], top: float, step: int) -> None:
         """The cables of a step on this page, each on a track of its own beside the front."""
         side = -1 if step == 1 else 1
         edge = self.x - 2 if step == 1 else self.x + self.room + 2
@@ -337,7 +341,7 @@ class _RackFront:
         self._tracks(sheet, at, (top, y), step, edge, side)
 
     def _tracks(
-        self, sheet: Sheet, at: dict[tuple[str, int, int], tuple[float, float]],
+        self, sheet: DrawingSheet, at: dict[tuple[str, int, int], tuple[float, float]],
         page: tuple[float, float], step: int, edge: float, side: int,
     ) -> None:
         spans = []
@@ -360,7 +364,7 @@ class _RackFront:
             words = f"{cable.a.label} - {cable.b.label}"
             sheet.line(points, COLOURS[step], 0.8, dash=DASHES[step], hint=words)
 
-    def _legend(self, sheet: Sheet, y: float) -> None:
+    def _legend(self, sheet: DrawingSheet, y: float) -> None:
         words = ("endpoint", "step 1: inside a group", "step 2: between groups of the rack",
                  "step 3: to the rack named")
         x = MARGIN
@@ -373,9 +377,9 @@ class _RackFront:
                    SMALL, fill=INK)
 
 
-def _runs(plugs: list[Plug]) -> list[list[Plug]]:
+def _runs(plugs: list[CablePlug]) -> list[list[CablePlug]]:
     """Plugs of endpoints as runs of which ports and names both go up by one."""
-    runs: list[list[Plug]] = []
+    runs: list[list[CablePlug]] = []
     for plug in sorted(plugs, key=lambda p: (p.far.rack, -p.far.height, p.far.port)):
         if runs and _follows(runs[-1][-1], plug):
             runs[-1].append(plug)
@@ -384,7 +388,7 @@ def _runs(plugs: list[Plug]) -> list[list[Plug]]:
     return runs
 
 
-def _follows(one: Plug, other: Plug) -> bool:
+def _follows(one: CablePlug, other: CablePlug) -> bool:
     same = (one.far.rack, one.far.unit, one.own.port) == (
         other.far.rack, other.far.unit, other.own.port
     )

@@ -17,7 +17,7 @@ SMALL, BODY, HEAD = 6.0, 7.0, 13.0
 FONT = "Helvetica, Arial, 'Nimbus Sans', 'Liberation Sans', sans-serif"
 
 
-class Sheet:
+class DrawingSheet:
     """Something drawn: a list of marks. The origin is at the top left; lengths are points."""
 
     def __init__(self, width: float, height: float, name: str) -> None:
@@ -91,7 +91,7 @@ def _modules(x: float, y: float, module: float, rows: Sequence[str]) -> str:
 
 
 def paragraph(
-    sheet: Sheet, x: float, y: float, words: str, room: float, size: float = BODY,
+    sheet: DrawingSheet, x: float, y: float, words: str, room: float, size: float = BODY,
     *, bold: bool = False, fill: str = INK,
 ) -> float:
     """Writes ``words`` in as many lines as they need; the y of the line after them."""

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 RACKS_SHOWN, FINDINGS_SHOWN = 24, 12
 
 
-class FabricLooks:
+class FabricCheckHistory:
     """What each look at the fabric found, and what has changed since the one before.
 
     The wiring is done when a check is ``complete``; until then cables that are not yet laid are no
@@ -72,14 +72,15 @@ class FabricLooks:
 
 
 def watch(
-    looks: FabricLooks, every_s: float, as_json: bool, sleep: Callable[[float], None] = time.sleep
+    looks: FabricCheckHistory, every_s: float, as_json: bool,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> bool:
     """Looks until the fabric is as planned or Ctrl-C is pressed; whether it is as planned.
 
     Ctrl-C before the first result is KeyboardInterrupt.
     """
     try:
-        with ending.in_order(answers=True), _TerminalScreen(as_json) as show:
+        with ending.in_order(answers=True), _CheckDisplay(as_json) as show:
             while True:
                 complete = looks.again()
                 show(looks)
@@ -92,14 +93,14 @@ def watch(
         return False
 
 
-class _TerminalScreen:
+class _CheckDisplay:
     """Shows looks one below the other, or on a terminal in one place."""
 
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
         self.live: rich.live.Live | None = None
 
-    def __enter__(self) -> Callable[[FabricLooks], None]:
+    def __enter__(self) -> Callable[[FabricCheckHistory], None]:
         from rich.console import Console
         from rich.live import Live
 
@@ -111,7 +112,7 @@ class _TerminalScreen:
         live = self.live = Live(console=console, auto_refresh=False)
         live.start()
 
-        def show(looks: FabricLooks) -> None:
+        def show(looks: FabricCheckHistory) -> None:
             from rich.console import Group
 
             live.update(Group(*screen(looks, whole=True)), refresh=True)
@@ -123,7 +124,9 @@ class _TerminalScreen:
             self.live.stop()
 
 
-def screen(looks: FabricLooks, whole: bool = False) -> Iterator[rich.text.Text | rich.table.Table]:
+def screen(
+    looks: FabricCheckHistory, whole: bool = False
+) -> Iterator[rich.text.Text | rich.table.Table]:
     """What one look shows: progress by rack and step, then what is new and what is repaired; with
     ``whole`` also what else is still to be done."""
     from rich.text import Text

@@ -14,7 +14,7 @@ from typer.core import TyperCommand, TyperOption
 from typer.main import get_click_type
 
 from flyloom.cli import completion
-from flyloom.cli.listing import Group
+from flyloom.cli.listing import CommandGroup
 
 if TYPE_CHECKING:
     from flyloom._core import Routing, Topology
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     name="flyloom",
     help="Design, lay out, route, prove, deploy and compare interconnect networks.",
-    cls=Group,
+    cls=CommandGroup,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,

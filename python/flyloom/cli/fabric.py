@@ -33,7 +33,7 @@ DEFAULT = "dfsssp"
 
 
 @dataclass(frozen=True)
-class CurrentTables:
+class CurrentTableOptions:
     """The tables that are in the fabric now."""
 
     current: Annotated[
@@ -90,7 +90,7 @@ def deploy(
     ] = False,
     p: P = None,
     dry_run: DryRun = False,
-    loaded: CurrentTables,
+    loaded: CurrentTableOptions,
     as_json: Json = False,
 ) -> None:
     """Load tables into OpenSM on a simulated fabric, read them back, compare and prove them."""

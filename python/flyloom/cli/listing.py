@@ -25,7 +25,7 @@ OTHERS = "One measure alone"
 WIDE = 1000
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """The program's commands, as :data:`PANELS` groups them."""
 
     def make_context(self, *args: Any, **more: Any) -> Any:

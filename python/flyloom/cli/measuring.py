@@ -27,7 +27,7 @@ from flyloom.cli.groups import grouped
 
 
 @dataclass(frozen=True)
-class Quantity:
+class QuantityOptions:
     """The quantity that is measured, or the file it is read from."""
 
     ebb: Annotated[
@@ -46,7 +46,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Trials:
+class MeasurementOptions:
     """The messages that are sent, and how often."""
 
     size_bytes: Annotated[
@@ -71,7 +71,7 @@ class Trials:
 
 
 @dataclass(frozen=True)
-class Prediction:
+class PredictionOptions:
     """The network with which measured times are compared."""
 
     net: Annotated[
@@ -116,9 +116,9 @@ def measure(
                      help="file: what was measured, as JSON; sim message --loggp takes it"),
     ] = None,
     *,
-    what: Quantity,
-    trials: Trials,
-    beside: Prediction,
+    what: QuantityOptions,
+    trials: MeasurementOptions,
+    beside: PredictionOptions,
     seed: Annotated[int, typer.Option(help="seed of all that is random")] = 0,
     as_json: Json = False,
 ) -> None:
@@ -134,8 +134,8 @@ def measure(
 
 
 def found(
-    launcher: list[str], what: Quantity, trials: Trials, beside: Prediction, seed: int, output: Path
-    | None
+    launcher: list[str], what: QuantityOptions, trials: MeasurementOptions,
+    beside: PredictionOptions, seed: int, output: Path | None,
 ) -> tuple[dict[str, Any], list[tuple[str, Any]]]:
     """What is asked for, measured: as JSON, and for people."""
     from flyloom.support.progress import bars
@@ -164,7 +164,10 @@ def found(
     return document, shown(document)
 
 
-def refuse_odd(launcher: list[str], what: Quantity, trials: Trials, beside: Prediction) -> None:
+def refuse_odd(
+    launcher: list[str], what: QuantityOptions, trials: MeasurementOptions,
+    beside: PredictionOptions,
+) -> None:
     """Refuses options that say nothing of what is asked for."""
     from flyloom._core import RefusalError
 
@@ -184,7 +187,7 @@ def refuse_odd(launcher: list[str], what: Quantity, trials: Trials, beside: Pred
         raise RefusalError("--keep: only where LogGP parameters are measured")
 
 
-def compare(measured: Path, beside: Prediction, output: Path | None) -> dict[str, Any]:
+def compare(measured: Path, beside: PredictionOptions, output: Path | None) -> dict[str, Any]:
     """What was measured, beside what a network gives the same pairs."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars

@@ -197,7 +197,7 @@ def refuse_routes_asked(
 
 
 @dataclass(frozen=True)
-class DumpInput:
+class DumpFileOptions:
     """What belongs to a dump_fts file."""
 
     network_file: Found = None
@@ -224,7 +224,7 @@ def verify(
     ],
     *,
     routes: RouteOptions,
-    dump: DumpInput,
+    dump: DumpFileOptions,
     hop_limit: Annotated[int, declared("verify", "hop_limit")] = VERIFY["hop_limit"],
     max_lanes: Annotated[int, declared("verify", "max_lanes")] = VERIFY["max_lanes"],
     certificate: Annotated[

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class SearchSize:
+class SearchSizeOptions:
     """The size of the network."""
 
     order: Annotated[int | None, typer.Option("--order", help="switches")] = None
@@ -36,7 +36,7 @@ class SearchSize:
 
 
 @dataclass(frozen=True)
-class SearchMethod:
+class SearchMethodOptions:
     """The method of the search, and its limits."""
 
     method: Annotated[
@@ -66,7 +66,7 @@ class SearchMethod:
 
 
 @dataclass(frozen=True)
-class TableRange:
+class SearchTableRange:
     """The orders and degrees that the table has."""
 
     max_order: Annotated[int, typer.Option(help="of table: the largest order")] = 16
@@ -86,9 +86,9 @@ def search(
                        autocompletion=completion.choice("table")),
     ] = "",
     *,
-    size: SearchSize,
-    how: SearchMethod,
-    small: TableRange,
+    size: SearchSizeOptions,
+    how: SearchMethodOptions,
+    small: SearchTableRange,
     output: Annotated[
         Path | None, typer.Option("-o", "--out", help="file for the network, an edge list")
     ] = None,
@@ -110,7 +110,7 @@ def search(
     raise typer.Exit(1 if document.get("holds") is False else 0)
 
 
-def looked_for(size: SearchSize, how: SearchMethod) -> Result:
+def looked_for(size: SearchSizeOptions, how: SearchMethodOptions) -> Result:
     """The network of that size that is found."""
     from flyloom._core import RefusalError
     from flyloom.solve import search as graphs

@@ -44,7 +44,7 @@ Oversubscription = Annotated[
 
 
 @dataclass(frozen=True)
-class MemberOptions:
+class FamilyMemberOptions:
     """The families and members that are considered."""
 
     oversubscription: Oversubscription = 1.0
@@ -75,7 +75,7 @@ def size(
         bool, typer.Option(help="what an endpoint costs and draws, by the catalogue")
     ] = True,
     radix: Radixes = "64",
-    members: MemberOptions,
+    members: FamilyMemberOptions,
     listing: ListingOptions,
 ) -> None:
     """The networks of each family nearest to a number of endpoints, or the largest for a budget."""

@@ -22,7 +22,7 @@ def section(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class StructureSections:
+class StructureSectionOptions:
     """The additional sections that are measured."""
 
     paths: Annotated[bool, section("paths")] = False
@@ -39,7 +39,7 @@ class StructureSections:
 
 
 @dataclass(frozen=True)
-class StructureDepth:
+class StructureLimitOptions:
     """The limits of the measurement, and its random draws."""
 
     hops: Annotated[list[int] | None, option("structure", "hops")] = None
@@ -56,8 +56,8 @@ def structure(
     net: Net,
     p: P = None,
     *,
-    sections: StructureSections,
-    depth: StructureDepth,
+    sections: StructureSectionOptions,
+    depth: StructureLimitOptions,
     as_json: Json = False,
 ) -> None:
     """Measure a network: distances, girth, Moore bound, paths, load, spectrum, bisection."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Files:
+class CableCheckFiles:
     """Files beside the plan: the devices' GUIDs, and what is written of what was found."""
 
     guids: Annotated[
@@ -68,7 +68,7 @@ def verify_cables(
                      autocompletion=completion.choice("auto", "guid", "name", "structure")),
     ] = "auto",
     *,
-    files: Files,
+    files: CableCheckFiles,
     looks: WatchOptions,
     step: Annotated[
         int | None,
@@ -87,15 +87,16 @@ def verify_cables(
     from flyloom.cabling import checked
 
     refuse_odd(identify, looks.every, files.draw, step)
-    check = CheckOptions(planned, fabric, identify, files, step=step, ignore_ports=ignore_ports)
+    check = CableCheckOptions(planned, fabric, identify, files, step=step,
+                              ignore_ports=ignore_ports)
     if looks.watch:
-        from flyloom.cabling.watch import FabricLooks
+        from flyloom.cabling.watch import FabricCheckHistory
         from flyloom.cabling.watch import watch as look_again
 
         def look() -> dict[str, Any]:
             return check.look(again=True)
 
-        clean = look_again(FabricLooks(look, check.keep), looks.every, as_json)
+        clean = look_again(FabricCheckHistory(look, check.keep), looks.every, as_json)
         raise typer.Exit(0 if clean else 1)
     found = check.look()
     check.keep(found)
@@ -128,12 +129,12 @@ def refuse_odd(identify: str, every: float, draw: Path | None, step: int | None)
         raise RefusalError(f"--step {step}: no step of the laying; 0 to 3")
 
 
-class CheckOptions:
+class CableCheckOptions:
     """A plan that fabrics are compared with, and what was laid in earlier looks."""
 
     def __init__(
-        self, planned: str, fabric: str | None, identify: str, files: Files, *, step: int | None,
-        ignore_ports: bool,
+        self, planned: str, fabric: str | None, identify: str, files: CableCheckFiles, *,
+        step: int | None, ignore_ports: bool,
     ) -> None:
         from flyloom.cabling import checked
 

@@ -93,7 +93,7 @@ def deploy(
 
 
 @dataclasses.dataclass(frozen=True)
-class OpenSMRouted:
+class OpenSMRouting:
     """The routing that OpenSM's own engine computed for a network, and its cost."""
 
     routing: Routing
@@ -126,7 +126,7 @@ def route_with_opensm(
 def routed_by_opensm(
     topology: Topology, engine: str, lmc: int = 0, max_lanes: int | None = None,
     say: Say | None = None,
-) -> OpenSMRouted:
+) -> OpenSMRouting:
     """As :func:`route_with_opensm`, with the lanes that the engine needed and its CPU time."""
     say = say or _silent
     topology = topology.with_new_lids(lmc)  # nothing but the simulated fabric has them
@@ -140,7 +140,7 @@ def routed_by_opensm(
     routing = rehearsed.routed(dataclasses.replace(found, topology=topology), lmc)
     if unheard and not routing.measure("verify")["complete"]["holds"]:
         rehearsed.check_heard(unheard)
-    return OpenSMRouted(
+    return OpenSMRouting(
         routing,
         int(needed[-1]) if needed else None,
         len({line.split()[2] for line in found.levels.splitlines()}) if found.levels else 1,

@@ -35,7 +35,7 @@ _LID_CAP = 49152  # LIDs 0..49151: all unicast ones, and the most that ibsim's L
 
 
 @dataclass(frozen=True)
-class IbsimSize:
+class IbsimCapacities:
     """The capacities that ibsim must have."""
 
     nodes: int
@@ -48,7 +48,7 @@ class IbsimSize:
     """In-port and out-port of a switch, port 0 among both: SL2VL tables."""
 
 
-def size_of(netlist_text: str) -> IbsimSize:
+def size_of(netlist_text: str) -> IbsimCapacities:
     """Count the nodes and ports of an ibsim netlist; DeployError when it has no node."""
     nodes = switches = ports = pairs = 0
     first = None
@@ -61,10 +61,10 @@ def size_of(netlist_text: str) -> IbsimSize:
             first = node_id
     if not nodes:
         raise DeployError('the netlist has no node, needs lines like: Switch 36 "S-..."')
-    return IbsimSize(nodes, switches, ports, first, pairs)
+    return IbsimCapacities(nodes, switches, ports, first, pairs)
 
 
-class IbsimDependant(Protocol):
+class IbsimDependentProgram(Protocol):
     """A program that depends on a running ibsim."""
 
     def check(self) -> None:
@@ -117,7 +117,7 @@ class Ibsim:
         self._netlist_text = netlist_text
         self._wanted_dir = Path(workdir) if workdir is not None else None
         self._child: subprocess.Popen[bytes] | None = None
-        self._dependants: list[IbsimDependant] = []  # OpenSMs, stopped before ibsim
+        self._dependants: list[IbsimDependentProgram] = []  # OpenSMs, stopped before ibsim
         self._output = bytearray()
         self._news = threading.Condition()
         self._reader: threading.Thread | None = None
@@ -201,11 +201,11 @@ class Ibsim:
         """Process id of ibsim; DeployError when it does not run."""
         return self._running().pid
 
-    def attach(self, dependant: IbsimDependant) -> None:
+    def attach(self, dependant: IbsimDependentProgram) -> None:
         """Have ``dependant.check()`` called while we wait, and ``stop()`` before ibsim stops."""
         self._dependants.append(dependant)
 
-    def detach(self, dependant: IbsimDependant) -> None:
+    def detach(self, dependant: IbsimDependentProgram) -> None:
         """Undo attach()."""
         if dependant in self._dependants:
             self._dependants.remove(dependant)

@@ -39,7 +39,7 @@ Sl2vl = Mapping[tuple[int, int, int], tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Oracle:
+class IbdmchkVerdict:
     """The verdict of ibdmchk."""
 
     verdict: str
@@ -54,7 +54,7 @@ class Oracle:
 
 
 @dataclass(frozen=True)
-class _Side:
+class _CableEnd:
     kind: str
     ports: int
     system: int
@@ -74,10 +74,10 @@ class _Side:
 
 
 @dataclass
-class _Fabric:
+class _DumpedCables:
     """The cables of a dump, both directions, and what unrolling added."""
 
-    cables: list[tuple[_Side, _Side, str]]
+    cables: list[tuple[_CableEnd, _CableEnd, str]]
     twin_of: dict[tuple[int, int], int]
     """(switch GUID, spare port) -> the real port it copies."""
     spare_of: dict[tuple[int, int], int]
@@ -93,7 +93,7 @@ def ibdmchk(
     sl2vl: Sl2vl | None = None,
     lmc: int = 0,
     timeout_s: float = 600.0,
-) -> Oracle:
+) -> IbdmchkVerdict:
     """Check a routing for missing paths and credit loops.
 
     ``subnet_lst`` and ``fdbs`` are the texts of OpenSM's opensm-subnet.lst and opensm.fdbs.
@@ -123,7 +123,7 @@ def ibdmchk(
     return _judge(text)
 
 
-def _parse_cables(subnet_lst: str) -> list[tuple[_Side, _Side, str]]:
+def _parse_cables(subnet_lst: str) -> list[tuple[_CableEnd, _CableEnd, str]]:
     cables = []
     for number, line in enumerate(subnet_lst.splitlines(), 1):
         found = _CABLE.match(line)
@@ -136,9 +136,9 @@ def _parse_cables(subnet_lst: str) -> list[tuple[_Side, _Side, str]]:
     return cables
 
 
-def _side(groups: tuple[str, ...]) -> _Side:
+def _side(groups: tuple[str, ...]) -> _CableEnd:
     kind, ports, system, node, port_guid, ids, name, lid, number = groups
-    return _Side(
+    return _CableEnd(
         kind,
         int(ports, 16),
         int(system, 16),
@@ -151,10 +151,10 @@ def _side(groups: tuple[str, ...]) -> _Side:
     )
 
 
-def _unroll(cables: list[tuple[_Side, _Side, str]], lmc: int) -> _Fabric:
+def _unroll(cables: list[tuple[_CableEnd, _CableEnd, str]], lmc: int) -> _DumpedCables:
     if not 0 <= lmc <= 7:
         raise DeployError(f"LMC is {lmc}, must be 0..7")
-    fabric = _Fabric(list(cables), {}, {}, {})
+    fabric = _DumpedCables(list(cables), {}, {}, {})
     taken: dict[int, int] = {}  # highest port number in use, by switch
     for near, far, _ in cables:
         for side in (near, far):
@@ -177,11 +177,11 @@ def _unroll(cables: list[tuple[_Side, _Side, str]], lmc: int) -> _Fabric:
 
 
 def _add_virtual(
-    fabric: _Fabric, real: _Side, switch: _Side, rest: str, lid: int, spare: int
+    fabric: _DumpedCables, real: _CableEnd, switch: _CableEnd, rest: str, lid: int, spare: int
 ) -> None:
     guid = _VIRTUAL_GUIDS + 2 * lid
-    near = _Side("CA", 1, guid, guid, guid + 1, real.ids, f"{real.name}-lid{lid}", lid, 1)
-    far = _Side(
+    near = _CableEnd("CA", 1, guid, guid, guid + 1, real.ids, f"{real.name}-lid{lid}", lid, 1)
+    far = _CableEnd(
         switch.kind,
         switch.ports,
         switch.system,
@@ -198,7 +198,7 @@ def _add_virtual(
     fabric.sources[guid] = (real.node, lid)
 
 
-def _no_second_port(fabric: _Fabric) -> None:
+def _no_second_port(fabric: _DumpedCables) -> None:
     """The path-SL file names a source by its node, so each endpoint must have one cable."""
     seen: dict[int, int] = {}
     for near, _, _ in fabric.cables:
@@ -208,7 +208,7 @@ def _no_second_port(fabric: _Fabric) -> None:
             )
 
 
-def _cables_text(fabric: _Fabric) -> str:
+def _cables_text(fabric: _DumpedCables) -> str:
     ports: dict[int, int] = {}
     for side in (side for near, far, _ in fabric.cables for side in (near, far)):
         ports[side.node] = max(ports.get(side.node, side.ports), side.number)
@@ -218,7 +218,7 @@ def _cables_text(fabric: _Fabric) -> str:
     )
 
 
-def _fdbs_text(fabric: _Fabric, fdbs: str) -> str:
+def _fdbs_text(fabric: _DumpedCables, fdbs: str) -> str:
     lines, switch = [], None
     for line in fdbs.splitlines():
         if found := _FDB_SWITCH.match(line):
@@ -233,7 +233,7 @@ def _fdbs_text(fabric: _Fabric, fdbs: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _psl_text(fabric: _Fabric, sl_of: Callable[[int, int], int | None]) -> str:
+def _psl_text(fabric: _DumpedCables, sl_of: Callable[[int, int], int | None]) -> str:
     lines = []
     for guid, (real, _) in fabric.sources.items():
         for other, (target, lid) in fabric.sources.items():
@@ -249,7 +249,7 @@ def _psl_text(fabric: _Fabric, sl_of: Callable[[int, int], int | None]) -> str:
     return "".join(lines)
 
 
-def _slvl_text(fabric: _Fabric, sl2vl: Sl2vl) -> str:
+def _slvl_text(fabric: _DumpedCables, sl2vl: Sl2vl) -> str:
     ports: dict[int, set[int]] = {}
     for near, far, _ in fabric.cables:
         for side in (near, far):
@@ -265,7 +265,9 @@ def _slvl_text(fabric: _Fabric, sl2vl: Sl2vl) -> str:
     return "".join(lines)
 
 
-def _slvl_line(fabric: _Fabric, sl2vl: Sl2vl, switch: int, in_port: int, out_port: int) -> str:
+def _slvl_line(
+    fabric: _DumpedCables, sl2vl: Sl2vl, switch: int, in_port: int, out_port: int
+) -> str:
     real_in = fabric.twin_of.get((switch, in_port), in_port)
     real_out = fabric.twin_of.get((switch, out_port), out_port)
     try:
@@ -278,7 +280,7 @@ def _slvl_line(fabric: _Fabric, sl2vl: Sl2vl, switch: int, in_port: int, out_por
     return f"0x{switch:016x} {in_port} {out_port} {row}\n"
 
 
-def _judge(text: str) -> Oracle:
+def _judge(text: str) -> IbdmchkVerdict:
     failed = re.search(r"-E- Found (\d+) missing paths|-E- Fail to traverse:\s*(\d+)", text)
     scanned = re.search(r"-I- Scanned:\s*(\d+) CA to CA paths", text)
     if "no credit loops found" in text:
@@ -295,7 +297,7 @@ def _judge(text: str) -> Oracle:
             r"credit loop (?:on|through): S([0-9a-f]+)/U1/P(\d+) VL: (\d+)", text
         )
     ]
-    return Oracle(verdict, bool(scanned) and not failed, loop, _shorten(text))
+    return IbdmchkVerdict(verdict, bool(scanned) and not failed, loop, _shorten(text))
 
 
 def _shorten(text: str) -> str:

@@ -31,7 +31,7 @@ TILE_W, TILE_H = 98, 58
 _GAP_X, _GAP_Y = 46, 62
 
 
-class FloorPlaces:
+class RackDrawingPlaces:
     """Where each rack stands in the drawing."""
 
     def __init__(self, racks: Sequence[Mapping[str, Any]]) -> None:
@@ -98,7 +98,7 @@ def _at(curve: tuple[tuple[float, float], ...], t: float) -> tuple[float, float]
 
 
 def _place_labels(
-    floor: FloorPlaces, curves: Sequence[tuple[Any, ...]]
+    floor: RackDrawingPlaces, curves: Sequence[tuple[Any, ...]]
 ) -> list[tuple[float, float]]:
     """A place on each curve that is clear of racks and of the labels placed before it."""
     centres = [floor.centre(name) for name in floor.cell]
@@ -132,7 +132,7 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     racks, pairs = floor["racks"], floor["rack_pairs"]
     if not racks:
         return note_svg("Floor plan", "No rack is placed on the floor.")
-    plan = FloorPlaces(racks)
+    plan = RackDrawingPlaces(racks)
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
     note = _pairs_note(len(pairs), counts)
@@ -177,7 +177,7 @@ def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
 
 
 def _floor_lines(
-    drawing: Svg, plan: FloorPlaces, pairs: Sequence[Mapping[str, Any]], counts: Sequence[int]
+    drawing: Svg, plan: RackDrawingPlaces, pairs: Sequence[Mapping[str, Any]], counts: Sequence[int]
 ) -> None:
     curves = [plan.curve(pair["a"], pair["b"]) for pair in pairs]
     fade = 0.75 if len(pairs) <= 40 else max(0.12, 0.75 * (40 / len(pairs)) ** 0.5)

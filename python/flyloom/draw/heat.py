@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from flyloom.draw.floor import DRAWN_PAIRS, TILE_H, TILE_W, FloorPlaces
+from flyloom.draw.floor import DRAWN_PAIRS, TILE_H, TILE_W, RackDrawingPlaces
 from flyloom.draw.matrix import (
     MATRIX_BLOCKS,
     MATRIX_PX,
@@ -188,7 +188,7 @@ def heat_floor_svg(
     pairs = [pair for pair in used if pair[0] != pair[1]]
     pairs.sort(key=lambda pair: (max(used[pair]), pair))
     shown = pairs[-DRAWN_PAIRS:]
-    plan = FloorPlaces(racks)
+    plan = RackDrawingPlaces(racks)
     width, height = plan.size()
     note = ""
     if len(shown) < len(pairs):
@@ -212,7 +212,7 @@ def heat_floor_svg(
 
 
 def _rack(
-    drawing: Svg, plan: FloorPlaces, rack: Mapping[str, Any], inside: Sequence[float],
+    drawing: Svg, plan: RackDrawingPlaces, rack: Mapping[str, Any], inside: Sequence[float],
     scale: HeatScale, unit: str,
 ) -> None:
     x, y = plan.centre(rack["name"])

@@ -10,7 +10,7 @@ from typing import Any
 from flyloom._core import RefusalError, Workload, plugin_parameters, workload_list
 from flyloom.plugins import found
 from flyloom.plugins.functions import returned, wrong
-from flyloom.plugins.parts import Part
+from flyloom.plugins.parts import PluginPart
 from flyloom.support.progress import Progress
 
 MOST_RANKS = 2**24
@@ -22,7 +22,7 @@ SHAPES = {"send": (2, 3), "recv": (2, 3), "calc": (1, 1)}
 HELP = '("send", bytes, to), ("recv", bytes, from), with a tag last, or ("calc", ns)'
 
 
-def own_application(name: object) -> Part | None:
+def own_application(name: object) -> PluginPart | None:
     """The user's application of that name; None for a built-in one, and where there is none."""
     return found.part("application", name) if isinstance(name, str) else None
 
@@ -52,7 +52,7 @@ def made(
     return _of_function(part, parameters(part, {**ranks, **given}), progress)
 
 
-def parameters(part: Part, given: Mapping[str, Any]) -> dict[str, Any]:
+def parameters(part: PluginPart, given: Mapping[str, Any]) -> dict[str, Any]:
     """All parameters of a user's application; RefusalError where they cannot be."""
     found_ = plugin_parameters(part.row, dict(given))
     if not 1 <= found_["ranks"] <= MOST_RANKS:
@@ -61,7 +61,7 @@ def parameters(part: Part, given: Mapping[str, Any]) -> dict[str, Any]:
     return found_
 
 
-def _of_function(part: Part, given: dict[str, Any], progress: Progress | None) -> Workload:
+def _of_function(part: PluginPart, given: dict[str, Any], progress: Progress | None) -> Workload:
     ranks, rest = given["ranks"], {key: v for key, v in given.items() if key != "ranks"}
     said = returned(part, rest, ranks)
     if isinstance(said, Workload):
@@ -77,7 +77,7 @@ def _of_function(part: Part, given: dict[str, Any], progress: Progress | None) -
     return schedule
 
 
-def _goal(part: Part, said: object, ranks: int) -> str:
+def _goal(part: PluginPart, said: object, ranks: int) -> str:
     """The steps of all ranks as GOAL."""
     if isinstance(said, bytes) or not isinstance(said, Iterable):
         raise wrong(part, "returns no schedule; the steps of each rank, GOAL or a Workload")
@@ -91,7 +91,7 @@ def _goal(part: Part, said: object, ranks: int) -> str:
     return "\n".join(out) + "\n"
 
 
-def _rank(part: Part, rank: int, steps: Iterable[Any], ranks: int) -> list[str]:
+def _rank(part: PluginPart, rank: int, steps: Iterable[Any], ranks: int) -> list[str]:
     """The operations of a rank, each of which waits for those of the step before."""
     lines: list[str] = []
     waits: list[str] = []

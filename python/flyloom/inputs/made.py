@@ -7,10 +7,10 @@ from typing import Any
 
 from flyloom._core import RefusalError, Topology, plugin_parameters
 from flyloom.inputs.graphs import GraphLike, MatrixLike, from_networkx, from_pairs, from_scipy
-from flyloom.plugins.parts import Part, located
+from flyloom.plugins.parts import PluginPart, located
 
 
-def made(part: Part, given: Mapping[str, Any]) -> Topology:
+def made(part: PluginPart, given: Mapping[str, Any]) -> Topology:
     """The network of a user's topology with the parameters ``given``; its recipe says all of them.
 
     RefusalError for parameters that cannot be, for what the function raises, and where it returns

@@ -10,7 +10,7 @@ from typing import Any
 from flyloom._core import RefusalError, Routing, Topology, mapping_of
 from flyloom.inputs.tables import topology_of
 from flyloom.plugins.functions import named, returned, wrong
-from flyloom.plugins.parts import Part
+from flyloom.plugins.parts import PluginPart
 from flyloom.support.checks import whole
 from flyloom.support.reading import is_path, read_text
 
@@ -41,7 +41,7 @@ def places(
 
 
 def _filled(
-    topology: Topology, part: Part, given: dict[str, Any], per_endpoint: int
+    topology: Topology, part: PluginPart, given: dict[str, Any], per_endpoint: int
 ) -> list[int]:
     """The endpoint of every process, in the order of a user's placement."""
     order = returned(part, given, topology)

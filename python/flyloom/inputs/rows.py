@@ -30,7 +30,7 @@ MATRICES = (".npy", ".npz", ".mtx", ".mtx.gz")
 
 
 @dataclass(frozen=True)
-class PairRows:
+class RawTrafficRows:
     """Rows, or the entries of a matrix, as they were found, not yet checked against a network."""
 
     where: str
@@ -52,7 +52,7 @@ class PairRows:
 
 
 @dataclass(frozen=True)
-class TimedRows:
+class RawTimedPackets:
     """A file of packets with their times, or one that might be, as it was found: not yet checked
     against a network."""
 
@@ -62,7 +62,7 @@ class TimedRows:
     says_so: bool
     """Whether the first line declares times; else its rows only have four values each."""
 
-    def rows(self) -> PairRows:
+    def rows(self) -> RawTrafficRows:
         """The file read as plain rows (as :func:`read`), if it is no file of packets."""
         return _of_text(self.where, self.text)
 
@@ -71,7 +71,7 @@ TIMES = ("time_cycles", "source", "destination", "size_flits")
 """The first line of a file of packets with their times."""
 
 
-def found_in(path: Path) -> PairRows | TimedRows:
+def found_in(path: Path) -> RawTrafficRows | RawTimedPackets:
     """As :func:`read`; of a file whose first line has the words of ``TIMES``, or four values, its
     text."""
     if str(path).endswith(MATRICES):
@@ -81,11 +81,11 @@ def found_in(path: Path) -> PairRows | TimedRows:
     first = next((line for line in lines if line and not line.startswith("#")), "")
     words = tuple(first.replace(",", " ").split())
     if len(words) == len(TIMES):
-        return TimedRows(str(path), text, words == TIMES)
+        return RawTimedPackets(str(path), text, words == TIMES)
     return _of_text(str(path), text)
 
 
-def read(path: Path) -> PairRows:
+def read(path: Path) -> RawTrafficRows:
     """What a file has: a matrix (``.npy``, ``.npz`` and ``.mtx`` of numpy and scipy, or rows of as
     many numbers as there are rows, more than three), or rows of values between commas or blanks.
 
@@ -97,7 +97,7 @@ def read(path: Path) -> PairRows:
     return _of_text(name, read_text(path))
 
 
-def _of_text(name: str, text: str) -> PairRows:
+def _of_text(name: str, text: str) -> RawTrafficRows:
     """The rows in the text of the file ``name``."""
     if "," in text:
         numbered = parsed_rows(text, name, skip_blanks=True)
@@ -116,7 +116,7 @@ def _of_text(name: str, text: str) -> PairRows:
                 if not _is_number(cell):
                     place = f"{name}: line {line}, column {column}"
                     raise RefusalError(f"{place}: {shown(cell)} is no number")
-    return PairRows(name, [(f"{name}: line {line}", row) for line, row in numbered])
+    return RawTrafficRows(name, [(f"{name}: line {line}", row) for line, row in numbered])
 
 
 HEADINGS = (
@@ -134,7 +134,7 @@ def _is_heading(row: Sequence[str]) -> bool:
     )
 
 
-def said(given: Any) -> PairRows:
+def said(given: Any) -> RawTrafficRows:
     """The rows of a Python argument, as :func:`read` for a file."""
     if isinstance(given, MatrixLike):
         return _sparse("traffic", given.tocoo())
@@ -143,7 +143,7 @@ def said(given: Any) -> PairRows:
             (f"traffic[{shown(repr(pair))}]", [*_pair(pair), amount])
             for pair, amount in given.items()
         ]
-        return PairRows("traffic", rows)
+        return RawTrafficRows("traffic", rows)
     if hasattr(given, "__array__"):
         array = np.asarray(given)
         if array.ndim != 2:
@@ -155,7 +155,7 @@ def said(given: Any) -> PairRows:
     dense = _dense(listed)
     if dense is not None:
         return _whole("traffic", dense)
-    return PairRows("traffic", [(f"traffic: row {i}", row) for i, row in enumerate(listed)])
+    return RawTrafficRows("traffic", [(f"traffic: row {i}", row) for i, row in enumerate(listed)])
 
 
 def _pair(pair: object) -> Sequence[Any]:
@@ -186,26 +186,27 @@ def _dense(rows: list[Any]) -> Any:
         return None
 
 
-def _whole(where: str, array: Any, lines: tuple[int, ...] = ()) -> PairRows:
+def _whole(where: str, array: Any, lines: tuple[int, ...] = ()) -> RawTrafficRows:
     """A dense matrix by its entries that are not 0."""
     if array.dtype.kind not in "biuf":
         raise RefusalError(f"{where}: a matrix of type {array.dtype}; of numbers")
     source, destination = np.nonzero(array)  # a NaN is not 0
     entries = (source, destination, array[source, destination].astype(np.float64))
-    return PairRows(where, shape=array.shape, entries=entries, lines=lines)
+    return RawTrafficRows(where, shape=array.shape, entries=entries, lines=lines)
 
 
-def _sparse(where: str, coo: Any) -> PairRows:
+def _sparse(where: str, coo: Any) -> RawTrafficRows:
     if len(coo.shape) != 2 or coo.data.dtype.kind not in "biuf":
         raise RefusalError(f"{where}: {coo.shape} of {coo.data.dtype}; a matrix of numbers")
     if max(coo.shape) > MOST_LINES:
         raise RefusalError(f"{where}: a matrix of {coo.shape}; {MOST_LINES:,} lines at most")
     csr = coo.tocsr()  # entries that are there twice are summed
     coo = csr.tocoo()
-    return PairRows(where, shape=coo.shape, entries=(coo.row, coo.col, coo.data.astype(np.float64)))
+    entries = (coo.row, coo.col, coo.data.astype(np.float64))
+    return RawTrafficRows(where, shape=coo.shape, entries=entries)
 
 
-def _matrix_of(path: Path) -> PairRows:
+def _matrix_of(path: Path) -> RawTrafficRows:
     """The matrix of a file of numpy or scipy."""
     name = str(path)
     if not path.is_file():
@@ -272,9 +273,9 @@ def _check_market(path: Path) -> None:
         raise RefusalError(f"{path}: sizes {said} in a file of {len(content)} bytes; fewer entries")
 
 
-def digest_of(found: PairRows | TimedRows) -> list[Any]:
+def digest_of(found: RawTrafficRows | RawTimedPackets) -> list[Any]:
     """The contents as JSON values: for the keys of results that depend on them."""
-    if isinstance(found, TimedRows):
+    if isinstance(found, RawTimedPackets):
         return ["times", found.text]
     entries = [np.asarray(column).tolist() for column in found.entries]
     return [[list(map(str, row)) for _, row in found.rows], found.shape, entries]

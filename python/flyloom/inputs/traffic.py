@@ -13,9 +13,18 @@ import numpy as np
 
 from flyloom._core import RefusalError, Topology, Traffic, meant
 from flyloom.inputs.graphs import MatrixLike
-from flyloom.inputs.rows import HEADERS, MATRICES, TIMES, PairRows, TimedRows, found_in, read, said
+from flyloom.inputs.rows import (
+    HEADERS,
+    MATRICES,
+    TIMES,
+    RawTimedPackets,
+    RawTrafficRows,
+    found_in,
+    read,
+    said,
+)
 from flyloom.plugins.functions import named, returned, split, wrong
-from flyloom.plugins.parts import Part
+from flyloom.plugins.parts import PluginPart
 from flyloom.support.checks import whole
 from flyloom.support.reading import is_path, shown, standing_in
 
@@ -26,11 +35,11 @@ amount, or a mapping from source and destination to amount."""
 LEAST, MOST = 1e-6, 1e6
 """The bounds of an amount that is not 0."""
 
-_travelled: dict[str, PairRows | TimedRows] = {}
+_travelled: dict[str, RawTrafficRows | RawTimedPackets] = {}
 
 
 def demands(
-    topology: Topology, traffic: Wanted | PairRows, *, elephants: float = 0.1, seed: int = 0
+    topology: Topology, traffic: Wanted | RawTrafficRows, *, elephants: float = 0.1, seed: int = 0
 ) -> Traffic:
     """The traffic that ``traffic`` stands for on a network.
 
@@ -68,7 +77,7 @@ def demands(
     if isinstance(traffic, str) and (asked := named("pattern", traffic)):
         given = _said_by(topology, *asked)
     else:
-        given = traffic if isinstance(traffic, PairRows) else _given(traffic)
+        given = traffic if isinstance(traffic, RawTrafficRows) else _given(traffic)
     if given.shape is not None:
         ends, amounts = _of_matrix(topology, given)
     else:
@@ -91,7 +100,7 @@ def packet_times(topology: Topology, traffic: object) -> tuple[str, str] | None:
     found = _travelled.get(path)
     if found is None and os.path.isfile(path) and not path.endswith(MATRICES):
         found = found_in(Path(path))
-    if not isinstance(found, TimedRows):
+    if not isinstance(found, RawTimedPackets):
         return None
     if not found.says_so and topology.endpoints == len(TIMES):
         return None
@@ -113,12 +122,14 @@ def called(traffic: object) -> str:
     return str(traffic) if isinstance(traffic, (str, os.PathLike)) else "given"
 
 
-def travelling(files: Mapping[str, PairRows | TimedRows]) -> AbstractContextManager[None]:
+def travelling(
+    files: Mapping[str, RawTrafficRows | RawTimedPackets],
+) -> AbstractContextManager[None]:
     """While the context lasts, these file names stand for contents read before elsewhere."""
     return standing_in(_travelled, files)
 
 
-def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> PairRows:
+def _said_by(topology: Topology, part: PluginPart, given: dict[str, Any]) -> RawTrafficRows:
     """The traffic that a user's pattern gives for a network."""
     sent = returned(part, given, topology)
     if isinstance(sent, (str, os.PathLike)) or not isinstance(
@@ -128,12 +139,12 @@ def _said_by(topology: Topology, part: Part, given: dict[str, Any]) -> PairRows:
     return said(sent)
 
 
-def _given(traffic: Wanted) -> PairRows:
+def _given(traffic: Wanted) -> RawTrafficRows:
     """The rows or the matrix of a file or of a Python value."""
     if isinstance(traffic, (str, os.PathLike)):
         path = os.fspath(traffic)
         if known := _travelled.get(str(path)):
-            return known.rows() if isinstance(known, TimedRows) else known
+            return known.rows() if isinstance(known, RawTimedPackets) else known
         if not is_path(path):
             traffics, patterns = Traffic.names()
             near = _nearest(str(path).partition(":")[0], [*traffics, *patterns])
@@ -147,7 +158,7 @@ def _given(traffic: Wanted) -> PairRows:
     return said(traffic)
 
 
-def _of_matrix(topology: Topology, given: PairRows) -> tuple[tuple[Any, Any], Any]:
+def _of_matrix(topology: Topology, given: RawTrafficRows) -> tuple[tuple[Any, Any], Any]:
     n = topology.endpoints
     if given.shape != (n, n):
         rows, columns = given.shape or (0, 0)
@@ -165,7 +176,7 @@ def _of_matrix(topology: Topology, given: PairRows) -> tuple[tuple[Any, Any], An
     return (source[keep].astype(np.int64), destination[keep].astype(np.int64)), amount[keep]
 
 
-def _of_rows(topology: Topology, given: PairRows) -> tuple[tuple[Any, Any], Any]:
+def _of_rows(topology: Topology, given: RawTrafficRows) -> tuple[tuple[Any, Any], Any]:
     """Rows as arrays; switch i is -1 - i."""
     where = given.where
     endpoints = {name: i for i, name in enumerate(topology.endpoint_names)}

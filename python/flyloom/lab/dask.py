@@ -20,7 +20,7 @@ from typing import Any
 
 from flyloom._core import RefusalError, __version__
 from flyloom.lab import sources
-from flyloom.lab.point import Source, Task
+from flyloom.lab.point import NetworkSource, PointTask
 from flyloom.lab.worker import TaskOutcome, packed, work
 from flyloom.support import ending
 
@@ -34,16 +34,16 @@ ROOTS = ("flyloom.lab.worker", "flyloom.lab.fabric")
 """What computes a point there."""
 
 
-NOWHERE = Source("")
+NOWHERE = NetworkSource("")
 """Stands in a task for a network that is sent separately."""
 
 
-class Dask:
+class DaskExecutor:
     """The workers of the scheduler at ``address``, HOST:PORT."""
 
     aside: frozenset[int] = frozenset()
 
-    def __init__(self, address: str, tasks: Mapping[int, Task]) -> None:
+    def __init__(self, address: str, tasks: Mapping[int, PointTask]) -> None:
         self.address, self.tasks = address, tasks
         self.client = _client(address)
         self.run = uuid.uuid4().hex
@@ -140,7 +140,7 @@ def _client(address: str) -> Any:
         raise RefusalError(f"on: {why}; start one with `dask scheduler`") from error
 
 
-def work_there(task: Task, source: Source, code: str) -> bytes:
+def work_there(task: PointTask, source: NetworkSource, code: str) -> bytes:
     """Runs on a worker of Dask: returns the outcome of a task, or why the worker cannot run it."""
     from distributed import get_worker
 
@@ -162,5 +162,5 @@ def work_there(task: Task, source: Source, code: str) -> bytes:
     return packed(work(dataclasses.replace(task, source=source), progress=wanted))
 
 
-def _itself(source: Source) -> Source:
+def _itself(source: NetworkSource) -> NetworkSource:
     return source

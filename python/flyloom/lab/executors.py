@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from flyloom._core import RefusalError, point_bytes
-from flyloom.lab.point import Task, Tell
+from flyloom.lab.point import PointTask, Tell
 from flyloom.lab.worker import TaskOutcome, work
 from flyloom.support import ending, machine
 from flyloom.support.checks import whole
@@ -40,12 +40,14 @@ class Executor(Protocol):
         """Ends all work; whatever is not finished is lost. May be repeated."""
 
 
-class Serial:
+class SerialExecutor:
     """Runs tasks here, one after the other; reports stages and progress at once."""
 
     aside: frozenset[int] = frozenset()
 
-    def __init__(self, tasks: Mapping[int, Task], tell: Tell, progress: Progress | None) -> None:
+    def __init__(
+        self, tasks: Mapping[int, PointTask], tell: Tell, progress: Progress | None
+    ) -> None:
         self.tasks, self.tell, self.progress = tasks, tell, progress
         self.waiting: int | None = None
 
@@ -82,7 +84,7 @@ def check(workers: int | None, on: str | None) -> None:
 
 @contextlib.contextmanager
 def started(
-    tasks: Mapping[int, Task], workers: int | None, on: str | None, tell: Tell,
+    tasks: Mapping[int, PointTask], workers: int | None, on: str | None, tell: Tell,
     progress: Progress | None,
 ) -> Iterator[Executor]:
     """The executor for ``tasks``, by their numbers; it is stopped whatever happens.
@@ -92,19 +94,19 @@ def started(
     """
     count = 1 if on else _workers(tasks, workers)
     if count == 1 and not on:
-        yield Serial(tasks, tell, progress)
+        yield SerialExecutor(tasks, tell, progress)
         return
     executor: Executor | None = None
     with ending.in_order():
         try:
             if on:
-                from flyloom.lab.dask import Dask
+                from flyloom.lab.dask import DaskExecutor
 
-                executor = Dask(on.removeprefix(ON_DASK), tasks)
+                executor = DaskExecutor(on.removeprefix(ON_DASK), tasks)
             else:
-                from flyloom.lab.processes import Processes
+                from flyloom.lab.processes import ProcessExecutor
 
-                executor = Processes(tasks, count, max(1, machine.processors() // count))
+                executor = ProcessExecutor(tasks, count, max(1, machine.processors() // count))
             yield executor
         finally:
             with ending.undisturbed():
@@ -112,7 +114,7 @@ def started(
                     executor.stop()
 
 
-def _workers(tasks: Mapping[int, Task], asked: int | None) -> int:
+def _workers(tasks: Mapping[int, PointTask], asked: int | None) -> int:
     most = max(1, sum(task.compute for task in tasks.values()))
     if asked is not None or most == 1:
         return min(asked or 1, most)
@@ -121,7 +123,7 @@ def _workers(tasks: Mapping[int, Task], asked: int | None) -> int:
     return int(max(1, min(most, machine.processors(), room)))
 
 
-def _bytes(task: Task) -> float:
+def _bytes(task: PointTask) -> float:
     """The memory that a point takes at most, 0 where nothing is known of it."""
     if not task.compute or not task.source.family:
         return 0.0

@@ -13,14 +13,16 @@ from flyloom._core import RefusalError, expand, experiment_plugins
 from flyloom.lab.measured import KEYS
 from flyloom.plugins.found import load_file, load_named
 from flyloom.plugins.functions import split
-from flyloom.plugins.parts import KNOWN, Part
+from flyloom.plugins.parts import KNOWN, PluginPart
 from flyloom.support import renamed
 from flyloom.support.reading import read_text
 
 _WORD = re.compile(r"[a-z][a-z0-9_]*")
 
 
-def expanded(text: str, file: str | os.PathLike[str]) -> tuple[dict[str, Any], tuple[Part, ...]]:
+def expanded(
+    text: str, file: str | os.PathLike[str]
+) -> tuple[dict[str, Any], tuple[PluginPart, ...]]:
     """What ``expand`` of the core says of the experiment ``text`` that ``file`` has, and the users'
     parts that its points ask for.
 
@@ -99,7 +101,7 @@ def _asked(point: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def parts_of(point: Mapping[str, Any], parts: tuple[Part, ...]) -> tuple[Part, ...]:
+def parts_of(point: Mapping[str, Any], parts: tuple[PluginPart, ...]) -> tuple[PluginPart, ...]:
     """The users' parts that a point uses."""
     asked = _asked(point)
     return tuple(part for part in parts if (part.kind, part.name) in asked)

@@ -24,8 +24,8 @@ from flyloom.inputs.rows import digest_of
 from flyloom.lab import executors, lines, measured, preflight, sources, store
 from flyloom.lab.expanded import expanded, parts_of
 from flyloom.lab.kept import content_digest, kept, key
-from flyloom.lab.named import NamedFiles
-from flyloom.lab.point import Source, Task
+from flyloom.lab.named import ExperimentInputFiles
+from flyloom.lab.point import NetworkSource, PointTask
 from flyloom.lab.rows import differing, values
 from flyloom.lab.worker import TaskOutcome, keep_record, wants_fabric
 from flyloom.plugins.parts import KNOWN
@@ -96,7 +96,7 @@ def run(
     executors.check(workers, on)
     path = Path(file)
     text = read_text(path)
-    job = _Job(path, text, Path(out), fresh, say or _silent, progress)
+    job = _ExperimentRun(path, text, Path(out), fresh, say or _silent, progress)
     return job.run(workers, on)
 
 
@@ -126,7 +126,7 @@ class Run(Result):
         return f"{super()._known()}, and {', '.join(TABLES)}"
 
 
-class _Job:
+class _ExperimentRun:
     """One run: the networks met so far, the records of finished points, the lines said."""
 
     def __init__(
@@ -149,12 +149,12 @@ class _Job:
         self.skipped: list[dict[str, str]] = []
         self.networks: dict[str, dict[str, Any]] = {}
         """The facts of the networks met so far, by their keys; ``label`` tells them apart."""
-        self.sources: dict[str, Source] = {}
+        self.sources: dict[str, NetworkSource] = {}
         self.finished: list[dict[str, Any]] = []
         """The points of the records, in their order."""
         self.numbers: list[int] = []
         """The numbers of these points."""
-        self.files = NamedFiles(self.path)
+        self.files = ExperimentInputFiles(self.path)
         self.refused: dict[int, RefusalError] = {}
         """Why points cannot be run, by their numbers; those have no record."""
         self.digests: list[str] = []
@@ -233,10 +233,10 @@ class _Job:
                 self.numbers.append(number)
                 yield record | {"network": facts["label"], "network_key": source.key}
 
-    def _checked(self, records: dict[str, dict[str, Any] | None]) -> dict[int, Task]:
+    def _checked(self, records: dict[str, dict[str, Any] | None]) -> dict[int, PointTask]:
         """The tasks of all points, once every point was checked; of those that are refused only
         what is known of their networks."""
-        tasks: dict[int, Task] = {}
+        tasks: dict[int, PointTask] = {}
         for number, point in enumerate(self.points):
             try:
                 self.digests.append(self._plan(number, point, tasks, records))
@@ -250,7 +250,7 @@ class _Job:
         return {number: task for number, task in tasks.items() if task.compute or task.facts}
 
     def _plan(
-        self, number: int, point: dict[str, Any], tasks: dict[int, Task],
+        self, number: int, point: dict[str, Any], tasks: dict[int, PointTask],
         records: dict[str, dict[str, Any] | None],
     ) -> str:
         """Adds the task of a point, unless its record is kept or an earlier point has asked for the
@@ -279,7 +279,7 @@ class _Job:
         facts = len(self.sources) > met
         compute = not asked_before and records[digest] is None
         if compute or facts:
-            tasks[number] = Task(
+            tasks[number] = PointTask(
                 number, self._name(number), source, point, compute, facts, self.seed, digest,
                 missing, place, parts, traffic, self.experiment.get("floor", {}), workloads,
             )
@@ -341,7 +341,7 @@ class _Job:
         bare = error if said == str(error) else RefusalError(said)
         return in_front(place + name, bare)
 
-    def _failed(self, task: Task, error: BaseException) -> BaseException:
+    def _failed(self, task: PointTask, error: BaseException) -> BaseException:
         """An error of a point, with the point's name where it has none."""
         if isinstance(error, FaultError | MemoryError) and len(self.points) > 1:
             return type(error)(f"{task.name}: {error or 'memory ran out'}")
@@ -365,7 +365,7 @@ class _Job:
         return _why(tools.missing())
 
     def _in_order(
-        self, executor: executors.Executor, tasks: dict[int, Task], total: int
+        self, executor: executors.Executor, tasks: dict[int, PointTask], total: int
     ) -> Iterator[TaskOutcome]:
         """The outcomes of the tasks in their order; they are kept as they come. What the executor
         takes aside begins first; after an error only what comes before it in order does."""
@@ -393,7 +393,7 @@ class _Job:
                     synced = time.monotonic()
             yield done.pop(number)
 
-    def _source(self, point: dict[str, Any]) -> Source:
+    def _source(self, point: dict[str, Any]) -> NetworkSource:
         """Where the network of a point comes from; files are read once."""
         spec = point["topology"]
         asked = json.dumps([spec, point.get("label")], sort_keys=True)
@@ -401,16 +401,18 @@ class _Job:
             self.sources[asked] = self._read(point, spec, point.get("label"))
         return self.sources[asked]
 
-    def _read(self, point: dict[str, Any], spec: dict[str, Any], label: str | None) -> Source:
+    def _read(
+        self, point: dict[str, Any], spec: dict[str, Any], label: str | None
+    ) -> NetworkSource:
         if "file" not in spec:
             params = {k: v for k, v in spec.items() if k not in ("family", "failures")}
             failures = spec.get("failures")
             for part in parts_of(point, self.parts):
                 if part.kind == "topology":
                     own_key = _network_key(spec, label, part.digest)
-                    return Source(own_key, params=params, part=part, failures=failures)
+                    return NetworkSource(own_key, params=params, part=part, failures=failures)
             network_key = _network_key(spec, label, "")
-            return Source(network_key, spec["family"], params, failures=failures)
+            return NetworkSource(network_key, spec["family"], params, failures=failures)
         path = self.path.parent / spec["file"]
         if not os.path.isfile(path):  # False, too, for names that no file can have
             raise RefusalError(f"{self.path}: topology.file: {path} is no file")
@@ -418,14 +420,15 @@ class _Job:
         content = sha256(text.encode())
         if path.suffix != ".toml":
             digest, p = _network_key(spec, label, content), spec.get("p")
-            return Source(digest, text=text, name=str(path), p=p, failures=spec.get("failures"))
+            failures = spec.get("failures")
+            return NetworkSource(digest, text=text, name=str(path), p=p, failures=failures)
         from flyloom.inputs.networks import network
 
         built = network(path, spec.get("p"))
         own = KNOWN.get(("topology", built.family))
         digest = _network_key(spec, label, content + (own.digest if own else ""))
         text = built.to_text("json")
-        return Source(digest, text=text, name=str(path), failures=spec.get("failures"))
+        return NetworkSource(digest, text=text, name=str(path), failures=spec.get("failures"))
 
     def _place(self, digest: str) -> Path:
         return self.directory / "points" / f"{digest}.json"

@@ -10,7 +10,7 @@ from flyloom._core import registry, simulators
 from flyloom.support.results import value_at
 
 if TYPE_CHECKING:
-    from flyloom.plugins.parts import Part
+    from flyloom.plugins.parts import PluginPart
 
 KEYS = ("label", "topology", "routing", "lanes", "verify", "ebb", "deploy", "sim")
 """Keys of a point that are not additional measures."""
@@ -26,7 +26,7 @@ def _built_in() -> dict[str, dict[str, Any]]:
     return measures | {part["name"]: part for part in simulators()}
 
 
-def known(parts: Iterable[Part] = ()) -> dict[str, dict[str, Any]]:
+def known(parts: Iterable[PluginPart] = ()) -> dict[str, dict[str, Any]]:
     """The rows of the registry of all measures that a point can ask for besides, by name: those
     that are built in, users' among ``parts``, and simulators, such as ``sim.flit``."""
     return _built_in() | {part.name: part.row for part in parts if part.kind == "measure"}
@@ -38,7 +38,7 @@ def asked(point: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return measures | {f"sim.{level}": given for level, given in point.get("sim", {}).items()}
 
 
-def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, Any]:
+def figures(name: str, record: object, parts: Iterable[PluginPart] = ()) -> dict[str, Any]:
     """The columns of a measure's record; None where it has no such value. Columns of a simulator's
     points are None where it has several points."""
     several = isinstance(record, Mapping) and len(record.get("points", ())) > 1
@@ -49,7 +49,7 @@ def figures(name: str, record: object, parts: Iterable[Part] = ()) -> dict[str, 
     }
 
 
-def by_load(name: str, record: Any, parts: Iterable[Part] = ()) -> list[dict[str, Any]]:
+def by_load(name: str, record: Any, parts: Iterable[PluginPart] = ()) -> list[dict[str, Any]]:
     """The columns of a simulator's record for each of its points; of other records there is one."""
     return [figures(name, one, parts) for one in _by_load(record)]
 
@@ -60,7 +60,7 @@ def word(name: str) -> str:
 
 
 def tables(
-    records: Iterable[Mapping[str, Any]], parts: Iterable[Part] = ()
+    records: Iterable[Mapping[str, Any]], parts: Iterable[PluginPart] = ()
 ) -> list[dict[str, Any]]:
     """What the report shows: a table for each measure asked for, a row for each point; of a
     simulator one for each of its loads."""

@@ -16,7 +16,7 @@ from flyloom._core import RefusalError, registry
 from flyloom.inputs.applications import is_made, own_application, parameters
 from flyloom.inputs.communication import content_of, is_kind
 from flyloom.inputs.jobs import names
-from flyloom.inputs.rows import PairRows, TimedRows, found_in
+from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows, found_in
 from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import named as made_workload
 from flyloom.inputs.workloads import recognised
@@ -24,7 +24,7 @@ from flyloom.lab import measured
 from flyloom.support.files import as_bytes
 
 if TYPE_CHECKING:
-    from flyloom.plugins.parts import Part
+    from flyloom.plugins.parts import PluginPart
 
 
 @cache
@@ -34,7 +34,7 @@ def _rows() -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def named(
-    point: Mapping[str, Any], parts: Iterable[Part] = ()
+    point: Mapping[str, Any], parts: Iterable[PluginPart] = ()
 ) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """The parameters of a point that may name files: table, parameter, and all of the table."""
     rows = _rows()
@@ -49,21 +49,21 @@ def named(
         yield from ((table, name, given) for name in row.get("files", ()) if given.get(name))
 
 
-class NamedFiles:
+class ExperimentInputFiles:
     """The files that the points of an experiment name, each read once."""
 
     def __init__(self, experiment: Path) -> None:
         self.experiment = experiment
-        self._traffic: dict[str, PairRows | TimedRows] = {}
+        self._traffic: dict[str, RawTrafficRows | RawTimedPackets] = {}
         self._schedules: dict[tuple[str, Callable[[Path], bytes]], bytes] = {}
 
     def of(
-        self, point: Mapping[str, Any], parts: Iterable[Part] = ()
-    ) -> tuple[dict[str, PairRows | TimedRows], dict[str, bytes]]:
+        self, point: Mapping[str, Any], parts: Iterable[PluginPart] = ()
+    ) -> tuple[dict[str, RawTrafficRows | RawTimedPackets], dict[str, bytes]]:
         """The files of a point, by the names that the point has for them: those of traffic, and
         those of schedules and graphs, where a trace is given as its schedule. RefusalError where
         one is missing."""
-        traffic: dict[str, PairRows | TimedRows] = {}
+        traffic: dict[str, RawTrafficRows | RawTimedPackets] = {}
         schedules: dict[str, bytes] = {}
         for table, name, given in named(point, parts):
             place, value = f"{table}.{name}", given[name]
@@ -97,7 +97,7 @@ class NamedFiles:
                 raise RefusalError(f"{self.experiment}: {place}: {error}") from None
         return True
 
-    def _rows(self, place: str, name: str) -> PairRows | TimedRows:
+    def _rows(self, place: str, name: str) -> RawTrafficRows | RawTimedPackets:
         """The rows of a file of traffic."""
         if name not in self._traffic:
             path = self._path(place, "a name", name, os.path.isfile)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
-from flyloom.inputs.rows import PairRows, TimedRows
+from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows
 from flyloom.inputs.selections import said
 from flyloom.inputs.traffic import travelling
 from flyloom.inputs.workloads import travelling_workloads
@@ -31,7 +31,7 @@ from flyloom.verbs.engines import lids_for, route_by_ours
 from flyloom.verbs.own_measures import record_by
 
 if TYPE_CHECKING:
-    from flyloom.plugins.parts import Part
+    from flyloom.plugins.parts import PluginPart
     from flyloom.support.progress import Progress
 
 Tell = Callable[[str, dict[str, Any], float], None]
@@ -42,7 +42,7 @@ REMEMBERED = 4
 
 
 @dataclass(frozen=True)
-class Source:
+class NetworkSource:
     """Where a network comes from: a family, built in or a user's, with its parameters, or the text
     of a file."""
 
@@ -55,7 +55,7 @@ class Source:
     """The name of the file."""
     p: int | None = None
     """Endpoints a switch, for files that have none."""
-    part: Part | None = None
+    part: PluginPart | None = None
     """The user's topology, where it is one."""
     failures: dict[str, Any] | None = None
     """Which links and switches have failed."""
@@ -72,14 +72,14 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Task:
+class PointTask:
     """What is asked of a worker: a point, the facts of its network, or both."""
 
     number: int
     """The number of the point, from 0 in their order."""
     name: str
     """The name of the point, for errors."""
-    source: Source
+    source: NetworkSource
     point: dict[str, Any]
     compute: bool
     """False where the point itself is kept from an earlier run."""
@@ -92,9 +92,9 @@ class Task:
     """Why there is no fabric; empty where there is one, or none is wanted."""
     place: Path | None
     """The file that the record is kept in; None where that is not the worker's to write."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[PluginPart, ...] = ()
     """The users' parts that the point asks for."""
-    traffic: dict[str, PairRows | TimedRows] = field(default_factory=dict)
+    traffic: dict[str, RawTrafficRows | RawTimedPackets] = field(default_factory=dict)
     """The files of traffic that the point names, as they were read."""
     floor: dict[str, Any] = field(default_factory=dict)
     """Rules of the floor that its network is laid out on."""
@@ -106,7 +106,7 @@ _shared: dict[str, Topology] = {}
 _latest: OrderedDict[str, Topology] = OrderedDict()
 
 
-def share(source: Source) -> None:
+def share(source: NetworkSource) -> None:
     """Builds a network for all points of this process and of those forked from it."""
     _shared[source.key] = source.build()
 
@@ -117,7 +117,7 @@ def forget() -> None:
     _latest.clear()
 
 
-def network_of(source: Source) -> Topology:
+def network_of(source: NetworkSource) -> Topology:
     """The network, built where this process does not have it."""
     found = _shared.get(source.key) or _latest.get(source.key)
     if found is None:
@@ -128,11 +128,12 @@ def network_of(source: Source) -> Topology:
 
 
 def facts_of(
-    source: Source, tell: Tell, progress: Progress | None, floor: dict[str, Any] | None = None
+    source: NetworkSource, tell: Tell, progress: Progress | None,
+    floor: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     """What results and report say of a network, whatever its routing; ``floor`` has the rules that
     it is laid out by."""
-    clock = _Clock(tell)
+    clock = _StageClock(tell)
     with within("topology"):
         topology = network_of(source)
     facts: dict[str, Any] = {
@@ -156,7 +157,7 @@ def options_of(point: dict[str, Any]) -> dict[str, Any]:
 
 def routing_of(
     topology: Topology, point: dict[str, Any], progress: Progress | None, fabric: Any,
-    parts: tuple[Part, ...] = (),
+    parts: tuple[PluginPart, ...] = (),
 ) -> Routing:
     """The tables that a point asks for; DeployError where OpenSM gives none."""
     spec, options = point["routing"], options_of(point)
@@ -171,7 +172,7 @@ def routing_of(
 
 
 def record_of(
-    task: Task, tell: Tell, progress: Progress | None, fabric: Any
+    task: PointTask, tell: Tell, progress: Progress | None, fabric: Any
 ) -> dict[str, Any] | None:
     """The record of a point, which is what is kept of it; None where the point was skipped.
     ``fabric`` is the module `flyloom.lab.fabric`, for points that need it."""
@@ -182,14 +183,14 @@ def record_of(
 
 
 def _record_of(
-    task: Task, tell: Tell, progress: Progress | None, fabric: Any
+    task: PointTask, tell: Tell, progress: Progress | None, fabric: Any
 ) -> dict[str, Any] | None:
     with within("topology"):
         topology = network_of(task.source)
     spec = task.point.get("routing")
     if spec is None:
         record: dict[str, Any] = {**NO_TABLES, "label": _selections(task.point), "measures": {}}
-        _measure(topology, task, record, progress, _Clock(tell))
+        _measure(topology, task, record, progress, _StageClock(tell))
         return record | {"digest": task.digest}
     engine, lmc, options = spec["engine"], spec["lmc"], options_of(task.point)
     record = {"label": _label(spec, options)}
@@ -197,7 +198,7 @@ def _record_of(
     if opensm and task.missing:
         tell("skipped", {"what": record["label"], "why": task.missing}, 0.0)
         return None
-    clock = _Clock(tell)
+    clock = _StageClock(tell)
     try:
         with within("routing"):
             routing = routing_of(topology, task.point, progress, fabric, task.parts)
@@ -253,8 +254,8 @@ NO_TABLES: dict[str, Any] = {
 
 
 def _measure(
-    on: Topology | Routing, task: Task, record: dict[str, Any], progress: Progress | None,
-    clock: _Clock,
+    on: Topology | Routing, task: PointTask, record: dict[str, Any], progress: Progress | None,
+    clock: _StageClock,
 ) -> None:
     """Adds what a point asks for besides to its record: of tables, where all routes arrive."""
     arrives = record["verify"] is None or record["verify"]["complete"]["holds"]
@@ -296,7 +297,7 @@ def _said(value: Any) -> Any:
     return f"of {len(value)}" if isinstance(value, list) else value
 
 
-class _Clock:
+class _StageClock:
     def __init__(self, tell: Tell) -> None:
         self.tell = tell
         self.again()

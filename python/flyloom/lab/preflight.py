@@ -10,7 +10,7 @@ from typing import Any
 
 from flyloom._core import RefusalError, point_need, simulation_fits, traffic_fits
 from flyloom.inputs.traffic import is_name
-from flyloom.lab.point import Task, network_of, within
+from flyloom.lab.point import PointTask, network_of, within
 from flyloom.support import machine
 from flyloom.support.progress import Progress
 
@@ -23,13 +23,13 @@ IRRELEVANT = {
 """Parameters of simulators that say nothing of lanes and proofs."""
 
 
-class Preflight:
+class PointPrecheck:
     """Checks points one after the other; what several have in common is checked once."""
 
     def __init__(self) -> None:
         self.known: dict[str, RefusalError | None] = {}
 
-    def check(self, task: Task) -> None:
+    def check(self, task: PointTask) -> None:
         """RefusalError where a point cannot be run; names the table that is at fault."""
         needs, _ = need_of(task.point) or (0.0, 0.0)
         machine.afford("the point", needs, 0.0)
@@ -41,7 +41,7 @@ class Preflight:
             with within(f"sim.{level}"):
                 self._simulated(task, level, given)
 
-    def _simulated(self, task: Task, level: str, given: Mapping[str, Any]) -> None:
+    def _simulated(self, task: PointTask, level: str, given: Mapping[str, Any]) -> None:
         relevant = {key: value for key, value in given.items() if key not in IRRELEVANT}
         if classes := relevant.get("traffic_class"):
             relevant["traffic_class"] = [
@@ -101,10 +101,10 @@ def need_of(point: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def checked(
-    tasks: Mapping[int, Task], progress: Progress | None
+    tasks: Mapping[int, PointTask], progress: Progress | None
 ) -> Iterator[tuple[int, RefusalError]]:
     """The tasks that cannot be run, by their numbers, and why."""
-    preflight = Preflight()
+    preflight = PointPrecheck()
     total = sum(task.compute for task in tasks.values())
     done = 0
     for number, task in list(tasks.items()):

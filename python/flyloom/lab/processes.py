@@ -41,11 +41,11 @@ class _Worker:
         """The task in hand."""
 
 
-class Processes:
+class ProcessExecutor:
     """``workers`` workers, each with ``threads`` threads, and up to as many more for the tasks
     ``aside``, which run OpenSM: they mostly wait for a fabric, and need no processor meanwhile."""
 
-    def __init__(self, tasks: Mapping[int, point.Task], workers: int, threads: int) -> None:
+    def __init__(self, tasks: Mapping[int, point.PointTask], workers: int, threads: int) -> None:
         import numpy  # noqa: F401, once for all workers, and for the tables that are written here
 
         self.tasks, self.threads = tasks, threads
@@ -156,7 +156,7 @@ class Processes:
 
 
 def _live(
-    parent: int, pipe: Connection, tasks: Mapping[int, point.Task], threads: int
+    parent: int, pipe: Connection, tasks: Mapping[int, point.PointTask], threads: int
 ) -> None:
     """The life of a worker; does not return."""
     try:
@@ -179,7 +179,7 @@ def _live(
         os._exit(1)
 
 
-def _done(task: point.Task) -> TaskOutcome:
+def _done(task: point.PointTask) -> TaskOutcome:
     try:
         return work(task)
     except KeyboardInterrupt as error:  # raised by the computation, not by a terminal

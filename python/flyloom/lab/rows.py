@@ -11,7 +11,7 @@ from flyloom.support.results import value_at
 from flyloom.verbs import tidy
 
 if TYPE_CHECKING:
-    from flyloom.plugins.parts import Part
+    from flyloom.plugins.parts import PluginPart
 
 SIM = "sim."
 """What the names of simulators begin with."""
@@ -23,7 +23,7 @@ def _tidy(name: str, part: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
     return tidy.with_intervals(columns) if name.startswith(SIM) else columns
 
 
-def column_types(parts: Iterable[Part] = ()) -> dict[str, str]:
+def column_types(parts: Iterable[PluginPart] = ()) -> dict[str, str]:
     """The type of every column of every measure in `rows.parquet`."""
     return {
         f"{word(name)}_{column['name']}": TYPES[column["kind"]]
@@ -31,7 +31,7 @@ def column_types(parts: Iterable[Part] = ()) -> dict[str, str]:
     }
 
 
-def column_units(parts: Iterable[Part] = ()) -> dict[str, str]:
+def column_units(parts: Iterable[PluginPart] = ()) -> dict[str, str]:
     """The unit of every column of every measure that has one."""
     return {
         f"{word(name)}_{column['name']}": column["unit"]
@@ -40,7 +40,7 @@ def column_units(parts: Iterable[Part] = ()) -> dict[str, str]:
 
 
 def rows(
-    measures: Mapping[str, Any], point: Mapping[str, Any], parts: Iterable[Part] = ()
+    measures: Mapping[str, Any], point: Mapping[str, Any], parts: Iterable[PluginPart] = ()
 ) -> list[dict[str, Any]]:
     """The rows of a point in `rows.parquet`: one for each load of what was simulated, with what was
     asked of simulators and all columns of all measures; None for what was not.

@@ -23,7 +23,7 @@ from flyloom.support.files import as_bytes, replace, sha256, write_whole
 from flyloom.verbs import tidy
 
 if TYPE_CHECKING:
-    from flyloom.plugins.parts import Part
+    from flyloom.plugins.parts import PluginPart
 
 PARTS = ("edges", "switch_names", "groups")
 """Facts of a network that stand apart in ``results.json``."""
@@ -77,7 +77,7 @@ SERIES_TYPES = {
 """The type of each column of ``series.parquet`` but those of what was swept."""
 
 
-def row_types(parts: Sequence[Part] = ()) -> dict[str, tuple[str, ...]]:
+def row_types(parts: Sequence[PluginPart] = ()) -> dict[str, tuple[str, ...]]:
     """The columns of ``rows.parquet`` by type, the same whatever was measured; users' measures are
     those among ``parts``. RefusalError where two columns would have one name."""
     more = rows.column_types(parts)
@@ -233,7 +233,7 @@ def rebuild(directory: Path) -> Path:
 
 def rows_of(
     record: dict[str, Any], facts: Mapping[str, Any], seed: int, point: Mapping[str, Any],
-    parts: Sequence[Part] = (),
+    parts: Sequence[PluginPart] = (),
 ) -> list[dict[str, Any]]:
     """A point as flat rows, one for each load; None where something was not measured."""
     proof, deploy = record["verify"] or {}, record.get("deploy") or {}

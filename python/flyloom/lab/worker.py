@@ -31,7 +31,7 @@ class TaskOutcome:
 
 
 def work(
-    task: point.Task, tell: point.Tell | None = None, progress: Progress | None = None
+    task: point.PointTask, tell: point.Tell | None = None, progress: Progress | None = None
 ) -> TaskOutcome:
     """The outcome of a task. Stages go to ``tell`` at once, or else into the outcome; an error
     does too, but for one that stops the process."""
@@ -73,7 +73,7 @@ def keep_record(place: Path, record: dict[str, Any]) -> None:
         keep(place, record)
 
 
-def _fabric(task: point.Task) -> Any:
+def _fabric(task: point.PointTask) -> Any:
     if not wants_fabric(task.point):
         return None
     from flyloom.lab import fabric

@@ -64,7 +64,7 @@ Sampler = Callable[[Sequence[int]], Mapping[int, TimeSample]]
 
 
 @dataclass(frozen=True)
-class _TimeCurves:
+class _GapOverheadCurves:
     """Gaps and overheads of the sizes, of one choice of repetitions."""
 
     sizes: Numbers
@@ -145,7 +145,7 @@ def parameters(
 _NAMES = ("L_ns", "o_s_ns", "o_r_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
 
 
-def _curves(samples: Mapping[int, TimeSample], places: Sequence[int], n: int) -> _TimeCurves:
+def _curves(samples: Mapping[int, TimeSample], places: Sequence[int], n: int) -> _GapOverheadCurves:
     """Gaps and overheads, by the medians of the repetitions."""
     middle = np.array([
         [np.median(times) for times in _lists(samples[size])] for size in places
@@ -155,7 +155,7 @@ def _curves(samples: Mapping[int, TimeSample], places: Sequence[int], n: int) ->
 
 def _drawn(
     samples: Mapping[int, TimeSample], places: Sequence[int], n: int, rng: np.random.Generator
-) -> Iterator[_TimeCurves]:
+) -> Iterator[_GapOverheadCurves]:
     """Curves of repetitions that are drawn with replacement, ``DRAWS`` times (bootstrap)."""
     middle = np.empty((DRAWS, len(places), len(TIMES)))
     for i, size in enumerate(places):
@@ -169,7 +169,7 @@ def _drawn(
 
 def _parts(
     samples: Mapping[int, TimeSample], places: Sequence[int], n: int
-) -> Iterator[_TimeCurves]:
+) -> Iterator[_GapOverheadCurves]:
     """Curves of each of ``PARTS`` parts of the repetitions, in order of time: a machine that was
     busy for a while shows in some parts, while drawing at random would hide it."""
     for part in range(PARTS):
@@ -192,16 +192,16 @@ def _lists(of: TimeSample) -> tuple[Sequence[float], ...]:
 
 def _of_medians(
     samples: Mapping[int, TimeSample], places: Sequence[int], middle: Numbers, n: int
-) -> _TimeCurves:
+) -> _GapOverheadCurves:
     one, many, spaced, served = middle.T
     delay = np.array([samples[size].delay_ns for size in places])
-    return _TimeCurves(
+    return _GapOverheadCurves(
         np.array(places, float), one, (many - one) / (n - 1), (spaced - one) / (n - 1) - delay,
         served / (n - 1) - delay,
     )
 
 
-def _switch(curves: _TimeCurves) -> int | None:
+def _switch(curves: _GapOverheadCurves) -> int | None:
     """The largest size that is sent unasked: behind it a round trip is longer by a question and its
     answer, that is by 2 (L + o), of which at least the half must be there. None without one."""
     parts = pieces(curves.sizes, curves.one)
@@ -213,7 +213,7 @@ def _switch(curves: _TimeCurves) -> int | None:
     return None
 
 
-def _again(curves: _TimeCurves, parts: Sequence[LinePiece]) -> list[LinePiece]:
+def _again(curves: _GapOverheadCurves, parts: Sequence[LinePiece]) -> list[LinePiece]:
     """Pieces with the same borders, fitted to other values."""
     spread = sigma(curves.sizes, curves.gap)
     return [
@@ -224,7 +224,7 @@ def _again(curves: _TimeCurves, parts: Sequence[LinePiece]) -> list[LinePiece]:
 
 
 def _found(
-    curves: _TimeCurves, parts: Sequence[LinePiece], switch: int | None, most: int
+    curves: _GapOverheadCurves, parts: Sequence[LinePiece], switch: int | None, most: int
 ) -> dict[str, Any]:
     """The parameters of curves with these pieces."""
     eager = curves.sizes <= (switch or most)

@@ -18,7 +18,7 @@ from flyloom.support.reading import read_json, shown
 EXAMPLE = "flyloom measure -o loggp.json -- mpirun -n 2"
 
 
-class Program:
+class MeasurementProgram:
     """The program that measures, built by the mpicc of the MPI that a launcher is of.
 
     ``RefusalError`` where there is no launcher, or no mpicc for it.
@@ -53,7 +53,7 @@ class Program:
 
 
 def sampler(
-    program: Program, messages: int, repetitions: int, met: list[dict[str, Any]],
+    program: MeasurementProgram, messages: int, repetitions: int, met: list[dict[str, Any]],
     progress: Progress | None = None,
 ) -> Sampler:
     """Measures sizes by a program; what each run took down goes to ``met``."""

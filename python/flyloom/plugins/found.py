@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, registry
-from flyloom.plugins.parts import KINDS, KNOWN, NAME, Part, built_in, loading, located
+from flyloom.plugins.parts import KINDS, KNOWN, NAME, PluginPart, built_in, loading, located
 from flyloom.support.reading import read_text
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ GROUP = "flyloom"
 """The group of the entry points."""
 
 
-def part(kind: str, name: str) -> Part | None:
+def part(kind: str, name: str) -> PluginPart | None:
     """The user's part of that name; None for a built-in one, and where there is none."""
     if name in built_in(kind):
         return None

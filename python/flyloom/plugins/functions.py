@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from flyloom._core import RefusalError, parse_inline, plugin_parameters
 from flyloom.plugins import found, parts
-from flyloom.plugins.parts import Part, located
+from flyloom.plugins.parts import PluginPart, located
 from flyloom.plugins.signature import first, parameters, words
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -93,7 +93,7 @@ def _known(kind: str, function: Function, skip: int) -> Function:
     return function
 
 
-def named(kind: str, text: str) -> tuple[Part, dict[str, Any]] | None:
+def named(kind: str, text: str) -> tuple[PluginPart, dict[str, Any]] | None:
     """The user's part that a text asks for, ``NAME key=value ...`` or ``NAME:key=value,...``, with
     its parameters; None where there is none of that name."""
     name, rest = split(text)
@@ -112,13 +112,13 @@ def split(text: str) -> tuple[str, str]:
     return name, rest
 
 
-def returned(part: Part, given: dict[str, Any], *what: Any) -> Any:
+def returned(part: PluginPart, given: dict[str, Any], *what: Any) -> Any:
     """What a part's function returns for ``what`` and its parameters; RefusalError where it
     fails."""
     with located(part.name, part.file):
         return part.function(*what, **given)
 
 
-def wrong(part: Part, why: str) -> RefusalError:
+def wrong(part: PluginPart, why: str) -> RefusalError:
     """The refusal of what a part's function returned."""
     return RefusalError(f"{part.name}: {part.file}, line {part.line}: {why}")

@@ -32,7 +32,7 @@ NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class PluginPart:
     """A part that is written in Python: a user's, or ours."""
 
     kind: str
@@ -74,14 +74,14 @@ class Part:
 def _unpacked(
     packed: bytes, kind: str, name: str, file: str, line: int, module: str, digest: str,
     row: dict[str, Any], more: dict[str, Any],
-) -> Part:
+) -> PluginPart:
     import cloudpickle
 
     function = cloudpickle.loads(packed)
-    return Part(kind, name, function, file, line, module, digest, "", row, more)
+    return PluginPart(kind, name, function, file, line, module, digest, "", row, more)
 
 
-def _installed(module: str, kind: str, name: str, digest: str) -> Part:
+def _installed(module: str, kind: str, name: str, digest: str) -> PluginPart:
     """The part of an installed module, the same one as where it came from."""
     try:
         importlib.import_module(module)
@@ -93,7 +93,7 @@ def _installed(module: str, kind: str, name: str, digest: str) -> Part:
     return part
 
 
-KNOWN: dict[tuple[str, str], Part] = {}
+KNOWN: dict[tuple[str, str], PluginPart] = {}
 """By kind and name, in the order in which they became known."""
 
 _loading: list[tuple[str, str]] = []
@@ -139,7 +139,7 @@ def add(
     digest = "" if ours else _digest(plain, version, text)
     row = {"kind": kind, "name": name, **row, **({} if ours else {"plugin": version or file})}
     where = "" if ours else file
-    KNOWN[kind, name] = Part(
+    KNOWN[kind, name] = PluginPart(
         kind, name, function, where, line, plain.__module__, digest, version, row, more
     )
 
@@ -167,7 +167,7 @@ def _digest(function: Callable[..., Any], version: str, text: str) -> str:
     return found.hexdigest()[:32]
 
 
-class PlacedError(RefusalError):
+class PluginCodeError(RefusalError):
     """A refusal that says where in a user's code it arose."""
 
 
@@ -179,13 +179,13 @@ def located(name: str, file: str) -> Iterator[None]:
     """
     try:
         yield
-    except (MemoryError, PlacedError):
+    except (MemoryError, PluginCodeError):
         raise
     except RefusalError as error:
         where = f"{_place(error, file)}: " if file else ""
-        raise PlacedError(f"{name}: {where}{_why(error)}") from error
+        raise PluginCodeError(f"{name}: {where}{_why(error)}") from error
     except (Exception, SystemExit) as error:
-        raise PlacedError(f"{name}: {_place(error, file)}: {_why(error)}") from error
+        raise PluginCodeError(f"{name}: {_place(error, file)}: {_why(error)}") from error
 
 
 @contextlib.contextmanager
@@ -199,7 +199,7 @@ def decorating(kind: str, function: Callable[..., Any]) -> Iterator[None]:
         yield
     except RefusalError as error:
         place = f"{code.co_filename}, line {code.co_firstlineno}"
-        raise PlacedError(f"@flyloom.{kind} {function.__name__}: {place}: {error}") from None
+        raise PluginCodeError(f"@flyloom.{kind} {function.__name__}: {place}: {error}") from None
 
 
 def _place(error: BaseException, file: str) -> str:

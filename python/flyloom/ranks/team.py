@@ -25,7 +25,7 @@ LAST_WORDS_S = 0.5
 what it has not read by then, of this rank and of others that stop with it."""
 
 
-class Team:
+class RankTeam:
     """The ranks of a run; without ``core`` one process alone.
 
     As a block: at its end MPI ends, unless something went wrong that other ranks do not know of.
@@ -59,7 +59,7 @@ class Team:
         if self.core is not None:
             self.core.close()
 
-    def __enter__(self) -> Team:
+    def __enter__(self) -> RankTeam:
         return self
 
     def __exit__(
@@ -69,11 +69,11 @@ class Team:
             self.leave()
 
 
-ALONE = Team()
-_joined: list[Team] = []
+ALONE = RankTeam()
+_joined: list[RankTeam] = []
 
 
-def join() -> Team:
+def join() -> RankTeam:
     """The ranks that this process is one of; MPI begins at the first call.
 
     RefusalError where there is no MPI, or where it is not that of the launcher.
@@ -94,7 +94,7 @@ def join() -> Team:
     return _joined[0]
 
 
-def _join(here: LaunchedProcess | None) -> Team:
+def _join(here: LaunchedProcess | None) -> RankTeam:
     mpicc = library.compiler(here)
     core = _core.Ranks(str(library.path(mpicc)))
     if here and here.size > 1 and core.size == 1:
@@ -104,7 +104,7 @@ def _join(here: LaunchedProcess | None) -> Team:
             f" the MPI of {mpicc}: {library.VARIABLE}=PATH names the mpicc of {here.name}'s MPI,"
             f" or start with that MPI's own mpiexec"
         )
-    return Team(core)
+    return RankTeam(core)
 
 
 def _leave() -> None:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from flyloom.report.base import Figure
+from flyloom.report.base import ComparedFigure
 from flyloom.report.figure import HIGHER, LOWER, number
 from flyloom.support.amounts import dollars
 
@@ -21,7 +21,7 @@ MOST, COLUMNS, STRONGEST = 30, 5, 4
 """Rows of the short table, networks that have a column each, figures that a sentence names."""
 
 
-def answer(networks: Sequence[str], figures: Iterable[Figure]) -> dict[str, Any] | None:
+def answer(networks: Sequence[str], figures: Iterable[ComparedFigure]) -> dict[str, Any] | None:
     """The opening of a report: ``heads`` and ``rows`` of the table, ``rest``, the rows that are too
     many, and ``leads``, a sentence for each network that is ahead in something. None where there
     are not two ``networks`` with a figure in common."""
@@ -38,7 +38,7 @@ def answer(networks: Sequence[str], figures: Iterable[Figure]) -> dict[str, Any]
     }
 
 
-def _worth(figure: Figure) -> bool:
+def _worth(figure: ComparedFigure) -> bool:
     """Whether there is something to compare: two networks, and not only zeros."""
     return len(figure.values) > 1 and any(any(row) for row in figure.values.values())
 
@@ -46,7 +46,7 @@ def _worth(figure: Figure) -> bool:
 # --- the table -----------------------------------------------------------------------------------
 
 
-def _row(figure: Figure, networks: Sequence[str]) -> dict[str, Any]:
+def _row(figure: ComparedFigure, networks: Sequence[str]) -> dict[str, Any]:
     order = ranked(figure)
     best = order[0] if figure.better and _clear(figure, order) else None
     if len(networks) <= COLUMNS:
@@ -60,7 +60,7 @@ def _row(figure: Figure, networks: Sequence[str]) -> dict[str, Any]:
             "verdict": verdict(figure)}
 
 
-def ranked(figure: Figure) -> list[str]:
+def ranked(figure: ComparedFigure) -> list[str]:
     """The networks, the best first: by how often, at the places of the axis, none is better, then
     by their figures in the mean."""
     sign = -1 if figure.better == HIGHER else 1
@@ -75,13 +75,13 @@ def ranked(figure: Figure) -> list[str]:
     return sorted(figure.values, key=key)
 
 
-def _clear(figure: Figure, order: Sequence[str]) -> bool:
+def _clear(figure: ComparedFigure, order: Sequence[str]) -> bool:
     """Whether the first network is nowhere behind another, and somewhere ahead."""
     ahead = [lead(figure, place) for place in range(len(figure.values[order[0]]))]
     return all(name in (order[0], None) for name, _ in ahead) and any(name for name, _ in ahead)
 
 
-def lead(figure: Figure, place: int) -> tuple[str | None, float]:
+def lead(figure: ComparedFigure, place: int) -> tuple[str | None, float]:
     """The best network at a place (None if the best two are alike), and by which factor it
     leads."""
     sign = -1 if figure.better == HIGHER else 1
@@ -92,7 +92,7 @@ def lead(figure: Figure, place: int) -> tuple[str | None, float]:
     return (order[0] if factor > 1 + ALIKE else None), factor
 
 
-def margin(figure: Figure, factor: float) -> str:
+def margin(figure: ComparedFigure, factor: float) -> str:
     """In words, by how much the best network is better."""
     if figure.better == LOWER:
         return f"{100 - 100 / factor:.0f} % less" if factor < float("inf") else "none at all"
@@ -101,7 +101,7 @@ def margin(figure: Figure, factor: float) -> str:
     return f"{100 * (factor - 1):.0f} % more" if factor < 2 else f"{factor:.1f} times as much"
 
 
-def verdict(figure: Figure) -> str:
+def verdict(figure: ComparedFigure) -> str:
     """Which network is better, and by how much."""
     if not figure.better:
         return ""
@@ -127,7 +127,7 @@ def verdict(figure: Figure) -> str:
     return "; ".join([*parts, *([f"alike at {alike}"] if alike else [])])
 
 
-def _leads(found: Sequence[Figure], networks: Sequence[str]) -> list[dict[str, Any]]:
+def _leads(found: Sequence[ComparedFigure], networks: Sequence[str]) -> list[dict[str, Any]]:
     """For each network the figures in which it is ahead, the clearest first."""
     ahead: dict[str, list[tuple[float, str]]] = {name: [] for name in networks}
     judged = [figure for figure in found if figure.better]
@@ -147,7 +147,7 @@ def _leads(found: Sequence[Figure], networks: Sequence[str]) -> list[dict[str, A
     return sorted(leads, key=lambda one: len(ahead[str(one["network"])]), reverse=True)[:COLUMNS]
 
 
-def _cell(figure: Figure, name: str) -> str:
+def _cell(figure: ComparedFigure, name: str) -> str:
     row = figure.values[name]
     said = dollars if figure.unit == "US$" and max(row) >= 1e6 else number
     words = said(row[0]) if len(row) == 1 else f"{said(row[0])} to {said(row[-1])}"

@@ -17,7 +17,7 @@ SAID = ("selection", "traffic", "workload", "job", "method", "graph", "catalog")
 
 
 @dataclass(frozen=True)
-class MatchingRuns:
+class ComparableRuns:
     """Runs of two networks or more that differ in nothing that varies on one network."""
 
     runs: Sequence[Mapping[str, Any]]
@@ -80,7 +80,7 @@ class MatchingRuns:
         }
 
 
-def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list[MatchingRuns]:
+def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list[ComparableRuns]:
     """Runs that were asked for the same, of two networks or more, in the order of the first of
     them. What differs between networks alone does not count, nor do parameters ``besides``."""
     keys = [key for key in _varied(runs) if key not in besides]
@@ -97,7 +97,7 @@ def same(runs: Sequence[Mapping[str, Any]], besides: Sequence[str] = ()) -> list
         key = (*_values(run, keys), run["label"] if labels else "")
         found.setdefault(key, []).append(run)
     return [
-        MatchingRuns(of, dict(zip(keys, key[:-1], strict=True)), [key[-1]] if labels else [])
+        ComparableRuns(of, dict(zip(keys, key[:-1], strict=True)), [key[-1]] if labels else [])
         for key, of in found.items()
         if count > 1 and len({run["network"] for run in of}) > 1
     ]

@@ -1,7 +1,8 @@
 """What the sections of a report share: what a section is, the data of a page, and of a run.
 
-The data of a page, which :func:`flyloom.report.page.render` takes, is :class:`Page`; each routing
-and network has the fields that sections add to them, and each section may have a list of its own.
+The data of a page, which :func:`flyloom.report.page.render` takes, is :class:`PageContents`; each
+routing and network has the fields that sections add to them, and each section may have a list of
+its own.
 Units: lengths in metres, costs in US dollars, times in seconds where a name does not say another.
 """
 
@@ -25,7 +26,7 @@ Found = Mapping[str, Any]
 
 
 @also(Simple)
-class Structure(TypedDict):
+class NetworkStructure(TypedDict):
     """The structure of a network: its size and parts."""
 
     switches: Annotated[Count, "working switches"]
@@ -33,15 +34,15 @@ class Structure(TypedDict):
     links: Annotated[Count, "cables between switches"]
 
 
-class Network(TypedDict):
+class PageNetwork(TypedDict):
     """A network on the page."""
 
     label: Annotated[str, "its name in the page, which no other has"]
     recipe: Annotated[str, "how it is built again"]
-    structure: Annotated[Structure, "its counts and distances"]
+    structure: Annotated[NetworkStructure, "its counts and distances"]
 
 
-class Routing(TypedDict):
+class PageRouting(TypedDict):
     """A set of forwarding tables."""
 
     label: Annotated[str, "its name in the page, which no other of its network has"]
@@ -53,7 +54,7 @@ class Routing(TypedDict):
     verified: Annotated[bool, "whether every verdict holds"]
 
 
-class Run(TypedDict):
+class PageRun(TypedDict):
     """A run at a point of an experiment: its network, its label and its parameters."""
 
     network: Annotated[str, "the label of the network"]
@@ -68,14 +69,14 @@ ChannelEnds = TypedDict("ChannelEnds", {
 
 
 @also(Any)
-class Spread(TypedDict):
+class SeedSpread(TypedDict):
     """How far a mean over runs with different seeds can be trusted."""
 
     confidence_interval_95: NotRequired[Annotated[
         list[float], "low and high end of its 95 % confidence interval"]]
 
 
-class Stage(TypedDict):
+class RunStage(TypedDict):
     """A stage of the run."""
 
     name: Annotated[str, "its name"]
@@ -83,14 +84,14 @@ class Stage(TypedDict):
     line: NotRequired[Annotated[str, "what came of it"]]
 
 
-class Skipped(TypedDict):
+class SkippedStep(TypedDict):
     """A step that was not done."""
 
     what: Annotated[str, "what it is"]
     why: Annotated[str, "why it was not done"]
 
 
-class Page(TypedDict):
+class PageContents(TypedDict):
     """The data of a page, apart from what sections add."""
 
     title: Annotated[str, "its title"]
@@ -98,14 +99,14 @@ class Page(TypedDict):
     flyloom_version: Annotated[str, "what made the results"]
     seed: Annotated[Count, "the seed of the experiment"]
     experiment_toml: Annotated[str, "the file of the experiment"]
-    skipped: NotRequired[Annotated[list[Skipped], "what was not done"]]
+    skipped: NotRequired[Annotated[list[SkippedStep], "what was not done"]]
 
 
 # --- the results of a run ------------------------------------------------------------------------
 
 
 @also(Any)
-class Experiment(TypedDict):
+class ExperimentSettings(TypedDict):
     """The settings of the experiment."""
 
     name: Annotated[str, "the name of the experiment"]
@@ -115,7 +116,7 @@ class Experiment(TypedDict):
 
 
 @also(Any)
-class Record(TypedDict):
+class PointRecord(TypedDict):
     """A point: a network, its tables where it has some, and what was measured."""
 
     label: Annotated[str, "what the point is called in the report"]
@@ -130,22 +131,22 @@ class Record(TypedDict):
 
 
 @also(Any)
-class Results(TypedDict):
+class RunResults(TypedDict):
     """The contents of ``results.json``."""
 
-    experiment: Annotated[Experiment, "what was asked for"]
+    experiment: Annotated[ExperimentSettings, "what was asked for"]
     text: Annotated[str, "the file of the experiment"]
     networks: Annotated[dict[str, Any], "the facts of each network, by its key"]
-    records: Annotated[list[Record], "the points, in the order of the experiment"]
-    stages: Annotated[list[Stage], "the stages of the run"]
-    skipped: Annotated[list[Skipped], "what was not done"]
+    records: Annotated[list[PointRecord], "the points, in the order of the experiment"]
+    stages: Annotated[list[RunStage], "the stages of the run"]
+    skipped: Annotated[list[SkippedStep], "what was not done"]
 
 
 # --- a section -----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Figure:
+class ComparedFigure:
     """A figure of several networks, or the same at several places of an axis."""
 
     what: str
@@ -170,7 +171,7 @@ where the part refers to something that is not there."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Facts:
+class SectionFields:
     """Fields that a section adds to each routing, or to each network, of the data of a page."""
 
     shape: Any
@@ -182,7 +183,7 @@ class Facts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Entries:
+class SectionList:
     """A list that a section adds to the data of a page."""
 
     key: str
@@ -191,12 +192,13 @@ class Entries:
     of: Callable[[Mapping[str, Any]], Iterable[Mapping[str, Any]]]
     """Computes the entries from the results of a run."""
     measure: str = ""
-    """The measure whose record each entry has, beside the fields of :class:`Run`; empty if none."""
+    """The measure whose record each entry has, beside the fields of :class:`PageRun`; empty if
+    none."""
     check: Check = _nothing
 
 
 @dataclass(frozen=True, kw_only=True)
-class Section:
+class PageSection:
     """A section of the page: what it takes of the results of a run, and what it shows."""
 
     name: str
@@ -213,18 +215,20 @@ class Section:
     """Computes the data for the template; None if the section is not in the page."""
     saved: Mapping[tuple[str, ...], Any] = field(default_factory=dict)
     """The shapes of what the section reads of ``results.json``, by where that stands: ``[]`` is
-    each of a list, ``*`` each value of a dictionary. What :class:`Entries` have of a measure is not
-    said again."""
+    each of a list, ``*`` each value of a dictionary. What a :class:`SectionList` has of a
+    measure is not said again."""
     border: Callable[[Mapping[str, Any]], None] = _nothing
     """Raises ReportError for errors in the results of a run that those shapes cannot detect."""
-    entries: Entries | None = None
-    of_routing: Facts | None = None
-    of_network: Facts | None = None
+    entries: SectionList | None = None
+    of_routing: SectionFields | None = None
+    of_network: SectionFields | None = None
     tiles: Mapping[int, Callable[[PageData], Iterable[Mapping[str, str]]]] = field(
         default_factory=dict)
     """Its headlines (``head``, ``big``, ``small``, and ``mood``: ``good``, ``bad`` or ``plain``),
     by their places at the top of the page."""
-    figures: Mapping[int, Callable[[PageData], Iterator[Figure]]] = field(default_factory=dict)
+    figures: Mapping[int, Callable[[PageData], Iterator[ComparedFigure]]] = field(
+        default_factory=dict
+    )
     """The figures that compare several networks, by their places in that table."""
 
 
@@ -257,7 +261,7 @@ def shown(heat: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def asked_of(record: Mapping[str, Any], level: str) -> dict[str, Any]:
-    """The fields of :class:`Run` for a point at which a simulator ran."""
+    """The fields of :class:`PageRun` for a point at which a simulator ran."""
     asked = (record.get("asked") or {}).get(level) or {}
     return {"network": record["network"], "label": record.get("called") or record["label"],
             "parameters": dotted(asked)}

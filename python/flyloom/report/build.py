@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from flyloom import _core
-from flyloom.report.base import Section
+from flyloom.report.base import PageSection
 from flyloom.report.section import sections
 
 
@@ -26,7 +26,7 @@ def data(saved: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _network(saved: dict[str, Any], key: str, known: list[Section]) -> dict[str, Any]:
+def _network(saved: dict[str, Any], key: str, known: list[PageSection]) -> dict[str, Any]:
     facts = saved["networks"][key]
     out = {name: facts[name] for name in ("label", "recipe")}
     out["structure"] = {name: facts["structure"].get(name) for name in TAKEN}
@@ -41,7 +41,7 @@ TAKEN = ("switches", "endpoints", "links", "network_radix", "concentration", "ra
 """The structural figures of a network that the page has."""
 
 
-def _routing(record: dict[str, Any], known: list[Section]) -> dict[str, Any]:
+def _routing(record: dict[str, Any], known: list[PageSection]) -> dict[str, Any]:
     out = {
         "label": record["label"],
         "called": record.get("called"),

@@ -10,17 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom.report.base import Network, Page, Routing, Section, check_label
+from flyloom.report.base import PageContents, PageNetwork, PageRouting, PageSection, check_label
 from flyloom.report.section import sections
-from flyloom.report.shape import Field, ReportError, Shape, shape, unique, walk
+from flyloom.report.shape import DictionaryField, DictionaryShape, ReportError, shape, unique, walk
 
 __all__ = ["ReportError", "check", "page_shape"]
 
 
-def page_shape(known: list[Section]) -> Shape:
+def page_shape(known: list[PageSection]) -> DictionaryShape:
     """The shape of the data of a page with these sections."""
-    network, routing = shape(Network), shape(Routing)
-    fields: dict[str, Field] = {}
+    network, routing = shape(PageNetwork), shape(PageRouting)
+    fields: dict[str, DictionaryField] = {}
     for section in known:
         if section.of_network:
             network |= shape(section.of_network.shape)
@@ -28,10 +28,10 @@ def page_shape(known: list[Section]) -> Shape:
             routing |= shape(section.of_routing.shape)
         if section.entries:
             kind = [shape(section.entries.shape)]
-            fields[section.entries.key] = Field(kind, False, section.doc)
-    fields["networks"] = Field([network], True, "the networks")
-    fields["routings"] = Field([routing], False, "the sets of forwarding tables")
-    return shape(Page) | Shape(fields)
+            fields[section.entries.key] = DictionaryField(kind, False, section.doc)
+    fields["networks"] = DictionaryField([network], True, "the networks")
+    fields["routings"] = DictionaryField([routing], False, "the sets of forwarding tables")
+    return shape(PageContents) | DictionaryShape(fields)
 
 
 def check(data: Mapping[str, Any]) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def check(data: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def _check_section(section: Section, data: dict[str, Any]) -> None:
+def _check_section(section: PageSection, data: dict[str, Any]) -> None:
     """Checks in a section's part of the data what its shape cannot express."""
     for key, facts in (("networks", section.of_network), ("routings", section.of_routing)):
         if facts:

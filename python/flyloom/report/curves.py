@@ -13,7 +13,7 @@ from textwrap import wrap
 from typing import Any
 
 from flyloom.report.charts import CONFIG, GREY, SCHEMA
-from flyloom.report.panels import MOST, Panel, colours, panels
+from flyloom.report.panels import MOST, CurvePanel, colours, panels
 
 WIDTH, HEIGHT = 210, 150
 """The size of a panel in pixels; it is higher where its labels need that."""
@@ -27,7 +27,7 @@ FAINT = 0.16
 
 
 @dataclass(frozen=True)
-class Row:
+class PanelRow:
     """A figure that is drawn against the load: a row of panels."""
 
     key: str
@@ -37,7 +37,7 @@ class Row:
 
 
 @dataclass
-class _Drawn:
+class _DrawnCurve:
     """A curve in a panel of a row: what is drawn of it, in units of the axes."""
 
     name: str
@@ -49,7 +49,7 @@ class _Drawn:
 
 
 @dataclass
-class Label:
+class CurveLabel:
     """The name of a curve beside its end: its lines, and the middle of the first, in pixels from
     the top of the panel."""
 
@@ -65,7 +65,7 @@ class Label:
 
 
 def spec(
-    curves: Sequence[Mapping[str, Any]], rows: Sequence[Row], offered: str, title: str = "", *,
+    curves: Sequence[Mapping[str, Any]], rows: Sequence[PanelRow], offered: str, title: str = "", *,
     narrow: bool = False,
 ) -> dict[str, Any] | None:
     """Each of ``rows`` against the ``offered`` load, in panels; None where there is no point.
@@ -108,7 +108,7 @@ def _heads(title: str, remarks: list[str], letters: int) -> dict[str, Any]:
             **{f"subtitle{key[0].upper()}{key[1:]}": value for key, value in small.items()}}
 
 
-def _remarks(made: Sequence[Panel], left: Sequence[Panel]) -> list[str]:
+def _remarks(made: Sequence[CurvePanel], left: Sequence[CurvePanel]) -> list[str]:
     """What marks and bands mean, where there are some, and what is left out."""
     points = [p for panel in made for curve in panel.curves for p in curve["points"]]
     said = []
@@ -134,11 +134,11 @@ def _ends(point: Mapping[str, Any], key: str) -> tuple[float, float] | None:
     return tuple(spread["confidence_interval_95"]) if spread else None
 
 
-def _fine(point: Mapping[str, Any], row: Row) -> bool:
+def _fine(point: Mapping[str, Any], row: PanelRow) -> bool:
     return not point.get("saturated") and not point["deadlocked"] and point[row.key] is not None
 
 
-def _limits(made: Sequence[Panel], rows: Sequence[Row]) -> dict[str, tuple[float, float]]:
+def _limits(made: Sequence[CurvePanel], rows: Sequence[PanelRow]) -> dict[str, tuple[float, float]]:
     """The ends of the vertical axis of each row, the same in all panels. Latencies: those that are
     not saturated, with room above; accepted loads: all of them."""
     out = {}
@@ -161,13 +161,13 @@ def _limits(made: Sequence[Panel], rows: Sequence[Row]) -> dict[str, tuple[float
 
 
 def _drawn(
-    panel: Panel, tints: Sequence[str], row: Row, limits: tuple[float, float], top: float
-) -> list[_Drawn]:
+    panel: CurvePanel, tints: Sequence[str], row: PanelRow, limits: tuple[float, float], top: float
+) -> list[_DrawnCurve]:
     """What a panel of a row shows of each curve."""
     out = []
     for curve, name, colour in zip(panel.curves, panel.names, tints, strict=True):
         points = sorted(curve["points"], key=lambda p: p["offered_load"])
-        drawn = _Drawn(name, colour, [])
+        drawn = _DrawnCurve(name, colour, [])
         for point in points:
             if row.latency and not _fine(point, row):
                 drawn.cut = _cut(curve, point, drawn.line, limits[1])
@@ -179,7 +179,7 @@ def _drawn(
 
 
 def _value(
-    point: Mapping[str, Any], row: Row, limits: tuple[float, float], drawn: _Drawn
+    point: Mapping[str, Any], row: PanelRow, limits: tuple[float, float], drawn: _DrawnCurve
 ) -> dict[str, Any]:
     """A point of a line, with its band inside the panel."""
     low, high = _ends(point, row.key) or (point[row.key],) * 2
@@ -207,7 +207,7 @@ def _cut(
             "mark": "cross" if point["deadlocked"] else "triangle-up"}
 
 
-def _apart(drawn: Sequence[_Drawn], top: float) -> None:
+def _apart(drawn: Sequence[_DrawnCurve], top: float) -> None:
     """Moves vertical lines at the same load a little apart, so that each can be seen."""
     same: dict[float, list[dict[str, Any]]] = {}
     for one in drawn:
@@ -224,7 +224,7 @@ def _apart(drawn: Sequence[_Drawn], top: float) -> None:
 
 def height_of(names: Sequence[str]) -> float:
     """The height of a panel whose curves have these names: all of their labels have room in it."""
-    labels = [Label(lines_of(name), "", 0.0) for name in names if name]
+    labels = [CurveLabel(lines_of(name), "", 0.0) for name in names if name]
     return max(float(HEIGHT), sum(label.height + GAP for label in labels))
 
 
@@ -236,7 +236,7 @@ def lines_of(name: str) -> list[str]:
     return lines
 
 
-def placed(labels: Sequence[Label], height: float) -> list[Label]:
+def placed(labels: Sequence[CurveLabel], height: float) -> list[CurveLabel]:
     """Labels from the top to the bottom in the order of the ends of their curves, each as near to
     its own as the others leave it room; none outside of the panel, and no two of them overlap."""
     ordered = sorted(labels, key=lambda label: label.at)
@@ -252,22 +252,22 @@ def placed(labels: Sequence[Label], height: float) -> list[Label]:
 
 
 def _labels(
-    drawn: Sequence[_Drawn], names: set[str], axis: _Axis
-) -> list[Label]:
+    drawn: Sequence[_DrawnCurve], names: set[str], axis: _PanelAxes
+) -> list[CurveLabel]:
     """The labels of the curves that are called one of ``names``, at the ends of their lines; those
     that saturate first stand first."""
-    ends: list[tuple[float, _Drawn]] = []
+    ends: list[tuple[float, _DrawnCurve]] = []
     for one in drawn:
         if one.name not in names or not (one.line or one.cut):
             continue
         where = one.cut["offered"] / axis.right - 1 if one.cut else axis.pixels(
             one.line[-1]["value"])
         ends.append((where, one))
-    return placed([Label(lines_of(one.name), one.colour, at) for at, one in ends], axis.height)
+    return placed([CurveLabel(lines_of(one.name), one.colour, at) for at, one in ends], axis.height)
 
 
 @dataclass(frozen=True)
-class _Axis:
+class _PanelAxes:
     """The axes of a panel: what is above, below and right of it, in units of what is drawn."""
 
     low: float
@@ -308,8 +308,8 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _block(
-    made: Sequence[tuple[Panel, Sequence[str]]], rows: Sequence[Row], along: tuple[str, float],
-    limits: Mapping[str, tuple[float, float]], *, beside: bool,
+    made: Sequence[tuple[CurvePanel, Sequence[str]]], rows: Sequence[PanelRow],
+    along: tuple[str, float], limits: Mapping[str, tuple[float, float]], *, beside: bool,
 ) -> dict[str, Any]:
     """Panels, with the colours of their curves, beside one another, a row a figure; of a single one
     the figures ``beside`` one another where that is wanted. The name of a curve stands at its end
@@ -318,7 +318,7 @@ def _block(
     cells = []
     for number, row in enumerate(rows):
         last = number == len(rows) - 1
-        axis = _Axis(*limits[row.key], along[1], height, row.latency)
+        axis = _PanelAxes(*limits[row.key], along[1], height, row.latency)
         for place, (panel, shades) in enumerate(made):
             later = {name for other, _ in made[place + 1:] for name in other.names}
             drawn = _drawn(panel, shades, row, limits[row.key], along[1])
@@ -350,7 +350,7 @@ def _head(name: str) -> dict[str, Any]:
     }
 
 
-def _upright(row: Row, axis: _Axis, first: bool) -> dict[str, Any]:
+def _upright(row: PanelRow, axis: _PanelAxes, first: bool) -> dict[str, Any]:
     """The upright axis of a panel, with numbers and a title at the first of a row."""
     scale: dict[str, Any] = {"domain": [axis.low, axis.high], "nice": False}
     about: dict[str, Any] = {"title": row.title if first else None, "labels": first,
@@ -362,7 +362,8 @@ def _upright(row: Row, axis: _Axis, first: bool) -> dict[str, Any]:
 
 
 def _layers(
-    drawn: Sequence[_Drawn], x: dict[str, Any], y: dict[str, Any], row: Row, axis: _Axis
+    drawn: Sequence[_DrawnCurve], x: dict[str, Any], y: dict[str, Any], row: PanelRow,
+    axis: _PanelAxes,
 ) -> list[dict[str, Any]]:
     """Bands, lines, marks and ends of the curves of a panel."""
     tint = {"field": "colour", "type": "nominal", "scale": None}
@@ -396,7 +397,7 @@ def _layers(
 
 
 def _cuts(
-    drawn: Sequence[_Drawn], x: dict[str, Any], y: dict[str, Any], axis: _Axis
+    drawn: Sequence[_DrawnCurve], x: dict[str, Any], y: dict[str, Any], axis: _PanelAxes
 ) -> list[dict[str, Any]]:
     """Dashed lines from the last point of a curve up to the edge of the panel, and a mark there."""
     tint = {"field": "colour", "type": "nominal", "scale": None}
@@ -429,7 +430,7 @@ def _cuts(
 
 
 def _named(
-    labels: Sequence[Label], x: dict[str, Any], y: dict[str, Any], axis: _Axis
+    labels: Sequence[CurveLabel], x: dict[str, Any], y: dict[str, Any], axis: _PanelAxes
 ) -> list[dict[str, Any]]:
     """The labels right of a panel."""
     return [

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from flyloom.report import asked
-from flyloom.report.base import Figure
+from flyloom.report.base import ComparedFigure
 
 LOWER, HIGHER = "lower", "higher"
 
@@ -20,7 +20,7 @@ def number(value: float) -> str:
 
 def best_choice(
     what: str, unit: str, better: str, made: Iterable[tuple[str, str, float]]
-) -> Figure:
+) -> ComparedFigure:
     """A figure by the best selection of each network: of each network, selection and value, the
     mean of those that have both in common."""
     values: dict[tuple[str, str], list[float]] = {}
@@ -31,14 +31,14 @@ def best_choice(
         mean = sum(of) / len(of)
         if network not in found or sign * mean < sign * found[network][0]:
             found[network] = mean, selection
-    return Figure(what, unit, better, {name: [value] for name, (value, _) in found.items()},
-                  notes={name: choice for name, (_, choice) in found.items() if choice})
+    return ComparedFigure(what, unit, better, {name: [value] for name, (value, _) in found.items()},
+                          notes={name: choice for name, (_, choice) in found.items() if choice})
 
 
 def of_load(
     curves: Sequence[Mapping[str, Any]], unit: str, most: Callable[[Mapping[str, Any]], float],
     said: str, latency: tuple[str, str],
-) -> Iterator[Figure]:
+) -> Iterator[ComparedFigure]:
     """For each traffic of ``curves``, the ``latency`` (unit and key) at the lowest load that all
     networks have, and the ``most`` that arrives (``said`` in words): with the best path selection,
     and with each one that several networks have."""
@@ -73,8 +73,8 @@ def of_load(
             chosen = {run["network"]: _selection(run) for run in one.runs}
             alike = len(set(chosen.values())) == 1
             words = f", {_selection(one.runs[0])}" if alike and any(chosen.values()) else ""
-            yield Figure(f"{what}: {said}{words}", unit, HIGHER, one.means(most),
-                         notes={} if alike else chosen)
+            yield ComparedFigure(f"{what}: {said}{words}", unit, HIGHER, one.means(most),
+                                 notes={} if alike else chosen)
 
 
 def _selection(run: Mapping[str, Any]) -> str:
@@ -83,7 +83,7 @@ def _selection(run: Mapping[str, Any]) -> str:
 
 def along(
     runs: Sequence[Mapping[str, Any]], repeated: Sequence[str], unit: str, what: str, factor: float
-) -> Iterator[Figure]:
+) -> Iterator[ComparedFigure]:
     """Times, lower better, at the places of the axis that all networks of a figure have."""
     axis = asked.axis(runs, repeated)
     for same in asked.same(runs, besides=(*repeated, *([axis] if axis else []))):
@@ -96,13 +96,13 @@ def along(
         if axis and len(places) > 1:
             said = axis.rsplit(".", 1)[-1].replace("_", " ")
             named += f", {said} {number(places[0])} to {number(places[-1])}"
-        yield Figure(named, unit, LOWER, values, places)
+        yield ComparedFigure(named, unit, LOWER, values, places)
 
 
 def best_proved(
     routings: Sequence[Mapping[str, Any]], what: str, unit: str, better: str,
     value: Callable[[Any], float | None],
-) -> Figure:
+) -> ComparedFigure:
     """A figure by the best verified routing of each network."""
     found: dict[str, tuple[float, str]] = {}
     sign = -1 if better == HIGHER else 1
@@ -112,5 +112,5 @@ def best_proved(
             found[name] = one, routing["called"] or routing["label"]
     labels = {label for _, label in found.values()}
     notes = {name: label for name, (_, label) in found.items()} if len(labels) > 1 else {}
-    return Figure(what, unit, better, {name: [one] for name, (one, _) in found.items()},
-                  notes=notes)
+    return ComparedFigure(what, unit, better, {name: [one] for name, (one, _) in found.items()},
+                          notes=notes)

@@ -12,15 +12,15 @@ from typing import Any
 
 from flyloom.report.charts import INK
 from flyloom.report.comparison import PALETTE, chart
-from flyloom.report.curves import Row, spec
+from flyloom.report.curves import PanelRow, spec
 from flyloom.report.figures import round_width
 
 BARS = 40
 """Bars of a distribution of latencies, about."""
 ROWS = (
-    Row("mean_packet_latency_cycles", "mean latency (cycles)"),
-    Row("p99_packet_latency_cycles", "99 % take no longer (cycles)"),
-    Row("accepted_load", "accepted load", latency=False),
+    PanelRow("mean_packet_latency_cycles", "mean latency (cycles)"),
+    PanelRow("p99_packet_latency_cycles", "99 % take no longer (cycles)"),
+    PanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
 _OFFERED = "offered load (flits an endpoint and cycle)"
@@ -38,7 +38,7 @@ def highest_unsaturated(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any
 
 def curves_spec(
     made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False,
-    rows: Sequence[Row] = ROWS,
+    rows: Sequence[PanelRow] = ROWS,
 ) -> dict[str, Any] | None:
     """Latencies and accepted load against offered load, as :func:`flyloom.report.curves.spec` has
     them."""

@@ -9,7 +9,7 @@ from flyloom import draw
 from flyloom.draw.floor import floor_data, racks_of
 from flyloom.report.frame import framed
 from flyloom.support.amounts import number
-from flyloom.verbs.mapping_shown import MappingSide, MappingView, Marks
+from flyloom.verbs.mapping_shown import MappingPageContents, Marks, ShownMapping
 
 FIGURES = (
     ("hop-bytes", "hop_bytes", "hop_bytes_bound"), ("average dilation", "average_dilation", None),
@@ -24,10 +24,10 @@ UNITS = ("bytes", "kB", "MB", "GB", "TB")
 SIDES = (("linear", "processes in order"), ("found", "this mapping"))
 
 
-def page(shown: MappingView) -> str:
+def page(shown: MappingPageContents) -> str:
     """The page, which refers to nothing. Both mappings have colours of one scale."""
     sides = {"linear": shown["linear"], "found": shown["found"]}
-    sent, loads = (_TrafficAmounts(sides, key) for key in ("sent", "loads"))
+    sent, loads = (_TrafficUnit(sides, key) for key in ("sent", "loads"))
     network = shown["topology"].recipe
     name = f"{sides['found']['figures']['processes']:,} processes on {network}"
     return framed(name, [
@@ -39,11 +39,11 @@ def page(shown: MappingView) -> str:
     ])
 
 
-class _TrafficAmounts:
+class _TrafficUnit:
     """The unit in which the largest amount of both mappings has at most three digits, and that
     amount."""
 
-    def __init__(self, sides: dict[str, MappingSide], key: str) -> None:
+    def __init__(self, sides: dict[str, ShownMapping], key: str) -> None:
         marks = [side["sent"] if key == "sent" else side["loads"] for side in sides.values()]
         most = max((amount for of in marks for _, _, amount in of), default=0.0)
         thousands = 0
@@ -57,7 +57,7 @@ class _TrafficAmounts:
         return [(a, b, amount * self.factor) for a, b, amount in marks]
 
 
-def _table(sides: dict[str, MappingSide]) -> list[str]:
+def _table(sides: dict[str, ShownMapping]) -> list[str]:
     found = sides["found"]["figures"]
     linear: dict[str, Any] = sides["linear"]["figures"]
     rows = []
@@ -83,7 +83,7 @@ def _pictures(head: str, words: str, drawn: dict[str, list[str]]) -> list[str]:
     return [*parts, "</section>"]
 
 
-def _sent(shown: MappingView, sent: Marks, amounts: _TrafficAmounts) -> str:
+def _sent(shown: MappingPageContents, sent: Marks, amounts: _TrafficUnit) -> str:
     endpoints = shown["topology"].endpoints
     if not sent:
         return draw.note_svg("Who sends to whom", "Nothing goes from one endpoint to another.")
@@ -92,7 +92,7 @@ def _sent(shown: MappingView, sent: Marks, amounts: _TrafficAmounts) -> str:
                                 unit=amounts.unit, title="Who sends to whom", most=amounts.most)
 
 
-def _loads(shown: MappingView, loads: Marks, amounts: _TrafficAmounts) -> list[str]:
+def _loads(shown: MappingPageContents, loads: Marks, amounts: _TrafficUnit) -> list[str]:
     topology, scaled = shown["topology"], amounts.of(loads)
     floor = floor_data(topology.plan(), topology.switch_names)
     placed = floor if floor["racks"] else None

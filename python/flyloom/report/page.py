@@ -1,9 +1,9 @@
 """One self-contained HTML page from the results of an experiment.
 
-:func:`render` takes one dictionary: :class:`flyloom.report.base.Page`, with the networks and
-routings and what each section of :mod:`flyloom.report.section` declares of its own. A part that is
-missing leaves its section out; where ``skipped`` gives a reason, the page says it. The page has no
-script, refers to nothing outside itself and is the same bytes for the same input.
+:func:`render` takes one dictionary: :class:`flyloom.report.base.PageContents`, with the networks
+and routings and what each section of :mod:`flyloom.report.section` declares of its own. A part that
+is missing leaves its section out; where ``skipped`` gives a reason, the page says it. The page has
+no script, refers to nothing outside itself and is the same bytes for the same input.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom.report import section as folder
 from flyloom.report.answer import answer
-from flyloom.report.base import PageData, Section
+from flyloom.report.base import PageData, PageSection
 from flyloom.report.check import check
 from flyloom.report.drawing import DrawingError
 from flyloom.report.words import count, fixed, share, words
@@ -76,13 +76,13 @@ def tiles(page: PageData) -> list[Mapping[str, str]]:
     return _placed(folder.sections(), "tiles", page)
 
 
-def _placed(known: list[Section], which: str, page: PageData) -> list[Any]:
+def _placed(known: list[PageSection], which: str, page: PageData) -> list[Any]:
     """What sections have for the top of the page, in the order of its places there."""
     made = [placed for section in known for placed in getattr(section, which).items()]
     return [one for _, of in sorted(made, key=lambda placed: placed[0]) for one in of(page)]
 
 
-def _views(page: PageData, known: list[Section]) -> dict[str, Mapping[str, Any] | None]:
+def _views(page: PageData, known: list[PageSection]) -> dict[str, Mapping[str, Any] | None]:
     """What the template of each section takes; None where it is not in the page."""
     return {section.name: section.view(page) for section in known}
 

@@ -15,7 +15,7 @@ BY = ("traffic", "workload", "network")
 
 
 @dataclass
-class Panel:
+class CurvePanel:
     """Curves that share axes."""
 
     name: str
@@ -25,7 +25,7 @@ class Panel:
     """What tells each curve from the others of the panel."""
 
 
-def panels(curves: Sequence[Mapping[str, Any]]) -> list[Panel]:
+def panels(curves: Sequence[Mapping[str, Any]]) -> list[CurvePanel]:
     """The panels of curves, each a mapping with ``words``, by which it differs from the others, or
     a ``label``.
 
@@ -41,10 +41,10 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> list[Panel]:
             continue
         if not by or _most(said, by) > len(COLOURS):
             by.append(key)
-    found: dict[tuple[str, ...], Panel] = {}
+    found: dict[tuple[str, ...], CurvePanel] = {}
     for curve, words in zip(curves, said, strict=True):
         common = tuple(words.get(key, "") for key in by)
-        panel = found.setdefault(common, Panel(", ".join(filter(None, common))))
+        panel = found.setdefault(common, CurvePanel(", ".join(filter(None, common))))
         panel.curves.append(curve)
         name = ", ".join(value for key, value in words.items() if key not in by and value)
         panel.names.append(name)
@@ -67,21 +67,21 @@ def _most(said: Sequence[Mapping[str, str]], by: Sequence[str]) -> int:
     return max(map(common.count, common), default=0)
 
 
-def _parts(panel: Panel) -> list[Panel]:
+def _parts(panel: CurvePanel) -> list[CurvePanel]:
     """A panel as several where it has more curves than there are colours, of about equal size."""
     count = -(-len(panel.curves) // len(COLOURS))
     if count < 2:
         return [panel]
     size = -(-len(panel.curves) // count)
     return [
-        Panel(f"{panel.name} ({place + 1} of {count})".strip(),
-              panel.curves[place * size:(place + 1) * size],
-              panel.names[place * size:(place + 1) * size])
+        CurvePanel(f"{panel.name} ({place + 1} of {count})".strip(),
+                   panel.curves[place * size:(place + 1) * size],
+                   panel.names[place * size:(place + 1) * size])
         for place in range(count)
     ]
 
 
-def colours(made: Sequence[Panel]) -> list[list[str]]:
+def colours(made: Sequence[CurvePanel]) -> list[list[str]]:
     """The colour of each curve of each panel: a name has one in all panels that it is in, and no
     two curves of a panel have the same."""
     beside: dict[str, set[str]] = {}

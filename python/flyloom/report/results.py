@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from flyloom.report.base import Results, expect
+from flyloom.report.base import RunResults, expect
 from flyloom.report.section import sections
 from flyloom.report.shape import ReportError, shape, walk
 
@@ -16,7 +16,7 @@ EACH, VALUES = "[]", "*"
 def results(saved: Any) -> None:
     """Raises :class:`ReportError` at the first field of the results of a run that is missing or of
     another kind than a run writes. O(size of the results)."""
-    walk(saved, shape(Results), "results")
+    walk(saved, shape(RunResults), "results")
     if not saved["records"]:
         raise ReportError("records: there is none; run the experiment first")
     for i, record in enumerate(saved["records"]):

@@ -44,28 +44,28 @@ SAYS: dict[Any, str] = {
 
 
 @dataclass(frozen=True)
-class Field:
+class DictionaryField:
     """A field of a shape."""
 
     kind: Any
-    """A key of :data:`SAYS`, a :class:`Shape`, or a list of one kind."""
+    """A key of :data:`SAYS`, a :class:`DictionaryShape`, or a list of one kind."""
     required: bool
     words: str
     """The meaning of the field."""
 
 
 @dataclass(frozen=True)
-class Shape:
+class DictionaryShape:
     """The fields of a dictionary."""
 
-    fields: Mapping[str, Field]
+    fields: Mapping[str, DictionaryField]
     more: Any = None
     """The kind of other keys: None if there are none, ``Simple``, or ``Any`` (not checked)."""
     doc: str = ""
 
-    def __or__(self, other: Shape) -> Shape:
+    def __or__(self, other: DictionaryShape) -> DictionaryShape:
         """A shape with the fields of both."""
-        return Shape({**self.fields, **other.fields}, self.more or other.more, self.doc)
+        return DictionaryShape({**self.fields, **other.fields}, self.more or other.more, self.doc)
 
 
 _MORE: dict[Any, Any] = {}
@@ -82,7 +82,7 @@ def also(kind: Any) -> Callable[[_Declared], _Declared]:
 
 
 @functools.cache
-def shape(declared: Any) -> Shape:
+def shape(declared: Any) -> DictionaryShape:
     """The shape that a typed dictionary declares."""
     fields = {}
     for name, hint in get_type_hints(declared, include_extras=True).items():
@@ -91,15 +91,15 @@ def shape(declared: Any) -> Shape:
             required = required and get_origin(hint) is not NotRequired
             hint, *said = get_args(hint)
             words = said[0] if said else words
-        fields[name] = Field(_kind_of(hint), required, words)
-    return Shape(fields, _MORE.get(declared), (declared.__doc__ or "").split("\n\n")[0])
+        fields[name] = DictionaryField(_kind_of(hint), required, words)
+    return DictionaryShape(fields, _MORE.get(declared), (declared.__doc__ or "").split("\n\n")[0])
 
 
 def _kind_of(hint: Any) -> Any:
     if get_origin(hint) is list:
         return [_kind_of(get_args(hint)[0])]
     if get_origin(hint) is dict:
-        return Shape({}, get_args(hint)[1])
+        return DictionaryShape({}, get_args(hint)[1])
     return hint if hint in SAYS else shape(hint)
 
 
@@ -111,7 +111,7 @@ def fail(where: str, found: str, valid: str) -> ReportError:
 def walk(value: object, kind: Any, where: str) -> Any:
     """A checked copy of ``value``, which is of ``kind``; ReportError names the field ``where`` it
     is not. O(size of the value)."""
-    if isinstance(kind, Shape):
+    if isinstance(kind, DictionaryShape):
         return _walk_mapping(value, kind, where)
     if isinstance(kind, list):
         items = enumerate(_list(value, where))
@@ -119,7 +119,7 @@ def walk(value: object, kind: Any, where: str) -> Any:
     return _leaf(value, kind, where)
 
 
-def _walk_mapping(value: object, kind: Shape, where: str) -> dict[str, Any]:
+def _walk_mapping(value: object, kind: DictionaryShape, where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise fail(where, f"{_name(value)} found", "give a dictionary")
     out: dict[str, Any] = {}
@@ -170,7 +170,7 @@ def _leaf(value: object, kind: Any, where: str) -> object:
 
 
 def _expected(kind: Any) -> str:
-    if isinstance(kind, Shape):
+    if isinstance(kind, DictionaryShape):
         return "a dictionary"
     return "a list" if isinstance(kind, list) else SAYS[kind]
 

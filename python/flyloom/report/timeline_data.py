@@ -19,7 +19,7 @@ ROWS = 512
 
 
 @dataclasses.dataclass(frozen=True)
-class Shown:
+class TimelineContents:
     """The contents of a timeline: every span of time that is shown, in the order of rows, then of
     time."""
 
@@ -47,7 +47,7 @@ def shown_ranks(count: int, path: Sequence[int]) -> list[int]:
     return list(dict.fromkeys([*first, *evenly]))[:RANKS]
 
 
-def shown(found: Mapping[str, Any], most: int = SPANS) -> Shown:
+def shown(found: Mapping[str, Any], most: int = SPANS) -> TimelineContents:
     """What is shown of a run that was traced: at most ``most`` spans of time."""
     traced = found["critical_path"]
     work = {name: np.asarray(column) for name, column in traced["work"].items() if name != "doing"}
@@ -64,7 +64,7 @@ def shown(found: Mapping[str, Any], most: int = SPANS) -> Shown:
     ends = [moved[np.asarray(traced["messages"][side], dtype=np.int64)]
             for side in ("send", "receive")]
     messages = np.stack(ends, axis=1)
-    return Shown(
+    return TimelineContents(
         rows=[(int(key) // 256, int(key) % 256) for key in unique],
         row=row[order],
         columns={name: column[keep] for name, column in work.items()},

@@ -16,7 +16,7 @@ from flyloom.report.frame import framed
 from flyloom.report.on_path import on_path
 from flyloom.report.picture import Picture
 from flyloom.report.timeline import COLOURS, title
-from flyloom.report.timeline_data import DOING, Numbers, Shown, row_name, shown
+from flyloom.report.timeline_data import DOING, Numbers, TimelineContents, row_name, shown
 from flyloom.verbs.runs import costs_said
 
 STEPS = 1_000
@@ -99,7 +99,7 @@ def picture(found: Mapping[str, Any]) -> Picture:
     return Picture(lambda: timeline.spec(found), page=lambda: page(found))
 
 
-def data(found: Mapping[str, Any], what: Shown) -> dict[str, Any]:
+def data(found: Mapping[str, Any], what: TimelineContents) -> dict[str, Any]:
     """What the page's script draws."""
     traced = found["critical_path"]
     rows = {key: at for at, key in enumerate(what.rows)}

@@ -147,7 +147,7 @@ def search(
         method == "auto" and order <= AUTO_ORDER and sat.has_solver()
     )
     found = _anneal(order, degree, seed, restarts, steps, symmetry, time_limit, state, progress)
-    best = _Best(limits, found["diameter"], found["distance_sum"], found["edges"])
+    best = _BestGraph(limits, found["diameter"], found["distance_sum"], found["edges"])
     if use_sat and not found["interrupted"]:
         best.ask(order, degree, LIMIT_S if time_limit is None else time_limit, proof, progress)
     document = {
@@ -170,7 +170,7 @@ def search(
     return FoundGraph(document)
 
 
-class _Best:
+class _BestGraph:
     """The best graph so far and the best lower bounds so far, both with their reasons."""
 
     def __init__(self, limits: GraphBounds, diameter: int | None, distance_sum: int,

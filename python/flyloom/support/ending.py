@@ -150,7 +150,7 @@ def check() -> None:
         _raise()
 
 
-class _Block:
+class _SignalBlock:
     def __init__(self, mode: int, answers: bool = False) -> None:
         self.mode = mode
         self.answers = answers
@@ -173,14 +173,14 @@ class _Block:
             _raise()
 
 
-def in_order(answers: bool = False) -> _Block:
+def in_order(answers: bool = False) -> _SignalBlock:
     """A block in which a signal is an exception, and after which the process ends.
 
     ``answers``: the code around the block catches KeyboardInterrupt and goes on.
     """
-    return _Block(_IN_ORDER, answers)
+    return _SignalBlock(_IN_ORDER, answers)
 
 
-def undisturbed() -> _Block:
+def undisturbed() -> _SignalBlock:
     """A block at whose end a signal is obeyed, not before."""
-    return _Block(_LATER)
+    return _SignalBlock(_LATER)

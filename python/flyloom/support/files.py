@@ -91,7 +91,7 @@ def replace(
     withdrawn and comes back. Raises as `write_whole`.
     """
     with ending.undisturbed():
-        _Replacement(steps, folder).run(say or (lambda _what, _done, _total: None))
+        _FileReplacement(steps, folder).run(say or (lambda _what, _done, _total: None))
 
 
 def write_soon(path: Path, content: Content) -> None:
@@ -120,7 +120,7 @@ def sync_folder(folder: Path) -> None:
         raise fault(folder, folder, error) from None
 
 
-class _Replacement:
+class _FileReplacement:
     """Running steps: what is to be put back or removed when they cannot be finished."""
 
     def __init__(self, steps: Sequence[Step], folder: Path | None) -> None:

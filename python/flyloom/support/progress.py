@@ -33,16 +33,16 @@ def bars(lines: bool = False) -> Iterator[Progress | None]:
     With ``lines``, progress is also reported where there is no terminal: a line now and then.
     """
     if not moves(sys.stderr):
-        yield _Lines().tick if lines else None
+        yield _ProgressLines().tick if lines else None
         return
-    bar = _Bar()
+    bar = _ProgressBar()
     try:
         yield bar.tick
     finally:
         bar.close()
 
 
-class _Lines:
+class _ProgressLines:
     """Progress where there is no terminal: a line on standard error each minute."""
 
     def __init__(self) -> None:
@@ -58,7 +58,7 @@ class _Lines:
               file=sys.stderr, flush=True)
 
 
-class _Bar:
+class _ProgressBar:
     def __init__(self) -> None:
         self.bar: rich.progress.Progress | None = None
         self.task: rich.progress.TaskID | None = None

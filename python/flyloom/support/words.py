@@ -29,7 +29,7 @@ def clean(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-class Screen(io.TextIOWrapper):
+class SanitizedOutput(io.TextIOWrapper):
     """Standard output or error that shows only :func:`clean` text, whatever is printed."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -46,17 +46,17 @@ class Screen(io.TextIOWrapper):
 
 
 def guard_screen() -> None:
-    """Puts a :class:`Screen` in place of standard output and error."""
+    """Puts a :class:`SanitizedOutput` in place of standard output and error."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
-        if isinstance(stream, io.TextIOWrapper) and not isinstance(stream, Screen):
+        if isinstance(stream, io.TextIOWrapper) and not isinstance(stream, SanitizedOutput):
             stream.flush()
-            setattr(sys, name, Screen(stream))
+            setattr(sys, name, SanitizedOutput(stream))
 
 
 def unguarded(stream: TextIO) -> TextIO:
-    """The stream below a :class:`Screen`: for progress bars, which move the cursor."""
-    return stream.plain if isinstance(stream, Screen) else stream
+    """The stream below a :class:`SanitizedOutput`: for progress bars, which move the cursor."""
+    return stream.plain if isinstance(stream, SanitizedOutput) else stream
 
 
 def moves(stream: TextIO) -> bool:

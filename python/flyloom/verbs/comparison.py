@@ -132,7 +132,8 @@ def compare(
         near = _members_near(endpoints, radixes, families, planes, progress)
     if not given and not near and not families:
         raise RefusalError("compare: no network is given; name networks or families")
-    table = _Table(shop(catalog, gbps=gbps, include=include), samples, seed, ends, progress)
+    bought = shop(catalog, gbps=gbps, include=include)
+    table = _ComparisonTable(bought, samples, seed, ends, progress)
     rows = table.of_given(given)
     rows += table.of_members(near, len(radixes) > 1)
     if near and not rows:
@@ -154,7 +155,7 @@ def compare(
     })
 
 
-class _Table:
+class _ComparisonTable:
     """The rows of a comparison as they are measured, one network in memory at a time."""
 
     def __init__(

@@ -8,13 +8,13 @@ from flyloom._core import Routing, Topology
 from flyloom.plugins.found import part
 
 if TYPE_CHECKING:
-    from flyloom.plugins.parts import Part
+    from flyloom.plugins.parts import PluginPart
     from flyloom.support.progress import Progress
 
 
 def route_by_ours(
     topology: Topology, engine: str, options: dict[str, Any], layers: int, lmc: int | None,
-    progress: Progress | None, own: Part | None = None,
+    progress: Progress | None, own: PluginPart | None = None,
 ) -> Routing:
     """Tables of ``layers`` layers by one of our engines or by a user's, which is ``own`` or found
     by its name; ``application`` has the flows of

@@ -15,7 +15,7 @@ from flyloom.inputs.networks import Source, network
 from flyloom.inputs.tables import read_folder, read_tables
 from flyloom.plugins import found
 from flyloom.plugins.functions import returned, wrong
-from flyloom.plugins.parts import Part
+from flyloom.plugins.parts import PluginPart
 from flyloom.support.files import write_whole
 from flyloom.support.named import Export, ExportFormat
 from flyloom.support.refused import hint
@@ -109,7 +109,7 @@ def _written(
 
 
 def _by_plugin(
-    part: Part, source: Source | Routing, to: str, path: str | os.PathLike[str] | None,
+    part: PluginPart, source: Source | Routing, to: str, path: str | os.PathLike[str] | None,
     p: int | None, options: Mapping[str, Any],
 ) -> Export:
     """The text of a user's format."""

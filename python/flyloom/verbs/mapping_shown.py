@@ -20,7 +20,7 @@ Marks = list[tuple[int, int, float]]
 """Who, to whom, how much."""
 
 
-class MappingSide(TypedDict):
+class ShownMapping(TypedDict):
     """One mapping: its figures, bytes between endpoints, loads of channels by their switches."""
 
     figures: dict[str, Any]
@@ -28,19 +28,19 @@ class MappingSide(TypedDict):
     loads: Marks
 
 
-class MappingView(TypedDict):
+class MappingPageContents(TypedDict):
     """What a page shows: the network, the linear mapping and the one that was found."""
 
     topology: Topology
     groups: list[int]
-    linear: MappingSide
-    found: MappingSide
+    linear: ShownMapping
+    found: ShownMapping
 
 
 def shown(
     net: Tables, graph: Graph, found: Result, given: Mapping[str, Any], *,
     linear_on: Tables | None = None, progress: Progress | None = None,
-) -> MappingView:
+) -> MappingPageContents:
     """What ``map_processes`` or ``evaluate_mapping`` has found of the same parameters, and the
     linear mapping, as pictures take it. ``groups`` has the group of each endpoint's switch. The
     linear mapping's traffic takes the paths of ``linear_on``, where these are others."""
@@ -55,7 +55,7 @@ def shown(
     # the first rail of an endpoint counts, so that it comes last
     groups[table["endpoint"][::-1]] = topology.groups[table["switch"][::-1]]
 
-    def side(of: Result, by: Topology | Routing) -> MappingSide:
+    def side(of: Result, by: Topology | Routing) -> ShownMapping:
         places = of["mapping"]
         loads = _core.mapping_loads(by, traffic, places, progress)
         columns = (loads[name].tolist() for name in ("from", "to", "load"))

@@ -15,7 +15,14 @@ from flyloom._core import RefusalError, Workload, hosts_of
 from flyloom.inputs.placements import Placed, places
 from flyloom.inputs.tables import Tables, topology_of
 from flyloom.measuring import loggp, pairs
-from flyloom.measuring.program import Program, checked, need, numbers, sampler, samples_of
+from flyloom.measuring.program import (
+    MeasurementProgram,
+    checked,
+    need,
+    numbers,
+    sampler,
+    samples_of,
+)
 from flyloom.support import renamed
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
@@ -63,7 +70,8 @@ def measure_loggp(
     whole("seed", seed, 0, 2**64 - 1)
     met: list[dict[str, Any]] = []
     found = loggp.parameters(
-        sampler(Program(launcher), messages, repetitions, met, progress), most_bytes, messages, seed
+        sampler(MeasurementProgram(launcher), messages, repetitions, met, progress), most_bytes,
+        messages, seed,
     )
     _write({**met[0], "sizes": [row for run in met for row in run["sizes"]]}, keep)
     return _document(found, met[0], seed, path)
@@ -184,7 +192,7 @@ def measure_ebb(
     size_bytes = whole("size_bytes", size_bytes, 1, 1 << 28)
     repetitions = whole("repetitions", repetitions, 1, 100_000)
     whole("seed", seed, 0, 2**64 - 1)
-    program = Program(launcher)
+    program = MeasurementProgram(launcher)
     hosts = program.run("ebb", 1, 1, pairs="")["hosts"]
     made = pairs.rounds(hosts, samples, seed, same_host)
     if not any(made):

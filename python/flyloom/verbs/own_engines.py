@@ -15,13 +15,13 @@ from flyloom._core import (
     tables_of_hops,
     tables_of_paths,
 )
-from flyloom.plugins.parts import Part, located
+from flyloom.plugins.parts import PluginPart, located
 
 _Path = tuple[int, int | None, list[int]]
 """Layer, terminal (None: all of the last switch), switches."""
 
 
-def routed(part: Part, topology: Topology, given: Mapping[str, Any], layers: int) -> Routing:
+def routed(part: PluginPart, topology: Topology, given: Mapping[str, Any], layers: int) -> Routing:
     """Tables of ``layers`` layers by a user's engine with the options ``given``, on the ``lanes``
     among them, or on one.
 
@@ -49,11 +49,11 @@ def routed(part: Part, topology: Topology, given: Mapping[str, Any], layers: int
     return made.spread(lanes) if lanes else made
 
 
-def _place(part: Part) -> str:
+def _place(part: PluginPart) -> str:
     return f"{part.name}: {part.file}, line {part.line}"
 
 
-def _hops(part: Part, topology: Topology, found: numpy.ndarray, layers: int) -> Any:
+def _hops(part: PluginPart, topology: Topology, found: numpy.ndarray, layers: int) -> Any:
     """An array of next hops by layer; RefusalError where it has not the shape or type."""
     wanted = (layers, topology.switches, topology.terminals)
     whole = found[None] if found.ndim == 2 else found
@@ -72,7 +72,7 @@ def _listed(returned: Any, layers: int) -> list[Any]:
     return [list(one) if isinstance(one, Iterator) else one for one in by_layer]
 
 
-def _paths(part: Part, found: Sequence[Iterable[Any]], layers: int) -> list[_Path]:
+def _paths(part: PluginPart, found: Sequence[Iterable[Any]], layers: int) -> list[_Path]:
     """Paths as the core takes them; RefusalError where some are none."""
     paths: list[_Path] = []
     if len(found) != layers:

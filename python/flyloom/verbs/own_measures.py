@@ -12,7 +12,7 @@ from flyloom.inputs.measured import measured
 from flyloom.inputs.networks import network
 from flyloom.inputs.tables import Tables, tables
 from flyloom.plugins.found import part
-from flyloom.plugins.parts import Part, located
+from flyloom.plugins.parts import PluginPart, located
 
 if TYPE_CHECKING:
     from flyloom.support.progress import Progress
@@ -25,7 +25,7 @@ HOLDS: dict[str, tuple[type, ...]] = {
 
 def record_by(
     on: Tables, name: str, given: Mapping[str, Any], progress: Progress | None,
-    parts: Iterable[Part] = (),
+    parts: Iterable[PluginPart] = (),
 ) -> dict[str, Any]:
     """The record of the measure ``name`` with the parameters ``given``: a user's, among ``parts``
     or found by its name, or one of ours."""
@@ -35,7 +35,7 @@ def record_by(
     return measured(on, name, given, progress)
 
 
-def _measured(part: Part, on: Tables, given: Mapping[str, Any]) -> dict[str, Any]:
+def _measured(part: PluginPart, on: Tables, given: Mapping[str, Any]) -> dict[str, Any]:
     """The record of a user's measure with the parameters ``given``, of a network or its tables.
 
     RefusalError for parameters that cannot be, for what the function raises, and where it returns

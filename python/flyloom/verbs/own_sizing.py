@@ -9,19 +9,19 @@ from typing import Any
 from flyloom._core import RefusalError, nearest_members, plugin_parameters
 from flyloom.inputs.made import made
 from flyloom.plugins.found import load_named, part
-from flyloom.plugins.parts import KNOWN, Part
+from flyloom.plugins.parts import KNOWN, PluginPart
 
 FACTS = ("switches", "endpoints", "links", "radix", "network_radix", "planes", "histogram")
 """What is taken over from a member's structure."""
 
 
-def sized(name: str) -> Part | None:
+def sized(name: str) -> PluginPart | None:
     """The user's topology of that name, where it says which members it has."""
     found = part("topology", name)
     return found if found and found.more["members"] else None
 
 
-def chosen(families: Iterable[str]) -> tuple[list[str], list[Part]]:
+def chosen(families: Iterable[str]) -> tuple[list[str], list[PluginPart]]:
     """Families by name, parted into built-in ones (and what is none) and users'.
 
     Where none is named the users' are all that say which members they have. RefusalError where one
@@ -41,7 +41,8 @@ def chosen(families: Iterable[str]) -> tuple[list[str], list[Part]]:
 
 
 def nearest(
-    family: Part, endpoints: int | None, radix: int, concentration: str, oversubscription: float
+    family: PluginPart, endpoints: int | None, radix: int, concentration: str,
+    oversubscription: float,
 ) -> list[dict[str, Any]]:
     """The rows of sizing for one family: see :func:`flyloom.size`."""
     return nearest_members(
@@ -50,11 +51,11 @@ def nearest(
 
 
 @cache
-def _members(family: Part) -> list[dict[str, Any]]:
+def _members(family: PluginPart) -> list[dict[str, Any]]:
     return [_member(family, given) for given in family.more["members"]]
 
 
-def _member(family: Part, given: dict[str, Any]) -> dict[str, Any]:
+def _member(family: PluginPart, given: dict[str, Any]) -> dict[str, Any]:
     """A member as the core wants it. Where it does not say ``p``, and that is how many endpoints
     each switch carries, there may be more of them."""
     takes = {param["name"] for param in family.row["params"]}

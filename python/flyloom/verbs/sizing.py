@@ -50,7 +50,7 @@ FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("di
 
 
 @dataclass(frozen=True, kw_only=True)
-class Rule:
+class MemberRules:
     """The members of families that are asked for, beside the number of endpoints."""
 
     concentration: str = "ceil"
@@ -101,8 +101,8 @@ def size(
     without.
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
-    rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
-                planes=planes)
+    rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
+                       families=families, planes=planes)
     radixes = checked_radixes(radix)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include) if prices else None
@@ -196,8 +196,8 @@ def budget(
         raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
-    rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
-                planes=planes)
+    rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
+                       families=families, planes=planes)
     radixes = checked_radixes(radix)
     start = max(2, int(limit / 2000))
     first = _nearest([(start, ports) for ports in radixes], rule, progress)
@@ -281,8 +281,8 @@ def scale(
     ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`).
     """
     ports = checked_radixes(radixes)
-    rule = Rule(concentration=concentration, oversubscription=oversubscription, families=families,
-                planes=planes)
+    rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
+                       families=families, planes=planes)
     found = _nearest([(None, each) for each in ports], rule, progress)
     rows = [
         {"switch_ports": each, "family": row["family"], "kind": row["kind"],
@@ -314,12 +314,12 @@ def below(
     """For each of the wishes, endpoints (None: the most) and ports of a switch, the largest member
     of each kind of family with at most this number: dicts as in ``rows`` of :func:`size`, without
     those of the kinds ``skipped`` (family, kind)."""
-    return _nearest(wishes, Rule(families=families), progress, skipped)
+    return _nearest(wishes, MemberRules(families=families), progress, skipped)
 
 
 def _nearest(
     wishes: Sequence[tuple[int | None, int]],
-    rule: Rule,
+    rule: MemberRules,
     progress: Progress | None,
     skipped: Iterable[tuple[str, str]] | None = None,
 ) -> list[list[dict[str, Any]]]:

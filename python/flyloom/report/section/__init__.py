@@ -1,7 +1,7 @@
 """The sections of a report: a file here for each, with its template beside it, and nothing else.
 
 A file has its section in ``SECTION``; what it holds is said by
-:class:`flyloom.report.base.Section`.
+:class:`flyloom.report.base.PageSection`.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ import pkgutil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from flyloom.report.base import Section
+    from flyloom.report.base import PageSection
 
 
-def sections() -> list[Section]:
+def sections() -> list[PageSection]:
     """All sections, in the order in which they stand in the page."""
     names = sorted({module.name for module in pkgutil.iter_modules(__path__)})
     found = [importlib.import_module(f"{__name__}.{name}").SECTION for name in names]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
+from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionFields, expect
 from flyloom.report.charts import CONFIG, INK, MOST, NETWORK_COLOURS, SCHEMA
 from flyloom.report.figure import LOWER
 from flyloom.report.shape import Count, Simple, also
@@ -188,23 +188,23 @@ def cable_spec(networks: Sequence[Found]) -> dict[str, Any] | None:
     }
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """Cables and their length, for each endpoint."""
     for words, unit, key in (
         ("Cables an endpoint", "", "total"), ("Length of cable an endpoint", "m", "length_m"),
     ):
-        yield Figure(words, unit, LOWER, {
+        yield ComparedFigure(words, unit, LOWER, {
             network["label"]: [network["cables"][key] / network["structure"]["endpoints"]]
             for network in page.networks
             if network["cables"] and network["cables"][key] and network["structure"]["endpoints"]
         })
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="cables", title="Cables", place=20,
     doc="How many cables of each length and kind a network needs, and their price.",
     when="a network has cables",
     saved={("networks", "*", "plan"): CablePurchase}, border=border,
-    of_network=Facts(shape=NetworkCables, of=of_network),
+    of_network=SectionFields(shape=NetworkCables, of=of_network),
     view=view, figures={30: figures},
 )

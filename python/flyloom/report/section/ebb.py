@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
+from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionFields, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
 from flyloom.report.figure import HIGHER, best_proved
 from flyloom.report.shape import Count, also, fail
@@ -211,17 +211,17 @@ def tiles(page: PageData) -> list[dict[str, str]]:
     }]
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """The best of each network."""
     yield best_proved(page.routings, "Effective bisection bandwidth", "of the injection rate",
                       HIGHER, ebb_figure)
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="ebb", title="Bisection bandwidth", place=80,
     doc="Effective bisection bandwidth of each routing, over random patterns.",
     when="it was measured of a routing",
     saved={("records", "[]", "ebb"): SavedBandwidth}, border=border,
-    of_routing=Facts(shape=RoutingBandwidth, of=of_routing, check=check),
+    of_routing=SectionFields(shape=RoutingBandwidth, of=of_routing, check=check),
     view=view, tiles={30: tiles}, figures={50: figures},
 )

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, PageData, Section
+from flyloom.report.base import PageData, PageSection, SectionFields
 from flyloom.report.shape import Count, Simple, also
 
 
@@ -61,10 +61,10 @@ def tiles(page: PageData) -> list[dict[str, str]]:
              "big": f"{differing:,} differ" if differing else "identical", "small": small}]
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="fabric", title="Loaded and read back", place=100,
     doc="What OpenSM made of the tables of each routing, entry by entry.",
     when="tables were to be loaded into OpenSM",
     saved={("records", "[]", "deploy"): DeployResult},
-    of_routing=Facts(shape=RoutingDeployment, of=of_routing), view=view, tiles={40: tiles},
+    of_routing=SectionFields(shape=RoutingDeployment, of=of_routing), view=view, tiles={40: tiles},
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Facts, Found, PageData, Section, expect
+from flyloom.report.base import Found, PageData, PageSection, SectionFields, expect
 from flyloom.report.charts import CONFIG, INK, MOST, SCHEMA, network_colour, picked, routing_name
 from flyloom.report.shape import Count, also
 from flyloom.report.words import some
@@ -138,10 +138,10 @@ def load_spec(
     }
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="load", title="Load", place=70,
     doc="How evenly the routes of each routing are spread over the channels.",
     when="a routing has loads",
     saved={("records", "[]", "load"): SavedLoads}, border=border,
-    of_routing=Facts(shape=LoadDistribution, of=of_routing), view=view,
+    of_routing=SectionFields(shape=LoadDistribution, of=of_routing), view=view,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from flyloom.report.base import Entries, Figure, Found, PageData, Section, found_by
+from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionList, found_by
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import LOWER, best_choice
 from flyloom.report.shape import Count, also
@@ -147,7 +147,7 @@ def _panel(
     }
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """What the best method of each network gives, and its gain over processes in order."""
     groups: dict[tuple[str, int], list[Found]] = {}
     for run in page.data["mappings"]:
@@ -165,14 +165,14 @@ def figures(page: PageData) -> Iterator[Figure]:
                 name: [linear[name] / least] for name in linear
                 if (least := min(run[key] for run in known if run["network"] == name)) > 0
             }
-            yield Figure(f"{what}: {words} in order, over mapped", "times", "", gains)
+            yield ComparedFigure(f"{what}: {words} in order, over mapped", "times", "", gains)
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="mappings", title="Mappings", place=60,
     doc="How far messages go, and how long they take, by several methods of mapping.",
     when="`map` ran at several points",
     saved={("records", "[]", "measures", "map"): SavedMapping},
-    entries=Entries(key="mappings", shape=NetworkMapping, of=entries),
+    entries=SectionList(key="mappings", shape=NetworkMapping, of=entries),
     view=view, figures={100: figures},
 )

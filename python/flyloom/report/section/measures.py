@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import asked
-from flyloom.report.base import Entries, Figure, Found, PageData, Section, dotted
+from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionList, dotted
 from flyloom.report.figure import HIGHER, LOWER
 from flyloom.report.shape import Simple, also
 from flyloom.support.amounts import figure, heading
@@ -46,7 +46,7 @@ class MeasureRow(MeasureFigures):
     parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
 
 
-class Measure(MeasureDescription):
+class MeasureTable(MeasureDescription):
     """The table of a measure."""
 
     rows: Annotated[list[MeasureRow], "what was found at each point"]
@@ -123,17 +123,17 @@ CHOSEN = {
 """For measures with many columns, the columns that are compared, and their titles."""
 
 
-def prices(page: PageData) -> Iterator[Figure]:
+def prices(page: PageData) -> Iterator[ComparedFigure]:
     """The costs of the networks."""
     yield from _compared(m for m in page.data["measures"] if m["name"] == "cost")
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """The figures of all other measures."""
     yield from _compared(m for m in page.data["measures"] if m["name"] != "cost")
 
 
-def _compared(measures: Iterator[Found]) -> Iterator[Figure]:
+def _compared(measures: Iterator[Found]) -> Iterator[ComparedFigure]:
     """The columns of measures that know which direction is better."""
     for measure in measures:
         name = measure["name"]
@@ -147,18 +147,18 @@ def _compared(measures: Iterator[Found]) -> Iterator[Figure]:
             for same in asked.same(runs):
                 values = same.means(_cell_at(place))
                 what = said or f"{name}: {column['meaning']}".replace("_", " ")
-                yield Figure(", ".join([what, *same.words()]), column["unit"], column["better"],
-                             values)
+                yield ComparedFigure(", ".join([what, *same.words()]), column["unit"],
+                                     column["better"], values)
 
 
 def _cell_at(place: int) -> Callable[[Found], Any]:
     return lambda row: row["cells"][place]
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="measures", title="Measures", place=110,
     doc="A table for each measure, with a row for each point.",
     when="a measure was asked for",
-    saved={(): MeasureTables}, entries=Entries(key="measures", shape=Measure, of=entries),
+    saved={(): MeasureTables}, entries=SectionList(key="measures", shape=MeasureTable, of=entries),
     view=view, figures={20: prices, 110: figures},
 )

@@ -6,7 +6,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.report import axis
-from flyloom.report.base import Entries, Figure, Found, PageData, Run, Section, asked_of, found_by
+from flyloom.report.base import (
+    ComparedFigure,
+    Found,
+    PageData,
+    PageRun,
+    PageSection,
+    SectionList,
+    asked_of,
+    found_by,
+)
 from flyloom.report.comparison import chart, colour
 from flyloom.report.figure import along
 from flyloom.report.shape import Count, also
@@ -24,7 +33,7 @@ class MessageFigures(TypedDict):
     sent_bytes: Annotated[float, "what they held"]
 
 
-class MessageRun(Run, MessageFigures):
+class MessageRun(PageRun, MessageFigures):
     """A run of `sim.message` on the page."""
 
     costs: NotRequired[Annotated[str, "what messages cost, and where that is from"]]
@@ -112,17 +121,17 @@ def spec(made: Sequence[Found]) -> dict[str, Any] | None:
     })
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """The time to the last rank, along what varies."""
     runs = [{**run, "value": run["finish_ns"]} for run in page.data["messages"]]
     yield from along(runs, ("seed",), "us", "{workload}", 1e-3)
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="messages", title="Messages", place=50,
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
     saved={("records", "[]", "measures", "sim.message"): SavedMessageRun},
-    entries=Entries(key="messages", shape=MessageRun, of=entries),
+    entries=SectionList(key="messages", shape=MessageRun, of=entries),
     view=view, figures={90: figures},
 )

@@ -8,7 +8,16 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from flyloom import draw
 from flyloom.draw.floor import floor_data, racks_of
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Figure, Found, PageData, Section, Structure, cabled, expect
+from flyloom.report.base import (
+    ComparedFigure,
+    Found,
+    NetworkStructure,
+    PageData,
+    PageSection,
+    SectionFields,
+    cabled,
+    expect,
+)
 from flyloom.report.charts import MOST
 from flyloom.report.figure import LOWER
 from flyloom.report.shape import Count, Simple, also, fail, shape, unique, walk
@@ -122,7 +131,7 @@ class FloorPlan(TypedDict):
 
 
 @also(Any)
-class NetworkCounts(Structure):
+class NetworkCounts(NetworkStructure):
     """The counts of a network, as `flyloom structure` has them."""
 
 
@@ -325,30 +334,30 @@ def _built(network: Found) -> dict[str, str]:
             "small": ", ".join(small), "mood": "plain"}
 
 
-def sizes(page: PageData) -> Iterator[Figure]:
+def sizes(page: PageData) -> Iterator[ComparedFigure]:
     """Figures of endpoints and switches."""
     for key in ("endpoints", "switches"):
-        yield Figure(key.capitalize(), "", "", {
+        yield ComparedFigure(key.capitalize(), "", "", {
             network["label"]: [network["structure"][key]] for network in page.networks
         })
 
 
-def distances(page: PageData) -> Iterator[Figure]:
+def distances(page: PageData) -> Iterator[ComparedFigure]:
     """Figures of diameter and mean distance."""
     for said, key in (
         ("Diameter", "diameter"), ("Mean distance of switches with endpoints", "mean_distance"),
     ):
-        yield Figure(said, "hops", LOWER, {
+        yield ComparedFigure(said, "hops", LOWER, {
             network["label"]: [value] for network in page.networks
             if (value := network["structure"].get(key)) is not None
         })
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="networks", title="Networks", place=10,
     doc="Counts and distances of each network, its floor, racks and links.",
     when="",
     saved={("networks", "*"): SavedNetwork, (): NetworkFacts}, border=border,
-    of_network=Facts(shape=NetworkDrawings, of=of_network, check=check),
+    of_network=SectionFields(shape=NetworkDrawings, of=of_network, check=check),
     view=view, tiles={10: tiles}, figures={10: sizes, 40: distances},
 )

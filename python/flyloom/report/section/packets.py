@@ -8,13 +8,13 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from flyloom.report import axis, packet_maps, packets, simulated
 from flyloom.report.base import (
     ChannelEnds,
-    Entries,
-    Figure,
+    ComparedFigure,
     Found,
     PageData,
-    Run,
-    Section,
-    Spread,
+    PageRun,
+    PageSection,
+    SectionList,
+    SeedSpread,
     asked_of,
     check_links,
     dotted,
@@ -39,9 +39,9 @@ class PacketOverSeeds(TypedDict):
     """What runs of a point with different seeds say of its means."""
 
     seeds: Annotated[Count, "runs"]
-    accepted_load: NotRequired[Annotated[Spread, "of the accepted load"]]
-    mean_latency_ns: NotRequired[Annotated[Spread, "of the mean latency"]]
-    p99_latency_ns: NotRequired[Annotated[Spread, "of the latency that 99 % do not exceed"]]
+    accepted_load: NotRequired[Annotated[SeedSpread, "of the accepted load"]]
+    mean_latency_ns: NotRequired[Annotated[SeedSpread, "of the mean latency"]]
+    p99_latency_ns: NotRequired[Annotated[SeedSpread, "of the latency that 99 % do not exceed"]]
 
 
 @also(Any)
@@ -83,7 +83,7 @@ class PacketJob(TypedDict):
     bytes: Annotated[Count, "what its messages hold"]
 
 
-class PacketRun(Run):
+class PacketRun(PageRun):
     """A run of `sim.packet` at a point."""
 
     points: Annotated[
@@ -147,7 +147,7 @@ def view(page: PageData) -> dict[str, Any] | None:
     }
 
 
-def loads(page: PageData) -> Iterator[Figure]:
+def loads(page: PageData) -> Iterator[ComparedFigure]:
     """For each traffic, the latency at the lowest load that all have, and the most that arrives."""
     def most(run: Found) -> float:
         return max((p["accepted_gbps"] for p in run["curve"]["points"]
@@ -157,7 +157,7 @@ def loads(page: PageData) -> Iterator[Figure]:
     yield from of_load(curves, "Gbit/s", most, "most that arrives", ("ns", "mean_latency_ns"))
 
 
-def traces(page: PageData) -> Iterator[Figure]:
+def traces(page: PageData) -> Iterator[ComparedFigure]:
     """The longest time that a process of a trace communicates, along what varies."""
     runs = [
         {"network": run["network"], "label": run["label"], "value": job["max_comm_ns"],
@@ -168,10 +168,11 @@ def traces(page: PageData) -> Iterator[Figure]:
     yield from along(runs, ("seed",), "us", "{job}: slowest process", 1e-3)
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    entries=Entries(key="packets", shape=PacketRun, of=entries, measure="sim.packet", check=check),
+    entries=SectionList(key="packets", shape=PacketRun, of=entries, measure="sim.packet",
+                        check=check),
     view=view, figures={70: loads, 80: traces},
 )

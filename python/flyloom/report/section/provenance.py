@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom.report.base import Entries, PageData, Section, Stage
+from flyloom.report.base import PageData, PageSection, RunStage, SectionList
 
 
 def view(page: PageData) -> dict[str, Any]:
@@ -18,9 +18,9 @@ def entries(saved: Mapping[str, Any]) -> list[Any]:
     return list(saved["stages"])
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="provenance", title="Provenance", place=1000,
     doc="Version, seed, stages of the run and the file of the experiment.",
     when="",
-    entries=Entries(key="stages", shape=Stage, of=entries), view=view,
+    entries=SectionList(key="stages", shape=RunStage, of=entries), view=view,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
 from flyloom.draw.svg import plural
-from flyloom.report.base import Facts, Figure, Found, PageData, Section, expect
+from flyloom.report.base import ComparedFigure, Found, PageData, PageSection, SectionFields, expect
 from flyloom.report.figure import LOWER, best_proved
 from flyloom.report.shape import Count, also
 from flyloom.report.words import few
@@ -156,7 +156,7 @@ def tiles(page: PageData) -> list[dict[str, str]]:
              "big": f"{len(good)} of {plural(len(judged), 'routing')}"}]
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """Figures of the best verified routing of each network."""
     yield best_proved(page.routings, "Mean hops of a route", "hops", LOWER,
                       lambda routing: routing["mean_hops"])
@@ -164,11 +164,11 @@ def figures(page: PageData) -> Iterator[Figure]:
                       lambda routing: routing["lanes"])
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="routing", title="Routing and proof", place=90,
     doc="The tables of each routing, and what was proved of them.",
     when="a point has tables",
     saved={("records", "[]", "verify"): SavedRouting}, border=border,
-    of_routing=Facts(shape=RoutingProof, of=of_routing),
+    of_routing=SectionFields(shape=RoutingProof, of=of_routing),
     view=view, tiles={20: tiles}, figures={51: figures},
 )

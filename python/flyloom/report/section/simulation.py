@@ -8,13 +8,13 @@ from typing import Annotated, Any, NotRequired, TypedDict
 from flyloom.report import flit, simulated
 from flyloom.report.base import (
     ChannelEnds,
-    Entries,
-    Figure,
+    ComparedFigure,
     Found,
     PageData,
-    Run,
-    Section,
-    Spread,
+    PageRun,
+    PageSection,
+    SectionList,
+    SeedSpread,
     asked_of,
     check_links,
     found_by,
@@ -37,8 +37,8 @@ class FlitOverSeeds(TypedDict):
     """What runs of a point with different seeds say of its means."""
 
     seeds: Annotated[Count, "runs"]
-    accepted_load: NotRequired[Annotated[Spread, "of the accepted load"]]
-    mean_packet_latency_cycles: NotRequired[Annotated[Spread, "of the mean latency"]]
+    accepted_load: NotRequired[Annotated[SeedSpread, "of the accepted load"]]
+    mean_packet_latency_cycles: NotRequired[Annotated[SeedSpread, "of the mean latency"]]
 
 
 @also(Any)
@@ -63,7 +63,7 @@ class FlitPoint(TypedDict):
 
 
 @also(Any)
-class FlitRun(Run):
+class FlitRun(PageRun):
     """A run of `sim.flit` at a point."""
 
     points: Annotated[list[FlitPoint], "what was found at each load"]
@@ -103,7 +103,7 @@ def view(page: PageData) -> dict[str, Any] | None:
     }
 
 
-def figures(page: PageData) -> Iterator[Figure]:
+def figures(page: PageData) -> Iterator[ComparedFigure]:
     """For each traffic, the latency at the lowest load that all have, and where each saturates:
     with the best path selection, and with each one that several networks have."""
     curves = simulated.curves(page.data["simulations"], page.labels)
@@ -121,11 +121,11 @@ def figures(page: PageData) -> Iterator[Figure]:
                        ("cycles", "mean_packet_latency_cycles"))
 
 
-SECTION = Section(
+SECTION = PageSection(
     name="simulation", title="Simulation", place=30,
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
-    entries=Entries(
+    entries=SectionList(
         key="simulations", shape=FlitRun, of=entries, measure="sim.flit", check=check,
     ),
     view=view, figures={60: figures},
