@@ -31,7 +31,7 @@ NET = "slim_fly:q=5,p=4"
     (["sim", "flit"], "TABLES|NET: sim flit needs it", "network"),
     (["--vresion"], "--vresion: flyloom has no such option", "did you mean --version?"),
     (["compare", "fat_tree"], "fat_tree: without parameters", "--endpoints"),
-    (["verify", "."], ".: no folder of tables: network.json is not there", "flyloom route"),
+    (["verify", "."], "network.json: it is not there, so that . is no folder of tables", "flyloom route"),
     (["workload", "best", "allreduce", "ranks=8", "byte=4"], "byte=4: ", "bytes=N"),
     (["workload", "best", "allreduce", "--ranks", "64", "bytes=4"],
      "--ranks: workload best has no such option", "write ranks=..., a word of its own"),
