@@ -177,7 +177,7 @@ def test_bad_guid_files(plan, tmp_path, text, words):
 
 
 @pytest.mark.parametrize("words", [
-    ["--identify", "face"], ["--every", "0"], ["--every", "nan"], ["-o", "state.pdf"],
+    ["--identify", "face"], ["--every", "0"], ["--every", "nan"], ["-o", "state.gif"],
     ["--guids", "absent.csv"], ["--watch", "--identify", "face"],
     ["--step", "4"], ["--step", "-1"],
     ["--ignore-ports", "--identify", "structure"], ["--watch", "--step", "9"],

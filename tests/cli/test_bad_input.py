@@ -112,7 +112,7 @@ TABLE = [
     (["ebb", "slim_fly:q=3", "--seed", "-1"], "seed: -1"),
     (["ebb", "slim_fly:q=3", "--seed", str(2**64)], "seed: 1844"),
     (["ebb", "slim_fly:q=3,p=0"], "two endpoints"), (["ebb", "parts.edges", "-p", "1"], "disconn"),
-    (["verify", "folder"], "folder: no folder of tables: network.json is not there"),
+    (["verify", "folder"], "folder/network.json: it is not there, so that folder is no folder"),
     (["verify", "slim_fly:q=3", "--hop-limit", "-1"], "hop-limit: -1"),
     (["verify", "slim_fly:q=3", "--path-records", "empty.txt"], "--found"),
     (["verify", "empty.txt", "--found", "cycle.edges", "--sl2vl", "empty.txt"], "--path-records"),

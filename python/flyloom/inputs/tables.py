@@ -35,8 +35,8 @@ def read_folder(folder: Path) -> tuple[Topology, Routing]:
     names = ("network.json", "routing.json", "tables.txt")
     network, about, tables = (folder / name for name in names)
     if absent := [name for name in names if not (folder / name).exists()]:
-        raise RefusalError(f"{folder}: no folder of tables: {absent[0]} is not there; "
-                           "flyloom route NET -o FOLDER writes one")
+        raise RefusalError(f"{folder / absent[0]}: it is not there, so that {folder} is no folder"
+                           " of tables; flyloom route NET -o FOLDER writes one")
     with of_one_writing(folder, names):
         cabling, text = read_text(network), read_text(about)
         # byte for byte, as OpenSM's plug-in reads it: any byte may stand in a comment
