@@ -16,8 +16,8 @@ pub enum PatternMetric {
     Bandwidth,
     /// Largest congestion of a run; its histogram counts all messages.
     Congestion,
-    /// Sum of the largest congestions of the pattern's levels, which are sent one after another, each
-    /// when the one before has arrived.
+    /// Sum of the largest congestions of the pattern's levels, which are sent one after another,
+    /// each when the one before has arrived.
     Time,
     /// Latest arrival along chains of messages that wait for one another.
     Delay,
