@@ -35,6 +35,7 @@ from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
 from flyloom.support.refused import in_front
 from flyloom.support.results import Result
+from flyloom.support.words import selection_name
 
 if TYPE_CHECKING:
     import pyarrow
@@ -301,7 +302,7 @@ class _ExperimentRun:
 
     def _apart(self, number: int) -> str:
         """The words that tell a point from the others, to stand behind a message about it."""
-        words = self.swept[number] or in_words(self.points[number], self.differ)
+        words = in_short(self.points[number], self.differ)
         return f" ({words})" if words else ""
 
     def _refuse(self, number: int, error: RefusalError) -> None:
@@ -527,6 +528,25 @@ def in_words(point: Mapping[str, Any], differ: Sequence[str]) -> str:
     for name, value in values(point, differ).items():
         if value is not None and name.partition(".")[0] != "topology":
             words.append(f"{name} {value if isinstance(value, str) else json.dumps(value)}")
+    return ", ".join(words)
+
+
+def in_short(point: Mapping[str, Any], differ: Sequence[str]) -> str:
+    """As :func:`in_words` for lines of progress: the point's label in place of its network's
+    parameters, and values without the names of their tables."""
+    on_network = any(key.partition(".")[0] == "topology" for key in differ)
+    words = [str(point["label"])] if point.get("label") else [_named(point)] if on_network else []
+    for name, value in values(point, differ).items():
+        table, _, key = name.rpartition(".")
+        if value is None or name.partition(".")[0] in ("topology", "label"):
+            continue
+        if key == "selection" and "routing" not in point:
+            continue  # without tables a point is called by its selection
+        text = value if isinstance(value, str) else json.dumps(value)
+        if key == "selection":
+            text = selection_name(value)
+        plain = key in ("traffic", "selection", "workload")
+        words.append(text if plain else f"{key if table.startswith('sim.') else name} {text}")
     return ", ".join(words)
 
 
