@@ -30,14 +30,14 @@ class Selection(Mapping[str, Any]):
         ``"source"``: at the switch of the source. ``"progressive"``: again behind the first hop.
         ``"every"``: at the source, and at every further switch between the ports that lead on.
     name
-        What tables and charts call it: letters, digits, ``-`` and ``_``.
+        What tables and charts call it: letters, digits, ``-`` and ``_``; its text where it is empty.
     """
 
     score: str
     detours: int = 4
     minimal: int = 1
     decide: str = "source"
-    name: str | None = None
+    name: str = ""
 
     def __getitem__(self, key: str) -> Any:
         if key not in tuple(self):
@@ -45,7 +45,7 @@ class Selection(Mapping[str, Any]):
         return getattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
-        return (field.name for field in fields(self) if getattr(self, field.name) is not None)
+        return (field.name for field in fields(self) if field.name != "name" or self.name)
 
     def __len__(self) -> int:
         return len(list(iter(self)))
