@@ -30,7 +30,7 @@ class Selection(Mapping[str, Any]):
         ``"source"``: at the switch of the source. ``"progressive"``: again behind the first hop.
         ``"every"``: at the source, and at every further switch between the ports that lead on.
     name
-        What tables and charts call it: letters, digits, ``-`` and ``_``; its text where it is empty.
+        What tables and charts call it: letters, digits, ``-`` and ``_``. Empty: its text.
     """
 
     score: str
