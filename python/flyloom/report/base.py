@@ -8,7 +8,7 @@ Units: lengths in metres, costs in US dollars, times in seconds where a name doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
@@ -159,6 +159,8 @@ class ComparedFigure:
     """Positions on the axis of the values, where a network has several."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Remarks beside a network's value."""
+    at_least: Collection[str] = ()
+    """The networks whose true values may be larger than what was found."""
 
 
 def _nothing(*_args: object) -> None:

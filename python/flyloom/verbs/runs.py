@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flyloom.support.words import selection_name
+
 VARIED = ("traffic", "workload", "selection")
 """What runs of one call differ in."""
 
@@ -14,6 +16,8 @@ def said(run: Mapping[str, Any], name: str) -> str:
     value = run.get(name)
     if value is None and name == "selection":
         value = (run.get("parameters") or {}).get(name)
+    if value is not None and name == "selection":
+        return selection_name(value)
     return "" if value is None else str(value)
 
 
