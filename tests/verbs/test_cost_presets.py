@@ -94,6 +94,10 @@ def test_outputs_name_the_preset_its_source_and_what_was_given():
     assert re.search(r"^costs +ndr but for o, S \(L=711.73, o=100, ", given.stdout, re.MULTILINE)
     net = flyloom(*words, "slim_fly:q=3,p=2", "--selection", "one,spread")
     assert "costs: hdr (o=244.135, g=264.97, O=0, S=65535; L and G are the network's)" in net.stdout
+    other = flyloom(*words, "slim_fly:q=3,p=2", "--costs", "ndr").stdout
+    # the rate of InfiniBand NDR is 400 Gbit/s
+    assert "L and G are the network's, not those of ndr (for its rate --set link.rate_gbps=400)" \
+        in other
     best = flyloom("workload", "best", "barrier", "ranks=4", "--costs", "slingshot")
     assert "costs: slingshot (L=3700, o=200, g=5, " in best.stdout
     found = document(*words, "--costs", "edr", "--g", 3)
