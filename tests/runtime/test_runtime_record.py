@@ -225,6 +225,17 @@ def test_one_request_for_all(release, tmp_path):
     same(pattern(release, tmp_path / "a", "gather", 4, 1, 100), derived)
 
 
+def test_puts_overlap_as_isends_do(release, tmp_path):
+    """Where a send takes 1 ms and all else next to nothing: two barriers, then both puts and the
+    question of the flush at once, its answer, and two barriers: 6 ms. If each put awaited the end
+    of the one before, it were 8."""
+    goal = tmp_path / "of.goal"
+    goal.write_text(pattern(release, tmp_path / "a", "gather", 2))
+    found = document("sim", "packet", "ring:n=3,p=1", "--workload", goal,
+                     "--set", "mpi.send_ns=1000000", "mpi.send_ns_per_byte=0")
+    assert found["jobs"][0]["max_comm_ns"] == pytest.approx(6e6, rel=1e-3)
+
+
 def test_reads_and_atomics(release, tmp_path):
     """A question, and an answer from the other's interface."""
     derived = Ranks(3)

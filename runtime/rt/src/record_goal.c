@@ -2,11 +2,11 @@
  * processor 1 has what others do to its memory, which costs the program no time.
  *
  * A notified put is a send, and its arrival a receive on processor 1. What follows a put or an ask
- * requires that it began (irequires), not that it has left, as with MPI_Isend. Where a request completes
- * there is a calculation of 0 ns that requires the arrivals which the request took, and those that
- * their origins sent before. An ask is a send and a receive, with an answer on the other's
- * processor 1. A collective starts at the program's operation of that time, and the program
- * requires its end where it waits for it.
+ * requires that it began (irequires), not that it has left, as with MPI_Isend. Where a request
+ * completes there is a calculation of 0 ns that requires the arrivals which the request took, and
+ * those that their origins sent before. An ask is a send and a receive, with an answer on the
+ * other's processor 1. A collective starts at the program's operation of that time, and the
+ * program requires its end where it waits for it.
  */
 #include <errno.h>
 #include <stdio.h>

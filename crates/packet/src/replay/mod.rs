@@ -205,7 +205,7 @@ impl Default for MpiCosts {
 }
 
 impl MpiCosts {
-    /// The costs of a preset of LogGOPS. A message takes the overheads of both its ends on its way,
+    /// The costs of a preset of LogGOPS. A message takes the overheads of both its ends,
     /// as under LogGOPS; here the receiver's is before the network.
     fn of(preset: &str) -> Result<Self, Refusal> {
         let costs = message::preset(preset)?.parameters;
