@@ -58,9 +58,9 @@ def record(
 ) -> None:
     """Runs an MPI program as it is, and records who sends how much to whom, or its schedule.
 
-    The program's exit code is passed on; 3 where it is 0 and nothing was recorded. Collectives count
-    as the messages of one algorithm each (docs/mapping.md). The recorder is built by the mpicc of
-    the MPI that starts the program.
+    The program's exit code is passed on; 3 where it is 0 and nothing was recorded. Collectives
+    count as the messages of one algorithm each (docs/mapping.md). The recorder is built by the
+    mpicc of the MPI that starts the program.
     """
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import written_as
