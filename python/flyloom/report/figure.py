@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from flyloom.report import asked
-from flyloom.report.base import ComparedFigure
+from flyloom.report.base import ComparedFigure, PageData
 
 LOWER, HIGHER = "lower", "higher"
 
@@ -111,6 +111,12 @@ def along(
             said = axis.rsplit(".", 1)[-1].replace("_", " ")
             named += f", {said} {number(places[0])} to {number(places[-1])}"
         yield ComparedFigure(named, unit, LOWER, values, places)
+
+
+def of_level(page: PageData, what: str, level: str) -> str:
+    """The words of a figure, with its level where several levels ran workloads."""
+    ran = [page.data["messages"], [run for run in page.data["packets"] if run["jobs"]]]
+    return f"{what} ({level} level)" if all(ran) else what
 
 
 def best_proved(
