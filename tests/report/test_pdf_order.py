@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from flyloom.report.pdf_order import in_order
 
 OBJECTS = {

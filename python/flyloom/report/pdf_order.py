@@ -1,4 +1,4 @@
-"""A PDF with its objects in one order: what draws charts writes fonts in another order each time."""
+"""PDFs with objects in one order: what draws charts writes fonts in another order each time."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def congestion(
         What endpoints send to one another, in place of a pattern: all of it at once and as it is
         said, so that one run is all. See docs/measures.md#own-traffic.
     placement
-        Which endpoint each rank is on: ``random``, ``linear`` (as the network has them) or names or numbers of endpoints by rank;
-        those that are not named come after them in random order.
+        Which endpoint each rank is on: ``random``, ``linear`` (as the network has them) or names or
+        numbers of endpoints by rank; those that are not named come after them in random order.
     """
     text = str(pattern)
     if text in ("two_jobs", "ptrnvsptrn"):

@@ -320,14 +320,14 @@ def over_network(
 
 
 SEVERAL_NETWORKS = (
-    "network: one a call; several, each with its label, in an experiment: flyloom run FILE.toml with"
-    " a [[point]] or an entry of [[sweep.zip]] for each (docs/experiments.md)"
+    "network: one a call; several, each with its label, in an experiment: flyloom run FILE.toml"
+    " with a [[point]] or an entry of [[sweep.zip]] for each (docs/experiments.md)"
 )
 """The refusal of several networks."""
 
 NO_WORKLOAD = (
-    "workload: what processes do; a name (flyloom workload list) with its parameters, a file of one,"
-    " or a trace"
+    "workload: what processes do; a name (flyloom workload list) with its parameters, a file of"
+    " one, or a trace"
 )
 """The refusal of a run of messages without a workload."""
 
