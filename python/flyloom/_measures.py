@@ -1498,7 +1498,7 @@ def edge_load(
     return EdgeLoad(measured(on, "edge_load", {}, progress))
 
 
-@renamed.keywords("congestion", runs="samples")
+@renamed.keywords("congestion", runs="samples", order="placement")
 def congestion(
     on: Tables,
     *,
@@ -1508,7 +1508,7 @@ def congestion(
     seed: int = 0,
     endpoints: int | None = None,
     first_job: int | None = None,
-    order: str | Iterable[int | str] = "random",
+    placement: str | Iterable[int | str] = "random",
     levels: int | str = "each",
     endpoint_cables: bool = True,
     metric: str = "bandwidth",
@@ -1532,12 +1532,13 @@ def congestion(
     seed : int, optional
         Seed of the random draws; run i depends on it and on i alone.
     endpoints : int | None, optional
-        How many endpoints take part; by default all, or as many as the order has.
+        How many endpoints take part; by default all, or as many as the placement names.
     first_job : int | None, optional
         Number of endpoints of the first of two jobs; by default half of them.
-    order : str | Iterable[int | str], optional
-        ``random``, ``linear`` (in the order of the network), or names or numbers of endpoints
-        by rank; endpoints that are not named come after them in random order.
+    placement : str | Iterable[int | str], optional
+        Which endpoint each rank is on: ``random``, ``linear`` (in the order of the network), or
+        names or numbers of endpoints by rank; endpoints that are not named come after them in
+        random order.
     levels : int | str, optional
         ``each`` (one after the other), ``all`` (at once), or the number of one, from 0.
     endpoint_cables : bool, optional
@@ -1565,7 +1566,7 @@ def congestion(
         "seed": seed,
         "endpoints": endpoints,
         "first_job": first_job,
-        "order": order,
+        "placement": placement,
         "levels": levels,
         "endpoint_cables": endpoint_cables,
         "metric": metric,

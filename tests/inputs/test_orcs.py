@@ -59,7 +59,7 @@ def against_the_text(path: Path) -> None:
         ("gather", [(h, hosts[0]) for h in hosts[1:]]),
         ("bisect", list(zip(hosts[:n // 2], hosts[n // 2:], strict=False))),
     ]:
-        found = fl.congestion(routing, pattern, samples=1, order="linear")
+        found = fl.congestion(routing, pattern, samples=1, placement="linear")
         assert found.congestion_histogram == [
             list(x) for x in sorted(congestions(edges, pairs).items())]
     assert fl.verify(routing).complete.holds
@@ -106,10 +106,10 @@ def test_congestion_on_the_command_line(tmp_path):
     path, order = tmp_path / "net.dot", tmp_path / "order"
     flyloom("route", "slim_fly:q=3,p=2", "-e", "sssp", "-o", str(path))
     order.write_text("# by rank\nhost-0003\n\n7\nhost-0001\n")
-    run = flyloom("congestion", str(path), "--pattern", "gather", "--ranks", str(order),
+    run = flyloom("congestion", str(path), "--pattern", "gather", "--placement", str(order),
                   "--samples", "4", "--json")
     found = json.loads(run.stdout)
-    wanted = fl.congestion(fl.read_tables(path), "gather", samples=4, order=[3, 7, 1])
+    wanted = fl.congestion(fl.read_tables(path), "gather", samples=4, placement=[3, 7, 1])
     assert {key: found[key] for key in wanted} == wanted.to_dict()
     starts = {".svg": b"<svg", ".png": b"\x89PNG", ".html": b"<!DOCTYPE html>"}
     for metric, suffix in [("bandwidth", ".png"), ("congestion", ".svg"), ("channels", ".html")]:
@@ -119,10 +119,10 @@ def test_congestion_on_the_command_line(tmp_path):
         assert run.returncode == 0, run.stderr
         assert picture.read_bytes().startswith(starts[suffix])
     for words, message in [
-        (["--ranks", "nowhere"], "--ranks: there is no 'nowhere'"),
+        (["--placement", "nowhere"], "--placement: there is no 'nowhere'"),
         (["-o", "x.gif"], ".svg, .png, .pdf, .html"),
         (["--levels", "-1"], "levels: there is no '-1'"),
-        (["--pattern-argument", "3"], "pattern_argument: '3' for bisect; bisect takes none"),
+        (["--pattern-argument", "3"], "pattern: '3' for bisect; bisect takes none"),
     ]:
         run = flyloom("congestion", "slim_fly:q=3,p=2", *words)
         assert run.returncode == 2 and message in run.stderr

@@ -298,7 +298,7 @@ def test_every_figure_is_that_of_every_message_sent_here(name, pattern):
     for order in ("random", "linear", [5, 2, 7, 1, 0, 3]):
         used = [None, len(oracle.terminals) - 1][place % 2]
         found = fl.congestion(
-            routing, pattern, samples=4, seed=place, order=order, endpoints=used, levels=levels,
+            routing, pattern, samples=4, seed=place, placement=order, endpoints=used, levels=levels,
             endpoint_cables=cables, metric=METRICS[place % 5],
         )
         if used is None and isinstance(order, list):
@@ -349,16 +349,16 @@ def test_closed_forms():
         return fl.congestion(fl.route(source, engine), pattern, samples=3, **more)
 
     # neighbours on a ring are one hop apart: every channel of a direction carries one message
-    ring = run("torus:shape=9", "dor", "ring", order="linear")
+    ring = run("torus:shape=9", "dor", "ring", placement="linear")
     assert (ring.max_congestion, ring.mean_share) == (1, 1)
     # a shift by k on a ring of n > 2 k: every channel forward carries k
     for k in (2, 3, 4):
-        shifted = run("torus:shape=9", "dor", f"shift:{k}", order="linear", metric="channels")
+        shifted = run("torus:shape=9", "dor", f"shift:{k}", placement="linear", metric="channels")
         assert sorted(set(shifted.series[:18])) == [0, k] and shifted.max_congestion == k
     # a grid on itself: one message a channel of the network, four on the cable of an endpoint
-    torus = run("torus:shape=4x4", "dor", "stencil:4x4", order="linear", metric="channels")
+    torus = run("torus:shape=4x4", "dor", "stencil:4x4", placement="linear", metric="channels")
     assert torus.series == [1.0] * 64 + [4.0] * 32
-    assert run("torus:shape=4x4", "dor", "stencil:4x4", order="linear",
+    assert run("torus:shape=4x4", "dor", "stencil:4x4", placement="linear",
                endpoint_cables=False).max_congestion == 1
     # all but one send to one: its cable carries n - 1
     for source in ("slim_fly:q=5,p=2", "fat_tree:leaves=4,spines=4,p=4"):
@@ -375,7 +375,7 @@ def test_closed_forms():
         assert run("fat_tree:leaves=1,spines=1,p=12", "sssp", pattern).max_congestion == 1
     # shifts on a fat tree of full bisection, destination modulo spines: nobody waits
     for k in range(1, 16):
-        found = run("fat_tree:leaves=4,spines=4,p=4", "ftree", f"shift:{k}", order="linear")
+        found = run("fat_tree:leaves=4,spines=4,p=4", "ftree", f"shift:{k}", placement="linear")
         assert found.max_congestion == 1, k
     # times: a level each of congestion 1
     tree = run("fat_tree:leaves=1,spines=1,p=16", "sssp", "binomial", metric="time")
@@ -399,10 +399,10 @@ def test_given_orders_go_by_name_and_number():
     topology = fl.slim_fly(q=3, p=1)
     routing = fl.route(topology, "sssp")
     names = [e["name"] for e in json.loads(topology.to_text("json"))["endpoints"]]
-    by_name = fl.congestion(routing, "gather", samples=3, order=[names[4], names[2], names[9]])
-    by_number = fl.congestion(routing, "gather", samples=3, order=[4, 2, 9])
+    by_name = fl.congestion(routing, "gather", samples=3, placement=[names[4], names[2], names[9]])
+    by_number = fl.congestion(routing, "gather", samples=3, placement=[4, 2, 9])
     assert by_name == by_number and by_name.endpoints == 3
-    more = fl.congestion(routing, "gather", samples=3, order=[4, 2], endpoints=6)
+    more = fl.congestion(routing, "gather", samples=3, placement=[4, 2], endpoints=6)
     assert more.endpoints == 6 and more.max_congestion == 5
 
 
@@ -434,8 +434,8 @@ def test_longer_runs_repeat_shorter_ones():
 @pytest.mark.parametrize(("more", "message"), [
     ({"pattern": "circle"}, "pattern: there is no 'circle'; all_to_all, "),
     ({"pattern": "null"}, "pattern: null sends nothing"),
-    ({"pattern": "gather:1"}, "pattern_argument: '1' for gather; gather takes none"),
-    ({"pattern": "shift:18"}, "pattern_argument: '18' for shift; by: 1 to 17"),
+    ({"pattern": "gather:1"}, "pattern: '1' for gather; gather takes none"),
+    ({"pattern": "shift:18"}, "pattern: '18' for shift; by: 1 to 17"),
     ({"pattern": "shift", "argument": 2**32 - 1}, "by: 1 to 17"),
     ({"pattern": "tree:1"}, "arity: 2 to 18"),
     ({"pattern": "neighbours"},
@@ -455,11 +455,12 @@ def test_longer_runs_repeat_shorter_ones():
     ({"first_job": 4}, "first_job: 'bisect' is one job"),
     ({"pattern": "ring::ring", "first_job": 17}, "first_job: 17 of 18 .*; 2 to 16"),
     ({"pattern": "ring::ring", "endpoints": 3}, "endpoints: .* two jobs need at least 4"),
-    ({"pattern": "two_jobs"}, "pattern_argument: two jobs; such as"),
-    ({"order": "sorted"}, "order: there is no 'sorted'; random, linear"),
-    ({"order": ["nobody"]}, "order: 'nobody' is no working endpoint; names, or numbers 0 to 17"),
-    ({"order": [3, 3]}, "order: '3' is there twice"),
-    ({"order": []}, "order: no endpoints"),
+    ({"pattern": "two_jobs"}, "argument: two jobs; such as"),
+    ({"placement": "sorted"}, "placement: there is no 'sorted'; random, linear"),
+    ({"placement": ["nobody"]},
+     "placement: 'nobody' is no working endpoint; names, or numbers 0 to 17"),
+    ({"placement": [3, 3]}, "placement: '3' is there twice"),
+    ({"placement": []}, "placement: no endpoints"),
     ({"levels": "some"}, "levels: there is no 'some'; each, all"),
     ({"levels": 1}, "level: there is no level 1; 0 to 0"),
     ({"metric": "speed"}, "metric: there is no 'speed'; bandwidth, congestion, time"),

@@ -232,7 +232,7 @@ def test_more_that_is_refused(goal, tmp_path):
         fl.simulate(NET, "message", workload=goal, load=0.5)
     with pytest.raises(RefusalError, match="workload"):
         fl.simulate(NET, load=0.5, workload=str(goal))
-    with pytest.raises(RefusalError, match="there is no 'slim_fly'"):
+    with pytest.raises(RefusalError, match="workload: what processes do"):
         fl.simulate(NET, "message", workloads=str(goal))
 
 

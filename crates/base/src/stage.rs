@@ -193,8 +193,7 @@ pub fn parameters<S: ExperimentStage>(given: &Map<String, Value>) -> Result<S, R
         };
         let in_a_table = crate::taken::in_a_table::<S>(&why);
         let near = if in_a_table.is_empty() { near } else { in_a_table };
-        let help = near + &crate::taken::taken::<S>(S::NAME, &field);
-        Refusal::new(field, why, help)
+        crate::taken::refused::<S>(S::NAME, field, why, &near)
     })?;
     found.check()?;
     Ok(found)

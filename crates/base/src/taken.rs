@@ -1,6 +1,7 @@
 //! Describes what a table of parameters accepts, by its schema: its keys, or the value of one of
 //! them.
 
+use crate::Refusal;
 use schemars::JsonSchema;
 use serde_json::Value;
 
@@ -31,6 +32,29 @@ fn inner<'a>(root: &'a Value, table: &'a Value, key: &str) -> Option<&'a Value> 
     let places = either.iter().filter_map(|one| one["$ref"].as_str()?.strip_prefix('#'));
     let mut tables = places.filter_map(|place| root.pointer(place));
     tables.find(|table| table["properties"].is_object())
+}
+
+/// The refusal of the table `name`, which is read as a `T`, because of its key `field`, or, where
+/// that is none of its keys, because of a key that it does not have. `why` is what the reader said,
+/// and `near` a hint that precedes the help.
+///
+/// A value that is none of a key's is answered with what the key takes; a reader that names the
+/// valid values itself has said all.
+pub fn refused<T: JsonSchema>(name: &str, field: String, why: String, near: &str) -> Refusal {
+    let root = schemars::schema_for!(T).to_value();
+    let help = taken_by(&root, name, &field);
+    let Some((help, _)) = help.rsplit_once(" (") else {
+        return Refusal::new(field, why, format!("{near}{help}"));
+    };
+    if why.contains("; ") || (why.starts_with("there is no ") && why.contains(", only ")) {
+        return Refusal::new(field, why, "");
+    }
+    // the bounds of the key stand in its help; the reader knows those of its type alone
+    let why = match why.split_once(", expected ") {
+        Some((first, _)) if first.starts_with("invalid ") => first.to_owned(),
+        _ => why,
+    };
+    Refusal::new(field, why, help)
 }
 
 fn listed(schema: &Value, table: &Value, name: &str, field: &str) -> String {
@@ -96,7 +120,8 @@ fn held(root: &Value, schema: &Value) -> String {
 /// The range of a number, ` from A to B`, as far as the schema says it.
 fn bounds(schema: &Value) -> String {
     let bound = |key: &str| schema[key].as_f64().map(|bound| bound.to_string());
-    match (bound("minimum"), bound("maximum")) {
+    let of_type = || (schema["format"] == "uint64").then(|| u64::MAX.to_string());
+    match (bound("minimum"), bound("maximum").or_else(of_type)) {
         (Some(least), Some(most)) => format!(" from {least} to {most}"),
         (Some(least), None) => format!(" from {least}"),
         (None, Some(most)) => format!(" up to {most}"),
@@ -161,5 +186,34 @@ mod tests {
         for nowhere in ["other.ends", "plain.ends", "some.ends.more"] {
             assert_eq!(taken::<OuterParameters>("it", nowhere), "it takes some, perhaps, plain");
         }
+    }
+    #[test]
+    fn a_refusal_ends_after_what_the_key_takes() {
+        let said = |field: &str, why: &str| {
+            refused::<OuterParameters>("it", field.to_owned(), why.to_owned(), "near? ").to_string()
+        };
+        let below = "invalid value: integer `300`, expected a whole number below 256";
+        assert_eq!(
+            said("some.lanes", below),
+            "some.lanes: invalid value: integer `300`; a whole number from 1 to 15"
+        );
+        let whole = "there is no 'x', only links, switches";
+        assert_eq!(said("some.word", whole), format!("some.word: {whole}"));
+        assert_eq!(said("plain", "'x' is none; 1 or 2"), "plain: 'x' is none; 1 or 2");
+        assert_eq!(said("", "unknown"), "unknown; near? it takes some, perhaps, plain");
+        let nowhere = said("some.lane", "unknown");
+        assert_eq!(nowhere, "some.lane: unknown; near? it.some takes lanes, ends, word");
+    }
+
+    #[test]
+    fn the_largest_number_of_its_type_is_a_bound_of_a_seed() {
+        #[derive(JsonSchema)]
+        #[allow(dead_code)]
+        struct Drawn {
+            seed: u64,
+        }
+        let most = u64::MAX;
+        let said = taken::<Drawn>("it", "seed");
+        assert_eq!(said, format!("a whole number from 0 to {most} (it takes seed)"));
     }
 }

@@ -41,8 +41,10 @@ pub enum PriorityRule {
 #[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
 pub struct RouterDesign {
     /// Virtual channels of every port.
+    #[schemars(range(min = 1, max = 32))]
     pub virtual_channels: u8,
     /// Buffer of each virtual channel, flits.
+    #[schemars(range(min = 1, max = 8192))]
     pub buffer_flits: u32,
     /// Allocator of virtual channels.
     pub vc_allocator: Allocator,
@@ -57,16 +59,22 @@ pub struct RouterDesign {
     /// Crossbar inputs of each port; its virtual channels share them in turn.
     pub input_speedup: u8,
     /// Crossbar outputs of each port.
+    #[schemars(range(min = 1, max = 16))]
     pub output_speedup: u8,
     /// Cycles to route; 0 is lookahead: the router before does it.
+    #[schemars(range(min = 0, max = 1000))]
     pub routing_delay: u32,
     /// Cycles to allocate a virtual channel.
+    #[schemars(range(min = 1, max = 1000))]
     pub vc_alloc_delay: u32,
     /// Cycles to allocate the crossbar.
+    #[schemars(range(min = 1, max = 1000))]
     pub switch_alloc_delay: u32,
     /// Cycles through the crossbar.
+    #[schemars(range(min = 1, max = 1000))]
     pub crossbar_delay: u32,
     /// Cycles from a credit's arrival until it counts.
+    #[schemars(range(min = 0, max = 1000))]
     pub credit_delay: u32,
     /// Whether packets ask for the crossbar while they ask for a virtual channel, which takes a
     /// cycle then.

@@ -116,6 +116,7 @@ pub struct FlitParameters {
     pub seed: u64,
     /// Runs of each load, with `seed` and the numbers that follow: means of them, and how far these
     /// can be trusted.
+    #[schemars(range(min = 1, max = 1000))]
     pub seeds: u32,
 }
 

@@ -71,7 +71,7 @@ pub static KINDS: &[PartKind] = &[
         words_of::<RailSelection>("rail")
     }),
     PartKind::new("traffic", "traffic", "patterns of traffic", || {
-        Pattern::all().map(|part| with_keys("traffic", part)).collect()
+        Pattern::all().map(|part| with_keys("traffic", part)).chain(offered()).collect()
     }),
     PartKind::new(
         "workloads",
@@ -143,6 +143,23 @@ fn words_of<T: JsonSchema>(kind: &str) -> Vec<Value> {
         Some(row(kind, variant["const"].as_str()?, "", &doc))
     });
     named.collect()
+}
+
+/// Traffic by name that is no pattern; `uniform` and `all_to_all` are patterns as well.
+fn offered() -> impl Iterator<Item = Value> {
+    let all = [
+        (
+            "longest_matching",
+            "",
+            "every endpoint sends to one other and receives from one, as far away in all as can be",
+        ),
+        (
+            "elephant",
+            "FRACTION",
+            "uniform, with this fraction of the flows of the longest matching",
+        ),
+    ];
+    all.into_iter().map(|(name, takes, doc)| row("traffic", name, takes, doc))
 }
 
 fn opensm() -> Vec<Value> {

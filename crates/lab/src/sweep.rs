@@ -4,6 +4,7 @@
 use crate::spec::{Experiment, Sweep};
 use base::Refusal;
 use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
 
 /// The largest number of points of an experiment.
 const MAX_POINTS: usize = 1_000_000;
@@ -28,13 +29,25 @@ pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<SweptPoint>, Refusal>
         return swept(Value::Object(experiment.common.clone()), &whole);
     }
     let mut all = Vec::new();
+    let mut seen = HashMap::new();
     for (i, own) in experiment.point.iter().enumerate() {
         let within = |r: Refusal| r.within(&format!("point {}", i + 1));
         let mut own = own.clone();
         let extra = own.remove("sweep").map_or_else(|| Ok(Sweep::default()), |s| of_point(&s));
         let sweep = beside(&whole, &own, extra.map_err(within)?);
         let tree = over(experiment.common.clone(), own);
-        all.extend(swept(Value::Object(tree), &sweep).map_err(within)?);
+        let points = swept(Value::Object(tree), &sweep).map_err(within)?;
+        for point in &points {
+            if let Some(before) = seen.insert(point.tree.to_string(), i + 1) {
+                let why = format!("it asks for the same as point {before}");
+                return Err(within(Refusal::new(
+                    "",
+                    why,
+                    "each once, or with labels of their own",
+                )));
+            }
+        }
+        all.extend(points);
         if all.len() > MAX_POINTS {
             return Err(too_many());
         }
@@ -136,7 +149,9 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
         trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip"))?;
     }
     for (key, values) in &sweep.grid {
-        let values = values_of(values).map_err(|r| r.within(&format!("sweep.grid.{key}")))?;
+        let values = values_of(values)
+            .and_then(each_once)
+            .map_err(|r| r.within(&format!("sweep.grid.{key}")))?;
         trees = multiply(&trees, |tree, i| set(tree, key, &values[i]), values.len())
             .map_err(|r| r.within("sweep.grid"))?;
     }
@@ -169,7 +184,8 @@ fn each_of_lists(mut trees: Vec<Value>) -> Result<Vec<Value>, Refusal> {
         let mut all = Vec::new();
         for tree in trees {
             if at(&tree, path).is_array() {
-                let values = values_of(at(&tree, path)).map_err(|r| r.within(path))?;
+                let values =
+                    values_of(at(&tree, path)).and_then(each_once).map_err(|r| r.within(path))?;
                 all.extend(multiply(&[tree], |one, i| set(one, path, &values[i]), values.len())?);
             } else {
                 all.push(tree);
@@ -255,6 +271,18 @@ fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
     }
 }
 
+/// The values, none of which may be there twice: each would be run and reported twice.
+fn each_once(values: Vec<Value>) -> Result<Vec<Value>, Refusal> {
+    let mut seen = HashSet::new();
+    match values.iter().find(|value| !seen.insert(value.to_string())) {
+        Some(Value::String(text)) => {
+            Err(Refusal::new("", format!("'{text}' is there twice"), "each once"))
+        }
+        Some(other) => Err(Refusal::new("", format!("{other} is there twice"), "each once")),
+        None => Ok(values),
+    }
+}
+
 fn lay_zip(trees: &[Value], zip: &Map<String, Value>) -> Result<Vec<Value>, Refusal> {
     let mut lists = Vec::new();
     for (key, values) in zip {
@@ -267,6 +295,7 @@ fn lay_zip(trees: &[Value], zip: &Map<String, Value>) -> Result<Vec<Value>, Refu
         let why = format!("{} values where the first list has {length}", values.len());
         return Err(Refusal::new(key.as_str(), why, "lists of equal length"));
     }
+    each_once((0..length).map(|i| lists.iter().map(|(_, v)| v[i].clone()).collect()).collect())?;
     multiply(
         trees,
         |tree, i| lists.iter().try_for_each(|(key, values)| set(tree, key, &values[i])),
@@ -313,6 +342,33 @@ fn set(tree: &mut Value, path: &str, value: &Value) -> Result<(), Refusal> {
 #[cfg(test)]
 mod tests {
     use crate::expand::expand;
+
+    #[test]
+    fn what_is_there_twice_is_refused() {
+        let base = "schema = 1\nname = \"twice\"\n[topology]\nfamily = \"ring\"\nn = 4\np = 1\n";
+        let refused = |more: &str| {
+            expand(&format!("{base}{more}"), "t.toml", &[]).expect_err("twice").to_string()
+        };
+        for (more, said) in [
+            ("[sim.flit]\nselection = [\"minimal\", \"minimal\"]", "'minimal' is there twice"),
+            ("[sim.flit]\nload = [0.1, 0.1]", "0.1 is there twice; each once"),
+            ("[sim.flit]\n[sweep.grid]\n\"sim.flit.seed\" = [1, 2, 1]", "1 is there twice"),
+            ("[sim.flit]\n[[point]]\n[[point]]", "point 2: it asks for the same as point 1"),
+            (
+                "[sim.flit]\n[[sweep.zip]]\n\"sim.flit.seed\" = [1, 1]\nlabel = [\"a\", \"a\"]",
+                "is there twice",
+            ),
+        ] {
+            let why = refused(more);
+            assert!(why.contains(said), "{more}: {why}");
+        }
+        for more in [
+            "[sim.flit]\n[[point]]\nlabel = \"a\"\n[[point]]\nlabel = \"b\"",
+            "[sim.flit]\n[[sweep.zip]]\n\"sim.flit.seed\" = [1, 1]\nlabel = [\"a\", \"b\"]",
+        ] {
+            assert!(expand(&format!("{base}{more}"), "t.toml", &[]).is_ok(), "{more}");
+        }
+    }
 
     const FILE: &str = r#"
         schema = 1

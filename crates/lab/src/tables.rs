@@ -6,7 +6,7 @@ use crate::spec::{
     VerifyOptions,
 };
 use crate::stages::{SIMULATORS, STAGES};
-use base::taken::taken;
+use base::taken::{refused, taken};
 use base::words::did_you_mean;
 use base::{Refusal, fields};
 use engines::lanes::LaneMethodChoice;
@@ -57,10 +57,9 @@ fn one<T: DeserializeOwned + JsonSchema>(name: &str, given: &Value) -> Result<()
     if !given.is_object() {
         return Err(Refusal::new(name, "not a table", taken::<T>(&of, "")));
     }
-    fields::typed::<T>(given).map(drop).map_err(|(field, why)| {
-        let help = taken::<T>(&of, &field);
-        Refusal::new(field, why, help).within(name)
-    })
+    fields::typed::<T>(given)
+        .map(drop)
+        .map_err(|(field, why)| refused::<T>(&of, field, why, "").within(name))
 }
 
 /// The names of the tables of all simulators.

@@ -59,6 +59,7 @@ pub struct MessageParameters {
     pub seed: u64,
     /// Runs, with `seed` and the numbers that follow: means of them, and how far these can be
     /// trusted.
+    #[schemars(range(min = 1, max = 1000))]
     pub seeds: u32,
 }
 

@@ -217,6 +217,7 @@ pub struct PacketParameters {
     pub seed: u64,
     /// Runs of each load or workload, with `seed` and the numbers that follow: means of them, and
     /// how far these can be trusted.
+    #[schemars(range(min = 1, max = 1000))]
     pub seeds: u32,
 }
 

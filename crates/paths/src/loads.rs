@@ -66,7 +66,7 @@ impl Loads {
     /// in words for which loads it is.
     ///
     /// # Errors
-    /// When there is none, one does not fit, or there are too many.
+    /// When there is none, one does not fit or is there twice, or there are too many.
     pub fn check(&self, fits: impl Fn(f64) -> bool, range: &str) -> Result<(), Refusal> {
         let Self::At(all) = self else { return Ok(()) };
         if all.is_empty() {
@@ -82,7 +82,10 @@ impl Loads {
                 format!("{MOST} at most"),
             ));
         }
-        Ok(())
+        let twice = all.iter().enumerate().find(|(i, load)| all[..*i].contains(load));
+        twice.map_or(Ok(()), |(_, load)| {
+            Err(Refusal::new("load", format!("{load} is there twice"), "each once"))
+        })
     }
 }
 
@@ -187,7 +190,9 @@ mod tests {
         }
         let check = |all| Loads::At(all).check(fits_some, RANGE);
         assert!(check(Vec::new()).is_err());
-        assert!(check(vec![0.5; MOST]).is_ok());
+        assert!(check((1..=MOST).map(|i| i as f64 / MOST as f64).collect()).is_ok());
         assert!(check(vec![0.5; MOST + 1]).is_err());
+        let twice = check(vec![0.1, 0.3, 0.1]).expect_err("0.1 comes twice");
+        assert_eq!(twice.to_string(), "load: 0.1 is there twice; each once");
     }
 }

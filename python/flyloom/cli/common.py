@@ -76,7 +76,6 @@ BEFORE = {
     "structure": {"--load": "--channel-load"},
     "verify": {"--network": "--found", "--levels": "--path-records"},
     "lanes": {"--method": "--lanes"},
-    "congestion": {"--order": "--ranks"},
     "figure": {"-n": "--net"},
     "search": {"-n": "--order"},
 }
@@ -84,7 +83,9 @@ BEFORE = {
 RENAMED = {
     "message": {"--loggp": "--costs", "--channels": "--links"},
     "ebb": {"--patterns": "--samples"},
-    "congestion": {"--runs": "--samples"},
+    "congestion": {
+        "--runs": "--samples", "--ranks": "--placement", "--order": "--placement",
+    },
     "compare-routing": {"--patterns": "--samples"},
     "measure": {"--rounds": "--samples"},
     "verify-cables": {"--draw": "--out"},

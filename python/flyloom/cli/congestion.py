@@ -44,12 +44,12 @@ class CommunicationOptions:
         str | None, declared("congestion", "endpoints", "--endpoints", "-n", metavar="N")
     ] = None
     first_job: Annotated[int | None, declared("congestion", "first_job")] = None
-    order: Annotated[
+    placement: Annotated[
         str,
-        typer.Option("--ranks", autocompletion=completion.choice("random", "linear"),
-                     help="which endpoint is which rank: random, linear, or a file with an endpoint"
-                          " a line"),
-    ] = CONGESTION["order"]
+        typer.Option("--placement", autocompletion=completion.choice("random", "linear"),
+                     help="which endpoint each rank is on: random, linear, or a file with an"
+                          " endpoint a line"),
+    ] = CONGESTION["placement"]
     levels: Annotated[str, declared("congestion", "levels")] = CONGESTION["levels"]
     endpoint_cables: Annotated[
         bool, declared("congestion", "endpoint_cables")
@@ -85,7 +85,8 @@ def congestion(
     check_picture(output)
     if sent.argument is not None:
         renamed.note("congestion", "--pattern-argument ARGUMENT", "--pattern PATTERN:ARGUMENT")
-    places = sent.order if sent.order in ("random", "linear") else read_order(sent.order)
+    at = sent.placement
+    places = at if at in ("random", "linear") else read_placement(at)
     with bars() as bar:
         topology, routing, name = tables_of(
             source, engine, tables.lmc, tables.layers, tables.option, bar, p, traffic=sent.traffic
@@ -93,7 +94,7 @@ def congestion(
         found = measure(
             routing, sent.pattern, sent.argument, traffic=sent.traffic, samples=sent.samples,
             seed=sent.seed, endpoints=endpoints_of(sent.endpoints), first_job=sent.first_job,
-            order=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
+            placement=places, levels=sent.levels, endpoint_cables=sent.endpoint_cables,
             metric=sent.metric, progress=bar,
         )
     document = {"network": topology.recipe, "engine": name, **found.to_dict()}
@@ -121,7 +122,7 @@ def congestion(
         print(f"written to {output}")
 
 
-def read_order(path: str) -> list[str]:
+def read_placement(path: str) -> list[str]:
     """The endpoints of a file, one a line; `#` starts a remark line."""
     from flyloom._core import RefusalError
     from flyloom.support.reading import is_path, read_text
@@ -130,6 +131,6 @@ def read_order(path: str) -> list[str]:
     if not is_path(path):
         near = hint(path, ("random", "linear"))
         help_ = f"{near}random, linear, or a file of endpoints"
-        raise RefusalError(f"--ranks: there is no '{path}'; {help_}")
+        raise RefusalError(f"--placement: there is no '{path}'; {help_}")
     lines = [line.strip() for line in read_text(path).split("\n")]
     return [line for line in lines if line and not line.startswith("#")]

@@ -183,11 +183,16 @@ def routing_rows(result: dict[str, Any]) -> list[tuple[str, Any]]:
         ("tables", f"{words}; lanes {result['lanes']}, routes to a terminal {result['layers']}")
     ]
     if result["routing_bound"] is not None:
-        rows.append(("any routing of it", f"at least {result['routing_bound']:,.10g}"))
+        rows.append(("any routing of it", f"at least {four(result['routing_bound'])}"))
     for step in result["steps"]:
         most, hops = step["maximum_congestion"], step["hop_bytes"]
-        rows.append((step["step"], f"congestion {most:,.10g}, hop-bytes {hops:,.10g}"))
+        rows.append((step["step"], f"congestion {four(most)}, hop-bytes {four(hops)}"))
     return rows
+
+
+def four(number: float) -> str:
+    """A figure with four digits, or all digits of its whole part: ``1.312``, ``27,454``."""
+    return f"{number:,.0f}" if abs(number) >= 1000 else f"{number:.4g}"
 
 
 def show(found: Result, as_json: bool) -> None:
@@ -206,17 +211,17 @@ def show(found: Result, as_json: bool) -> None:
         ("mean congestion", "mean_congestion", None),
         ("endpoint congestion", "endpoint_congestion", None),
     ):
-        words = f"{result[key]:,.10g}"
+        words = four(result[key])
         if key in linear:
-            words += f"; linear {linear[key]:,.10g}"
+            words += f"; processes in order {four(linear[key])}"
         if bound is not None:
-            words += f"; at least {result[bound]:,.10g}"
+            words += f"; at least {four(result[bound])}"
         rows.append((name, words))
     if "steps" in result:
         rows += routing_rows(result)
     for busy in result["busiest"][:3]:
         pairs = ", ".join(f"{a}>{b}" for a, b, _ in busy["pairs"][:4])
-        words = f"{busy['from']} to {busy['to']}: {busy['load']:,.10g}"
+        words = f"{busy['from']} to {busy['to']}: {four(busy['load'])}"
         rows.append(("busiest channel", words + (f" (ranks {pairs})" if pairs else "")))
     if result.get("interrupted"):
         rows.append(("interrupted", "the best so far"))

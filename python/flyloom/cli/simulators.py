@@ -238,14 +238,15 @@ def check_output(output: Path | None, level: str) -> None:
     """Refuses a file that is none of what the simulator of a level writes, by its name's end."""
     from flyloom._core import RefusalError
 
+    if output and output.suffix == ".perfetto" and level == "message":
+        raise RefusalError(f"-o {output}: write -o {output}.json for trace events of Perfetto")
     check_picture(output, ".json")
     if output and is_trace(output) and level != "message":
         raise RefusalError(f"-o {output}: trace events are of sim message; another name")
 
 
 def check_ranks(file: Path | None) -> None:
-    """Refuses the name of a placement where ``--ranks`` takes a file to write, as the ranks of
-    ``congestion`` are placed by an option of that name."""
+    """Refuses the name of a placement where ``--ranks`` takes a file to write."""
     from flyloom._core import RefusalError
     from flyloom.plugins import lists
 
@@ -280,6 +281,8 @@ def by_options(asked: Collection[str]) -> Iterator[None]:
         yield
     except RefusalError as error:
         name, colon, why = str(error).partition(":")
+        if name == "pattern" and "traffic" in asked:
+            name = "traffic"
         if colon and name in asked:
             raise RefusalError(f"--{flag(name)}:{why}") from None
         raise
@@ -305,10 +308,9 @@ def of_message(
     if costs:
         given["costs"] = costs
     if given.get("workload") is None and given.get("old_goal") is None:
-        raise RefusalError(
-            "--workload: what processes do; a name (flyloom workload list) with its parameters, a"
-            " file of one, or a trace"
-        )
+        from flyloom.verbs.simulation import NO_WORKLOAD
+
+        raise RefusalError(f"--{NO_WORKLOAD}")
     if files["links"] and source is None:
         raise RefusalError("--links: of a network; give one")
     return source
@@ -381,7 +383,8 @@ def write(
     elif output.suffix == ".json":
         write_whole(output, text + "\n")
     elif level == "message":
-        timeline_page.picture(found).save(output)
+        on = None if source is None else topology_of(routed_or_not(source, None)).recipe
+        timeline_page.picture(found, on).save(output)
     else:
         pages = flit_page if level == "flit" else packet_page
         known = None if source is None else lambda: topology_of(routed_or_not(source, None))

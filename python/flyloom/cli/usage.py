@@ -146,6 +146,13 @@ def _extra(words: str, command: str, ctx: Any) -> str:
     if "=" in first and given and ":" not in given[-1]:
         joined = ",".join(words.split())
         return f"{first}: one word too many; parameters follow a colon: {given[-1]}:{joined}"
+    if command.startswith("sim ") and given:
+        from flyloom.inputs.networks import is_network
+
+        if is_network(first) or first.endswith((".toml", ".json")):
+            return (f"{first}: {command} takes one network; several, each with its label: flyloom"
+                    " run FILE.toml with a [[point]] or an entry of [[sweep.zip]] for each"
+                    " (docs/experiments.md)")
     return f"{first}: one word too many for {command}; {ctx.command_path} --help says what it takes"
 
 

@@ -11,6 +11,7 @@ from flyloom._core import RefusalError, Workload, plugin_parameters, workload_li
 from flyloom.plugins import found
 from flyloom.plugins.functions import returned, wrong
 from flyloom.plugins.parts import PluginPart
+from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
 
 MOST_RANKS = 2**24
@@ -50,6 +51,17 @@ def made(
         return Workload.make(name, dict(given), progress)
     ranks = {} if places is None else {"ranks": places}
     return _of_function(part, parameters(part, {**ranks, **given}), progress)
+
+
+def ranks_of(
+    name: str, given: Mapping[str, Any], places: int, progress: Progress | None = None
+) -> int:
+    """The number of ranks of a schedule that the core makes by this name; ``places`` where nothing
+    says another number."""
+    row: dict[str, Any] = next((row for row in workload_list() if row["name"] == name), {})
+    if any(key["name"] == "ranks" for key in row.get("keys", ())):
+        return whole("ranks", given.get("ranks", places), 1, MOST_RANKS)
+    return made(name, given, progress).ranks
 
 
 def parameters(part: PluginPart, given: Mapping[str, Any]) -> dict[str, Any]:

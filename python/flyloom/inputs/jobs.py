@@ -26,8 +26,12 @@ def called(given: Scheduled) -> str:
     return repr(given) if isinstance(given, Workload) else os.fspath(given)
 
 
-def jobs(given: Mapping[str, Any], progress: Progress | None = None) -> list[Workload] | None:
+def jobs(
+    given: Mapping[str, Any], progress: Progress | None = None, places: int | None = None
+) -> list[Workload] | None:
     """The schedules of ``workload`` in the parameters of a run; None where the core makes them all.
+    A user's application alone, of which nothing says the number of ranks, has one for each of the
+    ``places``.
 
     Raises ``RefusalError`` for what is neither a generator nor a file.
     """
@@ -35,6 +39,8 @@ def jobs(given: Mapping[str, Any], progress: Progress | None = None) -> list[Wor
     if all(map(_is_of_core, asked)):
         return None
     codes = given.get("collectives") == "codes"
+    if len(asked) == 1 and (alone := named(asked[0])) and not given.get("background"):
+        return [_made(*alone, codes, progress, places)]
     return [job(one, codes=codes, progress=progress) for one in asked]
 
 
@@ -64,8 +70,11 @@ def _is_of_core(given: object) -> bool:
     return (asked := named(given)) is not None and own_application(asked[0]) is None
 
 
-def _made(name: str, given: dict[str, Any], codes: bool, progress: Progress | None) -> Workload:
+def _made(
+    name: str, given: dict[str, Any], codes: bool, progress: Progress | None,
+    places: int | None = None,
+) -> Workload:
     row: dict[str, Any] = next((row for row in workload_list() if row["name"] == name), {})
     if codes and any(key["name"] == "allreduce" for key in row.get("keys", ())):
         given["allreduce"] = "none"
-    return made(name, given, progress)
+    return made(name, given, progress, places)

@@ -112,6 +112,16 @@ def network(
     return _from_file(path, p, choice, names)
 
 
+def is_network(source: object) -> bool:
+    """Whether ``source`` is a network, tables, or the inline form of a family, rather than anything
+    that has a network's name or none."""
+    if not isinstance(source, str):
+        return isinstance(source, (Topology, Routing, GraphLike, MatrixLike))
+    family = re.split(r"[:\s]", source.strip(), maxsplit=1)[0]
+    is_family = family in built_in("topology") or part("topology", family) is not None
+    return is_family and not os.path.exists(source)
+
+
 def _from_inline_file(
     text: str, p: int | None, choice: dict[str, Any] | None,
     names: str | os.PathLike[str] | None,

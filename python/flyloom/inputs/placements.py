@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Sequence
 from operator import index
 from typing import Any
@@ -38,6 +39,51 @@ def places(
         except RefusalError as error:
             raise RefusalError(f"{os.fspath(given)}: {error}") from None
     return "linear", [whole("placement", place, 0, 2**32 - 1) for place in given]
+
+
+def check_ranks(
+    on: Topology | Routing, given: Placed, found: Sequence[int], ranks: int,
+    per_endpoint: int | None = 1,
+) -> None:
+    """Checks that endpoints which ``given`` names one by one are no more than ``ranks``, and none
+    of them more than ``per_endpoint`` times; None for any number of times.
+
+    Raises ``RefusalError`` with the line of a file. A policy and a user's placement say only in
+    which order endpoints are filled, so that theirs may be more.
+    """
+    if isinstance(given, str) and not is_path(given):
+        return
+    if len(found) > ranks:
+        some = f"{ranks} rank{'' if ranks == 1 else 's'}"
+        raise _at(given, ranks, len(found),
+                  f"{len(found)} endpoints for {some}; an endpoint for every rank")
+    if per_endpoint is None:
+        return
+    times: dict[int, int] = {}
+    names = topology_of(on).endpoint_names
+    for rank, endpoint in enumerate(found):
+        times[endpoint] = count = times.get(endpoint, 0) + 1
+        if count > per_endpoint and endpoint < len(names):
+            raise _at(given, rank, len(found),
+                      f"rank {rank} is the {_nth(count)} on {names[endpoint]}; no more"
+                      f" than {per_endpoint} on each, or per_endpoint={count}")
+
+
+def _nth(count: int) -> str:
+    return {2: "second", 3: "third"}.get(count, f"{count}th")
+
+
+def _at(given: Placed, rank: int, count: int, why: str) -> RefusalError:
+    """The refusal of the entry of a rank, with the file and its line where it is from one."""
+    if not isinstance(given, (str, os.PathLike)):
+        return RefusalError(f"placement: {why}")
+    lines = [(number, line) for number, text in enumerate(read_text(given).splitlines(), 1)
+             if (line := text.partition("#")[0].strip())]
+    of_rank = [number for number, line in lines if re.match(rf"rank\s+{rank}\s*=", line)]
+    if not of_rank and len(lines) == count:
+        of_rank = [lines[rank][0]]
+    place = f"line {of_rank[0]}: " if of_rank else ""
+    return RefusalError(f"placement: {os.fspath(given)}: {place}{why}")
 
 
 def _filled(

@@ -20,6 +20,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from flyloom.report.pdf_order import in_order
 from flyloom.support.errors import DeployError
 
 LIMIT_S = 300.0
@@ -118,7 +119,7 @@ def png_bytes(picture: Mapping[str, Any] | str) -> bytes:
 def pdf_bytes(picture: Mapping[str, Any] | str) -> bytes:
     """The Vega-Lite specification, or the SVG, as a page of PDF as large as it is: lines and text,
     with the fonts in it; raises as :func:`_draw`."""
-    return base64.b64decode(_draw("pdf", picture)["base64"])
+    return in_order(base64.b64decode(_draw("pdf", picture)["base64"]))
 
 
 def _draw(form: str, spec: Mapping[str, Any] | str) -> dict[str, str]:

@@ -37,8 +37,9 @@ KINDS = {"i": {1: "Int8Array", 2: "Int16Array", 4: "Int32Array"},
          "f": {8: "Float64Array"}}
 
 
-def page(found: Mapping[str, Any]) -> str:
-    """The timeline and the critical path as one HTML page that refers to nothing."""
+def page(found: Mapping[str, Any], network: str | None = None) -> str:
+    """The timeline and the critical path as one HTML page that refers to nothing; ``network`` is
+    what messages went over."""
     what = shown(found)
     path = found["critical_path"]["path"]
     costs = escape(costs_said(found, "network" in found))
@@ -70,7 +71,9 @@ def page(found: Mapping[str, Any]) -> str:
         f'<script type="application/json" id="data">{held}</script>',
         f"<script>{script}</script>",
     ]
-    return framed("Timeline", parts, heading="What every rank does")
+    about = " on ".join(filter(None, (found.get("workload"), network)))
+    heading = "What every rank does" + (f": {about}" if about else "")
+    return framed(f"Timeline: {about}" if about else "Timeline", parts, heading=heading)
 
 
 def critical(found: Mapping[str, Any], path: Mapping[str, Any]) -> list[str]:
@@ -94,9 +97,10 @@ def critical(found: Mapping[str, Any], path: Mapping[str, Any]) -> list[str]:
     return [*parts, "</tbody></table></div></section>"]
 
 
-def picture(found: Mapping[str, Any]) -> Picture:
-    """The timeline as a chart, and the page, which shows more than a chart has room for."""
-    return Picture(lambda: timeline.spec(found), page=lambda: page(found))
+def picture(found: Mapping[str, Any], network: str | None = None) -> Picture:
+    """The timeline as a chart, and the page, which shows more than a chart has room for and names
+    the ``network``."""
+    return Picture(lambda: timeline.spec(found), page=lambda: page(found, network))
 
 
 def data(found: Mapping[str, Any], what: TimelineContents) -> dict[str, Any]:

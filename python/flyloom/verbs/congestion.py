@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from flyloom.inputs.traffic import Wanted
 
 
-@renamed.keywords("congestion", runs="samples")
+@renamed.keywords("congestion", runs="samples", order="placement")
 def congestion(
     routing: Tables,
     pattern: str = "bisect",
@@ -31,7 +31,7 @@ def congestion(
     seed: int = 0,
     endpoints: int | None = None,
     first_job: int | None = None,
-    order: str | Iterable[int | str] = "random",
+    placement: str | Iterable[int | str] = "random",
     levels: str | int = "each",
     endpoint_cables: bool = True,
     metric: str = "bandwidth",
@@ -52,22 +52,23 @@ def congestion(
     traffic
         What endpoints send to one another, in place of a pattern: all of it at once and as it is
         said, so that one run is all. See docs/measures.md#own-traffic.
-    order
-        ``random``, ``linear`` (as the network has them) or names or numbers of endpoints by rank;
-        those that are not named come after them in random order.
+    placement
+        Which endpoint each rank is on: ``random``, ``linear`` (as the network has them) or names or
+        numbers of endpoints by rank; those that are not named come after them in random order.
     """
     text = str(pattern)
     if text in ("two_jobs", "ptrnvsptrn"):
         if argument is None or "::" not in str(argument):
-            raise RefusalError("pattern_argument: two jobs; such as ring::bisect")
+            raise RefusalError("argument: two jobs; such as ring::bisect")
         text = str(argument)
     elif argument is not None:
         if ":" in text:
-            raise RefusalError(f"pattern_argument: {argument!r}: {text} has its own; leave one out")
+            raise RefusalError(f"argument: {argument!r}: {text} has its own; leave one out")
         text = f"{text}:{argument}"
-    places = order if isinstance(order, str) else [str(name) for name in order]
+    at = placement
+    places = at if isinstance(at, str) else [str(name) for name in at]
     return measures.congestion(
         routing, pattern=text, traffic=traffic, samples=samples, seed=seed, endpoints=endpoints,
-        first_job=first_job, order=places, levels=levels, endpoint_cables=endpoint_cables,
+        first_job=first_job, placement=places, levels=levels, endpoint_cables=endpoint_cables,
         metric=metric, progress=progress,
     )

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
 from flyloom._core import RefusalError, Routing, Topology, Workload
-from flyloom.inputs.applications import made, own_application
+from flyloom.inputs.applications import made, own_application, ranks_of
 from flyloom.inputs.costs import asked as asked_costs
 from flyloom.inputs.costs import file_of
 from flyloom.inputs.jobs import called as job_called
 from flyloom.inputs.jobs import job, jobs, names
-from flyloom.inputs.placements import places
+from flyloom.inputs.networks import is_network
+from flyloom.inputs.placements import check_ranks, places
 from flyloom.inputs.selections import said
 from flyloom.inputs.several import each_of
 from flyloom.inputs.tables import topology_of
@@ -84,6 +85,8 @@ def simulate(
         raise none_such("level", level, LEVELS)
     if critical_path and level != "message":
         raise RefusalError(f"critical_path: of level message; leave it out of level {level}")
+    if isinstance(source, (list, tuple)):
+        raise RefusalError(SEVERAL_NETWORKS)
     how = {"engine": engine, "lmc": lmc, "layers": layers, "engine_options": engine_options}
     spec = spec_of(level, settings, parameters)
     request = SimulationRequest(source, spec, how, threads, critical_path, progress)
@@ -225,7 +228,14 @@ def _packet(asked: SimulationRequest) -> Simulation:
             asked_for = names(spec["workload"])
             spec["workload"] = [job_called(one) for one in asked_for]
             spec["placement"], where = places(on, spec.get("placement", "linear"))
-            schedules = (jobs({**spec, "workload": asked_for}, progress), where)
+            own_jobs = jobs({**spec, "workload": asked_for}, progress, topology_of(on).endpoints)
+            schedules = (own_jobs, where)
+            if where is not None and not spec.get("background"):
+                ranks = sum(one.ranks for one in own_jobs) if own_jobs else sum(
+                    ranks_of(*asked_name, topology_of(on).endpoints, progress)
+                    for one in asked_for if (asked_name := named(one))
+                )
+                check_ranks(on, asked.spec["placement"], where, ranks, None)
         elif traffic is None or (isinstance(traffic, str) and is_name(traffic)):
             spec |= {} if traffic is None else {"traffic": traffic}
         else:
@@ -246,7 +256,12 @@ def _message(asked: SimulationRequest) -> Simulation:
     spec, progress = dict(asked.spec), asked.progress
     source = asked.source
     if "workload" not in spec:
-        source, spec["workload"] = None, source
+        if spec.get("workload_options"):
+            spec["workload"] = usual("message", "workload")
+        elif source is None or is_network(source):
+            raise RefusalError(NO_WORKLOAD)
+        else:
+            source, spec["workload"] = None, source
     file = file_of(spec.get("costs"))
     on, where = over_network(source, asked, spec)
     words = {
@@ -265,6 +280,14 @@ def _message(asked: SimulationRequest) -> Simulation:
         count = None if on is None else topology_of(on).endpoints * each
         own = made(*known, progress, count)
         spec = {key: value for key, value in spec.items() if not key.startswith("workload")}
+    if on is not None and where is not None:
+        each = whole("per_endpoint", spec.get("per_endpoint", 1), 1, 2**32 - 1)
+        if own is not None:
+            ranks = own.ranks
+        else:
+            assert known is not None  # else it is a file, which was read
+            ranks = ranks_of(*known, topology_of(on).endpoints * each, progress)
+        check_ranks(on, asked.spec["placement"], where, ranks, each)
     found, finish, links, path = _core.simulate_message(
         own, spec, on, where, asked.critical_path, progress
     )
@@ -301,6 +324,18 @@ def over_network(
             raise RefusalError(f"{name}: of a network, and there is none; give one")
     return None, None
 
+
+SEVERAL_NETWORKS = (
+    "network: one a call; several, each with its label, in an experiment: flyloom run FILE.toml"
+    " with a [[point]] or an entry of [[sweep.zip]] for each (docs/experiments.md)"
+)
+"""The refusal of several networks."""
+
+NO_WORKLOAD = (
+    "workload: what processes do; a name (flyloom workload list) with its parameters, a file of"
+    " one, or a trace"
+)
+"""The refusal of a run of messages without a workload."""
 
 LEVELS: dict[str, Callable[[SimulationRequest], Simulation]] = {
     "flit": _flit, "message": _message, "packet": _packet,

@@ -239,7 +239,10 @@ def best_workload(
 def _numbers(name: str, given: int | str | Sequence[int | str]) -> list[int]:
     """One number or several, of which some may be text with a unit."""
     several = [given] if isinstance(given, (int, str)) else given
-    return [whole(name, one, 0, 2**63) if isinstance(one, str) else one for one in several]
+    found = [whole(name, one, 0, 2**63) if isinstance(one, str) else one for one in several]
+    if twice := next((one for one in found if found.count(one) > 1), None):
+        raise RefusalError(f"{name}: {twice} is there twice; each once")
+    return found
 
 
 def check_workload(source: Scheduled, *, progress: Progress | None = None) -> WorkloadCheck:

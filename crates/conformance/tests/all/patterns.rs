@@ -85,7 +85,7 @@ fn parameters_are_taken_by_their_names() {
         }
         let text = format!("{}:no_such_key=1", part.name);
         let refused = Pattern::parse(&text, 16).expect_err("there is no such parameter");
-        assert_eq!(refused.param, "pattern_argument", "{refused}");
+        assert_eq!(refused.param, "pattern", "{refused}");
     }
 }
 
@@ -98,7 +98,7 @@ proptest! {
         let pattern = match Pattern::parse(&text, ranks) {
             Ok(pattern) => pattern,
             Err(r) => {
-                let known = ["pattern", "pattern_argument", "endpoints"];
+                let known = ["pattern", "endpoints"];
                 prop_assert!(known.contains(&r.param.as_str()) && !r.help.is_empty(), "{}", r);
                 return Ok(());
             }

@@ -200,8 +200,9 @@ fn given_first(
     for name in names {
         let number = name.parse().ok().filter(|i| *i < endpoints.len());
         let found = by_name.get(name.as_str()).copied().or(number).map(EndpointId::from);
-        let refuse =
-            |why: &str, help: String| Err(Refusal::new("order", format!("'{name}' {why}"), help));
+        let refuse = |why: &str, help: String| {
+            Err(Refusal::new("placement", format!("'{name}' {why}"), help))
+        };
         let Some(e) = found.filter(|e| working.contains(e)) else {
             let help = format!("names, or numbers 0 to {}", endpoints.len().saturating_sub(1));
             return refuse("is no working endpoint", help);

@@ -34,15 +34,15 @@ pub struct CongestionParams {
     pub samples: u32,
     /// Seed of the random draws; run i depends on it and on i alone.
     pub seed: u64,
-    /// How many endpoints take part; by default all, or as many as the order has.
+    /// How many endpoints take part; by default all, or as many as the placement names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub endpoints: Option<u32>,
     /// Number of endpoints of the first of two jobs; by default half of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_job: Option<u32>,
-    /// `random`, `linear` (in the order of the network), or names or numbers of endpoints by rank;
+    /// Which endpoint each rank is on: `random`, `linear` (in the order of the network), or names or numbers of endpoints by rank;
     /// endpoints that are not named come after them in random order.
-    pub order: RankOrderParameter,
+    pub placement: RankOrderParameter,
     /// `each` (one after the other), `all` (at once), or the number of one, from 0.
     pub levels: PatternLevelsParameter,
     /// Whether the cables of endpoints count; without them, `bisect` is what `ebb` measures.
@@ -82,7 +82,7 @@ impl Default for CongestionParams {
             seed: 0,
             endpoints: None,
             first_job: None,
-            order: RankOrderParameter::Word("random".into()),
+            placement: RankOrderParameter::Word("random".into()),
             levels: PatternLevelsParameter::Word("each".into()),
             endpoint_cables: true,
             metric: "bandwidth".into(),
@@ -92,16 +92,16 @@ impl Default for CongestionParams {
 
 impl CongestionParams {
     fn setup(&self) -> Result<PatternSetup, Refusal> {
-        let order = match &self.order {
+        let order = match &self.placement {
             RankOrderParameter::Word(word) if word == "random" => RankOrder::Random,
             RankOrderParameter::Word(word) if word == "linear" => RankOrder::Linear,
             RankOrderParameter::Word(word) => {
                 let near = did_you_mean(word, ["random", "linear"]);
                 let help = format!("{near}random, linear, or endpoints by name");
-                return Err(Refusal::new("order", format!("there is no '{word}'"), help));
+                return Err(Refusal::new("placement", format!("there is no '{word}'"), help));
             }
             RankOrderParameter::Named(names) if names.is_empty() => {
-                return Err(Refusal::new("order", "no endpoints in it", "name at least one"));
+                return Err(Refusal::new("placement", "no endpoints in it", "name at least one"));
             }
             RankOrderParameter::Named(names) => {
                 RankOrder::Given(names.iter().map(EndpointReference::text).collect())
@@ -197,7 +197,8 @@ pub struct CongestionRecord {
 impl ExperimentStage for CongestionParams {
     const NAME: &'static str = "congestion";
     const FILES: &'static [&'static str] = &["traffic"];
-    const RENAMED: &'static [RenamedParameter] = &[RenamedParameter::name("runs", "samples")];
+    const RENAMED: &'static [RenamedParameter] =
+        &[RenamedParameter::name("runs", "samples"), RenamedParameter::name("order", "placement")];
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
             "pattern",
@@ -302,7 +303,7 @@ impl CongestionParams {
             ("pattern", self.pattern != usual.pattern),
             ("endpoints", self.endpoints != usual.endpoints),
             ("first_job", self.first_job != usual.first_job),
-            ("order", self.order != usual.order),
+            ("placement", self.placement != usual.placement),
             ("levels", self.levels != usual.levels),
         ] {
             if differs {

@@ -31,7 +31,7 @@ impl<'a> GivenJobs<'a> {
     /// for the shortest time that the workloads can take. 0 if the number is unknown; then the run
     /// itself reports why.
     pub(crate) fn packets(self, spec: &PacketParameters, on: &Topology) -> f64 {
-        let Ok(schedules) = self.schedules(spec, &Quiet) else { return 0.0 };
+        let Ok(schedules) = self.schedules(spec, on, &Quiet) else { return 0.0 };
         let Ok(mpi) = spec.mpi_costs() else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
             chunks_of(schedule, &mpi, spec.packet_bytes.max(1)) as f64
@@ -52,16 +52,20 @@ impl<'a> GivenJobs<'a> {
         traced + beside * least_us.fold(0.0, f64::max)
     }
 
-    /// The schedules of the workloads.
+    /// The schedules of the workloads. A workload alone has a rank for every endpoint where it says
+    /// no number of ranks; of several jobs each says its own.
     fn schedules(
         self,
         spec: &PacketParameters,
+        on: &Topology,
         watch: &dyn Watch,
     ) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
         if let Some(given) = self.schedules {
             return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
         }
-        let of = |word: &String| generate(word, spec.collectives, watch).map(Cow::Owned);
+        let is_alone = spec.workload.0.len() == 1 && spec.background.some().next().is_none();
+        let ranks = is_alone.then(|| on.endpoints().len() as u32);
+        let of = |word: &String| generate(word, spec.collectives, ranks, watch).map(Cow::Owned);
         spec.workload.0.iter().map(of).collect()
     }
 
@@ -74,7 +78,7 @@ impl<'a> GivenJobs<'a> {
         (rate, injection): (f64, MessageInjectionProcess),
         watch: &dyn Watch,
     ) -> Result<JobReplay, Stop> {
-        let schedules = self.schedules(spec, watch)?;
+        let schedules = self.schedules(spec, on, watch)?;
         if schedules.len() != spec.workload.0.len() {
             let why = format!("{} schedules for {}", schedules.len(), spec.workload.0.len());
             return Err(Refusal::new("workload", why, "one for each").into());

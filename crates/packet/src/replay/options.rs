@@ -66,13 +66,14 @@ pub enum CollectiveTrafficMode {
 }
 
 /// The schedule of a generator given with its parameters in one word, such as
-/// `amg_like:p=12,levels=4`.
+/// `amg_like:p=12,levels=4`; it has `ranks` where the word says no number of ranks.
 ///
 /// # Errors
 /// When there is no such generator, a parameter is invalid, or `watch` says stop.
 pub(super) fn generate(
     word: &str,
     collectives: CollectiveTrafficMode,
+    ranks: Option<u32>,
     watch: &dyn Watch,
 ) -> Result<Schedule, Stop> {
     let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
@@ -81,6 +82,10 @@ pub(super) fn generate(
         && generator(&recipe.family)?.part().has("allreduce")
     {
         given.insert("allreduce".to_owned(), "none".into());
+    }
+    let takes = generator(&recipe.family).is_ok_and(|one| one.part().has("ranks"));
+    if let (true, false, Some(ranks)) = (takes, given.contains_key("ranks"), ranks) {
+        given.insert("ranks".to_owned(), ranks.into());
     }
     make(&recipe.family, &given, watch).map_err(|stop| stop.within("workload"))
 }

@@ -328,7 +328,9 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
                 decide = known;
             }
             _ => {
-                return bad(format!("'{name}' is no field: score, detours, minimal, decide, name"));
+                let compared = if number > 0 { " (== compares)" } else { "" };
+                let all = "score, detours, minimal, decide, name";
+                return bad(format!("'{name}' is no field: {all}{compared}"));
             }
         }
     }
@@ -439,6 +441,7 @@ mod tests {
             (json!("custom hops*queue"), "fields are NAME=VALUE"),
             (json!("custom detours=2"), "score is missing"),
             (json!("custom score=hops size=2"), "'size' is no field: score, detours"),
+            (json!("custom score=hops = 2"), "decide (== compares);"),
             (json!("score=hops detours=two"), "detours: 'two' is no number"),
             (json!("score=hops detours=65"), "detours: 65 is out of range; 0 to 64"),
             (json!("score=hops detours=0 minimal=0"), "no candidate is left"),

@@ -56,5 +56,5 @@ impl PatternRequest<'_> {
 /// The refusal of the text behind a pattern's name.
 pub(super) fn refused(name: &str, argument: Option<&str>, help: String) -> Refusal {
     let given = argument.map_or("none".to_owned(), |words| format!("'{words}'"));
-    Refusal::new("pattern_argument", format!("{given} for {name}"), help)
+    Refusal::new("pattern", format!("{given} for {name}"), help)
 }

@@ -95,9 +95,10 @@ impl InjectionProcess {
         if open == 1 && all.iter().all(|&x| x <= 1.0) && turns {
             return Ok(());
         }
-        let why = format!("alpha {alpha}, beta {beta}, r1 {r1}");
-        let help = "two chances, 0 to 1, and one of -1 that follows from the load; alpha is not 0, \
-                    nor is beta where alpha follows";
+        let shown = if r1 < 0.0 { String::new() } else { format!(", r1 {r1}") };
+        let why = format!("on_off: alpha {alpha}, beta {beta}{shown}");
+        let help = "chances from 0 to 1, of which one follows from the load and is left out or \
+                    -1; alpha is not 0, nor is beta where alpha follows";
         Err(Refusal::new("injection", why, help))
     }
 
