@@ -429,7 +429,8 @@ def dragonfly(
     g : int, optional
         Groups, at most a h + 1, which is the default.
     arrangement : str, optional
-        Which group each global port leads to; default absolute.
+        Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
+        `circulant` or, of the networks of CODES alone, `codes`.
 
     Returns
     -------
@@ -917,7 +918,8 @@ def megafly(
     g : int, optional
         Groups, at most spines h + 1, which is the default.
     arrangement : str, optional
-        Which group each global port leads to; default absolute.
+        Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
+        `circulant` or, of the networks of CODES alone, `codes`.
 
     Returns
     -------
