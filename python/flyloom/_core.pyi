@@ -252,6 +252,7 @@ class Topology:
 
 @final
 class Routing:
+    def plot(self, what: str | None = None) -> Picture: ...
     @staticmethod
     def from_orcs(text: str, name: str) -> Routing: ...
     @property

@@ -430,7 +430,8 @@ def dragonfly(
         Groups, at most a h + 1, which is the default. Where g - 1 does not divide a h, some
         global ports of every group have no link.
     arrangement : str, optional
-        Which group each global port leads to; default absolute.
+        Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
+        `circulant` or, of the networks of CODES alone, `codes`.
 
     Returns
     -------
@@ -919,7 +920,8 @@ def megafly(
         Groups, at most spines h + 1, which is the default. Where g - 1 does not divide spines
         h, some global ports of every group have no link.
     arrangement : str, optional
-        Which group each global port leads to; default absolute.
+        Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
+        `circulant` or, of the networks of CODES alone, `codes`.
 
     Returns
     -------

@@ -61,8 +61,8 @@ def flit(
         Loads in flits an endpoint and cycle: a number, several, a range ``0.1:0.9:0.1`` or
         ``auto``, up to where it saturates. Default: "auto".
     selection : str | Mapping[str, Any] | Sequence[str | Mapping[str, Any]], optional
-        How packets choose among the paths that there are: by name, or by a score of one's own.
-        Of several, each is run. Default: "minimal".
+        How packets choose among the paths that there are: by name, where ``adaptive`` means
+        ``ugal_l``, or by a score of one's own. Of several, each is run. Default: "minimal".
     choosing : Mapping[str, Any], optional
         What selections look at; their usual numbers where it is not given.
     lane_use : str, optional

@@ -1,5 +1,8 @@
 """Calls that lack something, or have one thing too many, are answered with what to write."""
 
+import subprocess
+import sys
+
 import flyloom as fl
 import pytest
 from cli_helpers import flyloom
@@ -66,3 +69,27 @@ def test_a_name_of_trace_events_is_answered_with_the_whole_name(tmp_path):
     done = flyloom("sim", "message", "--workload", "barrier_tree ranks=2", "-o", "x.perfetto",
                    cwd=tmp_path)
     assert done.returncode == 2 and "write -o x.perfetto.json" in done.stderr
+
+
+def test_several_runs_say_how_long_they_take_together():
+    """Two runs of which none takes ten seconds; standard error is no terminal."""
+    one = "import sys, flyloom.verbs.simulation as s; from flyloom.support import machine; " \
+          "machine.tell = True; s._core.point_need = lambda *of: (0.0, {each}); " \
+          "import flyloom as fl; fl.flit('ring:n=3,p=1', load=0.01, threads=1, " \
+          "selection='minimal,ugal_l', run={{'measure_cycles': 10, 'warmup_cycles': 10}})"
+    for each, said in ((4.9, ""), (5.1, "2 runs: about 10 seconds; Ctrl-C stops\n")):
+        done = subprocess.run([sys.executable, "-c", one.format(each=each)], text=True,
+                              capture_output=True, timeout=60, check=False)
+        assert done.stderr == said
+
+
+def test_routes_have_a_picture_of_their_loads():
+    """A ring of five by minimal hops: each of 10 channels carries 1 + 2 routes of each pair of
+    distances."""
+    routed = fl.route("ring:n=5,p=1", "min_hop")
+    spec = routed.plot().spec
+    bars = spec["data"]["values"] if "data" in spec else spec["hconcat"][0]["data"]["values"]
+    assert sum(bar["n"] for bar in bars) == 10
+    assert [bar["low"] for bar in bars if bar["n"]] == [3]
+    with pytest.raises(fl.RefusalError, match="there is no 'hops' of this Routing; load"):
+        routed.plot("hops")

@@ -190,6 +190,11 @@ fn places(on: &Topology, asked: &ReorderRequest<'_>) -> Result<Vec<u32>, Refusal
             Some(e) => e,
             None => names.find_at(0, host, 0).map_err(|refused| Refusal {
                 param: format!("host {host} of rank {rank}"),
+                help: format!(
+                    "{}; hosts that are no endpoints get one by lines 'HOST ENDPOINT' in a file \
+                     (--host-endpoints of flyloom reorder), ranks of one host by FLYLOOM_HOST",
+                    refused.help
+                ),
                 ..refused
             })?,
         };
@@ -390,6 +395,7 @@ mod tests {
         given.hosts[1] = "elsewhere".into();
         let said = why(&given);
         assert!(said.starts_with("host elsewhere of rank 1: there is no endpoint"), "{said}");
+        assert!(said.contains("--host-endpoints") && said.contains("FLYLOOM_HOST"), "{said}");
         for (table, says) in [
             ("n7\n", "table: line 1: \"n7\" names no endpoint; lines 'HOST ENDPOINT'"),
             ("\nn7 9\n", "table: line 2: there is no endpoint \"9\""),

@@ -36,7 +36,8 @@ pub struct Megafly {
     /// some global ports of every group have no link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub g: Option<u32>,
-    /// Which group each global port leads to; default absolute.
+    /// Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
+    /// `circulant` or, of the networks of CODES alone, `codes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrangement: Option<GlobalArrangement>,
 }

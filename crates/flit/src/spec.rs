@@ -80,7 +80,8 @@ pub struct FlitParameters {
     /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
     /// to where it saturates.
     pub load: Loads,
-    /// How packets choose among the paths that there are: by name, or by a score of one's own.
+    /// How packets choose among the paths that there are: by name, where `adaptive` means `ugal_l`,
+    /// or by a score of one's own.
     pub selection: SelectionSpec,
     /// What selections look at; their usual numbers where it is not given.
     pub choosing: Option<SelectionParams>,

@@ -350,6 +350,13 @@ impl Routing {
         reduce_routing(py, self)
     }
 
+    /// A picture of the routes, which a notebook shows and `save("a.pdf")` writes: `load`, how many
+    /// channels carry how many routes.
+    #[pyo3(signature = (what = None))]
+    fn plot<'py>(slf: &Bound<'py, Self>, what: Option<&str>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("flyloom.support.pictures")?.call_method1("picture_of", (slf, what))
+    }
+
     fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
         let routing = &self.inner;
         let fields = [

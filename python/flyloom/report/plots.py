@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from flyloom import draw
-from flyloom._core import RefusalError, Topology
+from flyloom._core import RefusalError, Routing, Topology
 from flyloom.draw.floor import floor_data, racks_of
 from flyloom.report import (
     build,
@@ -212,6 +213,13 @@ def _edge_load(found: Any) -> Picture:
                       "routes over a channel", "channels")
 
 
+def _routing(found: Routing) -> Several:
+    """How many routes the channels between switches carry."""
+    loads = Counter(found.channel_loads().tolist())
+    pairs = [[routes, loads[routes]] for routes in sorted(loads)]
+    return {"load": lambda: _edge_load({"histogram": pairs})}
+
+
 def _counts(key: str, axis: str, counted: str) -> Callable[[Any], Picture]:
     """A picture with a bar for each whole number, from a list of how often each number occurs."""
     return lambda found: _histogram(
@@ -291,6 +299,6 @@ PLOTS: dict[str, Callable[[Any], Picture | Several]] = {
     "Resilience": _resilience, "Figure": _by(figures), "FloorPlan": _floor,
     "Structure": _counts("histogram", "distance (hops)", "ordered pairs of switches"),
     "PathDiversity": _counts("disjoint_histogram", "link-disjoint paths", "pairs of switches"),
-    "Topology": _topology,
+    "Topology": _topology, "Routing": _routing,
 }
 """What draws a result, by the name of its class."""

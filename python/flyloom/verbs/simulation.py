@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from flyloom import _core
-from flyloom._core import RefusalError, Routing, Topology, Workload
+from flyloom._core import RefusalError, Routing, Topology, Workload, parse_inline
 from flyloom.inputs.applications import made, own_application, ranks_of
 from flyloom.inputs.costs import asked as asked_costs
 from flyloom.inputs.costs import file_of
@@ -23,7 +23,7 @@ from flyloom.inputs.tables import topology_of
 from flyloom.inputs.traffic import called, demands, is_name, packet_times
 from flyloom.inputs.workloads import named
 from flyloom.ranks import ALONE, join
-from flyloom.support import renamed
+from flyloom.support import machine, renamed
 from flyloom.support.checks import plainly, whole
 from flyloom.support.machine import built_for, threads_for
 from flyloom.support.progress import Progress
@@ -108,6 +108,7 @@ def _several(
     elif asked.spec.get("sync") != "mpi":
         with room_for(level, asked.spec):
             source, how = asked.on(source), {}
+    _say_seconds(level, source, runs, asked.threads)
     curves = []
     for run in runs:
         words = [said(run[name]) for name in VARIED if isinstance(run.get(name), str | Mapping)]
@@ -118,6 +119,24 @@ def _several(
         about = {key: curves[0][key] for key in ABOUT}
         about["verified"] = all(curve["verified"] for curve in curves)
     return CLASSES[level]({**about, "curves": curves})
+
+
+def _say_seconds(
+    level: str, source: Any, runs: Sequence[dict[str, Any]], threads: int | None
+) -> None:
+    """Says how long several runs take together, where that is long: each may be short. Networks of
+    files, and workloads, are not counted."""
+    if not isinstance(source, (Topology, Routing)):
+        return
+    seconds = 0.0
+    try:
+        family, params = parse_inline(topology_of(source).recipe)
+        for run in runs:
+            known = {key: value for key, value in run.items() if key not in OF_PYTHON}
+            seconds += _core.point_need(family, params, None, 1, {level: known})[1]
+    except RefusalError:  # a network of a file or of a user, or what the run itself will report
+        return
+    machine.afford(f"{len(runs)} runs", 0.0, seconds / threads_for(threads))
 
 
 @contextmanager

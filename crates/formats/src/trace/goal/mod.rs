@@ -67,7 +67,13 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let mut scan = GoalScanner::new(text.trim_start_matches('\u{feff}'));
     scan.lines()?;
     if !scan.keyword("num_ranks") {
-        return Err(scan.refuse("num_ranks is not there", "num_ranks, then the ranks").into());
+        let why = match text.trim_start_matches('\u{feff}').trim_start().chars().next() {
+            Some('<') => "this is HTML or XML, and no schedule: num_ranks is not there",
+            Some('{') => "this is JSON, and no schedule: num_ranks is not there",
+            Some('[') => "this is TOML or JSON, and no schedule: num_ranks is not there",
+            _ => "num_ranks is not there",
+        };
+        return Err(scan.refuse(why, "num_ranks, then the ranks").into());
     }
     let ranks = scan.number("the number of ranks", MOST_RANKS)?;
     scan.end_of_line()?;

@@ -115,6 +115,9 @@ fn what_may_be_left_out_is_zero() {
 fn what_is_no_schedule_is_refused_with_its_line() {
     for (said, place, why) in [
         (String::new(), "line 1", "num_ranks"),
+        ("<!DOCTYPE html>".to_owned(), "line 1", "this is HTML or XML, and no schedule"),
+        ("{\"traceEvents\": []}".to_owned(), "line 1", "this is JSON, and no schedule"),
+        ("[sim.flit]".to_owned(), "line 1", "this is TOML or JSON, and no schedule"),
         ("num_ranks x".to_owned(), "line 1", "'x'"),
         ("num_ranks 99999999999".to_owned(), "line 1", "too large"),
         ("num_ranks 2\nrank 0 {\n}".to_owned(), "line 3", "before rank 1"),
