@@ -92,6 +92,7 @@ __all__ = [
     "traffic_fits",
     "workload_best",
     "workload_list",
+    "whole_amount",
 ]
 
 _Progress: TypeAlias = Callable[[str, int, int], object] | None
