@@ -90,9 +90,9 @@ __all__ = [
     "trace_rewritten",
     "trace_written",
     "traffic_fits",
+    "whole_amount",
     "workload_best",
     "workload_list",
-    "whole_amount",
 ]
 
 _Progress: TypeAlias = Callable[[str, int, int], object] | None
