@@ -65,7 +65,7 @@ def guid_of(word: str) -> int:
     return int(word, 16)
 
 
-class CertifiedFabric:
+class FabricFile:
     """The fabric as fabric.net describes it."""
 
     def __init__(self, text: str) -> None:
@@ -142,7 +142,7 @@ def each_record(
     need(inside is False, f"{name}: not whole: no `end`")
 
 
-class RoutingTables:
+class TableFile:
     """The tables in tables.txt, in the format of docs/opensm.md."""
 
     lmc: int
@@ -231,7 +231,7 @@ def read_certificate(text: str) -> Numbers:
     return rows
 
 
-def check_fit(fabric: CertifiedFabric, tables: RoutingTables, number: Numbers) -> None:
+def check_fit(fabric: FabricFile, tables: TableFile, number: Numbers) -> None:
     """Checks that the files belong together, and what OpenSM's plug-in would refuse to install."""
     cables = {port[1:] for port, far in fabric.far.items() if port[0] == far[0] == "S"}
     need(number.keys() == cables, "certificate.txt has not the cables between switches")
@@ -246,7 +246,7 @@ def check_fit(fabric: CertifiedFabric, tables: RoutingTables, number: Numbers) -
 
 
 def walk(
-    fabric: CertifiedFabric, tables: RoutingTables, number: Numbers, start: tuple[int, int, int],
+    fabric: FabricFile, tables: TableFile, number: Numbers, start: tuple[int, int, int],
     lid: int, last: Port,
 ) -> None:
     """Follows the route of (switch, in-port, level) to ``lid``, whose adapter is at port ``last``
@@ -270,8 +270,7 @@ def check(folder: Path) -> int:
     """The number of routes that hold; raises FailedStatement for the first that does not."""
     texts = [(folder / name).read_bytes().decode("latin-1")
              for name in ("fabric.net", "tables.txt", "certificate.txt")]
-    fabric, tables = CertifiedFabric(texts[0]), RoutingTables(texts[1])
-    number = read_certificate(texts[2])
+    fabric, tables, number = FabricFile(texts[0]), TableFile(texts[1]), read_certificate(texts[2])
     check_fit(fabric, tables, number)
     uniform, routes = len(tables.lanes) == 1, 0
     here: dict[int, list[tuple[int, int]]] = {}

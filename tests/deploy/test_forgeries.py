@@ -267,7 +267,7 @@ def test_a_changed_fabric_that_holds_is_one_that_others_read_alike(good, tmp_pat
             lines[at] = lines[at][:place] + new + lines[at][place + rng.randrange(2):]
         text = "\n".join(lines)
         try:
-            fabric = certificate_check.CertifiedFabric(text)
+            fabric = certificate_check.FabricFile(text)
         except certificate_check.FailedStatement:
             continue
         held += 1

@@ -19,11 +19,12 @@ const INTERFACE: c_int = 1;
 pub struct MapRequest {
     /// The network: its inline form, or the name of a file.
     pub network: *const c_char,
-    /// The text of that file; null for an inline form.
+    /// The text of the file that `network` names; null for an inline form.
     pub network_text: *const c_char,
     /// The name of a file with the endpoints of hosts, for messages.
     pub table: *const c_char,
-    /// The text of that file, with lines of a host and an endpoint; null where there is none.
+    /// The text of the file that `table` names, with lines of a host and an endpoint; null where
+    /// there is none.
     pub table_text: *const c_char,
     /// `congestion` or `hops`; null means `congestion`.
     pub objective: *const c_char,

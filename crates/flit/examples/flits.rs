@@ -5,7 +5,7 @@ use base::Quiet;
 use fabric::network::parse_inline;
 use flit::case::FlitCase;
 use flit::spec::{FlitParameters, RunLength};
-use flit::warmup::Warmup;
+use flit::warmup::WarmupSetting;
 use paths::PathSource;
 use paths::select::{LaneUseRule, SelectionSpec};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ fn main() {
         lane_use,
         unverified: lane_use == LaneUseRule::Any,
         run: RunLength {
-            warmup_cycles: Some(Warmup::Cycles(0)),
+            warmup_cycles: Some(WarmupSetting::Cycles(0)),
             measure_cycles: Some(cycles.parse().expect("cycles")),
             drain_cycles: 0,
             ..RunLength::default()

@@ -6,7 +6,7 @@ use super::row::LoadPointRow;
 use super::run::{DrainCondition, RunPhases, RunResult, run};
 use super::seen::NetworkNames;
 use super::spec::{ClassTraffic, FlitParameters};
-use super::warmup::{Warmup, settled};
+use super::warmup::{WarmupSetting, settled};
 use base::{Refusal, Stop, Watch};
 use paths::PathSource;
 use paths::guide::RoutingGuide;
@@ -58,7 +58,7 @@ pub struct FlitCase {
     /// The share of each class in the load; all shares together are 1.
     shares: Vec<f64>,
     urgencies: Vec<u32>,
-    warmup: Warmup,
+    warmup: WarmupSetting,
     phases: RunPhases,
 }
 
@@ -218,7 +218,7 @@ impl FlitCase {
             age_from_staging: false,
         };
         let warmup_cycles = match self.warmup {
-            Warmup::Auto if !self.is_whole => settled(setup, watch)?,
+            WarmupSetting::Auto if !self.is_whole => settled(setup, watch)?,
             _ => warmup_cycles,
         };
         run(setup, RunPhases { warmup_cycles, ..phases }, watch)

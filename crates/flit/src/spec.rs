@@ -1,7 +1,7 @@
 //! The parameters of a case, as users write them.
 
 use super::router::RouterDesign;
-use super::warmup::Warmup;
+use super::warmup::WarmupSetting;
 use base::Refusal;
 use paths::loads::{self, Loads};
 use paths::over_seeds::check_seeds;
@@ -19,7 +19,7 @@ use traffic::process::{InjectionProcess, PacketSizes};
 pub struct RunLength {
     /// Cycles before anything counts, or `auto`: until latency and accepted load change no more.
     /// 1000 unless it is given.
-    pub warmup_cycles: Option<Warmup>,
+    pub warmup_cycles: Option<WarmupSetting>,
     /// Cycles that count; 3000 unless it is given. Packets with their times are played whole where
     /// neither is.
     pub measure_cycles: Option<u32>,
@@ -42,8 +42,8 @@ impl Default for RunLength {
 
 impl RunLength {
     /// The length of the warm-up, by default 1000 cycles.
-    pub(super) fn warmup(&self) -> Warmup {
-        self.warmup_cycles.unwrap_or(Warmup::Cycles(1000))
+    pub(super) fn warmup(&self) -> WarmupSetting {
+        self.warmup_cycles.unwrap_or(WarmupSetting::Cycles(1000))
     }
 
     /// The number of measured cycles, with its default.

@@ -5,7 +5,7 @@ use super::points::{curve, points};
 use super::router::RouterDesign;
 use super::row::LoadPointRow;
 use super::spec::{FlitParameters, RunLength};
-use super::warmup::Warmup;
+use super::warmup::WarmupSetting;
 use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
 use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
@@ -106,8 +106,8 @@ impl FlitParameters {
             proof_bytes(size, &self.selection, self.lane_use, lanes)
         };
         let warmup = match self.run.warmup() {
-            Warmup::Cycles(cycles) => cycles,
-            Warmup::Auto => USUAL_WARMUP,
+            WarmupSetting::Cycles(cycles) => cycles,
+            WarmupSetting::Auto => USUAL_WARMUP,
         };
         let cycles = f64::from(warmup) + f64::from(self.run.measured());
         let each =
@@ -195,7 +195,7 @@ impl ExperimentStage for FlitParameters {
 
     fn examples() -> Vec<Self> {
         let run = RunLength {
-            warmup_cycles: Some(Warmup::Cycles(50)),
+            warmup_cycles: Some(WarmupSetting::Cycles(50)),
             measure_cycles: Some(100),
             ..RunLength::default()
         };

@@ -15,14 +15,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// The length of the warm-up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Warmup {
+pub enum WarmupSetting {
     /// This number of cycles.
     Cycles(u32),
     /// Until latency and accepted load are steady.
     Auto,
 }
 
-impl Warmup {
+impl WarmupSetting {
     /// The most cycles that it can take.
     pub(super) fn most(self) -> u32 {
         match self {
@@ -128,7 +128,7 @@ enum AutoWarmupKeyword {
     Auto,
 }
 
-impl<'de> Deserialize<'de> for Warmup {
+impl<'de> Deserialize<'de> for WarmupSetting {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let bad = |_| serde::de::Error::custom("invalid warm-up: a number of cycles, or auto");
         Ok(match RawWarmupLength::deserialize(from).map_err(bad)? {
@@ -138,7 +138,7 @@ impl<'de> Deserialize<'de> for Warmup {
     }
 }
 
-impl Serialize for Warmup {
+impl Serialize for WarmupSetting {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Cycles(cycles) => to.serialize_u32(*cycles),
@@ -147,9 +147,9 @@ impl Serialize for Warmup {
     }
 }
 
-impl JsonSchema for Warmup {
+impl JsonSchema for WarmupSetting {
     fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Warmup".into()
+        "WarmupSetting".into()
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
@@ -192,8 +192,10 @@ mod tests {
 
     #[test]
     fn it_is_a_number_or_auto() {
-        let of = |given| serde_json::from_value::<Warmup>(given);
-        for (given, warmup) in [(json!(7), Warmup::Cycles(7)), (json!("auto"), Warmup::Auto)] {
+        let of = |given| serde_json::from_value::<WarmupSetting>(given);
+        for (given, warmup) in
+            [(json!(7), WarmupSetting::Cycles(7)), (json!("auto"), WarmupSetting::Auto)]
+        {
             assert_eq!(of(given.clone()).expect("a warm-up"), warmup);
             assert_eq!(json!(warmup), given);
         }

@@ -150,11 +150,11 @@ enum CriticalPathPoint {
 struct HeldResource {
     rank: u32,
     number: u8,
-    what: ResourceKind,
+    what: CriticalPathResource,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum ResourceKind {
+enum CriticalPathResource {
     Processor,
     Out,
     In,
@@ -238,7 +238,7 @@ impl<'a> CriticalPathFinder<'a> {
                 let ps = it.size * self.costs.divisor;
                 let amounts = PathCostCounts { computing_ps: ps as i64, ..none };
                 let until = at(OpStep::Begin) + ps;
-                hold(OpStep::Begin, ResourceKind::Processor, until, it.cpu, rank, amounts);
+                hold(OpStep::Begin, CriticalPathResource::Processor, until, it.cpu, rank, amounts);
             }
             OperationKind::Send => {
                 for (step, is_question) in [(OpStep::Begin, large), (OpStep::Data, false)] {
@@ -246,30 +246,44 @@ impl<'a> CriticalPathFinder<'a> {
                     let bytes = size.saturating_sub(1) as i64;
                     let cpu = PathCostCounts { overheads: 1, processor_bytes: bytes, ..none };
                     let until = at(step) + o + self.costs.cpu_bytes(size);
-                    hold(step, ResourceKind::Processor, until, it.cpu, rank, cpu);
+                    hold(step, CriticalPathResource::Processor, until, it.cpu, rank, cpu);
                     let out = PathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
-                    hold(step, ResourceKind::Out, until, it.nic, rank, out);
+                    hold(step, CriticalPathResource::Out, until, it.nic, rank, out);
                 }
                 for (step, is_question) in [(OpStep::Arrive, large), (OpStep::DataArrive, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
                     let comes = PathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
-                    hold(step, ResourceKind::In, until, it.nic, it.peer, comes);
+                    hold(step, CriticalPathResource::In, until, it.nic, it.peer, comes);
                 }
-                hold(OpStep::Sent, ResourceKind::Turn, at(OpStep::Sent), it.nic, rank, none);
+                hold(
+                    OpStep::Sent,
+                    CriticalPathResource::Turn,
+                    at(OpStep::Sent),
+                    it.nic,
+                    rank,
+                    none,
+                );
             }
             OperationKind::Recv => {
                 let (cpu, out) =
                     (PathCostCounts { overheads: 1, ..none }, PathCostCounts { gaps: 1, ..none });
                 let until = at(OpStep::Answer) + o;
-                hold(OpStep::Answer, ResourceKind::Processor, until, it.cpu, rank, cpu);
-                hold(OpStep::Answer, ResourceKind::Out, at(OpStep::Answer) + g, it.nic, rank, out);
+                hold(OpStep::Answer, CriticalPathResource::Processor, until, it.cpu, rank, cpu);
+                hold(
+                    OpStep::Answer,
+                    CriticalPathResource::Out,
+                    at(OpStep::Answer) + g,
+                    it.nic,
+                    rank,
+                    out,
+                );
             }
         }
         if it.kind == OperationKind::Recv && self.trace.at(OpStep::Take, op).is_some() {
-            let held = HeldResource { rank, number: it.cpu, what: ResourceKind::Processor };
+            let held = HeldResource { rank, number: it.cpu, what: CriticalPathResource::Processor };
             let key = (held, self.end_of(op));
             let order = self.trace.order(OpStep::Take, op);
             let held = (order, CriticalPathPoint::End(op), none);
@@ -430,14 +444,14 @@ impl<'a> CriticalPathFinder<'a> {
         let order = self.trace.order(step, op);
         let held =
             |rank, number, what| self.holder(HeldResource { rank, number, what }, time, order);
-        let processor = || held(rank, it.cpu, ResourceKind::Processor);
-        let out = || held(rank, it.nic, ResourceKind::Out);
+        let processor = || held(rank, it.cpu, CriticalPathResource::Processor);
+        let out = || held(rank, it.nic, CriticalPathResource::Out);
         let on = |before, more| Some((Some(CriticalPathPoint::Step(before, op)), more));
         let one = PathCostCounts { overheads: 1, ..none };
         let found = match step {
             OpStep::Begin => self.waited(op, time).or_else(processor).or_else(out),
             OpStep::Arrive if self.at(OpStep::ArriveDue, op) != time => {
-                held(it.peer, it.nic, ResourceKind::In)
+                held(it.peer, it.nic, CriticalPathResource::In)
             }
             OpStep::Arrive if self.over_network && self.is_eager(op) => {
                 on(OpStep::Enter, Self::route(time - self.at(OpStep::Enter, op)))
@@ -452,7 +466,7 @@ impl<'a> CriticalPathFinder<'a> {
             }
             OpStep::Data => processor().or_else(out),
             OpStep::DataArrive if self.at(OpStep::DataArriveDue, op) != time => {
-                held(it.peer, it.nic, ResourceKind::In)
+                held(it.peer, it.nic, CriticalPathResource::In)
             }
             OpStep::DataArrive if self.over_network => {
                 on(OpStep::Enter, Self::route(time - self.at(OpStep::Enter, op)))
@@ -461,7 +475,7 @@ impl<'a> CriticalPathFinder<'a> {
             OpStep::Enter if self.at(OpStep::EnterDue, op) == time => {
                 on(if self.is_eager(op) { OpStep::Begin } else { OpStep::Data }, one)
             }
-            OpStep::Enter => held(rank, it.nic, ResourceKind::Turn),
+            OpStep::Enter => held(rank, it.nic, CriticalPathResource::Turn),
             OpStep::Sent => {
                 let whole = (time - self.at(OpStep::Enter, op)) as i64;
                 let alone_ps = (self.at(OpStep::Alone, op) as i64).min(whole);

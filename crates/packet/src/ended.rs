@@ -72,7 +72,8 @@ impl Default for FinalState {
 }
 
 impl FinalState {
-    /// The state of these processes. O(ports).
+    /// The final state of these logical processes of the simulator (routers and endpoints).
+    /// O(ports).
     pub fn of<'a>(model: &Model, states: impl Iterator<Item = (LpNumber, &'a NodeState)>) -> Self {
         let mut all = Self::default();
         let mut bytes = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::cable::CableId;
 use super::comparison::FabricComparison;
-use super::devices::{DevicePort, IdentifyBy, KnownDevice};
+use super::devices::{DevicePort, IdentifyBy, MatchedDevice};
 use super::due::AnswerExpectation;
 use super::floor::Floor;
 use super::outcome::{CableCheck, CableState, CablingFinding, ComparisonOptions, SwitchState};
@@ -159,11 +159,11 @@ impl FabricComparison<'_> {
         &self,
         cables: &BTreeMap<CableId, CableState>,
         strange: &BTreeMap<DevicePort, DevicePort>,
-        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
+        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
     ) -> Vec<SwitchState> {
         let mut states = vec![SwitchState::Correct; self.plan.switches().len()];
-        let mut worst = |node: KnownDevice, state: SwitchState| {
-            if let KnownDevice::Switch(s) = node {
+        let mut worst = |node: MatchedDevice, state: SwitchState| {
+            if let MatchedDevice::Switch(s) = node {
                 states[s.ix()] = states[s.ix()].max(state);
             }
         };
@@ -184,15 +184,16 @@ impl FabricComparison<'_> {
             let (place, own) = (self.places.found[s.ix()], self.boxes.pairs.found[s.ix()]);
             match (place, own) {
                 (None, _) | (_, None) => {
-                    let no = self.wanted(reached, KnownDevice::Switch(s)) == AnswerExpectation::No;
+                    let no =
+                        self.wanted(reached, MatchedDevice::Switch(s)) == AnswerExpectation::No;
                     let state = if no { SwitchState::Unlaid } else { SwitchState::Missing };
-                    worst(KnownDevice::Switch(s), state);
+                    worst(MatchedDevice::Switch(s), state);
                 }
                 (Some(place), Some(own)) if place != own => {
-                    worst(KnownDevice::Switch(s), SwitchState::Moved);
+                    worst(MatchedDevice::Switch(s), SwitchState::Moved);
                 }
                 _ if self.boxes.replaced.contains(&s.0) => {
-                    worst(KnownDevice::Switch(s), SwitchState::Replaced);
+                    worst(MatchedDevice::Switch(s), SwitchState::Replaced);
                 }
                 _ => {}
             }

@@ -189,7 +189,7 @@ fn a_swapped_pair_is_one_finding_with_the_swap_on_one_switch() {
     let f = &check.findings[0];
     assert_eq!((f.fault, f.planned.len(), f.found.len()), (FaultKind::Swapped, 2, 2));
     let sockets: BTreeSet<DevicePort> =
-        [7, 8].map(|port| DevicePort { node: KnownDevice::Switch(SwitchId(0)), port }).into();
+        [7, 8].map(|port| DevicePort { node: MatchedDevice::Switch(SwitchId(0)), port }).into();
     let &[CableRepairStep::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
     assert_eq!(BTreeSet::from([a, b]), sockets);
     assert!(f.repair.contains("sf-0-0-0 port 7") && f.repair.contains("sf-0-0-0 port 8"));
@@ -403,8 +403,8 @@ pub(super) fn obey(
     finding: &CablingFinding,
 ) {
     let jack = |s: DevicePort| match s.node {
-        KnownDevice::Switch(i) => (room.plan.switches()[i.ix()].name.clone(), s.port),
-        KnownDevice::Endpoint(e) => (room.plan.endpoints()[e.ix()].name.clone(), s.port),
+        MatchedDevice::Switch(i) => (room.plan.switches()[i.ix()].name.clone(), s.port),
+        MatchedDevice::Endpoint(e) => (room.plan.endpoints()[e.ix()].name.clone(), s.port),
         other => panic!("{other:?} is not of the plan"),
     };
     for &step in &finding.moves {

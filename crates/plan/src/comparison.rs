@@ -1,7 +1,7 @@
 //! A fabric beside its plan, in the terms of the plan: which cables are due, laid and possible.
 
 use super::cable::CableId;
-use super::devices::{CablesByEnd, DeviceMatch, DevicePairing, DevicePort, KnownDevice};
+use super::devices::{CablesByEnd, DeviceMatch, DevicePairing, DevicePort, MatchedDevice};
 use super::floor::Floor;
 use super::outcome::{ComparisonOptions, IdentifiedDevices};
 use super::places::{SwappedSwitchCycle, in_plan};
@@ -41,7 +41,7 @@ impl FabricComparison<'_> {
     ) -> impl Iterator<Item = (CableId, DevicePort, DevicePort, Cable)> + '_ {
         let t = self.plan;
         let at = |p: fabric::network::Plug| DevicePort {
-            node: KnownDevice::Switch(p.switch),
+            node: MatchedDevice::Switch(p.switch),
             port: p.port,
         };
         let links = t.links().iter().enumerate();
@@ -49,7 +49,7 @@ impl FabricComparison<'_> {
             links.map(move |(i, l)| (CableId::Link(LinkId::from(i)), at(l.a), at(l.b), l.cable));
         links.chain(t.terminals().iter().enumerate().map(move |(i, r)| {
             let own = DevicePort {
-                node: KnownDevice::Endpoint(r.endpoint),
+                node: MatchedDevice::Endpoint(r.endpoint),
                 port: r.rail.saturating_add(1),
             };
             (CableId::Terminal(TerminalId::from(i)), own, at(r.plug), r.cable)
@@ -76,8 +76,8 @@ impl FabricComparison<'_> {
     pub(super) fn found_cables(&self) -> CablesByEnd {
         let t = self.found;
         let endpoint = |e: EndpointId| match self.endpoints.pairs.planned[e.ix()] {
-            Some(planned) => KnownDevice::Endpoint(EndpointId(planned)),
-            None => KnownDevice::UnknownEndpoint(e),
+            Some(planned) => MatchedDevice::Endpoint(EndpointId(planned)),
+            None => MatchedDevice::UnknownEndpoint(e),
         };
         let links = t.links().iter().enumerate();
         let links = links.filter(|(i, _)| t.link_is_up(LinkId::from(*i)));
@@ -95,24 +95,24 @@ impl FabricComparison<'_> {
     }
 
     /// Whether an endpoint answers; for a planned switch, whether any switch stands in its place.
-    pub(super) fn is_there(&self, node: KnownDevice) -> bool {
+    pub(super) fn is_there(&self, node: MatchedDevice) -> bool {
         match node {
-            KnownDevice::Switch(s) => self.places.found[s.ix()].is_some(),
-            KnownDevice::Endpoint(e) => self.endpoints.pairs.found[e.ix()].is_some(),
-            KnownDevice::UnknownSwitch(_) | KnownDevice::UnknownEndpoint(_) => true,
+            MatchedDevice::Switch(s) => self.places.found[s.ix()].is_some(),
+            MatchedDevice::Endpoint(e) => self.endpoints.pairs.found[e.ix()].is_some(),
+            MatchedDevice::UnknownSwitch(_) | MatchedDevice::UnknownEndpoint(_) => true,
         }
     }
 
     /// Whether there is a switch into which the endpoints of switch `node` can be plugged.
-    pub(super) fn serves(&self, node: KnownDevice) -> bool {
+    pub(super) fn serves(&self, node: MatchedDevice) -> bool {
         match node {
-            KnownDevice::Switch(s) => self.hosts.found[s.ix()].is_some(),
+            MatchedDevice::Switch(s) => self.hosts.found[s.ix()].is_some(),
             other => self.is_there(other),
         }
     }
 
     /// Whether the devices at both ends of a planned cable answer.
-    pub(super) fn can_be(&self, id: CableId, a: KnownDevice, b: KnownDevice) -> bool {
+    pub(super) fn can_be(&self, id: CableId, a: MatchedDevice, b: MatchedDevice) -> bool {
         match id {
             CableId::Link(_) => self.is_there(a) && self.is_there(b),
             CableId::Terminal(_) => self.serves(a) && self.serves(b),

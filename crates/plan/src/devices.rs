@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A device, in the terms of the plan where it is known there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KnownDevice {
+pub enum MatchedDevice {
     /// A switch of the plan.
     Switch(SwitchId),
     /// An endpoint of the plan; rail r is its port r + 1.
@@ -20,7 +20,7 @@ pub enum KnownDevice {
     UnknownEndpoint(EndpointId),
 }
 
-impl KnownDevice {
+impl MatchedDevice {
     /// The device of the plan that it is, if it is one.
     pub(super) fn planned(self) -> Option<Device> {
         match self {
@@ -35,7 +35,7 @@ impl KnownDevice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DevicePort {
     /// The device.
-    pub node: KnownDevice,
+    pub node: MatchedDevice,
     /// Its port, from 1.
     pub port: u16,
 }

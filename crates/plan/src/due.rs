@@ -2,7 +2,7 @@
 //! missing.
 
 use super::comparison::FabricComparison;
-use super::devices::KnownDevice;
+use super::devices::MatchedDevice;
 use base::{EndpointId, SwitchId};
 use std::collections::BTreeMap;
 
@@ -20,20 +20,20 @@ pub(super) enum AnswerExpectation {
 impl FabricComparison<'_> {
     /// For each device with a cable that is due, whether it should answer. Without a list of due
     /// cables every planned cable is due, and every device should answer. O(cables).
-    pub(super) fn reached(&self) -> BTreeMap<KnownDevice, AnswerExpectation> {
+    pub(super) fn reached(&self) -> BTreeMap<MatchedDevice, AnswerExpectation> {
         if self.how.due.is_none() {
             return BTreeMap::new();
         }
-        let mut peers: BTreeMap<KnownDevice, Vec<KnownDevice>> = BTreeMap::new();
+        let mut peers: BTreeMap<MatchedDevice, Vec<MatchedDevice>> = BTreeMap::new();
         for (id, a, b, _) in self.planned_cables() {
             if self.is_due(id) {
                 peers.entry(a.node).or_default().push(b.node);
                 peers.entry(b.node).or_default().push(a.node);
             }
         }
-        let mut wanted: BTreeMap<KnownDevice, AnswerExpectation> =
+        let mut wanted: BTreeMap<MatchedDevice, AnswerExpectation> =
             peers.keys().map(|node| (*node, AnswerExpectation::OutOfReach)).collect();
-        let mut open: Vec<KnownDevice> =
+        let mut open: Vec<MatchedDevice> =
             peers.keys().copied().filter(|n| self.answers(*n)).collect();
         for node in &open {
             wanted.insert(*node, AnswerExpectation::Yes);
@@ -53,8 +53,8 @@ impl FabricComparison<'_> {
     /// Whether a device should answer by now.
     pub(super) fn wanted(
         &self,
-        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
-        node: KnownDevice,
+        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
+        node: MatchedDevice,
     ) -> AnswerExpectation {
         match &self.how.due {
             None => AnswerExpectation::Yes,
@@ -63,9 +63,9 @@ impl FabricComparison<'_> {
     }
 
     /// Whether a planned device was found, wherever it stands.
-    pub(super) fn answers(&self, node: KnownDevice) -> bool {
+    pub(super) fn answers(&self, node: MatchedDevice) -> bool {
         match node {
-            KnownDevice::Switch(s) => self.boxes.pairs.found[s.ix()].is_some(),
+            MatchedDevice::Switch(s) => self.boxes.pairs.found[s.ix()].is_some(),
             other => self.is_there(other),
         }
     }
@@ -73,12 +73,12 @@ impl FabricComparison<'_> {
     /// Planned switches and endpoints that do not answer, with whether they should.
     pub(super) fn silent(
         &self,
-        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
-    ) -> Vec<(KnownDevice, AnswerExpectation)> {
+        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
+    ) -> Vec<(MatchedDevice, AnswerExpectation)> {
         let switches =
-            (0..self.plan.switches().len()).map(|s| KnownDevice::Switch(SwitchId::from(s)));
+            (0..self.plan.switches().len()).map(|s| MatchedDevice::Switch(SwitchId::from(s)));
         let endpoints =
-            (0..self.plan.endpoints().len()).map(|e| KnownDevice::Endpoint(EndpointId::from(e)));
+            (0..self.plan.endpoints().len()).map(|e| MatchedDevice::Endpoint(EndpointId::from(e)));
         let silent = switches.chain(endpoints).filter(|n| !self.answers(*n));
         silent.map(|n| (n, self.wanted(reached, n))).collect()
     }

@@ -1,7 +1,7 @@
 //! The text of a cable check: what is wrong and what to do, with the labels that people read.
 
 use super::comparison::FabricComparison;
-use super::devices::{DeviceMatch, DevicePort, KnownDevice};
+use super::devices::{DeviceMatch, DevicePort, MatchedDevice};
 use super::due::AnswerExpectation;
 use super::lines::counted;
 use super::outcome::{CablingFinding, FaultKind};
@@ -14,10 +14,10 @@ use std::collections::BTreeMap;
 impl FabricComparison<'_> {
     pub(super) fn report_devices(
         &self,
-        reached: &BTreeMap<KnownDevice, AnswerExpectation>,
+        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
         findings: &mut Vec<CablingFinding>,
     ) {
-        let mut peers: BTreeMap<KnownDevice, Vec<DevicePort>> = BTreeMap::new();
+        let mut peers: BTreeMap<MatchedDevice, Vec<DevicePort>> = BTreeMap::new();
         for (id, a, b, _) in self.planned_cables() {
             if self.is_due(id) {
                 peers.entry(a.node).or_default().push(b);
@@ -27,15 +27,15 @@ impl FabricComparison<'_> {
         for row in peers.values_mut() {
             row.sort_unstable();
         }
-        let peers = |node: KnownDevice| peers.get(&node).map_or(&[][..], Vec::as_slice);
+        let peers = |node: MatchedDevice| peers.get(&node).map_or(&[][..], Vec::as_slice);
         // an endpoint all of whose switches are dead cannot answer
-        let cut_off = |node: KnownDevice| {
+        let cut_off = |node: MatchedDevice| {
             !peers(node).is_empty() && peers(node).iter().all(|peer| !self.serves(peer.node))
         };
         let silent = self.silent(reached);
         for &(node, _) in silent.iter().filter(|(_, wanted)| *wanted == AnswerExpectation::Yes) {
             match node {
-                KnownDevice::Switch(s) => findings.push(self.dead_switch(s, &peers, &cut_off)),
+                MatchedDevice::Switch(s) => findings.push(self.dead_switch(s, &peers, &cut_off)),
                 node if cut_off(node) => {}
                 node => findings.push(self.dead_endpoint(node, peers(node))),
             }
@@ -54,15 +54,17 @@ impl FabricComparison<'_> {
     fn dead_switch<'s>(
         &self,
         s: SwitchId,
-        peers: &impl Fn(KnownDevice) -> &'s [DevicePort],
-        cut_off: &impl Fn(KnownDevice) -> bool,
+        peers: &impl Fn(MatchedDevice) -> &'s [DevicePort],
+        cut_off: &impl Fn(MatchedDevice) -> bool,
     ) -> CablingFinding {
-        let node = KnownDevice::Switch(s);
-        let links = peers(KnownDevice::Switch(self.empty_place(s)));
-        let links = links.iter().filter(|peer| matches!(peer.node, KnownDevice::Switch(_))).count();
-        let hosts = if self.serves(node) { KnownDevice::Switch(self.empty_place(s)) } else { node };
+        let node = MatchedDevice::Switch(s);
+        let links = peers(MatchedDevice::Switch(self.empty_place(s)));
+        let links =
+            links.iter().filter(|peer| matches!(peer.node, MatchedDevice::Switch(_))).count();
         let hosts =
-            peers(hosts).iter().filter(|peer| matches!(peer.node, KnownDevice::Endpoint(_)));
+            if self.serves(node) { MatchedDevice::Switch(self.empty_place(s)) } else { node };
+        let hosts =
+            peers(hosts).iter().filter(|peer| matches!(peer.node, MatchedDevice::Endpoint(_)));
         let behind = |s: &&DevicePort| !self.is_there(s.node) && cut_off(s.node);
         let (cables, endpoints) = (links + hosts.clone().count(), hosts.filter(behind).count());
         let along = format!("{cables} cables and {endpoints} endpoints go with it");
@@ -72,7 +74,7 @@ impl FabricComparison<'_> {
         device(FaultKind::MissingSwitch, self.place(node), [what, repair, line])
     }
 
-    fn dead_endpoint(&self, node: KnownDevice, plugs: &[DevicePort]) -> CablingFinding {
+    fn dead_endpoint(&self, node: MatchedDevice, plugs: &[DevicePort]) -> CablingFinding {
         let to: Vec<String> = plugs.iter().map(|&s| self.label(s)).collect();
         let what = format!("endpoint {} does not answer", self.place(node));
         let repair = match to.as_slice() {
@@ -87,15 +89,15 @@ impl FabricComparison<'_> {
     /// device that answers.
     fn report_out_of_reach(
         &self,
-        silent: &[(KnownDevice, AnswerExpectation)],
+        silent: &[(MatchedDevice, AnswerExpectation)],
         findings: &mut Vec<CablingFinding>,
     ) {
         let away = silent.iter().filter(|(_, wanted)| *wanted == AnswerExpectation::OutOfReach);
-        let away: Vec<KnownDevice> = away.map(|(node, _)| *node).collect();
+        let away: Vec<MatchedDevice> = away.map(|(node, _)| *node).collect();
         let Some(first) = away.first() else { return };
-        let switches = away.iter().filter(|n| matches!(n, KnownDevice::Switch(_))).count();
+        let switches = away.iter().filter(|n| matches!(n, MatchedDevice::Switch(_))).count();
         let switches = counted(switches, "switch", "switches");
-        let endpoints = away.iter().filter(|n| matches!(n, KnownDevice::Endpoint(_))).count();
+        let endpoints = away.iter().filter(|n| matches!(n, MatchedDevice::Endpoint(_))).count();
         let who = format!("{switches} and {}", counted(endpoints, "endpoint", "endpoints"));
         let what = format!("{who} are out of reach: no cable that is due leads there from here");
         let repair = "look from there as well, and give all discoveries in one file".to_owned();
@@ -113,11 +115,11 @@ impl FabricComparison<'_> {
 
     pub(super) fn report_moved(&self, findings: &mut Vec<CablingFinding>) {
         for round in &self.rounds {
-            let name = |s: &u32| self.name(KnownDevice::Switch(SwitchId(*s)));
+            let name = |s: &u32| self.name(MatchedDevice::Switch(SwitchId(*s)));
             let places: Vec<String> = round
                 .switches
                 .iter()
-                .map(|s| self.place(KnownDevice::Switch(SwitchId(*s))))
+                .map(|s| self.place(MatchedDevice::Switch(SwitchId(*s))))
                 .collect();
             let along = if round.with_endpoints { " together with their endpoints" } else { "" };
             let last = round.switches.len() - 1;
@@ -182,7 +184,7 @@ impl FabricComparison<'_> {
             CableRepairStep::Plug(a, b) => RepairInstruction::Plug { ports: [port(a), port(b)] },
             CableRepairStep::Swap(a, b) => RepairInstruction::Swap { ports: [port(a), port(b)] },
             CableRepairStep::Exchange { a, b, with_endpoints } => {
-                let devices = [a, b].map(|s| self.name(KnownDevice::Switch(s)));
+                let devices = [a, b].map(|s| self.name(MatchedDevice::Switch(s)));
                 RepairInstruction::Exchange { devices, with_endpoints }
             }
         }
@@ -200,18 +202,18 @@ impl FabricComparison<'_> {
         }
     }
 
-    fn replaced(&self) -> impl Iterator<Item = (&'static str, KnownDevice, String)> + '_ {
+    fn replaced(&self) -> impl Iterator<Item = (&'static str, MatchedDevice, String)> + '_ {
         let card = |name: &str, guid: Option<u64>| match guid {
             Some(guid) => format!("{name} with GUID 0x{guid:016x}"),
             None => name.to_owned(),
         };
         let switches = self.boxes.replaced.iter().filter_map(move |&p| {
             let f = &self.found.switches()[self.boxes.pairs.found[p as usize]? as usize];
-            Some(("switch", KnownDevice::Switch(SwitchId(p)), card(&f.name, f.guid)))
+            Some(("switch", MatchedDevice::Switch(SwitchId(p)), card(&f.name, f.guid)))
         });
         let endpoints = self.endpoints.replaced.iter().filter_map(move |&p| {
             let f = &self.found.endpoints()[self.endpoints.pairs.found[p as usize]? as usize];
-            Some(("endpoint", KnownDevice::Endpoint(EndpointId(p)), card(&f.name, f.guid)))
+            Some(("endpoint", MatchedDevice::Endpoint(EndpointId(p)), card(&f.name, f.guid)))
         });
         switches.chain(endpoints)
     }

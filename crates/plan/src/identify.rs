@@ -2,7 +2,7 @@
 
 use super::comparison::FabricComparison;
 use super::devices::{
-    DeviceMatch, DevicePairing, IdentifyBy, KnownDevice, follow_switches, match_devices,
+    DeviceMatch, DevicePairing, IdentifyBy, MatchedDevice, follow_switches, match_devices,
 };
 use super::floor::Floor;
 use super::outcome::{ComparisonOptions, IdentifiedDevices};
@@ -191,22 +191,23 @@ impl<'a> FabricComparison<'a> {
     /// Matches unknown hardware with the missing device in whose place most of its cables are, and
     /// returns whether there was any.
     fn adopt(&mut self, switches: bool) -> bool {
-        let mut votes: BTreeMap<KnownDevice, (u32, BTreeMap<KnownDevice, u32>)> = BTreeMap::new();
+        let mut votes: BTreeMap<MatchedDevice, (u32, BTreeMap<MatchedDevice, u32>)> =
+            BTreeMap::new();
         let planned = self.planned_map();
-        let mut near: BTreeMap<KnownDevice, BTreeSet<KnownDevice>> = BTreeMap::new();
+        let mut near: BTreeMap<MatchedDevice, BTreeSet<MatchedDevice>> = BTreeMap::new();
         for (a, (b, _)) in planned.iter().filter(|_| self.how.ignore_ports) {
             near.entry(a.node).or_default().insert(b.node);
         }
         for (own, (other, _)) in &self.found_cables() {
             let unknown = match own.node {
-                KnownDevice::UnknownSwitch(_) => switches,
-                KnownDevice::UnknownEndpoint(_) => !switches,
-                KnownDevice::Switch(_) | KnownDevice::Endpoint(_) => false,
+                MatchedDevice::UnknownSwitch(_) => switches,
+                MatchedDevice::UnknownEndpoint(_) => !switches,
+                MatchedDevice::Switch(_) | MatchedDevice::Endpoint(_) => false,
             };
             if !unknown
                 || matches!(
                     other.node,
-                    KnownDevice::UnknownSwitch(_) | KnownDevice::UnknownEndpoint(_)
+                    MatchedDevice::UnknownSwitch(_) | MatchedDevice::UnknownEndpoint(_)
                 )
             {
                 continue;
@@ -215,7 +216,7 @@ impl<'a> FabricComparison<'a> {
             *cables += 1;
             if self.how.ignore_ports {
                 for place in near.get(&other.node).into_iter().flatten() {
-                    let alike = matches!(place, KnownDevice::Switch(_)) == switches;
+                    let alike = matches!(place, MatchedDevice::Switch(_)) == switches;
                     if alike && !self.is_there(*place) {
                         *places.entry(*place).or_insert(0) += 1;
                     }
@@ -233,13 +234,13 @@ impl<'a> FabricComparison<'a> {
             let place = best.filter(|(_, n)| n * 2 > cables).map(|(place, _)| place);
             match (node, place) {
                 (_, Some(place)) if self.is_there(place) => {}
-                (KnownDevice::UnknownSwitch(f), Some(KnownDevice::Switch(p))) => {
+                (MatchedDevice::UnknownSwitch(f), Some(MatchedDevice::Switch(p))) => {
                     self.places.set(p.0, f.0);
                     self.hosts.set(p.0, f.0);
                     let place = self.who_is_gone(p.0);
                     any |= replace(&mut self.boxes, place, f.0);
                 }
-                (KnownDevice::UnknownEndpoint(f), Some(KnownDevice::Endpoint(p))) => {
+                (MatchedDevice::UnknownEndpoint(f), Some(MatchedDevice::Endpoint(p))) => {
                     any |= replace(&mut self.endpoints, p.0, f.0);
                 }
                 _ => {}

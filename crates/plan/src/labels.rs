@@ -1,7 +1,7 @@
 //! What a cable check calls devices and ports: names, with labels where the floor is known.
 
 use super::comparison::FabricComparison;
-use super::devices::{DevicePort, KnownDevice};
+use super::devices::{DevicePort, MatchedDevice};
 
 impl FabricComparison<'_> {
     /// How far apart two ports are: 0 on one device, 1 in one rack, 2 otherwise.
@@ -20,18 +20,18 @@ impl FabricComparison<'_> {
         self.ports.as_ref().map_or(socket, |ports| ports.real(socket))
     }
 
-    pub(super) fn name(&self, node: KnownDevice) -> String {
+    pub(super) fn name(&self, node: MatchedDevice) -> String {
         let name = match node {
-            KnownDevice::Switch(s) => &self.plan.switches()[s.ix()].name,
-            KnownDevice::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
-            KnownDevice::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
-            KnownDevice::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
+            MatchedDevice::Switch(s) => &self.plan.switches()[s.ix()].name,
+            MatchedDevice::Endpoint(e) => &self.plan.endpoints()[e.ix()].name,
+            MatchedDevice::UnknownSwitch(s) => &self.found.switches()[s.ix()].name,
+            MatchedDevice::UnknownEndpoint(e) => &self.found.endpoints()[e.ix()].name,
         };
         name.clone()
     }
 
     /// The name of a device, with its rack and unit where the floor is known.
-    pub(super) fn place(&self, node: KnownDevice) -> String {
+    pub(super) fn place(&self, node: MatchedDevice) -> String {
         let name = self.name(node);
         let seat = node.planned().and_then(|d| self.floor?.seat(d));
         match (self.floor, seat) {

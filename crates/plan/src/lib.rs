@@ -44,7 +44,7 @@ pub use catalog::{CableKind, Catalog, millionths};
 pub use check::{check_cables, check_cables_by};
 pub use codes::qr_code;
 pub use cost::{Bill, bill};
-pub use devices::{DevicePort, IdentifyBy, KnownDevice};
+pub use devices::{DevicePort, IdentifyBy, MatchedDevice};
 pub use floor::{DeviceRackPosition, Floor, FloorRack, floor};
 pub use outcome::{
     CableCheck, CableState, CablingFinding, ComparisonOptions, FaultKind, IdentifiedDevices,

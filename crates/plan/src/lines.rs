@@ -1,7 +1,7 @@
 //! Findings in one short line each: what is wrong, where, and what to do.
 
 use super::comparison::FabricComparison;
-use super::devices::{DevicePort, KnownDevice};
+use super::devices::{DevicePort, MatchedDevice};
 use super::places::SwappedSwitchCycle;
 use super::repairs::{CableDifference, CableRepairStep};
 use base::SwitchId;
@@ -26,14 +26,19 @@ impl FabricComparison<'_> {
         make(&ports.iter().map(|s| self.short(*s)).collect::<Vec<_>>())
     }
 
-    pub(super) fn switch_line(&self, node: KnownDevice, cables: usize, endpoints: usize) -> String {
+    pub(super) fn switch_line(
+        &self,
+        node: MatchedDevice,
+        cables: usize,
+        endpoints: usize,
+    ) -> String {
         let cables = counted(cables, "cable", "cables");
         let endpoints = counted(endpoints, "endpoint", "endpoints");
         let place = self.place(node);
         format!("switch {place} does not answer ({cables}, {endpoints}): check power and cables")
     }
 
-    pub(super) fn endpoint_line(&self, node: KnownDevice, plugs: &[DevicePort]) -> String {
+    pub(super) fn endpoint_line(&self, node: MatchedDevice, plugs: &[DevicePort]) -> String {
         let place = self.place(node);
         if plugs.is_empty() {
             return format!("endpoint {place} does not answer: check its power");
@@ -78,7 +83,7 @@ impl FabricComparison<'_> {
     }
 
     pub(super) fn moved_line(&self, round: &SwappedSwitchCycle) -> String {
-        let place = |s: &u32| self.place(KnownDevice::Switch(SwitchId(*s)));
+        let place = |s: &u32| self.place(MatchedDevice::Switch(SwitchId(*s)));
         let along = if round.with_endpoints { " with their endpoints" } else { "" };
         match (round.open, round.switches.as_slice()) {
             (true, [own, other]) => {
@@ -108,7 +113,7 @@ impl FabricComparison<'_> {
             | CableRepairStep::Plug(a, b)
             | CableRepairStep::Swap(a, b) => [self.label(a), self.label(b)],
             CableRepairStep::Exchange { a, b, .. } => {
-                [a, b].map(|s| self.place(KnownDevice::Switch(s)))
+                [a, b].map(|s| self.place(MatchedDevice::Switch(s)))
             }
         };
         moves.iter().map(row).collect()

@@ -3,7 +3,7 @@
 //! Every cable between switches is a vote. Where the plan says that port p of switch c is at the
 //! other end of the cable, and the found switch has it in port p, that switch has a cable of c.
 
-use super::devices::{DevicePairing, DevicePort, KnownDevice};
+use super::devices::{DevicePairing, DevicePort, MatchedDevice};
 use base::{LinkId, SwitchId, TerminalId};
 use fabric::network::{Plug, PortPeer, Topology};
 use std::collections::BTreeSet;
@@ -246,8 +246,8 @@ pub(super) fn endpoint_places(
 /// The port of the plan that a port of a found switch stands for under `places`.
 pub(super) fn in_plan(places: &DevicePairing, plug: Plug) -> DevicePort {
     let node = match places.planned[plug.switch.ix()] {
-        Some(place) => KnownDevice::Switch(SwitchId(place)),
-        None => KnownDevice::UnknownSwitch(plug.switch),
+        Some(place) => MatchedDevice::Switch(SwitchId(place)),
+        None => MatchedDevice::UnknownSwitch(plug.switch),
     };
     DevicePort { node, port: plug.port }
 }

@@ -4,7 +4,7 @@
 //! as many found cables as can be are the planned ones; with these numbers everything else goes on
 //! as where ports matter, and words and moves name the ports that are really there.
 
-use super::devices::{CablesByEnd, DevicePort, KnownDevice};
+use super::devices::{CablesByEnd, DevicePort, MatchedDevice};
 use fabric::network::Cable;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,8 +41,8 @@ impl RenumberedPorts {
 }
 
 /// Each cable once, by the pair of its devices, the lower one first.
-fn by_pair(cables: &CablesByEnd) -> BTreeMap<(KnownDevice, KnownDevice), Vec<CableBetween>> {
-    let mut pairs: BTreeMap<(KnownDevice, KnownDevice), Vec<CableBetween>> = BTreeMap::new();
+fn by_pair(cables: &CablesByEnd) -> BTreeMap<(MatchedDevice, MatchedDevice), Vec<CableBetween>> {
+    let mut pairs: BTreeMap<(MatchedDevice, MatchedDevice), Vec<CableBetween>> = BTreeMap::new();
     for (&a, &(b, cable)) in cables.iter().filter(|(a, (b, _))| *a < b) {
         pairs.entry((a.node, b.node)).or_default().push((a, b, cable));
     }
@@ -103,7 +103,7 @@ impl RenumberedPorts {
                 left.push(end);
             }
         }
-        let port = |node: KnownDevice, port: u16| DevicePort { node, port };
+        let port = |node: MatchedDevice, port: u16| DevicePort { node, port };
         for end in left {
             let all = port(end.node, 0)..=port(end.node, u16::MAX);
             let place = absent.range(all).next().copied();

@@ -55,17 +55,17 @@ pub enum StudyColumn {
 /// What the study's rules give for a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct StudyResult {
-    /// Endpoints.
+    /// Number of endpoints.
     pub endpoints: u64,
-    /// Switches.
+    /// Number of switches.
     pub switches: u64,
     /// Ports of a switch, as they enter cost and power.
     pub radix: u32,
-    /// Electric cables; `None` where no rule is known.
+    /// Number of electric cables; `None` where no rule is known.
     pub cables_electric: Option<u64>,
-    /// Fibre cables.
+    /// Number of fibre cables.
     pub cables_optical: Option<u64>,
-    /// Electric and fibre cables together.
+    /// Number of cables, electric and fibre together.
     pub cables: u64,
     /// Cost, US dollars.
     pub cost_usd: Option<f64>,

@@ -166,13 +166,13 @@ pub struct RouteFaultVerdict {
     pub counterexample: Option<String>,
     /// The routes that were checked.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<CheckedRoutes>,
+    pub witness: Option<RouteCheckCounts>,
 }
 
 /// The routes that were checked, by number and hops.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Routes")]
-pub struct CheckedRoutes {
+pub struct RouteCheckCounts {
     /// Their number.
     pub routes: u64,
     /// Entry h: routes of h hops; where every route arrives.
@@ -349,7 +349,7 @@ fn arrivals(
 ) -> Result<[RouteFaultVerdict; 5], Interrupted> {
     let holds = |routes, hop_histogram| RouteFaultVerdict {
         holds: true,
-        witness: Some(CheckedRoutes { routes, hop_histogram }),
+        witness: Some(RouteCheckCounts { routes, hop_histogram }),
         ..RouteFaultVerdict::default()
     };
     if let Verdict::Holds(reach) = &v.complete {

@@ -71,7 +71,7 @@ fn main_file(targets: &[Value]) -> Option<&str> {
         .as_str()
 }
 
-/// The rooms of the Python package.
+/// The folders of the Python package, each a row of the sheet.
 fn python(package: &PythonPackage) -> BTreeMap<String, RoomSheetRow> {
     let mut found: BTreeMap<String, RoomSheetRow> = BTreeMap::new();
     for (module, (path, text)) in &package.files {

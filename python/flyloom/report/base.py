@@ -76,7 +76,7 @@ class SeedSpread(TypedDict):
         list[float], "low and high end of its 95 % confidence interval"]]
 
 
-class RunStage(TypedDict):
+class StageOfRun(TypedDict):
     """A stage of the run."""
 
     name: Annotated[str, "its name"]
@@ -138,7 +138,7 @@ class RunResults(TypedDict):
     text: Annotated[str, "the file of the experiment"]
     networks: Annotated[dict[str, Any], "the facts of each network, by its key"]
     records: Annotated[list[PointRecord], "the points, in the order of the experiment"]
-    stages: Annotated[list[RunStage], "the stages of the run"]
+    stages: Annotated[list[StageOfRun], "the stages of the run"]
     skipped: Annotated[list[SkippedStep], "what was not done"]
 
 

@@ -69,9 +69,9 @@ pub trait FlitEngine {
     /// call nothing is deferred.
     fn count_until(&mut self, cycle: u32);
 
-    /// For each class, the number of flits of packets that are staged and have not arrived, and the
-    /// sum of their ages in cycles. The current cycle is the last one passed to
-    /// [`Self::count_until`]. O(flits).
+    /// For each class, the number of flits that have not arrived, of packets that their source has
+    /// begun to send or takes next, and the sum of their ages in cycles. The current cycle is the
+    /// last one passed to [`Self::count_until`]. O(flits).
     fn not_arrived(&self) -> Vec<(u64, u64)>;
 
     /// Whether all packets that count have been created and have arrived.

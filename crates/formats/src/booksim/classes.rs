@@ -33,7 +33,7 @@ pub struct BookSimTrafficClass {
     /// `traffic`.
     pub pattern: Pattern,
     /// `packet_size` with `packet_size_rate`: at least one.
-    pub lengths: Vec<PacketLength>,
+    pub lengths: Vec<WeightedPacketLength>,
     /// Packets that an endpoint begins in a cycle, on average: `injection_rate`, divided by the
     /// mean length where `injection_rate_uses_flits`.
     pub packet_rate: f64,
@@ -92,7 +92,7 @@ impl BookSimTrafficClass {
 
 /// A length of packets and how often it is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PacketLength {
+pub struct WeightedPacketLength {
     /// Flits.
     pub flits: u32,
     /// Weight among the lengths of the class.
@@ -188,7 +188,7 @@ pub(super) fn classes(
     Ok((found, notes))
 }
 
-fn mean_flits(lengths: &[PacketLength]) -> f64 {
+fn mean_flits(lengths: &[WeightedPacketLength]) -> f64 {
     let weights: f64 = lengths.iter().map(|l| f64::from(l.weight)).sum();
     lengths.iter().map(|l| f64::from(l.flits) * f64::from(l.weight)).sum::<f64>() / weights
 }
@@ -199,7 +199,7 @@ fn lengths(
     s: &BookSimSettings<'_>,
     sizes: &str,
     weights: &str,
-) -> Result<Vec<PacketLength>, Refusal> {
+) -> Result<Vec<WeightedPacketLength>, Refusal> {
     let whole = |name: &str, text: &str, least: i32| -> Result<Vec<u32>, Refusal> {
         let text = if text.is_empty() { s.int(name).to_string() } else { text.to_owned() };
         let parsed = list(&text).and_then(|items| {
@@ -221,7 +221,7 @@ fn lengths(
         return Err(s.refusal("packet_size_rate", why, "integers from 0, one of them above 0"));
     }
     let both = flits.into_iter().zip(weights);
-    Ok(both.map(|(flits, weight)| PacketLength { flits, weight }).collect())
+    Ok(both.map(|(flits, weight)| WeightedPacketLength { flits, weight }).collect())
 }
 
 /// The injection process of one class, and a remark where it cannot make the load that the

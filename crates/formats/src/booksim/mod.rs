@@ -24,7 +24,7 @@ mod traffic;
 pub use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 pub use anynet::{AnynetNetwork, PortNeighbour};
 pub use build::FUNCTIONS;
-pub use classes::{BookSimTrafficClass, InjectionRule, PacketLength};
+pub use classes::{BookSimTrafficClass, InjectionRule, WeightedPacketLength};
 pub use config::{
     Allocator, BookSimConfig, BookSimNetwork, PriorityRule, RouterSettings, RunSettings,
     SimulationKind, VcPolicy,

@@ -455,7 +455,7 @@ fn compare(index: u64) -> Outcome {
 
 #[test]
 fn campaign_any_router_of_booksim_is_that_of_its_rules() {
-    let count = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 20_000 } else { 150 };
+    let count = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 20_000 } else { 100 };
     let (mut late, mut stopped, mut wrong, mut gaps) = (0, 0, Vec::new(), Vec::new());
     let all: Vec<Outcome> = (0..count).into_par_iter().map(compare).collect();
     for one in all {

@@ -64,7 +64,7 @@ fn flits_in_flight_are_counted_one_by_one() {
 /// flits that arrived; flits in flight, and their ages.
 type PeriodCounts = Vec<[f64; 5]>;
 
-/// The history of all periods: of packets injected from a period on, or of all packets.
+/// The counts at the end of each period, of packets injected from a period on or of all packets.
 fn history(
     of: &BookSimSimulation,
     each: u32,

@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 
 const NONE: u32 = u32::MAX;
 
-/// One arc of a [`StepNetwork`]: a link taken in one direction at one step.
+/// One arc of a [`BoundedWalkNetwork`]: a link taken in one direction at one step.
 #[derive(Clone, Copy)]
 struct StepArc {
     from: u32,
@@ -25,7 +25,7 @@ struct StepArc {
 
 /// The network of all walks between two switches within the bound; node 0 is the source, node 1 the
 /// target.
-struct StepNetwork {
+struct BoundedWalkNetwork {
     arcs: Vec<StepArc>,
     /// For each node, the arcs that leave it, and those that enter it, as indices in `arcs`.
     out: Vec<Vec<u32>>,
@@ -91,8 +91,8 @@ struct SwitchPairDistances<'a> {
 impl SwitchPairDistances<'_> {
     /// The network of `layers` steps, or of a single step for the bound that ignores the order of
     /// steps; `None` if it has more than `most` arcs.
-    fn steps(&self, layers: u32, most: u64) -> Option<StepNetwork> {
-        let mut steps = StepNetwork {
+    fn steps(&self, layers: u32, most: u64) -> Option<BoundedWalkNetwork> {
+        let mut steps = BoundedWalkNetwork {
             arcs: Vec::new(),
             out: vec![Vec::new(); 2],
             into: vec![Vec::new(); 2],
@@ -138,7 +138,7 @@ impl SwitchPairDistances<'_> {
     }
 }
 
-impl StepNetwork {
+impl BoundedWalkNetwork {
     fn idle(&self) -> FlowState {
         FlowState {
             flow: vec![false; self.arcs.len()],
@@ -204,7 +204,7 @@ impl PackingSearch {
     }
 
     /// Adds as much flow to `state` as possible, and returns it.
-    fn largest(&mut self, steps: &StepNetwork, mut state: FlowState) -> FlowState {
+    fn largest(&mut self, steps: &BoundedWalkNetwork, mut state: FlowState) -> FlowState {
         let mut came = vec![NONE; steps.at.len()];
         while self.work > 0 && self.augment(steps, &mut state, &mut came) {
             state.value += 1;
@@ -214,7 +214,12 @@ impl PackingSearch {
 
     /// Adds one unit of flow along a shortest path, rerouting other units if necessary. Returns
     /// whether that was possible.
-    fn augment(&mut self, steps: &StepNetwork, state: &mut FlowState, came: &mut [u32]) -> bool {
+    fn augment(
+        &mut self,
+        steps: &BoundedWalkNetwork,
+        state: &mut FlowState,
+        came: &mut [u32],
+    ) -> bool {
         came.fill(NONE);
         let mut queue = vec![0_u32];
         let mut head = 0;
@@ -246,7 +251,7 @@ impl PackingSearch {
 
     /// Searches all flows that satisfy the restrictions of `first` and may be larger than the best
     /// so far.
-    fn branch(&mut self, steps: &StepNetwork, first: FlowState) {
+    fn branch(&mut self, steps: &BoundedWalkNetwork, first: FlowState) {
         // each entry has an upper bound of the flow for its restrictions and all further ones
         let mut stack = vec![(first.value, first)];
         while let Some((most, state)) = stack.pop() {
@@ -282,7 +287,7 @@ impl PackingSearch {
     }
 }
 
-fn apply(steps: &StepNetwork, state: &mut FlowState, came: &[u32]) {
+fn apply(steps: &BoundedWalkNetwork, state: &mut FlowState, came: &[u32]) {
     let mut node = 1;
     while node != 0 {
         let arc = came[node as usize] as usize;
@@ -293,7 +298,7 @@ fn apply(steps: &StepNetwork, state: &mut FlowState, came: &[u32]) {
 }
 
 /// The number of `paths` that share no link with those before them, taken from the shortest on.
-fn apart(steps: &StepNetwork, paths: &[Vec<u32>]) -> u64 {
+fn apart(steps: &BoundedWalkNetwork, paths: &[Vec<u32>]) -> u64 {
     let mut by_length: Vec<&Vec<u32>> = paths.iter().collect();
     by_length.sort_by_key(|path| path.len());
     let mut used = std::collections::BTreeSet::new();
@@ -309,7 +314,7 @@ fn apart(steps: &StepNetwork, paths: &[Vec<u32>]) -> u64 {
 }
 
 /// An arc whose link two of `paths` take, and that link; none if no link is shared.
-fn taken_twice(steps: &StepNetwork, paths: &[Vec<u32>]) -> Option<(u32, u32)> {
+fn taken_twice(steps: &BoundedWalkNetwork, paths: &[Vec<u32>]) -> Option<(u32, u32)> {
     let mut seen = std::collections::BTreeSet::new();
     let mut all = paths.iter().flatten().map(|&arc| (arc, steps.arcs[arc as usize].link));
     all.find(|&(_, link)| !seen.insert(link))

@@ -78,7 +78,7 @@ class RackPair(TypedDict):
     cables: Annotated[Count, "cables between them"]
 
 
-class RackFloor(TypedDict):
+class RackContents(TypedDict):
     """The floor: the places of racks and their contents."""
 
     racks: Annotated[list[FloorRack], "the racks"]
@@ -92,7 +92,7 @@ class NetworkDrawings(TypedDict):
     edges: NotRequired[Annotated[list[list[Count]], "links, as pairs of switches"]]
     switch_names: NotRequired[Annotated[list[str], "the name of each switch"]]
     switch_groups: NotRequired[Annotated[list[Simple], "the group of each switch"]]
-    floor: NotRequired[Annotated[RackFloor, "its racks"]]
+    floor: NotRequired[Annotated[RackContents, "its racks"]]
 
 
 @also(Any)
