@@ -21,7 +21,7 @@ LOAD = ("--load", "0.1")
     (*MESSAGE, "--workload", "barrier_tree", "--placement", "no/such"),
     ("sim", "flit", NET, *LOAD, "--traffic", "no/such"),
     ("throughput", NET, "--traffic", "no/such"),
-    ("congestion", NET, "--ranks", "no/such"), ("cost", NET, "--catalog", "no/such"),
+    ("congestion", NET, "--placement", "no/such"), ("cost", NET, "--catalog", "no/such"),
 ], ids=lambda words: " ".join(words[:2]))
 def test_a_path_of_nothing_is_no_unknown_name(words):
     done = flyloom(*words)
@@ -43,7 +43,7 @@ def test_a_folder_that_there_is_not_is_said(command):
     (("map", NET, *GRAPH, "--method", "gredy"), "greedy"),
     ((*MESSAGE, "--workload", "barrier_tree", "--placement", "liner"), "linear"),
     (("congestion", NET, "--metric", "bandwith"), "bandwidth"),
-    (("congestion", NET, "--ranks", "liner"), "linear"),
+    (("congestion", NET, "--placement", "liner"), "linear"),
     (("cost", NET, "--include", "netwrk"), "network"),
     (("export", NET, "--to", "slurm-tree", "-O", "names=firstword"), "first-word"),
     (("throughput", NET, "--traffic", "elefant"), "elephant"),

@@ -57,7 +57,7 @@ NET = "slim_fly:q=5,p=4"
     (["sim", "flit", NET, "--pattern", "ring"], "--pattern: ", "did you mean --traffic?"),
     (["map", NET, "--workload", "x"], "--workload: map has no", "did you mean --graph?"),
     (["sim", "message", NET, "--graph", "x"], "--graph: sim message", "did you mean --workload?"),
-    (["congestion", NET, "--placement", "linear"], "--placement: ", "did you mean --ranks?"),
+    (["ebb", NET, "--runs", "3"], "--runs: ", "did you mean --samples?"),
     (["cables", NET, "--draw", "a"], "--draw: cables has no", "did you mean --out?"),
     (["sim", "message", NET, "--workload", "barrier_tree", "--ranks", "linear"],
      "--ranks linear: a file that is written", "--placement linear"),

@@ -30,7 +30,7 @@ def offered() -> set[tuple[str, str]]:
     modules = (fl, *(importlib.import_module(f"flyloom.{name}") for name in PUBLIC_MODULES))
     values = [getattr(module, name) for module in modules for name in dir(module)]
     return {
-        (inspect.getsourcefile(value) or "", value.__name__)
+        (inspect.getsourcefile(inspect.unwrap(value)) or "", value.__name__)
         for value in (getattr(value, "__init__", None) if inspect.isclass(value) else value
                       for value in values) if inspect.isfunction(value)
     }

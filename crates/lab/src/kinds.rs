@@ -159,7 +159,11 @@ fn offered() -> impl Iterator<Item = Value> {
             "uniform, with this fraction of the flows of the longest matching",
         ),
     ];
-    all.into_iter().map(|(name, takes, doc)| row("traffic", name, takes, doc))
+    all.into_iter().map(|(name, takes, doc)| {
+        let mut row = row("traffic", name, takes, doc);
+        row["params"] = json!([]);
+        row
+    })
 }
 
 fn opensm() -> Vec<Value> {

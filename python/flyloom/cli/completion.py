@@ -192,7 +192,10 @@ def pattern(incomplete: str) -> list[str]:
     name, colon, _ = (_before[0] + incomplete).partition(":")
     if colon:
         return parameters_in(incomplete, name, parts("traffic"))
-    return fitting(incomplete, chosen("traffic"))
+    from flyloom.plugins.lists import rows
+
+    patterns = [row["name"] for row in rows("traffic", installed=False) if "takes" not in row]
+    return fitting(incomplete, patterns)
 
 
 def traffic(incomplete: str) -> list[str]:

@@ -20,14 +20,16 @@ Placed = str | os.PathLike[str] | Sequence[int]
 
 
 def places(
-    on: Topology | Routing, given: Placed, per_endpoint: int = 1
+    on: Topology | Routing, given: Placed | None, per_endpoint: int = 1
 ) -> tuple[str, list[int] | None]:
-    """The policy that ``given`` names, and the endpoint of every process where it names these, or
+    """The policy that ``given`` names, that of the order of the network where it is None, and the endpoint of every process where it names these, or
     where a user's placement fills endpoints with ``per_endpoint`` each.
 
     Raises ``RefusalError`` for an endpoint that there is not, with the line of a file.
     """
     topology = topology_of(on)
+    if given is None:  # a file may have the name of the policy
+        return "linear", None
     if isinstance(given, str) and not is_path(given):
         if asked := named("placement", given):
             return "linear", _filled(topology, *asked, per_endpoint)

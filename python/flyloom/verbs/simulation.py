@@ -246,7 +246,7 @@ def _packet(asked: SimulationRequest) -> Simulation:
         if "workload" in spec:
             asked_for = names(spec["workload"])
             spec["workload"] = [job_called(one) for one in asked_for]
-            spec["placement"], where = places(on, spec.get("placement", "linear"))
+            spec["placement"], where = places(on, spec.get("placement"))
             own_jobs = jobs({**spec, "workload": asked_for}, progress, topology_of(on).endpoints)
             schedules = (own_jobs, where)
             if where is not None and not spec.get("background"):
@@ -331,7 +331,7 @@ def over_network(
     if source is not None:
         on = asked.on(source)
         spec["placement"], where = places(
-            on, spec.get("placement", "linear"), spec.get("per_endpoint", 1)
+            on, spec.get("placement"), spec.get("per_endpoint", 1)
         )
         return on, where
     for name, is_given in (
