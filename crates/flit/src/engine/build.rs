@@ -379,9 +379,13 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
         for (part, calendar) in self.parts.iter().zip(&self.board.calendars) {
             for unit in &part.units {
                 for (ahead, sent) in unit.ahead[..unit.ports as usize].iter().zip(&unit.sent) {
-                    let channel = lanes << ahead.bit;
-                    let after = (self.now, ahead.delay);
-                    all.push(sent - calendar.count_from(after, ahead.place, channel));
+                    let (after, channel) = ((self.now, ahead.delay), lanes << ahead.bit);
+                    // A port without a link has no place in the calendar, and sends nothing.
+                    let waits = match sent {
+                        0 => 0,
+                        _ => calendar.count_from(after, ahead.place, channel),
+                    };
+                    all.push(sent - waits);
                 }
             }
         }
