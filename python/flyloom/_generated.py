@@ -427,7 +427,8 @@ def dragonfly(
     a : int, optional
         Switches per group; default 2 h.
     g : int, optional
-        Groups, at most a h + 1, which is the default.
+        Groups, at most a h + 1, which is the default. Where g - 1 does not divide a h, some
+        global ports of every group have no link.
     arrangement : str, optional
         Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
         `circulant` or, of the networks of CODES alone, `codes`.
@@ -916,7 +917,8 @@ def megafly(
     h : int, optional
         Global ports per spine; default leaves.
     g : int, optional
-        Groups, at most spines h + 1, which is the default.
+        Groups, at most spines h + 1, which is the default. Where g - 1 does not divide spines
+        h, some global ports of every group have no link.
     arrangement : str, optional
         Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
         `circulant` or, of the networks of CODES alone, `codes`.

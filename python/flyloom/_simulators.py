@@ -285,6 +285,7 @@ def packet(
     collectives: str | None = None,
     placement: Placed | None = None,
     background: Sequence[Mapping[str, Any]] | Mapping[str, Any] | None = None,
+    costs: Mapping[str, Any] | str | os.PathLike[str] | None = None,
     mpi: Mapping[str, Any] | None = None,
     links: bool | None = None,
     overtaken: bool | None = None,
@@ -367,8 +368,11 @@ def packet(
         all jobs together, those of the background last. Default: "linear".
     background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
         Background jobs: they send to random endpoints as long as the workloads run.
+    costs : Mapping[str, Any] | str | os.PathLike[str], optional
+        What messages of a workload cost where ``mpi`` does not say it: ``codes``, or a name of
+        ``flyloom list costs``; the rate and the latency are the network's. Default: "codes".
     mpi : Mapping[str, Any], optional
-        The costs of MPI.
+        The costs of MPI in place of those of ``costs``.
     links : bool, optional
         Reports bytes, use and the longest queue of every link. Default: False.
     overtaken : bool, optional
@@ -445,6 +449,7 @@ def packet(
         collectives=collectives,
         placement=placement,
         background=background,
+        costs=costs,
         mpi=mpi,
         links=links,
         overtaken=overtaken,

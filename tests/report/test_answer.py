@@ -122,9 +122,9 @@ def test_traffic_under_load_is_compared_by_selection_and_by_the_best():
         "10 (minimal)", "10.1 (anca)", "cycles", "alike"]
     assert rows["Uniform traffic: saturation, minimal"][:2] == ["0.9", "0.6"]
     assert rows["Uniform traffic: saturation, best selection"] == [
-        "0.9 (minimal)", "0.95 (anca)", "flits a cycle", "Fat tree, 6 % more"]
+        "0.9 (minimal)", "0.95 (anca)", "flits an endpoint and cycle", "Fat tree, 6 % more"]
     assert rows["Worst case traffic: saturation, best selection"] == [
-        "0.5 (ugal_l)", "0.25 (anca)", "flits a cycle", "Slim Fly, 2.0 times as much"]
+        "0.5 (ugal_l)", "0.25 (anca)", "flits an endpoint and cycle", "Slim Fly, 2.0 times as much"]
     assert "Uniform traffic: saturation, ugal_l" not in rows, "of one network alone"
 
 
@@ -141,7 +141,7 @@ def test_without_a_known_saturation_the_most_that_arrives_counts():
     rows = opening(data)
     assert rows["Uniform traffic: latency at load 0.2"][:2] == ["11 (minimal)", "22 (minimal)"]
     most = rows["Uniform traffic: most that arrives, minimal"]
-    assert most == ["0.6", "0.4", "flits a cycle", "Slim Fly, 50 % more"]
+    assert most == ["0.6", "0.4", "flits an endpoint and cycle", "Slim Fly, 50 % more"]
 
 
 def test_packets_of_points_with_a_load_and_a_seed_each_are_one_curve():
@@ -246,3 +246,17 @@ def test_sentences_name_who_is_ahead_in_how_many_figures():
         ahead = sum(row.startswith(f"{name}, ") for row in judged)
         assert f"is ahead in {ahead} of {len(judged)} figures" in text
     assert len(said) == len({row.split(",")[0] for row in judged} - {"alike"})
+
+
+def test_what_is_not_saturated_at_the_highest_load_is_a_lower_bound():
+    data = {**report_data.full(), "routings": []}
+    data["simulations"] = [
+        curve("Slim Fly", "minimal", "uniform",
+              [point(0.1, 0.1, 11.0, False), point(0.9, 0.9, 30.0, False)]),
+        curve("Fat tree", "minimal", "uniform",
+              [point(0.1, 0.1, 10.0, False), point(0.9, 0.45, 99.0, True)]),
+    ]
+    rows = opening(data)
+    assert rows["Uniform traffic: most that arrives, minimal"] == [
+        "at least 0.9", "0.45", "flits an endpoint and cycle",
+        "Slim Fly, at least 2.0 times as much"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import itertools
 import math
-import random
 import re
 from xml.etree import ElementTree
 
@@ -14,7 +13,7 @@ import pytest
 pytest.importorskip("vl_convert")
 
 from flyloom.report import charts, curves, drawing, flit, packets
-from flyloom.report.panels import COLOURS, colours, panels
+from flyloom.report.panels import COLOURS, colours, panels, styles, tints_of
 
 SVG = "{http://www.w3.org/2000/svg}"
 LOADS = (0.1, 0.3, 0.5, 0.7, 0.9)
@@ -133,26 +132,80 @@ def test_a_latency_ends_where_it_saturates_and_what_is_accepted_does_not():
     wanted = {MEAN: LOADS[:3], P99: LOADS[:3], ACCEPTED: LOADS}
     for cell, key in zip(spec["concat"], wanted, strict=True):
         line = next(layer["data"]["values"] for layer in cell["layer"]
-                    if layer["mark"].get("strokeWidth") == 1.7)
+                    if layer["mark"]["type"] == "line" and "strokeDash" in layer["encoding"])
         assert [value["offered"] for value in line] == list(wanted[key])
         for value, of in zip(line, ONE[0]["points"], strict=False):
             assert value["value"] == of[key]
-        marks = {value["offered"]: value["mark"] for value in line}
-        assert all((mark == "hollow") == (load > 0.55) for load, mark in marks.items())
-        cuts = [layer for layer in cell["layer"] if layer["mark"].get("strokeDash") == [3, 2]]
-        assert len(cuts) == (key != ACCEPTED)
-        if cuts:
-            corners = cuts[0]["data"]["values"]
-            assert [corner["offered"] for corner in corners] == [0.5, 0.7, 0.7]
-            assert corners[2]["value"] == cell["layer"][-1]["encoding"]["y"]["scale"]["domain"][1]
+        assert all(value["hollow"] == (value["offered"] > 0.55) for value in line)
+        ends = [value for layer in cell["layer"] for value in layer["data"]["values"]
+                if layer["mark"].get("size") == 36]
+        assert [value["offered"] for value in ends] == ([] if key == ACCEPTED else [0.7])
+        domain = cell["layer"][-1]["encoding"]["y"]["scale"]["domain"]
+        assert all(domain[0] < value["value"] < domain[1] for value in ends)
+    # nothing is drawn between the last load that is not saturated and the first that is
+    assert all(value["offered"] <= 0.5 for cell in spec["concat"][:2] for layer in cell["layer"]
+               if layer["mark"]["type"] == "line" for value in layer["data"]["values"])
 
 
-def test_a_cut_stands_at_the_saturation_throughput_where_that_is_known():
-    for known, at in ((0.6, 0.6), (0.2, 0.7), (None, 0.7)):
-        spec = flit.curves_spec([{**ONE[0], "saturation_throughput": known}])
-        cuts = [layer["data"]["values"] for layer in spec["concat"][0]["layer"]
-                if layer["mark"].get("strokeDash") == [3, 2]]
-        assert [value["offered"] for value in cuts[0]] == [0.5, at, at]
+@pytest.mark.parametrize("case", ["study", "twelve"])
+def test_marks_of_curves_that_saturate_at_one_load_stand_apart_at_that_load(case):
+    height = max(curves.height_of(panel.names) for panel in panels(CASES[case]))
+    for block in blocks(flit.curves_spec(CASES[case])):
+        for cell in block["concat"]:
+            ends = [(value["offered"], value["value"], value["curve"])
+                    for layer in cell["layer"] if layer["mark"].get("size") == 36
+                    for value in layer["data"]["values"]]
+            assert {load for load, *_ in ends} <= set(LOADS)
+            if not ends:
+                continue
+            domain = next(layer["encoding"]["y"]["scale"]["domain"] for layer in cell["layer"]
+                          if "scale" in layer["encoding"].get("y", {}))
+            whole = math.log(domain[1] / domain[0])
+            tops = [(load, height * math.log(domain[1] / value) / whole)
+                    for load, value, _ in ends]
+            for (load, top), (other, below) in itertools.combinations(tops, 2):
+                assert load != other or abs(top - below) > 8
+            assert all(0 < top < height / 2 for _, top in tops)
+
+
+def blocks(spec: dict) -> list[dict]:
+    """The blocks of panels of a chart, one or several."""
+    return spec.get("vconcat", [spec])
+
+
+def test_curves_differ_without_colours():
+    made = panels(STUDY)
+    for looks in styles(made):
+        assert len({(look.shape, tuple(look.dash)) for look in looks}) == len(looks)
+        dashes = [tuple(look.dash) for look in looks]
+        shapes = [look.shape for look in looks]
+        assert len(set(dashes[:3])) == len(set(dashes[3:])) == 1 and dashes[0] != dashes[3]
+        assert shapes[:3] == shapes[3:] and len(set(shapes)) == 3
+    for varied in ("network", "selection"):
+        [panel] = made = panels(study(**{varied: ["a", "b", "c"]}))
+        assert len({look.shape for look in styles(made)[0]}) == len(panel.names) == 3
+
+
+@pytest.mark.parametrize("case", ["study", "long", "one"])
+def test_the_legend_has_each_name_once_in_the_order_of_the_curves(case):
+    spec = flit.curves_spec(CASES[case])
+    found = [" ".join(layer["mark"]["text"]) for cell in spec["concat"] for layer in cell["layer"]
+             if layer["mark"]["type"] == "text" and "y" in layer["encoding"]
+             and layer["mark"]["baseline"] == "middle"]
+    wanted = dict.fromkeys(name for panel in panels(CASES[case]) for name in panel.names if name)
+    assert found == [" ".join(curves.lines_of(name)) for name in wanted]
+
+
+def test_histograms_have_the_colours_of_the_curves():
+    tints = tints_of(STUDY)
+    for panel, of in zip(panels(STUDY), colours(panels(STUDY)), strict=True):
+        for curve, tint in zip(panel.curves, of, strict=True):
+            assert tints[[id(one) for one in STUDY].index(id(curve))] == tint
+    shown = [{"label": "", "colour": tint, "point": {
+        "latency_histogram": [[9, 5]], "hop_histogram": [0, 5], "offered_load": 0.1}}
+        for tint in tints[:2]]
+    rows = flit.distributions_spec(shown)["vconcat"]
+    assert [row["hconcat"][1]["mark"]["color"] for row in rows] == tints[:2]
 
 
 def test_a_deadlock_is_a_cross_and_what_never_arrives_is_cut_at_its_load():
@@ -160,7 +213,7 @@ def test_a_deadlock_is_a_cross_and_what_never_arrives_is_cut_at_its_load():
     spec = flit.curves_spec([{"label": "a", "points": [stuck]}])
     assert "crosses" in spec["title"]["text"][0]
     marks = [value for values in layers(spec, "point") for value in values]
-    assert [m.get("shape", m.get("mark")) for m in marks] == ["cross"] * 3
+    assert [mark["mark"] for mark in marks if mark] == ["cross"] * 3
     charts.svg(spec, prefix="x-")
 
 
@@ -208,24 +261,6 @@ def test_curves_that_are_not_drawn_are_counted():
 
 
 # --- labels --------------------------------------------------------------------------------------
-
-
-def test_labels_never_overlap_nor_leave_the_panel():
-    draw = random.Random(4)
-    for _ in range(300):
-        names = ["x" * draw.randint(1, 150) if draw.random() < 0.3 else
-                 " ".join("w" * draw.randint(1, 30) for _ in range(draw.randint(1, 12)))
-                 for _ in range(draw.randint(1, 6))]
-        height = curves.height_of(names)
-        labels = curves.placed([
-            curves.CurveLabel(curves.lines_of(name), "",
-                              draw.choice([-1.0, draw.uniform(0, height)]))
-            for name in names
-        ], height)
-        assert [label.at for label in labels] == sorted(label.at for label in labels)
-        assert labels[0].top >= -1e-9 and labels[-1].top + labels[-1].height <= height + 1e-9
-        for one, other in itertools.pairwise(labels):
-            assert one.top + one.height <= other.top + 1e-9
 
 
 def texts(svg: str) -> list[tuple[str, float, float, float, bool]]:

@@ -100,8 +100,8 @@ def html(data) -> str:
 def test_the_page_has_a_row_a_curve_and_a_row_a_point(html):
     shown = Page(html)
     assert shown.row("simulation", "a <b>") == [
-        "a <b>", "0.2", "30.00", "0.4", "0.400", "50.00", "350", "–"]
-    assert shown.row("simulation", "minimal") == ["minimal", "0.3", "99.00", "none", "–"]
+        "a <b>", "0.2", "30.00", "0.4", "0.400", "50.00", "350"]
+    assert shown.row("simulation", "minimal") == ["minimal", "0.3", "99.00", "none"]
     points = [shown.row("simulation", "a <b>", 1), shown.row("simulation", "a <b>", 2)]
     assert [row[1:4] for row in points] == [["0.2", "0.2000", "30.00"], ["0.4", "0.4000", "50.00"]]
     assert shown.row("simulation", "minimal", 1)[-1] == "saturated"

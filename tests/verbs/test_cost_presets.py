@@ -94,6 +94,10 @@ def test_outputs_name_the_preset_its_source_and_what_was_given():
     assert re.search(r"^costs +ndr but for o, S \(L=711.73, o=100, ", given.stdout, re.MULTILINE)
     net = flyloom(*words, "slim_fly:q=3,p=2", "--selection", "one,spread")
     assert "costs: hdr (o=244.135, g=264.97, O=0, S=65535; L and G are the network's)" in net.stdout
+    other = flyloom(*words, "slim_fly:q=3,p=2", "--costs", "ndr").stdout
+    # the rate of InfiniBand NDR is 400 Gbit/s
+    assert "L and G are the network's, not those of ndr (for its rate --set link.rate_gbps=400)" \
+        in other
     best = flyloom("workload", "best", "barrier", "ranks=4", "--costs", "slingshot")
     assert "costs: slingshot (L=3700, o=200, g=5, " in best.stdout
     found = document(*words, "--costs", "edr", "--g", 3)
@@ -157,3 +161,41 @@ def test_an_experiment_sweeps_presets_and_its_report_names_them(tmp_path):
     page = Path(done.directory, "report.html").read_text("utf-8")
     assert "Costs of messages: hdr (Breaking Band" in page
     assert "Costs of messages: ndr (Breaking Band" in page
+
+
+def test_the_packet_level_takes_presets(tmp_path):
+    """A message of 8 bytes takes the o of both its ends besides the network, at both levels; CODES
+    3,510 ns and 0.55 ns a byte."""
+    goal = tmp_path / "one.goal"
+    goal.write_text("num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\n}\n"
+                    "rank 1 {\nb: recv 8b from 0 tag 1\n}\n")
+    words = ["ring:n=3,p=1", "--workload", goal]
+
+    def took(*more: object) -> float:
+        found = document("sim", "packet", *words, *more)
+        return max(job["max_comm_ns"] for job in found["jobs"])
+
+    over = took("--set", "mpi.send_ns=0", "mpi.send_ns_per_byte=0")
+    assert took() == pytest.approx(over + 3510 + 8 * 0.55, abs=0.01)
+    assert took("--costs", "codes") == took()
+    for name, o in (("hdr", 244.135), ("loggopsim", 1500.0)):
+        assert took("--costs", name) == pytest.approx(over + 2 * o, abs=0.01)
+    slower = [document("sim", "message", *words, "--costs", name)["finish_ns"]
+              for name in ("hdr", "loggopsim")]
+    assert took("--costs", "loggopsim") - took("--costs", "hdr") == pytest.approx(
+        slower[1] - slower[0], abs=0.01)
+    # a number of one's own goes before the preset's
+    assert took("--costs", "hdr", "--set", "mpi.send_ns=10") == pytest.approx(over + 10, abs=0.01)
+
+
+def test_the_packet_level_names_its_costs():
+    words = ["sim", "packet", "ring:n=3,p=1", "--workload", "allreduce_ring bytes=8 ranks=3"]
+    assert re.search(r"^costs: codes \(mpi: send_ns=3510, .*--costs hdr$", flyloom(*words).stdout,
+                     re.MULTILINE)
+    assert re.search(r"^costs: hdr \(mpi: send_ns=488.27, send_ns_per_byte=0, gap_ns=264.97, "
+                     r"eager_bytes=65536;", flyloom(*words, "--costs", "hdr").stdout, re.MULTILINE)
+    asked = document(*words, "--costs", "ndr")["parameters"]
+    assert asked["costs"] == "ndr" and asked["mpi"]["gap_ns"] == 264.97
+    refused = flyloom(*words, "--costs", "hdrr")
+    assert refused.returncode == 2
+    assert "there is no preset 'hdrr'" in refused.stderr and "codes" in refused.stderr

@@ -153,12 +153,30 @@ def test_selections_of_ones_own_may_be_several_in_one_call() -> None:
     own = fl.Selection("max(hops, 2) * queue", detours=2)
     other = fl.flit(NETS[0], selection=["minimal", own], load=0.1, run=SHORT)
     assert len(found.curves) == 2 and found.to_dict() == other.to_dict()
-    assert set(found.to_arrow()["selection"].to_pylist()) == {
-        "minimal", f"{text} minimal=1 decide=source"}
+    assert set(found.to_arrow()["selection"].to_pylist()) == {"minimal", text}
+
+
+def test_a_name_stands_in_rows_tables_and_legends(tmp_path: Path) -> None:
+    text = "custom score=max(hops, 2) * queue detours=2 name=my-own_1"
+    own = fl.Selection("max(hops, 2) * queue", detours=2, name="my-own_1")
+    assert str(own) == text and dict(own)["name"] == "my-own_1"
+    found = fl.flit(NETS[0], selection=["minimal", own], load=0.1, run=SHORT)
+    assert found.to_dict() == fl.flit(
+        NETS[0], selection=f"minimal,{text}", load=0.1, run=SHORT).to_dict()
+    assert set(found.to_arrow()["selection"].to_pylist()) == {"minimal", "my-own_1"}
+    assert found.curves[1].parameters.selection == text
+    svg = found.plot().svg
+    assert "my-own_1" in svg and "score" not in svg
+    unnamed = flits(NETS[0], text.partition(" name=")[0])
+    named = flits(NETS[0], own)
+    assert named == unnamed, "a name changes nothing"
+    done = flyloom("sim", "flit", NETS[0], "--selection", f"minimal,{text}", "--load", "0.1",
+                   "--set", "run.measure_cycles=100")
+    assert "my-own_1 " in done.stdout and "score" not in done.stdout
 
 
 def test_a_selection_is_written_as_text_table_or_class() -> None:
-    text = "custom score=max(hops, 2) * queue detours=2 minimal=1 decide=source"
+    text = "custom score=max(hops, 2) * queue detours=2"
     expected = flits(NETS[0], text)
     table = {"score": "max(hops, 2) * queue", "detours": 2}
     own = fl.Selection(**table)
@@ -173,7 +191,7 @@ def test_the_command_and_an_experiment_take_it(tmp_path: Path) -> None:
     run = ("--set", "run.warmup_cycles=100", "run.measure_cycles=100")
     done = flyloom("sim", "flit", NETS[0], "--selection", text, "--load", "0.2", *run, "--json")
     assert done.returncode == 0, done.stderr
-    assert '"selection": "custom score=hops*queue detours=2 minimal=1 decide=source"' in done.stdout
+    assert '"selection": "custom score=hops*queue detours=2"' in done.stdout
     listed = flyloom("list", "selections")
     assert "custom" in listed.stdout and "score=" in listed.stdout
     file = tmp_path / "own.toml"
@@ -195,10 +213,12 @@ def test_the_command_and_an_experiment_take_it(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("selection", "said"), [
     ("custom score=hops*que", "score 'hops*que', column 6: 'que' is no quantity; hops, queue"),
+    ("custom score=hops/0", "score 'hops/0', column 5: a division by 0 gives no score"),
+    ("custom score=hops name=a.b", "name: 'a.b' is no name; 1 to 40 letters, digits, - and _"),
     ("custom score=hops*", "column 6: the end is not expected"),
     ("custom score=min(hops)", "column 1: min has 1 arguments; 2 or more"),
     ("custom score=hops detours=70", "detours: 70 is out of range; 0 to 64"),
-    ("custom score=hops colour=3", "'colour' is no field: score, detours, minimal, decide"),
+    ("custom score=hops colour=3", "'colour' is no field: score, detours, minimal, decide, name"),
     ("custom", "custom score=hops*queue"),
     ("ugal", "there is no 'ugal', did you mean ugal_l"),
 ])

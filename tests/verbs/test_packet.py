@@ -266,3 +266,11 @@ def test_it_is_drawn(tmp_path):
     assert "<svg" in page and "http" not in re.sub(r"http://www.w3.org/\S+", "", page)
     assert len(json.loads((tmp_path / "a.json").read_text())["points"]) == 2
     assert flyloom(*words, "-o", str(tmp_path / "a.txt")).returncode == 2
+
+
+@pytest.mark.parametrize("level", ["flit", "packet"])
+def test_traffic_of_a_file_is_called_alike_wherever_it_is(level, tmp_path):
+    file = tmp_path / "asked.csv"
+    file.write_text("src,dst,amount\n0,5,1\n1,6,1\n")
+    found = document("sim", level, "slim_fly:q=3,p=1", "--traffic", file, "--load", 0.1)
+    assert found["traffic"] == found["parameters"]["traffic"] == str(file)

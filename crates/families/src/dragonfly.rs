@@ -29,7 +29,8 @@ pub struct Dragonfly {
     pub a: Option<u32>,
     /// Global ports per switch.
     pub h: u32,
-    /// Groups, at most a h + 1, which is the default.
+    /// Groups, at most a h + 1, which is the default. Where g - 1 does not divide a h, some
+    /// global ports of every group have no link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub g: Option<u32>,
     /// Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
@@ -110,6 +111,26 @@ impl Dragonfly {
 }
 
 impl GlobalWiring {
+    /// Says how many global ports of a group have no link, and which numbers of groups use all: the
+    /// nearest below and above. Empty where all ports have links.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let all = self.a * self.h;
+        let free = all - self.m * (self.g - 1);
+        if free == 0 {
+            return Vec::new();
+        }
+        let uses_all = |g: &u32| all.is_multiple_of(g - 1);
+        let below = (2..self.g).rev().find(uses_all);
+        let above = (self.g + 1..=all + 1).find(uses_all);
+        let near: Vec<String> = below.into_iter().chain(above).map(|g| g.to_string()).collect();
+        let why = match self.g {
+            1 => "there is one group".to_owned(),
+            g => format!("g - 1 = {} does not divide {all}", g - 1),
+        };
+        let help = format!("g = {} uses all", near.join(" or "));
+        vec![format!("{free} of {all} global ports of a group have no link: {why}; {help}")]
+    }
+
     /// The position of group `to` in the order in which the ports of group `from` lead to groups.
     fn index(&self, from: u32, to: u32) -> u32 {
         let ahead = (to + self.g - from) % self.g;
@@ -323,6 +344,10 @@ impl Family for Dragonfly {
         Ok(FamilyPromise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
     }
 
+    fn notes(&self) -> Vec<String> {
+        self.wiring().map(|w| w.notes()).unwrap_or_default()
+    }
+
     fn build(&self) -> Result<Builder, Refusal> {
         let w = self.wiring()?;
         let mut b = Builder::new();
@@ -401,6 +426,29 @@ mod tests {
             assert_eq!(mean.num * den, mean.den * num, "h={h} {arrangement:?}");
             assert_eq!(promise.diameter, PromisedValue::Exact(3));
         }
+    }
+
+    /// The ports without a link, counted in the network that is built.
+    #[test]
+    fn notes_name_the_ports_that_have_no_link() {
+        for (a, h, g) in [(6, 3, 11), (6, 3, 10), (6, 3, 19), (6, 3, 18), (4, 3, 1), (2, 5, 4)] {
+            let member = Dragonfly { p: Some(1), a: Some(a), h, g: Some(g), arrangement: None };
+            let global = built(&member).links().len() as u32 - g * a * (a - 1) / 2;
+            let free = a * h - 2 * global / g;
+            let [note] = &member.notes()[..] else {
+                assert_eq!((free, member.notes().len()), (0, 0), "{a} {h} {g}");
+                continue;
+            };
+            let said = format!("{free} of {} global ports of a group have no link: ", a * h);
+            assert!(free > 0 && note.starts_with(&said), "{note}");
+            let named = note.split("g = ").nth(1).expect("numbers of groups");
+            for other in named.trim_end_matches(" uses all").split(" or ") {
+                let g = Some(other.parse().expect("a number"));
+                assert!(Dragonfly { g, ..member.clone() }.notes().is_empty(), "{note}");
+            }
+        }
+        let asked = Dragonfly { p: Some(3), a: Some(6), h: 3, g: Some(11), arrangement: None };
+        assert!(asked.notes()[0].ends_with("g - 1 = 10 does not divide 18; g = 10 or 19 uses all"));
     }
 
     #[test]

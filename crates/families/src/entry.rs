@@ -17,6 +17,7 @@ pub struct FamilyEntry {
     geometry: fn(Value) -> Result<Geometry, Refusal>,
     promise: fn(Value) -> Result<FamilyPromise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
+    notes: fn(Value) -> Result<Vec<String>, Refusal>,
     near: fn(&NetworkWish) -> Vec<FamilyMemberProposal>,
 }
 
@@ -51,6 +52,7 @@ impl FamilyEntry {
                     built
                 })
             },
+            notes: |params| Ok(parse::<F>(&params)?.notes()),
             near: |wish| {
                 let offer = |member: &F| {
                     let promise = member.promise().ok()?;
@@ -93,6 +95,14 @@ impl FamilyEntry {
     /// As [`FamilyEntry::promise`].
     pub fn build(&self, params: &Map<String, Value>) -> Result<Topology, Refusal> {
         (self.build)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
+    }
+
+    /// What a user should know of the member with these parameters: [`Family::notes`].
+    ///
+    /// # Errors
+    /// When a parameter is unknown, missing or of the wrong type.
+    pub fn notes(&self, params: &Map<String, Value>) -> Result<Vec<String>, Refusal> {
+        (self.notes)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
     /// The members that the family offers for a wish: [`Family::near`].

@@ -50,6 +50,12 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
         Vec::new()
     }
 
+    /// What a user should know of this member beside its figures, a sentence each: that parameters
+    /// leave ports without links, for example. Empty by default, and where there is no such member.
+    fn notes(&self) -> Vec<String> {
+        Vec::new()
+    }
+
     /// The kind of member within the family, where the sizing command should distinguish kinds: `3
     /// levels`, `2D`. Empty by default.
     fn kind(&self) -> String {

@@ -32,7 +32,8 @@ pub struct Megafly {
     /// Global ports per spine; default leaves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub h: Option<u32>,
-    /// Groups, at most spines h + 1, which is the default.
+    /// Groups, at most spines h + 1, which is the default. Where g - 1 does not divide spines h,
+    /// some global ports of every group have no link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub g: Option<u32>,
     /// Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
@@ -121,6 +122,10 @@ impl Family for Megafly {
             planes: 1,
             vertex_transitive: false,
         })
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.wiring().map(|w| w.notes()).unwrap_or_default()
     }
 
     fn build(&self) -> Result<Builder, Refusal> {

@@ -135,6 +135,11 @@ impl Family for MultiPlane {
         of.unwrap_or_default().in_planes()
     }
 
+    fn notes(&self) -> Vec<String> {
+        let of = self.inner().and_then(|(entry, recipe)| entry.notes(&recipe.params));
+        of.unwrap_or_default()
+    }
+
     fn examples() -> Vec<Self> {
         let of = |planes, map, of: &str| Self { planes, map, of: of.into() };
         vec![

@@ -13,7 +13,7 @@ use paths::guide::RoutingGuide;
 use paths::lengths::PathLengths;
 use paths::loads::{RANGE, out_of_range};
 use paths::proved::{ProvedRoutingGuide, guide};
-use paths::select::{LaneUseRule, RailSelection};
+use paths::select::{LaneUseRule, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
@@ -53,6 +53,8 @@ pub struct FlitCase {
     pub verified: bool,
     /// How packets whose paths are chosen use virtual channels.
     pub lane_use: LaneUseRule,
+    /// The numbers that packets compare by where they choose among paths.
+    pub choosing: SelectionParams,
     /// The traffic of each seed.
     drawn: Vec<SeededTraffic>,
     /// The share of each class in the load; all shares together are 1.
@@ -100,6 +102,7 @@ impl FlitCase {
             .map(|run| drawn(&on, spec, own, &kinds, (spec.seed.wrapping_add(run), rails), watch))
             .collect::<Result<_, _>>()?;
         let rules = spec.path_rules(wiring.mean_latency());
+        let choosing = rules.choosing;
         let ProvedRoutingGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
         let by_path = spec.rail == RailSelection::Shortest && rails > 1;
         let lengths = by_path.then(|| PathLengths::of(&wiring));
@@ -125,6 +128,7 @@ impl FlitCase {
             guide,
             verified,
             lane_use,
+            choosing,
             drawn,
             shares: kinds.iter().map(|kind| kind.share).collect(),
             urgencies: kinds.iter().map(|kind| kind.urgency).collect(),

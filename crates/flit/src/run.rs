@@ -275,7 +275,7 @@ impl<'a> SteppedSimulation<'a> {
         total: u64,
         watch: &dyn Watch,
     ) -> Result<ChannelCounts, Stop> {
-        let before = self.engine.sent();
+        let before = self.engine.departed();
         let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
         let step = (cycles.len() as u32).div_ceil(LOOKS);
         let (mut at, mut looks) = (cycles.start, 0);
@@ -285,7 +285,8 @@ impl<'a> SteppedSimulation<'a> {
             self.engine.count_buffered(&mut buffered);
             looks += 1;
         }
-        let sent = self.engine.sent().iter().zip(&before).map(|(a, b)| u64::from(a - b)).collect();
+        let after = self.engine.departed();
+        let sent = after.iter().zip(&before).map(|(a, b)| u64::from(a - b)).collect();
         let buffered = buffered.into_iter().map(u64::from).collect();
         Ok(ChannelCounts { cycles: cycles.len() as u64, lanes: self.lanes, sent, looks, buffered })
     }

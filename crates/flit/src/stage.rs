@@ -76,7 +76,12 @@ impl FlitParameters {
         let points = found.iter().map(|point| case.row(point)).collect();
         Ok(FlitRecord {
             verified: case.verified,
-            parameters: Self { lane_use: case.lane_use, run, ..self.clone() },
+            parameters: Self {
+                lane_use: case.lane_use,
+                choosing: self.used_choosing(case.choosing),
+                run,
+                ..self.clone()
+            },
             largest_channel_load: case.largest_channel_load(),
             points,
             saturation_throughput,

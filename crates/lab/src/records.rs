@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 /// with that of the record. Types are Python's; a field that is not `always` present is never None,
 /// unless its schema says `nullable`.
 pub fn classes(name: &str, schema: &Value) -> Vec<Value> {
-    let mut all = RecordClassWriter { record: class_name(name), root: schema, waiting: Vec::new() };
+    let mut all =
+        PythonClassGenerator { record: class_name(name), root: schema, waiting: Vec::new() };
     let mut found = vec![all.class(&all.record.clone(), schema)];
     let mut next = 0;
     while let Some(part) = all.waiting.get(next).cloned() {
@@ -30,14 +31,14 @@ fn class_name(measure: &str) -> String {
 }
 
 /// A writer of the classes of a record, from its schema.
-struct RecordClassWriter<'a> {
+struct PythonClassGenerator<'a> {
     record: String,
     root: &'a Value,
     /// Names of the definitions that fields refer to.
     waiting: Vec<String>,
 }
 
-impl RecordClassWriter<'_> {
+impl PythonClassGenerator<'_> {
     fn class(&mut self, name: &str, schema: &Value) -> Value {
         let required: Vec<&str> =
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();

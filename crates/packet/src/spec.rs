@@ -5,8 +5,8 @@ use super::models::{CODES_MESSAGES, Dialect};
 use super::nic::MessageInjectionProcess;
 use super::plant::LinkClass;
 use super::replay::{
-    BackgroundSpec, BackgroundSpecs, CollectiveTrafficMode, ComputeTimeMode, MpiCosts, TraceNames,
-    needs_trace,
+    BackgroundSpec, BackgroundSpecs, CODES_COSTS, CollectiveTrafficMode, ComputeTimeMode,
+    MpiCostSpec, MpiCosts, TraceNames, needs_trace,
 };
 use super::window::RunLength;
 use base::Refusal;
@@ -185,8 +185,11 @@ pub struct PacketParameters {
     pub placement: String,
     /// Background jobs: they send to random endpoints as long as the workloads run.
     pub background: BackgroundSpecs,
-    /// The costs of MPI.
-    pub mpi: MpiCosts,
+    /// What messages of a workload cost where `mpi` does not say it: `codes`, or a name of `flyloom
+    /// list costs`; the rate and the latency are the network's.
+    pub costs: String,
+    /// The costs of MPI in place of those of `costs`.
+    pub mpi: MpiCostSpec,
     /// Reports bytes, use and the longest queue of every link.
     pub links: bool,
     /// Counts packets that arrive behind one that the same endpoint sent after them.
@@ -240,7 +243,8 @@ impl Default for PacketParameters {
             collectives: CollectiveTrafficMode::Real,
             placement: "linear".to_owned(),
             background: BackgroundSpecs::default(),
-            mpi: MpiCosts::default(),
+            costs: CODES_COSTS.to_owned(),
+            mpi: MpiCostSpec::default(),
             links: false,
             overtaken: false,
             ranks: false,
@@ -367,10 +371,12 @@ impl PacketParameters {
     /// The same parameters with the defaults of traffic filled in, unless there is a workload;
     /// `run` holds the times of the window, if one is measured.
     pub(super) fn with_defaults(&self, run: Option<&RunLength>) -> Self {
+        let mpi = self.mpi_costs().map_or(self.mpi, MpiCostSpec::from);
         if !self.workload.0.is_empty() {
-            return self.clone();
+            return Self { mpi, ..self.clone() };
         }
         Self {
+            mpi,
             load: Some(self.loads()),
             traffic: Some(self.pattern().to_owned()),
             messages: run.is_none().then(|| self.messages()),
@@ -380,9 +386,17 @@ impl PacketParameters {
         }
     }
 
+    /// What messages of a workload cost.
+    ///
+    /// # Errors
+    /// When there is no preset of the given name.
+    pub fn mpi_costs(&self) -> Result<MpiCosts, Refusal> {
+        self.mpi.resolved(&self.costs)
+    }
+
     /// Refuses parameters that conflict with a workload, and those that need one.
     fn check_replay(&self) -> Result<(), Refusal> {
-        self.mpi.check()?;
+        self.mpi_costs()?.check()?;
         self.background.0.iter().try_for_each(BackgroundSpec::check)?;
         let lanes = self.router.virtual_channels.unwrap_or(4);
         TrafficClass::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;

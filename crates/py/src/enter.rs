@@ -308,7 +308,13 @@ fn entered<T: Send>(
             // the receiver is gone only when the caller was interrupted and wants no result
             let _ = send.send(done);
         });
-        attend(py, progress.as_ref(), &shared, receive, WaitRules { hears: true, keeps, before })
+        attend(
+            py,
+            progress.as_ref(),
+            &shared,
+            receive,
+            InterruptRules { hears: true, keeps, before },
+        )
     })
 }
 
@@ -322,7 +328,7 @@ pub fn enter_alone<T: Send + 'static>(
     pool(py)?.spawn(move || {
         let _ = send.send(catch_unwind(AssertUnwindSafe(work)));
     });
-    let how = WaitRules { hears: false, keeps: false, before };
+    let how = InterruptRules { hears: false, keeps: false, before };
     attend(py, None, &SharedProgress::default(), receive, how)
 }
 
@@ -331,7 +337,7 @@ const GRACE: u32 = 4;
 
 /// The rules by which the end of work is waited for.
 #[derive(Clone, Copy)]
-struct WaitRules {
+struct InterruptRules {
     /// Whether a watch can stop the work; the result of the work then says why it stopped.
     hears: bool,
     /// Whether the work has a result even after Ctrl-C.
@@ -350,7 +356,7 @@ fn attend<T: Send>(
     progress: Option<&Py<PyAny>>,
     shared: &SharedProgress,
     mut receive: mpsc::Receiver<thread::Result<T>>,
-    how: WaitRules,
+    how: InterruptRules,
 ) -> PyResult<T> {
     let mut stopped: Option<PyErr> = None;
     let mut turns_with_fault = 0;

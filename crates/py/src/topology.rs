@@ -303,6 +303,13 @@ impl Topology {
         Ok(found.map_err(|_| interrupted())?.map(|s| s.0))
     }
 
+    /// What a user should know of this member of its family beside its figures, a sentence each.
+    fn notes(&self) -> PyResult<Vec<String>> {
+        let recipe = self.inner.recipe();
+        let Ok(entry) = families::family(&recipe.family) else { return Ok(Vec::new()) };
+        entry.notes(&recipe.params).map_err(refuse)
+    }
+
     /// What the family promises by formula: a dict, or None for files.
     fn promise<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
         let recipe = self.inner.recipe();

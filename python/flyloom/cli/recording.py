@@ -58,8 +58,9 @@ def record(
 ) -> None:
     """Runs an MPI program as it is, and records who sends how much to whom, or its schedule.
 
-    The program's exit code is passed on. Collectives count as the messages of one algorithm each
-    (docs/mapping.md). The recorder is built by the mpicc of the MPI that starts the program.
+    The program's exit code is passed on; 3 where it is 0 and nothing was recorded. Collectives
+    count as the messages of one algorithm each (docs/mapping.md). The recorder is built by the
+    mpicc of the MPI that starts the program.
     """
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import written_as
@@ -90,6 +91,10 @@ NOTHING = (
 )
 
 
+UNRECORDED = 3
+"""The exit code where the program ended well and nothing was recorded."""
+
+
 def _counted(
     words: list[str], matrix: Path | None, messages: Path | None, collectives: bool,
     calls: Path | None = None,
@@ -102,6 +107,7 @@ def _counted(
     code = recorder.run(words, matrix, messages, collectives, calls)
     if matrix is not None and recorder.writing(matrix) == before:
         say(f"{matrix}: {NOTHING.format('MPI_Finalize')}")
+        return code or UNRECORDED
     return code
 
 
@@ -126,7 +132,7 @@ def _scheduled(
         if recorded_ranks(folder) == 0:
             for _, place in schedules:
                 say(f"{place}: {NOTHING.format('the end of MPI_Init')}")
-            return code
+            return code or UNRECORDED
         _write(folder, schedules, given)
     return code
 

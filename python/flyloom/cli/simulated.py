@@ -9,7 +9,7 @@ from typing import Any
 
 from flyloom.cli.common import emit, print_table
 from flyloom.report.on_path import on_path
-from flyloom.verbs.runs import apart, costs_said
+from flyloom.verbs.runs import apart, costs_said, packet_costs_said
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -130,6 +130,8 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
     print_rows(found, [row for words, run in runs for row in rows_of(words, run)], columns)
     if rates := runs[0][1].get("rates"):
         print(rates_of(rates))
+    if jobs:
+        print(f"costs: {packet_costs_said(runs[0][1]['parameters'])}")
     for words, run in runs:
         say_deadlocks(run)
         if why := ENDED.get(run.get("ended", "")):

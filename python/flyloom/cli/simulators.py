@@ -121,7 +121,9 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
     takes = [*network_options(level), *options_of(listed(level, row))]
     taken = {name for name, _, _ in takes}
     files = ("links", "ranks") if level == "message" else [n for n in INTO_FILES if n in taken]
-    takes = [option for option in takes if option[0] not in (*files, "costs")]
+    takes = [option for option in takes if option[0] not in files]
+    if level == "message":  # with letters as options of their own
+        takes = [option for option in takes if option[0] != "costs"]
     for name in files:
         kind = Annotated[Path | None, typer.Option(metavar="FILE.csv", help=INTO_FILES[name])]
         takes.append((name, kind, None))

@@ -26,6 +26,7 @@ from flyloom.inputs.planes import as_planes
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in
 from flyloom.support.machine import afford
+from flyloom.support.notes import once
 from flyloom.support.reading import is_path, read_text, read_toml, shown
 
 if TYPE_CHECKING:
@@ -99,7 +100,10 @@ def network(
         no_fabric(text, choice)
         if own:
             return made(own, parse_inline(text)[1])
-        return Topology.from_inline(text)  # an unknown family: the error lists all
+        network = Topology.from_inline(text)  # an unknown family: the error lists all
+        for note in network.notes():
+            once(f"{network.recipe}: {note}")
+        return network
     if not text or not (is_file or ":" in text or is_path(text)):
         near = meant(family if "=" in text else text, sorted(known))
         hint = f"{f'did you mean {near}? ' if near else ''}families: {', '.join(sorted(known))}"

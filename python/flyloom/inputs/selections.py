@@ -29,12 +29,15 @@ class Selection(Mapping[str, Any]):
     decide
         ``"source"``: at the switch of the source. ``"progressive"``: again behind the first hop.
         ``"every"``: at the source, and at every further switch between the ports that lead on.
+    name
+        What tables and charts call it: letters, digits, ``-`` and ``_``. Empty: its text.
     """
 
     score: str
     detours: int = 4
     minimal: int = 1
     decide: str = "source"
+    name: str = ""
 
     def __getitem__(self, key: str) -> Any:
         if key not in tuple(self):
@@ -42,10 +45,10 @@ class Selection(Mapping[str, Any]):
         return getattr(self, key)
 
     def __iter__(self) -> Iterator[str]:
-        return (field.name for field in fields(self))
+        return (field.name for field in fields(self) if field.name != "name" or self.name)
 
     def __len__(self) -> int:
-        return len(fields(self))
+        return len(list(iter(self)))
 
     def __str__(self) -> str:
         return said(self)
@@ -55,6 +58,8 @@ def said(selection: Any) -> str:
     """A selection as one text, which is the one that results have of it."""
     if not isinstance(selection, Mapping):
         return str(selection)
-    values = {field.name: field.default for field in fields(Selection)} | dict(selection)
+    usual = {field.name: field.default for field in fields(Selection)}
+    values = {name: value for name, value in selection.items() if value != usual.get(name)}
     values["score"] = " ".join(str(values["score"]).split())
-    return " ".join(["custom", *(f"{name}={values[name]}" for name in values)])
+    names = [name for name in (*usual, *(n for n in values if n not in usual)) if name in values]
+    return " ".join(["custom", *(f"{name}={values[name]}" for name in names)])

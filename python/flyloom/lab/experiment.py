@@ -301,7 +301,10 @@ class _ExperimentRun:
 
     def _apart(self, number: int) -> str:
         """The words that tell a point from the others, to stand behind a message about it."""
-        words = self.swept[number] or in_words(self.points[number], self.differ)
+        point = self.points[number]
+        words = self.swept[number] or in_words(point, self.differ)
+        if "sim" in point and "routing" not in point:
+            words = in_short(point, self.differ)
         return f" ({words})" if words else ""
 
     def _refuse(self, number: int, error: RefusalError) -> None:
@@ -527,6 +530,24 @@ def in_words(point: Mapping[str, Any], differ: Sequence[str]) -> str:
     for name, value in values(point, differ).items():
         if value is not None and name.partition(".")[0] != "topology":
             words.append(f"{name} {value if isinstance(value, str) else json.dumps(value)}")
+    return ", ".join(words)
+
+
+def in_short(point: Mapping[str, Any], differ: Sequence[str]) -> str:
+    """As :func:`in_words` for lines of progress of points that are simulated without tables, which
+    are called by their selection: the point's label in place of its network's parameters, and
+    values without the names of their tables."""
+    on_network = any(key.partition(".")[0] == "topology" for key in differ)
+    words = [str(point["label"])] if point.get("label") else [_named(point)] if on_network else []
+    for name, value in values(point, differ).items():
+        table, _, key = name.rpartition(".")
+        if value is None or name.partition(".")[0] in ("topology", "label"):
+            continue
+        if key == "selection":
+            continue  # the point is called by it
+        text = value if isinstance(value, str) else json.dumps(value)
+        plain = key in ("traffic", "workload")
+        words.append(text if plain else f"{key if table.startswith('sim.') else name} {text}")
     return ", ".join(words)
 
 

@@ -57,14 +57,26 @@ def deploy_line(found: dict[str, Any]) -> str:
     return line + (f"; ibdmchk: {found['oracle']}" if found.get("oracle") else "")
 
 
+FIRST = (
+    "accepted_load", "mean_packet_latency_cycles", "saturated", "mean_latency_ns",
+    "max_comm_ns", "finish_ns",
+)
+"""The columns of simulators that a line has, the most wanted first."""
+
+
 def measure_line(found: dict[str, Any]) -> str:
-    """The figures of a measure in one line; of several loads the range of each."""
+    """The figures of a measure in one line, of a simulator three; of several loads the range of
+    each."""
     rows = found["figures"]
+    columns = [*rows[0]]
+    if found["name"].startswith("sim."):
+        columns.sort(key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
+        columns = columns[:3]
     name = found["name"].replace("_", " ").replace(".", " ")
     if len(rows) > 1:
         name += f", {len(rows)} loads"
     words = [
-        _figure(column.replace("_", " "), known) for column in rows[0]
+        _figure(column.replace("_", " "), known) for column in columns
         if (known := [row[column] for row in rows if row[column] is not None])
     ]
     return f"{found['label']}: {name}: {', '.join(filter(None, words)) or 'nothing is known'}"
@@ -77,9 +89,14 @@ def _figure(name: str, values: list[Any]) -> str:
         if count in (0, len(values)):
             return f"{name} {values[0]}"
         return f"{name} at {count} of {len(values)}"
-    texts = [f"{value:.6g}" if isinstance(value, float) else str(value)
+    texts = [_digits(value) if isinstance(value, float) else str(value)
              for value in ([min(values), max(values)] if len(values) > 1 else values)]
     return f"{name} {' to '.join(dict.fromkeys(texts))}"
+
+
+def _digits(value: float) -> str:
+    """A number with three digits, above 1000 the nearest whole one."""
+    return f"{value:.0f}" if 1000 <= abs(value) < 1e9 else f"{value:.3g}"
 
 
 RECORD: dict[str, Callable[[dict[str, Any]], str]] = {

@@ -27,6 +27,7 @@ from flyloom.lab.measured import asked, by_load, known
 from flyloom.plugins.parts import KNOWN
 from flyloom.support.errors import DeployError
 from flyloom.support.refused import in_front
+from flyloom.support.words import selection_name
 from flyloom.verbs.engines import lids_for, route_by_ours
 from flyloom.verbs.own_measures import record_by
 
@@ -274,7 +275,7 @@ def _measure(
 def _selections(point: dict[str, Any]) -> str:
     """What a point without tables is called: how packets choose their paths."""
     chosen = [
-        said(asked.get("selection") or f"messages {asked['network']['paths']}")
+        selection_name(said(asked.get("selection") or f"messages {asked['network']['paths']}"))
         for asked in point.get("sim", {}).values()
     ]
     return ", ".join(dict.fromkeys(chosen)) or "no routing"

@@ -112,7 +112,8 @@ def verdict(figure: ComparedFigure) -> str:
     if len(found) == 1:
         (name, factor), = found
         than = f" than {ranked(figure)[1]}" if len(figure.values) > 2 else ""
-        return f"{name}, {margin(figure, factor)}{than}"
+        least = "at least " if name in figure.at_least else ""
+        return f"{name}, {least}{margin(figure, factor)}{than}"
     parts = []
     for name in names:
         factors = sorted(factor for other, factor in found if other == name)
@@ -151,4 +152,5 @@ def _cell(figure: ComparedFigure, name: str) -> str:
     row = figure.values[name]
     said = dollars if figure.unit == "US$" and max(row) >= 1e6 else number
     words = said(row[0]) if len(row) == 1 else f"{said(row[0])} to {said(row[-1])}"
+    words = f"at least {words}" if name in figure.at_least else words
     return f"{words} ({figure.notes[name]})" if name in figure.notes else words

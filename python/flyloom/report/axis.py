@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from flyloom.report.simulated import differing
+from flyloom.support.words import selection_name
 
 MOST = 20
 """Curves that are drawn, at most: each has a colour of its own."""
@@ -47,7 +48,8 @@ def rows(
 
 
 def _text(run: Mapping[str, Any], repeated: Sequence[str]) -> dict[str, str]:
-    return {key: str(value) for key, value in run["parameters"].items() if key not in repeated}
+    return {key: selection_name(value) if key == "selection" else str(value)
+            for key, value in run["parameters"].items() if key not in repeated}
 
 
 def _axis(runs: Sequence[Mapping[str, Any]], differ: Mapping[str, str]) -> str | None:

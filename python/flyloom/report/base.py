@@ -8,7 +8,7 @@ Units: lengths in metres, costs in US dollars, times in seconds where a name doe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, NotRequired, TypedDict
 
@@ -76,8 +76,8 @@ class SeedSpread(TypedDict):
         list[float], "low and high end of its 95 % confidence interval"]]
 
 
-class StageOfRun(TypedDict):
-    """A stage of the run."""
+class TimedStage(TypedDict):
+    """A stage of the run as the report lists it: its name, its seconds, what came of it."""
 
     name: Annotated[str, "its name"]
     seconds: NotRequired[Annotated[float, "how long it took"]]
@@ -138,7 +138,7 @@ class RunResults(TypedDict):
     text: Annotated[str, "the file of the experiment"]
     networks: Annotated[dict[str, Any], "the facts of each network, by its key"]
     records: Annotated[list[PointRecord], "the points, in the order of the experiment"]
-    stages: Annotated[list[StageOfRun], "the stages of the run"]
+    stages: Annotated[list[TimedStage], "the stages of the run"]
     skipped: Annotated[list[SkippedStep], "what was not done"]
 
 
@@ -159,6 +159,8 @@ class ComparedFigure:
     """Positions on the axis of the values, where a network has several."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Remarks beside a network's value."""
+    at_least: Collection[str] = ()
+    """The networks whose true values may be larger than what was found."""
 
 
 def _nothing(*_args: object) -> None:

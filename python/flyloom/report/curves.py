@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
 
-from flyloom.report.charts import CONFIG, GREY, SCHEMA
-from flyloom.report.panels import MOST, CurvePanel, colours, panels
+from flyloom.report.charts import CONFIG, GREY, INK, SCHEMA
+from flyloom.report.panels import MOST, CurvePanel, CurveStyle, colours, panels, styles
 
 WIDTH, HEIGHT = 210, 150
 """The size of a panel in pixels; it is higher where its labels need that."""
@@ -24,6 +24,10 @@ LINE, GAP = 12.5, 3.0
 LONGEST, LINES = 26, 4
 """Letters of a line of a label, and lines of it, at most."""
 FAINT = 0.16
+STACKED = 9.0
+"""Pixels from a mark at the upper edge to the next one below it."""
+SAMPLE = 20
+"""The length of the piece of line in a legend, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -42,21 +46,20 @@ class _DrawnCurve:
 
     name: str
     colour: str
+    style: CurveStyle
     line: list[dict[str, Any]]
     """The points up to where it saturates, of what is accepted all points."""
     cut: dict[str, Any] | None = None
-    """Where a latency ends because the network saturates there."""
+    """The first load at which it is saturated or deadlocked."""
 
 
 @dataclass
-class CurveLabel:
-    """The name of a curve beside its end: its lines, and the middle of the first, in pixels from
-    the top of the panel."""
+class LegendEntry:
+    """The name of a curve in a legend: its lines, and its look."""
 
     lines: list[str]
     colour: str
-    at: float
-    top: float = 0.0
+    style: CurveStyle
 
     @property
     def height(self) -> float:
@@ -70,9 +73,11 @@ def spec(
 ) -> dict[str, Any] | None:
     """Each of ``rows`` against the ``offered`` load, in panels; None where there is no point.
 
-    A latency is drawn until it saturates, and there a dashed line goes up to a triangle, or to a
-    cross where packets waited for one another in a cycle. Hollow marks are saturated points.
-    Bands are the 95 % confidence intervals over seeds. Of one panel the figures stand side by side,
+    A latency is drawn up to the last load that does not saturate. The first load simulated that
+    does has the curve's mark at the upper edge, hollow, or a cross where packets waited for one
+    another in a cycle; hollow marks of what is accepted are saturated points. Curves differ by
+    colour, by marks, and those of several networks by dashes; a legend names each once. Bands are
+    the 95 % confidence intervals over seeds. Of one panel the figures stand side by side,
     or below one another where that is to be ``narrow``, as wide as a column of a paper.
     """
     curves = [curve for curve in curves if curve["points"]]
@@ -80,13 +85,13 @@ def spec(
     left, made = made[MOST:], made[:MOST]
     if not made:
         return None
-    tints = colours(made)
+    looks = [list(zip(*of, strict=True)) for of in zip(colours(made), styles(made), strict=True)]
     top = 1.02 * max(p["offered_load"] for panel in made for c in panel.curves for p in c["points"])
     parts = []
     for start in range(0, len(made), COLUMNS):
         block = slice(start, start + COLUMNS)
         parts.append(_block(
-            list(zip(made[block], tints[block], strict=True)), rows, (offered, top),
+            list(zip(made[block], looks[block], strict=True)), rows, (offered, top),
             _limits(made, rows), beside=len(made) == 1 and not narrow,
         ))
     out: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, "spacing": 22}
@@ -116,7 +121,7 @@ def _remarks(made: Sequence[CurvePanel], left: Sequence[CurvePanel]) -> list[str
     if seeds:
         said.append(f"bands: 95 % intervals over {' or '.join(map(str, sorted(seeds)))} seeds")
     if any(p.get("saturated") and not p["deadlocked"] for p in points):
-        said.append("triangles: the load at which a curve saturates")
+        said.append("hollow marks at the upper edge: first load simulated that is saturated")
     if any(p["deadlocked"] for p in points):
         said.append("crosses: packets wait for one another in a cycle")
     lines = ["; ".join(said)] if said else []
@@ -161,20 +166,21 @@ def _limits(made: Sequence[CurvePanel], rows: Sequence[PanelRow]) -> dict[str, t
 
 
 def _drawn(
-    panel: CurvePanel, tints: Sequence[str], row: PanelRow, limits: tuple[float, float], top: float
+    panel: CurvePanel, looks: Sequence[tuple[str, CurveStyle]], row: PanelRow, axis: _PanelAxes
 ) -> list[_DrawnCurve]:
     """What a panel of a row shows of each curve."""
     out = []
-    for curve, name, colour in zip(panel.curves, panel.names, tints, strict=True):
+    for curve, name, (colour, style) in zip(panel.curves, panel.names, looks, strict=True):
         points = sorted(curve["points"], key=lambda p: p["offered_load"])
-        drawn = _DrawnCurve(name, colour, [])
+        drawn = _DrawnCurve(name, colour, style, [])
         for point in points:
             if row.latency and not _fine(point, row):
-                drawn.cut = _cut(curve, point, drawn.line, limits[1])
+                mark = "cross" if point["deadlocked"] else style.shape
+                drawn.cut = {"offered": point["offered_load"], "mark": mark}
                 break
-            drawn.line.append(_value(point, row, limits, drawn))
+            drawn.line.append(_value(point, row, (axis.low, axis.high), drawn))
         out.append(drawn)
-    _apart(out, top)
+    _stacked(out, axis)
     return out
 
 
@@ -183,49 +189,33 @@ def _value(
 ) -> dict[str, Any]:
     """A point of a line, with its band inside the panel."""
     low, high = _ends(point, row.key) or (point[row.key],) * 2
-    mark = "cross" if point["deadlocked"] else "hollow" if point.get("saturated") else "full"
+    mark = "cross" if point["deadlocked"] else drawn.style.shape
     return {
         "curve": drawn.name, "colour": drawn.colour, "offered": point["offered_load"],
         "value": point[row.key], "low": min(max(low, limits[0]), limits[1]),
         "high": min(max(high, limits[0]), limits[1]), "mark": mark,
+        "hollow": bool(point["deadlocked"] or point.get("saturated")),
     }
 
 
-def _cut(
-    curve: Mapping[str, Any], point: Mapping[str, Any], line: Sequence[Mapping[str, Any]],
-    top: float,
-) -> dict[str, Any]:
-    """The load where a latency curve goes up without end: the saturation throughput where that is
-    known and lies between the last load that the network takes and the first that it does not, else
-    the latter."""
-    at, known = point["offered_load"], curve.get("saturation_throughput")
-    after = line[-1]["offered"] if line else 0.0
-    if known and after <= known <= at:
-        at = known
-    return {"offered": at, "after": after if line else at,
-            "from": line[-1]["value"] if line else None, "to": top,
-            "mark": "cross" if point["deadlocked"] else "triangle-up"}
-
-
-def _apart(drawn: Sequence[_DrawnCurve], top: float) -> None:
-    """Moves vertical lines at the same load a little apart, so that each can be seen."""
-    same: dict[float, list[dict[str, Any]]] = {}
+def _stacked(drawn: Sequence[_DrawnCurve], axis: _PanelAxes) -> None:
+    """Puts the marks of curves that saturate at the same load below one another, so that each can
+    be seen, in the order of the legend."""
+    same: dict[float, int] = {}
     for one in drawn:
         if one.cut:
-            same.setdefault(one.cut["offered"], []).append(one.cut)
-    step = 4.0 * top / WIDTH
-    for cuts in same.values():
-        for place, cut in enumerate(cuts):
-            cut["at"] = cut["offered"] + step * (place - (len(cuts) - 1) / 2)
+            place = same.get(one.cut["offered"], 0)
+            same[one.cut["offered"]] = place + 1
+            one.cut["value"] = axis.value(STACKED * (place + 0.5))
 
 
-# --- labels of curves ----------------------------------------------------------------------------
+# --- the legend ----------------------------------------------------------------------------------
 
 
 def height_of(names: Sequence[str]) -> float:
-    """The height of a panel whose curves have these names: all of their labels have room in it."""
-    labels = [CurveLabel(lines_of(name), "", 0.0) for name in names if name]
-    return max(float(HEIGHT), sum(label.height + GAP for label in labels))
+    """The height of a panel whose curves have these names: a legend of them has room beside it."""
+    heights = (LINE * len(lines_of(name)) + GAP for name in names if name)
+    return max(float(HEIGHT), sum(heights))
 
 
 def lines_of(name: str) -> list[str]:
@@ -234,36 +224,6 @@ def lines_of(name: str) -> list[str]:
     if len(lines) > LINES:
         lines = [*lines[:LINES - 1], f"{lines[LINES - 1][:LONGEST - 1]}…"]
     return lines
-
-
-def placed(labels: Sequence[CurveLabel], height: float) -> list[CurveLabel]:
-    """Labels from the top to the bottom in the order of the ends of their curves, each as near to
-    its own as the others leave it room; none outside of the panel, and no two of them overlap."""
-    ordered = sorted(labels, key=lambda label: label.at)
-    low = 0.0
-    for label in ordered:
-        label.top = max(low, label.at - label.height / 2)
-        low = label.top + label.height + GAP
-    high = height
-    for label in reversed(ordered):
-        label.top = min(label.top, high - label.height)
-        high = label.top - GAP
-    return ordered
-
-
-def _labels(
-    drawn: Sequence[_DrawnCurve], names: set[str], axis: _PanelAxes
-) -> list[CurveLabel]:
-    """The labels of the curves that are called one of ``names``, at the ends of their lines; those
-    that saturate first stand first."""
-    ends: list[tuple[float, _DrawnCurve]] = []
-    for one in drawn:
-        if one.name not in names or not (one.line or one.cut):
-            continue
-        where = one.cut["offered"] / axis.right - 1 if one.cut else axis.pixels(
-            one.line[-1]["value"])
-        ends.append((where, one))
-    return placed([CurveLabel(lines_of(one.name), one.colour, at) for at, one in ends], axis.height)
 
 
 @dataclass(frozen=True)
@@ -308,35 +268,39 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _block(
-    made: Sequence[tuple[CurvePanel, Sequence[str]]], rows: Sequence[PanelRow],
+    made: Sequence[tuple[CurvePanel, Sequence[tuple[str, CurveStyle]]]], rows: Sequence[PanelRow],
     along: tuple[str, float], limits: Mapping[str, tuple[float, float]], *, beside: bool,
 ) -> dict[str, Any]:
-    """Panels, with the colours of their curves, beside one another, a row a figure; of a single one
-    the figures ``beside`` one another where that is wanted. The name of a curve stands at its end
-    in the last panel that has it."""
+    """Panels, with the looks of their curves, beside one another, a row a figure; of a single one
+    the figures ``beside`` one another where that is wanted. The name of a curve stands once, right
+    of the last panel that has it."""
     height = max(height_of(panel.names) for panel, _ in made)
     cells = []
     for number, row in enumerate(rows):
         last = number == len(rows) - 1
         axis = _PanelAxes(*limits[row.key], along[1], height, row.latency)
-        for place, (panel, shades) in enumerate(made):
+        for place, (panel, looks) in enumerate(made):
             later = {name for other, _ in made[place + 1:] for name in other.names}
-            drawn = _drawn(panel, shades, row, limits[row.key], along[1])
             x = {"field": "offered", "type": "quantitative",
                  "scale": {"domain": [0, along[1]], "nice": False},
                  "axis": {"title": along[0] if last or beside else None, "tickCount": 5,
                           "labelFlush": False}}
             y = _upright(row, axis, beside or not place)
-            names = set() if beside and not last else {*panel.names} - later - {""}
-            cell: dict[str, Any] = {"width": WIDTH, "height": height, "layer": [
-                *_layers(drawn, x, y, row, axis),
-                *_named(_labels(drawn, names, axis), x, y, axis),
-            ]}
+            cell: dict[str, Any] = {
+                "width": WIDTH, "height": height,
+                "layer": _layers(_drawn(panel, looks, row, axis), x, y, row, axis),
+            }
+            if last if beside else not number:
+                cell["layer"] += _legend([
+                    LegendEntry(lines_of(name), colour, style)
+                    for name, (colour, style) in zip(panel.names, looks, strict=True)
+                    if name and name not in later
+                ])
             if panel.name and not number:
                 cell["layer"].append(_head(panel.name))
             cells.append(cell)
     return {"concat": cells, "columns": len(rows) if beside else len(made),
-            "spacing": {"row": 14, "column": 20}}
+            "spacing": {"row": 14, "column": 32}}
 
 
 def _head(name: str) -> dict[str, Any]:
@@ -382,62 +346,49 @@ def _layers(
             "data": {"values": banded}, "mark": {"type": "area", "opacity": FAINT},
             "encoding": {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"},
                          "color": tint, "detail": by}})
-    layers += _cuts(drawn, x, y, axis)
-    hollow = {"condition": {"test": "datum.mark === 'full'", "value": 1}, "value": 0}
-    shape = {"condition": {"test": "datum.mark === 'cross'", "value": "cross"}, "value": "circle"}
-    return [
-        *layers,
-        {"data": {"values": values}, "mark": {"type": "line", "strokeWidth": 1.7},
-         "encoding": {"x": x, "y": y, "color": tint, "detail": by}},
-        {"data": {"values": values},
-         "mark": {"type": "point", "filled": False, "size": 22, "strokeWidth": 1.3, "opacity": 1},
-         "encoding": {"x": x, "y": y, "color": tint, "fill": tint, "fillOpacity": hollow,
-                      "shape": shape}},
-    ]
+
+    def dashes(scale: float) -> dict[str, Any]:
+        lengths = [[scale * part for part in one.style.dash] for one in drawn]
+        return {"field": "curve", "type": "nominal", "legend": None,
+                "scale": {"domain": [one.name for one in drawn], "range": lengths}}
+
+    inside = {"condition": {"test": "datum.hollow", "value": "white"}, **tint}
+    shape = {"field": "mark", "type": "nominal", "scale": None}
+    cuts = [{"curve": one.name, "colour": one.colour, "hollow": True, **one.cut}
+            for one in drawn if one.cut]
+    layers.append(
+        {"data": {"values": values}, "mark": {"type": "line", "strokeWidth": 1.5},
+         "encoding": {"x": x, "y": y, "color": tint, "detail": by, "strokeDash": dashes(1)}})
+    mark = {"type": "point", "filled": False, "strokeWidth": 1.3, "opacity": 1}
+    layers.append(
+        {"data": {"values": values}, "mark": {**mark, "size": 26},
+         "encoding": {"x": x, "y": y, "color": tint, "fill": inside, "shape": shape}})
+    if cuts:
+        layers.append(
+            {"data": {"values": cuts}, "mark": {**mark, "size": 36},
+             "encoding": {"x": x, "y": y, "color": tint, "fill": {"value": "white"},
+                          "shape": shape, "strokeDash": dashes(0.4)}})
+    return layers
 
 
-def _cuts(
-    drawn: Sequence[_DrawnCurve], x: dict[str, Any], y: dict[str, Any], axis: _PanelAxes
-) -> list[dict[str, Any]]:
-    """Dashed lines from the last point of a curve up to the edge of the panel, and a mark there."""
-    tint = {"field": "colour", "type": "nominal", "scale": None}
-    lines, marks = [], []
-    for one in drawn:
-        if not one.cut:
-            continue
-        cut, low = one.cut, one.cut["from"] or axis.low
-        corners = [(cut["after"], low), (cut["at"], low), (cut["at"], cut["to"])]
-        lines += [
-            {"curve": one.name, "colour": one.colour, "order": order, "offered": offered,
-             "value": value}
-            for order, (offered, value) in enumerate(corners)
+def _legend(entries: Sequence[LegendEntry]) -> list[dict[str, Any]]:
+    """A legend right of a panel: a piece of each line with its mark, and its name."""
+    layers: list[dict[str, Any]] = []
+    top = 0.0
+    for entry in entries:
+        y = {"value": top + LINE / 2}
+        left, colour = WIDTH + 8, entry.colour
+        one: dict[str, Any] = {"data": {"values": [{}]}}
+        layers += [
+            {**one, "mark": {"type": "rule", "color": colour, "strokeWidth": 1.5,
+                             "strokeDash": [*entry.style.dash]},
+             "encoding": {"x": {"value": left}, "x2": {"value": left + SAMPLE}, "y": y}},
+            {**one, "mark": {"type": "point", "filled": True, "color": colour, "size": 26,
+                             "opacity": 1, "shape": entry.style.shape},
+             "encoding": {"x": {"value": left + SAMPLE / 2}, "y": y}},
+            {**one, "mark": {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11,
+                             "lineHeight": LINE, "color": INK, "text": entry.lines},
+             "encoding": {"x": {"value": left + SAMPLE + 5}, "y": y}},
         ]
-        marks.append({"colour": one.colour, "offered": cut["at"], "value": cut["to"],
-                      "shape": cut["mark"]})
-    if not marks:
-        return []
-    shape = {"field": "shape", "type": "nominal", "scale": None}
-    return [
-        {"data": {"values": lines},
-         "mark": {"type": "line", "strokeWidth": 1.2, "strokeDash": [3, 2]},
-         "encoding": {"x": x, "y": y, "color": tint,
-                      "detail": {"field": "curve", "type": "nominal"},
-                      "order": {"field": "order", "type": "quantitative"}}},
-        {"data": {"values": marks},
-         "mark": {"type": "point", "filled": False, "size": 42, "strokeWidth": 1.4, "opacity": 1},
-         "encoding": {"x": x, "y": y, "color": tint, "shape": shape}},
-    ]
-
-
-def _named(
-    labels: Sequence[CurveLabel], x: dict[str, Any], y: dict[str, Any], axis: _PanelAxes
-) -> list[dict[str, Any]]:
-    """The labels right of a panel."""
-    return [
-        {"data": {"values": [{"offered": axis.right * (1 + 8 / WIDTH),
-                              "value": axis.value(label.top + LINE / 2)}]},
-         "mark": {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11,
-                  "lineHeight": LINE, "color": label.colour, "text": label.lines},
-         "encoding": {"x": x, "y": y}}
-        for label in labels
-    ]
+        top += entry.height + GAP
+    return layers

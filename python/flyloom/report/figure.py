@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from flyloom.report import asked
-from flyloom.report.base import ComparedFigure
+from flyloom.report.base import ComparedFigure, PageData
 
 LOWER, HIGHER = "lower", "higher"
 
@@ -65,16 +66,29 @@ def of_load(
         groups = asked.same(same.runs, besides=("seed",))
         choices = [{_selection(run) for run in of} for of in same.by_network().values()]
         if any(one != choices[0] for one in choices) and max(map(len, choices)) > 1:
-            yield best_choice(
+            best = best_choice(
                 f"{what}: {said}, best selection", unit, HIGHER,
                 ((run["network"], _selection(run), most(run)) for run in same.runs),
             )
+            yield replace(best, at_least=[
+                run["network"] for run in same.runs
+                if _is_open(run) and best.notes.get(run["network"]) == _selection(run)
+            ])
         for one in groups:
             chosen = {run["network"]: _selection(run) for run in one.runs}
             alike = len(set(chosen.values())) == 1
             words = f", {_selection(one.runs[0])}" if alike and any(chosen.values()) else ""
             yield ComparedFigure(f"{what}: {said}{words}", unit, HIGHER, one.means(most),
-                                 notes={} if alike else chosen)
+                                 notes={} if alike else chosen,
+                                 at_least=[run["network"] for run in one.runs if _is_open(run)])
+
+
+def _is_open(run: Mapping[str, Any]) -> bool:
+    """Whether the highest load simulated is not saturated, so that more might arrive at others."""
+    curve = run["curve"]
+    last = max(curve["points"], key=lambda point: point["offered_load"])
+    ended = last["deadlocked"] or last.get("saturated") is not False
+    return not ended and curve.get("saturation_throughput") is None
 
 
 def _selection(run: Mapping[str, Any]) -> str:
@@ -97,6 +111,12 @@ def along(
             said = axis.rsplit(".", 1)[-1].replace("_", " ")
             named += f", {said} {number(places[0])} to {number(places[-1])}"
         yield ComparedFigure(named, unit, LOWER, values, places)
+
+
+def of_level(page: PageData, what: str, level: str) -> str:
+    """The words of a figure, with its level where several levels ran workloads."""
+    ran = [page.data["messages"], [run for run in page.data["packets"] if run["jobs"]]]
+    return f"{what} ({level} level)" if all(ran) else what
 
 
 def best_proved(

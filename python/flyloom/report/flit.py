@@ -11,15 +11,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flyloom.report.charts import INK
-from flyloom.report.comparison import PALETTE, chart
+from flyloom.report.comparison import chart
 from flyloom.report.curves import PanelRow, spec
 from flyloom.report.figures import round_width
+from flyloom.report.panels import COLOURS
 
 BARS = 40
 """Bars of a distribution of latencies, about."""
 ROWS = (
     PanelRow("mean_packet_latency_cycles", "mean latency (cycles)"),
-    PanelRow("p99_packet_latency_cycles", "99 % take no longer (cycles)"),
+    PanelRow("p99_packet_latency_cycles", "99th percentile (cycles)"),
     PanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
@@ -60,10 +61,11 @@ def quantile(histogram: Sequence[Sequence[int]], share: float) -> int:
 
 
 def distributions_spec(cases: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """A chart for each case (``label``, ``point``): the latencies of its packets, with the median
-    and the latency that 99 % do not exceed, and beside them how many switches packets visited."""
+    """A chart for each case (``label``, ``point``, ``colour`` where it has one in other charts):
+    the latencies of its packets, with the median and the 99th percentile, and beside them their
+    hops, links between switches."""
     rows = [
-        _distribution(case, PALETTE[i % len(PALETTE)], i == len(cases) - 1)
+        _distribution(case, case.get("colour") or COLOURS[i % len(COLOURS)], i == len(cases) - 1)
         for i, case in enumerate(cases) if case["point"]["latency_histogram"]
     ]
     return chart({"spacing": 22, "vconcat": rows}) if rows else None
@@ -80,7 +82,7 @@ def _distribution(case: Mapping[str, Any], shade: str, last: bool) -> dict[str, 
     known = [{"low": low, "high": low + width, "share": n / packets} for low, n in bars.items()]
     marked = [
         {"at": quantile(counts, share), "name": name}
-        for share, name in ((0.5, "median"), (0.99, "99 %"))
+        for share, name in ((0.5, "median"), (0.99, "99th percentile"))
     ]
     share = {"field": "share", "type": "quantitative",
              "axis": {"title": "packets", "format": ".0%", "tickCount": 4}}
@@ -99,13 +101,14 @@ def _distribution(case: Mapping[str, Any], shade: str, last: bool) -> dict[str, 
          "mark": {"type": "text", "align": "left", "dx": 4, "fontSize": 11, "color": INK},
          "encoding": {"x": at, "y": {"value": 8}, "text": {"field": "name"}}},
     ]}
-    visited = [{"visited": hops, "share": n / packets}
+    travelled = [{"hops": hops, "share": n / packets}
                for hops, n in enumerate(point["hop_histogram"]) if n]
-    hops = {"width": 240, "height": 110, "data": {"values": visited},
+    hops = {"width": 240, "height": 110, "data": {"values": travelled},
             "mark": {"type": "bar", "width": {"band": 0.8}, "color": shade},
             "encoding": {
-                "x": {"field": "visited", "type": "ordinal",
-                      "axis": {"title": "switches visited" if last else None, "labelAngle": 0}},
+                "x": {"field": "hops", "type": "ordinal",
+                      "axis": {"title": "hops (links between switches)" if last else None,
+                               "labelAngle": 0}},
                 "y": share}}
     load = f"load {point['offered_load']:.4g}"
     name = f"{case['label']}, {load}" if case["label"] else load

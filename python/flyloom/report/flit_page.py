@@ -12,6 +12,7 @@ from flyloom.report import flit
 from flyloom.report.charts import svg
 from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
+from flyloom.report.panels import tints_of
 from flyloom.report.picture import Picture
 from flyloom.report.simulated import DISTRIBUTIONS, has_links, heat_maps
 from flyloom.support.amounts import number
@@ -49,8 +50,11 @@ def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
 
 def _shown(found: Mapping[str, Any]) -> list[dict[str, Any]]:
     curves = runs.labelled(found.get("curves", [found]))
-    known = [(curve["label"], flit.highest_unsaturated(curve["points"])) for curve in curves]
-    return [{"label": label, "point": point} for label, point in known if point]
+    return [
+        {"label": curve["label"], "point": point, "colour": tint}
+        for curve, tint in zip(curves, tints_of(curves), strict=True)
+        if (point := flit.highest_unsaturated(curve["points"]))
+    ]
 
 
 def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
@@ -62,8 +66,9 @@ def page(found: Mapping[str, Any], drawings: Mapping[str, str]) -> str:
     parts = [
         f"<section><figure>{svg(spec(found), prefix='flit-')}</figure>",
         '<p class="dim">Latencies are in cycles, loads in flits an endpoint and cycle. A curve of'
-        " latency ends at the load that saturates: less than 97 % of it arrives; marks of accepted"
-        " load are hollow there. The distributions are of the highest load that is not."
+        " latency ends before the first load simulated that saturates, less than 97 % of which"
+        " arrives: that has a hollow mark at the upper edge, and in accepted load."
+        " The distributions are of the highest load that is not."
         "</p></section>",
         below,
         '<section><h2>Points</h2><div class="scroll"><table><thead><tr>',

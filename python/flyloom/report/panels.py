@@ -23,6 +23,8 @@ class CurvePanel:
     curves: list[Mapping[str, Any]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     """What tells each curve from the others of the panel."""
+    parts: list[tuple[str, str]] = field(default_factory=list)
+    """The network in each name, and the rest of it."""
 
 
 def panels(curves: Sequence[Mapping[str, Any]]) -> list[CurvePanel]:
@@ -46,8 +48,9 @@ def panels(curves: Sequence[Mapping[str, Any]]) -> list[CurvePanel]:
         common = tuple(words.get(key, "") for key in by)
         panel = found.setdefault(common, CurvePanel(", ".join(filter(None, common))))
         panel.curves.append(curve)
-        name = ", ".join(value for key, value in words.items() if key not in by and value)
-        panel.names.append(name)
+        left = {key: value for key, value in words.items() if key not in by and value}
+        panel.names.append(", ".join(left.values()))
+        panel.parts.append((left.pop("network", ""), ", ".join(left.values())))
     return [part for panel in found.values() for part in _parts(panel)]
 
 
@@ -76,7 +79,8 @@ def _parts(panel: CurvePanel) -> list[CurvePanel]:
     return [
         CurvePanel(f"{panel.name} ({place + 1} of {count})".strip(),
                    panel.curves[place * size:(place + 1) * size],
-                   panel.names[place * size:(place + 1) * size])
+                   panel.names[place * size:(place + 1) * size],
+                   panel.parts[place * size:(place + 1) * size])
         for place in range(count)
     ]
 
@@ -108,3 +112,45 @@ def _of_panel(names: Sequence[str], known: Mapping[str, str]) -> list[str]:
         rest = [colour for colour in COLOURS if colour not in out]
         out.append(own if own and own not in out else (free or rest)[0])
     return out
+
+
+# --- marks and dashes ----------------------------------------------------------------------------
+
+SHAPES = ("circle", "square", "diamond", "triangle-up", "triangle-down", "triangle-right")
+DASHES = ((1, 0), (5, 2), (1.5, 1.5), (7, 2, 1.5, 2), (3, 3), (9, 3))
+"""Marks and dashes of curves, so that they differ without colours, too."""
+
+
+@dataclass(frozen=True)
+class CurveStyle:
+    """What a curve looks like beside its colour."""
+
+    shape: str
+    dash: Sequence[float]
+
+
+def styles(made: Sequence[CurvePanel]) -> list[list[CurveStyle]]:
+    """The style of each curve of each panel: dashes say the network, marks the rest of the name,
+    both the network where names say nothing else."""
+    networks = list(dict.fromkeys(network for panel in made for network, _ in panel.parts))
+    rests = list(dict.fromkeys(rest for panel in made for _, rest in panel.parts))
+
+    def style(network: str, rest: str) -> CurveStyle:
+        place = networks.index(network)
+        shape = rests.index(rest) if len(rests) > 1 else place
+        return CurveStyle(SHAPES[shape % len(SHAPES)], DASHES[place % len(DASHES)])
+
+    return [[style(network, rest) for network, rest in panel.parts] for panel in made]
+
+
+def tints_of(curves: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The colour of each curve as the chart of these curves has it; those that are not drawn have
+    the colours in turn."""
+    drawn = [curve for curve in curves if curve["points"]]
+    made = panels(drawn)
+    known = {
+        id(curve): tint for panel, tints in zip(made, colours(made), strict=True)
+        for curve, tint in zip(panel.curves, tints, strict=True)
+    }
+    return [known.get(id(curve), COLOURS[place % len(COLOURS)])
+            for place, curve in enumerate(curves)]

@@ -10,6 +10,8 @@ from flyloom.draw.floor import racks_of
 from flyloom.draw.heat import FLITS
 from flyloom.report import flit
 from flyloom.report.base import cabled
+from flyloom.report.panels import tints_of
+from flyloom.support.words import selection_name
 
 DISTRIBUTIONS = 12
 """Curves whose distributions are drawn, at most."""
@@ -32,7 +34,8 @@ def curves(
     """
     found: dict[tuple[Any, ...], dict[str, Any]] = {}
     for simulation in simulations:
-        of = {key: str(v) for key, v in simulation["parameters"].items() if key not in APART}
+        of = {key: selection_name(v) if key == "selection" else str(v)
+              for key, v in simulation["parameters"].items() if key not in APART}
         key = (simulation["network"], simulation["label"], tuple(sorted(of.items())))
         curve = found.setdefault(key, {
             "network": simulation["network"], "routing": simulation["label"], "of": of,
@@ -95,9 +98,10 @@ def rows(made: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def distributions(made: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
-    """The chart of latencies and switches visited, at each curve's highest unsaturated load."""
+    """The chart of latencies and hops, at each curve's highest unsaturated load."""
     shown = [
-        {"label": curve["label"], "point": point} for curve in made[:DISTRIBUTIONS]
+        {"label": curve["label"], "point": point, "colour": tint}
+        for curve, tint in zip(made[:DISTRIBUTIONS], tints_of(made), strict=False)
         if (point := flit.highest_unsaturated(curve["points"]))
     ]
     return flit.distributions_spec(shown)

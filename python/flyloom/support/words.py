@@ -7,9 +7,9 @@ import io
 import os
 import re
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TextIO
+from typing import Any, TextIO
 
 _HIDDEN = [
     *range(0x09), *range(0x0B, 0x20), *range(0x7F, 0xA0), *range(0x2028, 0x202F),
@@ -104,3 +104,13 @@ def csv_rows(text: str) -> list[dict[str, str]]:
     """The rows of such a list by the names of its columns, without the marks."""
     rows = csv.DictReader(io.StringIO(text, newline=""))
     return [{key: uncell(value) for key, value in row.items()} for row in rows]
+
+
+def selection_name(selection: Any) -> str:
+    """What results call a selection: of one of the user's own its ``name`` where it has one, else
+    its text; else the name of the built-in one."""
+    if isinstance(selection, Mapping):
+        return str(selection.get("name") or selection)
+    text = str(selection)
+    named = re.search(r'[\s,]name\s*=\s*"?([A-Za-z0-9_-]+)', f" {text}")
+    return named[1] if named and "score" in text else text

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from flyloom.support.words import selection_name
+
 VARIED = ("traffic", "workload", "selection")
 """What runs of one call differ in."""
 
@@ -14,6 +16,8 @@ def said(run: Mapping[str, Any], name: str) -> str:
     value = run.get(name)
     if value is None and name == "selection":
         value = (run.get("parameters") or {}).get(name)
+    if value is not None and name == "selection":
+        return selection_name(value)
     return "" if value is None else str(value)
 
 
@@ -42,6 +46,10 @@ def common(runs: Sequence[Mapping[str, Any]]) -> list[str]:
     return [word for word in words if word]
 
 
+USUAL = "hdr"
+"""The preset of a run of messages that names none."""
+
+
 def costs_said(found: Mapping[str, Any], over_network: bool) -> str:
     """What messages cost in a run of messages, and where that is from, in words."""
     values, costs = found["parameters"], found["costs"]
@@ -50,11 +58,26 @@ def costs_said(found: Mapping[str, Any], over_network: bool) -> str:
     shown = ", ".join(f"{letter}={value:.15g}" for letter, value in own.items())
     if over_network:
         shown += "; L and G are the network's"
+        if costs["preset"] != USUAL and "G" not in costs["given"]:
+            rate = f"--set link.rate_gbps={8 / values['G']:.4g}"
+            shown += f", not those of {costs['preset']} (for its rate {rate})"
     if file := costs.get("file"):
         rest = [letter for letter in own if letter not in costs["given"]]
         of = f"; {' and '.join(rest)} of {costs['preset']}" if rest else ""
         return f"{file}{of} ({shown})"
     return f"{preset_said(costs)} ({shown}); source: {costs['source']}"
+
+
+def packet_costs_said(asked: Mapping[str, Any]) -> str:
+    """What messages of a workload cost in a run of packets with these parameters, in words."""
+    mpi = asked["mpi"]
+    shown = ", ".join(f"{name}={mpi[name]:.15g}" for name in MPI)
+    hint = "" if asked["costs"] == USUAL else f"; those of sim message: --costs {USUAL}"
+    return f"{asked['costs']} (mpi: {shown}; rates and latencies are the network's){hint}"
+
+
+MPI = ("send_ns", "send_ns_per_byte", "gap_ns", "eager_bytes")
+"""The costs of MPI at the packet level that presets differ in."""
 
 
 def preset_said(costs: Mapping[str, Any]) -> str:

@@ -224,6 +224,8 @@ def _flit(asked: SimulationRequest) -> Simulation:
     elif (times := packet_times(topology_of(on), traffic)) is None:
         own = demands(topology_of(on), traffic)
     found = _core.simulate_flit(on, spec, hands, own, times, asked.progress)
+    if not (isinstance(traffic, str) and is_name(traffic)):
+        found["parameters"]["traffic"] = called(traffic)
     return _found("flit", on, {"traffic": called(traffic)}, found)
 
 
@@ -234,6 +236,8 @@ def _packet(asked: SimulationRequest) -> Simulation:
         traffic = spec.pop("traffic", None)
         if "workload" in spec and traffic is not None:
             raise RefusalError("traffic: a workload says what is sent; leave out one of both")
+        if not isinstance(spec.get("costs", ""), str):
+            raise RefusalError("costs: of level packet a preset's name; others are settings mpi.*")
         hands = threads_for(asked.threads)
         with room_for("packet", spec):
             on = asked.on(asked.source)
@@ -262,6 +266,8 @@ def _packet(asked: SimulationRequest) -> Simulation:
     if "workload" in spec:
         return _found("packet", on, {"workload": ", ".join(spec["workload"])}, found)
     words = {"traffic": called("uniform" if traffic is None else traffic)}
+    if own is not None:
+        found["parameters"]["traffic"] = words["traffic"]
     return _found("packet", on, words, found)
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from flyloom._core import simulators
 from flyloom.support import pictures
 from flyloom.support.results import Result, flat, value_at
+from flyloom.support.words import selection_name
 
 if TYPE_CHECKING:
     import pyarrow
@@ -87,9 +88,9 @@ def keys_by_load(
     parameters, where the record does not have them."""
     said = found.get("parameters") or {}
     asked = said if "seed" in said else (given or {})
-    workload = asked.get("workload") or None
+    workload, selection = asked.get("workload") or None, asked.get("selection")
     words = {
-        "selection": asked.get("selection"),
+        "selection": selection and selection_name(selection),
         "traffic": None if workload else found.get("traffic", asked.get("traffic")),
         "workload": found.get("workload", _words(workload)),
         "seed": asked.get("seed", 0), "seeds": asked.get("seeds", 1),

@@ -1,11 +1,12 @@
 /* Writes recorded events as GOAL. Processor 0 has what a rank's program does, in its order;
  * processor 1 has what others do to its memory, which costs the program no time.
  *
- * A notified put is a send, and its arrival a receive on processor 1. Where a request completes
- * there is a calculation of 0 ns that requires the arrivals which the request took, and those that
- * their origins sent before. An ask is a send and a receive, with an answer on the other's
- * processor 1. A collective starts at the program's operation of that time, and the program
- * requires its end where it waits for it.
+ * A notified put is a send, and its arrival a receive on processor 1. What follows a put or an ask
+ * requires that it began (irequires), not that it has left, as with MPI_Isend. Where a request
+ * completes there is a calculation of 0 ns that requires the arrivals which the request took, and
+ * those that their origins sent before. An ask is a send and a receive, with an answer on the
+ * other's processor 1. A collective starts at the program's operation of that time, and the
+ * program requires its end where it waits for it.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include "record.h"
 
 static const uint64_t NONE = UINT64_MAX;
+static const uint64_t ISSUED = (uint64_t)1 << 63; /* of a label: what follows requires its begin */
 
 struct arrival {
     const struct fly_event *event;
@@ -163,19 +165,27 @@ static void write_answers(struct rank *r) {
     }
 }
 
-/* Links the operation just written: it requires those before it, and the next will require it. */
-static void link_in(struct rank *r, bool beside) {
+/* Makes the next operation require one of the program's own. */
+static void require_own(struct rank *r, uint64_t own) {
+    fprintf(r->file, "c%llu %s c%llu\n", (unsigned long long)r->label,
+            own & ISSUED ? "irequires" : "requires", (unsigned long long)(own & ~ISSUED));
+}
+
+/* Links the operation just written: it requires those before it, and the next will require it, or
+   its begin. */
+static void link_as(struct rank *r, bool beside, bool issued) {
     if (!beside && r->group.count != 0) {
         struct labels swapped = r->before;
         r->before = r->group;
         r->group = swapped;
         r->group.count = 0;
     }
-    for (size_t i = 0; i < r->before.count; i++)
-        fprintf(r->file, "c%llu requires c%llu\n", (unsigned long long)r->label,
-                (unsigned long long)r->before.at[i]);
-    append(r, &r->group, r->label++);
+    for (size_t i = 0; i < r->before.count; i++) require_own(r, r->before.at[i]);
+    append(r, &r->group, issued ? r->label | ISSUED : r->label);
+    r->label++;
 }
+
+static void link_in(struct rank *r, bool beside) { link_as(r, beside, false); }
 
 /* Makes the next operation require an arrival, and what its origin sent before that. */
 static void require_arrival(struct rank *r, uint64_t arrival) {
@@ -245,9 +255,7 @@ static void end_collective(struct rank *r, uint64_t number) {
 static void write_join(struct rank *r, uint64_t number) {
     struct labels *end = &r->ends[number];
     write_pause(r);
-    for (size_t i = 0; i < end->count; i++)
-        fprintf(r->file, "c%llu requires c%llu\n", (unsigned long long)r->label,
-                (unsigned long long)end->at[i]);
+    for (size_t i = 0; i < end->count; i++) require_own(r, end->at[i]);
     link_in(r, false);
     free(end->at);
     *end = (struct labels){0};
@@ -288,7 +296,7 @@ static void write_program(struct rank *r) {
         case FLY_E_PUT:
         case FLY_E_ASK:
             fprintf(r->file, "c%llu: send %llub to %d tag %u\n", label, value, e->peer, e->tag);
-            link_in(r, e->beside);
+            link_as(r, e->beside, e->kind != FLY_E_SEND);
             asked += e->kind == FLY_E_ASK;
             break;
         case FLY_E_RECV:

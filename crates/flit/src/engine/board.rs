@@ -77,6 +77,13 @@ impl BitCalendar {
         self.bits.take((place + (cycle & self.mask)) as usize)
     }
 
+    /// The number of entries of the bits `lanes` of the word at `place` that lie `first` cycles or
+    /// more after the cycle `now`, all of whose earlier slots have been taken.
+    pub(super) fn count_from(&self, (now, first): (u32, u32), place: u32, lanes: u64) -> u32 {
+        let cycles = (first..=self.mask).map(|ahead| now.wrapping_add(ahead) & self.mask);
+        cycles.map(|slot| (self.bits.get((place + slot) as usize) & lanes).count_ones()).sum()
+    }
+
     /// Adds to `sum`, for every bit of every word, the number of slots in which it is set.
     pub(super) fn count(&self, sum: &mut Vec<u32>) {
         let pitch = (self.mask + 1 + GAP) as usize;

@@ -108,6 +108,10 @@ pub trait FlitEngine {
     /// For every port of every router, in order, the number of flits sent so far.
     fn sent(&self) -> Vec<u32>;
 
+    /// As [`Self::sent`] without the flits that have crossed their router and whose turn on the
+    /// channel is not before the current cycle: a crossbar may be faster than a channel.
+    fn departed(&self) -> Vec<u32>;
+
     /// Adds, for every port of every router in order and each virtual channel, the flits that are
     /// in its buffer now.
     fn count_buffered(&self, sums: &mut [u32]);
@@ -367,6 +371,21 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
     fn sent(&self) -> Vec<u32> {
         let units = self.parts.iter().flat_map(|p| &p.units);
         units.flat_map(|u| &u.sent[..u.ports as usize]).copied().collect()
+    }
+
+    fn departed(&self) -> Vec<u32> {
+        let lanes = (1_u64 << self.setup.router.virtual_channels) - 1;
+        let mut all = Vec::with_capacity(self.first_port.last().map_or(0, |&n| n as usize));
+        for (part, calendar) in self.parts.iter().zip(&self.board.calendars) {
+            for unit in &part.units {
+                for (ahead, sent) in unit.ahead[..unit.ports as usize].iter().zip(&unit.sent) {
+                    let channel = lanes << ahead.bit;
+                    let after = (self.now, ahead.delay);
+                    all.push(sent - calendar.count_from(after, ahead.place, channel));
+                }
+            }
+        }
+        all
     }
 
     fn count_buffered(&self, sums: &mut [u32]) {

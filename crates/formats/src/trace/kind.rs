@@ -105,7 +105,8 @@ impl FormatWriter {
         Self { keeps: Some((make, rewrite)), ..self }
     }
 
-    /// Whether it can keep the calls of a generator, and those of a run in its own format.
+    /// Whether it can write calls that a schedule would lose: those that a generator makes, and
+    /// those of a trace that is in this format already.
     pub fn keeps_calls(&self) -> bool {
         self.keeps.is_some()
     }

@@ -16,7 +16,8 @@ pub enum PatternMetric {
     Bandwidth,
     /// Largest congestion of a run; its histogram counts all messages.
     Congestion,
-    /// Sum over levels of the largest congestion.
+    /// Sum of the largest congestions of the pattern's levels, which are sent one after another,
+    /// each when the one before has arrived.
     Time,
     /// Latest arrival along chains of messages that wait for one another.
     Delay,

@@ -40,8 +40,9 @@ pub struct CongestionParams {
     /// Number of endpoints of the first of two jobs; by default half of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub first_job: Option<u32>,
-    /// Which endpoint each rank is on: `random`, `linear` (in the order of the network), or names or
-    /// numbers of endpoints by rank; endpoints that are not named come after them in random order.
+    /// Which endpoint each rank is on: `random`, `linear` (in the order of the network), or names
+    /// or numbers of endpoints by rank; endpoints that are not named come after them in random
+    /// order.
     pub placement: RankOrderParameter,
     /// `each` (one after the other), `all` (at once), or the number of one, from 0.
     pub levels: PatternLevelsParameter,

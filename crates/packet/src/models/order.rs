@@ -7,10 +7,11 @@
 use crate::plant::SimulatedNetwork;
 use base::Refusal;
 
-/// The direction in which a channel between routers leads.
+/// Where a channel between routers leads: within its group, up, down or to another group. With the
+/// virtual channel it is the channel's kind in a proof.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ChannelDirection {
-    /// To any router.
+    /// To any router, where directions are not distinguished.
     On,
     /// To another router of the group; in groups of two levels, upwards.
     Near,

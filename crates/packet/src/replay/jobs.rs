@@ -32,8 +32,9 @@ impl<'a> GivenJobs<'a> {
     /// itself reports why.
     pub(crate) fn packets(self, spec: &PacketParameters, on: &Topology) -> f64 {
         let Ok(schedules) = self.schedules(spec, on, &Quiet) else { return 0.0 };
+        let Ok(mpi) = spec.mpi_costs() else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
-            chunks_of(schedule, &spec.mpi, spec.packet_bytes.max(1)) as f64
+            chunks_of(schedule, &mpi, spec.packet_bytes.max(1)) as f64
         };
         let traced: f64 = schedules.iter().map(of).sum();
         let rate = endpoint_rate(spec, on);
@@ -102,7 +103,7 @@ impl<'a> GivenJobs<'a> {
             .map(|(((name, schedule), places), class)| PlacedJob { name, schedule, places, class })
             .collect();
         let computes = spec.compute == ComputeTimeMode::On;
-        let mut mpi = spec.mpi;
+        let mut mpi = spec.mpi_costs()?;
         if spec.collectives == CollectiveTrafficMode::Codes && mpi.least_compute_ns.is_none() {
             mpi.least_compute_ns = Some(CODES_COMPUTE_NS);
         }
@@ -116,7 +117,8 @@ impl<'a> GivenJobs<'a> {
 /// Lower bound of the time that a schedule takes, in us, if interfaces need `byte_ns` for a byte
 /// and the network takes no time; 0 if the schedule does not end.
 fn least_us(schedule: &Schedule, spec: &PacketParameters, byte_ns: f64) -> f64 {
-    let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
+    let Ok(mpi) = spec.mpi_costs() else { return 0.0 };
+    let asks = mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     // `message` counts half of a message's time at each end, so twice `O` is the time of a byte
     let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
     let played = match spec.compute {
@@ -139,7 +141,7 @@ fn check_ends(
     spec: &PacketParameters,
     watch: &dyn Watch,
 ) -> Result<(), Stop> {
-    let asks = spec.mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
+    let asks = spec.mpi_costs()?.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
     for (schedule, name) in schedules.iter().zip(&spec.workload.0) {
         if schedule.ranks() == 0 {

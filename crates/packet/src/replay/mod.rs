@@ -97,16 +97,85 @@ fn operation(message: u32) -> (u32, MessageProtocolRole) {
     (message >> 2, PARTS[(message & 3) as usize])
 }
 
-/// The costs of MPI and its protocol.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+/// The costs of MPI and its protocol, as users write them: those of `costs` where they are not
+/// given.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Mpi")]
 #[serde(default, deny_unknown_fields)]
-pub struct MpiCosts {
+pub struct MpiCostSpec {
     /// Messages of this many bytes or more are sent by rendezvous: they ask first whether they may
-    /// come.
-    pub eager_bytes: u64,
+    /// come; of CODES 8192.
+    pub eager_bytes: Option<u64>,
     /// Time from a send to the network, ns; every message takes it, also requests to send and
-    /// answers.
+    /// answers; of CODES 3510, of presets of LogGOPS twice `o`, that of the sender and that of the
+    /// receiver.
+    pub send_ns: Option<f64>,
+    /// Additional time for every byte of an eager message, ns; of CODES 0.55, of presets of LogGOPS
+    /// twice `O`.
+    pub send_ns_per_byte: Option<f64>,
+    /// Least time between two messages that an endpoint hands to the network, ns; of CODES 10, of
+    /// presets of LogGOPS `g`.
+    pub gap_ns: Option<f64>,
+    /// Length of requests to send and of answers; default 64.
+    pub control_bytes: Option<u32>,
+    /// Between processes of one endpoint, messages of this many bytes or more take the time of a
+    /// copy at the rate of the endpoint's link; shorter ones take none; default 16000.
+    pub copy_bytes: Option<u64>,
+    /// Calculations of at most this length take no time, ns; default 0, or 100 where collective
+    /// operations are those of CODES.
+    pub least_compute_ns: Option<u64>,
+}
+
+impl MpiCostSpec {
+    /// The costs of a run: those that are given, and for the others those of `preset`: `codes`, or
+    /// a preset of LogGOPS.
+    ///
+    /// # Errors
+    /// When there is no preset of this name.
+    pub fn resolved(&self, preset: &str) -> Result<MpiCosts, Refusal> {
+        let usual = if preset == CODES_COSTS {
+            MpiCosts::default()
+        } else {
+            MpiCosts::of(preset).map_err(|mut refusal| {
+                refusal.help = format!("{}, {CODES_COSTS}", refusal.help);
+                refusal
+            })?
+        };
+        Ok(MpiCosts {
+            eager_bytes: self.eager_bytes.unwrap_or(usual.eager_bytes),
+            send_ns: self.send_ns.unwrap_or(usual.send_ns),
+            send_ns_per_byte: self.send_ns_per_byte.unwrap_or(usual.send_ns_per_byte),
+            gap_ns: self.gap_ns.unwrap_or(usual.gap_ns),
+            control_bytes: self.control_bytes.unwrap_or(usual.control_bytes),
+            copy_bytes: self.copy_bytes.unwrap_or(usual.copy_bytes),
+            least_compute_ns: self.least_compute_ns,
+        })
+    }
+}
+
+impl From<MpiCosts> for MpiCostSpec {
+    fn from(costs: MpiCosts) -> Self {
+        Self {
+            eager_bytes: Some(costs.eager_bytes),
+            send_ns: Some(costs.send_ns),
+            send_ns_per_byte: Some(costs.send_ns_per_byte),
+            gap_ns: Some(costs.gap_ns),
+            control_bytes: Some(costs.control_bytes),
+            copy_bytes: Some(costs.copy_bytes),
+            least_compute_ns: costs.least_compute_ns,
+        }
+    }
+}
+
+/// The preset with the costs of CODES, `MpiCosts::default()`.
+pub const CODES_COSTS: &str = "codes";
+
+/// The costs of MPI and its protocol in a run.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MpiCosts {
+    /// Messages of this many bytes or more are sent by rendezvous.
+    pub eager_bytes: u64,
+    /// Time from a send to the network, ns.
     pub send_ns: f64,
     /// Additional time for every byte of an eager message, ns.
     pub send_ns_per_byte: f64,
@@ -114,8 +183,7 @@ pub struct MpiCosts {
     pub gap_ns: f64,
     /// Length of requests to send and of answers.
     pub control_bytes: u32,
-    /// Between processes of one endpoint, messages of this many bytes or more take the time of a
-    /// copy at the rate of the endpoint's link; shorter ones take none.
+    /// Least length of messages within an endpoint that take the time of a copy.
     pub copy_bytes: u64,
     /// Calculations of at most this length take no time, ns; default 0, or 100 where collective
     /// operations are those of CODES.
@@ -137,6 +205,19 @@ impl Default for MpiCosts {
 }
 
 impl MpiCosts {
+    /// The costs of a preset of LogGOPS. A message takes the overheads of both its ends,
+    /// as under LogGOPS; here the receiver's is before the network.
+    fn of(preset: &str) -> Result<Self, Refusal> {
+        let costs = message::preset(preset)?.parameters;
+        Ok(Self {
+            eager_bytes: costs.S + 1,
+            send_ns: 2.0 * costs.o,
+            send_ns_per_byte: 2.0 * costs.O,
+            gap_ns: costs.g,
+            ..Self::default()
+        })
+    }
+
     /// # Errors
     /// When a number is out of its range.
     pub fn check(&self) -> Result<(), Refusal> {

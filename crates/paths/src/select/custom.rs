@@ -13,7 +13,10 @@ use std::sync::Arc;
 /// The word that begins the text of a selection of the user's.
 const WORD: &str = "custom";
 /// The form of that text, for refusals.
-const FORM: &str = "custom score=hops*queue, with detours=4, minimal=1 and decide=source";
+const FORM: &str =
+    "custom score=hops*queue, with detours=4, minimal=1, decide=source and name=mine";
+/// The most characters of a name.
+const LONGEST_NAME: usize = 40;
 /// The most candidates of a kind.
 const MOST: u32 = 64;
 
@@ -59,6 +62,9 @@ pub struct CustomSelection {
     /// Where packets decide.
     #[serde(default)]
     pub decide: DecisionPoint,
+    /// What tables and charts call it; its text where this is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
 }
 
 fn usual_detours() -> u32 {
@@ -67,6 +73,11 @@ fn usual_detours() -> u32 {
 
 fn usual_minimal() -> u32 {
     1
+}
+
+/// Whether a built-in selection has this name.
+fn is_taken(name: &str) -> bool {
+    Selection::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).is_ok()
 }
 
 /// A selection of the user's with its score compiled.
@@ -92,6 +103,16 @@ impl ScoredSelection {
         }
         if written.detours + written.minimal == 0 {
             return of("detours", "no candidate is left: minimal is 0, too".to_owned(), "1 to 64");
+        }
+        if let Some(name) = &written.name {
+            let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_".contains(c);
+            let is_named = !name.is_empty() && name.len() <= LONGEST_NAME;
+            if !is_named || !name.chars().all(is_plain) || is_taken(name) {
+                let help = format!(
+                    "1 to {LONGEST_NAME} letters, digits, - and _; no name of a built-in selection"
+                );
+                return of("name", format!("'{name}' is no name"), &help);
+            }
         }
         let score = CompiledScore::compile(&written.score)?;
         Ok(Self { written, score })
@@ -219,10 +240,19 @@ impl fmt::Display for SelectionSpec {
         match self {
             Self::Named(_) | Self::Invalid(_) => f.write_str(self.kind().name()),
             Self::Custom(custom) => {
-                let CustomSelection { score, detours, minimal, decide } = &custom.written;
+                let CustomSelection { score, detours, minimal, decide, name } = &custom.written;
                 let score = score.split_whitespace().collect::<Vec<_>>().join(" ");
-                write!(f, "{WORD} score={score} detours={detours} minimal={minimal} decide=")?;
-                f.write_str(decide.name())
+                write!(f, "{WORD} score={score}")?;
+                if *detours != usual_detours() {
+                    write!(f, " detours={detours}")?;
+                }
+                if *minimal != usual_minimal() {
+                    write!(f, " minimal={minimal}")?;
+                }
+                if *decide != DecisionPoint::default() {
+                    write!(f, " decide={}", decide.name())?;
+                }
+                name.as_ref().map_or(Ok(()), |name| write!(f, " name={name}"))
             }
         }
     }
@@ -268,7 +298,7 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
     if all.first().is_none_or(|(begin, ..)| *begin > 0) {
         return bad("fields are NAME=VALUE".to_owned());
     }
-    let mut score = None;
+    let (mut score, mut called) = (None, None);
     let (mut detours, mut minimal) = (usual_detours(), usual_minimal());
     let mut decide = DecisionPoint::default();
     let mut seen: Vec<&str> = Vec::new();
@@ -282,6 +312,7 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
         seen.push(name);
         match name {
             "score" => score = Some(value.to_owned()),
+            "name" => called = Some(value.to_owned()),
             "detours" | "minimal" => match value.parse() {
                 Ok(count) if name == "detours" => detours = count,
                 Ok(count) => minimal = count,
@@ -298,13 +329,13 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
             }
             _ => {
                 let compared = if number > 0 { " (== compares)" } else { "" };
-                let all = "score, detours, minimal, decide";
+                let all = "score, detours, minimal, decide, name";
                 return bad(format!("'{name}' is no field: {all}{compared}"));
             }
         }
     }
     match score {
-        Some(score) => Ok(CustomSelection { score, detours, minimal, decide }),
+        Some(score) => Ok(CustomSelection { score, detours, minimal, decide, name: called }),
         None => bad("score is missing".to_owned()),
     }
 }
@@ -391,9 +422,14 @@ mod tests {
             assert_eq!(SelectionSpec::parse(text).as_ref(), Ok(&expected), "{text}");
         }
         assert_eq!(json!(expected), json!(whole));
+        let named = read(json!(format!("{whole}, name=my-own_2"))).expect("a text");
+        assert_eq!(named.to_string(), format!("{whole} name=my-own_2"));
+        assert_eq!(read(json!(named)), Ok(named));
         let usual = read(json!({"score": "if(hops<=3 and queue==2, 1, 0)"})).expect("a table");
-        let said = "custom score=if(hops<=3 and queue==2, 1, 0) detours=4 minimal=1 decide=source";
+        let said = "custom score=if(hops<=3 and queue==2, 1, 0)";
         assert_eq!(usual.to_string(), said);
+        let every_field = format!("{said} detours=4 minimal=1 decide=source");
+        assert_eq!(read(json!(every_field)).as_ref(), Ok(&usual));
         assert_eq!(read(json!(said)), Ok(usual));
     }
 
@@ -414,6 +450,11 @@ mod tests {
                 "decide: 'late' is none of source, progressive, every",
             ),
             (json!("score=hops score=queue"), "score is there twice"),
+            (json!("score=hops name=my own"), "name: 'my own' is no name; 1 to 40 letters"),
+            (json!("score=hops name="), "name: '' is no name"),
+            (json!("score=hops name=ugal_l"), "name: 'ugal_l' is no name"),
+            (json!({"score": "hops", "name": "a".repeat(41)}), "is no name"),
+            (json!("score=hops/0"), "score 'hops/0', column 5: a division by 0"),
             (json!("score=hops*que"), "score 'hops*que', column 6: 'que' is no quantity"),
             (json!({"score": "1 +"}), "score '1 +', column 4: the end is not expected"),
             (json!({"detours": 2}), "missing field `score`"),

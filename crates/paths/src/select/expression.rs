@@ -147,6 +147,10 @@ impl CompiledScore {
         if compiler.at < compiler.text.len() {
             return Err(compiler.unexpected("an operator, or the end"));
         }
+        if matches!(value, ExpressionValue::Constant(number) if !number.is_finite()) {
+            let why = "the score is no finite number";
+            return Err(compiler.refusal(0, why, "smaller numbers"));
+        }
         let result = compiler.register(value);
         let ScoreCompiler { steps, constants, .. } = compiler;
         Ok(Self { steps: steps.into(), constants: constants.into(), result })
@@ -405,9 +409,16 @@ impl ScoreCompiler {
                 Some('/') => ScoreOperation::Divide,
                 _ => return Ok(left),
             };
+            let sign = self.at;
             self.at += 1;
             self.skip();
             let right = self.signed()?;
+            if operation == ScoreOperation::Divide
+                && matches!(right, ExpressionValue::Constant(0.0))
+            {
+                let help = "a divisor that is not always 0, such as max(queue, 1)";
+                return Err(self.refusal(sign, "a division by 0 gives no score", help));
+            }
             left = self.step(operation, &[left, right])?;
         }
     }
@@ -593,6 +604,10 @@ mod tests {
             ("hops % 2", 6, "'%' is not expected"),
             ("hops < queue < 3", 14, "'<' is not expected"),
             ("hops = 3", 6, "'=' is not expected"),
+            ("hops / 0", 6, "a division by 0"),
+            ("0/0", 2, "a division by 0"),
+            ("queue + hops / (2 - 1 - 1)", 14, "a division by 0"),
+            ("1e300 * 1e300", 1, "the score is no finite number"),
             ("é", 1, "'é' is no quantity"),
         ] {
             let refused = CompiledScore::compile(text).expect_err(text).to_string();

@@ -125,6 +125,14 @@ impl SelectionParams {
         Self { least_queue: self.least_queue.or(Some(usual)), ..self }
     }
 
+    /// The same parameters with the numbers that are used where none is given.
+    #[must_use]
+    pub fn written_out(self) -> Self {
+        let usual = if self.threshold.is_some() { 0 } else { LEAST_QUEUE };
+        let least_queue = self.least_queue.or(Some(usual));
+        Self { threshold: Some(self.margin()), least_queue, ..self }
+    }
+
     /// Whether the queue for the minimal path is so short that no detour is taken.
     #[inline]
     pub(super) fn is_short(&self, queue: u64) -> bool {

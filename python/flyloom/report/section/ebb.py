@@ -23,7 +23,7 @@ class EbbBin(TypedDict):
     count: Annotated[Count, "patterns"]
 
 
-class BisectionBandwidth(TypedDict):
+class EbbDistribution(TypedDict):
     """Fractions of the injection bandwidth that random patterns have."""
 
     mean: Annotated[float, "the mean over the patterns"]
@@ -36,7 +36,7 @@ class BisectionBandwidth(TypedDict):
 class RoutingBandwidth(TypedDict):
     """The bandwidth measured for a routing."""
 
-    ebb: NotRequired[Annotated[BisectionBandwidth, "its effective bisection bandwidth"]]
+    ebb: NotRequired[Annotated[EbbDistribution, "its effective bisection bandwidth"]]
 
 
 @also(Any)

@@ -17,7 +17,7 @@ from flyloom.report.base import (
     found_by,
 )
 from flyloom.report.comparison import chart, colour
-from flyloom.report.figure import along
+from flyloom.report.figure import along, of_level
 from flyloom.report.shape import Count, also
 from flyloom.report.words import some
 from flyloom.verbs.runs import preset_said
@@ -124,7 +124,8 @@ def spec(made: Sequence[Found]) -> dict[str, Any] | None:
 def figures(page: PageData) -> Iterator[ComparedFigure]:
     """The time to the last rank, along what varies."""
     runs = [{**run, "value": run["finish_ns"]} for run in page.data["messages"]]
-    yield from along(runs, ("seed",), "us", "{workload}", 1e-3)
+    what = of_level(page, "{workload}", "message")
+    yield from along(runs, ("seed",), "us", what, 1e-3)
 
 
 SECTION = PageSection(

@@ -78,7 +78,7 @@ class RackPair(TypedDict):
     cables: Annotated[Count, "cables between them"]
 
 
-class RackContents(TypedDict):
+class FloorData(TypedDict):
     """The floor: the places of racks and their contents."""
 
     racks: Annotated[list[FloorRack], "the racks"]
@@ -92,11 +92,11 @@ class NetworkDrawings(TypedDict):
     edges: NotRequired[Annotated[list[list[Count]], "links, as pairs of switches"]]
     switch_names: NotRequired[Annotated[list[str], "the name of each switch"]]
     switch_groups: NotRequired[Annotated[list[Simple], "the group of each switch"]]
-    floor: NotRequired[Annotated[RackContents, "its racks"]]
+    floor: NotRequired[Annotated[FloorData, "its racks"]]
 
 
 @also(Any)
-class SwitchSeat(TypedDict):
+class RackPlace(TypedDict):
     """The place of a switch or an endpoint."""
 
     rack: Annotated[Count, "the number of the rack, from 0"]
@@ -125,7 +125,7 @@ class FloorPlan(TypedDict):
     """The racks, as `flyloom plan` describes them."""
 
     racks: Annotated[list[PlannedRack], "the racks"]
-    switches: Annotated[list[SwitchSeat], "where each switch is"]
+    switches: Annotated[list[RackPlace], "where each switch is"]
     rack_pairs: Annotated[list[RackPair], "racks that have cables between them"]
     rules: Annotated[FloorRules, "what racks are filled by"]
 
@@ -182,7 +182,7 @@ def _seats(plan: Mapping[str, Any], switches: int, where: str) -> None:
     expect(isinstance(seats, list), f"{where}.endpoints", "a list")
     for i, seat in enumerate(seats or ()):
         if seat is not None:
-            walk(seat, shape(SwitchSeat), f"{where}.endpoints[{i}]")
+            walk(seat, shape(RackPlace), f"{where}.endpoints[{i}]")
     racks = len(plan["racks"])
     for seat in [*plan["switches"], *filter(None, seats or ())]:
         expect(seat["rack"] < racks, f"{where}: rack {seat['rack']}", f"racks below {racks}")

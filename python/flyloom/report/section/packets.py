@@ -21,7 +21,7 @@ from flyloom.report.base import (
     found_by,
     shown,
 )
-from flyloom.report.figure import along, of_load
+from flyloom.report.figure import along, of_level, of_load
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
 
@@ -165,7 +165,8 @@ def traces(page: PageData) -> Iterator[ComparedFigure]:
         for run in page.data["packets"] if not any(point["deadlocked"] for point in run["points"])
         for job in run["jobs"] or () if job["max_comm_ns"] is not None
     ]
-    yield from along(runs, ("seed",), "us", "{job}: slowest process", 1e-3)
+    what = of_level(page, "{job}: slowest process", "packet")
+    yield from along(runs, ("seed",), "us", what, 1e-3)
 
 
 SECTION = PageSection(

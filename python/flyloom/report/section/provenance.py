@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom.report.base import PageData, PageSection, SectionList, StageOfRun
+from flyloom.report.base import PageData, PageSection, SectionList, TimedStage
 
 
 def view(page: PageData) -> dict[str, Any]:
@@ -22,5 +22,5 @@ SECTION = PageSection(
     name="provenance", title="Provenance", place=1000,
     doc="Version, seed, stages of the run and the file of the experiment.",
     when="",
-    entries=SectionList(key="stages", shape=StageOfRun, of=entries), view=view,
+    entries=SectionList(key="stages", shape=TimedStage, of=entries), view=view,
 )

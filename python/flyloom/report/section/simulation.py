@@ -53,11 +53,12 @@ class FlitPoint(TypedDict):
         float, "mean time of a packet in the network; null where none arrived"]]
     p99_packet_latency_cycles: NotRequired[Annotated[
         float, "latency that 99 % of packets do not exceed; null where none arrived"]]
-    mean_hops: NotRequired[Annotated[float, "switches that a packet visits in the mean"]]
+    mean_hops: NotRequired[Annotated[float, "hops of a packet in the mean: links between switches"]]
     saturated: NotRequired[Annotated[bool, "whether less than 97 % of the load arrives"]]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
-    hop_histogram: Annotated[list[Count], "packets by the switches that they visited, from 0"]
+    hop_histogram: Annotated[
+        list[Count], "packets by hops, the links between switches that they traversed, from 0"]
     over_seeds: NotRequired[Annotated[FlitOverSeeds, "intervals of means, of several seeds"]]
     links: NotRequired[Annotated[FlitLinks, "use of each channel, where it was asked for"]]
 
@@ -98,6 +99,7 @@ def view(page: PageData) -> dict[str, Any] | None:
         "distributions": page.chart("packets", simulated.distributions(curves)),
         "left_out": some("curves", drawn, "the first", simulated.DISTRIBUTIONS),
         "curves": simulated.rows(curves),
+        "saturations": any(c["saturation_throughput"] is not None for c in curves),
         "heat": shown(simulated.heat(curves, page.networks)),
         "heat_left_out": some("curves with links", mapped, "the first", simulated.MAPS),
     }
@@ -116,7 +118,7 @@ def figures(page: PageData) -> Iterator[ComparedFigure]:
         arrives = (p["accepted_load"] for p in curve["points"] if not p["deadlocked"])
         return float(curve["saturation_throughput"] if known else max(arrives, default=0.0))
 
-    yield from of_load(curves, "flits a cycle", most,
+    yield from of_load(curves, "flits an endpoint and cycle", most,
                        "saturation" if known else "most that arrives",
                        ("cycles", "mean_packet_latency_cycles"))
 

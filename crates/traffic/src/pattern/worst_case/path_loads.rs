@@ -26,7 +26,7 @@ pub(super) struct EndpointGroup {
 }
 
 /// Upper bounds of the loads that permutations put on channels.
-struct LoadBounds {
+struct LoadUpperBounds {
     /// For each channel, the sum over the receivers visited so far of their largest load times
     /// their room.
     into: Vec<f64>,
@@ -38,7 +38,7 @@ struct LoadBounds {
     most_out: Vec<f32>,
 }
 
-impl LoadBounds {
+impl LoadUpperBounds {
     fn count(&mut self, channel: usize, load: f64) {
         let most = &mut self.most_into[channel];
         if *most == 0.0 {
@@ -180,7 +180,7 @@ impl<'a> PathLoads<'a> {
     /// heaviest source.
     pub(super) fn bounds(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
         let channels = self.relative.len();
-        let mut all = LoadBounds {
+        let mut all = LoadUpperBounds {
             into: vec![0.0; channels],
             most_into: vec![0.0; channels],
             touched: Vec::new(),
