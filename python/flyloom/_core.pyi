@@ -90,6 +90,7 @@ __all__ = [
     "trace_rewritten",
     "trace_written",
     "traffic_fits",
+    "whole_amount",
     "workload_best",
     "workload_list",
 ]

@@ -22,9 +22,9 @@ Placed = str | os.PathLike[str] | Sequence[int]
 def places(
     on: Topology | Routing, given: Placed | None, per_endpoint: int = 1
 ) -> tuple[str, list[int] | None]:
-    """The policy that ``given`` names, ``linear`` where it is None; and the endpoint of every
-    process where it names these, or where a user's placement fills endpoints with ``per_endpoint``
-    each.
+    """The policy that ``given`` names (the order of the network where it is None), and the endpoint
+    of every process where it names these, or where a user's placement fills endpoints with
+    ``per_endpoint`` each.
 
     Raises ``RefusalError`` for an endpoint that there is not, with the line of a file.
     """
