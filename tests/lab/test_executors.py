@@ -119,10 +119,9 @@ def test_the_same_bytes_and_lines_whatever_the_number_of_workers(undisturbed, pl
 
 
 def test_points_that_ask_for_the_same_are_computed_once(tmp_path):
-    """The order of a table's keys does not matter either."""
-    (tmp_path / "many.toml").write_text(SHORT.replace("5, 6, 7", "5, 6").replace(
-        'p = 2 }]', 'p = 2 }, { q = 3, family = "slim_fly" }]').replace(
-        '"torus"]', '"torus", "again"]'))
+    """A number may be text; the order of a table's keys does not matter either."""
+    (tmp_path / "many.toml").write_text(SHORT.replace("5, 6, 7", '5, 6, "5e0"').replace(
+        '{ family = "slim_fly", q = 3 }, {', '{ q = 3, family = "slim_fly" }, {'))
     for workers in (1, 3):
         found = fl.run(tmp_path / "many.toml", out=tmp_path / str(workers), workers=workers)
         assert (found.points, found.reused) == (12, 4)

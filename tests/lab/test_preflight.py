@@ -90,11 +90,9 @@ sim.message = { workload = "scan_doubling bytes=8" }
 def test_points_that_ask_for_the_same_are_refused_alike(tmp_path):
     (tmp_path / "x.toml").write_text(HEAD + FLY + """
 [[point]]
-label = "one"
 sim.packet = { selection = "valiant", switch = { virtual_channels = 2 } }
 [[point]]
-label = "other"
-sim.packet = { selection = "valiant", switch = { virtual_channels = 2 } }
+sim.packet = { selection = "valiant", switch = { virtual_channels = 2 }, lane_use = "auto" }
 [[point]]
 sim.packet = { messages = 2 }
 """)
