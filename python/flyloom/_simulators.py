@@ -369,8 +369,8 @@ def packet(
     background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
         Background jobs: they send to random endpoints as long as the workloads run.
     costs : Mapping[str, Any] | str | os.PathLike[str], optional
-        What messages of a workload cost where ``mpi`` does not say it: ``codes``, or a name of
-        ``flyloom list costs``; the rate and the latency are the network's. Default: "codes".
+        What messages cost: a name of ``flyloom list costs``, or ``codes``, where ``mpi`` does
+        not say it; the rate and the latency are the network's. Default: "codes".
     mpi : Mapping[str, Any], optional
         The costs of MPI in place of those of ``costs``.
     links : bool, optional

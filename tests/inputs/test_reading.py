@@ -80,7 +80,7 @@ SLOTS = {
     "fabric": ["verify-cables", "ring:n=4,p=1", "{}"], "tables": ["verify", "{}"],
     "levels": ["verify", "{}", "--found", "x.edges", "--path-records", "x.edges"],
     "traffic": ["throughput", "ring:n=4,p=1", "--traffic", "{}"], "dump": ["lanes", "{}"],
-    "order": ["congestion", "ring:n=4,p=1", "--ranks", "{}"], "catalog": ["catalog", "check", "{}"],
+    "order": ["congestion", "ring:n=4,p=1", "--placement", "{}"], "catalog": ["catalog", "check", "{}"],
 }
 
 
@@ -194,7 +194,7 @@ def test_huge_figures_fields_and_names_are_refused(tmp_path, name, text, words):
     ["design", "n" * 300], ["design", "n" * 300 + ".edges"], ["design", f"file:{'n' * 300}/x"],
     ["verify", "n" * 300], ["verify-cables", "n" * 300, "x"], ["run", "n" * 300],
     ["report", "n" * 300], ["throughput", "ring:n=4,p=1", "--traffic", "n" * 300],
-    ["congestion", "ring:n=4,p=1", "--order", "n" * 300],
+    ["congestion", "ring:n=4,p=1", "--placement", "n" * 300],
     ["cost", "ring:n=4", "--catalog", "n" * 300],
 ])
 def test_names_that_no_file_can_have_are_refused(tmp_path, words):

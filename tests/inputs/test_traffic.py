@@ -211,7 +211,7 @@ def test_a_pattern_is_traffic_of_the_endpoints_in_their_order():
         **fl.ebb(routing, traffic=ring).to_dict(), "traffic": "ring"}
     wanted = fl.throughput(NET, ring).maximum_achievable_throughput
     assert fl.throughput(NET, "ring").maximum_achievable_throughput == wanted
-    alone = fl.congestion(routing, "ring", order="linear", samples=1)
+    alone = fl.congestion(routing, "ring", placement="linear", samples=1)
     assert alone.mean_share == fl.congestion(routing, traffic="ring").mean_share
     one, other = (fl.ebb(routing, traffic="permutation", seed=s).to_dict() for s in (1, 2))
     assert one != other
@@ -268,7 +268,7 @@ def test_bad_traffic_is_refused_alike(traffic, words):
 
 
 def test_what_goes_with_patterns_alone_is_refused_with_traffic():
-    for more in ({"pattern": "ring"}, {"order": "linear"}, {"endpoints": 4}, {"levels": "all"}):
+    for more in ({"pattern": "ring"}, {"placement": "linear"}, {"endpoints": 4}, {"levels": "all"}):
         with pytest.raises(RefusalError, match=f"{next(iter(more))}: traffic says itself"):
             fl.congestion(NET, traffic=PAIRS, **more)
     for nothing in ({(0, 0): 1.0}, {(0, 1): 0.0}, np.zeros((N, N))):

@@ -66,7 +66,7 @@ def test_the_demo_is_every_part_on_both_networks():
 
 def figure(cell: str) -> float:
     """The number that a cell begins with."""
-    return float(cell.split()[0].replace(",", ""))
+    return float(cell.removeprefix("at least ").split()[0].replace(",", ""))
 
 
 def close(cell: str, value: float) -> bool:

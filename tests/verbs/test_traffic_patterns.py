@@ -38,7 +38,7 @@ def test_bits_of_ranks(name):
     bits, text = (5, name) if whole else (4, f"{name}:active=16")
     rows = [(i, BITS[name](i, bits), 1) for i in range(2**bits)]
     expected = fl.congestion(routing, traffic=[row for row in rows if row[0] != row[1]])
-    same(fl.congestion(routing, text, order="linear", samples=1), expected)
+    same(fl.congestion(routing, text, placement="linear", samples=1), expected)
     same(fl.congestion(routing, traffic=text), expected)
     if not whole:
         with pytest.raises(RefusalError, match="not an even power of two; .*active=16"):
@@ -58,7 +58,7 @@ def test_places_are_those_of_the_network(name, by):
     same(fl.congestion(routing, name, samples=1), expected)  # whatever the order is by default
     same(fl.congestion(routing, traffic=name), expected)
     # among fewer endpoints, or in a job, ranks are a ring
-    few = fl.congestion(routing, name, endpoints=7, order="linear", samples=1)
+    few = fl.congestion(routing, name, endpoints=7, placement="linear", samples=1)
     step = {"tornado": 3, "neighbour": 1}[name]
     same(few, fl.congestion(routing, traffic=[(i, (i + step) % 7, 1) for i in range(7)]))
 
@@ -69,13 +69,13 @@ def test_uniform_and_hotspot_draw_a_receiver_for_everybody():
         draw = Stream(9, "pattern", 2 * run)
         rows = [(i, draw.below(36), 1) for i in range(36)]
         expected = fl.congestion(routing, traffic=[row for row in rows if row[0] != row[1]])
-        found = fl.congestion(routing, "uniform", order="linear", samples=3, seed=9)
+        found = fl.congestion(routing, "uniform", placement="linear", samples=3, seed=9)
         assert found.series[run] == pytest.approx(expected.mean_share, rel=1e-12)
         draw = Stream(9, "pattern", 2 * run)
         hot = [4, 4, 4, 0]
         rows = [(i, hot[draw.below(4)], 1) for i in range(36)]
         expected = fl.congestion(routing, traffic=[row for row in rows if row[0] != row[1]])
-        found = fl.congestion(routing, "hotspot:4=3,0", order="linear", samples=3, seed=9)
+        found = fl.congestion(routing, "hotspot:4=3,0", placement="linear", samples=3, seed=9)
         assert found.series[run] == pytest.approx(expected.mean_share, rel=1e-12)
     rows = [(i, e, x) for i in range(36) for e, x in ((4, 0.75), (0, 0.25)) if i != e]
     same(fl.congestion(routing, traffic="hotspot:4=3,0"), fl.congestion(routing, traffic=rows))

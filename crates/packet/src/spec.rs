@@ -185,8 +185,8 @@ pub struct PacketParameters {
     pub placement: String,
     /// Background jobs: they send to random endpoints as long as the workloads run.
     pub background: BackgroundSpecs,
-    /// What messages of a workload cost where `mpi` does not say it: `codes`, or a name of `flyloom
-    /// list costs`; the rate and the latency are the network's.
+    /// What messages cost: a name of `flyloom list costs`, or `codes`, where `mpi` does not say it;
+    /// the rate and the latency are the network's.
     pub costs: String,
     /// The costs of MPI in place of those of `costs`.
     pub mpi: MpiCostSpec,

@@ -81,7 +81,8 @@ def record(
     elif settings:
         raise RefusalError("--set: of a schedule, and there is none; --goal FILE, or -o FILE.goal")
     else:
-        code = _counted(words, matrix, messages, not no_collectives)
+        code, written = _counted(words, matrix, messages, not no_collectives)
+        code = code if written else code or UNRECORDED
     raise typer.Exit(code)
 
 
@@ -98,8 +99,9 @@ UNRECORDED = 3
 def _counted(
     words: list[str], matrix: Path | None, messages: Path | None, collectives: bool,
     calls: Path | None = None,
-) -> int:
-    """Runs the program, and says where its matrix was not written."""
+) -> tuple[int, bool]:
+    """Runs the program, and says where its matrix was not written: the program's exit code, and
+    whether there is a matrix where one was asked for."""
     from flyloom.cli import say
     from flyloom.ranks import recorder
 
@@ -107,8 +109,8 @@ def _counted(
     code = recorder.run(words, matrix, messages, collectives, calls)
     if matrix is not None and recorder.writing(matrix) == before:
         say(f"{matrix}: {NOTHING.format('MPI_Finalize')}")
-        return code or UNRECORDED
-    return code
+        return code, False
+    return code, True
 
 
 def _scheduled(
@@ -128,7 +130,7 @@ def _scheduled(
         _check(option, place, given)
     # beside the schedule, where processes on other hosts find it as well
     with scratch(schedules[0][1].absolute().parent) as folder:
-        code = _counted(words, matrix, messages, collectives, folder)
+        code, _ = _counted(words, matrix, messages, collectives, folder)
         if recorded_ranks(folder) == 0:
             for _, place in schedules:
                 say(f"{place}: {NOTHING.format('the end of MPI_Init')}")

@@ -304,7 +304,7 @@ class _ExperimentRun:
         point = self.points[number]
         words = self.swept[number] or in_words(point, self.differ)
         if "sim" in point and "routing" not in point:
-            words = in_short(point, self.differ)
+            words = in_short(point, self.differ, self.swept[number])
         return f" ({words})" if words else ""
 
     def _refuse(self, number: int, error: RefusalError) -> None:
@@ -533,18 +533,18 @@ def in_words(point: Mapping[str, Any], differ: Sequence[str]) -> str:
     return ", ".join(words)
 
 
-def in_short(point: Mapping[str, Any], differ: Sequence[str]) -> str:
+def in_short(point: Mapping[str, Any], differ: Sequence[str], swept: str) -> str:
     """As :func:`in_words` for lines of progress of points that are simulated without tables, which
     are called by their selection: the point's label in place of its network's parameters, and
-    values without the names of their tables."""
+    values without the names of their tables, of those alone that ``swept`` names where it does."""
     on_network = any(key.partition(".")[0] == "topology" for key in differ)
     words = [str(point["label"])] if point.get("label") else [_named(point)] if on_network else []
     for name, value in values(point, differ).items():
         table, _, key = name.rpartition(".")
         if value is None or name.partition(".")[0] in ("topology", "label"):
             continue
-        if key == "selection":
-            continue  # the point is called by it
+        if key == "selection" or (swept and f"{name} " not in swept):
+            continue  # the point is called by it; or it differs by a default alone
         text = value if isinstance(value, str) else json.dumps(value)
         plain = key in ("traffic", "workload")
         words.append(text if plain else f"{key if table.startswith('sim.') else name} {text}")

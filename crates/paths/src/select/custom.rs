@@ -441,7 +441,7 @@ mod tests {
             (json!("custom hops*queue"), "fields are NAME=VALUE"),
             (json!("custom detours=2"), "score is missing"),
             (json!("custom score=hops size=2"), "'size' is no field: score, detours"),
-            (json!("custom score=hops = 2"), "decide (== compares);"),
+            (json!("custom score=hops = 2"), "name (== compares);"),
             (json!("score=hops detours=two"), "detours: 'two' is no number"),
             (json!("score=hops detours=65"), "detours: 65 is out of range; 0 to 64"),
             (json!("score=hops detours=0 minimal=0"), "no candidate is left"),
