@@ -80,7 +80,8 @@ SLOTS = {
     "fabric": ["verify-cables", "ring:n=4,p=1", "{}"], "tables": ["verify", "{}"],
     "levels": ["verify", "{}", "--found", "x.edges", "--path-records", "x.edges"],
     "traffic": ["throughput", "ring:n=4,p=1", "--traffic", "{}"], "dump": ["lanes", "{}"],
-    "order": ["congestion", "ring:n=4,p=1", "--placement", "{}"], "catalog": ["catalog", "check", "{}"],
+    "order": ["congestion", "ring:n=4,p=1", "--placement", "{}"],
+    "catalog": ["catalog", "check", "{}"],
 }
 
 

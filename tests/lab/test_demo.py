@@ -138,7 +138,7 @@ def test_the_opening_says_what_was_simulated(done):
             name = f"{traffic.replace('_', ' ').capitalize()} traffic"
             assert all(map(close, table[f"{name}: most that arrives, {selection}"], most))
     for selection in ("minimal", "ugal_l"):
-        cells = table[f"amg_like: slowest process, {selection}, intensity 0 to 0.6"]
+        cells = table[f"amg_like: slowest process (packet level), {selection}, intensity 0 to 0.6"]
         for cell, label in zip(cells, labels, strict=False):
             for number, intensity in zip(cell.split(" to "), (0.0, 0.6), strict=True):
                 times = [
@@ -149,7 +149,7 @@ def test_the_opening_says_what_was_simulated(done):
                     and record["asked"]["packet"]["background"]["intensity"] == intensity
                 ]
                 assert len(times) == 2 and close(number, sum(times) / 2)
-    reduce = table["allreduce_recursive_doubling, bytes 64 to 262,144"]
+    reduce = table["allreduce_recursive_doubling (message level), bytes 64 to 262,144"]
     for cell, label in zip(reduce, labels, strict=False):
         times = [found("sim.message", label, workload="allreduce_recursive_doubling",
                        workload_options={"ranks": 200, "bytes": size})[0]["finish_ns"]
