@@ -274,13 +274,11 @@ fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
 /// The values, none of which may be there twice: each would be run and reported twice.
 fn each_once(values: Vec<Value>) -> Result<Vec<Value>, Refusal> {
     let mut seen = HashSet::new();
-    match values.iter().find(|value| !seen.insert(value.to_string())) {
-        Some(Value::String(text)) => {
-            Err(Refusal::new("", format!("'{text}' is there twice"), "each once"))
-        }
-        Some(other) => Err(Refusal::new("", format!("{other} is there twice"), "each once")),
-        None => Ok(values),
-    }
+    let Some(twice) = values.iter().find(|value| !seen.insert(value.to_string())) else {
+        return Ok(values);
+    };
+    let said = twice.as_str().map_or_else(|| twice.to_string(), |text| format!("'{text}'"));
+    Err(Refusal::new("", format!("{said} is there twice"), "each once"))
 }
 
 fn lay_zip(trees: &[Value], zip: &Map<String, Value>) -> Result<Vec<Value>, Refusal> {

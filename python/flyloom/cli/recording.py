@@ -82,7 +82,7 @@ def record(
         raise RefusalError("--set: of a schedule, and there is none; --goal FILE, or -o FILE.goal")
     else:
         code, written = _counted(words, matrix, messages, not no_collectives)
-        code = code if written else code or UNRECORDED
+        code = code or (0 if written else UNRECORDED)
     raise typer.Exit(code)
 
 

@@ -302,9 +302,10 @@ class _ExperimentRun:
     def _apart(self, number: int) -> str:
         """The words that tell a point from the others, to stand behind a message about it."""
         point = self.points[number]
-        words = self.swept[number] or in_words(point, self.differ)
         if "sim" in point and "routing" not in point:
             words = in_short(point, self.differ, self.swept[number])
+        else:
+            words = self.swept[number] or in_words(point, self.differ)
         return f" ({words})" if words else ""
 
     def _refuse(self, number: int, error: RefusalError) -> None:

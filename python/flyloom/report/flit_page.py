@@ -14,7 +14,7 @@ from flyloom.report.comparison import chart
 from flyloom.report.frame import framed
 from flyloom.report.panels import tints_of
 from flyloom.report.picture import Picture
-from flyloom.report.simulated import DISTRIBUTIONS, has_links, heat_maps
+from flyloom.report.simulated import DISTRIBUTIONS, heat_maps, picture_of
 from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
@@ -105,10 +105,7 @@ def picture(
     found: Mapping[str, Any], topology: Callable[[], Topology] | None = None
 ) -> Picture:
     """The curves, and the page, with heat maps of a single run whose network ``topology`` gives."""
-    return Picture(
-        lambda: spec(found), lambda: spec(found, narrow=True),
-        lambda: page(found, drawings(found, topology()) if topology and has_links(found) else {}),
-    )
+    return picture_of(found, topology, spec, page, drawings)
 
 
 def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, str]:

@@ -16,7 +16,7 @@ from flyloom.report.comparison import chart, colour
 from flyloom.report.frame import framed
 from flyloom.report.packets import curves_spec, names_of, times_spec
 from flyloom.report.picture import Picture
-from flyloom.report.simulated import has_links
+from flyloom.report.simulated import picture_of
 from flyloom.support.amounts import number
 from flyloom.verbs import runs
 
@@ -248,10 +248,7 @@ def picture(
     found: Mapping[str, Any], topology: Callable[[], Topology] | None = None
 ) -> Picture:
     """The chart, and the page, with heat maps of a single run whose network ``topology`` gives."""
-    return Picture(
-        lambda: spec(found), lambda: spec(found, narrow=True),
-        lambda: page(found, drawings(found, topology()) if topology and has_links(found) else {}),
-    )
+    return picture_of(found, topology, spec, page, drawings)
 
 
 def drawings(found: Mapping[str, Any], topology: Topology) -> dict[str, dict[str, str]]:

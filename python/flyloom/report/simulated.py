@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from flyloom import draw
+from flyloom._core import Topology
 from flyloom.draw.floor import racks_of
 from flyloom.draw.heat import FLITS
 from flyloom.report import flit
 from flyloom.report.base import cabled
 from flyloom.report.panels import tints_of
+from flyloom.report.picture import Picture
 from flyloom.support.words import selection_name
 
 DISTRIBUTIONS = 12
@@ -131,9 +133,20 @@ MATRIX = "From switch to switch"
 FLOOR = "Between racks, and inside them (bars): the busiest channel"
 
 
-def has_links(found: Mapping[str, Any]) -> bool:
-    """Whether a simulation is one run that says how busy its links were at some point."""
-    return any(point.get("links") for point in found.get("points", ()))
+def picture_of(
+    found: Mapping[str, Any], topology: Callable[[], Topology] | None,
+    spec: Callable[..., Mapping[str, Any]],
+    page: Callable[[Mapping[str, Any], Any], str],
+    drawings: Callable[[Mapping[str, Any], Topology], Mapping[str, Any]],
+) -> Picture:
+    """The picture of a simulation: its chart, ``spec``, which is ``narrow`` in a PDF, and its
+    ``page``, with the ``drawings`` of a single run that says how busy its links were on the network
+    that ``topology`` gives."""
+    busy = any(point.get("links") for point in found.get("points", ()))
+    return Picture(
+        lambda: spec(found), lambda: spec(found, narrow=True),
+        lambda: page(found, drawings(found, topology()) if topology and busy else {}),
+    )
 
 
 def heat_maps(

@@ -1,7 +1,9 @@
 //! What a format of companion files is, and what their readers share.
 
+use crate::graph_file::kind::example_network;
 use base::Refusal;
 use base::part::Part;
+use fabric::network::Topology;
 
 /// A file: its name and what is in it.
 pub type NamedFile<'a> = (&'a str, &'a [u8]);
@@ -43,6 +45,16 @@ pub(crate) fn one_text<T>(
 ) -> Result<(), Refusal> {
     let (name, _) = files[0];
     read(text(files[0])?, name).map(drop)
+}
+
+/// As [`one_text`], for a reader that gets the small network besides, and does not know the file.
+pub(crate) fn beside_network<T>(
+    files: &[NamedFile<'_>],
+    read: impl FnOnce(&Topology, &str) -> Result<T, Refusal>,
+) -> Result<(), Refusal> {
+    one_text(files, |text, name| {
+        read(&example_network(), text).map_err(|refused| refused.within(name))
+    })
 }
 
 /// The text of a file.

@@ -2,17 +2,16 @@
 
 use super::names::{hosts, pins};
 use super::read::read;
-use crate::companion::kind::{CompanionFormat, ExampleFiles, one_file, one_text};
+use crate::companion::kind::{CompanionFormat, ExampleFiles, beside_network, one_file};
 use crate::graph_file::kind::example_network;
 use base::part::Part;
 
 pub(crate) const MAPPING: CompanionFormat = CompanionFormat {
     part: Part::new("mapping", "the endpoint of each process, in any of the formats of mappings"),
     read: |files| {
-        let on = example_network();
-        let slots: Vec<u32> = (0..on.endpoints().len() as u32).collect();
-        one_text(files, |text, name| {
-            read(&on, text, &slots, None).map_err(|refused| refused.within(name))
+        beside_network(files, |on, text| {
+            let slots: Vec<u32> = (0..on.endpoints().len() as u32).collect();
+            read(on, text, &slots, None)
         })
     },
     example: || lines("ranks", |rank, host| format!("rank {rank}={host} slot=0")),
@@ -20,21 +19,13 @@ pub(crate) const MAPPING: CompanionFormat = CompanionFormat {
 
 pub(crate) const HOSTS: CompanionFormat = CompanionFormat {
     part: Part::new("hosts", "a list of hosts, with slots"),
-    read: |files| {
-        one_text(files, |text, name| {
-            hosts(&example_network(), text).map_err(|refused| refused.within(name))
-        })
-    },
+    read: |files| beside_network(files, hosts),
     example: || lines("hosts.txt", |_, host| format!("{host} slots=12")),
 };
 
 pub(crate) const PINS: CompanionFormat = CompanionFormat {
     part: Part::new("pins", "processes that stay where they are: a rank and its endpoint a line"),
-    read: |files| {
-        one_text(files, |text, name| {
-            pins(&example_network(), text).map_err(|refused| refused.within(name))
-        })
-    },
+    read: |files| beside_network(files, pins),
     example: || one_file("pins.txt", "# of 12345678\n1200 3\n12340 5\n34560 11\n"),
 };
 
