@@ -29,6 +29,7 @@ from messages import messages
 from notified import notified
 from packets import packets
 from record import record
+from recorded import recorded
 from routing import growth, million, routing
 from rows import BENCHMARKS as OTHERS
 from rows import Options, Row
@@ -36,8 +37,8 @@ from simulated import simulated
 
 BENCHMARKS = {**OTHERS, "routing": routing, "growth": growth, "points": points,
               "messages": messages, "packets": packets, "flit": flit, "mapping": mapping,
-              "record": record, "runtime": notified, "collectives": collectives,
-              "simulated": simulated}
+              "record": record, "recorded": recorded, "runtime": notified,
+              "collectives": collectives, "simulated": simulated}
 NAMED = {"million": million}
 """Those that run only when they are named."""
 
