@@ -5,6 +5,7 @@ use super::super::meeting::{
     CallMismatch, CollectiveCaller, CollectiveMeeting, CollectiveMeetingKind,
 };
 use super::super::{CommunicatorMembership, NamedCommunicator, TracedCollectiveCall};
+use super::library::{LibraryProgress, LibraryStep, LibraryTraffic};
 use super::{
     CallEvent, CallRecording, CompletedOperation, GroupMembers, OperationNumber, OperationStart,
     RecordedEvent, RecordedMessage,
@@ -31,6 +32,37 @@ pub(super) enum RecordedActionKind {
     Fences(u32, u32),
     /// The end of a thread.
     ThreadEnds,
+    /// Messages of libflyloom that begin together, and waits for what others put.
+    Library(LibraryStep),
+    /// Acts up to [`RecordedActionKind::Returns`] are a collective operation of libflyloom, beside
+    /// which the program goes on.
+    Branches,
+    /// Work of such an operation that stands for what it does in no time.
+    Local,
+    /// The end of such an operation.
+    Returns,
+}
+
+impl RecordedActionKind {
+    /// The messages of an act in which both programs take part.
+    pub(super) fn messages(&mut self) -> &mut [ResolvedMessage] {
+        match self {
+            Self::Message(message) => std::slice::from_mut(message),
+            Self::Library(step) => &mut step.messages,
+            _ => &mut [],
+        }
+    }
+}
+
+/// The purpose of a one-sided transfer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TransferPurpose {
+    /// A call on a window of MPI.
+    Window,
+    /// A put or a question of libflyloom.
+    Library,
+    /// A question of libflyloom that is answered when what its origin put before has arrived.
+    Flush,
 }
 
 /// A message whose group number is common to all processes.
@@ -63,6 +95,7 @@ pub(super) struct WindowTransfer {
     pub(super) back: Option<u64>,
     /// The index of the window, and the number of its fences that the origin had passed before.
     pub(super) epoch: (u32, u32),
+    pub(super) purpose: TransferPurpose,
 }
 
 /// A neighbour exchange: for each member of the group, by its rank there, the members that it sends
@@ -81,6 +114,7 @@ pub(super) struct RecordedActionLists {
     pub(super) meetings: Vec<CollectiveMeeting>,
     pub(super) exchanges: Vec<NeighbourExchange>,
     pub(super) transfers: Vec<WindowTransfer>,
+    pub(super) library: LibraryTraffic,
     /// The ranks whose recording ends before `MPI_Finalize`.
     pub(super) cut: Vec<u32>,
     pub(super) aborted: Option<(u32, i64)>,
@@ -90,8 +124,8 @@ pub(super) struct RecordedActionLists {
 }
 
 /// The state of a process while its events are interpreted.
-struct EventWalker<'a> {
-    rank: u32,
+pub(super) struct EventWalker<'a> {
+    pub(super) rank: u32,
     groups: HashMap<u64, u32>,
     made: HashMap<GroupMembers, u32>,
     /// For each communicator, the number of collective operations so far.
@@ -99,8 +133,9 @@ struct EventWalker<'a> {
     fences: HashMap<u32, u32>,
     operations: HashMap<OperationNumber, u32>,
     /// For each window, the transfers that are not known to be complete: their acts and targets.
-    moving: HashMap<u32, Vec<(u32, u32)>>,
-    acts: Vec<RecordedAction>,
+    pub(super) moving: HashMap<u32, Vec<(u32, u32)>>,
+    pub(super) acts: Vec<RecordedAction>,
+    pub(super) library: LibraryProgress,
     /// The time at which each thread returned from its last call, ns.
     left_ns: HashMap<u8, u64>,
     gaps_ns: HashMap<u8, u64>,
@@ -197,6 +232,7 @@ impl RecordedActionLists {
                     out: *out,
                     back: *back,
                     epoch,
+                    purpose: TransferPurpose::Window,
                 });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
@@ -211,6 +247,7 @@ impl RecordedActionLists {
             CallEvent::Syncs(window, target, is_fence) => {
                 walker.sync(*window, *target, *is_fence)?;
             }
+            CallEvent::Library(event) => self.library_event(walker, event)?,
         }
         Ok(())
     }
@@ -277,6 +314,7 @@ impl<'a> EventWalker<'a> {
             operations: HashMap::new(),
             moving: HashMap::new(),
             acts: Vec::new(),
+            library: LibraryProgress::default(),
             left_ns: HashMap::new(),
             gaps_ns: HashMap::new(),
             event: first,
@@ -300,7 +338,12 @@ impl<'a> EventWalker<'a> {
         }
     }
 
-    fn act(&mut self, does: RecordedActionKind, waits: bool) {
+    /// What the act before does.
+    pub(super) fn last(&mut self) -> Option<&mut RecordedActionKind> {
+        self.acts.last_mut().map(|act| &mut act.does)
+    }
+
+    pub(super) fn act(&mut self, does: RecordedActionKind, waits: bool) {
         let thread = self.event.thread;
         let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
         self.acts.push(RecordedAction { thread, gap_ns, does, waits });
@@ -311,7 +354,7 @@ impl<'a> EventWalker<'a> {
         self.act(does, !begun.later);
     }
 
-    fn group(&self, number: u64) -> Result<u32, Refusal> {
+    pub(super) fn group(&self, number: u64) -> Result<u32, Refusal> {
         self.groups.get(&number).copied().ok_or_else(|| {
             Refusal::new("", format!("there is no communicator {number}"), "a whole record")
         })
@@ -354,13 +397,18 @@ impl<'a> EventWalker<'a> {
         self.act(RecordedActionKind::Awaits(awaited), true);
     }
 
-    fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
-        let window = self.group(window)?;
+    /// The transfers to a target, or to all, in a window are complete.
+    pub(super) fn transfers_end(&mut self, window: u32, target: Option<u32>) {
         let moving = self.moving.entry(window).or_default();
         let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
         *moving = left;
         let done: Vec<(u32, u32)> = done;
         self.act(RecordedActionKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
+    }
+
+    fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
+        let window = self.group(window)?;
+        self.transfers_end(window, target);
         if is_fence {
             let epoch = self.fences.entry(window).or_insert(0);
             *epoch += 1;
