@@ -21,9 +21,9 @@
  * REC_SYNC            window, target or REC_ANY; flags: 1 a fence
  * REC_WAITS           a call that waits for others, of which no more is kept
  * REC_THREAD_ENDS     the thread has ended
- * REC_LIBRARY_DOES    what libflyloom did, as record_hooks.h has it: the group of its runtime, kind,
- *                     peer in MPI_COMM_WORLD or REC_ANY, tag, object, value, answer; flags: those
- *                     there
+ * REC_LIBRARY_DOES    what libflyloom did, as record_hooks.h has it: the group of its runtime,
+ *                     kind, peer in MPI_COMM_WORLD or REC_ANY, tag, object, value, answer; flags:
+ *                     those there
  *
  * Flag REC_LATER of an operation: the call did not wait for its end. What a file has after its
  * last event is 0. crates/formats/src/trace/recorded reads it.

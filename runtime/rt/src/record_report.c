@@ -19,7 +19,7 @@
 static const struct flyloom_record_hooks *hooks;
 static pthread_once_t looked_for = PTHREAD_ONCE_INIT;
 
-/* The address of a function that another library may have; dlsym returns it as that of an object. */
+/* Finds a function that another library may have; dlsym returns an address of data. */
 static void find(const char *name, void *function, size_t bytes) {
     void *found = dlsym(RTLD_DEFAULT, name);
     memcpy(function, &found, bytes);

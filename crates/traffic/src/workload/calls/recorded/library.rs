@@ -2,85 +2,12 @@
 //! the other side's program waits for are messages, and a wait for a notification is one for the
 //! transfers that came before it.
 
-use super::acts::{
-    EventWalker, RecordedActionKind, RecordedActionLists, ResolvedMessage, TransferPurpose,
-    WindowTransfer,
+use super::action::{
+    LibraryStep, RecordedActionKind, ResolvedMessage, TransferPurpose, WindowTransfer,
 };
+use super::walker::{EventWalker, RecordedActionLists};
 use super::{LibraryEvent, LibraryEventKind};
 use base::Refusal;
-use std::collections::HashMap;
-
-/// Messages that begin together, all of which are waited for, and what else is waited for.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct LibraryStep {
-    /// The messages; one without a tag is left out.
-    pub(super) messages: Vec<ResolvedMessage>,
-    /// The arrivals that are waited for, when the messages are there.
-    pub(super) arrivals: Vec<LibraryArrival>,
-}
-
-/// A wait for what another rank sent: the message of this number in a queue, counted from 0.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LibraryArrival {
-    pub(super) origin: u32,
-    group: u32,
-    tag: u32,
-    number: u32,
-}
-
-/// The key of a queue of messages: sender, receiver, group and tag.
-type QueueKey = (u32, u32, u32, u32);
-
-/// The messages of libflyloom between all ranks.
-#[derive(Debug, Default)]
-pub(super) struct LibraryTraffic {
-    /// For each sender and receiver, the indices of the transfers in order.
-    transfers: HashMap<(u32, u32), Vec<u32>>,
-    /// For each message of a queue, the number of transfers up to it from its sender to its
-    /// receiver.
-    sent: HashMap<QueueKey, Vec<u32>>,
-    /// The groups of windows, teams and collective operations: runtime, window or team, and the
-    /// number of the collective operation.
-    groups: HashMap<(u32, u32, Option<u64>), u32>,
-}
-
-/// What a rank has done by libflyloom up to an event.
-#[derive(Debug, Default)]
-pub(super) struct LibraryProgress {
-    /// For each queue, the number of messages received or notifications taken.
-    received: HashMap<QueueKey, u32>,
-    /// For each active request, the notifications that it took.
-    took: HashMap<(u32, u64), Vec<LibraryArrival>>,
-    /// For each runtime, the acts of the transfers with an answer.
-    asks: HashMap<u32, Vec<u32>>,
-    /// The acts that end a collective operation.
-    collectives: HashMap<(u32, u64), u32>,
-}
-
-impl LibraryTraffic {
-    /// The transfers to `rank` that have arrived when it has waited for an arrival.
-    pub(super) fn arrived(&self, rank: u32, arrival: &LibraryArrival) -> &[u32] {
-        let LibraryArrival { origin, group, tag, number } = *arrival;
-        let count = self.sent.get(&(origin, rank, group, tag));
-        let count = count.and_then(|counts| counts.get(number as usize)).copied().unwrap_or(0);
-        let all = self.transfers.get(&(origin, rank)).map_or(&[][..], Vec::as_slice);
-        &all[..count as usize]
-    }
-
-    fn sends(&mut self, key: QueueKey) {
-        let count = self.transfers.get(&(key.0, key.1)).map_or(0, |all| all.len() as u32);
-        self.sent.entry(key).or_default().push(count);
-    }
-}
-
-impl LibraryProgress {
-    fn receives(&mut self, key: QueueKey) -> LibraryArrival {
-        let count = self.received.entry(key).or_default();
-        *count += 1;
-        let (origin, _, group, tag) = key;
-        LibraryArrival { origin, group, tag, number: *count - 1 }
-    }
-}
 
 /// The other side of an event that has one.
 fn peer(event: &LibraryEvent) -> Result<u32, Refusal> {
@@ -142,8 +69,8 @@ impl RecordedActionLists {
                 walker.library.took.entry((runtime, value)).or_default().push(arrival);
             }
             Kind::Done => {
-                let arrivals = walker.library.took.remove(&(runtime, value)).unwrap_or_default();
-                let step = LibraryStep { messages: Vec::new(), arrivals };
+                let took = walker.library.took.remove(&(runtime, value)).unwrap_or_default();
+                let step = LibraryStep { took, ..LibraryStep::default() };
                 walker.act(RecordedActionKind::Library(step), true);
             }
             Kind::CollectiveBegins => walker.act(RecordedActionKind::Branches, true),
@@ -151,7 +78,7 @@ impl RecordedActionLists {
             Kind::CollectiveEnds => {
                 let act = walker.acts.len() as u32;
                 walker.library.collectives.insert((runtime, value), act);
-                walker.act(RecordedActionKind::Returns, true);
+                walker.act(RecordedActionKind::Returns, false);
             }
             Kind::Joins => {
                 let act = walker.library.collectives.remove(&(runtime, value));
@@ -182,7 +109,7 @@ impl RecordedActionLists {
         let arrival = (!is_send).then(|| walker.library.receives((other, rank, group, tag)));
         if let Some(RecordedActionKind::Library(step)) = walker.last() {
             step.messages.push(message);
-            step.arrivals.extend(arrival.filter(|_| event.brings));
+            step.brought.push(arrival.filter(|_| event.brings));
         }
         Ok(())
     }

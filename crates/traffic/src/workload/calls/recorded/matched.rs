@@ -1,7 +1,8 @@
 //! Matching of recorded receives and messages: those with the same sender, receiver, communicator
 //! and tag match in order.
 
-use super::acts::{RecordedAction, RecordedActionKind, RecordedActionLists, ResolvedMessage};
+use super::action::{RecordedAction, RecordedActionKind, ResolvedMessage};
+use super::walker::RecordedActionLists;
 use std::collections::{BTreeMap, HashMap};
 
 /// The number of sends and receives that are left out because their other end does not exist.

@@ -5,10 +5,12 @@
 //! members, each operation has a number that the call that completed it names, and a receive with
 //! wildcards has the source and tag of its message.
 
+mod action;
 mod acts;
 mod library;
 mod matched;
 mod program;
+mod walker;
 
 pub use program::{RecordingRemarks, replayed};
 
@@ -60,7 +62,8 @@ pub enum CallEvent {
     Aborts(i64),
     /// A thread has ended.
     ThreadEnds,
-    /// A communicator, a window or a runtime of libflyloom was created, with its number in this process and its members.
+    /// A communicator, a window or a runtime of libflyloom was created, with its number in this
+    /// process and its members.
     Group(u64, GroupMembers),
     /// A message is sent; `true`: the call did not wait for its end.
     Send(RecordedMessage, bool),
@@ -169,7 +172,8 @@ pub struct OperationStart {
     pub later: bool,
 }
 
-/// The members of a communicator, a window or a runtime of libflyloom, as ranks of `MPI_COMM_WORLD`.
+/// The members of a communicator, a window or a runtime of libflyloom, as ranks of
+/// `MPI_COMM_WORLD`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GroupMembers {
     /// The local group.

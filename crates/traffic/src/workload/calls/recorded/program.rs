@@ -3,12 +3,13 @@
 use super::super::expand::OperationFrontier;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
 use super::CallRecording;
-use super::acts::{
-    RecordedAction, RecordedActionKind, RecordedActionLists, ResolvedMessage, TransferPurpose,
-    WindowTransfer, acts,
+use super::action::{
+    LibraryArrival, LibraryStep, RecordedAction, RecordedActionKind, ResolvedMessage,
+    TransferPurpose, WindowTransfer,
 };
-use super::library::LibraryStep;
+use super::acts::acts;
 use super::matched::matched;
+use super::walker::RecordedActionLists;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
 use crate::workload::script::{RankScript, TAGS};
@@ -265,6 +266,15 @@ impl RankState {
         }
         front
     }
+
+    /// The operations at whose end the first transfers of an origin have arrived, without those
+    /// that were waited for before.
+    fn arrived(&mut self, transfers: &[u32], arrival: &LibraryArrival) -> Vec<u32> {
+        let covered = self.covered.entry(arrival.origin).or_default();
+        let new = transfers.get(*covered..).unwrap_or_default();
+        *covered = transfers.len().max(*covered);
+        new.iter().filter_map(|number| self.there.get(number)).copied().collect()
+    }
 }
 
 impl RecordingReplay {
@@ -299,19 +309,14 @@ impl RecordingReplay {
                 self.step(rank, step, front, state, to);
                 return;
             }
-            RecordedActionKind::Local => {
-                let local = front.add(Op::calc(0), to);
-                *front = OperationFrontier { ends: vec![local], start: None };
-                return;
-            }
             RecordedActionKind::Branches => {
                 state.branched.insert(act.thread, front.clone());
                 return;
             }
+            RecordedActionKind::Local => vec![front.add(Op::calc(0), to)],
             RecordedActionKind::Returns => {
                 let program = state.branched.remove(&act.thread).unwrap_or_default();
-                state.open.insert(at, std::mem::replace(front, program).ends);
-                return;
+                std::mem::replace(front, program).ends
             }
             RecordedActionKind::Message(wire) => {
                 let op = front.add(self.message(wire), to);
@@ -320,23 +325,7 @@ impl RecordingReplay {
                 }
                 vec![op]
             }
-            RecordedActionKind::Transfers(number) => {
-                let transfer = &self.all.transfers[*number as usize];
-                let (target, tag) = (transfer.target, self.transfer_tag(*number));
-                let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
-                let before = std::mem::take(front);
-                front.start = Some(op);
-                match transfer.back {
-                    Some(bytes) => {
-                        let after = before.joined(to);
-                        to.on(self.beside);
-                        let answer = to.add(Op::recv(bytes, target, tag), &after);
-                        to.on(act.thread);
-                        vec![answer]
-                    }
-                    None => vec![op],
-                }
-            }
+            RecordedActionKind::Transfers(number) => self.transfer(*number, act.thread, front, to),
             RecordedActionKind::Meets(meeting, me) => {
                 let Some(call) = &self.calls[*meeting as usize] else { return };
                 let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
@@ -362,6 +351,27 @@ impl RecordingReplay {
         }
     }
 
+    /// Writes a one-sided transfer at its origin; returns the operation at whose end it ends.
+    fn transfer(
+        &self,
+        number: u32,
+        thread: u8,
+        front: &mut OperationFrontier,
+        to: &mut RankScript<'_>,
+    ) -> Vec<u32> {
+        let transfer = &self.all.transfers[number as usize];
+        let (target, tag) = (transfer.target, self.transfer_tag(number));
+        let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
+        let before = std::mem::take(front);
+        front.start = Some(op);
+        let Some(bytes) = transfer.back else { return vec![op] };
+        let after = before.joined(to);
+        to.on(self.beside);
+        let answer = to.add(Op::recv(bytes, target, tag), &after);
+        to.on(thread);
+        vec![answer]
+    }
+
     /// Writes messages of libflyloom that begin together, and waits for what others put.
     fn step(
         &self,
@@ -371,17 +381,22 @@ impl RecordingReplay {
         state: &mut RankState,
         to: &mut RankScript<'_>,
     ) {
-        let messages = step.messages.iter().filter(|message| message.tag.is_some());
-        let ends: Vec<u32> = messages.map(|one| front.add(self.message(one), to)).collect();
+        let mut ends = Vec::with_capacity(step.messages.len());
+        for (message, brought) in step.messages.iter().zip(&step.brought) {
+            if message.tag.is_none() {
+                continue;
+            }
+            let mut before = front.clone();
+            if let Some(arrival) = brought {
+                before.ends.extend(state.arrived(self.all.library.arrived(rank, arrival), arrival));
+            }
+            ends.push(before.add(self.message(message), to));
+        }
         if !ends.is_empty() {
             *front = OperationFrontier { ends, start: None };
         }
-        for arrival in &step.arrivals {
-            let arrived = self.all.library.arrived(rank, arrival);
-            let covered = state.covered.entry(arrival.origin).or_default();
-            let new = arrived.get(*covered..).unwrap_or_default();
-            front.ends.extend(new.iter().filter_map(|number| state.there.get(number)));
-            *covered = arrived.len().max(*covered);
+        for arrival in &step.took {
+            front.ends.extend(state.arrived(self.all.library.arrived(rank, arrival), arrival));
         }
     }
 
