@@ -119,6 +119,22 @@ def same(folder, named=lambda rank: rank):
     assert took[0] == took[1] > 0
 
 
+@pytest.mark.parametrize(("transports", "steps"), [("shm", 100), ("msg", 40)])
+def test_random_programs_are_as_in_the_own_record(transports, steps, mpi, under, record, env,
+                                                  monkeypatch, tmp_path):
+    """All that the own record has is there, and two barriers of MPI a step: of 3 ranks each sends 2
+    messages in one."""
+    for name, value in {**OWN, "FLYLOOM_RECORD": str(tmp_path / "own.goal")}.items():
+        monkeypatch.setitem(env, name, value)
+    parts = ("program_mpi.c", "program.c", "rule_model.c")
+    program = under(mpi, *(ROOT / "runtime/rt/tests" / part for part in parts))
+    record(3, None, transports, 1, steps, program=program)
+    found, own = sends(tmp_path / "app.goal"), sends(tmp_path / "own.goal")
+    assert own <= found
+    assert {(a, b, size): n for (a, b, size), n in (found - own).items()} == {
+        (a, b, 0): 2 * steps for a in range(3) for b in range(3) if a != b}
+
+
 @pytest.mark.parametrize("name", ["halo", "neighbours", "pipeline", "tasks", "sum"])
 def test_programs_of_the_page_are_as_in_the_own_record(name, mpi, under, record, env, monkeypatch,
                                                        tmp_path):
