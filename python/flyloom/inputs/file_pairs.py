@@ -1,37 +1,31 @@
-"""Dragonflies of CODES: two binary files, the links within a group and those between groups."""
+"""Networks that are two files side by side, such as the dragonflies of CODES."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from flyloom._core import RefusalError, Topology
+from flyloom._core import RefusalError, Topology, network_pair
 from flyloom.support.reading import read_bytes
 
-_WORDS = ("intra", "inter")
+START_BYTES = 64
+"""The bytes at the start of a file by which its format is recognised."""
 
 
-def codes(path: Path, p: int | None) -> Topology | None:
-    """The network of the files of CODES of which ``path`` is one; ``None`` where it is none.
-
-    They are binary, and their names differ in ``intra`` and ``inter``.
+def file_pair(path: Path, p: int | None) -> Topology | None:
+    """The network of the two files of which ``path`` is one; ``None`` where it is none.
 
     Raises ``RefusalError`` where the other file is missing, or one is damaged.
     """
-    name = path.name
-    which = max(_WORDS, key=lambda word: name.lower().rfind(word))
-    at = name.lower().rfind(which)
-    if at < 0 or not os.path.isfile(path):
+    if not os.path.isfile(path):
         return None
     with open(path, "rb") as file:
-        if b"\0" not in file.read(64):
-            return None
-    found = name[at:at + 5]
-    middle = "er" if which == "intra" else "ra"
-    middle = middle.upper() if found.isupper() else middle
-    other = path.with_name(f"{name[:at]}{found[:3]}{middle}{name[at + 5:]}")
+        found = network_pair(path.name, file.read(START_BYTES))
+    if found is None:
+        return None
+    name, is_first, holds = found
+    other = path.with_name(name)
     if not os.path.isfile(other):
-        what = "within a group" if which == "intra" else "between groups"
-        raise RefusalError(f"{path}: the links {what} of CODES, without {other.name} beside it")
-    intra, inter = (path, other) if which == "intra" else (other, path)
-    return Topology.from_codes((str(intra), read_bytes(intra)), (str(inter), read_bytes(inter)), p)
+        raise RefusalError(f"{path}: one of two files: {holds} should be in {other.name} beside it")
+    first, second = (other, path) if is_first else (path, other)
+    return Topology.from_pair((str(first), read_bytes(first)), (str(second), read_bytes(second)), p)
