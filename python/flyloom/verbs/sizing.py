@@ -95,10 +95,10 @@ def size(
     Field ``members``: those within a factor of two, each once for each number of ports, with
     ``rank`` (:func:`flyloom.verbs.ranking.ranked` by ``sort``, a key of :data:`COLUMNS`; the
     ``top`` first), ``switch_ports``, ``pareto`` and ``best_in``, and, unless ``prices`` is False,
-    their ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why there is
-    no price, or None), by ``catalog``, ``gbps`` and ``include`` as for :func:`flyloom.shop`.
-    ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say what prices are, None
-    without.
+    their ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why
+    there is no price, or None), by ``catalog``, ``gbps`` and ``include`` as for
+    :func:`flyloom.shop`. ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say
+    what prices are, None without.
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
     planes = checked_planes(planes)
