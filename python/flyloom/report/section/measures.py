@@ -152,7 +152,7 @@ def _compared(measures: Iterator[Found]) -> Iterator[ComparedFigure]:
                                      column["better"], values)
 
 
-def _once_each(runs: list[Found], place: int) -> list[Found]:
+def _once_each(runs: Sequence[Found], place: int) -> Sequence[Found]:
     """A run for each network and parameters where all those of a network have one value, as prices
     have it whatever is simulated on the network; else all runs."""
     found: dict[tuple[str, str], list[Found]] = {}
