@@ -3,9 +3,11 @@ networks, tables of experiments and keywords of Python."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import flyloom as fl
@@ -13,9 +15,11 @@ import pytest
 import typer
 from cli_helpers import document, flyloom
 from flyloom import _core
+from flyloom import search as graphs
 from flyloom._core import RefusalError, expand, registry, simulators
 from flyloom.cli import GROUPS
 from flyloom.cli.common import app, parsed, take_plugins
+from flyloom.solve import sat
 from flyloom.support.checks import count, whole, with_unit
 
 NET = "slim_fly:q=3,p=2"
@@ -174,6 +178,11 @@ def test_every_whole_number_of_a_workload_has_units(row):
     lambda n: fl.message(None, workload=f"allreduce_ring ranks=4 bytes={n}").finish_ns,
     lambda n: fl.best_workload("allreduce", ranks=4, bytes=n)[0].finish_ns,
     lambda n: fl.best_workload("allreduce", ranks=4, bytes=[8, n])[1].finish_ns,
+    lambda n: graphs.search(order=n, degree=3, steps=1, restarts=1, method="anneal").to_dict(),
+    lambda n: graphs.search(20, 3, steps=n, restarts=1, method="anneal", seed=n).to_dict(),
+    lambda n: graphs.order_radix(n, 24, steps=1, restarts=1).to_dict(),
+    lambda n: graphs.bounds(n, 3).to_dict(),
+    lambda n: fl.size(endpoints=500, radix=n, families=["fat_tree"]).to_dict(),
     lambda n: fl.map_processes(NET, f"stencil:shape=3x3,bytes={n}").hop_bytes,
 ])
 def test_keywords_of_python_have_units(call):
@@ -181,6 +190,18 @@ def test_keywords_of_python_have_units(call):
         return outcome(lambda: call(number))
 
     assert found("1k") == found(1000) != found(1300)
+
+
+def test_no_verb_checks_a_number_and_goes_on_with_the_text():
+    """What ``whole`` reads of a keyword is used, not the keyword itself, which may be ``"1k"``."""
+    root = Path(fl.__file__).parent
+    for file in sorted(root.rglob("*.py")):
+        if file.parent.name == "cli":  # there the words were read before
+            continue
+        for node in ast.walk(ast.parse(file.read_text())):
+            dropped = isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+            called = ast.unparse(node.value.func) if dropped else ""
+            assert called != "whole", f"{file.name}, line {node.lineno}: its value is not used"
 
 
 def test_numbers_of_the_command_line_have_units():
@@ -191,5 +212,9 @@ def test_numbers_of_the_command_line_have_units():
     assert document("ebb", NET, "--samples", "0.02k")["samples"] == 20
     best = document("workload", "best", "allreduce", "ranks=0.004k", "bytes=1.5KiB")
     assert [(row["ranks"], row["bytes"]) for row in best["rows"]] == [(4, 1536)]
+    words = ("search", "table", "--max-order", "0.005k", "--time-limit", "60")
+    if sat.has_solver():
+        of_text = document(*words, "--degrees", "0.003k,0.004k")["cells"]
+        assert [(cell["order"], cell["degree"]) for cell in of_text] == [(4, 3), (5, 3), (5, 4)]
     refused = flyloom("ebb", NET, "--samples", "2kk")
     assert refused.returncode == 2 and "--samples: '2kk' is no whole number" in refused.stderr

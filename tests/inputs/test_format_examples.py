@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from cli_helpers import flyloom
-from flyloom._core import RefusalError, format_examples
+from flyloom._core import RefusalError, format_examples, parts
 from flyloom.inputs import workloads
 from flyloom.inputs.communication import communication
 from flyloom.inputs.networks import network
@@ -32,12 +32,13 @@ EACH = 40
 Files = list[tuple[str, bytes]]
 
 
-def put(folder: Path, files: Files) -> Path:
-    """Writes a run; returns what names it."""
+def put(kind: str, folder: Path, files: Files) -> Path:
+    """Writes a run; returns what names it: the folder, or the first file, beside which the other
+    is found where a network is two files."""
     folder.mkdir(exist_ok=True)
     for name, content in files:
         (folder / name).write_bytes(content)
-    return folder if len(files) > 1 else folder / files[0][0]
+    return folder if len(files) > 1 and kind == "workload-file" else folder / files[0][0]
 
 
 def damaged(content: bytes, draw: random.Random) -> bytes:
@@ -66,7 +67,7 @@ def tried(kind: str, files: Files, folder: Path, each: int) -> int:
         at = draw.randrange(len(files))
         changed = [(name, damaged(content, draw) if i == at else content)
                    for i, (name, content) in enumerate(files)]
-        place = put(folder, changed)
+        place = put(kind, folder, changed)
         try:
             READ[kind](place)
         except RefusalError as error:
@@ -80,16 +81,23 @@ def test_every_kind_of_files_has_formats():
     assert len(set(NAMES)) == len(NAMES)
 
 
+@pytest.mark.parametrize("kind", READ)
+def test_every_format_that_is_listed_has_an_example_that_is_read(kind):
+    """`flyloom list` and the readers know the same formats: the examples below are read."""
+    listed = [row["name"] for row in parts(f"{kind}s")]
+    assert listed == [name for of, name, _ in EXAMPLES if of == kind]
+
+
 @pytest.mark.parametrize(("kind", "name", "files"), EXAMPLES, ids=NAMES)
 def test_an_example_is_read_and_damaged_ones_are_refused(kind, name, files, tmp_path):
-    READ[kind](put(tmp_path / "good", files))
+    READ[kind](put(kind, tmp_path / "good", files))
     assert tried(kind, files, tmp_path / "bad", EACH) > 0
 
 
 @pytest.mark.parametrize(("kind", "name", "files"), EXAMPLES, ids=NAMES)
 def test_a_file_that_was_cut_ends_no_command_in_a_traceback(kind, name, files, tmp_path):
     first, content = files[0]
-    place = put(tmp_path, [(first, content[:len(content) // 2]), *files[1:]])
+    place = put(kind, tmp_path, [(first, content[:len(content) // 2]), *files[1:]])
     done = flyloom(*COMMAND[kind], place)
     assert done.returncode in (0, 1, 2) and "Traceback" not in done.stderr
     assert done.returncode != 2 or len(done.stderr.splitlines()) == 1

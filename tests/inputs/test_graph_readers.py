@@ -49,7 +49,8 @@ def test_files_of_codes_are_found_by_the_name_of_either(tmp_path):
         assert (found.switches, found.links, found.endpoints) == (20, 5 * 6 + 10, 40)
     (tmp_path / "fly-inter").unlink()
     done = flyloom("design", "fly-intra", cwd=tmp_path)
-    assert done.returncode == 2 and "without fly-inter beside it" in done.stderr
+    assert done.returncode == 2
+    assert "the links between groups of CODES should be in fly-inter beside it" in done.stderr
 
 
 def test_traces_may_end_in_dat_and_matrices_too(tmp_path):

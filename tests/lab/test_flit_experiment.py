@@ -56,7 +56,7 @@ def test_a_sweep_over_loads_has_a_row_for_each(done):
         for name in ("offered_load", "accepted_load", "mean_packet_latency_cycles", "mean_switches",
                      "p99_packet_latency_cycles", "saturated", "deadlocked"):
             assert row[f"sim_flit_{name}"] == point[name], name
-        assert row["sim_flit_saturation_throughput"] is None
+        assert "sim_flit_saturation_throughput" not in row
         # nothing is routed: there is nothing to say of tables
         for name in ("engine", "lmc", "layers", "lanes", "verified", "complete", "deadlock_free",
                      "edge_forwarding_index", "effective_bisection_bandwidth"):

@@ -87,6 +87,29 @@ sim.message = { workload = "scan_doubling bytes=8" }
     assert len(manifest["skipped"]) == 6 and len(manifest["points"]) == 2
 
 
+def test_tables_that_need_more_lanes_are_named_and_the_other_points_are_kept(tmp_path):
+    """A torus has cycles of channels in both dimensions: one lane cannot be free of deadlock."""
+    (tmp_path / "x.toml").write_text(HEAD + """
+topology = { family = "torus", shape = [4, 4], p = 1 }
+routing = { engine = "dfsssp" }
+ebb = { samples = 5 }
+sim.flit = { load = 0.1, run = { warmup_cycles = 50, measure_cycles = 100 } }
+[[point]]
+[[point]]
+sim.flit.switch.virtual_channels = 1
+[[point]]
+sim.flit.switch.virtual_channels = 3
+""")
+    for kept in (0, 2):
+        done = flyloom("run", "x.toml", "--workers", 1, cwd=tmp_path)
+        assert done.returncode == 2 and done.stdout.count("kept ") == kept
+        assert "point 2 (dfsssp on torus" in done.stderr and "the router has 1" in done.stderr
+        assert "point 2 of 3 refused; results of the others: " in done.stderr
+        found = rows(tmp_path)
+        assert [row["refused"] is None for row in found] == [True, False, True]
+        assert all(row["sim_flit_accepted_load"] > 0 for row in found[::2])
+
+
 def test_points_that_ask_for_the_same_are_refused_alike(tmp_path):
     (tmp_path / "x.toml").write_text(HEAD + FLY + """
 [[point]]

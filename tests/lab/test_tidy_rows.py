@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from pathlib import Path
 
 import flyloom as fl
 import pyarrow.parquet
 import pytest
+from checkout import ROOT
+from flyloom.lab import store
 from scipy import stats
 
 FILE = """\
@@ -54,8 +57,7 @@ def test_each_row_says_what_it_is_of(swept):
                      for load in (0.1, 0.3)]
     for row in rows:
         assert (row["seed"], row["seeds"]) == (5, 3)
-        assert row["sim.flit.selection"] == row["selection"]
-        assert row["sim.flit.traffic"] == row["traffic"]
+        assert not {"sim.flit.selection", "sim.flit.traffic", "sim.flit.seed"} & row.keys()
         assert row["sim_flit_offered_load"] == pytest.approx(row["load"])
         assert None not in (row["sim_flit_accepted_load"], row["sim_flit_mean_hops"])
     # what is the same everywhere is no column
@@ -92,6 +94,49 @@ def test_series_have_the_same_keys(swept):
         assert (one["x_unit"], one["y_unit"]) == ("flits/cycle", "flits/cycle")
 
 
+def test_columns_without_a_value_are_left_out_and_documented_ones_are_always_there(swept, tmp_path):
+    """Docs of experiments name the columns that are always there; a run of which every point is
+    skipped has these, too."""
+    rows = swept[0]
+    empty = {name for name in rows.column_names if rows[name].null_count == len(rows)}
+    assert empty <= store.ALWAYS <= {*rows.column_names}
+    assert {"engine", "verified", "workload", "refused"} <= empty
+    assert not [name for name in rows.column_names if name.startswith(("sim_packet", "deployed"))]
+    text = (ROOT / "docs/experiments.md").read_text()
+    always = text.partition("| always there | are |")[2].partition("\n\n")[0]
+    assert {*re.findall(r"`(\w+)`", always)} == store.ALWAYS
+    simple = """\
+schema = 1
+name = "tidy"
+topology = { family = "ring", n = 4, p = 1 }
+sim.message = { workload = "allreduce_ring bytes=1000" }
+[sweep.grid]
+"sim.message.costs.L" = [900, 1000]
+"""
+    rows, _ = tables(tmp_path, simple)
+    assert len(rows) == 2 and rows["sim_message_finish_ns"].null_count == 0
+    assert "sim.message.costs.L" in rows.column_names
+
+
+def test_a_refused_point_has_what_it_asked_for(tmp_path):
+    (tmp_path / "tidy.toml").write_text("""\
+schema = 1
+name = "tidy"
+topology = { family = "fat_tree", levels = 3, k = 4 }
+[sim.flit]
+load = 0.1
+seed = 8
+run = { warmup_cycles = 50, measure_cycles = 100 }
+[sweep.grid]
+"sim.flit.selection" = ["minimal", "ugal_l"]
+""")
+    with pytest.raises(fl.RefusalError, match="point 2 of 2 refused"):
+        fl.run(tmp_path / "tidy.toml", out=tmp_path / "out", workers=1)
+    rows = pyarrow.parquet.read_table(tmp_path / "out/tidy/rows.parquet").to_pylist()
+    assert [(row["selection"], row["seed"], row["refused"] is None) for row in rows] == [
+        ("minimal", 8, True), ("ugal_l", 8, False)]
+
+
 def test_units_stand_in_the_schema(swept):
     rows = swept[0].schema
 
@@ -102,7 +147,7 @@ def test_units_stand_in_the_schema(swept):
     wanted = {
         "sim_flit_mean_packet_latency_cycles": "cycles", "cable_length_m": "m",
         "sim_flit_mean_packet_latency_cycles_ci95_low": "cycles", "cable_cost_usd": "USD",
-        "sim_packet_accepted_gbps": "Gbit/s", "sim_message_finish_ns": "ns", "diameter": "hops",
+        "diameter": "hops",
         "load": "rate of a rail", "engine": None,
     }
     assert {name: unit(name) for name in wanted} == wanted
@@ -179,7 +224,7 @@ workload = "allreduce_ring bytes=1000"
 """)
     assert rows.schema.field("sim.message.link.rate_gbps").type == pyarrow.float64()
     assert rows["sim.message.link.rate_gbps"].to_pylist() == [100, 50.5] * 4
-    assert rows["sim.message.seed"].to_pylist() == rows["seed"].to_pylist() == [3, 3, 4, 4] * 2
+    assert rows["seed"].to_pylist() == [3, 3, 4, 4] * 2
     assert rows["topology.n"].to_pylist() == [5] * 4 + [None] * 4
     assert rows["topology.shape"].to_pylist() == [None] * 4 + ["[3, 3]"] * 4
     assert rows["workload"].to_pylist() == ["allreduce_ring bytes=1000"] * 8

@@ -97,6 +97,27 @@ def test_the_opening_has_what_the_parts_of_the_report_have():
     assert cells[3].startswith(ahead)
 
 
+@pytest.mark.parametrize(("last", "count"), [(100.0, 1), (101.0, 2)])
+def test_a_price_is_said_once_whatever_is_simulated_on_the_network(last, count):
+    """Points of four selections and traffics have the same price; where one had another, each
+    would be said."""
+    data = report_data.full()
+    prices = {"Slim Fly": [80.0, 80.0], "Fat tree": [100.0, last]}
+    data["measures"] = [{
+        "name": "cost", "doc": "Prices.", "columns": [
+            {"name": "usd_per_endpoint", "unit": "US$", "meaning": "", "better": "lower"}],
+        "rows": [
+            {"network": name, "label": f"{selection}, uniform", "cells": [price],
+             "parameters": {"gbps": 40}}
+            for name, both in prices.items()
+            for selection, price in zip(("minimal", "valiant"), both, strict=True)],
+    }]
+    rows = {what: cells for what, cells in opening(data).items() if what.startswith("Price")}
+    assert len(rows) == count
+    if count == 1:
+        assert rows == {"Price an endpoint": ["80", "100", "US$", "Slim Fly, 20 % less"]}
+
+
 def test_a_routing_has_its_own_name_whatever_its_point_simulated_besides():
     data = report_data.full()
     for routing in data["routings"]:

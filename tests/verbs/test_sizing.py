@@ -46,7 +46,8 @@ def slim_flies(radix, rule):
 def test_slim_fly_nearest_is_the_nearest_of_all(rule, radix):
     all_sizes = slim_flies(radix, rule).values()
     for wanted in (1, 100, 199, 200, 201, 3000, 10_000, 40_000, 900_000):
-        found = fl.size(wanted, radix=radix, concentration=rule, families=["slim_fly"]).rows
+        found = fl.size(wanted, radix=radix, concentration=rule, families=["slim_fly"],
+                        prices=False).rows
         row = found[0] if found else {"below": None, "above": None}
         below = max((n for n in all_sizes if n <= wanted), default=None)
         above = min((n for n in all_sizes if n >= wanted), default=None)
@@ -57,7 +58,8 @@ def test_slim_fly_nearest_is_the_nearest_of_all(rule, radix):
 def test_concentration_rules():
     def p(q, rule):
         n = 2 * q * q
-        rows = fl.size(n * 3 * q // 4, radix=200, concentration=rule, families="slim_fly").rows
+        rows = fl.size(n * 3 * q // 4, radix=200, concentration=rule, families="slim_fly",
+                       prices=False).rows
         both = [c for c in (rows[0]["below"], rows[0]["above"]) if c["params"]["q"] == q]
         return both[0]["params"]["p"]
 
@@ -94,7 +96,7 @@ def test_the_largest_slim_fly_of_108_ports():
     (50, 16, 1), (200, 36, 1), (1000, 24, 1), (1000, 64, 2), (3000, 48, 1.5),
 ])
 def test_every_candidate_is_what_it_says(wanted, radix, ratio):
-    found = fl.size(wanted, radix=radix, oversubscription=ratio)
+    found = fl.size(wanted, radix=radix, oversubscription=ratio, prices=False)
     assert len({row["family"] for row in found.rows}) >= 5
     for row in found.rows:
         if row["below"]:
@@ -223,15 +225,15 @@ def test_members_are_ranked_by_cost_with_the_front():
 
 
 def test_every_column_sorts_and_top_cuts():
-    whole = fl.size(300, radix=36).to_dict()["members"]
-    by = fl.size(300, radix=36, sort="links", top=5).to_dict()
+    whole = fl.size(300, radix=36, prices=False).to_dict()["members"]
+    by = fl.size(300, radix=36, sort="links", top=5, prices=False).to_dict()
     least = sorted(whole, key=lambda m: m["links"])[:5]
     assert [m["links"] for m in by["members"]] == [m["links"] for m in least]
     assert by["sorted_by"] == ["links"]
     # without prices: the shortest diameter, then most endpoints
     order = [(m["diameter"][1], m["diameter"][0], -m["endpoints"]) for m in whole]
     assert order == sorted(order)
-    by = fl.size(300, radix=36, sort="Moore").to_dict()["members"]
+    by = fl.size(300, radix=36, sort="Moore", prices=False).to_dict()["members"]
     moore = [m["moore_fraction"] for m in by if m["moore_fraction"] is not None]
     assert moore == sorted(moore, reverse=True)
     assert all(m["moore_fraction"] is None for m in by[len(moore):])
@@ -240,8 +242,8 @@ def test_every_column_sorts_and_top_cuts():
 @pytest.mark.parametrize("planes", [2, 5])
 def test_planes_count_endpoints_once_and_switches_each_time(planes):
     names = ["slim_fly", "fat_tree", "torus", "kautz"]
-    one = fl.size(400, radix=24, families=names).rows
-    all_ = fl.size(400, radix=24, families=names, planes=planes).rows
+    one = fl.size(400, radix=24, families=names, prices=False).rows
+    all_ = fl.size(400, radix=24, families=names, planes=planes, prices=False).rows
     assert [(r["family"], r["kind"]) for r in one] == [(r["family"], r["kind"]) for r in all_]
     for a, b in zip(one, all_, strict=True):
         for side in ("below", "above"):
@@ -258,7 +260,7 @@ def test_planes_count_endpoints_once_and_switches_each_time(planes):
         (planes, slim["switches"], slim["endpoints"], slim["links"])
     assert built.terminals == planes * slim["endpoints"]
     # a family that has planes by itself is given this number, not a multiple
-    fit = fl.size(400, radix=24, families="fit_fly", planes=planes).rows[0]["below"]
+    fit = fl.size(400, radix=24, families="fit_fly", planes=planes, prices=False).rows[0]["below"]
     assert fl.structure(fit["network"]).planes == planes == fit["planes"]
     assert fl.structure(fit["network"]).switches == fit["switches"]
 

@@ -73,11 +73,17 @@ pub fn in_a_table<T: JsonSchema>(why: &str) -> String {
     else {
         return String::new();
     };
-    let root = schemars::schema_for!(T).to_value();
+    table_with(&schemars::schema_for!(T).to_value(), field)
+        .map_or_else(String::new, |table| format!("did you mean {table}.{field}? "))
+}
+
+/// The first table of the parameters with the schema `root` that has the key `field`.
+pub fn table_with<'a>(root: &'a Value, field: &str) -> Option<&'a str> {
     let mut known = root["properties"].as_object().into_iter().flat_map(|known| known.keys());
-    known
-        .find(|key| inner(&root, &root, key).is_some_and(|t| t["properties"].get(field).is_some()))
-        .map_or_else(String::new, |key| format!("did you mean {key}.{field}? "))
+    let has = |key: &&String| {
+        inner(root, root, key).is_some_and(|table| table["properties"].get(field).is_some())
+    };
+    known.find(has).map(String::as_str)
 }
 
 /// Describes a value of this schema: `a whole number from 1 to 15`.

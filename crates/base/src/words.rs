@@ -17,12 +17,17 @@ pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option
 }
 
 /// `did you mean NAME? ` where one of `names` is near `word`; `did you mean NAME, NAME or NAME? `
-/// where `word` is what a few of them begin with, such as `alltoall`; else nothing.
+/// where `word` is what a few of them begin with, such as `alltoall`. Where `word` begins with one
+/// of them, of three letters or more, as `simulate` with `sim`, it is that one, or those that begin
+/// with it as a word of their own; else nothing.
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let likely = match meant(word, names.iter().copied()) {
         Some(name) => vec![name],
-        None => begun(word, &names),
+        None => match begun(word, &names) {
+            found if found.is_empty() => over(word, &names),
+            found => found,
+        },
     };
     match likely.split_last() {
         None => String::new(),
@@ -31,11 +36,20 @@ pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) ->
     }
 }
 
-/// The first six of `names` that begin with `word` and a `_` or a `-`.
+/// The longest of `names` that `word` begins with, or what begins with that name in turn.
+fn over<'a>(word: &str, names: &[&'a str]) -> Vec<&'a str> {
+    let starts = names.iter().copied().filter(|name| name.len() > 2 && word.starts_with(name));
+    starts.max_by_key(|name| name.len()).map_or_else(Vec::new, |root| match begun(root, names) {
+        found if found.is_empty() => vec![root],
+        found => found,
+    })
+}
+
+/// The first six of `names` that begin with `word` and a `_`, a `-` or a blank.
 fn begun<'a>(word: &str, names: &[&'a str]) -> Vec<&'a str> {
     let begins = |name: &&str| {
         let rest = name.strip_prefix(word).filter(|_| word.len() > 2);
-        rest.is_some_and(|rest| rest.starts_with(['_', '-']))
+        rest.is_some_and(|rest| rest.starts_with(['_', '-', ' ']))
     };
     names.iter().copied().filter(begins).take(6).collect()
 }
@@ -107,6 +121,16 @@ mod tests {
             "did you mean long_number_0, long_number_1, long_number_2, long_number_3, \
              long_number_4 or long_number_5? "
         );
+    }
+
+    #[test]
+    fn a_word_that_begins_with_a_name_stands_for_what_that_name_has() {
+        let names = ["sim", "sim flit", "sim packet", "workload", "cost", "to"];
+        let said = |word: &str| did_you_mean(word, names);
+        assert_eq!(said("simulate"), "did you mean sim flit or sim packet? ");
+        assert_eq!(said("simflit"), "did you mean sim flit? ");
+        assert_eq!(said("workloads-of-mpi"), "did you mean workload? ");
+        assert_eq!((said("topology"), said("consts")), (String::new(), said("cost")));
     }
 
     #[test]

@@ -23,6 +23,8 @@ pub struct ExpandedExperiment {
     pub points: Vec<ExperimentPoint>,
     /// The values that sweeps have given each point, in words; empty for a point without a sweep.
     pub swept: Vec<String>,
+    /// The keys that sweeps have given values at each point, with dots, in the order of `swept`.
+    pub swept_keys: Vec<Vec<String>>,
     /// Notes on parameters whose names have changed since the last version, each once.
     pub notes: Vec<String>,
 }
@@ -93,8 +95,9 @@ fn expanded(
     let several = trees.len() > 1;
     let mut points = Vec::with_capacity(trees.len());
     let mut all_swept = Vec::with_capacity(trees.len());
+    let mut swept_keys = Vec::with_capacity(trees.len());
     let mut notes = Vec::new();
-    for (i, SweptPoint { tree, swept }) in trees.into_iter().enumerate() {
+    for (i, SweptPoint { tree, swept, keys }) in trees.into_iter().enumerate() {
         let place = if several { format!("{file}: point {}", i + 1) } else { file.to_owned() };
         match checked(tree, experiment.seed, plugins, &mut notes) {
             Ok(point) => points.push(point),
@@ -106,8 +109,9 @@ fn expanded(
             }
         }
         all_swept.push(swept);
+        swept_keys.push(keys);
     }
-    Ok(ExpandedExperiment { experiment, points, swept: all_swept, notes })
+    Ok(ExpandedExperiment { experiment, points, swept: all_swept, swept_keys, notes })
 }
 
 /// The point of a tree of values, complete and checked.

@@ -81,7 +81,7 @@ pub static KINDS: &[PartKind] = &[
     ),
     PartKind::new("costs", "costs", "presets of what messages cost, for sim message", costs),
     PartKind::new("network-files", "network-file", "formats that networks are read from", || {
-        parts("network-file", graph_file::FORMATS.iter().map(|f| &f.part))
+        parts("network-file", graph_file::parts())
     }),
     PartKind::new(
         "workload-files",

@@ -16,6 +16,8 @@ pub(crate) struct SweptPoint {
     /// The values that sweeps have given it, such as `sim.flit.load 0.1, routing.lmc 2`; empty
     /// without a sweep.
     pub(crate) swept: String,
+    /// The keys that sweeps have given values, in the order of `swept`.
+    pub(crate) keys: Vec<String>,
 }
 
 /// The points of the file: those written out in their order, each with its sweep applied, zips
@@ -164,7 +166,13 @@ fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
             keys.push(key);
         }
     }
-    let swept_point = |tree| SweptPoint { swept: words(&tree, &keys), tree };
+    let swept_point = |tree| {
+        let (keys, values): (Vec<String>, Vec<String>) =
+            leaves_at(&tree, &keys).into_iter().unzip();
+        let words: Vec<String> =
+            keys.iter().zip(values).map(|(key, value)| format!("{key} {value}")).collect();
+        SweptPoint { swept: words.join(", "), keys, tree }
+    };
     Ok(each_of_lists(trees)?.into_iter().map(swept_point).collect())
 }
 
@@ -204,24 +212,24 @@ fn at<'a>(tree: &'a Value, path: &str) -> &'a Value {
     path.split('.').try_fold(tree, |at, name| at.get(name)).unwrap_or(&Value::Null)
 }
 
-/// The values of a point at these dotted paths, in words; a table is given by the values in it.
-fn words(tree: &Value, keys: &[&str]) -> String {
-    fn leaves(value: &Value, key: &str, found: &mut Vec<String>) {
+/// The keys and values of a point at these dotted paths; of a table those of the values in it.
+fn leaves_at(tree: &Value, keys: &[&str]) -> Vec<(String, String)> {
+    fn leaves(value: &Value, key: &str, found: &mut Vec<(String, String)>) {
         match value {
             Value::Object(table) => {
                 for (name, value) in table {
                     leaves(value, &format!("{key}.{name}"), found);
                 }
             }
-            Value::String(text) => found.push(format!("{key} {text}")),
-            other => found.push(format!("{key} {other}")),
+            Value::String(text) => found.push((key.to_owned(), text.clone())),
+            other => found.push((key.to_owned(), other.to_string())),
         }
     }
     let mut found = Vec::new();
     for key in keys {
         leaves(at(tree, key), key, &mut found);
     }
-    found.join(", ")
+    found
 }
 
 fn too_many() -> Refusal {
@@ -484,6 +492,8 @@ mod tests {
         let seventh = "label b, topology.family slim_fly, topology.q 4, sim.flit.load 0.1, \
                        sim.flit.seeds 2";
         assert_eq!(found.swept[6], seventh);
+        let keys = ["label", "topology.family", "topology.q", "sim.flit.load", "sim.flit.seeds"];
+        assert_eq!(found.swept_keys[6], keys);
         assert_eq!(
             expand(
                 "schema = 1\nname = \"x\"\n[topology]\nfamily = \"ring\"\nn = 4\n\

@@ -345,7 +345,7 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
 
 impl ExperimentStage for MessageParameters {
     const NAME: &'static str = "sim.message";
-    const FILES: &'static [&'static str] = &["workload"];
+    const FILES: &'static [&'static str] = &["workload", "placement"];
     const COLUMNS: &'static [RecordColumn] = &[
         RecordColumn::new(
             "finish_ns",

@@ -259,7 +259,7 @@ const fn real(
 
 impl ExperimentStage for PacketParameters {
     const NAME: &'static str = "sim.packet";
-    const FILES: &'static [&'static str] = &["traffic", "workload"];
+    const FILES: &'static [&'static str] = &["traffic", "workload", "placement"];
     const COLUMNS: &'static [RecordColumn] = &[
         real(
             "offered_load",

@@ -203,5 +203,14 @@ pub fn format_examples(py: Python<'_>) -> Vec<ExampleFiles<'_>> {
         let (name, content) = f.example();
         one("graph-file", f.part.name, text(&name, content))
     });
-    traces.chain(networks).chain(graphs).collect()
+    let pairs = graph_file::PAIRS.iter().map(|f| one("network-file", f.part.name, f.example()));
+    traces.chain(networks).chain(pairs).chain(graphs).collect()
+}
+
+/// What a file is of the formats in which a network is two files, by its name and first bytes: the
+/// name of the other file, whether that is the first of the two, and what it holds.
+#[pyfunction]
+pub fn network_pair(name: &str, start: &[u8]) -> Option<(String, bool, &'static str)> {
+    let found = graph_file::half(name, start)?;
+    Some((found.other, found.place == 1, found.format.holds[1 - found.place]))
 }

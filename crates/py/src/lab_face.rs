@@ -32,7 +32,7 @@ pub fn expand<'py>(
         py,
         &json!({
             "experiment": experiment, "points": points, "swept": expanded.swept,
-            "notes": expanded.notes,
+            "swept_keys": expanded.swept_keys, "notes": expanded.notes,
             "effective": lab::spec::effective(&expanded.experiment, &expanded.points),
         }),
     )

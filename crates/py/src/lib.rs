@@ -76,6 +76,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(plugins::parse_inline, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::meant, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::did_you_mean, m)?)?;
+    m.add_function(wrap_pyfunction!(plugins::table_with, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::whole_amount, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_hops, m)?)?;
     m.add_function(wrap_pyfunction!(plugins::tables_of_paths, m)?)?;
@@ -116,6 +117,7 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(file_formats::trace_made, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::trace_rewritten, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::format_examples, m)?)?;
+    m.add_function(wrap_pyfunction!(file_formats::network_pair, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest_members, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;

@@ -51,6 +51,12 @@ pub fn did_you_mean(word: &str, names: Vec<String>) -> String {
     base::words::did_you_mean(word, names.iter().map(String::as_str))
 }
 
+/// The first table of the parameters with this schema (a dict) that has the key `field`, or None.
+#[pyfunction]
+pub fn table_with(schema: &Bound<'_, PyAny>, field: &str) -> PyResult<Option<String>> {
+    Ok(base::taken::table_with(&from_python(schema)?, field).map(str::to_owned))
+}
+
 /// The one of `names` that `word` was probably meant to be, or None.
 #[pyfunction]
 pub fn meant(word: &str, names: Vec<String>) -> Option<String> {

@@ -234,20 +234,26 @@ impl Topology {
         Ok(table)
     }
 
-    /// The dragonfly of two files of CODES, each by name and content: the links within a group and
-    /// those between groups; `p` endpoints on every router.
+    /// The network of two files, each by name and content, of a format that has two
+    /// (`network_pair`), in its order; `p` endpoints on every switch.
     #[staticmethod]
-    #[pyo3(signature = (intra, inter, p=None))]
-    fn from_codes(
+    #[pyo3(signature = (first, second, p=None))]
+    fn from_pair(
         py: Python<'_>,
-        intra: (String, Vec<u8>),
-        inter: (String, Vec<u8>),
+        first: (String, Vec<u8>),
+        second: (String, Vec<u8>),
         p: Option<u32>,
     ) -> PyResult<Self> {
         let p = NetworkFileOptions { p, room_bytes: room_bytes(py)? };
+        let name = std::path::Path::new(&first.0).file_name().unwrap_or_default();
+        let half = graph_file::half(&name.to_string_lossy(), &first.1);
+        let Some(found) = half else {
+            let why = "of no format in which a network is two files";
+            return Err(refuse(base::Refusal::new(first.0, why, "flyloom list network-files")));
+        };
         let work = move |_: &dyn base::Watch| {
-            graph_file::codes::read((&intra.0, &intra.1), (&inter.0, &inter.1), p)
-                .map(families::recognised)
+            let files = [(&*first.0, &*first.1), (&*second.0, &*second.1)];
+            found.format.read(files, p).map(families::recognised)
         };
         let inner = enter(py, None, work)?.map_err(refuse)?;
         Ok(Self { inner: Arc::new(inner) })

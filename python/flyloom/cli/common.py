@@ -386,9 +386,10 @@ def dollars_of(text: str | None) -> float | None:
 def whole_numbers(option: str, text: str) -> list[int]:
     """Whole numbers between commas; RefusalError naming `option` for anything else."""
     from flyloom._core import RefusalError
+    from flyloom.support.checks import whole_number
 
     try:
-        return [int(word) for word in text.split(",") if word.strip()]
+        return [whole_number(word.strip()) for word in text.split(",") if word.strip()]
     except ValueError:
         raise RefusalError(
             f"{option}: '{text}' is no list of whole numbers; write 36,48,64"

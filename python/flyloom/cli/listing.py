@@ -62,11 +62,9 @@ class CommandGroup(TyperGroup):
     def _refuse(self, ctx: Any, word: str) -> None:
         from flyloom.support.refused import hint
 
-        starts = [name for name in self.commands if word.startswith(name) and len(name) > 2]
-        near = hint(word, self.commands)
-        if not near and starts:
-            inner = getattr(self.commands[starts[0]], "commands", {})
-            names = [f"{starts[0]} {name}" for name, one in inner.items() if not one.hidden]
-            *others, last = names or starts[:1]
-            near = f"did you mean {', '.join(others)}{' or ' if others else ''}{last}? "
+        of_groups = [
+            f"{name} {inner}" for name, group in self.commands.items()
+            for inner, one in getattr(group, "commands", {}).items() if not one.hidden
+        ]
+        near = hint(word, [*self.commands, *of_groups])
         ctx.fail(f"{word}: there is no such command; {near}flyloom --help lists all")

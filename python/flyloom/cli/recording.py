@@ -64,7 +64,7 @@ def record(
     """
     from flyloom._core import RefusalError
     from flyloom.inputs.workloads import written_as
-    from flyloom.ranks import recorder
+    from flyloom.ranks import preload, recorder
 
     words = program or []
     if library:
@@ -82,7 +82,7 @@ def record(
         raise RefusalError("--set: of a schedule, and there is none; --goal FILE, or -o FILE.goal")
     else:
         code, written = _counted(words, matrix, messages, not no_collectives)
-        code = code or (0 if written else UNRECORDED)
+        code = code or (0 if written else preload.NOTHING_SEEN)
     raise typer.Exit(code)
 
 
@@ -90,10 +90,6 @@ NOTHING = (
     "nothing was recorded: the program did not come to {}, or is not of the MPI whose mpicc built"
     " the recorder (FLYLOOM_MPICC names another), or is linked statically"
 )
-
-
-UNRECORDED = 3
-"""The exit code where the program ended well and nothing was recorded."""
 
 
 def _counted(
@@ -134,7 +130,7 @@ def _scheduled(
         if recorded_ranks(folder) == 0:
             for _, place in schedules:
                 say(f"{place}: {NOTHING.format('the end of MPI_Init')}")
-            return code or UNRECORDED
+            return code or preload.NOTHING_SEEN
         _write(folder, schedules, given)
     return code
 

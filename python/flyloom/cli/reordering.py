@@ -60,7 +60,8 @@ def reorder(
 
     Where MPI_Cart_create, MPI_Graph_create, MPI_Dist_graph_create or MPI_Dist_graph_create_adjacent
     may reorder, ranks go to those processes of the communicator between which their messages have
-    short and free routes. The program's exit code is passed on.
+    short and free routes. The program's exit code is passed on; 3 where it is 0 and the program's
+    end was not seen, so that no rank can have been moved.
     """
     from flyloom._core import RefusalError
     from flyloom.ranks import reorderer

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from flyloom.cli import completion
-from flyloom.cli.common import Json, app, emit, endpoints_of, epilog, print_table
+from flyloom.cli.common import Json, app, emit, endpoints_of, epilog, print_table, whole_numbers
 from flyloom.cli.groups import grouped
 
 if TYPE_CHECKING:
@@ -174,15 +174,9 @@ def show_table(
     max_order: int, degrees: str, time_limit: float | None, seed: int, as_json: bool
 ) -> None:
     """Says the optimum of each cell as it is found."""
-    from flyloom._core import RefusalError
     from flyloom.solve import search as graphs
 
-    try:
-        chosen = [int(word) for word in degrees.split(",")]
-    except ValueError:
-        raise RefusalError(
-            f"--degrees: '{degrees}' is no list of whole numbers; write 3,4,5"
-        ) from None
+    chosen = whole_numbers("--degrees", degrees)
     limit = graphs.LIMIT_S if time_limit is None else time_limit
     cells = graphs.table(max_order, chosen, time_limit=limit, seed=seed)
     if as_json:

@@ -175,10 +175,5 @@ SHORT = {
 def _in_table(word: str, simulator: str) -> str | None:
     """The parameter of a table of a simulator that has this name: ``switch.virtual_channels``."""
     word = SHORT.get(word, word)
-    schema = getattr(_core, f"{simulator}_schema")()
-    for name, about in schema["properties"].items():
-        places = (one.get("$ref", "") for one in (about, *about.get("anyOf", ())))
-        tables = (schema["$defs"].get(place.removeprefix("#/$defs/"), {}) for place in places)
-        if any(word in table.get("properties", ()) for table in tables):
-            return f"{name}.{word}"
-    return None
+    table = _core.table_with(getattr(_core, f"{simulator}_schema")(), word)
+    return f"{table}.{word}" if table else None

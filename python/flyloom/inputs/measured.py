@@ -8,7 +8,7 @@ from typing import Any
 
 from flyloom._core import Routing, Topology, Workload, registry, simulators
 from flyloom.inputs.networks import network
-from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables
+from flyloom.inputs.tables import DEFAULT_ENGINE, Tables, tables, topology_of
 from flyloom.support.checks import plainly, whole
 from flyloom.support.progress import Progress
 
@@ -31,16 +31,17 @@ def measured(
         for key, value in given.items() if value is not None and key != "traffic"
     }
     if name == "sim.message":
-        where = _placed(target, known)
         schedule = scheduled(target, known)
+        where = _placed(target, name, known, schedule and [schedule], progress)
         return target.measure(
             name, known, progress, None, schedule and [schedule], None, where
         )
     if name == "sim.packet" and known.get("workload"):
         from flyloom.inputs.jobs import jobs
 
-        where = _placed(target, known)
-        return target.measure(name, known, progress, None, jobs(known, progress), None, where)
+        own = jobs(known, progress)
+        where = _placed(target, name, known, own, progress)
+        return target.measure(name, known, progress, None, own, None, where)
     drawn = name in _simulators()
     traffic: Any = given.get("traffic")
     if traffic is None or not (drawn or isinstance(target, Routing)):
@@ -57,17 +58,46 @@ def measured(
     return target.measure(name, known, progress, sent)
 
 
-def _placed(target: Topology | Routing, given: dict[str, Any]) -> list[int] | None:
-    """The endpoints of processes by a user's placement, where ``given`` names one."""
-    from flyloom.inputs.placements import places
-    from flyloom.support.reading import is_path
+def check_placement(
+    target: Topology | Routing, name: str, given: Mapping[str, Any],
+    progress: Progress | None = None,
+) -> None:
+    """RefusalError where a simulator ``name`` cannot put its processes where ``given`` says."""
+    from flyloom.inputs.jobs import jobs
 
-    if not isinstance(given.get("placement"), str) or is_path(given["placement"]):
+    known = dict(given)
+    if name == "sim.message":
+        schedule = scheduled(target, known)
+        _placed(target, name, known, schedule and [schedule], progress)
+    elif known.get("workload"):
+        _placed(target, name, known, jobs(known, progress), progress)
+
+
+def _placed(
+    target: Topology | Routing, name: str, given: dict[str, Any], own: list[Workload] | None,
+    progress: Progress | None,
+) -> list[int] | None:
+    """The endpoints of processes by a file or a user's placement, where ``given`` names one, for
+    the schedules ``own``, or for those that the core makes."""
+    from flyloom.inputs.applications import ranks_of
+    from flyloom.inputs.jobs import names
+    from flyloom.inputs.placements import check_ranks, places
+    from flyloom.inputs.workloads import named
+
+    asked = given.get("placement")
+    if not isinstance(asked, str):
         return None
-    each = given.get("per_endpoint")
-    given["placement"], where = places(
-        target, given["placement"], each if isinstance(each, int) else 1
+    each = whole("per_endpoint", given.get("per_endpoint", 1), 1, 2**32 - 1)
+    given["placement"], where = places(target, asked, each)
+    if where is None or given.get("background"):
+        return where
+    room = topology_of(target).endpoints * each
+    ranks = sum(one.ranks for one in own) if own else sum(
+        ranks_of(*made, room, progress) for one in names(given["workload"])
+        if (made := named(one, given.get("workload_options")))
     )
+    # packets have no limit of processes on an endpoint
+    check_ranks(target, asked, where, ranks, each if name == "sim.message" else None)
     return where
 
 

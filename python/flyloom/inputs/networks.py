@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology, meant, parse_inline
-from flyloom.inputs.codes import codes
 from flyloom.inputs.devices import KEYS, devices, no_fabric, tell
+from flyloom.inputs.file_pairs import file_pair
 from flyloom.inputs.graphs import (
     GraphLike,
     MatrixLike,
@@ -157,7 +157,7 @@ def _from_file(
     if not str(path).endswith((".toml", ".toml.gz")):
         if os.path.isfile(path):  # false where no file can have that name
             afford(f"reading {path}", 10 * path.stat().st_size, 0)
-        if (found := codes(path, p)) is not None:
+        if (found := file_pair(path, p)) is not None:
             return found
         text = read_text(path)
         found = ibutils(path, text, p, choice) or Topology.from_text(text, str(path), p, choice)

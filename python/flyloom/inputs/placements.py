@@ -10,6 +10,7 @@ from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology, mapping_of
 from flyloom.inputs.tables import topology_of
+from flyloom.inputs.workloads import travelled
 from flyloom.plugins.functions import named, returned, wrong
 from flyloom.plugins.parts import PluginPart
 from flyloom.support.checks import whole
@@ -31,17 +32,32 @@ def places(
     topology = topology_of(on)
     if given is None:  # a file may have the name of the policy
         return "linear", None
-    if isinstance(given, str) and not is_path(given):
+    if isinstance(given, str) and not is_file(given):
         if asked := named("placement", given):
             return "linear", _filled(topology, *asked, per_endpoint)
         return given, None
     if isinstance(given, (str, os.PathLike)):
-        text = read_text(given)
         try:
-            return "linear", mapping_of(topology, text)
+            return "linear", mapping_of(topology, _text(given))
         except RefusalError as error:
             raise RefusalError(f"{os.fspath(given)}: {error}") from None
     return "linear", [whole("placement", place, 0, 2**32 - 1) for place in given]
+
+
+def is_file(given: str) -> bool:
+    """Whether a placement is a file's name rather than a policy's."""
+    return travelled(given) is not None or is_path(given)
+
+
+def _text(given: str | os.PathLike[str]) -> str:
+    """The text of a file of places, which may have been read elsewhere."""
+    content = travelled(given)
+    if content is None:
+        return read_text(given)
+    try:
+        return content.decode()
+    except UnicodeDecodeError as error:
+        raise RefusalError(f"{given}: byte {error.start} is no text in UTF-8") from None
 
 
 def check_ranks(
@@ -54,7 +70,7 @@ def check_ranks(
     Raises ``RefusalError`` with the line of a file. A policy and a user's placement say only in
     which order endpoints are filled, so that theirs may be more.
     """
-    if isinstance(given, str) and not is_path(given):
+    if isinstance(given, str) and not is_file(given):
         return
     if len(found) > ranks:
         some = f"{ranks} rank{'' if ranks == 1 else 's'}"
@@ -80,7 +96,7 @@ def _at(given: Placed, rank: int, count: int, why: str) -> RefusalError:
     """The refusal of the entry of a rank, with the file and its line where it is from one."""
     if not isinstance(given, (str, os.PathLike)):
         return RefusalError(f"placement: {why}")
-    lines = [(number, line) for number, text in enumerate(read_text(given).splitlines(), 1)
+    lines = [(number, line) for number, text in enumerate(_text(given).splitlines(), 1)
              if (line := text.partition("#")[0].strip())]
     of_rank = [number for number, line in lines if re.match(rf"rank\s+{rank}\s*=", line)]
     if not of_rank and len(lines) == count:

@@ -61,7 +61,7 @@ def demands(
     RefusalError
         With the file and line, the row or the place in the matrix that is at fault.
     """
-    whole("seed", seed, 0, 2**64 - 1)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     try:
         fraction = float(elephants)
     except (TypeError, ValueError):

@@ -69,17 +69,19 @@ class SerialExecutor:
         self.waiting = None
 
 
-def check(workers: int | None, on: str | None) -> None:
-    """RefusalError for a number of workers, or a place to run, that cannot be."""
+def check(workers: int | None, on: str | None) -> int | None:
+    """The number of workers, where one is given; RefusalError for a number, or a place to run, that
+    cannot be."""
     if workers is not None:
-        whole("workers", workers, 1, MOST_WORKERS)
+        workers = whole("workers", workers, 1, MOST_WORKERS)
     if on is None:
-        return
+        return workers
     host, colon, port = on.removeprefix(ON_DASK).rpartition(":")
     if not on.startswith(ON_DASK) or not (host and colon and port.isascii() and port.isdigit()):
         raise RefusalError(f"on: '{on}' is no scheduler; {ON_DASK}HOST:PORT")
     if workers is not None:
         raise RefusalError("workers: Dask has its own; --workers goes without --on")
+    return None
 
 
 @contextlib.contextmanager

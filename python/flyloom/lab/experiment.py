@@ -14,12 +14,13 @@ import math
 import os
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from flyloom._core import FaultError, RefusalError, experiment_place
+from flyloom.inputs.file_pairs import file_pair
 from flyloom.inputs.rows import digest_of
 from flyloom.lab import executors, lines, measured, preflight, sources, store
 from flyloom.lab.expanded import expanded, parts_of
@@ -93,7 +94,7 @@ def run(
     OSError
         Where results cannot be written, or workers are lost.
     """
-    executors.check(workers, on)
+    workers = executors.check(workers, on)
     path = Path(file)
     text = read_text(path)
     job = _ExperimentRun(path, text, Path(out), fresh, say or _silent, progress)
@@ -138,6 +139,8 @@ class _ExperimentRun:
         self.points = found["points"]
         self.swept: list[str] = found["swept"]
         """What sweeps have given each point, in words."""
+        self.swept_keys: list[list[str]] = found["swept_keys"]
+        """The keys that sweeps have given each point values of, with dots."""
         self.effective = found["effective"]
         store.row_types(self.parts)
         self.directory: Path = out / self.experiment["name"]
@@ -303,7 +306,7 @@ class _ExperimentRun:
         """The words that tell a point from the others, to stand behind a message about it."""
         point = self.points[number]
         if "sim" in point and "routing" not in point:
-            words = in_short(point, self.differ, self.swept[number])
+            words = in_short(point, self.differ, self.swept_keys[number])
         else:
             words = self.swept[number] or in_words(point, self.differ)
         return f" ({words})" if words else ""
@@ -420,6 +423,10 @@ class _ExperimentRun:
         path = self.path.parent / spec["file"]
         if not os.path.isfile(path):  # False, too, for names that no file can have
             raise RefusalError(f"{self.path}: topology.file: {path} is no file")
+        if (pair := file_pair(path, spec.get("p"))) is not None:
+            text = pair.to_text("json")
+            digest = _network_key(spec, label, sha256(text.encode()))
+            return NetworkSource(digest, text=text, name=str(path), failures=spec.get("failures"))
         text = read_text(path)
         content = sha256(text.encode())
         if path.suffix != ".toml":
@@ -534,17 +541,17 @@ def in_words(point: Mapping[str, Any], differ: Sequence[str]) -> str:
     return ", ".join(words)
 
 
-def in_short(point: Mapping[str, Any], differ: Sequence[str], swept: str) -> str:
+def in_short(point: Mapping[str, Any], differ: Sequence[str], swept: Collection[str]) -> str:
     """As :func:`in_words` for lines of progress of points that are simulated without tables, which
     are called by their selection: the point's label in place of its network's parameters, and
-    values without the names of their tables, of those alone that ``swept`` names where it does."""
+    values without the names of their tables, of the keys ``swept`` alone where there are some."""
     on_network = any(key.partition(".")[0] == "topology" for key in differ)
     words = [str(point["label"])] if point.get("label") else [_named(point)] if on_network else []
     for name, value in values(point, differ).items():
         table, _, key = name.rpartition(".")
         if value is None or name.partition(".")[0] in ("topology", "label"):
             continue
-        if key == "selection" or (swept and f"{name} " not in swept):
+        if key == "selection" or (swept and name not in swept):
             continue  # the point is called by it; or it differs by a default alone
         text = value if isinstance(value, str) else json.dumps(value)
         plain = key in ("traffic", "workload")

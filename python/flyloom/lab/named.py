@@ -1,4 +1,4 @@
-"""Files that points name besides their networks: traffic, schedules and graphs.
+"""Files that points name besides their networks: traffic, schedules, graphs and placements.
 
 Which parameters may name one, the row of the engine, measure or simulator says; how a file is read
 goes by the parameter. What was read travels with the point to whoever computes it.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, registry
+from flyloom._core import parts as core_parts
 from flyloom.inputs.applications import is_made, own_application, parameters
 from flyloom.inputs.communication import content_of, is_kind
 from flyloom.inputs.jobs import names
@@ -21,7 +22,10 @@ from flyloom.inputs.traffic import is_name
 from flyloom.inputs.workloads import named as made_workload
 from flyloom.inputs.workloads import recognised
 from flyloom.lab import measured
+from flyloom.plugins.functions import split
+from flyloom.plugins.parts import KNOWN
 from flyloom.support.files import as_bytes
+from flyloom.support.reading import is_path, read_bytes
 
 if TYPE_CHECKING:
     from flyloom.plugins.parts import PluginPart
@@ -49,6 +53,12 @@ def named(
         yield from ((table, name, given) for name in row.get("files", ()) if given.get(name))
 
 
+@cache
+def policies() -> frozenset[str]:
+    """The placements that are known by name."""
+    return frozenset(row["name"] for row in core_parts("placements"))
+
+
 class ExperimentInputFiles:
     """The files that the points of an experiment name, each read once."""
 
@@ -61,8 +71,8 @@ class ExperimentInputFiles:
         self, point: Mapping[str, Any], parts: Iterable[PluginPart] = ()
     ) -> tuple[dict[str, RawTrafficRows | RawTimedPackets], dict[str, bytes]]:
         """The files of a point, by the names that the point has for them: those of traffic, and
-        those of schedules and graphs, where a trace is given as its schedule. RefusalError where
-        one is missing."""
+        those of schedules, graphs and placements, where a trace is given as its schedule.
+        RefusalError where one is missing."""
         traffic: dict[str, RawTrafficRows | RawTimedPackets] = {}
         schedules: dict[str, bytes] = {}
         for table, name, given in named(point, parts):
@@ -70,6 +80,9 @@ class ExperimentInputFiles:
             if name == "traffic":
                 if isinstance(value, str) and not is_name(value, own=True):
                     traffic[value] = self._rows(place, value)
+            elif name == "placement":
+                if (content := self._places(place, value)) is not None:
+                    schedules[value] = content
             elif name == "graph":
                 words = value.split() if isinstance(value, str) else []
                 if words and not is_kind(value) and not is_made(words[0]):
@@ -96,6 +109,15 @@ class ExperimentInputFiles:
             except RefusalError as error:
                 raise RefusalError(f"{self.experiment}: {place}: {error}") from None
         return True
+
+    def _places(self, place: str, value: object) -> bytes | None:
+        """The content of a file of places; None for a policy, or a user's placement."""
+        word = split(value)[0] if isinstance(value, str) else ""
+        if not isinstance(value, str) or word in policies() or ("placement", word) in KNOWN:
+            return None
+        if not os.path.isfile(self.experiment.parent / value) and not is_path(value):
+            return None  # the core says which policies there are
+        return self._content(place, "a policy", value, read_bytes)
 
     def _rows(self, place: str, name: str) -> RawTrafficRows | RawTimedPackets:
         """The rows of a file of traffic."""

@@ -9,9 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from flyloom._core import RefusalError, point_need, simulation_fits, traffic_fits
+from flyloom.inputs.measured import check_placement
 from flyloom.inputs.traffic import is_name
+from flyloom.inputs.workloads import travelling_workloads
 from flyloom.lab.point import PointTask, network_of, within
 from flyloom.support import machine
+from flyloom.support.files import sha256
 from flyloom.support.progress import Progress
 
 IRRELEVANT = {
@@ -35,11 +38,28 @@ class PointPrecheck:
         machine.afford("the point", needs, 0.0)
         with within("topology"):
             self._once(["network", task.source.key], lambda: network_of(task.source))
+        for level, given in task.point.get("sim", {}).items():
+            with within(f"sim.{level}"):
+                self._placement(task, level, given)
         if "routing" in task.point:  # its lanes are known with its tables
             return
         for level, given in task.point.get("sim", {}).items():
             with within(f"sim.{level}"):
                 self._simulated(task, level, given)
+
+    def _placement(self, task: PointTask, level: str, given: Mapping[str, Any]) -> None:
+        """A file of places is read for the network and the processes that it is for."""
+        if given.get("placement") not in task.workloads:
+            return
+        keys = ("placement", "per_endpoint", "workload", "workload_options", "collectives",
+                "background")
+        relevant = {key: given[key] for key in keys if key in given}
+        contents = {name: sha256(content) for name, content in task.workloads.items()}
+        with travelling_workloads(task.workloads):
+            self._once(
+                [task.source.key, level, relevant, contents],
+                lambda: check_placement(network_of(task.source), f"sim.{level}", relevant),
+            )
 
     def _simulated(self, task: PointTask, level: str, given: Mapping[str, Any]) -> None:
         relevant = {key: value for key, value in given.items() if key not in IRRELEVANT}

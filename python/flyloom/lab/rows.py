@@ -92,6 +92,26 @@ def _common(keys: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
+def asked(point: Mapping[str, Any]) -> dict[str, Any]:
+    """What a point asks its simulators for, by those of ``tidy.KEYS`` that need no run."""
+    given = [tidy.keys_by_load({}, one)[0] for one in point.get("sim", {}).values()]
+    return {name: value for name, value in _common(given).items() if name != "load"}
+
+
+def twice(columns: Mapping[str, Sequence[Any]]) -> set[str]:
+    """The columns of whole keys, such as ``sim.flit.selection``, whose values the columns of
+    ``tidy.KEYS`` have, too."""
+    found = set()
+    for name, values in columns.items():
+        key = name.rpartition(".")[2]
+        if name.startswith(SIM) and name.count(".") == 2 and key in tidy.KEYS and all(
+            value is None or value == same
+            for value, same in zip(values, columns[key], strict=True)
+        ):
+            found.add(name)
+    return found
+
+
 def differing(points: Sequence[Mapping[str, Any]]) -> list[str]:
     """The keys, with dots, in which points differ, and those that tell the simulators of one point
     apart; but for the label, which is a column of its own."""

@@ -56,6 +56,12 @@ ROW_TYPES = {
 }
 """The type of each column of ``rows.parquet`` but those of measures and of what was swept."""
 
+ALWAYS = frozenset(
+    name for names in ROW_TYPES.values() for name in names if not name.startswith("deployed_")
+)
+"""The columns of ``rows.parquet`` that are there whatever a run asks for: of networks, of what was
+asked for, of tables. Others are there where a point has a value."""
+
 ROW_UNITS = {
     **tidy.KEY_UNITS, "network_radix": "ports", "concentration": "endpoints", "radix": "ports",
     "switches": "switches", "endpoints": "endpoints", "links": "links", "diameter": "hops",
@@ -149,7 +155,8 @@ def tables_of(
     job: Any, records: Sequence[dict[str, Any]], networks: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, bytes]:
     """The tables of a run as Parquet files, by name: rows and series, both with the keys in which
-    points differ."""
+    points differ, but for those that the columns of all runs have, and rows without the columns
+    that no row has a value of (:data:`ALWAYS` aside)."""
     differ = rows.differing(job.points)
     keys = [rows.values(point, differ) for point in job.finished]
     made: list[tuple[int, dict[str, Any]]] = []
@@ -160,16 +167,25 @@ def tables_of(
     for number, error in job.refused.items():
         point = job.points[number]
         made.append((number, {
-            **dict.fromkeys(made[0][1]), **rows.values(point, differ), "refused": str(error),
+            **dict.fromkeys(made[0][1]), **rows.values(point, differ), **rows.asked(point),
+            "refused": str(error),
             "point": job.digests[number] or None, "network": job.network_named(number),
-            "seed": job.seed,
+            **({} if "sim" in point else {"seed": job.seed}),
         }))
     made.sort(key=lambda one: one[0])
-    columns = {name: [one[name] for _, one in made] for name in made[0][1]} if made else {}
+    types = row_types(job.parts)
+    names = made[0][1] if made else [name for of in types.values() for name in of]
+    columns = {name: [one[name] for _, one in made] for name in names}
+    twice = rows.twice(columns)
+    columns = {
+        name: values for name, values in columns.items()
+        if name in ALWAYS or (name not in twice and any(value is not None for value in values))
+    }
+    keys = [{name: own[name] for name in own if name not in twice} for own in keys]
     units = {**ROW_UNITS, **rows.column_units(job.parts)}
     long = series(records, job.finished, keys, job.seed)
     return {
-        "rows": parquet(columns, row_types(job.parts), units),
+        "rows": parquet(columns, types, units),
         "series": parquet(long, SERIES_TYPES, tidy.KEY_UNITS),
     }
 
@@ -369,14 +385,14 @@ def parquet(
     """Columns as the bytes of a Parquet file; the same columns give the same bytes.
 
     ``types`` lists the columns of each type, which is that of pyarrow by its name, and ``units``
-    has what a column's metadata says; without a column there is no row. A column that ``types``
+    has what a column's metadata says. A column that ``types``
     does not have is one of values that users gave.
     """
     import pyarrow
     import pyarrow.parquet
 
     type_of = {name: alias for alias, names in types.items() for name in names}
-    whole = dict(columns or {name: [] for name in type_of})
+    whole = dict(columns)
     for name, values in whole.items():
         if name not in type_of and isinstance(values, list):
             type_of[name], whole[name] = rows.column(values)

@@ -11,8 +11,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from flyloom._core import Shop, study_of_2014
-from flyloom.support.named import PublishedTable
+from flyloom._core import Shop, Topology, study_of_2014
+from flyloom.support.named import Bill, PublishedTable
 from flyloom.support.progress import Progress
 from flyloom.verbs.prices import STUDY_CATALOG, cost
 
@@ -115,6 +115,12 @@ def prints_as(printed: str, value: float) -> bool:
     return float(printed) in (round(value, decimals), math.floor(value * step + 1e-9) / step)
 
 
+def _billed(member: str, catalog: str, include: list[str] | None = None) -> Bill:
+    """The bill of a published network, which is what it is: without notes on what it could be."""
+    network = Topology.from_inline(member)
+    return cost(network, catalog, include=include, rules=STUDY_FLOOR)
+
+
 def cost_table(*, progress: Progress | None = None) -> PublishedTable:
     """The SC 2014 case study: five topologies of radix 43, and near 10,000 endpoints.
 
@@ -131,7 +137,7 @@ def cost_table(*, progress: Progress | None = None) -> PublishedTable:
         if progress:
             progress("columns of the study", number, len(STUDY_COLUMNS))
         paper = study_of_2014(study)
-        true = cost(member, STUDY_CATALOG, include=["network"], rules=STUDY_FLOOR) if member else {}
+        true = _billed(member, STUDY_CATALOG, include=["network"]) if member else {}
         for what, cell in zip(STUDY_ROWS, printed, strict=True):
             why = STUDY_WHY.get((column, what))
             unknown = (column, what) in STUDY_UNKNOWN
@@ -338,7 +344,7 @@ def _priced(
 
 
 def _true(member: str, catalog: str) -> dict[str, float]:
-    found = cost(member, catalog, rules=STUDY_FLOOR)
+    found = _billed(member, catalog)
     links = found.cables_electric + found.cables_optical
     return {"endpoints": found.endpoints, "switches": found.switches, "links": links,
             "cost_musd": found.cost_usd / 1e6,

@@ -63,7 +63,7 @@ def figure(
     if kind not in MEASURES:
         near = f"{hint(kind, MEASURES)}figures: {', '.join(MEASURES)}"
         raise RefusalError(f"figure: there is no figure '{kind}'; {near}")
-    whole("seed", seed, 0, 2**64 - 1)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     engines = list(dict.fromkeys(engines))
     params = parameters_of("engine", engines)
     for name in engines:

@@ -9,7 +9,6 @@ import numpy as np
 
 from flyloom._core import Topology
 from flyloom._measures import resilience
-from flyloom.inputs.networks import network
 from flyloom.support.named import PublishedTable
 from flyloom.support.progress import Progress
 
@@ -45,7 +44,7 @@ def fit_fly_table() -> PublishedTable:
     """
     rows = []
     for column, (name, recipe) in enumerate(FIT_FLY_NETWORKS.items()):
-        for what, computed in _configuration(network(recipe)).items():
+        for what, computed in _configuration(Topology.from_inline(recipe)).items():
             printed = FIT_FLY_TABLE[what][column]
             rows.append({
                 "what": what, "network": name, "recipe": recipe, "computed": computed,
@@ -121,7 +120,7 @@ def resilience_table(
         for about, step, member in zip(RESILIENCE_SIZES, printed, networks, strict=True):
             if member is None or step is None:
                 continue
-            built = network(member)
+            built = Topology.from_inline(member)
             found = resilience(built, samples=samples, seed=seed, progress=progress)
             lost = found.ends.disconnected
             rows.append({

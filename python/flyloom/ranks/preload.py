@@ -19,6 +19,8 @@ from . import library
 from .launched import LaunchedProcess
 
 PRELOAD = "LD_PRELOAD"
+NOTHING_SEEN = 3
+"""The exit code of a command whose program ended well, but without a call that the library saw."""
 PATIENCE_S = 10.0
 """How long a launcher that is asked to end may take to end its ranks."""
 

@@ -48,8 +48,8 @@ def run(
 ) -> int:
     """Runs a program on a network, given as JSON. Returns the code that it exits with, or 128 and
     the number of the signal that killed it. RefusalError before anything runs. Where the library
-    did not see the end of the program, and so cannot say why no rank was moved, a line says
-    that."""
+    did not see the end of the program, and so cannot say why no rank was moved, a line says that,
+    and the code is :data:`flyloom.ranks.preload.NOTHING_SEEN` where the program's is 0."""
     preload.check_program(words, "flyloom reorder --net NET -- mpirun -n 8 ./program")
     for option, word, known in (("objective", objective, OBJECTIVES), ("effort", effort, EFFORTS)):
         if word not in known:
@@ -71,6 +71,7 @@ def run(
         code = preload.run(words, name, found, variables)
         if not (folder / "ended").exists():
             print(f"flyloom: reorder: {UNSEEN}", file=sys.stderr, flush=True)
+            code = code or preload.NOTHING_SEEN
     return code
 
 

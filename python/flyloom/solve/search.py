@@ -46,8 +46,8 @@ def bounds(order: int, degree: int) -> GraphBounds:
     ``mean_distance`` [hops], their quotient. Moore tree of Cerf et al. (1974), parity, and the
     Moore graphs that are known not to exist.
     """
-    whole("order", order, 0, U32)
-    whole("degree", degree, 0, U32)
+    order = whole("order", order, 0, U32)
+    degree = whole("degree", degree, 0, U32)
     found = search_bounds(order, degree)
     return GraphBounds({**found, "mean_distance": found["distance_sum"] / found["pairs"]})
 
@@ -72,12 +72,12 @@ def decide(
     ``edges``, ``seconds``.
     """
     found = bounds(order, degree)
-    whole("order", order, 2, SAT_ORDER)
-    whole("diameter", diameter, 1, order - 1)
+    order = whole("order", order, 2, SAT_ORDER)
+    diameter = whole("diameter", diameter, 1, order - 1)
     _seconds(time_limit)
     beyond = None
     if distance_sum is not None:
-        whole("distance_sum", distance_sum, 0, 2**63 - 1)
+        distance_sum = whole("distance_sum", distance_sum, 0, 2**63 - 1)
         beyond = (distance_sum - found.pairs) // 2
     question = sat.formula(order, degree, diameter, beyond, break_symmetry)
     answer = sat.solve(question, time_limit, solver, proof)
@@ -136,12 +136,15 @@ def search(
         not known), ``proof`` (what shows it), ``method``, ``seed``, ``steps``, ``steps_done``,
         ``restarts``, ``symmetry``, ``finished`` (False: stopped before), ``edges``.
     """
+    order, degree = whole("order", order, 0, U32), whole("degree", degree, 0, U32)
     limits = bounds(order, degree)
-    _check(method, seed, restarts, steps, symmetry, time_limit)
+    seed, restarts, steps, symmetry = _check(
+        method, seed, restarts, steps, symmetry, time_limit
+    )
     if diameter is not None:
-        whole("diameter", diameter, 1, order - 1)
+        diameter = whole("diameter", diameter, 1, order - 1)
     if method == "sat":
-        whole("order", order, 2, SAT_ORDER)
+        order = whole("order", order, 2, SAT_ORDER)
         sat.need_solver()
     use_sat = method == "sat" or (
         method == "auto" and order <= AUTO_ORDER and sat.has_solver()
@@ -282,9 +285,9 @@ def order_radix(
     (those searched: ``switches``, ``mean_distance_lower_bound``, ``mean_distance``), ``edges``.
     """
     endpoints = whole("endpoints", endpoints, 0, U32)
-    whole("radix", radix, 0, U32)
-    whole("designs", designs, 1, 1000)
-    _check("anneal", seed, restarts, steps, None, time_limit)
+    radix = whole("radix", radix, 0, U32)
+    designs = whole("designs", designs, 1, 1000)
+    seed, restarts, steps, _ = _check("anneal", seed, restarts, steps, None, time_limit)
     limits = search_designs(endpoints, radix, designs)
     share = None if time_limit is None else time_limit / len(limits["designs"])
     best, tried = None, []
@@ -343,8 +346,8 @@ def table(
     ``degrees``: default 3, 4 and 5. ``say`` hears of each cell: the fields of `search` and
     ``seconds``. The annealing before the questions takes ``steps`` exchanges a restart.
     """
-    whole("max_order", max_order, 2, SAT_ORDER)
-    whole("min_order", min_order, 2, max_order)
+    max_order = whole("max_order", max_order, 2, SAT_ORDER)
+    min_order = whole("min_order", min_order, 2, max_order)
     _seconds(time_limit)
     cells = []
     for order, degree in _cells(min_order, max_order, degrees or [3, 4, 5]):
@@ -359,26 +362,27 @@ def table(
 
 
 def _cells(low: int, high: int, degrees: list[int]) -> Iterator[tuple[int, int]]:
-    for degree in degrees:
-        whole("degree", degree, 2, SAT_ORDER)
-    pairs = itertools.product(range(low, high + 1), sorted(set(degrees)))
+    known = {whole("degree", degree, 2, SAT_ORDER) for degree in degrees}
+    pairs = itertools.product(range(low, high + 1), sorted(known))
     return ((n, d) for n, d in pairs if d < n)
 
 
 def _check(
     method: str, seed: int, restarts: int, steps: int | None, symmetry: int | None,
     time_limit: float | None,
-) -> None:
+) -> tuple[int, int, int | None, int | None]:
+    """The seed, restarts, steps and symmetry as numbers; RefusalError for what cannot be."""
     if method not in METHODS:
         raise none_such("method", method, METHODS)
-    whole("seed", seed, 0, 2**64 - 1)
-    whole("restarts", restarts, 1, 1024)
+    seed = whole("seed", seed, 0, 2**64 - 1)
+    restarts = whole("restarts", restarts, 1, 1024)
     if steps is not None:
-        whole("steps", steps, 1, 2**40)
+        steps = whole("steps", steps, 1, 2**40)
     if symmetry is not None:
-        whole("symmetry", symmetry, 1, U32)
+        symmetry = whole("symmetry", symmetry, 1, U32)
     if time_limit is not None:
         _seconds(time_limit)
+    return seed, restarts, steps, symmetry
 
 
 def _seconds(given: float) -> None:

@@ -18,7 +18,7 @@ from flyloom.support.results import Result
 from flyloom.verbs.own_sizing import sized
 from flyloom.verbs.prices import one_basis, priced
 from flyloom.verbs.ranking import judge, ranked, rows_csv
-from flyloom.verbs.sizing import below, checked_radixes, size
+from flyloom.verbs.sizing import below, checked_planes, checked_radixes, size
 
 #: Columns of the table: key, heading, what it means.
 COLUMNS = (
@@ -116,10 +116,11 @@ def compare(
     """
     radixes = checked_radixes(radix, 4)
     samples = whole("samples", samples, 0, 1 << 20)
-    whole("seed", seed, 0, 2**64 - 1)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     if planes is not None and endpoints is None:
         raise RefusalError("planes: of the members that endpoints asks for; of a network write "
                            "multi_plane:planes=2,of=NETWORK")
+    planes = checked_planes(planes)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     families, given = [], []
     for source in sources:
@@ -242,7 +243,8 @@ def _members_near(
     with the ports of the switches."""
     found = []
     for row in size(
-        endpoints, radix=radixes, families=families, planes=planes, progress=progress
+        endpoints, radix=radixes, families=families, planes=planes, prices=False,
+        progress=progress,
     ).rows:
         both = [c for c in (row["below"], row["above"]) if c]
         near = [c for c in both if endpoints <= NEAR * c["endpoints"] <= NEAR**2 * endpoints]

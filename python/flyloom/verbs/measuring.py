@@ -67,7 +67,7 @@ def measure_loggp(
     most_bytes = whole("most_bytes", most_bytes, 4, 1 << 28)
     messages = whole("messages", messages, 2, 1024)
     repetitions = whole("repetitions", repetitions, 3, 100_000)
-    whole("seed", seed, 0, 2**64 - 1)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     met: list[dict[str, Any]] = []
     found = loggp.parameters(
         sampler(MeasurementProgram(launcher), messages, repetitions, met, progress), most_bytes,
@@ -191,7 +191,7 @@ def measure_ebb(
     samples = whole("samples", samples, 1, 1_000_000)
     size_bytes = whole("size_bytes", size_bytes, 1, 1 << 28)
     repetitions = whole("repetitions", repetitions, 1, 100_000)
-    whole("seed", seed, 0, 2**64 - 1)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     program = MeasurementProgram(launcher)
     hosts = program.run("ebb", 1, 1, pairs="")["hosts"]
     made = pairs.rounds(hosts, samples, seed, same_host)

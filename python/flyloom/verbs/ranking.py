@@ -37,7 +37,7 @@ def ranked(
     sorted by. RefusalError for a column that is none, or ``top`` below 1.
     """
     if top is not None:
-        whole("top", top, 1, 1 << 40)
+        top = whole("top", top, 1, 1 << 40)
     keys = ["cost_usd_per_endpoint"]
     if sort is not None:
         named = [key for key, heading, _ in columns if sort.casefold() in (key, heading.casefold())]

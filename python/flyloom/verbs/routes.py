@@ -46,9 +46,9 @@ def route(
     ``uniform`` where there is none. Tables that are given as ``source`` stand for their network.
     """
     if lmc is not None:
-        whole("lmc", lmc, 0, 7)
+        lmc = whole("lmc", lmc, 0, 7)
     if layers is not None:
-        whole("layers", layers, 1, 128)
+        layers = whole("layers", layers, 1, 128)
     if lanes is not None:
         options["lanes"] = _lanes(lanes)
     of_traffic = ("traffic", "flows") if engine == "application" else ()
@@ -182,8 +182,8 @@ def spread(
 
     Raises ``RefusalError`` where the lanes, or 16 service levels, are not enough.
     """
-    whole("max_lanes", max_lanes, 1, 15)
-    whole("seed", seed, 0, 2**64 - 1)
+    max_lanes = whole("max_lanes", max_lanes, 1, 15)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     asked = {"max_lanes": max_lanes, "balance": bool(balance), "seed": seed}
     usual = {"max_lanes": 8, "balance": False, "seed": 0}
     said = {key: value for key, value in asked.items() if value != usual[key]}

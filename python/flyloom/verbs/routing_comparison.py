@@ -89,7 +89,7 @@ def compare_routing(
     routing, proof and measures of all engines cost together.
     """
     samples = whole("samples", samples, 1, 2**32 - 1)
-    whole("seed", seed, 0, 2**64 - 1)
+    seed = whole("seed", seed, 0, 2**64 - 1)
     topology = network(source)
     chosen = [_parsed(word) for word in dict.fromkeys(_all() if engines is None else engines)]
     if not chosen:

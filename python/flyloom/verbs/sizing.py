@@ -69,7 +69,7 @@ def size(
     oversubscription: float = 1.0,
     families: Iterable[str] = (),
     planes: int | None = None,
-    prices: bool = False,
+    prices: bool = True,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
@@ -96,17 +96,20 @@ def size(
 
     Field ``members``: those within a factor of two, each once for each number of ports, with
     ``rank`` (:func:`flyloom.verbs.ranking.ranked` by ``sort``, a key of :data:`COLUMNS`; the
-    ``top`` first), ``switch_ports``, ``pareto`` and ``best_in``, and with ``prices`` their
-    ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why there is
-    no price, or None), by ``catalog``, ``gbps`` and ``include`` as for :func:`flyloom.shop`.
-    ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say what prices are, None
-    without.
+    ``top`` first), ``switch_ports``, ``pareto`` and ``best_in``, and, unless ``prices`` is False,
+    their ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why
+    there is no price, or None), by ``catalog``, ``gbps`` and ``include`` as for
+    :func:`flyloom.shop`. ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say
+    what prices are, None without.
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
+    planes = checked_planes(planes)
     rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
                        families=families, planes=planes)
     radixes = checked_radixes(radix)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
+    if not prices and any(given is not None for given in (catalog, gbps, include)):
+        raise RefusalError("prices: False, beside catalog, gbps or include, which ask for prices")
     bought = shop(catalog, gbps=gbps, include=include) if prices else None
     wishes = [(endpoints, ports) for ports in radixes]
     rows = [
@@ -202,6 +205,7 @@ def budget(
         raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
+    planes = checked_planes(planes)
     rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
                        families=families, planes=planes)
     radixes = checked_radixes(radix)
@@ -289,6 +293,7 @@ def scale(
     ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`).
     """
     ports = checked_radixes(radixes)
+    planes = checked_planes(planes)
     rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
                        families=families, planes=planes)
     found = _nearest([(None, each) for each in ports], rule, progress)
@@ -303,14 +308,18 @@ def scale(
     })
 
 
-def checked_radixes(given: int | Iterable[int], least: int = 2) -> list[int]:
+def checked_radixes(given: int | str | Iterable[int], least: int = 2) -> list[int]:
     """Numbers of ports, or one, each once; RefusalError where one is none, or none is given."""
-    if isinstance(given, int):
-        given = [given]
-    found = [whole("radix", ports, least, 4096) for ports in given]
+    several: Iterable[int | str] = [given] if isinstance(given, int | str) else given
+    found = [whole("radix", ports, least, 4096) for ports in several]
     if not found:
         raise RefusalError(f"radix: no number of ports is given; {least} to 4096")
     return list(dict.fromkeys(found))
+
+
+def checked_planes(given: int | None) -> int | None:
+    """A number of planes, where one is given; RefusalError where it is none."""
+    return None if given is None else whole("planes", given, 1, MOST_PLANES)
 
 
 def below(
@@ -332,10 +341,7 @@ def _nearest(
     skipped: Iterable[tuple[str, str]] | None = None,
 ) -> list[list[dict[str, Any]]]:
     """The rows of each wish; those below alone where kinds are skipped."""
-    for _, radix in wishes:
-        whole("radix", radix, 2, 4096)
-    if rule.planes is not None:
-        whole("planes", rule.planes, 1, MOST_PLANES)
+    wishes = [(endpoints, whole("radix", radix, 2, 4096)) for endpoints, radix in wishes]
     try:
         ratio = float(rule.oversubscription)
     except (TypeError, ValueError):

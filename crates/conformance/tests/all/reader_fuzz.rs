@@ -6,9 +6,10 @@
 
 use crate::mutations::{MutableFileFields, RandomGenerator};
 use base::Quiet;
+use formats::communication;
 use formats::companion::{self, CompanionFormat};
+use formats::graph_file::{self, GraphFilePair};
 use formats::trace::{self, TraceFormat, goal};
-use formats::{communication, graph_file};
 use serde_json::Map;
 
 /// A function that reads bytes, or says why it refuses them.
@@ -52,7 +53,8 @@ fn of_tables() -> Vec<NamedReader> {
     });
     let traces = trace::FORMATS.iter().flat_map(runs);
     let beside = companion::FORMATS.iter().flat_map(companions);
-    networks.chain(graphs).chain(traces).chain(beside).collect()
+    let pairs = graph_file::PAIRS.iter().flat_map(pair);
+    networks.chain(pairs).chain(graphs).chain(traces).chain(beside).collect()
 }
 
 /// A format of workloads: the first file of its example is damaged, and the last where there are
@@ -91,6 +93,19 @@ fn companions(format: &'static CompanionFormat) -> Vec<NamedReader> {
         })
     };
     (0..files.len()).map(one).collect()
+}
+
+/// A format in which a network is two files: each of its example is damaged, beside the other.
+fn pair(format: &'static GraphFilePair) -> Vec<NamedReader> {
+    let one = |at: usize| {
+        let all = format.example();
+        of(&format!("{} {at}", format.part.name), all[at].1.clone(), move |bytes| {
+            let mut given = [0, 1].map(|i| (all[i].0.as_str(), &all[i].1[..]));
+            given[at].1 = bytes;
+            as_text(format.read(given, None))
+        })
+    };
+    vec![one(0), one(1)]
 }
 
 /// Tries a reader with this number of damaged files, drawn by `number`, and returns how many it

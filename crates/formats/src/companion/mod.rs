@@ -16,7 +16,6 @@ pub static FORMATS: &[CompanionFormat] = &[
     crate::booksim::CONFIG,
     crate::booksim::anynet::ANYNET,
     crate::companion::timed_packets::PACKETS,
-    crate::graph_file::codes::CODES,
     crate::graph_file::ibutils::DEFINITIONS,
     crate::graph_file::orcs::TABLES,
     crate::ib::lft::LFT,

@@ -7,19 +7,20 @@
 //! Source: CODES, `dragonfly-custom.C`, `dragonfly-dally.C`, `dragonfly-plus.C`.
 
 use super::kind::{add_endpoints, recipe};
+use super::pair::GraphFilePair;
 use crate::backed::NetworkFileOptions;
-use crate::companion::kind::{CompanionFormat, ExampleFiles};
+use crate::companion::kind::ExampleFiles;
 use base::part::Part;
 use base::{Refusal, SwitchId};
 use fabric::network::{Builder, Switch, Topology};
 use std::collections::BTreeMap;
 
-pub(crate) const CODES: CompanionFormat = CompanionFormat {
-    part: Part::new(
-        "codes",
-        "a dragonfly of CODES, in two files: links within a group, links between groups",
-    ),
-    read: |files| read(files[0], files[1], None).map(drop),
+pub(super) const PAIR: GraphFilePair = GraphFilePair {
+    part: Part::new("codes", "dragonflies of CODES (two files, ...intra... and ...inter...)"),
+    words: ["intra", "inter"],
+    holds: ["the links within a group of CODES", "the links between groups of CODES"],
+    looks: |start| start.contains(&0), // numbers of four bytes, most of them small
+    read: |[intra, inter], p| read(intra, inter, p),
     example,
 };
 

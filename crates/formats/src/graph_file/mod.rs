@@ -8,12 +8,15 @@ pub mod codes;
 pub mod dot;
 mod given;
 pub(crate) mod kind;
+mod pair;
 
 pub use kind::GraphFileFormat;
+pub use pair::{GraphFilePair, HalfOfPair};
 
 use crate::backed::NetworkFileOptions;
 use crate::ib::fabric_file::EndpointDeviceFilter;
 use base::Refusal;
+use base::part::Part;
 use fabric::network::Topology;
 use kind::FileStart;
 
@@ -44,6 +47,21 @@ pub static FORMATS: &[GraphFileFormat] = &[
     slurm_tree::ENTRY,
 ];
 // gen:end
+
+/// The formats in which a network is two files.
+pub static PAIRS: &[GraphFilePair] = &[codes::PAIR];
+
+/// All formats that networks are read from: of one file, and of two.
+pub fn parts() -> impl Iterator<Item = &'static Part> {
+    let one = FORMATS.iter().map(|format| &format.part);
+    one.chain(PAIRS.iter().map(|format| &format.part))
+}
+
+/// What a file is of the formats of two files, by its name and its first bytes; none where it is
+/// of none.
+pub fn half(name: &str, start: &[u8]) -> Option<HalfOfPair> {
+    PAIRS.iter().find_map(|format| format.half(name, start))
+}
 
 /// Reads a network in the format of [`FORMATS`] that `text` has. The content decides, not the name.
 ///
@@ -104,6 +122,6 @@ pub fn read_any_chosen(
 
 /// The formats that networks are read from, in words.
 fn known() -> String {
-    let all: Vec<&str> = FORMATS.iter().map(|format| format.part.doc).collect();
-    format!("networks are read from {}, CODES", all.join(", "))
+    let all: Vec<&str> = parts().map(|part| part.doc).collect();
+    format!("networks are read from {}", all.join(", "))
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 
@@ -144,11 +145,24 @@ def _compared(measures: Iterator[Found]) -> Iterator[ComparedFigure]:
             said = CHOSEN.get(name, {}).get(column["name"])
             if column["better"] not in (LOWER, HIGHER) or (name in CHOSEN and said is None):
                 continue
-            for same in asked.same(runs):
+            for same in asked.same(_once_each(runs, place)):
                 values = same.means(_cell_at(place))
                 what = said or f"{name}: {column['meaning']}".replace("_", " ")
                 yield ComparedFigure(", ".join([what, *same.words()]), column["unit"],
                                      column["better"], values)
+
+
+def _once_each(runs: Sequence[Found], place: int) -> Sequence[Found]:
+    """A run for each network and parameters where all those of a network have one value, as prices
+    have it whatever is simulated on the network; else all runs."""
+    found: dict[tuple[str, str], list[Found]] = {}
+    for run in runs:
+        key = (run["network"], json.dumps(run["parameters"], sort_keys=True))
+        found.setdefault(key, []).append(run)
+    equal = all(
+        len({run["cells"][place] for run in of}) == 1 for of in found.values()
+    )
+    return [of[0] for of in found.values()] if equal else runs
 
 
 def _cell_at(place: int) -> Callable[[Found], Any]:
