@@ -201,7 +201,9 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Write a schedule, or a trace, in another format: flyloom list workload-files."""
+    from flyloom.cli import say
     from flyloom.support.progress import bars
+    from flyloom.verbs.recordings import shared_processors
     from flyloom.verbs.workloads import convert_workload, traced_workload
 
     given = parsed_options(options, "a trace", ("source", "progress"), "")
@@ -211,6 +213,8 @@ def convert(
             source = traced_workload(file, progress=bar, **given)
         found = convert_workload(disturbed(source, noise, bar), out, progress=bar).to_dict()
     emit(found, as_json, written(found))
+    for sentence in shared_processors(file, given):
+        say(f"{out}: {sentence}")
 
 
 @workloads.command(epilog=epilog("flyloom workload merge fft.goal ring.goal -o both.goal"))
