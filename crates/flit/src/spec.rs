@@ -236,15 +236,6 @@ impl FlitParameters {
         }
     }
 
-    /// The numbers that packets compared by where they chose among paths; as given for selections
-    /// that compare nothing, and for those of the user's own.
-    pub(super) fn used_choosing(&self, used: SelectionParams) -> Option<SelectionParams> {
-        match self.selection.kind() {
-            Selection::UgalL | Selection::UgalG | Selection::Par => Some(used.written_out()),
-            _ => self.choosing,
-        }
-    }
-
     /// The traffic of each class; one class if none is listed.
     pub(super) fn kinds(&self) -> Result<Vec<ClassTraffic<'_>>, Refusal> {
         let alone = [TrafficClass::default()];

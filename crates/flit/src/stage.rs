@@ -78,7 +78,7 @@ impl FlitParameters {
             verified: case.verified,
             parameters: Self {
                 lane_use: case.lane_use,
-                choosing: self.used_choosing(case.choosing),
+                choosing: self.selection.used_choosing(self.choosing, case.choosing),
                 run,
                 ..self.clone()
             },

@@ -26,7 +26,7 @@ pub use net::{
 };
 pub use parameters::LogGops;
 pub use path::{BusySpan, CriticalPathSpan, PathCostCounts, ProcessorWorkKind};
-pub use presets::{CostPreset, PRESETS, preset};
+pub use presets::{CostPreset, PRESETS, USUAL as USUAL_COSTS, preset};
 pub use timeline::{CollectiveSpan, MessageSpans};
 pub use trace::{OpStep, OperationTimes};
 

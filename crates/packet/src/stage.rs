@@ -94,13 +94,13 @@ impl PacketParameters {
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
             Ok(LoadPointRow { wall_s, ..row })
         })?;
-        Ok(self.record(&case, points))
+        Ok(Self::record(&case, points))
     }
 
-    fn record(&self, case: &PacketCase, mut points: Vec<LoadPointRow>) -> PacketRecord {
+    fn record(case: &PacketCase, mut points: Vec<LoadPointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
-        let parameters = self.with_defaults(case.run_length());
+        let parameters = case.used_parameters();
         PacketRecord { verified, rates, parameters, points, jobs }
     }
 
@@ -146,7 +146,7 @@ impl PacketParameters {
             Ok(LoadPointRow { wall_s, ..row })
         };
         let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
-        Ok(self.record(&case, points))
+        Ok(Self::record(&case, points))
     }
 
     /// The memory and time that a run needs on a network of this size: bytes within a factor of

@@ -229,6 +229,22 @@ impl SelectionSpec {
         }
     }
 
+    /// The numbers that packets compared by where they chose among paths, of those in `used`; as
+    /// given for selections that compare nothing, and for those of the user's own.
+    pub fn used_choosing(
+        &self,
+        given: Option<SelectionParams>,
+        used: SelectionParams,
+    ) -> Option<SelectionParams> {
+        match self.kind() {
+            Selection::UgalL | Selection::UgalG | Selection::Par => Some(used.written_out()),
+            Selection::Anca => {
+                Some(SelectionParams { candidates: used.candidates, ..SelectionParams::default() })
+            }
+            _ => given,
+        }
+    }
+
     /// The parameters of the selection: those given, otherwise its defaults.
     pub fn choosing(&self, given: Option<SelectionParams>) -> SelectionParams {
         given.unwrap_or(SelectionParams::usual(self.kind()))
