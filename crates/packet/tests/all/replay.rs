@@ -188,11 +188,9 @@ proptest! {
         if is_of_codes {
             given["costs"] = json!("codes");
         }
-        let breaking_band_o_ps = (26_560 + 175_420 + 61_630 + 224_660) / 2;
-        let (send_ps, byte_ps, eager_bytes) = match is_of_codes {
-            true => (3_510_000, 550.0, 8192),
-            false => (2 * breaking_band_o_ps, 0.0, 65536),
-        };
+        let both_o_ps = 26_560 + 175_420 + 61_630 + 224_660;
+        let (send_ps, byte_ps, eager_bytes) =
+            if is_of_codes { (3_510_000, 550.0, 8192) } else { (both_o_ps, 0.0, 65536) };
         let found = run(&built("complete:n=2,p=1"), &given, (&[&schedule], &[0, 1]), 1);
         let ends = &found.points[0].ranks.as_ref().expect("asked for").end_ns;
         let (begin, posted) = (send_late_ns * 1000, receive_late_ns * 1000);
