@@ -140,7 +140,7 @@ pub struct MessageRecord {
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<ChannelTotals>,
-    /// How runs with several seeds differ, where there are several.
+    /// How runs with several seeds differ, where there are several that are not all equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<SeedStatistics>,
 }
@@ -222,6 +222,22 @@ impl MessageParameters {
             };
         }
         Ok(ran)
+    }
+
+    /// Whether runs with the seeds that are asked for can differ: where routes are drawn, or ranks
+    /// are placed at random on the network. O(seeds x endpoints).
+    pub fn differs_by_seed(&self, on: MessageInputs<'_>) -> bool {
+        let topology = on.topology.or(on.routing.map(Routing::topology));
+        let Some(topology) = topology else { return false };
+        if self.selection == RouteSelection::One {
+            return true;
+        }
+        let Ok(placement) = placement(&self.placement) else { return false };
+        let endpoints = topology.endpoints().len() as u32;
+        let order = |i: u32| {
+            placement.place(topology, endpoints, 1, self.seed.wrapping_add(u64::from(i))).ok()
+        };
+        on.places.is_none() && (1..self.seeds).any(|i| order(i) != order(0))
     }
 
     /// The parameters of the network.

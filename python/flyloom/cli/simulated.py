@@ -83,6 +83,21 @@ def with_halves(point: dict[str, Any]) -> dict[str, Any]:
     return {**point, **{f"{name}_half": (high - low) / 2 for name, (low, high) in spreads.items()}}
 
 
+SAME = "the seed makes no difference here: figures of one run"
+"""What is printed below figures where all seeds that were asked for give the same."""
+
+
+def say_same(runs: list[tuple[list[str], dict[str, Any]]]) -> None:
+    """Prints of which runs the seed makes no difference, where several seeds were asked for."""
+    same = []
+    for words, run in runs:
+        asked = run.get("parameters", {}).get("seeds", run.get("seeds", 1))
+        if asked > 1 and not any(one.get("over_seeds") for one in run.get("points", [run])):
+            same.append(", ".join(words))
+    if same:
+        print(SAME if len(same) == len(runs) else f"{SAME} ({'; '.join(same)})")
+
+
 def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
     """What a row says of a point beside its figures; it may be saturated where a window of time
     was measured."""
@@ -132,6 +147,7 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
         print(rates_of(rates))
     if jobs:
         print(f"costs: {packet_costs_said(runs[0][1]['parameters'])}")
+    say_same(runs)
     for words, run in runs:
         say_deadlocks(run)
         if why := ENDED.get(run.get("ended", "")):
@@ -175,6 +191,7 @@ def show_message(found: dict[str, Any]) -> None:
         print_rows(found, rows, MESSAGE)
         first = runs[0][1]
         print(f"costs: {costs_said(first, 'network' in first)}")
+        say_same(runs)
         return
     said = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
@@ -196,6 +213,7 @@ def show_message(found: dict[str, Any]) -> None:
         said.append(("on it", on_path(path["derivatives"])))
     said.append(("costs", costs_said(found, "network" in found)))
     emit(found, False, said)
+    say_same([([], found)])
 
 
 SHOWN: dict[str, Callable[[dict[str, Any]], None]] = {
