@@ -14,12 +14,12 @@ from flyloom.verbs.runs import apart, costs_said, packet_costs_said
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
     ("latency", "mean_packet_latency_cycles"), ("in network", "mean_network_latency_cycles"),
-    ("p99", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
+    ("p99 latency", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
 )
 PACKET = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
     ("accepted Gbit/s", "accepted_gbps"),
-    ("latency ns", "mean_latency_ns"), ("p99 ns", "p99_latency_ns"),
+    ("latency ns", "mean_latency_ns"), ("p99 latency ns", "p99_latency_ns"),
     ("message ns", "mean_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"),
     ("packets", "packets"), ("end ns", "end_ns"), ("wall s", "wall_s"),

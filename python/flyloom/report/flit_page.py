@@ -21,7 +21,7 @@ from flyloom.verbs import runs
 HEADS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
     ("mean latency", "mean_packet_latency_cycles"),
-    ("in the network", "mean_network_latency_cycles"), ("p99", "p99_packet_latency_cycles"),
+    ("in the network", "mean_network_latency_cycles"), ("p99 latency", "p99_packet_latency_cycles"),
     ("hops", "mean_hops"),
 )
 """Columns of the table of points."""

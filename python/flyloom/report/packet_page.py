@@ -24,9 +24,9 @@ POINTS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
     ("accepted (Gbit/s)", "accepted_gbps"),
     ("mean latency (ns)", "mean_latency_ns"), ("median (ns)", "p50_latency_ns"),
-    ("99th percentile (ns)", "p99_latency_ns"), ("largest (ns)", "max_latency_ns"),
+    ("p99 latency (ns)", "p99_latency_ns"), ("largest (ns)", "max_latency_ns"),
     ("mean message (ns)", "mean_message_latency_ns"),
-    ("99th percentile of messages (ns)", "p99_message_latency_ns"),
+    ("p99 message latency (ns)", "p99_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
     ("last arrival (ns)", "end_ns"),
 )
@@ -35,9 +35,9 @@ POINTS = (
 JOBS = (
     ("processes", "ranks"), ("slowest process (ns)", "max_comm_ns"),
     ("mean process (ns)", "mean_comm_ns"), ("latency of packets (ns)", "mean_latency_ns"),
-    ("99th percentile of packets (ns)", "p99_latency_ns"),
+    ("p99 packet latency (ns)", "p99_latency_ns"),
     ("latency of messages (ns)", "mean_message_latency_ns"),
-    ("99th percentile of messages (ns)", "p99_message_latency_ns"),
+    ("p99 message latency (ns)", "p99_message_latency_ns"),
     ("hops", "mean_hops"), ("messages", "messages"), ("packets", "packets"),
     ("bytes", "bytes"),
 )

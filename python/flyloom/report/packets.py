@@ -19,7 +19,7 @@ from flyloom.report.curves import PanelRow, spec
 
 ROWS = (
     PanelRow("mean_latency_ns", "mean latency (ns)"),
-    PanelRow("p99_latency_ns", "99th percentile (ns)"),
+    PanelRow("p99_latency_ns", "p99 latency (ns)"),
     PanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
