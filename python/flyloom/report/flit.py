@@ -39,11 +39,11 @@ def highest_unsaturated(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any
 
 def curves_spec(
     made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False,
-    rows: Sequence[PanelRow] = ROWS,
+    width_pt: float | None = None, rows: Sequence[PanelRow] = ROWS,
 ) -> dict[str, Any] | None:
     """Latencies and accepted load against offered load, as :func:`flyloom.report.curves.spec` has
     them."""
-    return spec(made, rows, _OFFERED, title, narrow=narrow)
+    return spec(made, rows, _OFFERED, title, narrow=narrow, width_pt=width_pt)
 
 
 # --- charts of the distribution of latencies -----------------------------------------------------
