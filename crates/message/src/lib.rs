@@ -19,7 +19,7 @@ mod trace;
 
 pub use costs::{CostOrigin, CostSpec};
 pub use left::UnfinishedOperations;
-pub use machine::RunResult;
+pub use machine::{RunResult, ShortReceives};
 pub use net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,

@@ -115,6 +115,18 @@ pub struct ChannelTotals {
     pub endpoint_use: f64,
 }
 
+/// Receives that are smaller than the messages that they take, which MPI would truncate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ShortReceives")]
+pub struct ShortReceivesReport {
+    /// The number of them.
+    pub count: u64,
+    /// The first of them: its rank, its number there from 1, and its bytes.
+    pub first: String,
+    /// The send whose message it takes.
+    pub message: String,
+}
+
 /// What the message level finds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Record")]
@@ -140,6 +152,9 @@ pub struct MessageRecord {
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<ChannelTotals>,
+    /// Receives that are smaller than the messages that they take, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_receives: Option<ShortReceivesReport>,
     /// How runs with several seeds differ, where there are several that are not all equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<SeedStatistics>,
@@ -309,6 +324,11 @@ impl MessageParameters {
             messages: found.messages,
             sent_bytes: schedule.sent_bytes(),
             network,
+            short_receives: found.short.first.map(|(receive, send)| ShortReceivesReport {
+                count: found.short.count,
+                first: schedule.described(receive),
+                message: schedule.described(send),
+            }),
             over_seeds: None,
         };
         RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }

@@ -9,7 +9,7 @@ from typing import Any
 
 from flyloom.cli.common import emit, print_table
 from flyloom.report.on_path import on_path
-from flyloom.verbs.runs import apart, costs_said, packet_costs_said
+from flyloom.verbs.runs import apart, costs_said, packet_costs_said, short_said
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
@@ -83,6 +83,12 @@ def with_halves(point: dict[str, Any]) -> dict[str, Any]:
     return {**point, **{f"{name}_half": (high - low) / 2 for name, (low, high) in spreads.items()}}
 
 
+def say_short(runs: list[dict[str, Any]]) -> None:
+    """Prints that receives are smaller than their messages, of the first run in which some are."""
+    if known := next((short for run in runs if (short := run.get("short_receives"))), None):
+        print(short_said(known))
+
+
 SAME = "the seed makes no difference here: figures of one run"
 """What is printed below figures where all seeds that were asked for give the same."""
 
@@ -147,6 +153,7 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
         print(rates_of(rates))
     if jobs:
         print(f"costs: {packet_costs_said(runs[0][1]['parameters'])}")
+    say_short([run for _, run in runs])
     say_same(runs)
     for words, run in runs:
         say_deadlocks(run)
@@ -191,6 +198,7 @@ def show_message(found: dict[str, Any]) -> None:
         print_rows(found, rows, MESSAGE)
         first = runs[0][1]
         print(f"costs: {costs_said(first, 'network' in first)}")
+        say_short([run for _, run in runs])
         say_same(runs)
         return
     said = [
@@ -213,6 +221,7 @@ def show_message(found: dict[str, Any]) -> None:
         said.append(("on it", on_path(path["derivatives"])))
     said.append(("costs", costs_said(found, "network" in found)))
     emit(found, False, said)
+    say_short([found])
     say_same([([], found)])
 
 

@@ -147,6 +147,7 @@ def check(
     Of a trace of DUMPI: its calls by name, messages and bytes.
     """
     from flyloom.support.progress import bars
+    from flyloom.verbs.runs import short_said
     from flyloom.verbs.workloads import check_workload
 
     with bars() as bar:
@@ -165,6 +166,8 @@ def check(
     ]
     rows.append(("comes to its end", "yes" if found["complete"] else "no"))
     emit(found, as_json, rows)
+    if not as_json and (short := found.get("short_receives")):
+        print(short_said(short))
     if not as_json and found["left"]:
         print(found["left"])
     if not as_json and found["circle"]:
