@@ -78,7 +78,9 @@ RUNS: dict[str, list[str]] = {
     "ebb": ["ebb tables --samples 3"],
     "congestion": ["congestion tables --samples 3"],
     "throughput": ["throughput tables --epsilon 0.1"],
-    "sim flit": [f"sim flit {NET} --load auto {SHORT}",
+    "sim flit": [f"sim flit {NET} --load 0.2 --selection 'custom score=hops'"
+                 " --set switch.virtual_channels=8 run.measure_cycles=200",
+                 f"sim flit {NET} --load auto {SHORT}",
                  f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
                  f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1"
@@ -88,6 +90,8 @@ RUNS: dict[str, list[str]] = {
     "sim packet": [f"sim packet {NET} --load 0.2",
                    f"sim packet {NET} --load 0.2 --messages 3 --seeds 2",
                    f"sim packet {NET} --workload short.goal",
+                   f"sim packet {NET} --load 0.2 --messages 3 --selection 'custom score=hops'"
+                   " --set switch.virtual_channels=8",
                    f"sim packet {NET} --messages 3 --traffic uniform,worst_case",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
                    " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"

@@ -134,6 +134,17 @@ impl PacketCase {
         self.run.as_ref()
     }
 
+    /// Decisions so far in which a score of the user's was not a number; none of built-in
+    /// selections, and of engines that decide again or see a part of the network.
+    pub(super) fn undefined_decisions(&self) -> Option<u64> {
+        let is_whole =
+            matches!(self.spec.sync, EventEngineKind::Sequential | EventEngineKind::Threads);
+        match &*self.route {
+            PacketPathMethod::Guided(route) if is_whole => route.undefined_decisions(),
+            _ => None,
+        }
+    }
+
     /// The parameters with the values that the run uses where none is given.
     pub(super) fn used_parameters(&self) -> PacketParameters {
         self.used.filled_in(self.spec.with_defaults(self.run_length()))

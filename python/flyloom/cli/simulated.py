@@ -93,6 +93,15 @@ SAME = "the seed makes no difference here: figures of one run"
 """What is printed below figures where all seeds that were asked for give the same."""
 
 
+def say_undefined(runs: list[tuple[list[str], dict[str, Any]]]) -> None:
+    """Prints in how many decisions of each run a score was not a number, where it was in some."""
+    for words, run in runs:
+        if count := run.get("undefined_decisions"):
+            of = f" ({', '.join(words)})" if words else ""
+            print(f"in {count:,} decisions a score was not a number, such as 0 / 0, which is never"
+                  f" better than another{of}")
+
+
 def say_same(runs: list[tuple[list[str], dict[str, Any]]]) -> None:
     """Prints of which runs the seed makes no difference, where several seeds were asked for."""
     same = []
@@ -154,6 +163,7 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
     if jobs:
         print(f"costs: {packet_costs_said(runs[0][1]['parameters'])}")
     say_short([run for _, run in runs])
+    say_undefined(runs)
     say_same(runs)
     for words, run in runs:
         say_deadlocks(run)

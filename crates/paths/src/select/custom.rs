@@ -1,6 +1,6 @@
 //! Selections of the user's own: which candidates are compared, where, and by which score.
 
-use super::expression::{CompiledScore, QUANTITIES};
+use super::expression::{CompiledScore, QUANTITIES, ScoreRegisters};
 use super::{Selection, SelectionParams};
 use base::Refusal;
 use schemars::JsonSchema;
@@ -9,6 +9,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The word that begins the text of a selection of the user's.
 const WORD: &str = "custom";
@@ -81,10 +82,26 @@ fn is_taken(name: &str) -> bool {
 }
 
 /// A selection of the user's with its score compiled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct ScoredSelection {
     written: CustomSelection,
     pub(super) score: CompiledScore,
+    /// Decisions in which a score was not a number.
+    undefined: AtomicU64,
+}
+
+impl Clone for ScoredSelection {
+    /// The same selection, by which nothing has been decided yet.
+    fn clone(&self) -> Self {
+        let (written, score) = (self.written.clone(), self.score.clone());
+        Self { written, score, undefined: AtomicU64::new(0) }
+    }
+}
+
+impl PartialEq for ScoredSelection {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
 }
 
 impl ScoredSelection {
@@ -115,7 +132,20 @@ impl ScoredSelection {
             }
         }
         let score = CompiledScore::compile(&written.score)?;
-        Ok(Self { written, score })
+        Ok(Self { written, score, undefined: AtomicU64::new(0) })
+    }
+
+    /// Counts a decision, made with these registers, if one of its scores was not a number.
+    #[inline]
+    pub(super) fn decided(&self, with: &ScoreRegisters) {
+        if with.is_undefined() {
+            self.undefined.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The number of decisions in which a score was not a number.
+    pub(super) fn undefined(&self) -> u64 {
+        self.undefined.load(Ordering::Relaxed)
     }
 
     /// The selection as the user wrote it.
