@@ -149,11 +149,12 @@ def rates(size: Size, solver: str) -> list[str]:
 
 
 def common(size: Size, solver: str) -> list[str]:
-    """The simulator's parameters: processes and background at random, sums left out."""
+    """The simulator's parameters: processes and background at random, sums left out, and in both
+    models what messages cost in CODES."""
     ranks, interval = size.background
     return [
         "[sim.packet]", f'workload = "{size.traces[solver]}"', 'collectives = "codes"',
-        'placement = "random"',
+        'costs = "codes"', 'placement = "random"',
         f"background = {{ ranks = {ranks}, intensity = 0.0, interval_ns = {interval * 1000} }}", "",
     ]
 

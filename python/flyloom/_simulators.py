@@ -369,8 +369,9 @@ def packet(
     background : Sequence[Mapping[str, Any]] | Mapping[str, Any], optional
         Background jobs: they send to random endpoints as long as the workloads run.
     costs : Mapping[str, Any] | str | os.PathLike[str], optional
-        What messages cost: a name of ``flyloom list costs``, or ``codes``, where ``mpi`` does
-        not say it; the rate and the latency are the network's. Default: "codes".
+        What messages cost: a name of ``flyloom list costs``, where ``mpi`` does not say it;
+        default ``hdr``, as at the message level, in the dialects of CODES ``codes``; the rate
+        and the latency are the network's.
     mpi : Mapping[str, Any], optional
         The costs of MPI in place of those of ``costs``.
     links : bool, optional

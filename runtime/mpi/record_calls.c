@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { WINDOW = 1 << 18, POLLING_NS = 1000 };
+enum { WINDOW = 1 << 18, POLLING_NS = 1000, MOST_PROCESSORS = 1 << 16 };
 
 int rec_calls;
 
@@ -65,6 +66,28 @@ static void put(const uint64_t *words, size_t count) {
     }
 }
 
+/* Writes which processors of which host this process may run on, in a line: ranks that share some
+ * have computations that last for as long as they wait for one another. Nothing else needs the
+ * file, so that what fails here ends nothing. */
+static void write_host(const char *folder, int rank) {
+    char path[4096], host[256] = "";
+    cpu_set_t *allowed = CPU_ALLOC(MOST_PROCESSORS);
+    const size_t bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
+    if (allowed == NULL) return;
+    snprintf(path, sizeof path, "%s/run-%d.host", folder, rank);
+    if (sched_getaffinity(0, bytes, allowed) == 0 && gethostname(host, sizeof host - 1) == 0) {
+        FILE *out = fopen(path, "we");
+        if (out != NULL) {
+            fputs(host, out);
+            for (int i = 0; i < MOST_PROCESSORS; i++)
+                if (CPU_ISSET_S((size_t)i, bytes, allowed)) fprintf(out, " %d", i);
+            fputc('\n', out);
+            fclose(out);
+        }
+    }
+    CPU_FREE(allowed);
+}
+
 void rec_calls_begin(const char *folder, int rank, int size) {
     size_t room = strlen(folder) + 40;
     if ((name = malloc(room)) == NULL) return;
@@ -77,6 +100,7 @@ void rec_calls_begin(const char *folder, int rank, int size) {
         give_up(errno);
         return;
     }
+    write_host(folder, rank);
     rec_calls = 1;
     const uint64_t head[] = {REC_MAGIC, (uint64_t)rank, (uint64_t)size};
     put(head, 3);

@@ -78,7 +78,9 @@ RUNS: dict[str, list[str]] = {
     "ebb": ["ebb tables --samples 3"],
     "congestion": ["congestion tables --samples 3"],
     "throughput": ["throughput tables --epsilon 0.1"],
-    "sim flit": [f"sim flit {NET} --load auto {SHORT}",
+    "sim flit": [f"sim flit {NET} --load 0.2 --selection 'custom score=hops'"
+                 " --set switch.virtual_channels=8 run.measure_cycles=200",
+                 f"sim flit {NET} --load auto {SHORT}",
                  f"sim flit {STUCK} {SHORT} --set links=true",
                  f"sim flit ring:n=5,p=1 --traffic worst_case --load 0.1 {SHORT}",
                  f"sim flit {NET} --load 0.1 --seeds 2 --traffic-class share=1"
@@ -87,6 +89,9 @@ RUNS: dict[str, list[str]] = {
                  " --set switch.virtual_channels=4"],
     "sim packet": [f"sim packet {NET} --load 0.2",
                    f"sim packet {NET} --load 0.2 --messages 3 --seeds 2",
+                   f"sim packet {NET} --workload short.goal",
+                   f"sim packet {NET} --load 0.2 --messages 3 --selection 'custom score=hops'"
+                   " --set switch.virtual_channels=8",
                    f"sim packet {NET} --messages 3 --traffic uniform,worst_case",
                    "sim packet torus:shape=4x4,p=4 --load 1 --selection valiant --messages 400"
                    " --set lane_use=any switch.virtual_channels=1 link.local_buffer_bytes=4096"
@@ -96,6 +101,7 @@ RUNS: dict[str, list[str]] = {
     "measure": ["measure --times times.json"],
     "measure --compare": [f"measure --compare ebb.json --net {NET}"],
     "sim message": ["sim message --workload pair.goal --costs costs.json",
+                    "sim message --workload short.goal",
                     f"sim message --workload 'scan_doubling bytes=8' {NET} --critical-path",
                     f"sim message --workload 'scan_doubling bytes=8' {NET} --seeds 2"
                     " --placement random --selection one,spread",
@@ -103,7 +109,8 @@ RUNS: dict[str, list[str]] = {
                     " --placement random"],
     "workload list": ["workload list"],
     "workload make": ["workload make scan_doubling ranks=4 bytes=8 -o scan.goal"],
-    "workload check": ["workload check pair.goal", "workload check dumpi"],
+    "workload check": ["workload check pair.goal", "workload check short.goal",
+                       "workload check dumpi"],
     "workload convert": ["workload convert pair.goal pair.bin"],
     "workload merge": ["workload merge pair.goal pair.goal -o both.goal"],
     "workload best": ["workload best barrier ranks=3 --costs costs.json"],
@@ -177,6 +184,7 @@ def folder(tmp_path_factory) -> Path:
     (place / "tiny.toml").write_text(TINY)
     (place / "mesh.cfg").write_text(MESH)
     (place / "pair.goal").write_text(PAIR)
+    (place / "short.goal").write_text(re.sub(r"recv \d+b", "recv 1b", PAIR))
     (place / "places").write_text("".join(f"{35 - e}\n" for e in range(36)))
     dumpi_files.pair(place / "dumpi")
     (place / "times.json").write_text(json.dumps(TIMES))

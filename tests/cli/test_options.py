@@ -52,6 +52,7 @@ SHARED = {
     "--costs": ("text", "^what messages cost: a name of `flyloom list costs`"),
     "--option": ("text, repeated", "^KEY=VALUE, an option of the (engine|format)"),
     "--out": ("file", r"\b(file|folder)\b"),
+    "--width": ("number", r"chart of this width"),
     "--noise": ("text, repeated", "^noise"),
     "--oversubscription": ("number", "^endpoints for each one"),
     "--mapping": ("file", "^the mapping"),

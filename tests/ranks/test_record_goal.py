@@ -3,8 +3,10 @@ formulas say."""
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import socket
 import subprocess
 from collections import Counter
 
@@ -121,6 +123,17 @@ def test_times_are_those_of_the_formula(record, tmp_path):
     record(2, "record_rounds", 3, 65)
     run = document("sim", "message", "--workload", tmp_path / "app.goal", *COSTS)
     assert run["finish_ns"] >= rounds + 3 * 1_000_000, "the program computes 1 ms a round"
+
+
+def test_ranks_that_share_a_processor_are_named(mpi, record, place, tmp_path):
+    """taskset says how many processors ranks have; without computations it does not matter."""
+    program = compiled(mpi, PROGRAMS / "record_calls.c", place, FLAGS)
+    one = ("-c", min(os.sched_getaffinity(0)), program, "ring")
+    shared = f"3 ranks shared 1 processor of {socket.gethostname()}: computations are wall time"
+    assert shared in record(3, "record_calls", *one, program="taskset")
+    free = ("--set", "scale_compute=0")
+    assert "shared" not in record(3, "record_calls", *one, program="taskset", options=free)
+    assert "shared" not in record(1, "record_calls", *one, program="taskset")
 
 
 def test_the_algorithm_is_a_choice(record, tmp_path):

@@ -75,7 +75,7 @@ def test_distributions_hold_all_packets_in_classes():
         inside = sum(n for at, n in shown["latency_histogram"] if bar["low"] <= at < bar["high"])
         assert bar["share"] == pytest.approx(inside / 100) and bar["low"] % width == 0
     marked = {v["name"]: v["at"] for v in latencies["layer"][1]["data"]["values"]}
-    assert marked == {"median": 20, "99th percentile": 320}
+    assert marked == {"median": 20, "p99 latency": 320}
     assert hops["data"]["values"] == [{"hops": 2, "share": 0.5}, {"hops": 3, "share": 0.5}]
 
 

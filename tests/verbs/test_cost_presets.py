@@ -50,6 +50,7 @@ def test_the_parts_of_a_latency_add_up():
 
 def test_every_parameter_follows_from_the_figures_that_are_cited():
     rows = {row["name"]: row for row in parts("costs")}
+    codes = rows.pop("codes")
     assert rows.keys() == DERIVED.keys()
     for name, wanted in DERIVED.items():
         found = {param["name"]: param["default"] for param in rows[name]["params"]}
@@ -61,6 +62,9 @@ def test_every_parameter_follows_from_the_figures_that_are_cited():
         assert rows[name]["source"] and all(";" in one["doc"] for one in rows[name]["params"])
         run = message(fl.make_workload("barrier_dissemination", ranks=4), costs=name)
         assert run.parameters.to_dict() == found and run.costs.preset == name
+    found = {param["name"]: param["default"] for param in codes["params"]}
+    assert found == {"mpi.send_ns": 3510, "mpi.send_ns_per_byte": 0.55, "mpi.gap_ns": 10,
+                     "mpi.eager_bytes": 8192}
 
 
 def doubling(costs, p, n):
@@ -126,6 +130,8 @@ def test_a_file_is_named_with_what_it_does_not_have(tmp_path):
 
 def test_names_that_there_are_not_are_refused_with_the_list(tmp_path):
     names = ", ".join(DERIVED)
+    refused = flyloom("sim", "message", "--workload", RING, "--costs", "codes")
+    assert refused.returncode == 2 and "is of the packet level alone; hdr, " in refused.stderr
     best = ["workload", "best", "barrier", "ranks=4"]
     for words in (["sim", "message", "--workload", RING], best):
         refused = flyloom(*words, "--costs", "hrd")
@@ -176,8 +182,8 @@ def test_the_packet_level_takes_presets(tmp_path):
         return max(job["max_comm_ns"] for job in found["jobs"])
 
     over = took("--set", "mpi.send_ns=0", "mpi.send_ns_per_byte=0")
-    assert took() == pytest.approx(over + 3510 + 8 * 0.55, abs=0.01)
-    assert took("--costs", "codes") == took()
+    assert took("--costs", "codes") == pytest.approx(over + 3510 + 8 * 0.55, abs=0.01)
+    assert took() == took("--costs", "hdr")
     for name, o in (("hdr", 244.135), ("loggopsim", 1500.0)):
         assert took("--costs", name) == pytest.approx(over + 2 * o, abs=0.01)
     slower = [document("sim", "message", *words, "--costs", name)["finish_ns"]
@@ -190,10 +196,13 @@ def test_the_packet_level_takes_presets(tmp_path):
 
 def test_the_packet_level_names_its_costs():
     words = ["sim", "packet", "ring:n=3,p=1", "--workload", "allreduce_ring bytes=8 ranks=3"]
-    assert re.search(r"^costs: codes \(mpi: send_ns=3510, .*--costs hdr$", flyloom(*words).stdout,
-                     re.MULTILINE)
+    assert re.search(r"^costs: codes \(mpi: send_ns=3510, .*--costs hdr$",
+                     flyloom(*words, "--costs", "codes").stdout, re.MULTILINE)
     assert re.search(r"^costs: hdr \(mpi: send_ns=488.27, send_ns_per_byte=0, gap_ns=264.97, "
-                     r"eager_bytes=65536;", flyloom(*words, "--costs", "hdr").stdout, re.MULTILINE)
+                     r"eager_bytes=65536;", flyloom(*words).stdout, re.MULTILINE)
+    of_codes = document("sim", "packet", "slim_fly:q=5,p=1", "--workload", words[-1],
+                        "--dialect", "codes-slimfly-v1")["parameters"]
+    assert of_codes["costs"] == "codes" and of_codes["mpi"]["send_ns"] == 3510
     asked = document(*words, "--costs", "ndr")["parameters"]
     assert asked["costs"] == "ndr" and asked["mpi"]["gap_ns"] == 264.97
     refused = flyloom(*words, "--costs", "hdrr")

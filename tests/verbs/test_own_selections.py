@@ -241,3 +241,36 @@ def test_what_does_not_go_with_it_is_refused() -> None:
         fl.flit("ring:n=4,p=1", selection=turning, engine="dfsssp")
     with pytest.raises(fl.RefusalError, match="selection: codes-dally-v1 has no custom"):
         fl.packet("dragonfly:h=2", selection=own, dialect="codes-dally-v1")
+
+
+ALWAYS = "custom score=(queue-queue)/(queue-queue)"
+
+
+def test_decisions_by_no_number_are_counted():
+    """Every packet to another switch decides once at its source; every score of it is 0 / 0."""
+    given: dict[str, Any] = {"load": 0.3, "messages": 3, "traffic": "shift:4",
+                             "settings": {"switch.virtual_channels": 8}}
+    net = "slim_fly:q=5,p=4"
+    for sync, threads in (("sequential", 1), ("threads", 2)):
+        found = fl.simulate(net, "packet", selection=ALWAYS, sync=sync, threads=threads, **given)
+        assert found.undefined_decisions == 3 * 200 == found.points[0].packets
+    # an engine that decides again has no such number
+    found = fl.simulate(net, "packet", selection=ALWAYS, sync="optimistic", threads=2, **given)
+    assert "undefined_decisions" not in found.to_dict()
+    short = {"load": "0.1,0.3", "settings": {"run.warmup_cycles": 50, "run.measure_cycles": 100}}
+    counts = {fl.simulate(net, "flit", selection=ALWAYS, threads=threads,
+                          **short).undefined_decisions for threads in (1, 2)}
+    assert len(counts) == 1 and min(counts) > 200 * 150 * (0.1 + 0.3) * 0.9
+    for level, more in (("packet", given), ("flit", short)):
+        assert fl.simulate(net, level, selection="custom score=hops*queue",
+                           **more).undefined_decisions == 0
+        assert "undefined_decisions" not in fl.simulate(net, level, selection="ugal_l",
+                                                        **more).to_dict()
+
+
+def test_a_line_says_how_many_decisions_had_no_number():
+    words = ["sim", "packet", "slim_fly:q=5,p=4", "--messages", 3, "--traffic", "shift:4",
+             "--set", "switch.virtual_channels=8", "--selection"]
+    said = "decisions a score was not a number"
+    assert f"in 600 {said}" in flyloom(*words, ALWAYS).stdout
+    assert said not in flyloom(*words, "custom score=hops*queue").stdout

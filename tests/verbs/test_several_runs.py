@@ -92,6 +92,26 @@ def test_packets_take_several_seeds():
         found.points[0]["digest"])
 
 
+def test_seeds_that_make_no_difference_are_one_run(tmp_path):
+    """A message between neighbours on a ring has one path; ranks at random have others."""
+    goal = tmp_path / "one.goal"
+    goal.write_text("num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\n}\n"
+                    "rank 1 {\nb: recv 8b from 0 tag 1\n}\n")
+    words = ["ring:n=6,p=1", "--workload", goal, "--seeds", 3]
+    same = "the seed makes no difference here: figures of one run"
+    for level in ("message", "packet"):
+        one = flyloom("sim", level, *words[:-1], 1).stdout
+        done = flyloom("sim", level, *words).stdout
+        assert same in done and "±" not in done and same not in one
+        if level == "message":
+            assert done.startswith(one)
+        drawn = flyloom("sim", level, *words, "--placement", "random").stdout
+        assert same not in drawn and "±" in drawn
+    both = flyloom("sim", "message", *words[:2], "alltoall_linear ranks=6 bytes=8", *words[3:],
+                   "--selection", "one,spread").stdout
+    assert f"{same} (spread)" in both and "±" in both
+
+
 def test_messages_take_several_seeds_and_selections():
     given = {"workload": "alltoall_pairwise bytes=20000", "placement": "random"}
     found = fl.message(NET, seed=7, seeds=4, selection=["one", "spread"], **given)

@@ -161,6 +161,12 @@ impl FlitCase {
         self.drawn.len()
     }
 
+    /// Decisions so far in which a score of the user's was not a number; none of built-in
+    /// selections.
+    pub(super) fn undefined_decisions(&self) -> Option<u64> {
+        self.guide.undefined_decisions()
+    }
+
     /// The row of a point as users read it, from its runs; there must be at least one.
     pub fn row(&self, runs: &[RunResult]) -> LoadPointRow {
         let row = LoadPointRow::of_runs(runs, &self.wiring, &self.names, self.with_links);

@@ -53,7 +53,7 @@ pub struct LoadPointRow {
     pub latency_histogram: Vec<(u64, u64)>,
     /// Packets by links between switches traversed, from 0 on.
     pub hop_histogram: Vec<u64>,
-    /// How runs with several seeds differ, where there are several.
+    /// How runs with several seeds differ, where there are several that are not all equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<SeedStatistics>,
     /// A row for each class of traffic, where there are several.
@@ -80,7 +80,9 @@ impl LoadPointRow {
         with_links: bool,
     ) -> Self {
         let merged = RunResult::merged(runs);
-        let over_seeds = (runs.len() > 1).then(|| over_seeds(runs));
+        // where all runs are equal, the seed makes no difference
+        let differ = runs.iter().any(|run| *run != runs[0]);
+        let over_seeds = differ.then(|| over_seeds(runs));
         let classes = Self::of_classes(&merged, names);
         Self { over_seeds, classes, ..Self::of(&merged, wiring, names, with_links) }
     }

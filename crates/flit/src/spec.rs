@@ -236,16 +236,6 @@ impl FlitParameters {
         }
     }
 
-    /// The numbers that packets compared by where they chose among paths; as given for selections
-    /// that compare nothing, and for those of the user's own.
-    pub(super) fn used_choosing(&self, used: SelectionParams) -> Option<SelectionParams> {
-        if self.selection.kind().entry().compares {
-            Some(used.written_out())
-        } else {
-            self.choosing
-        }
-    }
-
     /// The traffic of each class; one class if none is listed.
     pub(super) fn kinds(&self) -> Result<Vec<ClassTraffic<'_>>, Refusal> {
         let alone = [TrafficClass::default()];

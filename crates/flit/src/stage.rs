@@ -39,6 +39,10 @@ pub struct FlitRecord {
     pub verified: bool,
     /// All parameters.
     pub parameters: FlitParameters,
+    /// Decisions in which a score of the user's own selection was not a number, such as 0 / 0, and
+    /// so never better than another: of all points; none of built-in selections.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undefined_decisions: Option<u64>,
     /// Of traffic that was made to load one channel most, the load of that channel when every
     /// endpoint sends a flit a cycle.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -78,10 +82,11 @@ impl FlitParameters {
             verified: case.verified,
             parameters: Self {
                 lane_use: case.lane_use,
-                choosing: self.used_choosing(case.choosing),
+                choosing: self.selection.used_choosing(self.choosing, case.choosing),
                 run,
                 ..self.clone()
             },
+            undefined_decisions: case.undefined_decisions(),
             largest_channel_load: case.largest_channel_load(),
             points,
             saturation_throughput,

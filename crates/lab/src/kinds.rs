@@ -10,6 +10,7 @@ use formats::{communication, companion, export, graph_file, mapping as mapping_f
 use mapping::method::METHODS;
 use message::PRESETS;
 use packet::Dialect;
+use packet::replay::{CODES_COSTS, MpiCosts};
 use paths::select::{RailSelection, Selection};
 use plan::catalog::Catalog;
 use schemars::JsonSchema;
@@ -174,7 +175,25 @@ fn opensm() -> Vec<Value> {
     OPENSM.iter().map(of).collect()
 }
 
-/// Presets of LogGOPS: each parameter with its value and where that is from.
+/// The costs of CODES, a preset of the packet level alone, by its parameters `mpi`.
+fn codes_costs() -> Value {
+    let costs = MpiCosts::default();
+    let of = |name: &str, unit: &str, value: Value| {
+        json!({ "name": name, "doc": format!("{value} {unit}; default of model-net-mpi-replay"),
+                "required": false, "default": value })
+    };
+    let source = "model-net-mpi-replay of CODES";
+    let about = "the defaults of CODES, at the packet level alone";
+    json!({ "kind": "costs", "name": CODES_COSTS, "doc": format!("{about}; source: {source}"),
+            "source": source, "params": [
+        of("mpi.send_ns", "ns", json!(costs.send_ns)),
+        of("mpi.send_ns_per_byte", "ns/B", json!(costs.send_ns_per_byte)),
+        of("mpi.gap_ns", "ns", json!(costs.gap_ns)),
+        of("mpi.eager_bytes", "B", json!(costs.eager_bytes)),
+    ] })
+}
+
+/// Presets of LogGOPS: each parameter with its value and where that is from; then that of CODES.
 fn costs() -> Vec<Value> {
     let of = |preset: &message::CostPreset| {
         let values = json!(preset.parameters);
@@ -193,7 +212,7 @@ fn costs() -> Vec<Value> {
         json!({ "kind": "costs", "name": preset.name, "doc": doc, "source": preset.source,
                 "params": params })
     };
-    PRESETS.iter().map(of).collect()
+    PRESETS.iter().map(of).chain([codes_costs()]).collect()
 }
 
 /// Collectives and applications, each by its own kind.

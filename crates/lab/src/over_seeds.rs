@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 /// A figure is the mean of the runs, a whole number rounded; it is null where one of them has none.
 /// A boolean is true where it is true in one of the runs. Values of other types are those of the
 /// first run. Real `columns` have their spread in `over_seeds` of the point, or of the record where
-/// there are no points.
+/// there are no points; where all runs are equal there is none, for the seed makes no difference.
 ///
 /// # Errors
 /// The first error of `one`.
@@ -39,6 +39,10 @@ fn together(frames: Vec<RecordJson>, columns: &[RecordColumn]) -> RecordJson {
         asked.insert("seed".to_owned(), runs[0]["parameters"]["seed"].clone());
         asked.insert("seeds".to_owned(), runs.len().into());
     }
+    let first = without_seed(&runs[0]);
+    if runs.iter().all(|run| without_seed(run) == first) {
+        return record(all);
+    }
     if let Some(Value::Array(points)) = all.get_mut("points") {
         let is_alone = points.len() == 1;
         for (i, point) in points.iter_mut().enumerate() {
@@ -52,10 +56,28 @@ fn together(frames: Vec<RecordJson>, columns: &[RecordColumn]) -> RecordJson {
         let spread = spreads(&runs, columns, |column| Some(column.at.to_owned()));
         all["over_seeds"] = json!(spread);
     }
+    record(all)
+}
+
+fn record(all: Value) -> RecordJson {
     match all {
         Value::Object(fields) => RecordJson(fields),
         _ => RecordJson(Map::new()),
     }
+}
+
+/// A run without what differs between any two: its seed, and how long it took.
+fn without_seed(run: &Value) -> Value {
+    let mut run = run.clone();
+    if let Some(asked) = run.get_mut("parameters").and_then(Value::as_object_mut) {
+        asked.remove("seed");
+    }
+    for point in run.get_mut("points").and_then(Value::as_array_mut).into_iter().flatten() {
+        if let Some(point) = point.as_object_mut() {
+            point.remove("wall_s");
+        }
+    }
+    run
 }
 
 /// The spreads of real columns, found by the places of their values in the runs. A column without a
@@ -173,6 +195,26 @@ mod tests {
         assert_eq!(found["jobs"][0]["time"], json!(5));
         let deviation = &point["over_seeds"]["time"]["standard_deviation"];
         assert!((deviation.as_f64().expect("a number") - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn equal_runs_have_no_spread() {
+        let at = |seed: u64, rate: f64| {
+            let wall_s = seed as f64;
+            RecordJson::of(json!({
+                "parameters": { "seed": seed, "seeds": 1 },
+                "points": [{ "rate": rate, "wall_s": wall_s }],
+            }))
+        };
+        let equal = over_seeds((3, 3), 1, COLUMNS, |seed, _| Ok(at(seed, 2.5))).expect("runs");
+        let equal = Value::Object(equal.0);
+        assert_eq!(equal["points"][0].get("over_seeds"), None);
+        assert_eq!(equal["points"][0]["rate"], json!(2.5));
+        assert_eq!(equal["parameters"], json!({ "seed": 3, "seeds": 3 }));
+        // the last of them differs
+        let one = |seed: u64, _| Ok(at(seed, if seed == 5 { 2.0 } else { 2.5 }));
+        let other = Value::Object(over_seeds((3, 3), 1, COLUMNS, one).expect("runs").0);
+        assert_eq!(other["points"][0]["over_seeds"]["seeds"], json!(3));
     }
 
     #[test]

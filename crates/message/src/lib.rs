@@ -19,14 +19,14 @@ mod trace;
 
 pub use costs::{CostOrigin, CostSpec};
 pub use left::UnfinishedOperations;
-pub use machine::RunResult;
+pub use machine::{RunResult, ShortReceives};
 pub use net::{
     AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
     SwitchCosts,
 };
 pub use parameters::LogGops;
 pub use path::{BusySpan, CriticalPathSpan, PathCostCounts, ProcessorWorkKind};
-pub use presets::{CostPreset, PRESETS, preset};
+pub use presets::{CostPreset, PRESETS, USUAL as USUAL_COSTS, preset};
 pub use timeline::{CollectiveSpan, MessageSpans};
 pub use trace::{OpStep, OperationTimes};
 

@@ -125,6 +125,27 @@ pub struct RunResult {
     pub used: Option<ChannelUse>,
     /// The times of all steps; none unless a trace was requested.
     pub trace: Option<OperationTimes>,
+    /// Receives that are smaller than their messages.
+    pub short: ShortReceives,
+}
+
+/// Receives of a run that are smaller than the messages that they take, which MPI truncates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ShortReceives {
+    /// The number of them.
+    pub count: u64,
+    /// The first of them by rank and number, and the send of its message.
+    pub first: Option<(u32, u32)>,
+}
+
+impl ShortReceives {
+    /// Counts a receive that is smaller than its message.
+    #[cold]
+    fn add(&mut self, receive: u32, send: u32) {
+        self.count += 1;
+        let known = self.first.unwrap_or((u32::MAX, u32::MAX));
+        self.first = Some(known.min((receive, send)));
+    }
 }
 
 /// In place of a number of dependencies: the operation is done.
@@ -151,6 +172,8 @@ pub(super) struct SimulationState<'a> {
     pub(super) schedule: &'a Schedule,
     pub(super) matching: Matching,
     pub(super) ranks: RankStates,
+    /// Receives that are smaller than their messages.
+    short: ShortReceives,
     /// For each operation, the number of dependencies that it still waits for, or [`DONE`]; empty
     /// in the dialect `causal`, which has them in `own`.
     counts: Vec<u32>,
@@ -190,6 +213,7 @@ impl<'a> SimulationState<'a> {
             schedule,
             matching: Matching::new(schedule),
             ranks: RankStates::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
+            short: ShortReceives::default(),
             counts,
             own,
             is_large: false,
@@ -282,7 +306,11 @@ impl<'a> SimulationState<'a> {
     /// that takes it, if one is posted.
     #[inline]
     pub(super) fn arrives(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
-        self.matching.arrive(self.ranks.heads(rank), rank, (source, tag), op)
+        let receive = self.matching.arrive(self.ranks.heads(rank), rank, (source, tag), op);
+        if let Some(receive) = receive {
+            self.compares(receive, op);
+        }
+        receive
     }
 
     /// Posts the receive `op`: returns the message that it takes and the rank that sent it, if one
@@ -290,7 +318,19 @@ impl<'a> SimulationState<'a> {
     #[inline]
     pub(super) fn posted(&mut self, rank: u32, op: u32) -> Option<(u32, u32)> {
         let it = self.op(op);
-        self.matching.post(self.ranks.heads(rank), rank, (it.peer, it.tag), op)
+        let message = self.matching.post(self.ranks.heads(rank), rank, (it.peer, it.tag), op);
+        if let Some((send, _)) = message {
+            self.compares(op, send);
+        }
+        message
+    }
+
+    /// Notes a receive that is smaller than the message that it takes.
+    #[inline]
+    fn compares(&mut self, receive: u32, send: u32) {
+        if self.op(receive).size < self.op(send).size {
+            self.short.add(receive, send);
+        }
     }
 
     /// The time from which all resources that an event needs are free.
@@ -484,6 +524,7 @@ impl<'a> SimulationState<'a> {
             left,
             used: None,
             trace: None,
+            short: self.short,
         }
     }
 

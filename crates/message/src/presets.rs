@@ -20,7 +20,7 @@ pub struct CostPreset {
 }
 
 /// The default preset.
-pub(super) const USUAL: &str = "hdr";
+pub const USUAL: &str = "hdr";
 /// The default preset of the dialect `loggops-v1`, which accepts only whole nanoseconds.
 pub(super) const USUAL_V1: &str = "loggopsim";
 

@@ -115,6 +115,18 @@ pub struct ChannelTotals {
     pub endpoint_use: f64,
 }
 
+/// Receives that are smaller than the messages that they take, which MPI would truncate.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(rename = "ShortReceives")]
+pub struct ShortReceivesReport {
+    /// The number of them.
+    pub count: u64,
+    /// The first of them: its rank, its number there from 1, and its bytes.
+    pub first: String,
+    /// The send whose message it takes.
+    pub message: String,
+}
+
 /// What the message level finds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Record")]
@@ -140,7 +152,10 @@ pub struct MessageRecord {
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<ChannelTotals>,
-    /// How runs with several seeds differ, where there are several.
+    /// Receives that are smaller than the messages that they take, where there are some.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub short_receives: Option<ShortReceivesReport>,
+    /// How runs with several seeds differ, where there are several that are not all equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<SeedStatistics>,
 }
@@ -224,6 +239,22 @@ impl MessageParameters {
         Ok(ran)
     }
 
+    /// Whether runs with the seeds that are asked for can differ: where routes are drawn, or ranks
+    /// are placed at random on the network. O(seeds x endpoints).
+    pub fn differs_by_seed(&self, on: MessageInputs<'_>) -> bool {
+        let topology = on.topology.or(on.routing.map(Routing::topology));
+        let Some(topology) = topology else { return false };
+        if self.selection == RouteSelection::One {
+            return true;
+        }
+        let Ok(placement) = placement(&self.placement) else { return false };
+        let endpoints = topology.endpoints().len() as u32;
+        let order = |i: u32| {
+            placement.place(topology, endpoints, 1, self.seed.wrapping_add(u64::from(i))).ok()
+        };
+        on.places.is_none() && (1..self.seeds).any(|i| order(i) != order(0))
+    }
+
     /// The parameters of the network.
     fn how(&self) -> NetworkCosts {
         NetworkCosts {
@@ -293,6 +324,11 @@ impl MessageParameters {
             messages: found.messages,
             sent_bytes: schedule.sent_bytes(),
             network,
+            short_receives: found.short.first.map(|(receive, send)| ShortReceivesReport {
+                count: found.short.count,
+                first: schedule.described(receive),
+                message: schedule.described(send),
+            }),
             over_seeds: None,
         };
         RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }

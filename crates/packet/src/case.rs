@@ -17,6 +17,7 @@ use super::spec::{EventEngineKind, EventUndoMode, PacketParameters};
 use super::stuck::{BlockedPacket, wait_cycle};
 use super::tally::Tally;
 use super::timing::Timing;
+use super::used::UsedParameters;
 use super::window::{MeasuredWindow, RunLength};
 use base::{Refusal, Stop, Watch};
 use des::{OptimisticOptions, optimistic, sequential, windows};
@@ -35,6 +36,8 @@ pub struct PacketCase {
     timing: Timing,
     route: Arc<PacketPathMethod>,
     injection: MessageInjectionProcess,
+    /// The values of parameters that have a default for each dialect and network.
+    used: UsedParameters,
     concentration: u32,
     source: CaseTraffic,
     /// The warm-up, measured and drain times of generated traffic; none if the whole run is
@@ -82,8 +85,16 @@ impl PacketCase {
         } else {
             None
         };
-        let DialectNetwork { plant, timing, route, injection, concentration, verified, rates } =
-            build(spec, on, watch)?;
+        let DialectNetwork {
+            plant,
+            timing,
+            route,
+            injection,
+            used,
+            concentration,
+            verified,
+            rates,
+        } = build(spec, on, watch)?;
         let source = if let Some(to) = to {
             CaseTraffic::Open(to)
         } else {
@@ -102,6 +113,7 @@ impl PacketCase {
             timing,
             route: Arc::new(route),
             injection,
+            used,
             concentration,
             source,
             verified,
@@ -120,6 +132,22 @@ impl PacketCase {
     /// The warm-up, measured and drain times; none if the whole run is measured.
     pub(super) fn run_length(&self) -> Option<&RunLength> {
         self.run.as_ref()
+    }
+
+    /// Decisions so far in which a score of the user's was not a number; none of built-in
+    /// selections, and of engines that decide again or see a part of the network.
+    pub(super) fn undefined_decisions(&self) -> Option<u64> {
+        let is_whole =
+            matches!(self.spec.sync, EventEngineKind::Sequential | EventEngineKind::Threads);
+        match &*self.route {
+            PacketPathMethod::Guided(route) if is_whole => route.undefined_decisions(),
+            _ => None,
+        }
+    }
+
+    /// The parameters with the values that the run uses where none is given.
+    pub(super) fn used_parameters(&self) -> PacketParameters {
+        self.used.filled_in(self.spec.with_defaults(self.run_length()))
     }
 
     /// The part of a run that is measured, and the time at which it is stopped, ps.

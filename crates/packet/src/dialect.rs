@@ -1,7 +1,7 @@
 //! Builds routers, delays and paths from the parameters and a network, with the defaults of the
 //! dialect.
 
-use super::models::{Dialect, GuidedPaths, ModelPathInputs, PacketPathMethod, RATE};
+use super::models::{DETOUR_WEIGHT, Dialect, GuidedPaths, ModelPathInputs, PacketPathMethod, RATE};
 use super::nic::MessageInjectionProcess;
 use super::plant::{LinkClass, LinkClassProperties, SimulatedNetwork};
 use super::rates::{self, LinkRates};
@@ -9,12 +9,13 @@ use super::spec::{Arbitration, PacketParameters, SwitchingMode};
 use super::timing::{
     CreditRule, ForwardingRule, RandomDelay, Timing, VirtualChannelSendOrder, transmission_ps,
 };
+use super::used::{LOOKAHEAD_NS, UsedParameters};
 use base::{Refusal, Stop, Watch};
 use fabric::Topology;
 use fabric::network::Cable;
 use paths::lengths::PathLengths;
 use paths::proved::{self, PathRules};
-use paths::select::{LEAST_QUEUE, RailSelection, SelectionParams};
+use paths::select::{LEAST_QUEUE, LaneUseRule, RailSelection, SelectionParams};
 use paths::wiring::{Wiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
@@ -25,6 +26,8 @@ pub(super) struct DialectNetwork {
     pub(super) timing: Timing,
     pub(super) route: PacketPathMethod,
     pub(super) injection: MessageInjectionProcess,
+    /// The values of parameters that have a default for each dialect and network.
+    pub(super) used: UsedParameters,
     /// Number of endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
@@ -36,8 +39,6 @@ pub(super) struct DialectNetwork {
 const CREDIT_BYTES: f64 = 8.0;
 /// Default size of the buffer of a virtual channel, in bytes.
 const BUFFER_BYTES: u32 = 65_536;
-/// What CODES adds to delays so that its parallel engine can look ahead, in ns.
-const LOOKAHEAD_NS: f64 = 0.01;
 
 fn ps(ns: f64) -> u64 {
     (ns * 1000.0).round() as u64
@@ -79,15 +80,24 @@ pub(super) fn build(
         on: &t,
         plant: &plant,
         selection: spec.selection.kind(),
-        threshold_bytes: spec.router.adaptive_threshold_bytes,
-        detour_weight: spec.router.detour_weight,
+        threshold_bytes: (spec.router.adaptive_threshold_bytes)
+            .or(spec.dialect.entry().threshold_bytes)
+            .unwrap_or(0),
+        detour_weight: spec.router.detour_weight.unwrap_or(DETOUR_WEIGHT),
     };
-    let (route, verified) = match PacketPathMethod::of_model(spec.dialect, &request)? {
-        Some(route) => (route, true),
-        None => physical(spec, on, &plant, (&wiring, lanes), watch)?,
+    let of_model = PacketPathMethod::of_model(spec.dialect, &request)?;
+    let (route, verified, chosen) = if let Some(route) = of_model {
+        (route, true, None)
+    } else {
+        let rules = rules(spec, &plant, (&wiring, lanes));
+        let compared = rules.choosing;
+        let (route, verified, lane_use) = physical(spec, on, rules, (&plant, &wiring), watch)?;
+        (route, verified, Some((compared, lane_use)))
     };
+    let timing = timing(spec, of_rails);
     Ok(DialectNetwork {
-        timing: timing(spec, of_rails),
+        used: UsedParameters::of(spec, (&plant, &timing), of_cables, lanes, chosen),
+        timing,
         injection: spec.injection.unwrap_or(spec.dialect.entry().injection),
         rates: LinkRates::of(&plant, of_cables),
         plant,
@@ -226,21 +236,30 @@ fn choosing(spec: &PacketParameters, plant: &SimulatedNetwork, wiring: &Wiring) 
     given.on_cables((back_ps / packet_ps) as u32, LEAST_QUEUE + 1, link.bytes / bytes)
 }
 
-/// Paths over proved candidates, as at the flit level.
-fn physical(
-    spec: &PacketParameters,
-    on: PathSource,
+/// The rules by which packets choose their paths in flyloom's own dialect.
+fn rules<'a>(
+    spec: &'a PacketParameters,
     plant: &SimulatedNetwork,
-    (wiring, lanes): (&Arc<Wiring>, u8),
-    watch: &dyn Watch,
-) -> Result<(PacketPathMethod, bool), Stop> {
-    let rules = PathRules {
+    (wiring, lanes): (&Wiring, u8),
+) -> PathRules<'a> {
+    PathRules {
         selection: &spec.selection,
         choosing: choosing(spec, plant, wiring),
         lane_use: spec.lane_use,
         virtual_channels: lanes,
         unverified: spec.unverified,
-    };
+    }
+}
+
+/// Paths over proved candidates, as at the flit level; whether they are proved free of deadlock;
+/// and the rule for virtual channels.
+fn physical(
+    spec: &PacketParameters,
+    on: PathSource,
+    rules: PathRules<'_>,
+    (plant, wiring): (&SimulatedNetwork, &Arc<Wiring>),
+    watch: &dyn Watch,
+) -> Result<(PacketPathMethod, bool, LaneUseRule), Stop> {
     // paths of the user's tables need not be shortest ones
     let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
@@ -250,5 +269,6 @@ fn physical(
             |at| plant.all(at).filter(|b| b.class != LinkClass::Endpoint).map(|b| b.lp);
         PathLengths::new(plant.routers, neighbours)
     });
-    Ok((PacketPathMethod::Guided(GuidedPaths::new(proved.guide, plant, lengths)?), proved.verified))
+    let route = PacketPathMethod::Guided(GuidedPaths::new(proved.guide, plant, lengths)?);
+    Ok((route, proved.verified, proved.lane_use))
 }

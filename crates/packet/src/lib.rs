@@ -39,6 +39,7 @@ mod stuck;
 mod tally;
 mod timing;
 mod until;
+mod used;
 mod window;
 mod wire;
 

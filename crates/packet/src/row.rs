@@ -62,7 +62,7 @@ pub struct LoadPointRow {
     /// The cycle, where there is one: each packet waits for the next, the last for the first.
     #[serde(rename = "circle", skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Vec<String>>,
-    /// How runs with several seeds differ, where there are several.
+    /// How runs with several seeds differ, where there are several that are not all equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub over_seeds: Option<SeedStatistics>,
     /// The results of each class of traffic, where there are several.

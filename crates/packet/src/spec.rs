@@ -185,9 +185,10 @@ pub struct PacketParameters {
     pub placement: String,
     /// Background jobs: they send to random endpoints as long as the workloads run.
     pub background: BackgroundSpecs,
-    /// What messages cost: a name of `flyloom list costs`, or `codes`, where `mpi` does not say it;
-    /// the rate and the latency are the network's.
-    pub costs: String,
+    /// What messages cost: a name of `flyloom list costs`, where `mpi` does not say it; default
+    /// `hdr`, as at the message level, in the dialects of CODES `codes`; the rate and the latency
+    /// are the network's.
+    pub costs: Option<String>,
     /// The costs of MPI in place of those of `costs`.
     pub mpi: MpiCostSpec,
     /// Reports bytes, use and the longest queue of every link.
@@ -243,7 +244,7 @@ impl Default for PacketParameters {
             collectives: CollectiveTrafficMode::Real,
             placement: "linear".to_owned(),
             background: BackgroundSpecs::default(),
-            costs: CODES_COSTS.to_owned(),
+            costs: None,
             mpi: MpiCostSpec::default(),
             links: false,
             overtaken: false,
@@ -372,10 +373,12 @@ impl PacketParameters {
     /// `run` holds the times of the window, if one is measured.
     pub(super) fn with_defaults(&self, run: Option<&RunLength>) -> Self {
         let mpi = self.mpi_costs().map_or(self.mpi, MpiCostSpec::from);
+        let costs = Some(self.costs().to_owned());
         if !self.workload.0.is_empty() {
-            return Self { mpi, ..self.clone() };
+            return Self { costs, mpi, ..self.clone() };
         }
         Self {
+            costs,
             mpi,
             load: Some(self.loads()),
             traffic: Some(self.pattern().to_owned()),
@@ -386,12 +389,21 @@ impl PacketParameters {
         }
     }
 
+    /// The preset of what messages of a workload cost.
+    fn costs(&self) -> &str {
+        let usual = match self.dialect {
+            Dialect::Physical => message::USUAL_COSTS,
+            _ => CODES_COSTS,
+        };
+        self.costs.as_deref().unwrap_or(usual)
+    }
+
     /// What messages of a workload cost.
     ///
     /// # Errors
     /// When there is no preset of the given name.
     pub fn mpi_costs(&self) -> Result<MpiCosts, Refusal> {
-        self.mpi.resolved(&self.costs)
+        self.mpi.resolved(self.costs(), self.collectives)
     }
 
     /// Refuses parameters that conflict with a workload, and those that need one.
@@ -471,7 +483,7 @@ impl PacketParameters {
         } else if self.router.lookahead_ns.is_some() {
             return lacks("switch.lookahead_ns", "such parameter", "leave it out");
         }
-        if !dialect.entry().weighs_detours {
+        if dialect.entry().threshold_bytes.is_none() {
             for (param, is_given) in [
                 ("switch.adaptive_threshold_bytes", self.router.adaptive_threshold_bytes.is_some()),
                 ("switch.detour_weight", self.router.detour_weight.is_some()),

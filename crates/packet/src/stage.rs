@@ -51,6 +51,11 @@ pub struct PacketRecord {
     pub rates: LinkRates,
     /// All parameters.
     pub parameters: PacketParameters,
+    /// Decisions in which a score of the user's own selection was not a number, such as 0 / 0, and
+    /// so never better than another: of all points; none of built-in selections, and of
+    /// the engine `optimistic`, which decides again, and of MPI's ranks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub undefined_decisions: Option<u64>,
     /// A point for each load, in their order; a single one for workloads.
     pub points: Vec<LoadPointRow>,
     /// The results of jobs, those of workloads first; empty where there are no workloads.
@@ -94,14 +99,15 @@ impl PacketParameters {
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
             Ok(LoadPointRow { wall_s, ..row })
         })?;
-        Ok(self.record(&case, points))
+        Ok(Self::record(&case, points))
     }
 
-    fn record(&self, case: &PacketCase, mut points: Vec<LoadPointRow>) -> PacketRecord {
+    fn record(case: &PacketCase, mut points: Vec<LoadPointRow>) -> PacketRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
-        let parameters = self.with_defaults(case.run_length());
-        PacketRecord { verified, rates, parameters, points, jobs }
+        let parameters = case.used_parameters();
+        let undefined_decisions = case.undefined_decisions();
+        PacketRecord { verified, rates, parameters, undefined_decisions, points, jobs }
     }
 
     /// The network with the traffic that is sent over it, ready to run.
@@ -146,7 +152,7 @@ impl PacketParameters {
             Ok(LoadPointRow { wall_s, ..row })
         };
         let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
-        Ok(self.record(&case, points))
+        Ok(Self::record(&case, points))
     }
 
     /// The memory and time that a run needs on a network of this size: bytes within a factor of

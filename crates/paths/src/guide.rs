@@ -86,6 +86,12 @@ pub trait RoutingGuide: Sync {
         1
     }
 
+    /// The number of decisions so far in which a score of the user's was not a number; none where
+    /// the selection is a built-in one.
+    fn undefined_decisions(&self) -> Option<u64> {
+        None
+    }
+
     /// Whether the guide reads [`QueueView::used`]. With lookahead these are the queues of the next
     /// router, as they were at the end of the last cycle.
     fn sees_queues(&self) -> bool {

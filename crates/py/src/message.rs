@@ -167,7 +167,7 @@ fn each_seed(
         }
         Ok(record)
     };
-    let record = if spec.seeds == 1 {
+    let record = if spec.seeds == 1 || !spec.differs_by_seed(on) {
         run(spec.seed, 1)?
     } else {
         let threads = rayon::current_num_threads();

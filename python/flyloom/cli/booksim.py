@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from flyloom.cli.common import Json, epilog
+from flyloom.cli.common import Json, Width, epilog
 from flyloom.cli.simulators import Output, Threads, by_options, check_output, end, sims
 
 
@@ -24,16 +24,17 @@ def booksim(
     ] = False,
     threads: Threads = None,
     output: Output = None,
+    width: Width = None,
     as_json: Json = False,
 ) -> None:
     """Run a configuration of BookSim: the same network, routers, traffic and sampling."""
     from flyloom.support.progress import bars
     from flyloom.verbs.booksim import booksim as simulate
 
-    check_output(output, "flit")
+    check_output(output, "flit", width)
     with bars() as bar, by_options({"threads"}):
         found = simulate(*given, unverified=unverified, threads=threads, progress=bar).to_dict()
     if not as_json:
         for note in found["notes"]:
             print(f"note: {note['place']}: {note['key']}: {note['why']}")
-    end("flit", found, output, None, as_json)
+    end("flit", found, (output, width), None, as_json)

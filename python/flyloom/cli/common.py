@@ -553,18 +553,36 @@ def parsed(text: str) -> Any:
 PICTURES = (".svg", ".png", ".pdf", ".html")
 
 
-def check_picture(output: Path | None, *more: str) -> None:
+Width = Annotated[
+    float | None,
+    typer.Option("--width", metavar="MM", show_default=False,
+                 help="of -o, a chart of this width with letters of 9 points, as a figure of a"
+                      " paper: 89 is a column of many, 180 a page"),
+]
+
+
+def check_picture(output: Path | None, *more: str, width: float | None = None) -> None:
     """RefusalError where the name of the file to draw into ends in none of ``PICTURES``, nor in
-    one of ``more``."""
+    one of ``more``, or the file cannot have the ``width``."""
     from flyloom._core import RefusalError
 
     ends = (*PICTURES, *more)
     if output and output.suffix not in ends:
         raise RefusalError(f"-o {output}: no picture; a name that ends in {', '.join(ends)}")
+    if width is None:
+        return
+    from flyloom.report.fitted import check_width
+
+    check_width(width)
+    if output is None or output.suffix not in PICTURES[:-1]:
+        raise RefusalError(f"--width: of charts; -o FILE that ends in {', '.join(PICTURES[:-1])}")
 
 
-def write_picture(path: Path, spec: Mapping[str, Any], page: Callable[[], str]) -> None:
-    """Writes a chart as a picture, or as the page that ``page`` gives, by the end of the name."""
+def write_picture(
+    path: Path, spec: Mapping[str, Any], page: Callable[[], str], width: float | None = None
+) -> None:
+    """Writes a chart as a picture, ``width`` mm wide where that is given, or as the page that
+    ``page`` gives, by the end of the name."""
     from flyloom.report.picture import Picture
 
-    Picture(spec, page=page).save(path)
+    Picture(spec, page=page).save(path, width_mm=width)

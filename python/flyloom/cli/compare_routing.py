@@ -15,6 +15,7 @@ from flyloom.cli.common import (
     Lmc,
     Net,
     P,
+    Width,
     app,
     check_picture,
     epilog,
@@ -46,6 +47,7 @@ def compare_routing(
         Path | None,
         typer.Option("-o", "--out", help="file to draw into: .svg, .png, .pdf or .html"),
     ] = None,
+    width: Width = None,
     as_json: Json = False,
 ) -> None:
     """Routing engines side by side: proof, lanes, lengths, load, bandwidth and CPU time."""
@@ -53,7 +55,7 @@ def compare_routing(
     from flyloom.support.progress import bars
     from flyloom.verbs import routing_comparison as compared
 
-    check_picture(output)
+    check_picture(output, width=width)
     topology = load_network(net, p)
     with bars() as bar:
         found = compared.compare_routing(
@@ -62,7 +64,7 @@ def compare_routing(
         )
     if output:
         spec = report.spec(found)
-        write_picture(output, spec, lambda: report.page(found))
+        write_picture(output, spec, lambda: report.page(found), width)
     if as_json:
         print(json.dumps(found.to_dict()))
         return

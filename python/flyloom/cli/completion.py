@@ -310,7 +310,14 @@ def workload(incomplete: str) -> list[str]:
 
 def costs(incomplete: str) -> list[str]:
     """A preset of what messages cost, or a file of measured ones."""
-    return fitting(incomplete, chosen("costs")) + files(incomplete, (".json",))
+    from flyloom.inputs.costs import presets
+
+    return fitting(incomplete, presets()) + files(incomplete, (".json",))
+
+
+def packet_costs(incomplete: str) -> list[str]:
+    """A preset of what messages cost at the packet level, where no file is one."""
+    return fitting(incomplete, chosen("costs"))
 
 
 def catalog_name(incomplete: str) -> list[str]:
@@ -354,7 +361,8 @@ def command(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 OF_MEASURES = {
-    "catalog": catalog, "metric": choice("bandwidth", "congestion", "time", "delay", "channels"),
+    "catalog": catalog, "costs": packet_costs,
+    "metric": choice("bandwidth", "congestion", "time", "delay", "channels"),
     "engine": engine, "format": mapping_format, "method": method,
     "graph": graph, "levels": choice("each", "all"), "pattern": pattern,
     "remove": choice("links", "switches"), "placement": placement, "traffic": traffic,

@@ -14,6 +14,7 @@ from flyloom.cli.common import (
     Json,
     P,
     Tables,
+    Width,
     app,
     check_picture,
     emit,
@@ -74,6 +75,7 @@ def congestion(
         typer.Option("-o", "--out",
                      help="file for a histogram of the metric: .svg, .png, .pdf or .html"),
     ] = None,
+    width: Width = None,
     as_json: Json = False,
 ) -> None:
     """Congestion of a communication pattern over tables: shares, times, histograms."""
@@ -82,7 +84,7 @@ def congestion(
     from flyloom.support.progress import bars
     from flyloom.verbs.congestion import congestion as measure
 
-    check_picture(output)
+    check_picture(output, width=width)
     if sent.argument is not None:
         renamed.note("congestion", "--pattern-argument ARGUMENT", "--pattern PATTERN:ARGUMENT")
     at = sent.placement
@@ -100,7 +102,7 @@ def congestion(
     document = {"network": topology.recipe, "engine": name, **found.to_dict()}
     if output:
         spec = report.spec(document)
-        write_picture(output, spec, lambda: report.page(document))
+        write_picture(output, spec, lambda: report.page(document), width)
     interval = found.confidence_interval_95
     lines = [
         ("network", topology.recipe), ("engine", name), ("pattern", found.pattern),

@@ -11,6 +11,7 @@ import typer
 from flyloom.cli import completion
 from flyloom.cli.common import (
     Json,
+    Width,
     app,
     check_picture,
     epilog,
@@ -52,6 +53,7 @@ def figure(
         Path | None,
         typer.Option("-o", "--out", help="file to draw into: .svg, .png, .pdf or .html"),
     ] = None,
+    width: Width = None,
     as_json: Json = False,
 ) -> None:
     """Draw path lengths, load, disjoint paths or throughput against the number of layers."""
@@ -61,7 +63,7 @@ def figure(
     from flyloom.report import figures
     from flyloom.support.progress import bars
 
-    check_picture(output)
+    check_picture(output, width=width)
     counts = []
     for word in words(layers):
         if not (word.isascii() and word.isdigit() and len(word) < 10):
@@ -72,7 +74,7 @@ def figure(
         found = measured(kind, named, engines=words(engines), layers=counts,
                          seed=seed, progress=bar)
     if output:
-        write_picture(output, figures.spec(found), lambda: figures.page(found))
+        write_picture(output, figures.spec(found), lambda: figures.page(found), width)
     if as_json:
         print(json.dumps(found.to_dict()))
         return

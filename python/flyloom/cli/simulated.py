@@ -9,17 +9,17 @@ from typing import Any
 
 from flyloom.cli.common import emit, print_table
 from flyloom.report.on_path import on_path
-from flyloom.verbs.runs import apart, costs_said, packet_costs_said
+from flyloom.verbs.runs import apart, costs_said, packet_costs_said, short_said
 
 FLIT = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
     ("latency", "mean_packet_latency_cycles"), ("in network", "mean_network_latency_cycles"),
-    ("p99", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
+    ("p99 latency", "p99_packet_latency_cycles"), ("hops", "mean_hops"),
 )
 PACKET = (
     ("offered", "offered_load"), ("accepted", "accepted_load"),
     ("accepted Gbit/s", "accepted_gbps"),
-    ("latency ns", "mean_latency_ns"), ("p99 ns", "p99_latency_ns"),
+    ("latency ns", "mean_latency_ns"), ("p99 latency ns", "p99_latency_ns"),
     ("message ns", "mean_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"),
     ("packets", "packets"), ("end ns", "end_ns"), ("wall s", "wall_s"),
@@ -83,6 +83,36 @@ def with_halves(point: dict[str, Any]) -> dict[str, Any]:
     return {**point, **{f"{name}_half": (high - low) / 2 for name, (low, high) in spreads.items()}}
 
 
+def say_short(runs: list[dict[str, Any]]) -> None:
+    """Prints that receives are smaller than their messages, of the first run in which some are."""
+    if known := next((short for run in runs if (short := run.get("short_receives"))), None):
+        print(short_said(known))
+
+
+SAME = "the seed makes no difference here: figures of one run"
+"""What is printed below figures where all seeds that were asked for give the same."""
+
+
+def say_undefined(runs: list[tuple[list[str], dict[str, Any]]]) -> None:
+    """Prints in how many decisions of each run a score was not a number, where it was in some."""
+    for words, run in runs:
+        if count := run.get("undefined_decisions"):
+            of = f" ({', '.join(words)})" if words else ""
+            print(f"in {count:,} decisions a score was not a number, such as 0 / 0, which is never"
+                  f" better than another{of}")
+
+
+def say_same(runs: list[tuple[list[str], dict[str, Any]]]) -> None:
+    """Prints of which runs the seed makes no difference, where several seeds were asked for."""
+    same = []
+    for words, run in runs:
+        asked = run.get("parameters", {}).get("seeds", run.get("seeds", 1))
+        if asked > 1 and not any(one.get("over_seeds") for one in run.get("points", [run])):
+            same.append(", ".join(words))
+    if same:
+        print(SAME if len(same) == len(runs) else f"{SAME} ({'; '.join(same)})")
+
+
 def notes_of(point: dict[str, Any], in_window: bool) -> list[str]:
     """What a row says of a point beside its figures; it may be saturated where a window of time
     was measured."""
@@ -132,6 +162,9 @@ def show_points(found: dict[str, Any], columns: Columns) -> None:
         print(rates_of(rates))
     if jobs:
         print(f"costs: {packet_costs_said(runs[0][1]['parameters'])}")
+    say_short([run for _, run in runs])
+    say_undefined(runs)
+    say_same(runs)
     for words, run in runs:
         say_deadlocks(run)
         if why := ENDED.get(run.get("ended", "")):
@@ -175,6 +208,8 @@ def show_message(found: dict[str, Any]) -> None:
         print_rows(found, rows, MESSAGE)
         first = runs[0][1]
         print(f"costs: {costs_said(first, 'network' in first)}")
+        say_short([run for _, run in runs])
+        say_same(runs)
         return
     said = [
         ("finish", f"{found['finish_ns']:,.15g} ns"),
@@ -196,6 +231,8 @@ def show_message(found: dict[str, Any]) -> None:
         said.append(("on it", on_path(path["derivatives"])))
     said.append(("costs", costs_said(found, "network" in found)))
     emit(found, False, said)
+    say_short([found])
+    say_same([([], found)])
 
 
 SHOWN: dict[str, Callable[[dict[str, Any]], None]] = {

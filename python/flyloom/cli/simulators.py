@@ -22,6 +22,7 @@ from flyloom.cli.common import (
     Options,
     P,
     Tables,
+    Width,
     app,
     check_picture,
     epilog,
@@ -131,7 +132,7 @@ def command(level: str, row: dict[str, Any]) -> Callable[..., None]:
         takes += list(message_options())
     takes += [("setting", settings_of(level), None), ("threads", Threads, None), ("p", P, None),
               ("output", TimelineOutput if level == "message" else Output, None),
-              ("as_json", Json, False)]
+              ("width", Width, None), ("as_json", Json, False)]
     takes += list(old_options(row, {name for name, _, _ in takes}))
 
     def run(**given: Any) -> None:
@@ -204,8 +205,9 @@ def simulate_and_show(
     from flyloom.support.progress import bars
     from flyloom.verbs.simulation import room_for, simulate, spec_of
 
-    output, as_json, p = (given.pop(name) for name in ("output", "as_json", "p"))
-    check_output(output, level)
+    output, width, as_json, p = (
+        given.pop(name) for name in ("output", "width", "as_json", "p"))
+    check_output(output, level, width)
     check_ranks(files.get("ranks"))
     how = {name: given.pop(name) for name in ("engine", "lmc", "layers", "threads")}
     how["engine_options"] = parsed_options(given.pop("option"))
@@ -231,16 +233,16 @@ def simulate_and_show(
     for key, path in files.items():
         if path is not None:
             write_csv(found, key, path)
-    end(level, found, output, source, as_json)
+    end(level, found, (output, width), source, as_json)
 
 
-def check_output(output: Path | None, level: str) -> None:
+def check_output(output: Path | None, level: str, width: float | None = None) -> None:
     """Refuses a file that is none of what the simulator of a level writes, by its name's end."""
     from flyloom._core import RefusalError
 
     if output and output.suffix == ".perfetto" and level == "message":
         raise RefusalError(f"-o {output}: write -o {output}.json for trace events of Perfetto")
-    check_picture(output, ".json")
+    check_picture(output, ".json", width=width)
     if output and is_trace(output) and level != "message":
         raise RefusalError(f"-o {output}: trace events are of sim message; another name")
 
@@ -344,13 +346,15 @@ def table_of(name: str, words: str) -> dict[str, Any]:
 
 
 def end(
-    level: str, found: dict[str, Any], output: Path | None, source: Topology | str | None,
-    as_json: bool,
+    level: str, found: dict[str, Any], into: tuple[Path | None, float | None],
+    source: Topology | str | None, as_json: bool,
 ) -> None:
-    """Writes what a simulator found where that is asked for, and prints it."""
+    """Writes what a simulator found where that is asked for, ``into`` a file with a width of its
+    chart, and prints it."""
+    output, width = into
     shown = without_arrays(found) if level == "message" else found
     if output:
-        write(level, found, json.dumps(shown), output, source)
+        write(level, found, json.dumps(shown), (output, width), source)
     if as_json:
         print(json.dumps(shown))
         return
@@ -370,7 +374,8 @@ def without_arrays(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def write(
-    level: str, found: dict[str, Any], text: str, output: Path, source: Topology | str | None
+    level: str, found: dict[str, Any], text: str, into: tuple[Path, float | None],
+    source: Topology | str | None,
 ) -> None:
     """Writes what a simulator found as a picture, a page or JSON (``text``), by the name's end."""
     from flyloom.inputs.tables import topology_of
@@ -378,17 +383,18 @@ def write(
     from flyloom.support.files import write_whole
     from flyloom.verbs.routes import routed_or_not
 
+    output, width = into
     if is_trace(output):
         write_whole(output, trace_events.text(found))
     elif output.suffix == ".json":
         write_whole(output, text + "\n")
     elif level == "message":
         on = None if source is None else topology_of(routed_or_not(source, None)).recipe
-        timeline_page.picture(found, on).save(output)
+        timeline_page.picture(found, on).save(output, width_mm=width)
     else:
         pages = flit_page if level == "flit" else packet_page
         known = None if source is None else lambda: topology_of(routed_or_not(source, None))
-        pages.picture(found, known).save(output)
+        pages.picture(found, known).save(output, width_mm=width)
 
 
 for _row in simulators():

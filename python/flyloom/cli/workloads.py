@@ -147,6 +147,7 @@ def check(
     Of a trace of DUMPI: its calls by name, messages and bytes.
     """
     from flyloom.support.progress import bars
+    from flyloom.verbs.runs import short_said
     from flyloom.verbs.workloads import check_workload
 
     with bars() as bar:
@@ -165,6 +166,8 @@ def check(
     ]
     rows.append(("comes to its end", "yes" if found["complete"] else "no"))
     emit(found, as_json, rows)
+    if not as_json and (short := found.get("short_receives")):
+        print(short_said(short))
     if not as_json and found["left"]:
         print(found["left"])
     if not as_json and found["circle"]:
@@ -201,7 +204,9 @@ def convert(
     as_json: Json = False,
 ) -> None:
     """Write a schedule, or a trace, in another format: flyloom list workload-files."""
+    from flyloom.cli import say
     from flyloom.support.progress import bars
+    from flyloom.verbs.recordings import shared_processors
     from flyloom.verbs.workloads import convert_workload, traced_workload
 
     given = parsed_options(options, "a trace", ("source", "progress"), "")
@@ -211,6 +216,8 @@ def convert(
             source = traced_workload(file, progress=bar, **given)
         found = convert_workload(disturbed(source, noise, bar), out, progress=bar).to_dict()
     emit(found, as_json, written(found))
+    for sentence in shared_processors(file, given):
+        say(f"{out}: {sentence}")
 
 
 @workloads.command(epilog=epilog("flyloom workload merge fft.goal ring.goal -o both.goal"))

@@ -19,9 +19,14 @@ LETTERS = {
 """The parameters, as LogGOPSim names them, and with their units, as files of measurements do."""
 
 
+PACKETS_ALONE = "codes"
+"""The preset that the packet level alone has: it is no set of parameters of LogGOPS."""
+
+
 def presets() -> list[str]:
-    """The names of presets."""
-    return [row["name"] for row in lists.rows("costs", installed=False)]
+    """The names of presets of LogGOPS."""
+    names = [row["name"] for row in lists.rows("costs", installed=False)]
+    return [name for name in names if name != PACKETS_ALONE]
 
 
 def file_of(costs: Mapping[str, Any] | str | os.PathLike[str] | None) -> str | None:
@@ -60,10 +65,10 @@ def in_file(path: str | os.PathLike[str]) -> dict[str, float]:
     word = os.fspath(path)
     if not os.path.splitext(word)[1] and os.sep not in word and not os.path.exists(word):
         names = presets()
-        raise RefusalError(
-            f"costs: there is no preset '{word}'; {hint(word, names)}{', '.join(names)}, or a file"
-            " of flyloom measure"
-        )
+        why = f"there is no preset '{word}'; {hint(word, names)}"
+        if word == PACKETS_ALONE:
+            why = f"'{word}' is of the packet level alone; "
+        raise RefusalError(f"costs: {why}{', '.join(names)}, or a file of flyloom measure")
     said = read_json(path)
     if not isinstance(said, dict):
         raise RefusalError(f"{path}: no table; {', '.join(LETTERS.values())} with their values")

@@ -7,7 +7,7 @@ it differs from the others (or a ``label``) and, where it is known, ``saturation
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
 from typing import Any
@@ -28,6 +28,12 @@ STACKED = 9.0
 """Pixels from a mark at the upper edge to the next one below it."""
 SAMPLE = 20
 """The length of the piece of line in a legend, in pixels."""
+CELL_PT, LOW = 165, 105
+"""In a chart whose width is given: the least width of a panel with its axis, and its height."""
+WRAPPED = 24
+"""Letters of a line of the title of an axis in such a chart."""
+LETTER = 4.8
+"""The width of a letter of a legend in such a chart, in pixels, rather more than less."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +75,7 @@ class LegendEntry:
 
 def spec(
     curves: Sequence[Mapping[str, Any]], rows: Sequence[PanelRow], offered: str, title: str = "", *,
-    narrow: bool = False,
+    narrow: bool = False, width_pt: float | None = None,
 ) -> dict[str, Any] | None:
     """Each of ``rows`` against the ``offered`` load, in panels; None where there is no point.
 
@@ -78,7 +84,9 @@ def spec(
     another in a cycle; hollow marks of what is accepted are saturated points. Curves differ by
     colour, by marks, and those of several networks by dashes; a legend names each once. Bands are
     the 95 % confidence intervals over seeds. Of one panel the figures stand side by side,
-    or below one another where that is to be ``narrow``, as wide as a column of a paper.
+    or below one another where that is to be ``narrow``, as wide as a column of a paper. Of a chart
+    that is to be ``width_pt`` wide there are as many beside one another as have room, and the
+    legend is below; :func:`flyloom.report.fitted.fitted` gives it that width.
     """
     curves = [curve for curve in curves if curve["points"]]
     made = panels(curves)
@@ -88,12 +96,16 @@ def spec(
     looks = [list(zip(*of, strict=True)) for of in zip(colours(made), styles(made), strict=True)]
     top = 1.02 * max(p["offered_load"] for panel in made for c in panel.curves for p in c["points"])
     parts = []
-    for start in range(0, len(made), COLUMNS):
-        block = slice(start, start + COLUMNS)
+    room = COLUMNS if width_pt is None else max(1, min(COLUMNS, int(width_pt / CELL_PT)))
+    beside = room if len(made) == 1 and not narrow else 0
+    for start in range(0, len(made), room):
+        block = slice(start, start + room)
         parts.append(_block(
             list(zip(made[block], looks[block], strict=True)), rows, (offered, top),
-            _limits(made, rows), beside=len(made) == 1 and not narrow,
+            _limits(made, rows), beside=beside, legend=width_pt is None,
         ))
+    if width_pt is not None and (entries := _entries(zip(made, looks, strict=True))):
+        parts.append(_below(entries, width_pt))
     out: dict[str, Any] = {"$schema": SCHEMA, "config": CONFIG, "spacing": 22}
     out |= {"vconcat": parts} if len(parts) > 1 else parts[0]
     if heads := _heads(title, _remarks(made, left), 46 if narrow else 100):
@@ -269,12 +281,14 @@ def ticks(low: float, high: float) -> list[float]:
 
 def _block(
     made: Sequence[tuple[CurvePanel, Sequence[tuple[str, CurveStyle]]]], rows: Sequence[PanelRow],
-    along: tuple[str, float], limits: Mapping[str, tuple[float, float]], *, beside: bool,
+    along: tuple[str, float], limits: Mapping[str, tuple[float, float]], *, beside: int,
+    legend: bool,
 ) -> dict[str, Any]:
     """Panels, with the looks of their curves, beside one another, a row a figure; of a single one
-    the figures ``beside`` one another where that is wanted. The name of a curve stands once, right
-    of the last panel that has it."""
-    height = max(height_of(panel.names) for panel, _ in made)
+    as many figures as ``beside`` says, where it is not 0. The name of a curve stands once, right
+    of the last panel that has it, where a ``legend`` is wanted there."""
+    height = max(height_of(panel.names) for panel, _ in made) if legend else LOW
+    words = along[0] if legend else wrap(along[0], WRAPPED)
     cells = []
     for number, row in enumerate(rows):
         last = number == len(rows) - 1
@@ -283,14 +297,14 @@ def _block(
             later = {name for other, _ in made[place + 1:] for name in other.names}
             x = {"field": "offered", "type": "quantitative",
                  "scale": {"domain": [0, along[1]], "nice": False},
-                 "axis": {"title": along[0] if last or beside else None, "tickCount": 5,
+                 "axis": {"title": words if last or beside > 1 else None, "tickCount": 5,
                           "labelFlush": False}}
-            y = _upright(row, axis, beside or not place)
+            y = _upright(row, axis, beside > 0 or not place)
             cell: dict[str, Any] = {
                 "width": WIDTH, "height": height,
                 "layer": _layers(_drawn(panel, looks, row, axis), x, y, row, axis),
             }
-            if last if beside else not number:
+            if legend and (last if beside else not number):
                 cell["layer"] += _legend([
                     LegendEntry(lines_of(name), colour, style)
                     for name, (colour, style) in zip(panel.names, looks, strict=True)
@@ -299,8 +313,31 @@ def _block(
             if panel.name and not number:
                 cell["layer"].append(_head(panel.name))
             cells.append(cell)
-    return {"concat": cells, "columns": len(rows) if beside else len(made),
-            "spacing": {"row": 14, "column": 32}}
+    return {"concat": cells, "columns": min(beside, len(rows)) if beside else len(made),
+            "spacing": {"row": 14, "column": 32 if legend else 14}}
+
+
+def _entries(
+    made: Iterable[tuple[CurvePanel, Sequence[tuple[str, CurveStyle]]]]
+) -> list[LegendEntry]:
+    """The curves of all panels, each name once, in a line."""
+    known: dict[str, LegendEntry] = {}
+    for panel, looks in made:
+        for name, (colour, style) in zip(panel.names, looks, strict=True):
+            if name:
+                known.setdefault(name, LegendEntry([name], colour, style))
+    return list(known.values())
+
+
+def _below(entries: Sequence[LegendEntry], width_pt: float) -> dict[str, Any]:
+    """A legend below all panels, in columns that have room for the longest name."""
+    longest = max(len(line) for entry in entries for line in entry.lines)
+    room = SAMPLE + 17 + LETTER * longest
+    columns = max(1, min(len(entries), int(width_pt / room)))
+    rows = -(-len(entries) // columns)
+    layers = [layer for place, entry in enumerate(entries) for layer in _entry(
+        entry, room * (place // rows), (LINE + GAP) * (place % rows))]
+    return {"width": 1, "height": (LINE + GAP) * rows, "view": {"fill": None}, "layer": layers}
 
 
 def _head(name: str) -> dict[str, Any]:
@@ -376,19 +413,23 @@ def _legend(entries: Sequence[LegendEntry]) -> list[dict[str, Any]]:
     layers: list[dict[str, Any]] = []
     top = 0.0
     for entry in entries:
-        y = {"value": top + LINE / 2}
-        left, colour = WIDTH + 8, entry.colour
-        one: dict[str, Any] = {"data": {"values": [{}]}}
-        layers += [
-            {**one, "mark": {"type": "rule", "color": colour, "strokeWidth": 1.5,
-                             "strokeDash": [*entry.style.dash]},
-             "encoding": {"x": {"value": left}, "x2": {"value": left + SAMPLE}, "y": y}},
-            {**one, "mark": {"type": "point", "filled": True, "color": colour, "size": 26,
-                             "opacity": 1, "shape": entry.style.shape},
-             "encoding": {"x": {"value": left + SAMPLE / 2}, "y": y}},
-            {**one, "mark": {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11,
-                             "lineHeight": LINE, "color": INK, "text": entry.lines},
-             "encoding": {"x": {"value": left + SAMPLE + 5}, "y": y}},
-        ]
+        layers += _entry(entry, WIDTH + 8, top)
         top += entry.height + GAP
     return layers
+
+
+def _entry(entry: LegendEntry, left: float, top: float) -> list[dict[str, Any]]:
+    """One name of a legend, at this place."""
+    y, colour = {"value": top + LINE / 2}, entry.colour
+    one: dict[str, Any] = {"data": {"values": [{}]}}
+    return [
+        {**one, "mark": {"type": "rule", "color": colour, "strokeWidth": 1.5,
+                         "strokeDash": [*entry.style.dash]},
+         "encoding": {"x": {"value": left}, "x2": {"value": left + SAMPLE}, "y": y}},
+        {**one, "mark": {"type": "point", "filled": True, "color": colour, "size": 26,
+                         "opacity": 1, "shape": entry.style.shape},
+         "encoding": {"x": {"value": left + SAMPLE / 2}, "y": y}},
+        {**one, "mark": {"type": "text", "align": "left", "baseline": "middle", "fontSize": 11,
+                         "lineHeight": LINE, "color": INK, "text": entry.lines},
+         "encoding": {"x": {"value": left + SAMPLE + 5}, "y": y}},
+    ]

@@ -2,7 +2,7 @@
 space, and ends the whole process where it does not get them.
 
 ``python -m flyloom.report.drawing`` is that process. It reads a line of JSON for each picture,
-``[form, picture]``, and answers each with a line: ``{"text": ...}``, ``{"base64": ...}`` or
+``[form, picture, scale]``, and answers each with a line: ``{"text": ...}``, ``{"base64": ...}`` or
 ``{"error": ...}``. A picture is a Vega-Lite specification, or the text of an SVG.
 """
 
@@ -114,9 +114,10 @@ def svg_text(spec: Mapping[str, Any]) -> str:
     return str(_draw("svg", spec)["text"])
 
 
-def png_bytes(picture: Mapping[str, Any] | str) -> bytes:
-    """The Vega-Lite specification, or the SVG, as a PNG picture; raises as :func:`_draw`."""
-    return base64.b64decode(_draw("png", picture)["base64"])
+def png_bytes(picture: Mapping[str, Any] | str, scale: float = 2) -> bytes:
+    """The Vega-Lite specification, or the SVG, as a PNG picture with ``scale`` dots for each of its
+    units; raises as :func:`_draw`."""
+    return base64.b64decode(_draw("png", picture, scale)["base64"])
 
 
 def pdf_bytes(picture: Mapping[str, Any] | str) -> bytes:
@@ -125,12 +126,13 @@ def pdf_bytes(picture: Mapping[str, Any] | str) -> bytes:
     return in_order(base64.b64decode(_draw("pdf", picture)["base64"]))
 
 
-def _draw(form: str, spec: Mapping[str, Any] | str) -> dict[str, str]:
+def _draw(form: str, spec: Mapping[str, Any] | str, scale: float = 2) -> dict[str, str]:
     """The child's answer to a picture that it is to draw.
 
     Raises ``ValueError`` for what is no specification, ``DrawingError`` where it cannot be drawn.
     """
-    answer: dict[str, str] = json.loads(_child.ask(json.dumps([form, spec]).encode() + b"\n"))
+    question = json.dumps([form, spec, scale]).encode() + b"\n"
+    answer: dict[str, str] = json.loads(_child.ask(question))
     if "missing" in answer:
         raise ImportError(answer["missing"])
     if "error" in answer:
@@ -147,7 +149,7 @@ def main() -> None:
         answers.flush()
 
 
-def _drawn(form: str, picture: dict[str, Any] | str) -> dict[str, str]:
+def _drawn(form: str, picture: dict[str, Any] | str, scale: float) -> dict[str, str]:
     try:
         import vl_convert  # heavy: it carries a JavaScript engine
     except ImportError as why:
@@ -157,7 +159,7 @@ def _drawn(form: str, picture: dict[str, Any] | str) -> dict[str, str]:
         if form == "svg":
             return {"text": svg}
         drawn = (vl_convert.svg_to_pdf(svg) if form == "pdf"
-                 else vl_convert.svg_to_png(svg, scale=2))
+                 else vl_convert.svg_to_png(svg, scale=scale))
         return {"base64": base64.b64encode(drawn).decode()}
     except ValueError as why:
         return {"error": str(why)}

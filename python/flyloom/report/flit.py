@@ -20,7 +20,7 @@ BARS = 40
 """Bars of a distribution of latencies, about."""
 ROWS = (
     PanelRow("mean_packet_latency_cycles", "mean latency (cycles)"),
-    PanelRow("p99_packet_latency_cycles", "99th percentile (cycles)"),
+    PanelRow("p99_packet_latency_cycles", "p99 latency (cycles)"),
     PanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
@@ -39,11 +39,11 @@ def highest_unsaturated(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any
 
 def curves_spec(
     made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False,
-    rows: Sequence[PanelRow] = ROWS,
+    width_pt: float | None = None, rows: Sequence[PanelRow] = ROWS,
 ) -> dict[str, Any] | None:
     """Latencies and accepted load against offered load, as :func:`flyloom.report.curves.spec` has
     them."""
-    return spec(made, rows, _OFFERED, title, narrow=narrow)
+    return spec(made, rows, _OFFERED, title, narrow=narrow, width_pt=width_pt)
 
 
 # --- charts of the distribution of latencies -----------------------------------------------------
@@ -82,7 +82,7 @@ def _distribution(case: Mapping[str, Any], shade: str, last: bool) -> dict[str, 
     known = [{"low": low, "high": low + width, "share": n / packets} for low, n in bars.items()]
     marked = [
         {"at": quantile(counts, share), "name": name}
-        for share, name in ((0.5, "median"), (0.99, "99th percentile"))
+        for share, name in ((0.5, "median"), (0.99, "p99 latency"))
     ]
     share = {"field": "share", "type": "quantitative",
              "axis": {"title": "packets", "format": ".0%", "tickCount": 4}}

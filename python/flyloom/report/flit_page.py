@@ -21,7 +21,7 @@ from flyloom.verbs import runs
 HEADS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
     ("mean latency", "mean_packet_latency_cycles"),
-    ("in the network", "mean_network_latency_cycles"), ("p99", "p99_packet_latency_cycles"),
+    ("in the network", "mean_network_latency_cycles"), ("p99 latency", "p99_packet_latency_cycles"),
     ("hops", "mean_hops"),
 )
 """Columns of the table of points."""
@@ -32,12 +32,15 @@ def title(found: Mapping[str, Any]) -> str:
     return ", ".join(runs.common(found.get("curves", [found]))) or "BookSim configuration"
 
 
-def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
+def spec(
+    found: Mapping[str, Any], *, narrow: bool = False, width_pt: float | None = None
+) -> dict[str, Any]:
     """The curves of a simulation; of a single one also the distributions of its highest unsaturated
-    load, unless the chart is to be ``narrow``."""
+    load, unless the chart is to be ``narrow`` or ``width_pt`` wide."""
     curves = runs.labelled(found.get("curves", [found]))
-    made = flit.curves_spec(curves, title(found), narrow=narrow)
-    below = None if narrow or len(curves) > 1 else flit.distributions_spec(_shown(found))
+    made = flit.curves_spec(curves, title(found), narrow=narrow, width_pt=width_pt)
+    alone = narrow or (width_pt and made) or len(curves) > 1
+    below = None if alone else flit.distributions_spec(_shown(found))
     if below is None:
         return made or chart({"vconcat": []})
     if len(found["points"]) == 1:

@@ -24,9 +24,9 @@ POINTS = (
     ("offered load", "offered_load"), ("accepted load", "accepted_load"),
     ("accepted (Gbit/s)", "accepted_gbps"),
     ("mean latency (ns)", "mean_latency_ns"), ("median (ns)", "p50_latency_ns"),
-    ("99th percentile (ns)", "p99_latency_ns"), ("largest (ns)", "max_latency_ns"),
+    ("p99 latency (ns)", "p99_latency_ns"), ("largest (ns)", "max_latency_ns"),
     ("mean message (ns)", "mean_message_latency_ns"),
-    ("99th percentile of messages (ns)", "p99_message_latency_ns"),
+    ("p99 message latency (ns)", "p99_message_latency_ns"),
     ("hops", "mean_hops"), ("detours", "nonminimal_packets"), ("packets", "packets"),
     ("last arrival (ns)", "end_ns"),
 )
@@ -35,9 +35,9 @@ POINTS = (
 JOBS = (
     ("processes", "ranks"), ("slowest process (ns)", "max_comm_ns"),
     ("mean process (ns)", "mean_comm_ns"), ("latency of packets (ns)", "mean_latency_ns"),
-    ("99th percentile of packets (ns)", "p99_latency_ns"),
+    ("p99 packet latency (ns)", "p99_latency_ns"),
     ("latency of messages (ns)", "mean_message_latency_ns"),
-    ("99th percentile of messages (ns)", "p99_message_latency_ns"),
+    ("p99 message latency (ns)", "p99_message_latency_ns"),
     ("hops", "mean_hops"), ("messages", "messages"), ("packets", "packets"),
     ("bytes", "bytes"),
 )
@@ -52,19 +52,21 @@ def title(found: Mapping[str, Any]) -> str:
     return ", ".join([*runs.common(curves), curves[0]["parameters"]["dialect"]])
 
 
-def spec(found: Mapping[str, Any], *, narrow: bool = False) -> dict[str, Any]:
+def spec(
+    found: Mapping[str, Any], *, narrow: bool = False, width_pt: float | None = None
+) -> dict[str, Any]:
     """Latency and accepted load against offered load, with a colour for each run; for traces their
     times of communication. Below stand the rates over time of a single run, where they are
     known."""
     curves = runs.labelled(found.get("curves", [found]))
     jobs = any(curve.get("jobs") for curve in curves)
     heads = {"text": wrap(title(found), 96), "anchor": "start", "fontSize": 13, "offset": 14}
-    made = None if jobs else curves_spec(curves, title(found), narrow=narrow)
+    made = None if jobs else curves_spec(curves, title(found), narrow=narrow, width_pt=width_pt)
     if len(curves) > 1:
         return made or chart({"title": heads, "vconcat": _times(curves)})
     if made is None:
         made = {"title": heads, "spacing": 34, "hconcat": _jobs(found) if jobs else []}
-    below = [] if narrow else _series(curves[0]["points"])
+    below = [] if narrow or width_pt else _series(curves[0]["points"])
     if not below:
         return chart(made)
     return chart({

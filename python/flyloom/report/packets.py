@@ -19,7 +19,7 @@ from flyloom.report.curves import PanelRow, spec
 
 ROWS = (
     PanelRow("mean_latency_ns", "mean latency (ns)"),
-    PanelRow("p99_latency_ns", "99th percentile (ns)"),
+    PanelRow("p99_latency_ns", "p99 latency (ns)"),
     PanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
@@ -52,12 +52,14 @@ def curves(
 
 
 def curves_spec(
-    made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False
+    made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False,
+    width_pt: float | None = None,
 ) -> dict[str, Any] | None:
     """Latencies and what is accepted against offered load, as :func:`flyloom.report.curves.spec`
     has them."""
     known = all(point.get("accepted_load") is not None for c in made for point in c["points"])
-    return spec(made, ROWS if known else (*ROWS[:-1], RATE), _OFFERED, title, narrow=narrow)
+    rows = ROWS if known else (*ROWS[:-1], RATE)
+    return spec(made, rows, _OFFERED, title, narrow=narrow, width_pt=width_pt)
 
 
 def tints(names: Sequence[str], field: str = "curve") -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,10 +100,15 @@ def _run(found: Any) -> Picture:
         (packets.curves(data["packets"], labels), packets.curves_spec),
     ):
         if made:
-            return Picture(spec(made), spec(made, narrow=True), page)
+            return Picture(spec(made), spec(made, narrow=True), page,
+                           wide=partial(_wide, spec, made))
     if traced := packets.traced_spec(packets.traced(data["packets"], labels)):
         return Picture(traced, page=page)
     raise RefusalError(f"plot: no simulation ran at a point; {found.report} has all charts")
+
+
+def _wide(spec: Callable[..., Any], made: Any, width_pt: float) -> Any:
+    return spec(made, width_pt=width_pt)
 
 
 # --- bars and histograms -------------------------------------------------------------------------

@@ -146,6 +146,7 @@ def picture_of(
     return Picture(
         lambda: spec(found), lambda: spec(found, narrow=True),
         lambda: page(found, drawings(found, topology()) if topology and busy else {}),
+        wide=lambda width_pt: spec(found, width_pt=width_pt),
     )
 
 

@@ -16,8 +16,9 @@ class Picture(Protocol):
     def svg(self) -> str:
         """The picture as the text of an SVG."""
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the picture to a file, as SVG, PNG or PDF by the end of the name."""
+    def save(self, path: str | os.PathLike[str], *, width_mm: float | None = None) -> None:
+        """Writes the picture to a file, as SVG, PNG or PDF by the end of the name; a chart
+        ``width_mm`` wide where that is given, with letters of 9 points."""
 
 
 def picture_of(result: object, what: str | None = None) -> Picture:

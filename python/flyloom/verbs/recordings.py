@@ -47,7 +47,32 @@ def recorded_workload(
         for rank, content in enumerate(contents)
     ]
     schedule, remarks = recorded_schedule(names, contents, dict(given), progress)
-    return schedule, _sentences(remarks, ranks)
+    return schedule, [*_sentences(remarks, ranks), *shared_processors(folder, given)]
+
+
+def shared_processors(folder: Path, given: Mapping[str, Any]) -> list[str]:
+    """A sentence where ranks of a record had to share processors and their computations are kept:
+    the times between their calls are of the system's scheduler then. Hosts that the recorder could
+    not name are not counted."""
+    if given.get("scale_compute") == 0:
+        return []
+    hosts: dict[str, tuple[int, set[str]]] = {}
+    for file in sorted(folder.glob("run-*.host")):
+        host, *processors = (read_bytes(file).decode(errors="replace").split() or [""])
+        count, known = hosts.get(host, (0, set()))
+        hosts[host] = count + 1, known | set(processors)
+    crowded = [(count, len(known), host) for host, (count, known) in hosts.items()
+               if count > len(known) > 0]
+    if not crowded:
+        return []
+    count, cores, host = max(crowded)
+    beside = f", and so on {len(crowded) - 1:,} more" if len(crowded) > 1 else ""
+    noun = "processor" if cores == 1 else "processors"
+    return [
+        f"{count:,} ranks shared {cores:,} {noun} of {host}{beside}: computations are wall"
+        " time, which has the time that ranks waited for a processor; record with a core for each"
+        " rank, or leave computations out with --set scale_compute=0"
+    ]
 
 
 def _sentences(remarks: Mapping[str, Any], ranks: int) -> list[str]:

@@ -76,6 +76,14 @@ def packet_costs_said(asked: Mapping[str, Any]) -> str:
     return f"{asked['costs']} (mpi: {shown}; rates and latencies are the network's){hint}"
 
 
+def short_said(short: Mapping[str, Any]) -> str:
+    """A sentence on receives that are smaller than the messages that they take."""
+    count = short["count"]
+    which = ("1 receive is smaller than its message" if count == 1 else
+             f"{count:,} receives are smaller than their messages")
+    return f"{which}, which MPI would truncate: {short['first']} takes {short['message']}"
+
+
 MPI = ("send_ns", "send_ns_per_byte", "gap_ns", "eager_bytes")
 """The costs of MPI at the packet level that presets differ in."""
 

@@ -260,6 +260,7 @@ def _packet(asked: SimulationRequest) -> Simulation:
         else:
             own = demands(topology_of(on), traffic)
     found = _core.simulate_packet(on, spec, (hands, team.core), own, schedules, progress)
+    found |= _short_jobs(schedules[0] or (), progress)
     peak_rss_mib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     for point in found["points"]:
         point["peak_rss_mib"] = peak_rss_mib
@@ -269,6 +270,29 @@ def _packet(asked: SimulationRequest) -> Simulation:
     if own is not None:
         found["parameters"]["traffic"] = words["traffic"]
     return _found("packet", on, words, found)
+
+
+def short_receives(schedule: Workload, progress: Progress | None = None) -> dict[str, Any]:
+    """Receives of a schedule that are smaller than the messages that they take, as
+    ``short_receives`` where there are some: found by a run without cost.
+
+    Raises ``RefusalError`` where the schedule cannot come to its end.
+    """
+    free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**32 - 1}
+    ran = _core.simulate_message(schedule, {"costs": free}, progress=progress)[0]
+    return {name: ran[name] for name in ("short_receives",) if name in ran}
+
+
+def _short_jobs(jobs: Sequence[Workload], progress: Progress | None) -> dict[str, Any]:
+    """Receives that are smaller than their messages, of the first job that has some."""
+    for one in jobs:
+        try:
+            found = short_receives(one, progress)
+        except RefusalError:  # it waits for other jobs, or runs by other rules
+            continue
+        if found:
+            return found
+    return {}
 
 
 def _message(asked: SimulationRequest) -> Simulation:

@@ -34,7 +34,7 @@ from flyloom.support.files import write_folder, write_whole
 from flyloom.support.named import RankedWorkload, WorkloadCheck, WorkloadKind, WrittenWorkload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
-from flyloom.verbs.simulation import SimulationRequest, over_network, spec_of
+from flyloom.verbs.simulation import SimulationRequest, over_network, short_receives, spec_of
 
 
 def workloads() -> list[WorkloadKind]:
@@ -253,14 +253,13 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Wo
     that wait for one another, each for the one before and the first for the last, empty where there
     are none; ``complete``, and ``left``: why it cannot come to its end, None where it can. The end
     is tried by a run without cost (all of LogGOPS's parameters 0), which sends nothing before its
-    receive is there.
+    receive is there. Where receives are smaller than the messages that they take, which MPI would
+    truncate, ``short_receives`` has their ``count``, the ``first`` of them and its ``message``.
 
     Of a trace of DUMPI, named by its folder or its ``.meta``: ``ranks``, ``version`` of the format,
     ``calls`` by name, ``messages`` between two processes and their ``bytes``, ``records`` in the
     files, and ``left_out``, calls that were made and are not in them (docs/traces.md).
     """
-    from flyloom._core import simulate_message
-
     if isinstance(source, Workload):
         given = source
     else:
@@ -269,13 +268,13 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Wo
             return WorkloadCheck(found)
         given = run.schedule({}, progress)
     circle, left = given.circle(), None
-    free = {"L": 0, "o": 0, "g": 0, "G": 0, "O": 0, "S": 2**32 - 1}
+    short: dict[str, Any] = {}
     try:
-        simulate_message(given, {"costs": free}, progress=progress)
+        short = short_receives(given, progress)
     except RefusalError as error:
         left = error.why
     return WorkloadCheck({
-        **given.counts(), "circle": circle, "complete": left is None, "left": left,
+        **given.counts(), "circle": circle, "complete": left is None, "left": left, **short,
     })
 
 

@@ -39,7 +39,7 @@ pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     order: Some((FIRST, STEPS)),
     injection: MessageInjectionProcess::Synchronised,
     rates_gib_per_s: [RATE, 2.0 * RATE, RATE / 2.0],
-    weighs_detours: true,
+    threshold_bytes: Some(0),
     draws_steps: true,
     timing: |usual| Timing {
         jitter: RandomDelay { more_ps: 0, ..usual.jitter },
@@ -68,8 +68,8 @@ impl PacketPaths for DallyPaths {
         let route = Self {
             groups: RouterGroups::new(request.on, request.plant),
             selection: request.selection,
-            threshold: request.threshold_chunks(0),
-            weight: request.weight(),
+            threshold: request.threshold_chunks(),
+            weight: request.detour_weight,
         };
         route.check(request.plant)?;
         Ok(route)

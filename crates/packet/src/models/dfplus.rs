@@ -35,7 +35,7 @@ pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     order: Some((FIRST, STEPS)),
     injection: MessageInjectionProcess::Synchronised,
     virtual_channels: 2,
-    weighs_detours: true,
+    threshold_bytes: Some(THRESHOLD_BYTES),
     draws_steps: true,
     timing: |usual| Timing { order: VirtualChannelSendOrder::Lowest, ..usual },
     messages: Some(CODES_MESSAGES),
@@ -61,8 +61,8 @@ impl PacketPaths for DfplusPaths {
         let route = Self {
             groups: RouterGroups::new(request.on, request.plant),
             selection: request.selection,
-            threshold: request.threshold_chunks(THRESHOLD_BYTES),
-            weight: request.weight(),
+            threshold: request.threshold_chunks(),
+            weight: request.detour_weight,
         };
         route.check(request.plant)?;
         Ok(route)

@@ -55,6 +55,12 @@ impl GuidedPaths {
         Ok(Self { guide, layout, lengths })
     }
 
+    /// Decisions so far in which a score of the user's was not a number; none of built-in
+    /// selections.
+    pub(crate) fn undefined_decisions(&self) -> Option<u64> {
+        self.guide.undefined_decisions()
+    }
+
     pub(crate) fn length(&self, from: u32, to: u32) -> u32 {
         self.lengths.as_ref().map_or(0, |lengths| lengths.get(from, to).into())
     }

@@ -24,7 +24,7 @@ pub(crate) const RATE: f64 = 12.5;
 pub(crate) const CODES_MESSAGES: u32 = 30;
 /// The default weight of a detour's score: CODES uses `route_scoring_metric` `delta`, in which it
 /// counts twice.
-const DETOUR_WEIGHT: u32 = 2;
+pub(crate) const DETOUR_WEIGHT: u32 = 2;
 
 /// The defaults of a model, which apply unless the parameters set another value.
 pub(crate) struct ModelDefaults {
@@ -47,8 +47,8 @@ pub(crate) struct ModelDefaults {
     pub(crate) virtual_channels: u8,
     /// Rates of links inside groups, between groups, and of endpoints, GiB/s.
     pub(crate) rates_gib_per_s: [f64; 3],
-    /// Whether the adaptive selection has a threshold and a weight of detours.
-    pub(crate) weighs_detours: bool,
+    /// The threshold of the adaptive selection in bytes, where it has one, and a weight of detours.
+    pub(crate) threshold_bytes: Option<u32>,
     /// The rule for rails that the model uses in place of random ones.
     pub(crate) random_rails: RailSelection,
     /// Whether the transmission time of a full chunk is divided by the number of an endpoint's
@@ -75,7 +75,7 @@ impl ModelDefaults {
             messages: None,
             virtual_channels: 4,
             rates_gib_per_s: [RATE; 3],
-            weighs_detours: false,
+            threshold_bytes: None,
             random_rails: RailSelection::Random,
             shares_chunk_time: false,
             draws_steps: false,
@@ -94,20 +94,15 @@ pub(crate) struct ModelPathInputs<'a> {
     /// The selection: how packets choose among paths.
     pub(crate) selection: Selection,
     /// A minimal path is taken if at most this many bytes wait for it.
-    pub(crate) threshold_bytes: Option<u32>,
+    pub(crate) threshold_bytes: u32,
     /// Factor of the bytes that wait for a detour, in comparisons.
-    pub(crate) detour_weight: Option<u32>,
+    pub(crate) detour_weight: u32,
 }
 
 impl ModelPathInputs<'_> {
-    /// The threshold in chunks; `usual_bytes` is its default in bytes.
-    pub(crate) fn threshold_chunks(&self, usual_bytes: u32) -> u32 {
-        self.threshold_bytes.unwrap_or(usual_bytes) / self.plant.chunk_bytes
-    }
-
-    /// Factor of a detour's score in comparisons.
-    pub(crate) fn weight(&self) -> u32 {
-        self.detour_weight.unwrap_or(DETOUR_WEIGHT)
+    /// The threshold in chunks.
+    pub(crate) fn threshold_chunks(&self) -> u32 {
+        self.threshold_bytes / self.plant.chunk_bytes
     }
 }
 

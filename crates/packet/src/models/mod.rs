@@ -18,7 +18,7 @@ mod order;
 mod page_ecube;
 
 pub use guided::GuidedPaths;
-pub(crate) use kind::{CODES_MESSAGES, ModelPathInputs, RATE};
+pub(crate) use kind::{CODES_MESSAGES, DETOUR_WEIGHT, ModelPathInputs, RATE};
 
 // gen:begin
 mod dally;

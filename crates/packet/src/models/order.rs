@@ -203,7 +203,7 @@ mod tests {
             for inline in dialect.networks() {
                 for selection in dialect.entry().selections.into_iter().flatten() {
                     let mut given = json!({"dialect": dialect, "selection": selection});
-                    if dialect.entry().weighs_detours {
+                    if dialect.entry().threshold_bytes.is_some() {
                         given["switch"] = json!({"adaptive_threshold_bytes": 0});
                     }
                     let has_detours = *selection != Selection::Minimal;

@@ -4,10 +4,7 @@ use super::super::dialect::endpoint_rate;
 use super::super::nic::MessageInjectionProcess;
 use super::super::spec::PacketParameters;
 use super::options::generate;
-use super::{
-    BackgroundSpec, CollectiveTrafficMode, ComputeTimeMode, JobReplay, PlacedBackground, PlacedJob,
-    chunks_of,
-};
+use super::{BackgroundSpec, ComputeTimeMode, JobReplay, PlacedBackground, PlacedJob, chunks_of};
 use base::{Quiet, Refusal, Stop, Watch};
 use fabric::Topology;
 use message::{self, LogGops};
@@ -103,10 +100,7 @@ impl<'a> GivenJobs<'a> {
             .map(|(((name, schedule), places), class)| PlacedJob { name, schedule, places, class })
             .collect();
         let computes = spec.compute == ComputeTimeMode::On;
-        let mut mpi = spec.mpi_costs()?;
-        if spec.collectives == CollectiveTrafficMode::Codes && mpi.least_compute_ns.is_none() {
-            mpi.least_compute_ns = Some(CODES_COMPUTE_NS);
-        }
+        let mpi = spec.mpi_costs()?;
         if !background.is_empty() {
             check_ends(&schedules, spec, watch)?;
         }
@@ -130,9 +124,6 @@ fn least_us(schedule: &Schedule, spec: &PacketParameters, byte_ns: f64) -> f64 {
     let last = found.ok().and_then(|found| found.finish.into_iter().max());
     last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
 }
-
-/// CODES ignores a calculation between two calls that is shorter than this, in ns.
-const CODES_COMPUTE_NS: u64 = 100;
 
 /// Refuses schedules that never end, or that have no rank: background jobs run until all ranks are
 /// done, so the run would not end.

@@ -132,7 +132,11 @@ impl MpiCostSpec {
     ///
     /// # Errors
     /// When there is no preset of this name.
-    pub fn resolved(&self, preset: &str) -> Result<MpiCosts, Refusal> {
+    pub fn resolved(
+        &self,
+        preset: &str,
+        collectives: CollectiveTrafficMode,
+    ) -> Result<MpiCosts, Refusal> {
         let usual = if preset == CODES_COSTS {
             MpiCosts::default()
         } else {
@@ -148,7 +152,10 @@ impl MpiCostSpec {
             gap_ns: self.gap_ns.unwrap_or(usual.gap_ns),
             control_bytes: self.control_bytes.unwrap_or(usual.control_bytes),
             copy_bytes: self.copy_bytes.unwrap_or(usual.copy_bytes),
-            least_compute_ns: self.least_compute_ns,
+            least_compute_ns: self.least_compute_ns.unwrap_or(match collectives {
+                CollectiveTrafficMode::Codes => CODES_COMPUTE_NS,
+                CollectiveTrafficMode::Real => 0,
+            }),
         })
     }
 }
@@ -162,10 +169,13 @@ impl From<MpiCosts> for MpiCostSpec {
             gap_ns: Some(costs.gap_ns),
             control_bytes: Some(costs.control_bytes),
             copy_bytes: Some(costs.copy_bytes),
-            least_compute_ns: costs.least_compute_ns,
+            least_compute_ns: Some(costs.least_compute_ns),
         }
     }
 }
+
+/// CODES ignores a calculation between two calls that is shorter than this, in ns.
+const CODES_COMPUTE_NS: u64 = 100;
 
 /// The preset with the costs of CODES, `MpiCosts::default()`.
 pub const CODES_COSTS: &str = "codes";
@@ -185,9 +195,8 @@ pub struct MpiCosts {
     pub control_bytes: u32,
     /// Least length of messages within an endpoint that take the time of a copy.
     pub copy_bytes: u64,
-    /// Calculations of at most this length take no time, ns; default 0, or 100 where collective
-    /// operations are those of CODES.
-    pub least_compute_ns: Option<u64>,
+    /// Calculations of at most this length take no time, ns.
+    pub least_compute_ns: u64,
 }
 
 impl Default for MpiCosts {
@@ -199,7 +208,7 @@ impl Default for MpiCosts {
             gap_ns: 10.0,
             control_bytes: 64,
             copy_bytes: 16_000,
-            least_compute_ns: None,
+            least_compute_ns: 0,
         }
     }
 }

@@ -128,7 +128,7 @@ impl Model {
         let what = replay.schedule.ops()[op as usize];
         match what.kind {
             OperationKind::Calc => {
-                let takes = replay.computes && what.size > replay.mpi.least_compute_ns.unwrap_or(0);
+                let takes = replay.computes && what.size > replay.mpi.least_compute_ns;
                 let (true, Some(plays)) = (takes, &mut it.plays) else { return true };
                 // neither sum overflows, because the calculations of a process were checked to fit
                 let (now, takes_ps) = (to.now_ps(), what.size * 1000);

@@ -7,3 +7,4 @@ mod reference;
 mod replay;
 mod sharing;
 mod steady;
+mod used;

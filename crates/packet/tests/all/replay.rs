@@ -167,16 +167,16 @@ fn left_ps(bytes: u64) -> u64 {
     message_ps(bytes) - 3 * 25_000 - 2 * 90_000
 }
 
-const SEND_PS: u64 = 3_510_000;
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// A message to a receiver that is early or late: eager messages cost their software time once,
-    /// long ones first exchange a request and an answer.
+    /// long ones first exchange a request and an answer. The costs are those of CODES, or the
+    /// default, twice the `o` of Breaking Band and LogGOPSim's limit of eager messages.
     #[test]
     fn a_message_takes_its_closed_form(
-        bytes in 0_u64..40_000,
+        bytes in prop_oneof![0_u64..40_000, 60_000_u64..80_000],
+        is_of_codes: bool,
         send_late_ns in 0_u64..20_000,
         receive_late_ns in 0_u64..20_000,
     ) {
@@ -184,17 +184,23 @@ proptest! {
             vec![Op::calc(send_late_ns), Op::send(bytes, 1, 7)],
             vec![Op::calc(receive_late_ns), Op::recv(bytes, 0, ANY)],
         ]);
-        let given = json!({"compute": "on", "ranks": true});
+        let mut given = json!({"compute": "on", "ranks": true});
+        if is_of_codes {
+            given["costs"] = json!("codes");
+        }
+        let both_o_ps = 26_560 + 175_420 + 61_630 + 224_660;
+        let (send_ps, byte_ps, eager_bytes) =
+            if is_of_codes { (3_510_000, 550.0, 8192) } else { (both_o_ps, 0.0, 65536) };
         let found = run(&built("complete:n=2,p=1"), &given, (&[&schedule], &[0, 1]), 1);
         let ends = &found.points[0].ranks.as_ref().expect("asked for").end_ns;
         let (begin, posted) = (send_late_ns * 1000, receive_late_ns * 1000);
-        let (sent, received) = if bytes < 8192 {
-            let enters = begin + SEND_PS + (0.55 * bytes as f64 * 1000.0).round() as u64;
+        let (sent, received) = if bytes < eager_bytes {
+            let enters = begin + send_ps + (byte_ps * bytes as f64).round() as u64;
             (enters + left_ps(bytes), posted.max(enters + message_ps(bytes)))
         } else {
-            let asked = begin + SEND_PS + message_ps(64);
-            let answered = asked.max(posted) + SEND_PS + message_ps(64);
-            let enters = answered + SEND_PS;
+            let asked = begin + send_ps + message_ps(64);
+            let answered = asked.max(posted) + send_ps + message_ps(64);
+            let enters = answered + send_ps;
             (enters + left_ps(bytes), enters + message_ps(bytes))
         };
         for (found, due) in ends.iter().zip([sent, received]) {
@@ -206,7 +212,7 @@ proptest! {
         prop_assert!((job.max_comm_ns.expect("one") - longest).abs() < 1e-3);
         let middle = f64::midpoint(comm[0], comm[1]);
         prop_assert!((job.mean_comm_ns.expect("one") - middle).abs() < 1e-3);
-        let asks = u64::from(bytes >= 8192);
+        let asks = u64::from(bytes >= eager_bytes);
         prop_assert_eq!(job.messages, 1 + 2 * asks);
         prop_assert_eq!(job.bytes, bytes.max(1) + 128 * asks);
         let (own, question) = (message_ps(bytes) as f64, message_ps(64) as f64);
@@ -261,7 +267,7 @@ proptest! {
         let places: Vec<u32> = (0..ranks).map(|rank| rank / per_endpoint).collect();
         let mut given = json!({
             "compute": "on", "seed": seed, "placement": placement, "ranks": true,
-            "switch": {"virtual_channels": 8}, "selection": "adaptive",
+            "switch": {"virtual_channels": 8}, "selection": "adaptive", "costs": "codes",
         });
         if let Some(injection) = background {
             given["background"] = json!([

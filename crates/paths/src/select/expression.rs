@@ -80,7 +80,11 @@ struct ScoreStep {
 /// The registers of a program: quantities first, then constants; results of steps from the last
 /// register backwards.
 #[derive(Debug, Clone)]
-pub(super) struct ScoreRegisters([f64; REGISTERS]);
+pub(super) struct ScoreRegisters {
+    values: [f64; REGISTERS],
+    /// Whether a score was not a number.
+    is_undefined: bool,
+}
 
 impl ScoreRegisters {
     /// Makes the first minimal path the candidate: it has `hops` links, and `queue` flits are
@@ -114,12 +118,18 @@ impl ScoreRegisters {
 
     #[inline]
     fn set(&mut self, quantity: LocalQuantity, value: u32) {
-        self.0[quantity as usize] = f64::from(value);
+        self.values[quantity as usize] = f64::from(value);
     }
 
     #[inline]
     fn get(&self, register: u8) -> f64 {
-        self.0[usize::from(register) & (REGISTERS - 1)]
+        self.values[usize::from(register) & (REGISTERS - 1)]
+    }
+
+    /// Whether a score that was computed with these registers was not a number.
+    #[inline]
+    pub(super) fn is_undefined(&self) -> bool {
+        self.is_undefined
     }
 }
 
@@ -163,7 +173,7 @@ impl CompiledScore {
         for (register, constant) in all[QUANTITIES.len()..].iter_mut().zip(&self.constants) {
             *register = *constant;
         }
-        ScoreRegisters(all)
+        ScoreRegisters { values: all, is_undefined: false }
     }
 
     /// The score of the candidate whose quantities are in the registers; infinite where it is not a
@@ -173,9 +183,11 @@ impl CompiledScore {
         for &ScoreStep { operation, of, into } in &self.steps {
             // `map` of an array compiles to a call for each element here
             let (a, b, c) = (registers.get(of[0]), registers.get(of[1]), registers.get(of[2]));
-            registers.0[usize::from(into) & (REGISTERS - 1)] = computed(operation, a, b, c);
+            registers.values[usize::from(into) & (REGISTERS - 1)] = computed(operation, a, b, c);
         }
-        registers.get(self.result).min(f64::INFINITY)
+        let score = registers.get(self.result);
+        registers.is_undefined |= score.is_nan();
+        score.min(f64::INFINITY)
     }
 }
 
@@ -543,7 +555,9 @@ mod tests {
     fn value(text: &str) -> f64 {
         let score = CompiledScore::compile(text).unwrap_or_else(|refused| panic!("{refused}"));
         let mut registers = score.registers();
-        for (register, number) in registers.0.iter_mut().zip([2.0, 3.0, 0.0, 5.0, 7.0, 1.0, 0.0]) {
+        for (register, number) in
+            registers.values.iter_mut().zip([2.0, 3.0, 0.0, 5.0, 7.0, 1.0, 0.0])
+        {
             *register = number;
         }
         let first = score.of(&mut registers);

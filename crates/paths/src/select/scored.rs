@@ -1,7 +1,7 @@
 //! Selections of the user's own: which candidates are compared, where, and by which score.
 
 use super::candidate_paths::CandidatePaths;
-use super::expression::{CompiledScore, QUANTITIES};
+use super::expression::{CompiledScore, QUANTITIES, ScoreRegisters};
 use super::{Selection, SelectionParams};
 use base::Refusal;
 use schemars::JsonSchema;
@@ -10,6 +10,7 @@ use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The word that begins the text of a selection of the user's.
 pub(super) const WORD: &str = "custom";
@@ -82,10 +83,26 @@ fn is_taken(name: &str) -> bool {
 }
 
 /// A selection of the user's with its score compiled.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct ScoredSelection {
     written: CustomSelection,
     pub(super) score: CompiledScore,
+    /// Decisions in which a score was not a number.
+    undefined: AtomicU64,
+}
+
+impl Clone for ScoredSelection {
+    /// The same selection, by which nothing has been decided yet.
+    fn clone(&self) -> Self {
+        let (written, score) = (self.written.clone(), self.score.clone());
+        Self { written, score, undefined: AtomicU64::new(0) }
+    }
+}
+
+impl PartialEq for ScoredSelection {
+    fn eq(&self, other: &Self) -> bool {
+        self.written == other.written
+    }
 }
 
 impl ScoredSelection {
@@ -116,7 +133,20 @@ impl ScoredSelection {
             }
         }
         let score = CompiledScore::compile(&written.score)?;
-        Ok(Self { written, score })
+        Ok(Self { written, score, undefined: AtomicU64::new(0) })
+    }
+
+    /// Counts a decision, made with these registers, if one of its scores was not a number.
+    #[inline]
+    pub(super) fn decided(&self, with: &ScoreRegisters) {
+        if with.is_undefined() {
+            self.undefined.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// The number of decisions in which a score was not a number.
+    pub(super) fn undefined(&self) -> u64 {
+        self.undefined.load(Ordering::Relaxed)
     }
 
     /// The selection as the user wrote it.
@@ -227,6 +257,23 @@ impl SelectionSpec {
             }
             (Self::Named(_), Some(choosing)) => choosing.check(),
             _ => Ok(()),
+        }
+    }
+
+    /// The numbers that packets compared by where they chose among paths, of those in `used`; as
+    /// given for selections that compare nothing, and for those of the user's own.
+    pub fn used_choosing(
+        &self,
+        given: Option<SelectionParams>,
+        used: SelectionParams,
+    ) -> Option<SelectionParams> {
+        let entry = self.kind().entry();
+        match entry.paths {
+            CandidatePaths::UpDown => {
+                Some(SelectionParams { candidates: used.candidates, ..SelectionParams::default() })
+            }
+            _ if entry.compares => Some(used.written_out()),
+            _ => given,
         }
     }
 

@@ -75,7 +75,8 @@ impl TableGuide {
             terminal[number as usize] = TerminalId(t);
         }
         let (wiring, lanes) = (wiring.clone(), virtual_channels);
-        let (selection, custom) = (kind, selection.custom().cloned());
+        let (selection, custom) =
+            (kind, selection.custom().map(|one| Arc::new(ScoredSelection::clone(one))));
         let seat = seat.collect();
         Ok(Self {
             routing,
@@ -145,11 +146,16 @@ impl TableGuide {
             let found = (custom.score.of(&mut values), layer);
             best = if found < best { found } else { best };
         }
+        custom.decided(&values);
         if best.0 < own { best.1 } else { 0 }
     }
 }
 
 impl RoutingGuide for TableGuide {
+    fn undefined_decisions(&self) -> Option<u64> {
+        self.custom.as_ref().map(|custom| custom.undefined())
+    }
+
     fn lanes(&self) -> u8 {
         self.lanes
     }

@@ -227,7 +227,7 @@ impl DetourGuide {
     /// The same guide with a selection of the user's, by which packets choose among its candidates.
     #[must_use]
     pub fn scored(self, custom: &Arc<ScoredSelection>) -> Self {
-        let custom = Some(custom.clone());
+        let custom = Some(Arc::new(ScoredSelection::clone(custom)));
         let choices = self.choices.max(1);
         Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
     }
@@ -418,6 +418,7 @@ impl DetourGuide {
                 (least, best) = (own, Some((via, port)));
             }
         }
+        custom.decided(&values);
         let Some((via, port)) = best else { return direct };
         packet.set_note(packet.note() | DETOUR);
         packet.set_via(via);
@@ -455,6 +456,7 @@ impl DetourGuide {
                 (least, best) = (own, port);
             }
         }
+        custom.decided(&values);
         best
     }
 
@@ -575,6 +577,10 @@ impl DetourGuide {
 impl RoutingGuide for DetourGuide {
     fn itself(&self) -> Option<&dyn Any> {
         Some(self)
+    }
+
+    fn undefined_decisions(&self) -> Option<u64> {
+        self.custom.as_ref().map(|custom| custom.undefined())
     }
 
     fn lanes(&self) -> u8 {
