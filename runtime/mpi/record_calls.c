@@ -161,7 +161,7 @@ void rec_starts(uintptr_t request, const struct rec_op *op) {
     rec_event(op->kind, op->flags, op->count, op->words);
 }
 
-void rec_group(struct peers *of, int is_window) {
+void rec_group(struct peers *of, unsigned flags) {
     size_t other = of->inter ? (size_t)of->size : 0, own = (size_t)of->own, count = 3 + own + other;
     uint64_t *words = malloc(count * sizeof *words);
     of->number = atomic_fetch_add(&groups, 1);
@@ -178,7 +178,7 @@ void rec_group(struct peers *of, int is_window) {
     for (size_t i = 0; i < other; i++)
         words[3 + own + i] = of->world == NULL ? i : of->world[i] < 0 ? REC_ANY
                                                                       : (uint64_t)of->world[i];
-    rec_event(REC_GROUP, is_window ? REC_WINDOW : 0, count, words);
+    rec_event(REC_GROUP, flags, count, words);
     free(words);
 }
 

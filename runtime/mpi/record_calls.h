@@ -8,7 +8,7 @@
  * REC_BEGIN, REC_END  MPI_Init is over; MPI_Finalize begins
  * REC_ABORT           the code of MPI_Abort
  * REC_GROUP           number, own size, size of the other group or 0, ranks of both in
- *                     MPI_COMM_WORLD; flags: 1 a window
+ *                     MPI_COMM_WORLD; flags: 1 a window, 2 a runtime of libflyloom
  * REC_SEND, REC_RECV  operation, group, peer in MPI_COMM_WORLD, tag, bytes (of a receive: its
  *                     room); peer and tag may be REC_ANY
  * REC_JOINT           operation, group, what (enum rec_joint), root, sizes; flags: enum rec_sizes
@@ -21,6 +21,9 @@
  * REC_SYNC            window, target or REC_ANY; flags: 1 a fence
  * REC_WAITS           a call that waits for others, of which no more is kept
  * REC_THREAD_ENDS     the thread has ended
+ * REC_LIBRARY_DOES    what libflyloom did, as record_hooks.h has it: the group of its runtime,
+ *                     kind, peer in MPI_COMM_WORLD or REC_ANY, tag, object, value, answer; flags:
+ *                     those there
  *
  * Flag REC_LATER of an operation: the call did not wait for its end. What a file has after its
  * last event is 0. crates/formats/src/trace/recorded reads it.
@@ -38,7 +41,8 @@
 
 enum rec_kind {
     REC_BEGIN = 1, REC_END, REC_ABORT, REC_GROUP, REC_SEND, REC_RECV, REC_JOINT, REC_EXCHANGE,
-    REC_TRANSFER, REC_AWAIT, REC_POLL, REC_PROBE, REC_SYNC, REC_WAITS, REC_THREAD_ENDS
+    REC_TRANSFER, REC_AWAIT, REC_POLL, REC_PROBE, REC_SYNC, REC_WAITS, REC_THREAD_ENDS,
+    REC_LIBRARY_DOES
 };
 
 enum rec_joint {
@@ -50,7 +54,7 @@ enum rec_joint {
 enum rec_sizes { REC_SAME, REC_EACH, REC_OWN };
 
 /* Flags of events. */
-enum { REC_SIZES = 3, REC_LATER = 4, REC_WINDOW = 1, REC_FENCE = 1 };
+enum { REC_SIZES = 3, REC_LATER = 4, REC_WINDOW = 1, REC_LIBRARY = 2, REC_FENCE = 1 };
 
 /* An event that begins an operation, to be written at each start of a persistent request. */
 struct rec_op {
@@ -80,8 +84,8 @@ uint64_t rec_begins(enum rec_kind kind, unsigned flags, size_t count, uint64_t *
                     const struct peers *any);
 /* A persistent request starts. */
 void rec_starts(uintptr_t request, const struct rec_op *op);
-/* The group of a communicator or window is described, once. */
-void rec_group(struct peers *of, int is_window);
+/* The group of a communicator is described, once; or, by its flag, that of another thing. */
+void rec_group(struct peers *of, unsigned flags);
 /* A message, as the call has it: `comes` where it is received. Its operation; REC_ANY: none. */
 uint64_t rec_message(const struct peers *of, int peer, int tag, uint64_t bytes, int comes,
                      int later);

@@ -83,7 +83,7 @@ static struct peers *whole(struct peers *peers, int code, int is_window) {
         return NULL;
     }
     atomic_init(&peers->users, 1);
-    if (rec_calls) rec_group(peers, is_window);
+    if (rec_calls) rec_group(peers, is_window ? REC_WINDOW : 0);
     return peers;
 }
 

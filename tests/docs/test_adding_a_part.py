@@ -31,7 +31,7 @@ USES = {
     "adding-a-collective": "allgather_spread",
     "adding-a-mapping-method": "heavy_first", "adding-a-placement": "stripe_groups",
     "adding-an-export-format": "links.txt", "adding-a-trace-format": "flows.cm",
-    "adding-a-packet-model": "ecube",
+    "adding-a-packet-model": "ecube", "adding-a-selection-in-rust": "short_detours",
 }
 """Pages whose examples are run as they stand, and a word that the report then has."""
 COMPLETED = {
@@ -40,6 +40,7 @@ COMPLETED = {
     "map ring:n=4 --method greedy+heavy": "greedy+heavy_first",
     "sim message ring:n=4 --placement stripe_": "stripe_groups",
     "export ring:n=4 --to edge": "edge-list", "sim packet ring:n=4 --dialect ecu": "ecube",
+    "sim flit ring:n=4 --selection sho": "short_detours",
 }
 """What the shell makes of words."""
 CORE = ("cargo", "build", "-q", "-p", "flyloom-py", "--features", "extension-module")
@@ -132,7 +133,7 @@ def test_the_reference_page_has_the_parts(built: Path) -> None:
     assert done.returncode == 0, done.stderr
     page = (built / "docs/parts-reference.md").read_text(encoding="utf-8")
     for row in ["pairwise", "ping_pong", "allgather_spread", "heavy_first", "stripe_groups",
-                "edge-list", "ecube", "htsim-flows` `unit_ns=1000"]:
+                "edge-list", "ecube", "short_detours", "htsim-flows` `unit_ns=1000"]:
         assert f"\n| `{row}`" in page, row
 
 

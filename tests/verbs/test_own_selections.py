@@ -220,7 +220,7 @@ def test_the_command_and_an_experiment_take_it(tmp_path: Path) -> None:
     ("custom score=hops detours=70", "detours: 70 is out of range; 0 to 64"),
     ("custom score=hops colour=3", "'colour' is no field: score, detours, minimal, decide, name"),
     ("custom", "custom score=hops*queue"),
-    ("ugal", "there is no 'ugal', did you mean ugal_l"),
+    ("ugal", "there is no 'ugal', did you mean ugal_g or ugal_l"),
 ])
 def test_what_is_no_selection_is_refused_in_one_line(selection: str, said: str) -> None:
     for level in ("flit", "packet"):

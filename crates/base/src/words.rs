@@ -17,17 +17,17 @@ pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option
 }
 
 /// `did you mean NAME? ` where one of `names` is near `word`; `did you mean NAME, NAME or NAME? `
-/// where `word` is what a few of them begin with, such as `alltoall`. Where `word` begins with one
+/// where `word` is what a few of them begin with, such as `alltoall` or `ugal`. Where `word`
+/// begins with one
 /// of them, of three letters or more, as `simulate` with `sim`, it is that one, or those that begin
 /// with it as a word of their own; else nothing.
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
+    let begun_names = begun(word, &names);
     let likely = match meant(word, names.iter().copied()) {
-        Some(name) => vec![name],
-        None => match begun(word, &names) {
-            found if found.is_empty() => over(word, &names),
-            found => found,
-        },
+        Some(name) if !begun_names.contains(&name) => vec![name],
+        None if begun_names.is_empty() => over(word, &names),
+        _ => begun_names,
     };
     match likely.split_last() {
         None => String::new(),
@@ -106,6 +106,9 @@ mod tests {
 
     #[test]
     fn words_that_names_begin_with_stand_for_all_of_them() {
+        let selections = ["ugal_g", "ugal_l", "valiant"];
+        assert_eq!(did_you_mean("ugal", selections), "did you mean ugal_g or ugal_l? ");
+        assert_eq!(did_you_mean("ugall", selections), "did you mean ugal_l? ");
         let names = ["ring", "tree_binary", "tree_flat-top", "tree_deep", "treetop", "ab_initio"];
         let said = |word: &str| did_you_mean(word, names);
         assert_eq!(said("tree"), "did you mean tree_binary, tree_flat-top or tree_deep? ");

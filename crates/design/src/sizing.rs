@@ -90,7 +90,9 @@ pub struct SizingRequest {
 ///
 /// Among members with equally many endpoints the one with the fewest switches is taken, then the
 /// one with the fewest links. Kinds without a member on either side are left out. O(candidates),
-/// and the measurement of those that have no formula, each once; in parallel over families.
+/// and the measurement of those that have no formula, in parallel over families and wishes. A
+/// member that several wishes have is measured once, or more often where they meet at the same
+/// time.
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
@@ -106,7 +108,7 @@ pub fn nearest(
         let source =
             FamilyMemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
         let near = |wish| source.nearest(entry.near(wish), wish, asked, watch);
-        let found: Vec<_> = wishes.iter().map(near).collect::<Result<_, _>>()?;
+        let found: Vec<_> = wishes.par_iter().map(near).collect::<Result<_, _>>()?;
         let ready = done.fetch_add(1, Ordering::Relaxed) + 1;
         watch.tick("sizing", ready, families.len() as u64)?;
         Ok(found)

@@ -239,9 +239,10 @@ impl FlitParameters {
     /// The numbers that packets compared by where they chose among paths; as given for selections
     /// that compare nothing, and for those of the user's own.
     pub(super) fn used_choosing(&self, used: SelectionParams) -> Option<SelectionParams> {
-        match self.selection.kind() {
-            Selection::UgalL | Selection::UgalG | Selection::Par => Some(used.written_out()),
-            _ => self.choosing,
+        if self.selection.kind().entry().compares {
+            Some(used.written_out())
+        } else {
+            self.choosing
         }
     }
 

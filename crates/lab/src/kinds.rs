@@ -65,7 +65,7 @@ pub static KINDS: &[PartKind] = &[
         "selections",
         "selection",
         "how packets of a simulation choose their paths",
-        || words_of::<Selection>("selection"),
+        || parts("selection", Selection::ALL.iter().map(|one| &one.entry().part)),
     ),
     PartKind::new("rails", "rail", "how packets get the rails of their endpoint", || {
         words_of::<RailSelection>("rail")

@@ -4,8 +4,8 @@
 use crate::PathSource;
 use crate::guide::RoutingGuide;
 use crate::select::{
-    AncestorGuide, DetourGuide, LaneUseRule, MOST_CLASSES, Selection, SelectionParams,
-    SelectionSpec, TableGuide,
+    AncestorGuide, CandidatePaths, DetourGuide, LaneUseRule, MOST_CLASSES, Selection,
+    SelectionParams, SelectionSpec, TableGuide,
 };
 use crate::wiring::Wiring;
 use base::{Refusal, Stop, SwitchId, Watch};
@@ -81,7 +81,7 @@ pub fn guide(
         PathSource::Tables(routing) => return case.of_tables(*routing),
         PathSource::Network(t) => t,
     };
-    if rules.selection.kind() == Selection::Anca {
+    if rules.selection.kind().entry().paths == CandidatePaths::UpDown {
         return case.nearest_ancestor(t);
     }
     let lanes = u32::from(rules.virtual_channels);

@@ -143,7 +143,7 @@ pub fn recorded_schedule<'py>(
     let remarks = json!({
         "cut": remarks.cut, "aborted": remarks.aborted, "sends": remarks.sends,
         "receives": remarks.receives, "collectives": remarks.collectives,
-        "transfers": remarks.transfers, "measured_ns": remarks.measured_ns,
+        "transfers": remarks.transfers, "puts": remarks.puts, "measured_ns": remarks.measured_ns,
     });
     Ok((Workload { inner }, to_python(py, &remarks)?))
 }

@@ -121,6 +121,9 @@ const LISTED: &[ListedFolder] = &[
 /// table of rows but a list from which a macro makes types.
 const MODELS: &str = "crates/packet/src/models";
 
+/// The folder of selections, from whose list a macro makes an enum.
+const SELECTIONS: &str = "crates/paths/src/select";
+
 /// Folders of which every measure is a module of its own.
 const MEASURES: &[&str] = &["crates/measure/src/load", "crates/measure/src/structure"];
 
@@ -167,6 +170,10 @@ pub(crate) fn run(root: &Path, mode: GenerateMode) -> Result<String, String> {
     let path = root.join(MODELS).join("mod.rs");
     let fresh = splice(&read(&path)?, RUST, &models(&root.join(MODELS))?)
         .map_err(|why| format!("{MODELS}/mod.rs: {why}"))?;
+    settle(&path, &fresh, mode, &mut stale)?;
+    let path = root.join(SELECTIONS).join("mod.rs");
+    let fresh = splice(&read(&path)?, RUST, &selections(&root.join(SELECTIONS))?)
+        .map_err(|why| format!("{SELECTIONS}/mod.rs: {why}"))?;
     settle(&path, &fresh, mode, &mut stale)?;
     for folder in MEASURES {
         let path = root.join(folder).join("mod.rs");
@@ -275,6 +282,17 @@ fn models(folder: &Path) -> Result<String, String> {
             return Err(format!("{}: one type implements `PacketPaths`", file.display()));
         };
         let _ = writeln!(text, "    {}: {module}::{paths};", camel(module));
+    }
+    Ok(text + "}\n")
+}
+
+/// The modules of the selections, and the list that the macro of that folder takes.
+fn selections(folder: &Path) -> Result<String, String> {
+    let modules = with_entry(folder)?;
+    let mut text = modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n");
+    text += "\n// All selections, by file; written by `cargo xtask gen`.\nselections! {\n";
+    for module in &modules {
+        let _ = writeln!(text, "    {}: {module};", camel(module));
     }
     Ok(text + "}\n")
 }
@@ -540,6 +558,16 @@ mod tests {
             text.ends_with("models! {\n    B: b::BPaths;\n    SlimFly: slim_fly::FlyPaths;\n}\n"),
             "{text}"
         );
+        std::fs::remove_dir_all(dir).expect("temp dir goes");
+    }
+
+    #[test]
+    fn selections_are_modules_and_names_of_variants() {
+        let entry = "pub(super) const ENTRY: SelectionEntry = usual();";
+        let dir = folder("selections", &[("ugal_l.rs", entry), ("b.rs", entry), ("kind.rs", "")]);
+        let text = selections(&dir).expect("readable");
+        assert!(text.starts_with("mod b;\nmod ugal_l;\n\n//"), "{text}");
+        assert!(text.ends_with("selections! {\n    B: b;\n    UgalL: ugal_l;\n}\n"), "{text}");
         std::fs::remove_dir_all(dir).expect("temp dir goes");
     }
 

@@ -65,9 +65,10 @@ RANKS = LibraryBuild("libflyloom_ranks.so", "ranks", ("ranks.c",))
 RECORDER = LibraryBuild(
     "libflyloom_record.so", "mpi",
     ("record.c", "record_peers.c", "record_send.c", "record_receive.c", "record_requests.c",
-     "record_collective.c", "record_comms.c", "record_calls.c", "record_write.c", "part_file.c"),
-    ("record.h", "record_calls.h", "record_requests.h", "part_file.h", "file_limit.h", "wrap.h",
-     "record_send.inc", "record_receive.inc", "record_collective.inc"),
+     "record_collective.c", "record_comms.c", "record_calls.c", "record_library.c",
+     "record_write.c", "part_file.c"),
+    ("record.h", "record_calls.h", "record_requests.h", "record_hooks.h", "part_file.h",
+     "file_limit.h", "wrap.h", "record_send.inc", "record_receive.inc", "record_collective.inc"),
     ("-pthread", "-ldl"),
 )
 """Records who sends how much to whom of a program, and its calls."""

@@ -12,13 +12,16 @@ import atexit
 import base64
 import json
 import os
+import re
 import select
 import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
+from xml.sax.saxutils import quoteattr
 
 from flyloom.report.pdf_order import in_order
 from flyloom.support.errors import DeployError
@@ -149,20 +152,35 @@ def _drawn(form: str, picture: dict[str, Any] | str) -> dict[str, str]:
         import vl_convert  # heavy: it carries a JavaScript engine
     except ImportError as why:
         return {"missing": str(why)}
-    offline: dict[str, Any] = {"allowed_base_urls": []}
     try:
-        if isinstance(picture, str):
-            drawn = (vl_convert.svg_to_pdf(picture) if form == "pdf"
-                     else vl_convert.svg_to_png(picture, scale=2))
-        elif form == "svg":
-            return {"text": vl_convert.vegalite_to_svg(picture, **offline)}
-        elif form == "pdf":
-            drawn = vl_convert.vegalite_to_pdf(picture, **offline)
-        else:
-            drawn = vl_convert.vegalite_to_png(picture, scale=2, **offline)
+        svg = picture if isinstance(picture, str) else _svg_of_spec(picture)
+        if form == "svg":
+            return {"text": svg}
+        drawn = (vl_convert.svg_to_pdf(svg) if form == "pdf"
+                 else vl_convert.svg_to_png(svg, scale=2))
         return {"base64": base64.b64encode(drawn).decode()}
     except ValueError as why:
         return {"error": str(why)}
+
+
+def _svg_of_spec(spec: Mapping[str, Any]) -> str:
+    """The SVG of a specification; with a background it is that without, and a rectangle below."""
+    svg = _svg_of(json.dumps({key: value for key, value in spec.items() if key != "background"}))
+    if "background" not in spec:
+        return svg
+    size = re.match(r'<svg[^>]* width="([\d.]+)" height="([\d.]+)"[^>]*>', svg)
+    assert size is not None, "an SVG of Vega says how large it is"
+    colour = quoteattr(str(spec["background"]))
+    below = f'<rect width="{size[1]}" height="{size[2]}" fill={colour}/>'
+    return svg[:size.end()] + below + svg[size.end():]
+
+
+@lru_cache(maxsize=64)
+def _svg_of(spec: str) -> str:
+    """The SVG of a specification; drawn once, for a page and for files of several kinds."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(json.loads(spec), allowed_base_urls=[]))
 
 
 if __name__ == "__main__":

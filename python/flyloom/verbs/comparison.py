@@ -11,6 +11,7 @@ from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
+from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
 from flyloom.support.verb_results import Comparison
@@ -156,8 +157,12 @@ def compare(
     })
 
 
+MOST_AT_ONCE = 4
+"""The most networks in memory at a time: measuring one uses all processors for much of its time."""
+
+
 class _ComparisonTable:
-    """The rows of a comparison as they are measured, one network in memory at a time."""
+    """The rows of a comparison as they are measured."""
 
     def __init__(
         self, bought: Shop, samples: int, seed: int, ends: Sequence[str], progress: Progress | None
@@ -190,28 +195,30 @@ class _ComparisonTable:
         self, near: list[tuple[int, Result]], several: bool
     ) -> list[dict[str, Any]]:
         """Rows of members of families, each built and measured once; those too large left out."""
-        found: dict[str, dict[str, Any] | None] = {}
-        rows = []
-        for number, (ports, member) in enumerate(near):
-            if self.progress:
-                self.progress("networks", number, len(near))
-            name = member["network"]
-            if name not in found:
-                found[name] = self._of_member(name, member["family"])
-            if row := found[name]:
-                rows.append({**({"switch_ports": ports} if several else {}), **row})
-        return rows
+        families = {member["network"]: member["family"] for _, member in near}
+        found = dict(zip(families, in_order(
+            self._of_member, [*families.items()], "networks", self.progress, MOST_AT_ONCE
+        ), strict=True))
+        rows = {}
+        for name, row in found.items():
+            if isinstance(row, RefusalError):
+                self.left_out.append({"network": name, "why": str(row)})
+            else:
+                self.basis = one_basis([{"network": "another", "basis": self.basis}, row])
+                rows[name] = _without_basis(row)
+        return [
+            {**({"switch_ports": ports} if several else {}), **rows[member["network"]]}
+            for ports, member in near if member["network"] in rows
+        ]
 
-    def _of_member(self, name: str, family: str) -> dict[str, Any] | None:
+    def _of_member(self, member: tuple[str, str]) -> dict[str, Any] | RefusalError:
+        """The row of a network of a family, or why this machine cannot measure it."""
+        name, family = member
         try:
             t = network(name)
-            measured = _measure(t, *self.draws, None)
-        except RefusalError as refusal:  # too large for this machine
-            self.left_out.append({"network": name, "why": str(refusal)})
-            return None
-        row = {**measured, **self._bill(t), "family": family}
-        self.basis = one_basis([{"network": "another", "basis": self.basis}, row])
-        return _without_basis(row)
+            return {**_measure(t, *self.draws, None), **self._bill(t), "family": family}
+        except RefusalError as refusal:
+            return refusal
 
     def _bill(self, t: Topology) -> dict[str, Any]:
         bill, unpriced = priced(t, self.bought, (*BILLED, "catalog"))

@@ -76,6 +76,9 @@ def _sentences(remarks: Mapping[str, Any], ranks: int) -> list[str]:
     if moved := remarks["transfers"]:
         found.append(f"{moved:,} one-sided calls are transfers beside the target's program, which"
                      " waits for them at fences alone")
+    if puts := remarks["puts"]:
+        found.append(f"{puts:,} puts and questions of libflyloom are transfers beside the target's"
+                     " program, which waits where it takes their notifications")
     return found
 
 

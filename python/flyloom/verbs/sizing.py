@@ -12,6 +12,8 @@ from flyloom._core import RefusalError, Shop
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
+from flyloom.support.notes import silent
+from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.verb_results import Budget, Scales, Sizing
 from flyloom.verbs import own_sizing
@@ -122,14 +124,9 @@ def size(
         members += [{"switch_ports": row["switch_ports"], **member} for member in near]
     basis = None
     if bought:
-        known: dict[str, dict[str, Any]] = {}
-        for number, member in enumerate(members):
-            if progress:
-                progress("prices", number, len(members))
-            name = member["network"]
-            if name not in known:
-                known[name] = _bill(member, bought)
-            member.update(known[name])
+        known = _bills(members, bought, progress)
+        for member in members:
+            member.update(known[member["network"]])
             basis = basis or member["basis"]
             if of := member.pop("catalog"):
                 names.add(of)
@@ -150,6 +147,15 @@ def _within(endpoints: int, factor: float, row: dict[str, Any]) -> list[dict[str
     both = [row["below"], *([row["above"]] if row["above"] != row["below"] else [])]
     low, high = endpoints / factor, endpoints * factor
     return [member for member in both if member and low <= member["endpoints"] <= high]
+
+
+def _bills(
+    members: Iterable[dict[str, Any]], bought: Shop, progress: Progress | None
+) -> dict[str, dict[str, Any]]:
+    """:func:`_bill` of each network among the members."""
+    networks = {member["network"]: member for member in members}
+    bills = in_order(lambda member: _bill(member, bought), [*networks.values()], "prices", progress)
+    return dict(zip(networks, bills, strict=True))
 
 
 def _bill(member: dict[str, Any], bought: Shop) -> dict[str, Any]:
@@ -209,23 +215,25 @@ def budget(
         (ports, row["family"], row["kind"])
         for ports, found in zip(radixes, first, strict=True) for row in found
     ]
-    rows = []
-    for number, (ports, family, kind) in enumerate(kinds):
-        if progress:
-            progress("families", number, len(kinds))
 
-        def near(
-            endpoints: int, ports: int = ports, family: str = family, kind: str = kind
-        ) -> dict[str, Any]:
+    def row(of: tuple[int, str, str]) -> dict[str, Any]:
+        ports, family, kind = of
+
+        def near(endpoints: int) -> dict[str, Any]:
             found = _nearest([(endpoints, ports)], replace(rule, families=[family]), None)[0]
             return next((row for row in found if row["kind"] == kind), {})
 
-        rows.append({"switch_ports": ports, "family": family, "kind": kind,
-                     "largest": _largest_within(limit, start, near, bought)})
+        return {"switch_ports": ports, "family": family, "kind": kind,
+                "largest": _largest_within(limit, start, near, bought)}
+
+    with silent():
+        rows = list(in_order(row, kinds, "families", progress))
     rows.sort(key=lambda row: -row["largest"]["endpoints"] if row["largest"] else 1)
     members = [
         {"switch_ports": row["switch_ports"], **row["largest"]} for row in rows if row["largest"]
     ]
+    for member in members:
+        network(member["network"])  # says its notes
     judge(members, FRONT)
     members, keys = ranked(members, COLUMNS, sort or "endpoints", top)
     return Budget({

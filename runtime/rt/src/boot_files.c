@@ -24,6 +24,7 @@
 #include "boot_files.h"
 #include "error.h"
 #include "progress.h"
+#include "record_report.h"
 #include "settings.h"
 
 static const uint32_t CLOSING_MS = 1000;
@@ -295,7 +296,9 @@ static int gather(void *ctx, const void *mine, void *all, size_t bytes) {
 
 int fly_boot_gather(const fly_boot *boot, const char *what, const void *mine, void *all,
                     size_t bytes) {
+    uint64_t start_ns = fly_report_hush();
     int failed = boot->allgather(boot->ctx, mine, all, bytes);
+    fly_report_speak(start_ns);
     if (failed == 0) return FLY_OK;
     if (boot->allgather == gather)
         return fly_fail(failed, "%s: %s", what, ((const struct files *)boot->ctx)->why);

@@ -6,6 +6,7 @@
 #include "record.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,7 @@
 #include "coll/coll.h"
 #include "error.h"
 #include "progress.h"
+#include "record_report.h"
 #include "runtime.h"
 #include "team.h"
 
@@ -22,14 +24,18 @@ enum { CHUNK_EVENTS = 1024, CHUNK_BYTES_ALL = 1 << 25, FEW = 2 };
 
 struct fly_record {
     struct fly_event *events;
-    uint64_t count, room, requests, asks, colls;
+    uint64_t count, room, reported, requests, asks, colls;
     uint64_t left_ns, gap_ns; /* time spent outside the library that no event has yet */
     bool clock, inside, failed;
+    struct fly_reporter reporter;
     bool *written; /* by peer: whether something was written since the last flush */
-    char *path;
+    char *path; /* of rank 0's file; NULL: the events are reported alone, and not kept */
 };
 
-bool fly_record_wanted(void) { return getenv("FLYLOOM_RECORD") != NULL; }
+unsigned fly_record_wanted(const struct fly_rt *rt) {
+    return (getenv("FLYLOOM_RECORD") != NULL ? FLY_RECORD_FILE : 0) |
+           (fly_report_wanted(rt) ? FLY_RECORD_REPORTED : 0);
+}
 
 static int wrong(const char *name, const char *text, const char *valid) {
     return fly_fail(FLY_ERR_ARG, "fly_init: %s: \"%s\" %s", name, text, valid);
@@ -62,21 +68,23 @@ static int all_could(struct fly_rt *rt, int code) {
     return fly_all_could(rt, "FLYLOOM_RECORD", code);
 }
 
-int fly_record_begin(struct fly_rt *rt) {
-    bool clock;
-    int code = check(rt, &clock);
+int fly_record_begin(struct fly_rt *rt, unsigned wanted) {
+    bool clock = false, is_file = (wanted & FLY_RECORD_FILE) != 0;
+    int code = is_file ? check(rt, &clock) : FLY_OK;
     struct fly_record *record = calloc(1, sizeof *record);
     if (record != NULL) {
-        const char *path = getenv("FLYLOOM_RECORD");
+        const char *path = is_file ? getenv("FLYLOOM_RECORD") : NULL;
         record->clock = clock;
         record->path = path == NULL ? NULL : strdup(path);
         record->written = calloc((size_t)rt->size, sizeof *record->written);
     }
     rt->record = record;
-    if (code == FLY_OK && (record == NULL || record->path == NULL || record->written == NULL))
-        code = fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
+    bool whole = record != NULL && record->written != NULL && (record->path != NULL || !is_file);
+    if (code == FLY_OK && !whole) code = fly_fail(FLY_ERR_NOMEM, "fly_init: no memory");
     code = all_could(rt, code);
-    if (code != FLY_OK) {
+    if (code == FLY_OK && (wanted & FLY_RECORD_REPORTED) != 0)
+        code = all_could(rt, fly_report_begin(rt, &record->reporter));
+    if (code != FLY_OK || (!is_file && record->reporter.hooks == NULL)) {
         fly_record_free(rt);
         return code;
     }
@@ -90,6 +98,7 @@ void fly_record_free(struct fly_rt *rt) {
     free(rt->record->events);
     free(rt->record->written);
     free(rt->record->path);
+    fly_report_free(&rt->record->reporter);
     free(rt->record);
     rt->record = NULL;
 }
@@ -97,11 +106,20 @@ void fly_record_free(struct fly_rt *rt) {
 void fly_record_enter(struct fly_rt *rt) {
     struct fly_record *record = rt->record;
     if (record->clock && !record->inside) record->gap_ns += fly_now_ns() - record->left_ns;
+    if (record->reporter.hooks != NULL && !record->inside) fly_report_enter(&record->reporter);
     record->inside = true;
+}
+
+static void report(struct fly_record *record) {
+    fly_report_leave(&record->reporter, record->events + record->reported,
+                     record->count - record->reported);
+    if (record->path == NULL) record->count = 0;
+    record->reported = record->count;
 }
 
 void fly_record_leave(struct fly_rt *rt) {
     struct fly_record *record = rt->record;
+    if (record->reporter.hooks != NULL && record->inside) report(record);
     if (record->clock) record->left_ns = fly_now_ns();
     record->inside = false;
 }
@@ -280,6 +298,15 @@ static int gather(struct fly_rt *rt, const uint64_t counts[], struct fly_event *
 
 int fly_record_end(struct fly_rt *rt) {
     struct fly_record *record = rt->record;
+    if (record->path == NULL) {
+        if (record->failed)
+            fprintf(stderr, "flyloom: record: memory was short: what rank %d did by libflyloom is "
+                    "not all there\n", rt->rank);
+        return FLY_OK;
+    }
+    if (rt->rank == 0 && record->reporter.hooks == NULL && fly_program_has_mpi())
+        fprintf(stderr, "flyloom: FLYLOOM_RECORD: messages of MPI are not in %s; flyloom record -o "
+                "FILE.goal -- PROGRAM writes both\n", record->path);
     uint64_t *counts = calloc((size_t)rt->size, sizeof *counts);
     struct fly_event **events = calloc((size_t)rt->size, sizeof *events);
     bool whole = counts != NULL && events != NULL && !record->failed;

@@ -1,30 +1,12 @@
-/* What a program does with the library, kept to be written as GOAL. record.c keeps, record_goal.c
- * writes. A runtime that does not record pays one comparison behind its lock.
+/* What a program does with the library, kept to be written as GOAL, or to be reported to a recorder
+ * of MPI programs. record.c keeps, record_goal.c writes, record_report.c reports. A runtime that
+ * does not record pays one comparison behind its lock.
  */
 #ifndef FLY_RECORD_H
 #define FLY_RECORD_H
 
+#include "../../mpi/record_hooks.h"
 #include "state.h"
-
-enum fly_event_kind {
-    FLY_E_CALC,   /* `value` ns outside the library */
-    FLY_E_SEND,   /* a packet that the peer's program waits for: FLY_E_RECV */
-    FLY_E_RECV,   /* beside: it was waited for together with what is before it */
-    FLY_E_PUT,    /* `value` bytes; the peer's program does nothing */
-    FLY_E_ASK,    /* `value` bytes that are answered with `answer` bytes */
-    FLY_E_ANSWER, /* wait for the answer of ask number `value`, counted from 1 */
-    FLY_E_ANSWERS, /* wait for the answers of a peer, or of all (-1), in a window */
-    FLY_E_TOOK,   /* request `value` took a notification */
-    FLY_E_DONE,   /* the request is complete */
-    /* A collective: FLY_E_COLL, its whole schedule, FLY_E_COLL_END. What it does the program does
-       beside what comes behind, until it waits. */
-    FLY_E_COLL,
-    FLY_E_LOCAL,    /* copies, or folds */
-    FLY_E_OUT,      /* a message by its tag in the schedule; beside: with the one before it, in */
-    FLY_E_IN,       /* the same round. The collective is `answer` of its team, `object` */
-    FLY_E_COLL_END, /* the end of collective `value` of this rank, counted from 1 */
-    FLY_E_JOIN      /* wait for that one */
-};
 
 /* Tags of GOAL above those of users. The answer to ask n has the tag FLY_TAG_ANSWER + n. */
 #define FLY_TAG_PUT UINT32_C(0x80000001)
@@ -40,6 +22,11 @@ enum fly_event_kind {
 #define FLY_TAG_ANSWER UINT32_C(0xC0000000)
 #define FLY_TAG_ANSWERS UINT32_C(0x3FFFFFF0)
 
+/* Whether a packet of this tag comes after what its sender put before. */
+static inline bool fly_tag_brings(uint32_t tag) {
+    return tag == FLY_TAG_COMPLETE || tag == FLY_TAG_BARRIER;
+}
+
 /* Peers are ranks of the world. */
 struct fly_event {
     uint8_t kind, beside;
@@ -52,10 +39,11 @@ struct fly_event {
 struct fly_record;
 struct fly_sched;
 
-/* Whether the environment asks for it. */
-bool fly_record_wanted(void);
+/* Who wants a record: the environment, as a file, or a recorder that is loaded. A sum of both. */
+enum { FLY_RECORD_REPORTED = 1, FLY_RECORD_FILE = 2 };
+unsigned fly_record_wanted(const struct fly_rt *rt);
 /* Collective, where one process wants it. */
-int fly_record_begin(struct fly_rt *rt);
+int fly_record_begin(struct fly_rt *rt, unsigned wanted);
 /* Collective; rank 0 writes the file. */
 int fly_record_end(struct fly_rt *rt);
 void fly_record_free(struct fly_rt *rt);

@@ -301,7 +301,7 @@ static void write_program(struct rank *r) {
             break;
         case FLY_E_RECV:
             fprintf(r->file, "c%llu: recv %llub from %d tag %u\n", label, value, e->peer, e->tag);
-            if ((e->tag == FLY_TAG_COMPLETE || e->tag == FLY_TAG_BARRIER) && r->match[i] != NONE)
+            if (fly_tag_brings(e->tag) && r->match[i] != NONE)
                 require_arrival(r, r->match[i]);
             link_in(r, e->beside);
             break;

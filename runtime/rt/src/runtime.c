@@ -13,7 +13,7 @@
 #include "names.h"
 #include "objects.h"
 #include "progress.h"
-#include "record.h"
+#include "record_report.h"
 #include "runtime.h"
 #include "settings.h"
 #include "state.h"
@@ -295,7 +295,7 @@ static int start_thread(struct fly_rt *rt) {
     return FLY_OK;
 }
 
-int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
+static int begin(const fly_boot *boot, const fly_config *config, fly_rt **out) {
     if (out == NULL) return fly_fail(FLY_ERR_ARG, "fly_init: rt is NULL");
     *out = NULL;
     struct fly_rt *rt = calloc(1, sizeof *rt);
@@ -326,12 +326,12 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
         if (start.made[i] != NULL) start.made[i]->ops->close(start.made[i]);
     free(start.all);
     if (code == FLY_OK) code = start_thread(rt);
-    uint64_t recorded = fly_record_wanted(); /* largest over all ranks: whether any wants it */
+    uint64_t recorded = fly_record_wanted(rt); /* largest over all ranks: whether any wants it */
     fly_enter(rt);
     if (code == FLY_OK) greet_all(rt);
     if (code == FLY_OK) code = fly_agree(rt, &rt->world.object, &recorded);
     fly_leave(rt);
-    if (code == FLY_OK && recorded != 0) code = fly_record_begin(rt);
+    if (code == FLY_OK && recorded != 0) code = fly_record_begin(rt, (unsigned)recorded);
     if (code != FLY_OK) {
         destroy(rt);
         return code;
@@ -345,7 +345,14 @@ int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
     return FLY_OK;
 }
 
-int fly_finalize(fly_rt **out) {
+int fly_init(const fly_boot *boot, const fly_config *config, fly_rt **out) {
+    uint64_t start_ns = fly_report_hush();
+    int code = begin(boot, config, out);
+    fly_report_speak(start_ns);
+    return code;
+}
+
+static int end(fly_rt **out) {
     if (out == NULL || *out == NULL) return fly_fail(FLY_ERR_ARG, "fly_finalize: rt is NULL");
     struct fly_rt *rt = *out;
     int code = FLY_OK;
@@ -370,4 +377,11 @@ int fly_finalize(fly_rt **out) {
     destroy(rt);
     *out = NULL;
     return together;
+}
+
+int fly_finalize(fly_rt **out) {
+    uint64_t start_ns = fly_report_hush();
+    int code = end(out);
+    fly_report_speak(start_ns);
+    return code;
 }

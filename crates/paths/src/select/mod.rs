@@ -2,25 +2,60 @@
 //!
 //! The candidates of `fabric` are the paths that exist, and these are proved free of deadlock. A
 //! selection only chooses among them, by the queues that it can see. One file holds the candidates
-//! in the form that hot loops read, and each kind of choice has a file.
+//! in the form that hot loops read, and each selection has a file.
+//!
+//! To add a selection, put a file with its `ENTRY` and its function beside this one; `cargo xtask
+//! gen` adds it to the list.
 
+#[macro_use]
+mod table;
+mod candidate_paths;
 mod choices;
-mod custom;
 mod expression;
+mod kind;
 mod lane_use;
 mod lists;
 mod rail;
+mod scored;
 mod tables;
-mod updown;
 mod via;
+// The selection of docs/adding-a-selection-in-rust.md, under a name that does not collide with it
+// once added.
+#[cfg(test)]
+#[path = "../../../../docs/parts/short_detours.rs"]
+#[allow(unreachable_pub, reason = "it is public where it is in the list")]
+mod page_short_detours;
 
+// gen:begin
+mod anca;
+mod custom;
+mod minimal;
+mod par;
+mod ugal_g;
+mod ugal_l;
+mod valiant;
+
+// All selections, by file; written by `cargo xtask gen`.
+selections! {
+    Anca: anca;
+    Custom: custom;
+    Minimal: minimal;
+    Par: par;
+    UgalG: ugal_g;
+    UgalL: ugal_l;
+    Valiant: valiant;
+}
+// gen:end
+
+pub use anca::AncestorGuide;
+pub use candidate_paths::CandidatePaths;
 pub use choices::PortChoices;
-pub use custom::{CustomSelection, DecisionPoint, ScoredSelection, SelectionSpec};
 pub use expression::QUANTITIES;
+pub use kind::SelectionEntry;
 pub use lane_use::LaneUseRule;
 pub use rail::RailSelection;
+pub use scored::{CustomSelection, DecisionPoint, ScoredSelection, SelectionSpec};
 pub use tables::TableGuide;
-pub use updown::AncestorGuide;
 pub use via::{DetourGuide, MOST_CLASSES};
 
 use base::Refusal;
@@ -28,47 +63,7 @@ use fabric::size::NetworkSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The rule by which a packet chooses its path.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Selection {
-    /// A minimal path, at random where there are several; with forwarding tables their path, in a
-    /// layer drawn at random.
-    Minimal,
-    /// Over an intermediate switch that is drawn for each packet (Valiant 1982).
-    Valiant,
-    /// The minimal path or a detour over one of several drawn switches, by the queues at the source
-    /// (UGAL-L).
-    #[serde(alias = "adaptive")]
-    UgalL,
-    /// The minimal path or a detour over one of several drawn switches, by all queues on the path
-    /// (UGAL-G).
-    UgalG,
-    /// As UGAL-L, with a second choice behind the first hop; in networks of groups only while the
-    /// packet is in the group of its source (PAR).
-    Par,
-    /// On trees: up by the port with the shorter of several drawn queues, then down (adaptive
-    /// nearest common ancestor).
-    Anca,
-    /// The candidate with the lowest score, which is an expression of the user's:
-    /// `custom score=hops*queue detours=4`.
-    Custom,
-}
-
 impl Selection {
-    /// The name of the selection in files and flags.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Minimal => "minimal",
-            Self::Valiant => "valiant",
-            Self::UgalL => "ugal_l",
-            Self::UgalG => "ugal_g",
-            Self::Par => "par",
-            Self::Anca => "anca",
-            Self::Custom => "custom",
-        }
-    }
-
     /// Upper bound of the memory of the selection's tables, in bytes. For each pair of switches
     /// they have the hops, and a port or the number of a list. In addition there are the lists;
     /// they are few where all switches are equivalent.
@@ -108,8 +103,7 @@ pub const LEAST_QUEUE: u32 = 4;
 impl SelectionParams {
     /// The defaults for a selection: 4 detours (SC14), 2 ports up for ANCA.
     pub fn usual(selection: Selection) -> Self {
-        let candidates = if selection == Selection::Anca { 2 } else { 4 };
-        Self { candidates, threshold: None, least_queue: None }
+        Self { candidates: selection.entry().candidates, threshold: None, least_queue: None }
     }
 
     /// The same parameters with `least_queue` filled in where it is not given. `in_flight` is the

@@ -1,5 +1,6 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
+use super::candidate_paths::CandidatePaths;
 use super::{ScoredSelection, Selection, SelectionParams, SelectionSpec};
 use crate::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
 use crate::wiring::{EndpointAttachment, Wiring, numbered};
@@ -48,8 +49,7 @@ impl TableGuide {
     ) -> Result<Self, Refusal> {
         choosing.check()?;
         let kind = selection.kind();
-        let known = [Selection::Minimal, Selection::UgalL, Selection::Custom];
-        if !known.contains(&kind) || !selection.is_at_source() {
+        if !kind.entry().on_tables || !selection.is_at_source() {
             let help = "minimal (a layer at random) or ugal_l (compares layers), or custom with a \
                         decision at the source";
             let why = format!("{} on tables", kind.name());
@@ -109,7 +109,7 @@ impl TableGuide {
         if all == 1 {
             return 0;
         }
-        if self.selection == Selection::Minimal {
+        if self.selection.entry().paths == CandidatePaths::Minimal {
             return here.random.below(all);
         }
         if let Some(custom) = &self.custom {

@@ -1,7 +1,8 @@
-//! Minimal paths and detours over an intermediate switch: minimal, Valiant, UGAL-L, UGAL-G, PAR,
-//! and selections of the user's.
+//! Minimal paths and detours over an intermediate switch, for all selections that choose among
+//! them.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
+use super::candidate_paths::CandidatePaths;
 use super::{DecisionPoint, PortChoices, ScoredSelection, Selection, SelectionParams};
 use crate::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
 use crate::wiring::{EndpointAttachment, Port, Wiring};
@@ -26,6 +27,15 @@ const DETOUR: u32 = 1;
 const CLASS: u32 = 2;
 /// The most lane classes where they do not follow from hops; a packet's note has no room for more.
 pub const MOST_CLASSES: u8 = 16;
+
+/// A detour that is compared: its intermediate switch, the links to it and from it, and its first
+/// port.
+pub(super) struct CandidateDetour {
+    pub(super) via: u32,
+    pub(super) first: u32,
+    pub(super) second: u32,
+    pub(super) port: u16,
+}
 
 /// A guide by minimal paths and detours over an intermediate switch; lanes rise by hops, or by
 /// links between groups.
@@ -132,7 +142,7 @@ impl DetourGuide {
         watch: &dyn Watch,
     ) -> Result<Self, Stop> {
         let guide = Self::of(scheme.via().beneath(), selection, choosing, wiring, watch)?;
-        if selection != Selection::Par {
+        if selection.entry().paths != CandidatePaths::ProgressiveDetours {
             return Ok(guide);
         }
         let (turns, reach) = (scheme.groups().map(<[u32]>::to_vec), scheme.reach().into());
@@ -206,7 +216,7 @@ impl DetourGuide {
             every: super::choices::all(leg.lanes()),
             count: leg.lanes(),
             rises: leg.class_groups().map(<[u32]>::to_vec),
-            choices: u32::from(selection != Selection::Minimal),
+            choices: u32::from(selection.entry().paths != CandidatePaths::Minimal),
             turns: None,
             reach: 0,
             near: Vec::new(),
@@ -222,15 +232,16 @@ impl DetourGuide {
         Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
     }
 
+    /// The hops of a minimal path.
     #[inline]
-    fn far(&self, from: u32, to: u32) -> u32 {
+    pub(super) fn far(&self, from: u32, to: u32) -> u32 {
         self.hops[(to * self.switches + from) as usize].into()
     }
 
     /// Draws an intermediate switch that is neither `at` nor `home`; `None` where there is no
     /// other.
     #[inline]
-    fn draw(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
+    pub(super) fn draw(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
         let taken = [at, home].map(|s| self.place[s as usize] as usize);
         let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
@@ -263,7 +274,7 @@ impl DetourGuide {
     }
 
     /// The number of flits queued on all hops of the path from `at` by `port` to `goal`.
-    fn queued(&self, here: &mut PacketPosition<'_>, port: u16, goal: u32) -> u64 {
+    pub(super) fn queued(&self, here: &mut PacketPosition<'_>, port: u16, goal: u32) -> u64 {
         let (mut at, mut port, mut sum) = (here.router, port, 0);
         loop {
             sum += u64::from(here.sight.used_at(at, port));
@@ -275,28 +286,51 @@ impl DetourGuide {
         }
     }
 
-    /// Chooses the path of a packet and returns its first port. If the path is a detour, its
-    /// intermediate switch is written into the packet.
+    /// The first port of a minimal path, the choice where there is nothing to choose.
+    pub(super) fn minimal_port(
+        &self,
+        here: &mut PacketPosition<'_>,
+        home: u32,
+        _: &mut PacketHeader<'_>,
+    ) -> u16 {
+        self.next.port(here.router, home, here.random)
+    }
+
+    /// A port of `at` on a minimal path to `to`, drawn where there are several.
+    pub(super) fn next_port(&self, at: u32, to: u32, random: &mut FastStream) -> u16 {
+        self.next.port(at, to, random)
+    }
+
+    /// Sends a packet over the intermediate switch `via`, and returns its first port.
+    pub(super) fn detour(
+        &self,
+        here: &mut PacketPosition<'_>,
+        via: u32,
+        packet: &mut PacketHeader<'_>,
+    ) -> u16 {
+        let port = self.next.port(here.router, via, here.random);
+        packet.set_note(packet.note() | DETOUR);
+        packet.set_via(via);
+        port
+    }
+
+    /// Draws detours, compares the one with the least `cost` with a minimal path, and returns the
+    /// first port of the better one. `own` is given the first port of the minimal path and returns
+    /// its queue and its cost. If the path is a detour, its intermediate switch is written into the
+    /// packet.
     #[inline]
-    fn begin(
+    pub(super) fn cheapest(
         &self,
         here: &mut PacketPosition<'_>,
         home: u32,
         packet: &mut PacketHeader<'_>,
+        cost: impl Fn(&mut PacketPosition<'_>, &CandidateDetour) -> i64,
+        own: impl Fn(&mut PacketPosition<'_>, u16) -> (u64, i64),
     ) -> u16 {
         let at = here.router;
         let turns = packet.hops() > 0;
         let before = if turns { self.before(here) } else { None };
-        let detour = |packet: &mut PacketHeader<'_>, via: u32| {
-            packet.set_note(packet.note() | DETOUR);
-            packet.set_via(via);
-        };
         let direct = self.next.port(at, home, here.random);
-        if self.selection == Selection::Valiant {
-            let Some(via) = self.draw(at, home, here.random) else { return direct };
-            detour(packet, via);
-            return self.next.port(at, via, here.random);
-        }
         let mut best: Option<(i64, u32, u16)> = None;
         for _ in 0..self.choosing.candidates {
             let draw = if turns { Self::draw_turn } else { Self::draw };
@@ -305,29 +339,17 @@ impl DetourGuide {
                 continue;
             };
             let port = self.next.port(at, via, here.random);
-            let cost = if self.selection == Selection::UgalG {
-                let on = self.next.port(via, home, here.random);
-                let mut there = PacketPosition { router: via, random: here.random, ..*here };
-                let rest = self.queued(&mut there, on, home);
-                (self.queued(here, port, via) + rest) as i64
-            } else {
-                i64::from((first + second) * here.sight.used(port))
-            };
+            let cost = cost(here, &CandidateDetour { via, first, second, port });
             if best.is_none_or(|(least, ..)| cost < least) {
                 best = Some((cost, via, port));
             }
         }
-        let (queue, own) = if self.selection == Selection::UgalG {
-            let queue = self.queued(here, direct, home);
-            (queue, queue as i64)
-        } else {
-            let queue = here.sight.used(direct);
-            (queue.into(), i64::from(self.far(at, home) * queue))
-        };
+        let (queue, own) = own(here, direct);
         let is_short = self.choosing.is_short(queue);
         match best {
             Some((least, via, port)) if !is_short && own > least + self.choosing.margin() => {
-                detour(packet, via);
+                packet.set_note(packet.note() | DETOUR);
+                packet.set_via(via);
                 port
             }
             _ => direct,
@@ -353,15 +375,15 @@ impl DetourGuide {
         (leads && !too_far).then_some((first, second))
     }
 
-    /// As [`Self::begin`] for a selection of the user's: it draws candidates in the order of the
+    /// As [`Self::cheapest`] for a selection of the user's: it draws candidates in the order of the
     /// built-in selections, and takes the candidate with the lowest score.
-    fn begin_scored(
+    pub(super) fn begin_scored(
         &self,
-        custom: &ScoredSelection,
         here: &mut PacketPosition<'_>,
         home: u32,
         packet: &mut PacketHeader<'_>,
     ) -> u16 {
+        let Some(custom) = &self.custom else { return self.minimal_port(here, home, packet) };
         let (at, travelled) = (here.router, packet.hops());
         let turns = travelled > 0;
         let before = if turns { self.before(here) } else { None };
@@ -436,7 +458,7 @@ impl DetourGuide {
         best
     }
 
-    /// As [`Self::begin`] for UGAL-L at a packet's first switch, without branches that the
+    /// As [`Self::cheapest`] for UGAL-L at a packet's first switch, without branches that the
     /// processor would mispredict half of the time. `WHOLE` says that there is one plane, that
     /// every switch has endpoints, and that all switches are connected.
     #[inline(always)]
@@ -518,10 +540,7 @@ impl DetourGuide {
         let mut class = if self.rises.is_some() { note / CLASS } else { hops };
         let mut steps_up = false;
         let port = if is_direct && hops < self.choices && (hops == 0 || self.may_turn(here)) {
-            let port = match &self.custom {
-                Some(custom) => self.begin_scored(custom, here, home, packet),
-                None => self.begin(here, home, packet),
-            };
+            let port = self.selection.choose(self, here, home, packet);
             steps_up = hops > 0 && self.reach > 1 && packet.note() & DETOUR != 0;
             port
         } else {
@@ -563,11 +582,11 @@ impl RoutingGuide for DetourGuide {
     }
 
     fn vias(&self) -> u32 {
-        if self.selection == Selection::Minimal { 1 } else { self.switches }
+        if self.selection.entry().paths == CandidatePaths::Minimal { 1 } else { self.switches }
     }
 
     fn sees_far(&self) -> bool {
-        self.selection == Selection::UgalG
+        self.selection.entry().sees_far
     }
 
     #[inline(always)]

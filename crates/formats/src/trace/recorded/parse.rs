@@ -3,8 +3,8 @@
 use base::Refusal;
 use traffic::workload::calls::CollectiveBytes;
 use traffic::workload::calls::recorded::{
-    CallEvent, CompletedOperation, GroupMembers, OperationStart, RecordedEvent, RecordedMessage,
-    RecordedProcess,
+    CallEvent, CompletedOperation, GroupKind, GroupMembers, LibraryEvent, LibraryEventKind,
+    OperationStart, RecordedEvent, RecordedMessage, RecordedProcess,
 };
 use traffic::workload::collective::CollectiveOperation;
 
@@ -31,6 +31,24 @@ const OPERATIONS: [CollectiveOperation; 12] = [
     CollectiveOperation::Exscan,
     CollectiveOperation::Gather,
     CollectiveOperation::Scatter,
+];
+
+/// The events of libflyloom by their numbers, of which the first one is 1.
+const LIBRARY: [LibraryEventKind; 14] = [
+    LibraryEventKind::Send,
+    LibraryEventKind::Recv,
+    LibraryEventKind::Put,
+    LibraryEventKind::Ask,
+    LibraryEventKind::Answer,
+    LibraryEventKind::Answers,
+    LibraryEventKind::Took,
+    LibraryEventKind::Done,
+    LibraryEventKind::CollectiveBegins,
+    LibraryEventKind::Local,
+    LibraryEventKind::Out,
+    LibraryEventKind::In,
+    LibraryEventKind::CollectiveEnds,
+    LibraryEventKind::Joins,
 ];
 
 /// A reader of the own words of an event, one by one.
@@ -145,7 +163,7 @@ impl EventWordReader<'_> {
         Ok(RecordedMessage { number, group, peer, tag, bytes })
     }
 
-    fn members(&mut self, is_window: bool) -> Result<GroupMembers, Refusal> {
+    fn members(&mut self, kind: GroupKind) -> Result<GroupMembers, Refusal> {
         let (own, other) = (self.next()? as usize, self.next()? as usize);
         if own.checked_add(other) != Some(self.left.len()) {
             return Err(refuse("a group has another number of members"));
@@ -156,7 +174,7 @@ impl EventWordReader<'_> {
             known.map(|&rank| rank as u32).collect()
         };
         let (own, other) = self.left.split_at(own);
-        Ok(GroupMembers { own: known(own), other: known(other), is_window })
+        Ok(GroupMembers { own: known(own), other: known(other), kind })
     }
 
     fn joint(&mut self, flags: u16) -> Result<CallEvent, Refusal> {
@@ -201,13 +219,47 @@ impl EventWordReader<'_> {
         Ok(all)
     }
 
+    fn small(&mut self) -> Result<u32, Refusal> {
+        self.optional()?.ok_or_else(|| refuse("a number is missing"))
+    }
+
+    fn library(&mut self, flags: u16) -> Result<LibraryEvent, Refusal> {
+        let (runtime, number) = (self.next()?, self.next()?);
+        let kind = usize::try_from(number).ok().and_then(|it| LIBRARY.get(it.wrapping_sub(1)));
+        let Some(&kind) = kind else {
+            return Err(refuse(format!("libflyloom has no event {number}")));
+        };
+        let (peer, tag, object) = (self.peer()?, self.small()?, self.small()?);
+        let (is_beside, brings, flushes) = (flags & 1 != 0, flags & 2 != 0, flags & 8 != 0);
+        let (value, answer) = (self.size()?, self.size()?);
+        Ok(LibraryEvent {
+            runtime,
+            kind,
+            is_beside,
+            brings,
+            flushes,
+            peer,
+            tag,
+            object,
+            value,
+            answer,
+        })
+    }
+
     fn happening(&mut self, kind: u8, flags: u16) -> Result<CallEvent, Refusal> {
         let later = flags & 4 != 0;
         Ok(match kind {
             1 => CallEvent::Begins,
             2 => CallEvent::Ends,
             3 => CallEvent::Aborts(self.next()? as i64),
-            4 => CallEvent::Group(self.next()?, self.members(flags & 1 != 0)?),
+            4 => {
+                let kind = match flags & 3 {
+                    0 => GroupKind::Communicator,
+                    1 => GroupKind::Window,
+                    _ => GroupKind::Library,
+                };
+                CallEvent::Group(self.next()?, self.members(kind)?)
+            }
             5 => CallEvent::Send(self.message()?, later),
             6 => CallEvent::Recv(self.message()?, later),
             7 => self.joint(flags)?,
@@ -232,6 +284,7 @@ impl EventWordReader<'_> {
             13 => CallEvent::Syncs(self.next()?, self.peer()?, flags & 1 != 0),
             14 => CallEvent::Waits,
             15 => CallEvent::ThreadEnds,
+            16 => CallEvent::Library(self.library(flags)?),
             _ => return Err(refuse(format!("there is no event of kind {kind}"))),
         })
     }

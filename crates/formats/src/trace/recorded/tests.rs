@@ -76,6 +76,42 @@ fn ranks_that_call_something_else_are_refused_with_both_places() {
     }
 }
 
+/// The events of a rank that begins with a runtime of libflyloom of both ranks.
+fn with_library(events: &[EventWords]) -> Vec<EventWords> {
+    let begin: [EventWords; 2] = [(1, 0, &[]), (4, 2, &[0, 2, 0, 0, 1])];
+    let end: [EventWords; 1] = [(2, 0, &[])];
+    [&begin[..], events, &end].concat()
+}
+
+/// Rank 0 puts 64 bytes with tag 7 and 32 without a notification, then 16 with tag 7; rank 1 waits
+/// for both notifications by one request, and sends rank 0 a packet.
+#[test]
+fn a_wait_for_a_notification_is_one_for_all_that_came_before_it() {
+    let puts = with_library(&[
+        (16, 0, &[0, 3, 1, 7, 5, 64, 0]),
+        (16, 0, &[0, 3, 1, 9, 5, 32, 0]),
+        (16, 0, &[0, 3, 1, 7, 5, 16, 0]),
+        (16, 0, &[0, 2, 1, 8, 5, 1, 0]),
+    ]);
+    let waits = with_library(&[
+        (16, 0, &[0, 7, 0, 7, 5, 1, 0]),
+        (16, 0, &[0, 7, 0, 7, 5, 1, 0]),
+        (16, 0, &[0, 8, u64::MAX, 0, 0, 1, 0]),
+        (16, 0, &[0, 1, 0, 8, 5, 1, 0]),
+    ]);
+    let files = [file(0, &puts), file(1, &waits)];
+    let (found, remarks) = read(&files, &json!({ "scale_compute": 0 })).expect("it is whole");
+    let put = |bytes| (OperationKind::Send, bytes, 1);
+    assert_eq!(of(&found, 0), [put(64), put(32), put(16), (OperationKind::Recv, 1, 1)]);
+    let came = |bytes| (OperationKind::Recv, bytes, 0);
+    assert_eq!(of(&found, 1), [came(64), came(32), came(16), (OperationKind::Send, 1, 0)]);
+    let ops: Vec<u32> = found.of_rank(1).collect();
+    for arrival in &ops[..3] {
+        assert_eq!(found.require(*arrival), &ops[3..], "the packet comes behind what it waits for");
+    }
+    assert_eq!((remarks.puts, remarks.transfers, remarks.sends, remarks.receives), (3, 0, 0, 0));
+}
+
 #[test]
 fn files_that_are_none_are_refused() {
     let whole = [file(0, &FIRST), file(1, &SECOND)];
@@ -84,6 +120,7 @@ fn files_that_are_none_are_refused() {
         (vec![b"FLCALLS2".to_vec(), whole[1].clone()], "does not begin"),
         (vec![whole[0].clone()], "rank 0 of 2"),
         (vec![file(0, &[(99, 0, &[])]), whole[1].clone()], "kind 99"),
+        (vec![file(0, &[(16, 0, &[0, 15, 1, 0, 0, 0, 0])]), whole[1].clone()], "no event 15"),
         (vec![file(0, &[(5, 0, &[0, 0])]), whole[1].clone()], "too few"),
         (vec![file(0, &[(5, 0, &[0, 0, 1, 1, 1])]), whole[1].clone()], "no communicator 0"),
     ] {

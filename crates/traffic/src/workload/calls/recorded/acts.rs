@@ -5,108 +5,11 @@ use super::super::meeting::{
     CallMismatch, CollectiveCaller, CollectiveMeeting, CollectiveMeetingKind,
 };
 use super::super::{CommunicatorMembership, NamedCommunicator, TracedCollectiveCall};
-use super::{
-    CallEvent, CallRecording, CompletedOperation, GroupMembers, OperationNumber, OperationStart,
-    RecordedEvent, RecordedMessage,
-};
+use super::action::{NeighbourExchange, RecordedActionKind, TransferPurpose, WindowTransfer};
+use super::walker::{EventWalker, RecordedActionLists};
+use super::{CallEvent, CallRecording, GroupMembers, OperationStart};
 use base::Refusal;
 use std::collections::HashMap;
-
-/// The action of a recorded act.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum RecordedActionKind {
-    Nothing,
-    Message(ResolvedMessage),
-    /// A collective operation: the index of the meeting, and the rank in it.
-    Meets(u32, u32),
-    /// A neighbour exchange, by its index.
-    Exchanges(u32),
-    /// A one-sided transfer of a window, by its index.
-    Transfers(u32),
-    /// Waits for the end of the acts with these indices.
-    Awaits(Vec<u32>),
-    /// Waits for the message that is received next: its group, source and tag.
-    Probes(u32, u32, u32),
-    /// A fence of a window that ends an epoch: all transfers of the epoch have arrived.
-    Fences(u32, u32),
-    /// The end of a thread.
-    ThreadEnds,
-}
-
-/// A message whose group number is common to all processes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct ResolvedMessage {
-    pub(super) is_send: bool,
-    pub(super) group: u32,
-    pub(super) peer: Option<u32>,
-    pub(super) tag: Option<u32>,
-    pub(super) bytes: u64,
-}
-
-/// An act of a process: one thing that it does.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct RecordedAction {
-    pub(super) thread: u8,
-    /// Time of computation of the thread since its last act, ns.
-    pub(super) gap_ns: u64,
-    pub(super) does: RecordedActionKind,
-    /// Whether the next act of the thread waits for the end of this one.
-    pub(super) waits: bool,
-}
-
-/// A one-sided transfer: a call on a window that moves bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct WindowTransfer {
-    pub(super) origin: u32,
-    pub(super) target: u32,
-    pub(super) out: Option<u64>,
-    pub(super) back: Option<u64>,
-    /// The index of the window, and the number of its fences that the origin had passed before.
-    pub(super) epoch: (u32, u32),
-}
-
-/// A neighbour exchange: for each member of the group, by its rank there, the members that it sends
-/// to and the bytes.
-#[derive(Debug)]
-pub(super) struct NeighbourExchange {
-    pub(super) group: u32,
-    pub(super) rows: HashMap<u32, Vec<(u32, u64)>>,
-}
-
-/// The acts of all processes, and what they refer to.
-#[derive(Debug, Default)]
-pub(super) struct RecordedActionLists {
-    pub(super) acts: Vec<Vec<RecordedAction>>,
-    pub(super) groups: Vec<Vec<u32>>,
-    pub(super) meetings: Vec<CollectiveMeeting>,
-    pub(super) exchanges: Vec<NeighbourExchange>,
-    pub(super) transfers: Vec<WindowTransfer>,
-    /// The ranks whose recording ends before `MPI_Finalize`.
-    pub(super) cut: Vec<u32>,
-    pub(super) aborted: Option<(u32, i64)>,
-    identified: HashMap<(GroupMembers, u32), u32>,
-    met: HashMap<(u32, u32), u32>,
-    exchanged: HashMap<(u32, u32), u32>,
-}
-
-/// The state of a process while its events are interpreted.
-struct EventWalker<'a> {
-    rank: u32,
-    groups: HashMap<u64, u32>,
-    made: HashMap<GroupMembers, u32>,
-    /// For each communicator, the number of collective operations so far.
-    joined: HashMap<u32, u32>,
-    fences: HashMap<u32, u32>,
-    operations: HashMap<OperationNumber, u32>,
-    /// For each window, the transfers that are not known to be complete: their acts and targets.
-    moving: HashMap<u32, Vec<(u32, u32)>>,
-    acts: Vec<RecordedAction>,
-    /// The time at which each thread returned from its last call, ns.
-    left_ns: HashMap<u8, u64>,
-    gaps_ns: HashMap<u8, u64>,
-    event: &'a RecordedEvent,
-    at: usize,
-}
 
 /// The file and byte of a rank's event.
 fn place(recording: &CallRecording, rank: u32, event: usize) -> String {
@@ -197,6 +100,7 @@ impl RecordedActionLists {
                     out: *out,
                     back: *back,
                     epoch,
+                    purpose: TransferPurpose::Window,
                 });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
@@ -211,6 +115,7 @@ impl RecordedActionLists {
             CallEvent::Syncs(window, target, is_fence) => {
                 walker.sync(*window, *target, *is_fence)?;
             }
+            CallEvent::Library(event) => self.library_event(walker, event)?,
         }
         Ok(())
     }
@@ -262,111 +167,6 @@ impl RecordedActionLists {
             Refusal::new(place(who), why, "the same at all ranks of the communicator")
         })?;
         walker.begin(begun, RecordedActionKind::Meets(number, me as u32));
-        Ok(())
-    }
-}
-
-impl<'a> EventWalker<'a> {
-    fn new(rank: u32, first: &'a RecordedEvent) -> Self {
-        Self {
-            rank,
-            groups: HashMap::new(),
-            made: HashMap::new(),
-            joined: HashMap::new(),
-            fences: HashMap::new(),
-            operations: HashMap::new(),
-            moving: HashMap::new(),
-            acts: Vec::new(),
-            left_ns: HashMap::new(),
-            gaps_ns: HashMap::new(),
-            event: first,
-            at: 0,
-        }
-    }
-
-    /// The time of computation before an event, since its thread returned from its last call. A new
-    /// thread is assumed to begin when the first thread returned from its last call.
-    fn clock(&mut self) {
-        let event = self.event;
-        let main = self.left_ns.get(&0).copied().unwrap_or(event.start_ns);
-        let left = self.left_ns.entry(event.thread).or_insert(main);
-        if !matches!(event.what, CallEvent::Begins | CallEvent::ThreadEnds) {
-            let gap_ns = self.gaps_ns.entry(event.thread).or_insert(0);
-            *gap_ns = gap_ns.saturating_add(event.start_ns.saturating_sub(*left));
-        }
-        *left = event.end_ns;
-        if event.what == CallEvent::ThreadEnds {
-            self.left_ns.remove(&event.thread);
-        }
-    }
-
-    fn act(&mut self, does: RecordedActionKind, waits: bool) {
-        let thread = self.event.thread;
-        let gap_ns = self.gaps_ns.remove(&thread).unwrap_or(0);
-        self.acts.push(RecordedAction { thread, gap_ns, does, waits });
-    }
-
-    fn begin(&mut self, begun: OperationStart, does: RecordedActionKind) {
-        self.operations.insert(begun.number, self.acts.len() as u32);
-        self.act(does, !begun.later);
-    }
-
-    fn group(&self, number: u64) -> Result<u32, Refusal> {
-        self.groups.get(&number).copied().ok_or_else(|| {
-            Refusal::new("", format!("there is no communicator {number}"), "a whole record")
-        })
-    }
-
-    fn next_joined(&mut self, group: u32) -> u32 {
-        let count = self.joined.entry(group).or_insert(0);
-        *count += 1;
-        *count - 1
-    }
-
-    fn message(&mut self, it: &RecordedMessage, is_send: bool, later: bool) -> Result<(), Refusal> {
-        let group = self.group(it.group)?;
-        let RecordedMessage { number, peer, tag, bytes, .. } = *it;
-        let wire = ResolvedMessage { is_send, group, peer, tag, bytes };
-        self.begin(
-            OperationStart { number, group: it.group, later },
-            RecordedActionKind::Message(wire),
-        );
-        Ok(())
-    }
-
-    fn completed(&mut self, completed: &[CompletedOperation]) {
-        let mut awaited = Vec::with_capacity(completed.len());
-        for one in completed {
-            let (CompletedOperation::AsBegun(number)
-            | CompletedOperation::From(number, ..)
-            | CompletedOperation::Cancelled(number)) = *one;
-            let Some(&act) = self.operations.get(&number) else { continue };
-            let does = &mut self.acts[act as usize].does;
-            match (*one, does) {
-                (CompletedOperation::From(_, source, tag), RecordedActionKind::Message(wire)) => {
-                    (wire.peer, wire.tag) = (Some(source), Some(tag));
-                }
-                (CompletedOperation::Cancelled(_), does) => *does = RecordedActionKind::Nothing,
-                _ => {}
-            }
-            awaited.push(act);
-        }
-        self.act(RecordedActionKind::Awaits(awaited), true);
-    }
-
-    fn sync(&mut self, window: u64, target: Option<u32>, is_fence: bool) -> Result<(), Refusal> {
-        let window = self.group(window)?;
-        let moving = self.moving.entry(window).or_default();
-        let (done, left) = moving.iter().partition(|(_, to)| target.is_none_or(|it| it == *to));
-        *moving = left;
-        let done: Vec<(u32, u32)> = done;
-        self.act(RecordedActionKind::Awaits(done.into_iter().map(|(act, _)| act).collect()), true);
-        if is_fence {
-            let epoch = self.fences.entry(window).or_insert(0);
-            *epoch += 1;
-            let ended = *epoch - 1;
-            self.act(RecordedActionKind::Fences(window, ended), true);
-        }
         Ok(())
     }
 }

@@ -1,7 +1,8 @@
 //! Matching of recorded receives and messages: those with the same sender, receiver, communicator
 //! and tag match in order.
 
-use super::acts::{RecordedAction, RecordedActionKind, RecordedActionLists, ResolvedMessage};
+use super::action::{RecordedAction, RecordedActionKind, ResolvedMessage};
+use super::walker::RecordedActionLists;
 use std::collections::{BTreeMap, HashMap};
 
 /// The number of sends and receives that are left out because their other end does not exist.
@@ -10,6 +11,9 @@ pub(super) struct UnmatchedMessageCount {
     pub(super) sends: u64,
     pub(super) receives: u64,
 }
+
+/// The rank of a message, its act, and its index among the messages of that.
+type MessagePlace = (u32, u32, usize);
 
 /// The key of a queue of messages: sender, receiver, group and tag.
 type ChannelKey = (u32, u32, u32, u32);
@@ -23,14 +27,20 @@ fn key(rank: u32, wire: &ResolvedMessage) -> Option<ChannelKey> {
 /// Gives every receive the bytes of its message, and removes sends and receives without another
 /// end. A probe becomes the receive of the message that it found. O(acts log).
 pub(super) fn matched(all: &mut RecordedActionLists) -> UnmatchedMessageCount {
-    let mut sides: BTreeMap<ChannelKey, [Vec<(u32, u32)>; 2]> = BTreeMap::new();
+    let mut sides: BTreeMap<ChannelKey, [Vec<MessagePlace>; 2]> = BTreeMap::new();
     let mut lost = UnmatchedMessageCount::default();
     for (rank, acts) in (0..).zip(&mut all.acts) {
         for (at, act) in (0..).zip(acts) {
-            let RecordedActionKind::Message(wire) = &act.does else { continue };
-            if let Some(key) = key(rank, wire) {
-                sides.entry(key).or_default()[usize::from(wire.is_send)].push((rank, at));
-            } else {
+            let mut is_whole = true;
+            for (index, wire) in act.does.messages().iter().enumerate() {
+                if let Some(key) = key(rank, wire) {
+                    let place = (rank, at, index);
+                    sides.entry(key).or_default()[usize::from(wire.is_send)].push(place);
+                } else {
+                    is_whole = false;
+                }
+            }
+            if !is_whole {
                 lost.receives += 1;
                 act.does = RecordedActionKind::Nothing;
             }
@@ -39,16 +49,14 @@ pub(super) fn matched(all: &mut RecordedActionLists) -> UnmatchedMessageCount {
     for [receives, sends] in sides.into_values() {
         let both = receives.len().min(sends.len());
         for (receive, send) in receives.iter().zip(&sends) {
-            let RecordedActionKind::Message(ResolvedMessage { bytes, .. }) = act(all, *send).does
-            else {
-                continue;
-            };
-            if let RecordedActionKind::Message(wire) = &mut act(all, *receive).does {
-                wire.bytes = bytes;
-            }
+            let bytes = act(all, *send).messages()[send.2].bytes;
+            act(all, *receive).messages()[receive.2].bytes = bytes;
         }
         for &at in receives[both..].iter().chain(&sends[both..]) {
-            act(all, at).does = RecordedActionKind::Nothing;
+            match act(all, at) {
+                RecordedActionKind::Library(step) => step.messages[at.2].tag = None,
+                does => *does = RecordedActionKind::Nothing,
+            }
         }
         lost.receives += (receives.len() - both) as u64;
         lost.sends += (sends.len() - both) as u64;
@@ -59,8 +67,8 @@ pub(super) fn matched(all: &mut RecordedActionLists) -> UnmatchedMessageCount {
     lost
 }
 
-fn act(all: &mut RecordedActionLists, (rank, at): (u32, u32)) -> &mut RecordedAction {
-    &mut all.acts[rank as usize][at as usize]
+fn act(all: &mut RecordedActionLists, (rank, at, _): MessagePlace) -> &mut RecordedActionKind {
+    &mut all.acts[rank as usize][at as usize].does
 }
 
 /// Turns every probe of a process into the receive of its message, for which the process waits.

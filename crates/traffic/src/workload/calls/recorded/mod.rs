@@ -5,9 +5,12 @@
 //! members, each operation has a number that the call that completed it names, and a receive with
 //! wildcards has the source and tag of its message.
 
+mod action;
 mod acts;
+mod library;
 mod matched;
 mod program;
+mod walker;
 
 pub use program::{RecordingRemarks, replayed};
 
@@ -59,7 +62,8 @@ pub enum CallEvent {
     Aborts(i64),
     /// A thread has ended.
     ThreadEnds,
-    /// A communicator or a window was created, with its number in this process and its members.
+    /// A communicator, a window or a runtime of libflyloom was created, with its number in this
+    /// process and its members.
     Group(u64, GroupMembers),
     /// A message is sent; `true`: the call did not wait for its end.
     Send(RecordedMessage, bool),
@@ -83,6 +87,78 @@ pub enum CallEvent {
     Syncs(u64, Option<u32>, bool),
     /// The call waits for something else.
     Waits,
+    /// libflyloom did something.
+    Library(LibraryEvent),
+}
+
+/// What libflyloom did in a call, as `runtime/mpi/record_hooks.h` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LibraryEvent {
+    /// The number of the group of its runtime.
+    pub runtime: u64,
+    /// The kind of the event, which says what the other fields mean.
+    pub kind: LibraryEventKind,
+    /// Whether it begins together with the event before it.
+    pub is_beside: bool,
+    /// Whether what the sender of a received packet put before has arrived.
+    pub brings: bool,
+    /// Whether the answer says that what this rank put to the other one before has arrived.
+    pub flushes: bool,
+    /// The other side, a rank of `MPI_COMM_WORLD`; none for all ranks.
+    pub peer: Option<u32>,
+    /// The tag of the message.
+    pub tag: u32,
+    /// The window or the team.
+    pub object: u32,
+    /// The bytes that are sent, or the number of a request, a question or a collective operation.
+    pub value: u64,
+    /// The bytes that are sent back, or the number of the collective operation in its team.
+    pub answer: u64,
+}
+
+/// The kinds of events of libflyloom.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LibraryEventKind {
+    /// A packet is sent that the other side's program waits for.
+    Send,
+    /// Such a packet is received.
+    Recv,
+    /// A put, in which the other side's program takes no part.
+    Put,
+    /// A question to the other side's memory, which is answered.
+    Ask,
+    /// A wait for the answer to one question.
+    Answer,
+    /// A wait for the answers of one rank, or of all, in a window.
+    Answers,
+    /// A request took a notification.
+    Took,
+    /// A request is complete.
+    Done,
+    /// A collective operation begins; what it does follows, up to its end. The program goes on
+    /// beside it.
+    CollectiveBegins,
+    /// Copies or folds of a collective operation.
+    Local,
+    /// A message of a collective operation is sent.
+    Out,
+    /// A message of a collective operation is received.
+    In,
+    /// The end of a collective operation.
+    CollectiveEnds,
+    /// A wait for the end of a collective operation.
+    Joins,
+}
+
+/// The kinds of groups of ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum GroupKind {
+    /// A communicator.
+    Communicator,
+    /// A window.
+    Window,
+    /// A runtime of libflyloom.
+    Library,
 }
 
 /// The start of an operation.
@@ -96,15 +172,16 @@ pub struct OperationStart {
     pub later: bool,
 }
 
-/// The members of a communicator or a window, as ranks of `MPI_COMM_WORLD`.
+/// The members of a communicator, a window or a runtime of libflyloom, as ranks of
+/// `MPI_COMM_WORLD`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct GroupMembers {
     /// The local group.
     pub own: Vec<u32>,
     /// The remote group of an intercommunicator; empty for other groups.
     pub other: Vec<u32>,
-    /// Whether it is a window.
-    pub is_window: bool,
+    /// What the group is of.
+    pub kind: GroupKind,
 }
 
 /// A message as its sender or its receiver names it.

@@ -3,10 +3,13 @@
 use super::super::expand::OperationFrontier;
 use super::super::parameters::{RecordedParameters, ReplayParameters};
 use super::CallRecording;
-use super::acts::{
-    RecordedAction, RecordedActionKind, RecordedActionLists, ResolvedMessage, WindowTransfer, acts,
+use super::action::{
+    LibraryArrival, LibraryStep, RecordedAction, RecordedActionKind, ResolvedMessage,
+    TransferPurpose, WindowTransfer,
 };
+use super::acts::acts;
 use super::matched::matched;
+use super::walker::RecordedActionLists;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
 use crate::workload::script::{RankScript, TAGS};
@@ -27,8 +30,11 @@ pub struct RecordingRemarks {
     pub receives: u64,
     /// Number of collective operations that were left out because not all ranks called them.
     pub collectives: u64,
-    /// Number of one-sided transfers, in which the target's program takes no part.
+    /// Number of one-sided transfers of windows of MPI, in which the target's program takes no
+    /// part.
     pub transfers: u64,
+    /// Number of one-sided transfers of libflyloom.
+    pub puts: u64,
     /// The time from the end of `MPI_Init` to the beginning of `MPI_Finalize`, or as much of it as
     /// was recorded, ns; that of the rank with the longest time.
     pub measured_ns: u64,
@@ -58,13 +64,16 @@ pub fn replayed(
     let lost = matched(&mut all);
     watch.tick("calls", 2, 3)?;
     let with = ReplayParameters::from(with);
+    let is_of_mpi = |one: &&WindowTransfer| one.purpose == TransferPurpose::Window;
+    let transfers = all.transfers.iter().filter(is_of_mpi).count() as u64;
     let mut remarks = RecordingRemarks {
         cut: std::mem::take(&mut all.cut),
         aborted: all.aborted,
         sends: lost.sends,
         receives: lost.receives,
         collectives: 0,
-        transfers: all.transfers.len() as u64,
+        transfers,
+        puts: all.transfers.len() as u64 - transfers,
         measured_ns: recording
             .processes
             .iter()
@@ -117,18 +126,17 @@ struct RecordingReplay {
 
 impl RecordingReplay {
     fn new(
-        all: RecordedActionLists,
+        mut all: RecordedActionLists,
         calls: Vec<Option<CollectiveCall>>,
         with: &ReplayParameters,
         remarks: &mut RecordingRemarks,
     ) -> Result<Self, Refusal> {
         let mut tags = BTreeMap::new();
-        for act in all.acts.iter().flatten() {
-            if let RecordedActionKind::Message(ResolvedMessage { group, tag: Some(tag), .. }) =
-                act.does
-            {
+        for act in all.acts.iter_mut().flatten() {
+            for message in act.does.messages() {
+                let Some(tag) = message.tag else { continue };
                 let next = tags.len() as u32;
-                tags.entry((group, tag)).or_insert(next);
+                tags.entry((message.group, tag)).or_insert(next);
             }
         }
         let mut received = Vec::with_capacity(all.exchanges.len());
@@ -172,12 +180,24 @@ impl RecordingReplay {
     fn arrivals(&self, rank: u32, to: &mut RankScript<'_>) -> HashMap<u32, u32> {
         to.on(self.beside);
         let mut there = HashMap::new();
+        // the puts of libflyloom of an origin since its last flush
+        let (mut puts, mut before) = (Vec::new(), None);
         for &number in self.to.get(&rank).into_iter().flatten() {
-            let WindowTransfer { origin, out, back, .. } = self.all.transfers[number as usize];
+            let transfer = self.all.transfers[number as usize];
+            let WindowTransfer { origin, out, back, purpose, .. } = transfer;
+            if before.replace(origin) != Some(origin) {
+                puts.clear();
+            }
             let tag = self.transfer_tag(number);
             let came = to.add(Op::recv(out.unwrap_or(0), origin, tag), &[]);
             if let Some(bytes) = back {
-                to.add(Op::send(bytes, origin, tag), &[came]);
+                let mut after = vec![came];
+                if purpose == TransferPurpose::Flush {
+                    after.append(&mut puts);
+                }
+                to.add(Op::send(bytes, origin, tag), &after);
+            } else if purpose == TransferPurpose::Library {
+                puts.push(came);
             }
             there.insert(number, came);
         }
@@ -186,6 +206,7 @@ impl RecordingReplay {
 }
 
 /// The state of a rank while its acts are written.
+#[derive(Default)]
 struct RankState {
     fronts: BTreeMap<u8, OperationFrontier>,
     /// The dependencies at the ends of threads that nothing has waited for yet.
@@ -194,6 +215,10 @@ struct RankState {
     open: HashMap<u32, Vec<u32>>,
     /// For each transfer to this rank, the operation at whose end it has arrived.
     there: HashMap<u32, u32>,
+    /// For each origin, the number of its transfers by libflyloom that were waited for.
+    covered: HashMap<u32, usize>,
+    /// The dependencies of the program while a thread is in a collective operation of libflyloom.
+    branched: HashMap<u8, OperationFrontier>,
 }
 
 impl RankProgram for RecordingReplay {
@@ -203,8 +228,7 @@ impl RankProgram for RecordingReplay {
 
     fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
         let there = self.arrivals(rank, to);
-        let (fronts, ended, open) = (BTreeMap::new(), Vec::new(), HashMap::new());
-        let mut state = RankState { fronts, ended, open, there };
+        let mut state = RankState { there, ..RankState::default() };
         for (at, act) in (0..).zip(&self.all.acts[rank as usize]) {
             if to.is_over() {
                 return;
@@ -242,6 +266,15 @@ impl RankState {
         }
         front
     }
+
+    /// The operations at whose end the first transfers of an origin have arrived, without those
+    /// that were waited for before.
+    fn arrived(&mut self, transfers: &[u32], arrival: &LibraryArrival) -> Vec<u32> {
+        let covered = self.covered.entry(arrival.origin).or_default();
+        let new = transfers.get(*covered..).unwrap_or_default();
+        *covered = transfers.len().max(*covered);
+        new.iter().filter_map(|number| self.there.get(number)).copied().collect()
+    }
 }
 
 impl RecordingReplay {
@@ -272,6 +305,19 @@ impl RecordingReplay {
                 }
                 return;
             }
+            RecordedActionKind::Library(step) => {
+                self.step(rank, step, front, state, to);
+                return;
+            }
+            RecordedActionKind::Branches => {
+                state.branched.insert(act.thread, front.clone());
+                return;
+            }
+            RecordedActionKind::Local => vec![front.add(Op::calc(0), to)],
+            RecordedActionKind::Returns => {
+                let program = state.branched.remove(&act.thread).unwrap_or_default();
+                std::mem::replace(front, program).ends
+            }
             RecordedActionKind::Message(wire) => {
                 let op = front.add(self.message(wire), to);
                 if !act.waits {
@@ -279,22 +325,7 @@ impl RecordingReplay {
                 }
                 vec![op]
             }
-            RecordedActionKind::Transfers(number) => {
-                let transfer = &self.all.transfers[*number as usize];
-                let (target, tag) = (transfer.target, self.transfer_tag(*number));
-                let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
-                let after = front.joined(to);
-                *front = OperationFrontier { ends: Vec::new(), start: Some(op) };
-                match transfer.back {
-                    Some(bytes) => {
-                        to.on(self.beside);
-                        let answer = to.add(Op::recv(bytes, target, tag), &after);
-                        to.on(act.thread);
-                        vec![answer]
-                    }
-                    None => vec![op],
-                }
-            }
+            RecordedActionKind::Transfers(number) => self.transfer(*number, act.thread, front, to),
             RecordedActionKind::Meets(meeting, me) => {
                 let Some(call) = &self.calls[*meeting as usize] else { return };
                 let members = &self.all.groups[self.all.meetings[*meeting as usize].comm as usize];
@@ -317,6 +348,55 @@ impl RecordingReplay {
             *front = OperationFrontier { ends, start: None };
         } else {
             state.open.insert(at, ends);
+        }
+    }
+
+    /// Writes a one-sided transfer at its origin; returns the operation at whose end it ends.
+    fn transfer(
+        &self,
+        number: u32,
+        thread: u8,
+        front: &mut OperationFrontier,
+        to: &mut RankScript<'_>,
+    ) -> Vec<u32> {
+        let transfer = &self.all.transfers[number as usize];
+        let (target, tag) = (transfer.target, self.transfer_tag(number));
+        let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
+        let before = std::mem::take(front);
+        front.start = Some(op);
+        let Some(bytes) = transfer.back else { return vec![op] };
+        let after = before.joined(to);
+        to.on(self.beside);
+        let answer = to.add(Op::recv(bytes, target, tag), &after);
+        to.on(thread);
+        vec![answer]
+    }
+
+    /// Writes messages of libflyloom that begin together, and waits for what others put.
+    fn step(
+        &self,
+        rank: u32,
+        step: &LibraryStep,
+        front: &mut OperationFrontier,
+        state: &mut RankState,
+        to: &mut RankScript<'_>,
+    ) {
+        let mut ends = Vec::with_capacity(step.messages.len());
+        for (message, brought) in step.messages.iter().zip(&step.brought) {
+            if message.tag.is_none() {
+                continue;
+            }
+            let mut before = front.clone();
+            if let Some(arrival) = brought {
+                before.ends.extend(state.arrived(self.all.library.arrived(rank, arrival), arrival));
+            }
+            ends.push(before.add(self.message(message), to));
+        }
+        if !ends.is_empty() {
+            *front = OperationFrontier { ends, start: None };
+        }
+        for arrival in &step.took {
+            front.ends.extend(state.arrived(self.all.library.arrived(rank, arrival), arrival));
         }
     }
 

@@ -1,5 +1,7 @@
 //! Routing on trees: up to a nearest common ancestor by the shortest queue, then down.
 
+use super::candidate_paths::CandidatePaths;
+use super::kind::SelectionEntry;
 use super::{PortChoices, SelectionParams};
 use crate::guide::{OutputRequest, PacketPosition, RoutingGuide};
 use crate::wiring::{EndpointAttachment, Wiring};
@@ -8,6 +10,18 @@ use base::{Stop, Watch};
 use fabric::tables::candidates::{CandidateScheme, UpDownAdaptiveRouting};
 use std::sync::Arc;
 use verify::VerifiedRouting;
+
+/// See [`super`].
+pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+    paths: CandidatePaths::UpDown,
+    candidates: 2,
+    ..SelectionEntry::published(
+        "Besta & Hoefler, SC14, section V",
+        "anca",
+        "On trees: up by the port with the shorter of several drawn queues, then down (adaptive \
+         nearest common ancestor)",
+    )
+};
 
 /// The note in a packet that has begun to go down.
 const DOWN: u32 = 1;

@@ -1,0 +1,21 @@
+//! As UGAL-L, with a second choice after the first hop.
+//!
+//! Source: Jiang, Kim & Dally, "Indirect adaptive routing on large scale interconnection networks",
+//! ISCA 2009 (PAR).
+
+use super::candidate_paths::CandidatePaths;
+use super::kind::SelectionEntry;
+use super::ugal_l;
+
+/// See [`super`].
+pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+    paths: CandidatePaths::ProgressiveDetours,
+    compares: true,
+    choose: ugal_l::choose,
+    ..SelectionEntry::published(
+        "Jiang, Kim & Dally, ISCA 2009",
+        "par",
+        "As UGAL-L, with a second choice behind the first hop; in networks of groups only while \
+         the packet is in the group of its source (PAR)",
+    )
+};

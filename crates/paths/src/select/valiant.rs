@@ -1,0 +1,34 @@
+//! Paths over a random intermediate switch.
+//!
+//! Source: Valiant, "A scheme for fast parallel communication", SIAM Journal on Computing 11(2),
+//! 1982.
+
+use super::candidate_paths::CandidatePaths;
+use super::kind::SelectionEntry;
+use super::via::DetourGuide;
+use crate::guide::PacketPosition;
+use crate::word::PacketHeader;
+
+/// See [`super`].
+pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+    paths: CandidatePaths::Detours,
+    choose,
+    ..SelectionEntry::published(
+        "Valiant, SIAM Journal on Computing 11(2), 1982",
+        "valiant",
+        "Over an intermediate switch that is drawn for each packet (Valiant 1982)",
+    )
+};
+
+fn choose(
+    guide: &DetourGuide,
+    here: &mut PacketPosition<'_>,
+    home: u32,
+    packet: &mut PacketHeader<'_>,
+) -> u16 {
+    let direct = guide.minimal_port(here, home, packet);
+    match guide.draw(here.router, home, here.random) {
+        Some(via) => guide.detour(here, via, packet),
+        None => direct,
+    }
+}

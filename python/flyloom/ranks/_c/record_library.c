@@ -1,0 +1,1 @@
+../../../../runtime/mpi/record_library.c
