@@ -48,38 +48,38 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.plugins.topologies import topology as topology
     from flyloom.published.addresses import address_table as address_table
     from flyloom.published.figures import figure as figure
-    from flyloom.support.named import Bill as Bill
-    from flyloom.support.named import BookSimRun as BookSimRun
-    from flyloom.support.named import Budget as Budget
-    from flyloom.support.named import CableCheck as CableCheck
-    from flyloom.support.named import CableFolder as CableFolder
-    from flyloom.support.named import Catalog as Catalog
-    from flyloom.support.named import Comparison as Comparison
-    from flyloom.support.named import Deployment as Deployment
-    from flyloom.support.named import Diagnosis as Diagnosis
-    from flyloom.support.named import Export as Export
-    from flyloom.support.named import ExportFormat as ExportFormat
-    from flyloom.support.named import Figure as Figure
-    from flyloom.support.named import FloorPlan as FloorPlan
-    from flyloom.support.named import FoundGraph as FoundGraph
-    from flyloom.support.named import GraphBounds as GraphBounds
-    from flyloom.support.named import GraphExistence as GraphExistence
-    from flyloom.support.named import MeasuredBandwidth as MeasuredBandwidth
-    from flyloom.support.named import MeasuredCosts as MeasuredCosts
-    from flyloom.support.named import PredictedBandwidth as PredictedBandwidth
-    from flyloom.support.named import ProcessMapping as ProcessMapping
-    from flyloom.support.named import Promise as Promise
-    from flyloom.support.named import PublishedTable as PublishedTable
-    from flyloom.support.named import RankedWorkload as RankedWorkload
-    from flyloom.support.named import RoutingComparison as RoutingComparison
-    from flyloom.support.named import Scales as Scales
-    from flyloom.support.named import Sizing as Sizing
-    from flyloom.support.named import TableChanges as TableChanges
-    from flyloom.support.named import Throughput as Throughput
-    from flyloom.support.named import WorkloadCheck as WorkloadCheck
-    from flyloom.support.named import WorkloadKind as WorkloadKind
-    from flyloom.support.named import WrittenWorkload as WrittenWorkload
     from flyloom.support.results import Result as Result
+    from flyloom.support.verb_results import Bill as Bill
+    from flyloom.support.verb_results import BookSimRun as BookSimRun
+    from flyloom.support.verb_results import Budget as Budget
+    from flyloom.support.verb_results import CableCheck as CableCheck
+    from flyloom.support.verb_results import CableFolder as CableFolder
+    from flyloom.support.verb_results import Catalog as Catalog
+    from flyloom.support.verb_results import Comparison as Comparison
+    from flyloom.support.verb_results import Deployment as Deployment
+    from flyloom.support.verb_results import Diagnosis as Diagnosis
+    from flyloom.support.verb_results import Export as Export
+    from flyloom.support.verb_results import ExportFormat as ExportFormat
+    from flyloom.support.verb_results import Figure as Figure
+    from flyloom.support.verb_results import FloorPlan as FloorPlan
+    from flyloom.support.verb_results import FoundGraph as FoundGraph
+    from flyloom.support.verb_results import GraphBounds as GraphBounds
+    from flyloom.support.verb_results import GraphExistence as GraphExistence
+    from flyloom.support.verb_results import MeasuredBandwidth as MeasuredBandwidth
+    from flyloom.support.verb_results import MeasuredCosts as MeasuredCosts
+    from flyloom.support.verb_results import PredictedBandwidth as PredictedBandwidth
+    from flyloom.support.verb_results import ProcessMapping as ProcessMapping
+    from flyloom.support.verb_results import Promise as Promise
+    from flyloom.support.verb_results import PublishedTable as PublishedTable
+    from flyloom.support.verb_results import RankedWorkload as RankedWorkload
+    from flyloom.support.verb_results import RoutingComparison as RoutingComparison
+    from flyloom.support.verb_results import Scales as Scales
+    from flyloom.support.verb_results import Sizing as Sizing
+    from flyloom.support.verb_results import TableChanges as TableChanges
+    from flyloom.support.verb_results import Throughput as Throughput
+    from flyloom.support.verb_results import WorkloadCheck as WorkloadCheck
+    from flyloom.support.verb_results import WorkloadKind as WorkloadKind
+    from flyloom.support.verb_results import WrittenWorkload as WrittenWorkload
     from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
@@ -139,7 +139,7 @@ _HOMES = {
     "flyloom.plugins.topologies": ["topology"],
     "flyloom.published.addresses": ["address_table"],
     "flyloom.published.figures": ["figure"],
-    "flyloom.support.named": [
+    "flyloom.support.verb_results": [
         "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Comparison",
         "Deployment", "Diagnosis", "Export", "ExportFormat", "Figure", "FloorPlan",
         "FoundGraph", "GraphBounds", "GraphExistence", "MeasuredBandwidth", "MeasuredCosts",

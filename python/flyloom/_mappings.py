@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from flyloom.inputs.communication import Graph
     from flyloom.inputs.networks import Source
     from flyloom.inputs.tables import Tables
-    from flyloom.support.named import ProcessMapping
     from flyloom.support.progress import Progress
+    from flyloom.support.verb_results import ProcessMapping
     from flyloom.verbs.mapping import Hosts, Pins, Placed
 
 __all__ = [

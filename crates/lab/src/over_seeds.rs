@@ -29,8 +29,9 @@ pub fn over_seeds(
     Ok(together(frames, columns))
 }
 
-/// The record of several runs.
-fn together(frames: Vec<RecordJson>, columns: &[RecordColumn]) -> RecordJson {
+/// The record of runs that were made one by one, each with a seed of its own, as [`over_seeds`]
+/// makes it of its runs. There is one run or more.
+pub fn together(frames: Vec<RecordJson>, columns: &[RecordColumn]) -> RecordJson {
     let runs: Vec<Value> = frames.into_iter().map(|frame| Value::Object(frame.0)).collect();
     let mut all = merged(&runs.iter().collect::<Vec<_>>());
     if let Some(asked) = all.get_mut("parameters").and_then(Value::as_object_mut)

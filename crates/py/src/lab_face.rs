@@ -3,6 +3,7 @@
 use crate::classes::Topology;
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::plugins::plugins;
+use base::RecordJson;
 use base::{Refusal, ResourceNeed, Watch};
 use engines::ask;
 use fabric::size::RouteTask;
@@ -104,6 +105,24 @@ pub fn simulation_fits(
     let given = object(from_python(given)?);
     let work = |watch: &dyn Watch| lab::fits::simulation(level, &given, &on.inner, watch);
     enter(py, progress, work)?.map_err(stopped)
+}
+
+/// The record of a simulator `level` of several of its `records` (dicts), of runs that differ in
+/// their seeds: means, and their spread in `over_seeds`. Raises `RefusalError` where there is no
+/// such simulator.
+#[pyfunction]
+pub fn over_seeds<'py>(
+    py: Python<'py>,
+    level: &str,
+    records: Vec<Bound<'py, PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let simulator = lab::stages::simulator(level).map_err(refuse)?;
+    let read = |one: &Bound<'py, PyAny>| Ok(RecordJson(object(from_python(one)?)));
+    let runs = records.iter().map(read).collect::<PyResult<Vec<_>>>()?;
+    if runs.is_empty() {
+        return Err(PyValueError::new_err("no records"));
+    }
+    to_python(py, &Value::Object(lab::over_seeds::together(runs, simulator.columns).0))
 }
 
 /// Checks that a network has the traffic of this name, as `seed` draws it. Raises `RefusalError`.

@@ -61,6 +61,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(lab_face::point_need, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::simulation_fits, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::traffic_fits, m)?)?;
+    m.add_function(wrap_pyfunction!(lab_face::over_seeds, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::registry, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::kinds, m)?)?;
     m.add_function(wrap_pyfunction!(lab_face::parts, m)?)?;

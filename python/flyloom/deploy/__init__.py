@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from flyloom._core import Routing, Topology
-    from flyloom.support.named import Deployment
     from flyloom.support.progress import Progress
+    from flyloom.support.verb_results import Deployment
 
 __all__ = ["DeployError", "Ibsim", "OpenSM", "guid2lid_text"]
 

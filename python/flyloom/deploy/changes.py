@@ -10,8 +10,8 @@ from typing import Any
 
 from flyloom._core import RefusalError, Routing, Topology
 from flyloom.inputs.tables import read_dump, read_folder
-from flyloom.support.named import TableChanges
 from flyloom.support.reading import read_text
+from flyloom.support.verb_results import TableChanges
 
 
 @dataclasses.dataclass(frozen=True)

@@ -19,8 +19,8 @@ from flyloom.deploy.live import Live, compared, counterexample
 from flyloom.deploy.snapshot import Snapshot
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
-from flyloom.support.named import Deployment
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import Deployment
 
 Say = Callable[[str], None]
 

@@ -23,7 +23,7 @@ from flyloom.deploy.ibsim import Ibsim
 from flyloom.deploy.opensm import OpenSM
 from flyloom.deploy.snapshot import Snapshot, imported, path_count, path_pairs
 from flyloom.support.errors import DeployError
-from flyloom.support.named import Deployment
+from flyloom.support.verb_results import Deployment
 
 if TYPE_CHECKING:
     from flyloom.support.progress import Progress

@@ -20,8 +20,8 @@ from flyloom.inputs.graphs import (
     from_scipy,
 )
 from flyloom.inputs.ibutils import ibutils
-from flyloom.inputs.made import made
 from flyloom.inputs.names import named, no_names
+from flyloom.inputs.own_topologies import made
 from flyloom.inputs.planes import as_planes
 from flyloom.plugins.found import part
 from flyloom.plugins.parts import built_in

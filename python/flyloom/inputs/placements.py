@@ -37,8 +37,9 @@ def places(
             return "linear", _filled(topology, *asked, per_endpoint)
         return given, None
     if isinstance(given, (str, os.PathLike)):
+        text = _text(given)
         try:
-            return "linear", mapping_of(topology, _text(given))
+            return "linear", mapping_of(topology, text)
         except RefusalError as error:
             raise RefusalError(f"{os.fspath(given)}: {error}") from None
     return "linear", [whole("placement", place, 0, 2**32 - 1) for place in given]

@@ -24,8 +24,8 @@ from flyloom.inputs.file_pairs import file_pair
 from flyloom.inputs.rows import digest_of
 from flyloom.lab import executors, lines, measured, preflight, sources, store
 from flyloom.lab.expanded import expanded, parts_of
+from flyloom.lab.input_files import ExperimentInputFiles
 from flyloom.lab.kept import content_digest, kept, key
-from flyloom.lab.named import ExperimentInputFiles
 from flyloom.lab.point import NetworkSource, PointTask
 from flyloom.lab.rows import differing, values
 from flyloom.lab.worker import TaskOutcome, keep_record, wants_fabric

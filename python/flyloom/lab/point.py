@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from flyloom._core import RefusalError, Routing, Topology
-from flyloom.inputs.made import made
 from flyloom.inputs.measured import measured
+from flyloom.inputs.own_topologies import made
 from flyloom.inputs.rows import RawTimedPackets, RawTrafficRows
 from flyloom.inputs.selections import said
 from flyloom.inputs.traffic import travelling

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from flyloom import _core
-from flyloom.support.named import PublishedTable
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import PublishedTable
 from flyloom.verbs.sizing import checked_radixes
 
 ADDRESS_TABLE_SOURCE = (

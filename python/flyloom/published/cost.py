@@ -12,8 +12,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from flyloom._core import Shop, Topology, study_of_2014
-from flyloom.support.named import Bill, PublishedTable
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import Bill, PublishedTable
 from flyloom.verbs.prices import STUDY_CATALOG, cost
 
 STUDY_FLOOR = {"endpoints": "beside"}

@@ -15,9 +15,9 @@ from flyloom._measures import edge_load, path_diversity
 from flyloom.inputs.networks import network
 from flyloom.plugins.found import parameters_of
 from flyloom.support.checks import whole
-from flyloom.support.named import Figure
 from flyloom.support.progress import Progress
 from flyloom.support.refused import hint
+from flyloom.support.verb_results import Figure
 from flyloom.verbs.routes import route
 from flyloom.verbs.throughput import throughput
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from flyloom._core import Topology
 from flyloom._measures import resilience
-from flyloom.support.named import PublishedTable
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import PublishedTable
 
 FIT_FLY_SOURCE = (
     "McGlohon et al., Fit Fly: a case study on interconnect innovation through parallel simulation"

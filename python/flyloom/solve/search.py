@@ -20,9 +20,9 @@ from flyloom._core import (
 from flyloom.solve import sat
 from flyloom.support import ending
 from flyloom.support.checks import whole
-from flyloom.support.named import FoundGraph, GraphBounds, GraphExistence
 from flyloom.support.progress import Progress
 from flyloom.support.refused import none_such
+from flyloom.support.verb_results import FoundGraph, GraphBounds, GraphExistence
 
 SAT_ORDER = 64
 """The most vertices that a SAT solver is asked about."""

@@ -7,9 +7,9 @@ from pathlib import Path
 from flyloom import _core
 from flyloom._core import RefusalError
 from flyloom.support.machine import threads_for
-from flyloom.support.named import BookSimRun
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
+from flyloom.support.verb_results import BookSimRun
 
 
 def booksim(

@@ -11,10 +11,10 @@ from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
-from flyloom.support.named import Comparison
 from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.results import Result
+from flyloom.support.verb_results import Comparison
 from flyloom.verbs.own_sizing import sized
 from flyloom.verbs.prices import one_basis, priced
 from flyloom.verbs.ranking import judge, ranked, rows_csv

@@ -13,7 +13,7 @@ from flyloom.ranks import probe
 from flyloom.support import process
 from flyloom.support.errors import DeployError
 from flyloom.support.extras import EXTRAS, absent
-from flyloom.support.named import Diagnosis
+from flyloom.support.verb_results import Diagnosis
 
 CHECK = "flyloom-check"
 """The program of libflyloom that tries its transports."""

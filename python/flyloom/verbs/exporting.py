@@ -17,8 +17,8 @@ from flyloom.plugins import found
 from flyloom.plugins.functions import returned, wrong
 from flyloom.plugins.parts import PluginPart
 from flyloom.support.files import write_whole
-from flyloom.support.named import Export, ExportFormat
 from flyloom.support.refused import hint
+from flyloom.support.verb_results import Export, ExportFormat
 from flyloom.verbs.layout import plan
 
 Floor = bool | Mapping[str, Any] | str | os.PathLike[str] | None

@@ -11,8 +11,8 @@ from flyloom._core import RefusalError
 from flyloom.inputs.catalogs import floor_rules, shop
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
-from flyloom.support.named import CableCheck, CableFolder, FloorPlan
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import CableCheck, CableFolder, FloorPlan
 
 
 def plan(

@@ -20,9 +20,9 @@ from flyloom.plugins.functions import named, returned, wrong
 from flyloom.support import ending, machine
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
-from flyloom.support.named import ProcessMapping
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
+from flyloom.support.verb_results import ProcessMapping
 from flyloom.verbs.engines import lids_for
 from flyloom.verbs.routes import routed_by, write_table_folder
 

@@ -13,9 +13,9 @@ from flyloom.inputs.tables import Tables
 from flyloom.plugins.measures import Function
 from flyloom.plugins.measures import measure as as_measure
 from flyloom.support import renamed
-from flyloom.support.named import Promise
 from flyloom.support.progress import Progress
 from flyloom.support.records import Record
+from flyloom.support.verb_results import Promise
 from flyloom.verbs.own_measures import record_by
 
 

@@ -26,9 +26,9 @@ from flyloom.measuring.program import (
 from flyloom.support import renamed
 from flyloom.support.checks import whole
 from flyloom.support.files import write_whole
-from flyloom.support.named import MeasuredBandwidth, MeasuredCosts, PredictedBandwidth
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_json
+from flyloom.support.verb_results import MeasuredBandwidth, MeasuredCosts, PredictedBandwidth
 from flyloom.verbs.routes import routed_or_not
 from flyloom.verbs.simulation import simulate
 

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any
 
 from flyloom._core import RefusalError, nearest_members, plugin_parameters
-from flyloom.inputs.made import made
+from flyloom.inputs.own_topologies import made
 from flyloom.plugins.found import load_named, part
 from flyloom.plugins.parts import KNOWN, PluginPart
 

@@ -9,8 +9,8 @@ from typing import Any
 from flyloom._core import RefusalError, Shop, Topology
 from flyloom.inputs.catalogs import floor_rules, shop
 from flyloom.inputs.networks import Source, network
-from flyloom.support.named import Bill, Catalog
 from flyloom.support.refused import none_such
+from flyloom.support.verb_results import Bill, Catalog
 
 MODES = ("true", "paper")
 STUDY_CATALOG = "fdr10-2014"

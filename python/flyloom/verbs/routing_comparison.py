@@ -17,9 +17,9 @@ from flyloom.plugins.found import parameters_of
 from flyloom.support import renamed
 from flyloom.support.checks import whole
 from flyloom.support.errors import DeployError
-from flyloom.support.named import RoutingComparison
 from flyloom.support.progress import Progress
 from flyloom.support.refused import hint
+from flyloom.support.verb_results import RoutingComparison
 from flyloom.verbs.routes import route
 
 #: Engines that take many lanes or one: their tables with the other choice are a row, too.

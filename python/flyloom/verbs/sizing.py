@@ -12,10 +12,10 @@ from flyloom._core import RefusalError, Shop
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
 from flyloom.support.checks import whole
-from flyloom.support.named import Budget, Scales, Sizing
 from flyloom.support.notes import silent
 from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import Budget, Scales, Sizing
 from flyloom.verbs import own_sizing
 from flyloom.verbs.prices import priced
 from flyloom.verbs.ranking import judge, ranked

@@ -14,8 +14,8 @@ from flyloom.inputs.networks import network
 from flyloom.inputs.tables import Tables, holds_tables, tables
 from flyloom.inputs.traffic import Wanted, called, demands
 from flyloom.solve.linear import over_any_paths, over_tables
-from flyloom.support.named import Throughput
 from flyloom.support.progress import Progress
+from flyloom.support.verb_results import Throughput
 from flyloom.verbs.routes import route
 
 

@@ -31,9 +31,14 @@ from flyloom.inputs.workloads import (
 from flyloom.plugins.found import users
 from flyloom.support.checks import whole
 from flyloom.support.files import write_folder, write_whole
-from flyloom.support.named import RankedWorkload, WorkloadCheck, WorkloadKind, WrittenWorkload
 from flyloom.support.progress import Progress
 from flyloom.support.reading import read_text
+from flyloom.support.verb_results import (
+    RankedWorkload,
+    WorkloadCheck,
+    WorkloadKind,
+    WrittenWorkload,
+)
 from flyloom.verbs.simulation import SimulationRequest, over_network, short_receives, spec_of
 
 

@@ -22,6 +22,7 @@ from flyloom.report.base import (
     shown,
 )
 from flyloom.report.figure import along, of_level, of_load
+from flyloom.report.over_seeds import pooled
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
 
@@ -92,8 +93,13 @@ class PacketRun(PageRun):
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """What was found at the points of a run, with what was asked; what only the page of a
-    simulation shows stays behind."""
+    """What was found at the points of a run, with what was asked; those of loads that differ in
+    their seeds alone are one."""
+    yield from pooled(_runs(saved), "packet")
+
+
+def _runs(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The runs at the points; what only the page of a simulation shows stays behind."""
     for record, found in found_by("sim.packet", saved):
         points = found.get("points")
         if isinstance(points, list):

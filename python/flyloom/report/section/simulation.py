@@ -21,6 +21,7 @@ from flyloom.report.base import (
     shown,
 )
 from flyloom.report.figure import of_load
+from flyloom.report.over_seeds import pooled
 from flyloom.report.shape import Count, also, fail
 from flyloom.report.words import some
 
@@ -73,9 +74,10 @@ class FlitRun(PageRun):
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """The runs of `sim.flit` at the points, with their parameters."""
-    for record, found in found_by("sim.flit", saved):
-        yield {**found, **asked_of(record, "flit")}
+    """The runs of `sim.flit` at the points, with their parameters; those that differ in their seeds
+    alone are one."""
+    runs = ({**found, **asked_of(record, "flit")} for record, found in found_by("sim.flit", saved))
+    yield from pooled(runs, "flit")
 
 
 def check(run: Found, data: Found, where: str) -> None:
