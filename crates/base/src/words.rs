@@ -17,16 +17,9 @@ pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option
 }
 
 /// `did you mean NAME? ` where one of `names` is near `word`; `did you mean NAME, NAME or NAME? `
-<<<<<<< HEAD
 /// where `word` is what a few of them begin with, such as `alltoall` or `ugal`. Where `word` begins
 /// with one of them, of three letters or more, as `simulate` with `sim`, it is that one, or those
 /// that begin with it as a word of their own; else nothing.
-=======
-/// where `word` is what a few of them begin with, such as `alltoall` or `ugal`. Where `word`
-/// begins with one
-/// of them, of three letters or more, as `simulate` with `sim`, it is that one, or those that begin
-/// with it as a word of their own; else nothing.
->>>>>>> 97c5119b4eea88099c15a68f38cbe13e7a25600a
 pub fn did_you_mean<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> String {
     let names: Vec<&str> = names.into_iter().collect();
     let begun_names = begun(word, &names);
