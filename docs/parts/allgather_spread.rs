@@ -6,17 +6,20 @@
 //! Source: Open MPI, `coll_base_alltoall.c`, the algorithm `linear_sync`, which has such a number.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect, StepNumber,
 };
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<Spread>(
-    Part::new("allgather_spread", "the own block to all others, a number of them at once"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::with::<Spread>(
+    PartDescription::new(
+        "allgather_spread",
+        "the own block to all others, a number of them at once",
+    ),
     CollectiveOperation::Allgather,
     |request| Ok(Box::new(request.read::<Spread>()?)),
 );

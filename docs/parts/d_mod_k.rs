@@ -7,7 +7,7 @@
 
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use base::{Stop, SwitchId, Watch};
+use base::{ComputationError, ProgressWatch, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
 use schemars::JsonSchema;
@@ -33,7 +33,12 @@ impl Engine for DModK {
 
     /// Layer i takes the i-th next hop after the one that the number says. O(layers * terminals *
     /// switches + switches * arcs).
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let mut to_switch = vec![NO_ROUTE; switches * switches];

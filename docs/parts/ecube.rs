@@ -7,11 +7,11 @@ use super::kind::{ModelDefaults, ModelPathInputs, PacketPaths};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
-use crate::node::Node;
+use crate::node::NodePorts;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventHandlerContext;
 use base::Refusal;
-use paths::select::Selection;
+use paths::select::PathSelection;
 
 /// The virtual channel of a packet is the number of links that it has crossed.
 const FIRST: &[ChannelKind] = &[(On, 0)];
@@ -22,7 +22,7 @@ const MOST: u32 = STEPS.len() as u32;
 
 pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["hypercube:n=3,p=2", "hypercube:n=4,p=1"],
-    selections: Some(&[Selection::Minimal]),
+    selections: Some(&[PathSelection::Minimal]),
     order: Some((FIRST, STEPS)),
     ..ModelDefaults::usual("ecube", "Hypercube whose packets correct the lowest wrong bit first")
 };
@@ -66,7 +66,7 @@ impl PacketPaths for EcubePaths {
         plant: &SimulatedNetwork,
         at: u32,
         packet: &mut PacketChunk,
-        _: &mut Node,
+        _: &mut NodePorts,
         _: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);

@@ -5,14 +5,15 @@
 use super::kind::{ExportFormat, ExportInput, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("edge-list", "a line for each link, as networkx reads it").takes::<Options>(),
+    PartDescription::new("edge-list", "a line for each link, as networkx reads it")
+        .takes::<Options>(),
     "any; without endpoints",
     write,
 );

@@ -1,11 +1,11 @@
 //! Processes in the order of how much they send and receive, the heaviest in the first slot.
 
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::run::MappingRun;
-use base::Stop;
-use base::part::Part;
+use crate::run::PreparedMappingProblem;
+use base::ComputationError;
+use base::part::PartDescription;
 use std::cmp::Reverse;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<HeavyFirst>();
@@ -13,18 +13,18 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<HeavyFirst
 struct HeavyFirst;
 
 impl MappingMethod for HeavyFirst {
-    const PART: Part =
-        Part::new("heavy_first", "processes by their traffic, in the order of slots");
+    const PART: PartDescription =
+        PartDescription::new("heavy_first", "processes by their traffic, in the order of slots");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         let weights: Vec<i64> =
             (0..run.problem.processes as u32).map(|p| run.problem.weight(p)).collect();
         let slots: Vec<u32> = (0..run.problem.slots.count() as u32).collect();
-        *at = Arrangement::in_order(run.problem, &heaviest_first(&weights), &slots);
+        *at = ProcessArrangement::in_order(run.problem, &heaviest_first(&weights), &slots);
         Ok(())
     }
 }

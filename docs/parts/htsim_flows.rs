@@ -2,18 +2,18 @@
 //!
 //! Source: csg-htsim, `connection_matrix.cpp`.
 
-use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat, text};
+use super::kind::{ExampleFiles, NamedFile, TraceFileNaming, TraceFormat, text};
 use base::fields::whole;
-use base::part::Part;
-use base::{Refusal, Stop};
+use base::part::PartDescription;
+use base::{ComputationError, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use traffic::workload::{Op, Schedule, ScheduleBuilder, WorkloadRequest};
+use traffic::workload::{Schedule, ScheduleBuilder, ScheduleOperation, WorkloadRequest};
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow")
+    PartDescription::new("htsim-flows", "htsim's connection matrix, .cm: a line for each flow")
         .takes::<HtsimParameters>(),
-    FileNaming::One(&[".cm"]),
+    TraceFileNaming::One(&[".cm"]),
     read,
     example,
 )
@@ -49,7 +49,10 @@ fn looks(content: &[u8]) -> bool {
 }
 
 /// Every rank sends its flows by its clock, whatever it receives.
-fn read(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+fn read(
+    files: &[NamedFile<'_>],
+    request: &WorkloadRequest<'_>,
+) -> Result<Schedule, ComputationError> {
     let with: HtsimParameters = request.read()?;
     let (nodes, mut flows) = flows(text(files[0].1)?, with.unit_ns)?;
     flows.sort_by_key(|flow| flow.start_ns);
@@ -64,19 +67,19 @@ fn read(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedu
         let (mut now_ns, mut clock) = (0, None);
         for (tag, flow) in sent {
             if flow.start_ns > now_ns {
-                let wait = rank.add(Op::calc(flow.start_ns - now_ns))?;
+                let wait = rank.add(ScheduleOperation::calc(flow.start_ns - now_ns))?;
                 if let Some(before) = clock.replace(wait) {
                     rank.require(wait, before)?;
                 }
                 now_ns = flow.start_ns;
             }
-            let send = rank.add(Op::send(flow.bytes, flow.to, *tag))?;
+            let send = rank.add(ScheduleOperation::send(flow.bytes, flow.to, *tag))?;
             if let Some(before) = clock {
                 rank.require(send, before)?;
             }
         }
         for (tag, flow) in received {
-            rank.add(Op::recv(flow.bytes, flow.from, *tag))?;
+            rank.add(ScheduleOperation::recv(flow.bytes, flow.from, *tag))?;
         }
     }
     Ok(all.finish()?)
@@ -135,12 +138,13 @@ fn example() -> ExampleFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
+    use base::QuietWatch;
 
     #[test]
     fn flows_begin_by_the_clock_of_their_source() {
         let given = serde_json::Map::from_iter([("unit_ns".to_owned(), 10.into())]);
-        let found = ENTRY.read(&ENTRY.of_ranks(&example()), &given, &Quiet).expect("it is whole");
+        let found =
+            ENTRY.read(&ENTRY.of_ranks(&example()), &given, &QuietWatch).expect("it is whole");
         // a flow at once, and one that waits for the 125th unit of time
         let waits = |op| (found.ops()[op as usize].size, found.require(op).len());
         let operations: Vec<(u64, usize)> = found.of_rank(0).map(waits).collect();

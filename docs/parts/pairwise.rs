@@ -4,17 +4,20 @@
 //! MPICH", Int. J. of High Performance Computing Applications 19(1), 2005: step BY of the pairwise
 //! exchange for powers of two.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
 use super::shift::one;
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("pairwise", "i and i xor by exchange; ranks without a partner are idle")
-        .takes::<PairwiseParameters>(),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
+        "pairwise",
+        "i and i xor by exchange; ranks without a partner are idle",
+    )
+    .takes::<PairwiseParameters>(),
     orcs: "",
     make: |a| {
         let by = a.read::<PairwiseParameters>()?.by;
@@ -36,7 +39,7 @@ struct PairwiseParameters {
 struct Pairwise(u32);
 
 impl MessagePattern for Pairwise {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         (0..ranks).map(|i| (i, i ^ self.0)).filter(|&(_, to)| to < ranks).collect()
     }
 }
@@ -47,7 +50,7 @@ mod tests {
 
     #[test]
     fn partners_exchange_and_the_others_are_idle() {
-        let sent = Pairwise(2).messages(0, 5, &mut Stream::new(0, "pattern", 0));
+        let sent = Pairwise(2).messages(0, 5, &mut RandomStream::new(0, "pattern", 0));
         assert_eq!(sent, [(0, 2), (1, 3), (2, 0), (3, 1)]);
         assert_eq!(ENTRY.part.name, "pairwise");
     }

@@ -3,30 +3,30 @@
 //! Source: OSU Micro-Benchmarks, `osu_latency`, mvapich.cse.ohio-state.edu/benchmarks.
 
 use super::kind::ApplicationEntry;
-use crate::workload::parameters::{IterationCount, MOST_BYTES, RankCount};
-use crate::workload::{RankProgram, RankScript, tag};
+use crate::workload::parameters::{IterationCountParameter, MOST_BYTES, RankCountParameter};
+use crate::workload::{RankProgram, RankScriptWriter, tag};
 use base::Refusal;
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// How it is asked for.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new("ping_pong", "a message from the first rank to the last, and back")
+    part: PartDescription::new("ping_pong", "a message from the first rank to the last, and back")
         .takes::<PingPong>(),
     make: |request| Ok(Box::new(request.read::<PingPong>()?.checked()?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct PingPong {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Bytes of a message.
     #[serde(default = "whole::<8>")]
     #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
 }
 
 impl PingPong {
@@ -43,7 +43,7 @@ impl RankProgram for PingPong {
         self.ranks.0
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let last = self.ranks.0 - 1;
         if rank != 0 && rank != last {
             return;
@@ -67,15 +67,16 @@ impl RankProgram for PingPong {
 mod tests {
     use super::*;
     use crate::workload::{WorkloadRequest, schedule_of};
-    use base::Quiet;
+    use base::QuietWatch;
 
     #[test]
     fn two_ranks_send_and_the_others_are_idle() {
         let given = serde_json::json!({"ranks": 5, "bytes": 100, "iterations": 3});
         let given = given.as_object().expect("a table");
-        let request = WorkloadRequest::new(ENTRY.part, given, &Quiet).expect("it may be asked");
-        let made =
-            schedule_of(&*(ENTRY.make)(&request).expect("it is made"), &Quiet).expect("it fits");
+        let request =
+            WorkloadRequest::new(ENTRY.part, given, &QuietWatch).expect("it may be asked");
+        let made = schedule_of(&*(ENTRY.make)(&request).expect("it is made"), &QuietWatch)
+            .expect("it fits");
         let operations: Vec<usize> = (0..5).map(|rank| made.of_rank(rank).len()).collect();
         assert_eq!(operations, [6, 0, 0, 0, 6]);
     }

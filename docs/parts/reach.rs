@@ -4,9 +4,9 @@
 //! Journal of Research and Development 4(5), 1960.
 
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
 use fabric::Topology;
-use fabric::size::{NetworkSize, StructureSections};
+use fabric::size::{NetworkSize, RequestedStructureSections};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -66,10 +66,10 @@ impl ExperimentStage for Params {
     }
 
     fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on, threads).structure(&StructureSections::default())
+        NetworkSize::of(on, threads).structure(&RequestedStructureSections::default())
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<Record, Stop> {
+    fn run(&self, on: &Topology, watch: &dyn ProgressWatch) -> Result<Record, ComputationError> {
         if self.hops == 0 {
             return Err(Refusal::new("hops", "0", "1 or more").into());
         }
@@ -94,14 +94,14 @@ impl ExperimentStage for Params {
 mod tests {
     use super::super::tests::built;
     use super::*;
-    use base::Quiet;
+    use base::QuietWatch;
 
     #[test]
     fn a_moore_graph_reaches_its_whole_tree() {
         let hoffman_singleton = built("slim_fly:q=5");
-        let of = |hops| Params { hops }.run(&hoffman_singleton, &Quiet).expect("it runs");
+        let of = |hops| Params { hops }.run(&hoffman_singleton, &QuietWatch).expect("it runs");
         assert_eq!((of(1).least, of(1).mean), (Some(7), Some(7.0)));
         assert_eq!((of(2).least, of(2).mean), (Some(49), Some(49.0)));
-        assert!(Params { hops: 0 }.run(&hoffman_singleton, &Quiet).is_err());
+        assert!(Params { hops: 0 }.run(&hoffman_singleton, &QuietWatch).is_err());
     }
 }

@@ -1,16 +1,16 @@
 //! The shortest of several detours, whatever waits for it.
 
 use super::candidate_paths::CandidatePaths;
-use super::kind::SelectionEntry;
+use super::kind::PathSelectionEntry;
 use super::via::{CandidateDetour, DetourGuide};
 use crate::guide::PacketPosition;
 use crate::word::PacketHeader;
 
 /// See [`super`].
-pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::Detours,
     choose,
-    ..SelectionEntry::usual(
+    ..PathSelectionEntry::usual(
         "short_detours",
         "Over the nearest of several intermediate switches that are drawn for each packet",
     )

@@ -6,7 +6,7 @@
 
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -63,10 +63,10 @@ impl Family for StarGraph {
         Ok(FamilyPromise::direct(switches, p, links, n - 1, diameter, mean).vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (n, p) = self.checked()?;
         let all = permutations(n);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for symbols in &all {
             let name = symbols.iter().fold("star".to_owned(), |name, x| format!("{name}-{x}"));
             b.switch(Switch::new(name).at(symbols[0], symbols.clone()));

@@ -1,15 +1,18 @@
 //! One endpoint of every group after the other.
 
-use super::kind::{PlacementEntry, WorkingEndpoints};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{PlacementMethodEntry, WorkingEndpoints};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
-pub(super) const ENTRY: PlacementEntry = PlacementEntry {
-    part: Part::new("stripe_groups", "the first endpoint of every group, then the second"),
+pub(super) const ENTRY: PlacementMethodEntry = PlacementMethodEntry {
+    part: PartDescription::new(
+        "stripe_groups",
+        "the first endpoint of every group, then the second",
+    ),
     order,
 };
 
-fn order(seats: &WorkingEndpoints<'_>, _: &mut Stream) -> Vec<u32> {
+fn order(seats: &WorkingEndpoints<'_>, _: &mut RandomStream) -> Vec<u32> {
     let groups = seats.endpoints.iter().map(|&e| seats.group(e) + 1).max().unwrap_or(0);
     let mut taken = vec![0_u32; groups];
     let mut order: Vec<(u32, usize, u32)> = Vec::with_capacity(seats.endpoints.len());

@@ -24,8 +24,8 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom._mappings import *  # noqa: F403
     from flyloom._measures import *  # noqa: F403
     from flyloom._simulators import *  # noqa: F403
+    from flyloom.deploy import CallableDeployModule
     from flyloom.deploy import DeployError as DeployError
-    from flyloom.deploy import Verb
     from flyloom.deploy.fabric import route_with_opensm as route_with_opensm
     from flyloom.inputs.catalogs import shop as shop
     from flyloom.inputs.communication import communication as communication
@@ -78,8 +78,8 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import TableChanges as TableChanges
     from flyloom.support.verb_results import Throughput as Throughput
     from flyloom.support.verb_results import WorkloadCheck as WorkloadCheck
+    from flyloom.support.verb_results import WorkloadFilesSummary as WorkloadFilesSummary
     from flyloom.support.verb_results import WorkloadKind as WorkloadKind
-    from flyloom.support.verb_results import WrittenWorkload as WrittenWorkload
     from flyloom.verbs.booksim import booksim as booksim
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
@@ -118,7 +118,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.verbs.workloads import traced_workload as traced_workload
     from flyloom.verbs.workloads import workloads as workloads
 
-    deploy: Verb
+    deploy: CallableDeployModule
 
 _HOMES = {
     "flyloom._core": ["RefusalError", "Routing", "Topology", "Workload", "__version__"],
@@ -145,7 +145,7 @@ _HOMES = {
         "FoundGraph", "GraphBounds", "GraphExistence", "MeasuredBandwidth", "MeasuredCosts",
         "PredictedBandwidth", "ProcessMapping", "Promise", "PublishedTable", "RankedWorkload",
         "RoutingComparison", "Scales", "Sizing", "TableChanges", "Throughput", "WorkloadCheck",
-        "WorkloadKind", "WrittenWorkload",
+        "WorkloadKind", "WorkloadFilesSummary",
     ],
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.booksim": ["booksim"],

@@ -37,14 +37,14 @@ PORT = re.compile(rf'([0-9]+)\](?:\({HEX}\))?[ \t]+"([SH])-{ID}"\[([0-9]+)\](?:\
                   r" lid [0-9]+ ((?:1|2|4|8|12)x(?:[SDQFEH]DR|FDR10))")
 
 
-class FailedStatement(Exception):
+class StatementError(Exception):
     """The statement that does not hold."""
 
 
 def need(holds: object, what: str) -> None:
-    """Raises FailedStatement with ``what`` if the condition does not hold."""
+    """Raises StatementError with ``what`` if the condition does not hold."""
     if not holds:
-        raise FailedStatement(what)
+        raise StatementError(what)
 
 
 def put(rows: dict[Key, Value], key: Key, value: Value) -> None:
@@ -54,18 +54,18 @@ def put(rows: dict[Key, Value], key: Key, value: Value) -> None:
 
 
 def read(word: str, meaning: Mapping[str, Value]) -> Value:
-    """The meaning of a word; FailedStatement for an unknown word."""
+    """The meaning of a word; StatementError for an unknown word."""
     need(word in meaning, f"'{word[:20]}' is not valid here")
     return meaning[word]
 
 
 def guid_of(word: str) -> int:
-    """The GUID that a word writes; FailedStatement for another word."""
+    """The GUID that a word writes; StatementError for another word."""
     need(re.fullmatch("0x[0-9a-fA-F]{16}", word) and int(word, 16), f"'{word[:20]}' is no GUID")
     return int(word, 16)
 
 
-class FabricFile:
+class FabricFileContents:
     """The fabric as fabric.net describes it."""
 
     def __init__(self, text: str) -> None:
@@ -80,8 +80,8 @@ class FabricFile:
         for block in re.sub("^#.*\n", "", text, flags=re.MULTILINE).strip("\n").split("\n\n"):
             try:
                 self.node(*block.strip("\n").split("\n["))
-            except FailedStatement as fault:
-                raise FailedStatement(f"fabric.net: {fault}, in {block[:300]!r}") from None
+            except StatementError as fault:
+                raise StatementError(f"fabric.net: {fault}, in {block[:300]!r}") from None
         for port, far in self.far.items():
             need(far[:2] != port[:2] and self.far.get(far) == port
                  and self.reported[port] == self.reported[far],
@@ -91,7 +91,7 @@ class FabricFile:
         """Takes a switch or an adapter: its first lines, and a line a port."""
         found = SWITCH.fullmatch(head) or ADAPTER.fullmatch(head)
         if not found or not 0 < int(found[1], 16) == int(found[3], 16):
-            raise FailedStatement("not understood")
+            raise StatementError("not understood")
         kind, guid = "S" if found.re is SWITCH else "H", int(found[1], 16)
         put(self.guids, guid, kind)
         self.count[guid] = read(found[2], PORTS)
@@ -101,7 +101,7 @@ class FabricFile:
         for line in lines:
             found = PORT.fullmatch(line)
             if not found:
-                raise FailedStatement(f"'[{line[:80]}' is not understood")
+                raise StatementError(f"'[{line[:80]}' is not understood")
             own, port_guid, far, far_guid, there, far_port_guid, lid, lmc, rate = found.groups()
             port = (kind, guid, read(own, PORTS))
             need(0 < port[2] <= self.count[guid], "a port that the node does not have")
@@ -137,12 +137,12 @@ def each_record(
                 if inside and words != ["end"]:
                     take(words)
                 inside = words != ["end"]
-        except FailedStatement as fault:
-            raise FailedStatement(f"{name}: line {place}: {fault}") from None
+        except StatementError as fault:
+            raise StatementError(f"{name}: line {place}: {fault}") from None
     need(inside is False, f"{name}: not whole: no `end`")
 
 
-class TableFile:
+class TableFileContents:
     """The tables in tables.txt, in the format of docs/opensm.md."""
 
     lmc: int
@@ -186,7 +186,7 @@ class TableFile:
                 self.form = form
                 put(self.lanes, key, [read(lane, LANES) for lane in lanes])
             case _:
-                raise FailedStatement("no record of a known kind and length")
+                raise StatementError("no record of a known kind and length")
 
     def level(self, switch: int, source: int, lid: int) -> int:
         """The level of paths from ``source`` (an adapter's first LID) at ``switch`` to ``lid``."""
@@ -225,13 +225,13 @@ def read_certificate(text: str) -> Numbers:
                 need(all(re.fullmatch("[0-9]{1,10}", word) for word in words[3:]), "no number")
                 put(rows, (guid_of(guid), read(port, PORTS)), [int(word) for word in words[3:]])
             case _:
-                raise FailedStatement("must be `lanes`, then `port`s")
+                raise StatementError("must be `lanes`, then `port`s")
 
     each_record("certificate.txt", text, "flyloom-certificate 1", record)
     return rows
 
 
-def check_fit(fabric: FabricFile, tables: TableFile, number: Numbers) -> None:
+def check_fit(fabric: FabricFileContents, tables: TableFileContents, number: Numbers) -> None:
     """Checks that the files belong together, and what OpenSM's plug-in would refuse to install."""
     cables = {port[1:] for port, far in fabric.far.items() if port[0] == far[0] == "S"}
     need(number.keys() == cables, "certificate.txt has not the cables between switches")
@@ -246,11 +246,11 @@ def check_fit(fabric: FabricFile, tables: TableFile, number: Numbers) -> None:
 
 
 def walk(
-    fabric: FabricFile, tables: TableFile, number: Numbers, start: tuple[int, int, int],
-    lid: int, last: Port,
+    fabric: FabricFileContents, tables: TableFileContents, number: Numbers,
+    start: tuple[int, int, int], lid: int, last: Port,
 ) -> None:
     """Follows the route of (switch, in-port, level) to ``lid``, whose adapter is at port ``last``
-    of its switch; raises FailedStatement when it does not get there or its numbers do not rise."""
+    of its switch; raises StatementError when it does not get there or its numbers do not rise."""
     at, came, level = start
     before, name = -1, f"route from switch {at:#x} to LID {lid}"
     while True:
@@ -259,7 +259,7 @@ def walk(
             return
         far = None if out is None else fabric.far.get(("S", at, out))
         if out is None or far is None or far[0] != "S":
-            raise FailedStatement(f"{name}: ends at switch {at:#x}, port {out}")
+            raise StatementError(f"{name}: ends at switch {at:#x}, port {out}")
         lane, own = tables.vls(at, came, out)[level], number[at, out]
         need(lane < len(own) and own[lane] > before,
              f"{name}: does not rise at switch {at:#x}, port {out}, lane {lane}")
@@ -267,11 +267,11 @@ def walk(
 
 
 def check(folder: Path) -> int:
-    """The number of routes that hold; raises FailedStatement for the first that does not."""
+    """The number of routes that hold; raises StatementError for the first that does not."""
     texts = [(folder / name).read_bytes().decode("latin-1")
              for name in ("fabric.net", "tables.txt", "certificate.txt")]
-    fabric, tables, number = FabricFile(texts[0]), TableFile(texts[1]), read_certificate(texts[2])
-    check_fit(fabric, tables, number)
+    fabric, tables = FabricFileContents(texts[0]), TableFileContents(texts[1])
+    check_fit(fabric, tables, number := read_certificate(texts[2]))
     uniform, routes = len(tables.lanes) == 1, 0
     here: dict[int, list[tuple[int, int]]] = {}
     for adapter, source in fabric.adapters.items():
@@ -296,7 +296,7 @@ def main(arguments: list[str]) -> int:
         return 2
     try:
         routes = check(Path(arguments[0]))
-    except FailedStatement as fault:
+    except StatementError as fault:
         print(f"certificate: fails: {fault}")
         return 1
     except OSError as error:

@@ -48,7 +48,7 @@ def test_certificates_hold_and_stop_holding_when_anything_is_changed(case, tmp_p
     for row in (row for row in rows if row[0] == "port"):
         row[3:] = [str(10**9 - int(n)) for n in row[3:]]
     certificate.write_text("\n".join([*map(" ".join, rows), ""]))
-    with pytest.raises(certificate_check.FailedStatement, match="does not rise"):
+    with pytest.raises(certificate_check.StatementError, match="does not rise"):
         certificate_check.check(folder)
     certificate.write_text(good)
     tables = folder / "tables.txt"
@@ -64,7 +64,7 @@ def test_certificates_hold_and_stop_holding_when_anything_is_changed(case, tmp_p
         tables.write_text("\n".join([*spoilt, ""]))
         try:
             assert certificate_check.check(folder) == routes
-        except certificate_check.FailedStatement as fault:
+        except certificate_check.StatementError as fault:
             assert "ends at" in str(fault)
             assert flyloom("verify", str(folder)).returncode == 1
         else:

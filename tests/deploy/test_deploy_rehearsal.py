@@ -11,7 +11,7 @@ from deploy_helpers import needs_fabric
 from flyloom.deploy import DeployError, readback, rehearsed
 from flyloom.deploy.fabric import deploy, opensm_engine
 from flyloom.deploy.live import Live
-from flyloom.deploy.snapshot import Snapshot
+from flyloom.deploy.snapshot import FabricSnapshot
 
 LEAF = {0x2000000000000010: 1, 0x2000000000000020: 2}
 """LIDs of two switches by GUID."""
@@ -183,7 +183,7 @@ def routed():
 def test_a_path_record_is_missing_for_a_reason(routed):
     """If the route arrives the subnet administration is at fault; else the tables are."""
     topology, routing = routed
-    found = Snapshot(topology, routing.lft_text(), "1 2 0\n", None, 5)
+    found = FabricSnapshot(topology, routing.lft_text(), "1 2 0\n", None, 5)
     with pytest.raises(DeployError, match="no path record of 5 paths, whose routes arrive"):
         rehearsed.routed(found, 0)
     lines = found.lfts.splitlines()

@@ -72,8 +72,8 @@ def guids_of(found: dict) -> set[int]:
 
 def by_checker(text: bytes) -> dict | None:
     try:
-        tables = certificate_check.TableFile(text.decode("latin-1"))
-    except certificate_check.FailedStatement:
+        tables = certificate_check.TableFileContents(text.decode("latin-1"))
+    except certificate_check.StatementError:
         return None
     found = {"lmc": tables.lmc, "vl": "".join(f"{v:x}" for v in tables.lanes[None, None, None])}
     lids = range(1, LIDS + 1)
@@ -220,7 +220,7 @@ def mutated(rng, texts: list[bytes]) -> bytes:
 def fits(ring, found: dict, text: bytes) -> bool:
     """What a file needs beyond the grammar: the ring's LMC, switches and sources."""
     names = ring.addresses(1)
-    sources = certificate_check.TableFile(text.decode("latin-1")).sources
+    sources = certificate_check.TableFileContents(text.decode("latin-1")).sources
     switches = set(names["switch_guid"])
     return found["lmc"] == 1 and guids_of(found) <= switches and sources <= set(names["lid"])
 

@@ -94,7 +94,7 @@ def simulated(costs: dict[str, float]) -> loggp.Sampler:
             wait = int(one) + 1
             spaced = [take, *([f"calc {wait}", take] * (MESSAGES - 1))]
             served = ends([send] * MESSAGES, spaced)[1] - ends([send], [take])[1]
-            out[size] = loggp.TimeSample(
+            out[size] = loggp.MessageSizeTimes(
                 wait, [one], [prtt(MESSAGES, 0)], [prtt(MESSAGES, wait)], [served])
         return out
 
@@ -146,7 +146,7 @@ def test_intervals_cover_what_is_behind_the_noise():
                 one += model["G_ns_per_byte"] * (s - 1)
                 more = MESSAGES - 1
                 wait = one * 1.25
-                out[s] = loggp.TimeSample(wait, noisy(one), noisy(one + more * gap),
+                out[s] = loggp.MessageSizeTimes(wait, noisy(one), noisy(one + more * gap),
                                       noisy(one + more * (wait + o_s)), noisy(more * (wait + o_r)))
             return out
 
@@ -180,7 +180,7 @@ def test_a_change_to_asking_that_scatters_is_doubted(case):
             gap = o + per_byte * (s - 1)
             wait = base * 1.25
             more = MESSAGES - 1
-            out[s] = loggp.TimeSample(wait, list(one), list(one + more * gap),
+            out[s] = loggp.MessageSizeTimes(wait, list(one), list(one + more * gap),
                                   list(one + more * (wait + o)), [more * (wait + o)] * 31)
         return out
 

@@ -4,7 +4,7 @@
 
 use crate::error::Interrupted;
 use crate::graph::Graph;
-use crate::watch::Watch;
+use crate::watch::ProgressWatch;
 use rayon::prelude::*;
 
 /// The number of 64-bit words of a source set: one sweep has 64 times as many sources.
@@ -14,9 +14,9 @@ const WIDE: usize = 8;
 /// little but load such sets.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct SourceSet([u64; WIDE]);
+struct SourceSwitchBits([u64; WIDE]);
 
-impl SourceSet {
+impl SourceSwitchBits {
     const EMPTY: Self = Self([0; WIDE]);
 
     #[inline]
@@ -67,14 +67,14 @@ impl SourceSet {
 
 /// Hop distances over the ordered pairs of distinct switches of a chosen set.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Distances {
+pub struct HopDistanceHistogram {
     /// `histogram[d]` ordered pairs are `d` hops apart; `histogram[0]` is 0.
     pub histogram: Vec<u64>,
     /// The number of ordered pairs that are not connected.
     pub unreachable: u64,
 }
 
-impl Distances {
+impl HopDistanceHistogram {
     /// The longest distance between two connected switches of the set; 0 if there are none.
     pub fn diameter(&self) -> u32 {
         self.histogram.len().saturating_sub(1) as u32
@@ -103,8 +103,8 @@ impl Distances {
 pub fn distances_among(
     graph: &Graph,
     set: &[u32],
-    watch: &dyn Watch,
-) -> Result<Distances, Interrupted> {
+    watch: &dyn ProgressWatch,
+) -> Result<HopDistanceHistogram, Interrupted> {
     let mut member = vec![false; graph.switches()];
     for &v in set {
         member[v as usize] = true;
@@ -133,7 +133,10 @@ pub fn distances_among(
     }
     let n = set.len() as u64;
     let reached: u64 = histogram.iter().sum();
-    Ok(Distances { histogram, unreachable: (n * n.saturating_sub(1)).saturating_sub(reached) })
+    Ok(HopDistanceHistogram {
+        histogram,
+        unreachable: (n * n.saturating_sub(1)).saturating_sub(reached),
+    })
 }
 
 /// A level is pushed when pushing touches this many times fewer arcs than pulling.
@@ -143,25 +146,25 @@ const PUSH_GAIN: usize = 8;
 const STRIDE: usize = 64;
 
 /// The state of one sweep: which of its sources have reached each switch.
-struct BreadthFirstSweep<'a> {
+struct MultiSourceBfsState<'a> {
     graph: &'a Graph,
     member: &'a [bool],
     /// For each switch, the sources that have reached it, at any distance.
-    seen: Vec<SourceSet>,
+    seen: Vec<SourceSwitchBits>,
     /// For each switch, the sources that reached it in the last level.
-    front: Vec<SourceSet>,
+    front: Vec<SourceSwitchBits>,
     /// For each switch, the sources that reach it in the level under construction; when a level
     /// begins, all sets are empty where `active` is `Some`.
-    next: Vec<SourceSet>,
+    next: Vec<SourceSwitchBits>,
     /// The switches whose `front` is not zero; `None` after a pull, which does not list them.
     active: Option<Vec<u32>>,
     /// The set of all sources of this sweep.
-    full: SourceSet,
+    full: SourceSwitchBits,
 }
 
 /// The result of one level of a sweep.
 #[derive(Default)]
-struct SweepLevel {
+struct BfsLevelCounts {
     /// The number of pairs of a source and a member of the set that the source reached.
     pairs: u64,
     /// The number of arcs that leave the reached switches. The sweep is complete when `switches` is
@@ -182,13 +185,20 @@ fn sweep(
     member: &[bool],
     tick: &dyn Fn(u64) -> Result<(), Interrupted>,
 ) -> Result<Vec<u64>, Interrupted> {
-    let blank = vec![SourceSet::EMPTY; graph.switches()];
+    let blank = vec![SourceSwitchBits::EMPTY; graph.switches()];
     let (seen, front, next, active) = (blank.clone(), blank.clone(), blank, Some(sources.to_vec()));
-    let mut sweep =
-        BreadthFirstSweep { graph, member, seen, front, next, active, full: SourceSet::EMPTY };
+    let mut sweep = MultiSourceBfsState {
+        graph,
+        member,
+        seen,
+        front,
+        next,
+        active,
+        full: SourceSwitchBits::EMPTY,
+    };
     let mut arcs = 0;
     for (i, &s) in sources.iter().enumerate() {
-        let mut own = SourceSet::EMPTY;
+        let mut own = SourceSwitchBits::EMPTY;
         own.0[i / 64] = 1 << (i % 64);
         sweep.front[s as usize].add(&own);
         sweep.seen[s as usize].add(&own);
@@ -211,17 +221,17 @@ fn sweep(
     }
 }
 
-impl BreadthFirstSweep<'_> {
+impl MultiSourceBfsState<'_> {
     /// Computes the next level from the switches of the last one, for few of them.
-    fn push(&mut self) -> SweepLevel {
+    fn push(&mut self) -> BfsLevelCounts {
         let active = self.active.take().unwrap_or_else(|| {
-            self.next.fill(SourceSet::EMPTY);
+            self.next.fill(SourceSwitchBits::EMPTY);
             let front = self.front.iter().enumerate();
             front.filter(|(_, f)| !f.is_empty()).map(|(v, _)| v as u32).collect()
         });
         let mut reached = Vec::new();
         for &v in &active {
-            let from = std::mem::replace(&mut self.front[v as usize], SourceSet::EMPTY);
+            let from = std::mem::replace(&mut self.front[v as usize], SourceSwitchBits::EMPTY);
             for &w in self.graph.neighbours(v as usize) {
                 let next = &mut self.next[w as usize];
                 let known = !next.is_empty();
@@ -231,7 +241,7 @@ impl BreadthFirstSweep<'_> {
                 }
             }
         }
-        let mut level = SweepLevel { switches: reached.len(), ..SweepLevel::default() };
+        let mut level = BfsLevelCounts { switches: reached.len(), ..BfsLevelCounts::default() };
         for &w in &reached {
             let w = w as usize;
             self.seen[w].add(&self.next[w]);
@@ -243,11 +253,11 @@ impl BreadthFirstSweep<'_> {
     }
 
     /// Computes the next level at every switch that misses a source.
-    fn pull(&mut self) -> SweepLevel {
-        let mut level = SweepLevel::default();
+    fn pull(&mut self) -> BfsLevelCounts {
+        let mut level = BfsLevelCounts::default();
         self.active = None;
         for (v, (seen, next)) in self.seen.iter_mut().zip(&mut self.next).enumerate() {
-            let mut fresh = SourceSet::EMPTY;
+            let mut fresh = SourceSwitchBits::EMPTY;
             if !seen.has_all(&self.full) {
                 let mut all = *seen;
                 for near in self.graph.neighbours(v).chunks(STRIDE) {
@@ -277,11 +287,11 @@ impl BreadthFirstSweep<'_> {
 mod tests {
     use super::*;
     use crate::id::SwitchId;
-    use crate::seed::Stream;
-    use crate::watch::Quiet;
+    use crate::seed::RandomStream;
+    use crate::watch::QuietWatch;
 
     fn random_graph(n: usize, m: usize, seed: u64) -> Graph {
-        let mut s = Stream::new(seed, "graph", 0);
+        let mut s = RandomStream::new(seed, "graph", 0);
         let mut draw = || SwitchId(s.below(n as u64) as u32);
         let links: Vec<_> = (0..m)
             .map(|_| {
@@ -329,8 +339,8 @@ mod tests {
                     histogram[d as usize] += 1;
                 }
             }
-            let got = distances_among(&g, &set, &Quiet).expect("not interrupted");
-            assert_eq!(got, Distances { histogram, unreachable }, "n={n}");
+            let got = distances_among(&g, &set, &QuietWatch).expect("not interrupted");
+            assert_eq!(got, HopDistanceHistogram { histogram, unreachable }, "n={n}");
         }
     }
 
@@ -340,7 +350,7 @@ mod tests {
         let n = 600_u32;
         let g = Graph::new(600, (0..n).map(|v| Some((SwitchId(v), SwitchId((v + 1) % n)))));
         let all: Vec<u32> = (0..n).collect();
-        let d = distances_among(&g, &all, &Quiet).expect("not interrupted");
+        let d = distances_among(&g, &all, &QuietWatch).expect("not interrupted");
         assert_eq!(d.diameter(), 300);
         let (sum, pairs) = d.sum_and_pairs();
         assert_eq!(sum * 4 * 599, 360_000 * pairs);

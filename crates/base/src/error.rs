@@ -82,7 +82,7 @@ pub struct Interrupted;
 
 /// The error of a computation that ends without a result.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Stop {
+pub enum ComputationError {
     /// The input or a parameter cannot be used.
     #[error(transparent)]
     Refused(#[from] Refusal),
@@ -91,7 +91,7 @@ pub enum Stop {
     Interrupted(#[from] Interrupted),
 }
 
-impl Stop {
+impl ComputationError {
     /// The same error; a refusal gets `outer` before its parameter.
     #[must_use]
     pub fn within(self, outer: &str) -> Self {

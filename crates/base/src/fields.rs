@@ -260,7 +260,7 @@ mod tests {
     #[derive(Debug, serde::Deserialize)]
     #[serde(deny_unknown_fields)]
     #[allow(dead_code)]
-    struct SampleTable {
+    struct TestTableParameters {
         q: u32,
         share: Option<f64>,
         balance: Option<bool>,
@@ -270,23 +270,24 @@ mod tests {
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]
-    struct OuterParameters {
+    struct TestOuterParameters {
         share: f64,
-        inner: NestedTable,
+        inner: TestNestedParameters,
     }
 
     /// The parameters of the nested table, for the tests.
     #[derive(Debug, Default, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
     #[allow(dead_code)]
-    struct NestedTable {
+    struct TestNestedParameters {
         count: u8,
         lanes: u8,
     }
 
     #[test]
     fn fields_of_tables_in_tables_are_named_by_their_path() {
-        let fault = |given: Value| typed_by_path::<OuterParameters>(&given).expect_err("no value");
+        let fault =
+            |given: Value| typed_by_path::<TestOuterParameters>(&given).expect_err("no value");
         let (path, why) = fault(json!({ "share": 0.5, "inner": { "count": 1, "lanes": 300 } }));
         assert_eq!(path, "inner.lanes");
         assert!(why.contains("`300`") && why.contains("below 256"), "{why}");
@@ -295,38 +296,38 @@ mod tests {
         assert!(why.contains("did you mean lanes?"), "{why}");
         let (path, why) = fault(json!({ "inner": 1 }));
         assert_eq!((&*path, &*why), ("inner", "integer `1` where a table should be"));
-        assert!(typed_by_path::<OuterParameters>(&json!({ "inner": {} })).is_ok());
+        assert!(typed_by_path::<TestOuterParameters>(&json!({ "inner": {} })).is_ok());
     }
 
     #[derive(Debug, serde::Deserialize)]
     #[allow(dead_code)]
-    struct SampleClasses {
-        class: Vec<NestedTable>,
+    struct TestClassesParameters {
+        class: Vec<TestNestedParameters>,
     }
 
     /// One number or several, and a word, for the tests.
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(default, deny_unknown_fields)]
-    struct SizedTable {
+    struct TestSizeParameters {
         label: String,
-        bytes: OneOrSeveral,
+        bytes: TestNumberOrList,
         count: u32,
         rate: f64,
-        inner: Vec<SizedTable>,
+        inner: Vec<TestSizeParameters>,
     }
 
     #[derive(Debug, PartialEq, serde::Deserialize)]
     #[serde(untagged)]
-    enum OneOrSeveral {
+    enum TestNumberOrList {
         One(u64),
         Several(Vec<u64>),
     }
 
-    impl Default for SizedTable {
+    impl Default for TestSizeParameters {
         fn default() -> Self {
             Self {
                 label: String::new(),
-                bytes: OneOrSeveral::One(0),
+                bytes: TestNumberOrList::One(0),
                 count: 0,
                 rate: 0.0,
                 inner: Vec::new(),
@@ -340,23 +341,28 @@ mod tests {
             "label": "64k", "bytes": ["1k", 5, "2KiB"], "count": "1.5M", "rate": "2e6",
             "inner": [{ "bytes": "4Mi", "label": "3" }, { "count": "7k", "label": "7k" }],
         });
-        let expected = SizedTable {
+        let expected = TestSizeParameters {
             label: "64k".into(),
-            bytes: OneOrSeveral::Several(vec![1000, 5, 2048]),
+            bytes: TestNumberOrList::Several(vec![1000, 5, 2048]),
             count: 1_500_000,
             rate: 2e6,
             inner: vec![
-                SizedTable {
-                    bytes: OneOrSeveral::One(4 << 20),
+                TestSizeParameters {
+                    bytes: TestNumberOrList::One(4 << 20),
                     label: "3".into(),
-                    ..SizedTable::default()
+                    ..TestSizeParameters::default()
                 },
-                SizedTable { count: 7000, label: "7k".into(), ..SizedTable::default() },
+                TestSizeParameters {
+                    count: 7000,
+                    label: "7k".into(),
+                    ..TestSizeParameters::default()
+                },
             ],
         };
-        assert_eq!(typed::<SizedTable>(&given).as_ref(), Ok(&expected));
-        assert_eq!(typed_by_path::<SizedTable>(&given), Ok(expected));
-        let fault = |given: Value| typed_by_path::<SizedTable>(&given).expect_err("no value");
+        assert_eq!(typed::<TestSizeParameters>(&given).as_ref(), Ok(&expected));
+        assert_eq!(typed_by_path::<TestSizeParameters>(&given), Ok(expected));
+        let fault =
+            |given: Value| typed_by_path::<TestSizeParameters>(&given).expect_err("no value");
         // what is wrong besides is what is reported, and what is too large as a number
         let (field, why) = fault(json!({ "count": "2k", "rate": "fast" }));
         assert_eq!((&*field, &*why), ("rate", "'fast' is no number"));
@@ -370,11 +376,11 @@ mod tests {
     #[test]
     fn fields_of_tables_in_lists_are_named_with_the_number_of_the_table() {
         let given = json!({ "class": [{ "count": 1 }, { "count": 1, "lanes": -3 }] });
-        let (path, why) = typed_by_path::<SampleClasses>(&given).expect_err("no value");
+        let (path, why) = typed_by_path::<TestClassesParameters>(&given).expect_err("no value");
         assert_eq!(path, "class 2: lanes");
         assert_eq!(why, "invalid value: integer `-3`, expected a whole number below 256");
         let (path, _) =
-            typed_by_path::<SampleClasses>(&json!({ "class": [1, 2] })).expect_err("none");
+            typed_by_path::<TestClassesParameters>(&json!({ "class": [1, 2] })).expect_err("none");
         assert_eq!(path, "class");
     }
 
@@ -388,13 +394,14 @@ mod tests {
         assert_eq!(expected("a sequence"), "invalid type: null, expected a list");
         assert_eq!(expected("string or map"), "invalid type: null, expected a word");
         // a whole number beyond all integer types
-        let (field, why) = typed::<SampleTable>(&json!({ "q": 1e19 })).expect_err("no value");
+        let (field, why) =
+            typed::<TestTableParameters>(&json!({ "q": 1e19 })).expect_err("no value");
         assert_eq!((&*field, &*why), ("q", "1e+19 is out of range"));
     }
 
     #[test]
     fn words_where_numbers_should_be_are_named() {
-        let fault = |given: Value| typed::<SampleTable>(&given).expect_err("no value");
+        let fault = |given: Value| typed::<TestTableParameters>(&given).expect_err("no value");
         let expected = |field: &str, why: &str| (field.to_owned(), why.to_owned());
         assert_eq!(fault(json!({ "q": "five" })), expected("q", "'five' is no whole number"));
         assert_eq!(fault(json!({ "q": 2.5 })), expected("q", "2.5 is no whole number"));

@@ -27,9 +27,9 @@ pub mod units;
 pub mod watch;
 pub mod words;
 
-pub use error::{Interrupted, Refusal, Stop};
+pub use error::{ComputationError, Interrupted, Refusal};
 pub use graph::Graph;
 pub use id::{ChannelId, EndpointId, LinkId, SwitchId, TerminalId};
 pub use stage::{ExperimentStage, RecordColumn, RecordJson, ResourceNeed};
 pub use units::Picoseconds;
-pub use watch::{Quiet, Watch};
+pub use watch::{ProgressWatch, QuietWatch};

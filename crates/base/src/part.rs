@@ -15,11 +15,11 @@ const MOST_STRUCTS: usize = 6;
 
 /// A part: the name that selects it, what it is, and the parameters that it takes.
 #[derive(Debug, Clone, Copy)]
-pub struct Part {
+pub struct PartDescription {
     /// The name users type; unique among the parts of its kind.
     pub name: &'static str,
     /// What the part is, as one plain sentence without its full stop. It is empty where the doc
-    /// comment of the parameters says it, see [`Part::about`].
+    /// comment of the parameters says it, see [`PartDescription::about`].
     pub doc: &'static str,
     /// The publication that the part is from; empty where there is none.
     pub source: &'static str,
@@ -29,7 +29,7 @@ pub struct Part {
     schemas: [Option<fn() -> Value>; MOST_STRUCTS],
 }
 
-impl Part {
+impl PartDescription {
     /// A part without parameters.
     pub const fn new(name: &'static str, doc: &'static str) -> Self {
         Self { name, doc, source: "", files: &[], schemas: [None; MOST_STRUCTS] }
@@ -100,7 +100,7 @@ impl Part {
     }
 
     /// Reads the fields of `T`, one of the structs that declare the part's parameters. `given` must
-    /// have passed [`Part::check`].
+    /// have passed [`PartDescription::check`].
     ///
     /// # Errors
     /// When a parameter is of the wrong type.
@@ -116,24 +116,27 @@ mod tests {
 
     /// How often a thing happens.
     #[derive(Debug, Deserialize, JsonSchema)]
-    struct SampleParameters {
+    #[schemars(rename = "SampleParameters")]
+    struct TestPartParameters {
         /// How often.
         #[serde(default)]
         times: u32,
     }
 
     #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
-    struct SampleDetails {
+    #[schemars(rename = "SampleDetails")]
+    struct TestDetailParameters {
         /// How many.
         #[schemars(range(min = 1, max = 1_u64 << 40))]
         count: u64,
         #[serde(default)]
-        share: SampleShare,
+        share: TestShareParameter,
     }
 
     #[derive(Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
-    enum SampleShare {
+    #[schemars(rename = "SampleShare")]
+    enum TestShareParameter {
         #[default]
         Half,
         Whole,
@@ -141,23 +144,26 @@ mod tests {
 
     #[test]
     fn parameters_of_several_structs_are_those_of_one_part() {
-        const BOTH: Part = Part::new("both", "of two structs")
-            .takes::<SampleParameters>()
-            .takes::<SampleDetails>();
+        const BOTH: PartDescription = PartDescription::new("both", "of two structs")
+            .takes::<TestPartParameters>()
+            .takes::<TestDetailParameters>();
         let schema = BOTH.schema();
         let names = schema["properties"].as_object().expect("a table").keys();
         assert_eq!(names.collect::<Vec<_>>(), ["times", "count", "share"]);
         assert_eq!((&schema["required"], BOTH.has("times")), (&json!(["count"]), true));
-        assert!(!BOTH.has("time") && !Part::new("none", "no parameters").has("times"));
+        assert!(!BOTH.has("time") && !PartDescription::new("none", "no parameters").has("times"));
         let read = |given: &Value| {
             let given = given.as_object().expect("a table");
             BOTH.check(given)?;
-            Ok::<(SampleParameters, SampleDetails), Refusal>((BOTH.read(given)?, BOTH.read(given)?))
+            Ok::<(TestPartParameters, TestDetailParameters), Refusal>((
+                BOTH.read(given)?,
+                BOTH.read(given)?,
+            ))
         };
         let (params, more) = read(&json!({ "share": "whole", "count": 7 })).expect("it can be");
         assert_eq!(
             (params.times, more),
-            (0, SampleDetails { count: 7, share: SampleShare::Whole })
+            (0, TestDetailParameters { count: 7, share: TestShareParameter::Whole })
         );
         let all = "both takes times, count, share";
         let count = format!("a whole number from 1 to 1099511627776 ({all})");
@@ -189,15 +195,18 @@ mod tests {
 
     #[test]
     fn a_part_tells_its_parameters() {
-        const PLAIN: Part = Part::new("plain", "nothing to say");
-        const FULL: Part = Part::new("full", "all there is")
-            .takes::<SampleParameters>()
+        const PLAIN: PartDescription = PartDescription::new("plain", "nothing to say");
+        const FULL: PartDescription = PartDescription::new("full", "all there is")
+            .takes::<TestPartParameters>()
             .published("A paper")
             .reads(&["f"]);
         assert_eq!(PLAIN.schema(), json!({}));
         assert_eq!(FULL.schema()["properties"]["times"]["description"], "How often.");
         assert_eq!((PLAIN.about(), FULL.about()), ("nothing to say".into(), "all there is".into()));
-        assert_eq!(Part::of::<SampleParameters>("often").about(), "How often a thing happens.");
+        assert_eq!(
+            PartDescription::of::<TestPartParameters>("often").about(),
+            "How often a thing happens."
+        );
         assert_eq!((FULL.name, FULL.source, FULL.files), ("full", "A paper", &["f"][..]));
     }
 }

@@ -8,7 +8,7 @@
 mod gains;
 
 use crate::Interrupted;
-use crate::seed::Stream;
+use crate::seed::RandomStream;
 use gains::GainQueue;
 use std::collections::BinaryHeap;
 
@@ -59,7 +59,7 @@ const ATTEMPTS: u64 = 8;
 pub fn halve(
     graph: &WeightedGraph,
     slack: u64,
-    draw: &mut Stream,
+    draw: &mut RandomStream,
     tick: &TickFn,
 ) -> Result<GraphBisection, Interrupted> {
     halve_best_of(graph, slack, ATTEMPTS, draw, tick)
@@ -74,7 +74,7 @@ pub fn halve_best_of(
     graph: &WeightedGraph,
     slack: u64,
     attempts: u64,
-    draw: &mut Stream,
+    draw: &mut RandomStream,
     tick: &TickFn,
 ) -> Result<GraphBisection, Interrupted> {
     if graph.size() <= COARSE {
@@ -97,11 +97,12 @@ fn halve_small(
     graph: &WeightedGraph,
     slack: u64,
     attempts: u64,
-    draw: &mut Stream,
+    draw: &mut RandomStream,
     tick: &TickFn,
 ) -> Result<GraphBisection, Interrupted> {
     let attempt = |i: u64| {
-        let random = |draw: &mut Stream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
+        let random =
+            |draw: &mut RandomStream| (0..graph.size()).map(|_| draw.below(2) == 1).collect();
         let side = if i.is_multiple_of(2) { graph.grown(draw) } else { random(draw) };
         refine(graph, side, slack, tick)
     };
@@ -130,7 +131,7 @@ impl WeightedGraph {
 
     /// Pairs neighbours over heavy edges. Returns the number of the pair (or single vertex) of each
     /// vertex, and how many numbers there are.
-    fn matching(&self, draw: &mut Stream) -> (Vec<u32>, usize) {
+    fn matching(&self, draw: &mut RandomStream) -> (Vec<u32>, usize) {
         let n = self.size();
         let most = self.masses.iter().sum::<u64>() / 16;
         let mut order: Vec<u32> = (0..n as u32).collect();
@@ -195,7 +196,7 @@ impl WeightedGraph {
 
     /// Grows one half from a random vertex. The vertex that joins next is the one with the most
     /// weight of edges into the half, minus its other edges.
-    fn grown(&self, draw: &mut Stream) -> Vec<bool> {
+    fn grown(&self, draw: &mut RandomStream) -> Vec<bool> {
         let n = self.size();
         let half = self.masses.iter().sum::<u64>().saturating_sub(self.held) / 2;
         let mut side = vec![false; n];
@@ -230,7 +231,7 @@ fn refine(
     slack: u64,
     tick: &TickFn,
 ) -> Result<GraphBisection, Interrupted> {
-    let mut state = BisectionRefinement::new(graph, side, slack);
+    let mut state = BisectionRefinementState::new(graph, side, slack);
     tick()?;
     while state.pass() {
         tick()?;
@@ -243,7 +244,7 @@ fn refine(
 }
 
 /// A partition while moves of single vertices refine it.
-struct BisectionRefinement<'a> {
+struct BisectionRefinementState<'a> {
     graph: &'a WeightedGraph,
     side: Vec<bool>,
     slack: u64,
@@ -259,7 +260,7 @@ struct BisectionRefinement<'a> {
     open: GainQueue,
 }
 
-impl<'a> BisectionRefinement<'a> {
+impl<'a> BisectionRefinementState<'a> {
     fn new(graph: &'a WeightedGraph, side: Vec<bool>, slack: u64) -> Self {
         let (mut gain, mut cut, mut most) = (Vec::with_capacity(graph.size()), 0, 0);
         for v in 0..graph.size() {

@@ -11,12 +11,12 @@ pub struct RenamedParameter {
     /// The new name. It equals the old one where only the words of its values changed.
     pub new: &'static str,
     /// The change of the parameter's value.
-    pub change: ValueChange,
+    pub change: RenamedValueConversion,
 }
 
 /// The change of a renamed parameter's value: its unit, or its words.
 #[derive(Debug, Clone, Copy)]
-pub enum ValueChange {
+pub enum RenamedValueConversion {
     /// The value stays the same.
     Same,
     /// The unit changed: the new value is the old one times this factor.
@@ -28,14 +28,14 @@ pub enum ValueChange {
 /// A note about a renamed parameter in a user's input: the old name and the new one, or the old
 /// word of a value and the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RenameNote {
+pub struct RenamedParameterNote {
     /// The words in the user's input.
     pub old: String,
     /// The words of this version.
     pub new: String,
 }
 
-impl std::fmt::Display for RenameNote {
+impl std::fmt::Display for RenamedParameterNote {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} is now {}; the old name is read in this version only", self.old, self.new)
     }
@@ -44,12 +44,12 @@ impl std::fmt::Display for RenameNote {
 impl RenamedParameter {
     /// A parameter whose value stays as it is.
     pub const fn name(old: &'static str, new: &'static str) -> Self {
-        Self { old, new, change: ValueChange::Same }
+        Self { old, new, change: RenamedValueConversion::Same }
     }
 
     /// A parameter in another unit.
     pub const fn times(old: &'static str, new: &'static str, factor: f64) -> Self {
-        Self { old, new, change: ValueChange::Times(factor) }
+        Self { old, new, change: RenamedValueConversion::Times(factor) }
     }
 
     /// A parameter whose values have other words.
@@ -58,17 +58,17 @@ impl RenamedParameter {
         new: &'static str,
         words: &'static [(&'static str, &'static str)],
     ) -> Self {
-        Self { old, new, change: ValueChange::Words(words) }
+        Self { old, new, change: RenamedValueConversion::Words(words) }
     }
 
     /// The value in the words and the unit of this version, and whether it differs from the old
     /// one.
     fn value(&self, old: Value) -> (Value, bool) {
         match (self.change, old) {
-            (ValueChange::Times(factor), Value::Number(number)) => {
+            (RenamedValueConversion::Times(factor), Value::Number(number)) => {
                 (number.as_f64().map_or(Value::Number(number), |x| (x * factor).into()), true)
             }
-            (ValueChange::Words(words), Value::String(word)) => {
+            (RenamedValueConversion::Words(words), Value::String(word)) => {
                 match words.iter().find(|(old, _)| *old == word) {
                     Some((_, new)) => ((*new).into(), true),
                     None => (word.into(), false),
@@ -87,7 +87,7 @@ impl RenamedParameter {
 pub fn renew(
     given: &mut Map<String, Value>,
     table: &[RenamedParameter],
-) -> Result<Vec<RenameNote>, Refusal> {
+) -> Result<Vec<RenamedParameterNote>, Refusal> {
     let mut notes = Vec::new();
     for renamed in table {
         if renamed.old == renamed.new {
@@ -132,14 +132,14 @@ fn rename(
     table: &mut Map<String, Value>,
     (old, new): (&str, &str),
     renamed: &RenamedParameter,
-    notes: &mut Vec<RenameNote>,
+    notes: &mut Vec<RenamedParameterNote>,
 ) -> Result<(), Refusal> {
     let Some(value) = take(table, old) else { return Ok(()) };
     put(table, new, renamed.value(value).0).map_err(|()| {
         let why = format!("given besides {}, which is its old name", renamed.old);
         Refusal::new(renamed.new, why, "one of both")
     })?;
-    notes.push(RenameNote { old: renamed.old.to_owned(), new: renamed.new.to_owned() });
+    notes.push(RenamedParameterNote { old: renamed.old.to_owned(), new: renamed.new.to_owned() });
     Ok(())
 }
 
@@ -181,7 +181,7 @@ fn revalue(
     given: &mut Map<String, Value>,
     path: &str,
     renamed: &RenamedParameter,
-    notes: &mut Vec<RenameNote>,
+    notes: &mut Vec<RenamedParameterNote>,
 ) {
     let (at, key) = path.rfind('.').map_or(("", path), |dot| path.split_at(dot + 1));
     // the action never fails
@@ -190,7 +190,7 @@ fn revalue(
             let old = value.as_str().map(str::to_owned);
             let (new, changed) = renamed.value(value.take());
             if let (true, Some(old), Some(word)) = (changed, old, new.as_str()) {
-                notes.push(RenameNote {
+                notes.push(RenamedParameterNote {
                     old: format!("{path}={old}"),
                     new: format!("{path}={word}"),
                 });

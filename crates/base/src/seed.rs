@@ -4,10 +4,10 @@
 
 /// A random stream that depends on nothing but its seed, its purpose and its index.
 ///
-/// `Stream::new(s, "purpose", i)` draws the words of
+/// `RandomStream::new(s, "purpose", i)` draws the words of
 /// `numpy.random.Philox(key=[s, fnv1a64(purpose)], counter=[0, 0, i, 0])`.
 #[derive(Debug, Clone)]
-pub struct Stream {
+pub struct RandomStream {
     key: [u64; 2],
     counter: [u64; 4],
     block: [u64; 4],
@@ -17,7 +17,7 @@ pub struct Stream {
 const MULTIPLIERS: [u64; 2] = [0xD2E7_470E_E14C_6C93, 0xCA5A_8263_9512_1157];
 const WEYL: [u64; 2] = [0x9E37_79B9_7F4A_7C15, 0xBB67_AE85_84CA_A73B];
 
-impl Stream {
+impl RandomStream {
     /// The stream with number `index` among those of `seed` for `purpose`.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
         Self {
@@ -77,17 +77,18 @@ impl Stream {
     }
 }
 
-/// A random stream for hot loops: 64 bits in a few instructions, seeded from a named [`Stream`].
+/// A random stream for hot loops: 64 bits in a few instructions, seeded from a named
+/// [`RandomStream`].
 ///
 /// Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014
 /// (`SplitMix64`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FastStream(u64);
+pub struct FastRandomStream(u64);
 
-impl FastStream {
+impl FastRandomStream {
     /// The stream with number `index` among those of `seed` for `purpose`.
     pub fn new(seed: u64, purpose: &str, index: u64) -> Self {
-        Self(Stream::new(seed, purpose, index).next_u64())
+        Self(RandomStream::new(seed, purpose, index).next_u64())
     }
 
     /// The next 64 random bits.
@@ -162,7 +163,7 @@ mod tests {
     #[test]
     fn words_are_those_of_numpy() {
         // numpy 2.4: Philox(key=[7, 0], counter=[0, 0, 3, 0]).random_raw(5)
-        let mut s = Stream { key: [7, 0], counter: [0, 0, 3, 0], block: [0; 4], used: 4 };
+        let mut s = RandomStream { key: [7, 0], counter: [0, 0, 3, 0], block: [0; 4], used: 4 };
         let words: Vec<u64> = (0..5).map(|_| s.next_u64()).collect();
         assert_eq!(words, NUMPY_WORDS);
     }
@@ -178,7 +179,7 @@ mod tests {
     #[test]
     fn fast_words_are_those_of_the_paper() {
         // java.util.SplittableRandom(1234567).nextLong(), as published with the reference code
-        let mut s = FastStream(1_234_567);
+        let mut s = FastRandomStream(1_234_567);
         let words: Vec<u64> = (0..3).map(|_| s.next_u64()).collect();
         let published =
             [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423];
@@ -194,23 +195,26 @@ mod tests {
 
     #[test]
     fn chances_are_those_of_their_thresholds() {
-        let mut f = FastStream::new(2, "test", 0);
+        let mut f = FastRandomStream::new(2, "test", 0);
         for p in [0.0, 0.25, 0.5, 0.999, 1.0] {
-            let threshold = FastStream::threshold(p);
+            let threshold = FastRandomStream::threshold(p);
             let hits = (0..40_000).filter(|_| f.chance(threshold)).count() as f64;
             let spread = 5.0 * (40_000.0 * p * (1.0 - p)).sqrt();
             assert!((hits - 40_000.0 * p).abs() <= spread, "{p}: {hits}");
         }
-        assert_eq!([FastStream::threshold(-1.0), FastStream::threshold(f64::NAN)], [0, 0]);
         assert_eq!(
-            [FastStream::threshold(1.0), FastStream::threshold(f64::INFINITY)],
-            [FastStream::ALWAYS; 2]
+            [FastRandomStream::threshold(-1.0), FastRandomStream::threshold(f64::NAN)],
+            [0, 0]
+        );
+        assert_eq!(
+            [FastRandomStream::threshold(1.0), FastRandomStream::threshold(f64::INFINITY)],
+            [FastRandomStream::ALWAYS; 2]
         );
     }
 
     #[test]
     fn below_is_uniform_and_in_range() {
-        let mut s = Stream::new(1, "test", 0);
+        let mut s = RandomStream::new(1, "test", 0);
         let mut seen = [0_u32; 6];
         for _ in 0..60_000 {
             seen[s.below(6) as usize] += 1;
@@ -221,7 +225,7 @@ mod tests {
 
     #[test]
     fn names_and_indices_keep_streams_apart() {
-        let first = |name, i| Stream::new(3, name, i).next_u64();
+        let first = |name, i| RandomStream::new(3, name, i).next_u64();
         assert_ne!(first("a", 0), first("b", 0));
         assert_ne!(first("a", 0), first("a", 1));
         assert_eq!(first("a", 1), first("a", 1));

@@ -1,8 +1,8 @@
 //! The trait of measures and simulators: a value holds the parameters of one run, and the run
 //! returns a record.
 
-use crate::renamed::{RenameNote, RenamedParameter, renew};
-use crate::{Refusal, Stop, Watch};
+use crate::renamed::{RenamedParameter, RenamedParameterNote, renew};
+use crate::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -155,7 +155,11 @@ pub trait ExperimentStage:
     ///
     /// # Errors
     /// When the parameters do not fit the input, or `watch` stops the run.
-    fn run(&self, on: Self::Input<'_>, watch: &dyn Watch) -> Result<Self::Record, Stop>;
+    fn run(
+        &self,
+        on: Self::Input<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self::Record, ComputationError>;
 }
 
 /// Renames old parameters in `given` to the names of this version, and returns what was renamed.
@@ -164,7 +168,7 @@ pub trait ExperimentStage:
 /// When a parameter is given by its old name and by its new one.
 pub fn renewed<S: ExperimentStage>(
     given: &Map<String, Value>,
-) -> Result<(Map<String, Value>, Vec<RenameNote>), Refusal> {
+) -> Result<(Map<String, Value>, Vec<RenamedParameterNote>), Refusal> {
     let mut new = given.clone();
     let notes = renew(&mut new, S::RENAMED)?;
     Ok((new, notes))

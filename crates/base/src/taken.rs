@@ -141,17 +141,19 @@ mod tests {
 
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct SampleParameters {
+    #[schemars(rename = "SampleParameters")]
+    struct TestParameters {
         #[schemars(range(min = 1, max = 15))]
         lanes: Option<u8>,
         ends: Vec<String>,
-        word: SampleWord,
+        word: TestWordParameter,
     }
 
     #[derive(JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[allow(dead_code)]
-    enum SampleWord {
+    #[schemars(rename = "SampleWord")]
+    enum TestWordParameter {
         /// One.
         Links,
         /// Two.
@@ -159,44 +161,50 @@ mod tests {
     }
 
     #[derive(JsonSchema)]
-    struct NoParameters {}
+    #[schemars(rename = "NoParameters")]
+    struct TestNoParameters {}
 
     #[derive(JsonSchema)]
     #[allow(dead_code)]
-    struct OuterParameters {
-        some: SampleParameters,
-        perhaps: Option<SampleParameters>,
+    #[schemars(rename = "OuterParameters")]
+    struct TestOuterParameterList {
+        some: TestParameters,
+        perhaps: Option<TestParameters>,
         plain: u32,
     }
 
     #[test]
     fn keys_and_what_they_hold_are_described() {
         let all = "[some] takes lanes, ends, word";
-        assert_eq!(taken::<SampleParameters>("[some]", ""), all);
-        assert_eq!(taken::<SampleParameters>("[some]", "lane"), all);
+        assert_eq!(taken::<TestParameters>("[some]", ""), all);
+        assert_eq!(taken::<TestParameters>("[some]", "lane"), all);
         let check = |field: &str, what: &str| {
-            assert_eq!(taken::<SampleParameters>("[some]", field), format!("{what} ({all})"));
+            assert_eq!(taken::<TestParameters>("[some]", field), format!("{what} ({all})"));
         };
         check("lanes", "a whole number from 1 to 15");
         check("ends", "a list");
         check("word", "links or switches");
-        assert_eq!(taken::<NoParameters>("it", "x"), "it takes nothing");
+        assert_eq!(taken::<TestNoParameters>("it", "x"), "it takes nothing");
         let inner = |table: &str| format!("it.{table} takes lanes, ends, word");
-        assert_eq!(taken::<OuterParameters>("it", "some.lane"), inner("some"));
+        assert_eq!(taken::<TestOuterParameterList>("it", "some.lane"), inner("some"));
         let expected = format!("a list ({})", inner("perhaps"));
-        assert_eq!(taken::<OuterParameters>("it", "perhaps.ends"), expected);
+        assert_eq!(taken::<TestOuterParameterList>("it", "perhaps.ends"), expected);
         for (field, near) in [("ends", "did you mean some.ends? "), ("plain", ""), ("other", "")] {
             let why = format!("unknown field `{field}`, expected `some`");
-            assert_eq!(in_a_table::<OuterParameters>(&why), near);
+            assert_eq!(in_a_table::<TestOuterParameterList>(&why), near);
         }
         for nowhere in ["other.ends", "plain.ends", "some.ends.more"] {
-            assert_eq!(taken::<OuterParameters>("it", nowhere), "it takes some, perhaps, plain");
+            assert_eq!(
+                taken::<TestOuterParameterList>("it", nowhere),
+                "it takes some, perhaps, plain"
+            );
         }
     }
     #[test]
     fn a_refusal_ends_after_what_the_key_takes() {
         let said = |field: &str, why: &str| {
-            refused::<OuterParameters>("it", field.to_owned(), why.to_owned(), "near? ").to_string()
+            refused::<TestOuterParameterList>("it", field.to_owned(), why.to_owned(), "near? ")
+                .to_string()
         };
         let below = "invalid value: integer `300`, expected a whole number below 256";
         assert_eq!(
@@ -215,11 +223,12 @@ mod tests {
     fn the_largest_number_of_its_type_is_a_bound_of_a_seed() {
         #[derive(JsonSchema)]
         #[allow(dead_code)]
-        struct Drawn {
+        #[schemars(rename = "Drawn")]
+        struct TestDrawnParameters {
             seed: u64,
         }
         let most = u64::MAX;
-        let said = taken::<Drawn>("it", "seed");
+        let said = taken::<TestDrawnParameters>("it", "seed");
         assert_eq!(said, format!("a whole number from 0 to {most} (it takes seed)"));
     }
 }

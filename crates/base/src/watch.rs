@@ -4,7 +4,7 @@ use crate::error::Interrupted;
 
 /// The receiver of progress reports of a long loop, which can also stop it. Implementations must be
 /// cheap: loops call it every few milliseconds.
-pub trait Watch: Sync {
+pub trait ProgressWatch: Sync {
     /// `done` of `total` units of the stage `what` are finished.
     ///
     /// # Errors
@@ -14,9 +14,9 @@ pub trait Watch: Sync {
 
 /// A watch that shows nothing and never stops anything.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Quiet;
+pub struct QuietWatch;
 
-impl Watch for Quiet {
+impl ProgressWatch for QuietWatch {
     fn tick(&self, _what: &str, _done: u64, _total: u64) -> Result<(), Interrupted> {
         Ok(())
     }

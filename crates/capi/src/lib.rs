@@ -6,17 +6,17 @@
 
 pub mod order;
 
-use base::{Refusal, Stop};
-use order::{NetworkSource, ReorderRequest};
+use base::{ComputationError, Refusal};
+use order::{NetworkSource, RankReorderRequest};
 use std::ffi::{CStr, c_char, c_int};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// The version of the interface, which changes with [`MapRequest`] and [`flyloom_map`].
+/// The version of the interface, which changes with [`CRankReorderRequest`] and [`flyloom_map`].
 const INTERFACE: c_int = 1;
 
 /// The request that C passes. Texts end in a zero; an absent one is null.
 #[repr(C)]
-pub struct MapRequest {
+pub struct CRankReorderRequest {
     /// The network: its inline form, or the name of a file.
     pub network: *const c_char,
     /// The text of the file that `network` names; null for an inline form.
@@ -59,11 +59,11 @@ pub extern "C" fn flyloom_map_interface() -> c_int {
 /// then says why.
 ///
 /// # Safety
-/// The request's pointers are as [`MapRequest`] requires; `ranks` has room for all processes, and
-/// `said` for `room` bytes.
+/// The request's pointers are as [`CRankReorderRequest`] requires; `ranks` has room for all
+/// processes, and `said` for `room` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn flyloom_map(
-    request: *const MapRequest,
+    request: *const CRankReorderRequest,
     ranks: *mut c_int,
     said: *mut c_char,
     room: usize,
@@ -100,8 +100,8 @@ pub unsafe extern "C" fn flyloom_map(
 /// The request with slices in place of pointers.
 ///
 /// # Safety
-/// The pointers are as [`MapRequest`] requires.
-unsafe fn asked(request: &MapRequest) -> Result<ReorderRequest<'_>, Stop> {
+/// The pointers are as [`CRankReorderRequest`] requires.
+unsafe fn asked(request: &CRankReorderRequest) -> Result<RankReorderRequest<'_>, ComputationError> {
     // SAFETY: each is null or ends in a zero.
     let text = |what: &str, at: *const c_char| unsafe { text(what, at) };
     let need = || Refusal::new("network", "there is none", "a file or family:key=value,...");
@@ -128,7 +128,7 @@ unsafe fn asked(request: &MapRequest) -> Result<ReorderRequest<'_>, Stop> {
         let name = CStr::from_bytes_until_nul(bytes).unwrap_or_default();
         name.to_string_lossy().into_owned()
     };
-    Ok(ReorderRequest {
+    Ok(RankReorderRequest {
         source,
         table,
         objective: text("FLYLOOM_OBJECTIVE", request.objective)?,
@@ -169,7 +169,7 @@ mod tests {
         }
         let table = CString::new("h0 0\nh2 2\n").expect("no zero");
         let edges: [c_int; 12] = [0, 1, 5, 1, 0, 5, 2, 3, 5, 3, 2, 5];
-        let request = MapRequest {
+        let request = CRankReorderRequest {
             network: network.as_ptr(),
             network_text: std::ptr::null(),
             table: c"table".as_ptr(),

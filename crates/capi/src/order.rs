@@ -1,11 +1,11 @@
 //! Rank reordering: a communication graph is mapped to the hosts on which its processes already
 //! run.
 
-use base::{Quiet, Refusal, Stop};
+use base::{ComputationError, QuietWatch, Refusal};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::size::NetworkSize;
-use formats::mapping::{EndpointNames, said_lines};
+use formats::mapping::{EndpointNameIndex, said_lines};
 use mapping::evaluate::{MappingFigures, evaluate};
 use mapping::map::{MappingObjective, MappingRequest, SearchEffort, map};
 use mapping::paths::TrafficPathRule;
@@ -32,7 +32,7 @@ pub enum NetworkSource<'a> {
 
 /// A request to reorder ranks: the network, the hosts of the processes, and what they send.
 #[derive(Debug, Clone)]
-pub struct ReorderRequest<'a> {
+pub struct RankReorderRequest<'a> {
     /// The network.
     pub source: NetworkSource<'a>,
     /// The name and text of a file with lines of a host and its endpoint.
@@ -53,7 +53,7 @@ pub struct ReorderRequest<'a> {
 
 /// The result of a reordering.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ReorderResult {
+pub struct RankReorderResult {
     /// The new rank of each process; none where the given order is at least as good.
     pub ranks: Option<Vec<u32>>,
     /// The improvement of hop-bytes and congestion, in words.
@@ -66,7 +66,7 @@ pub struct ReorderResult {
 /// # Errors
 /// When the network, the table or a word is invalid, a host is not in the network, no path connects
 /// two hosts, or an edge is not between ranks.
-pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
+pub fn order(asked: &RankReorderRequest<'_>) -> Result<RankReorderResult, ComputationError> {
     let (objective, effort) = (objective(asked.objective)?, effort(asked.effort)?);
     let seed = seed(asked.seed)?;
     let on = network(asked.source, asked.memory)?;
@@ -88,9 +88,9 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
             effort,
             seed,
         };
-        let places = map(&request, &Quiet)?.places;
+        let places = map(&request, &QuietWatch)?.places;
         let worth =
-            |places: &[u32]| evaluate(TrafficPathRule::Shortest(&on), &graph, places, &Quiet);
+            |places: &[u32]| evaluate(TrafficPathRule::Shortest(&on), &graph, places, &QuietWatch);
         let (before, after) = (worth(&now)?.figures, worth(&places)?.figures);
         let better = key(&after, objective) < key(&before, objective);
         let (ranks, compared) = if better {
@@ -100,7 +100,7 @@ pub fn order(asked: &ReorderRequest<'_>) -> Result<ReorderResult, Stop> {
         };
         let hosts = now.iter().collect::<HashSet<_>>().len();
         let words = words(&on, now.len(), hosts, compared);
-        Ok(ReorderResult { ranks, words })
+        Ok(RankReorderResult { ranks, words })
     })
 }
 
@@ -174,8 +174,8 @@ fn network(source: NetworkSource<'_>, memory: u64) -> Result<Topology, Refusal> 
 
 /// The endpoint of each process, by its host's name: the one in the table, else the endpoint of
 /// that name or of its part before the first dot; of several adapters the first.
-fn places(on: &Topology, asked: &ReorderRequest<'_>) -> Result<Vec<u32>, Refusal> {
-    let names = EndpointNames::new(on);
+fn places(on: &Topology, asked: &RankReorderRequest<'_>) -> Result<Vec<u32>, Refusal> {
+    let names = EndpointNameIndex::new(on);
     let listed = asked.table.map(|(file, text)| table(&names, file, text)).transpose()?;
     let short = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let mut known: HashMap<&str, u32> = HashMap::new();
@@ -206,7 +206,7 @@ fn places(on: &Topology, asked: &ReorderRequest<'_>) -> Result<Vec<u32>, Refusal
 
 /// Reads lines of a host and its endpoint; `#` begins a comment.
 fn table(
-    names: &EndpointNames<'_>,
+    names: &EndpointNameIndex<'_>,
     file: &str,
     text: &str,
 ) -> Result<HashMap<String, u32>, Refusal> {
@@ -261,8 +261,12 @@ fn ranks(now: &[u32], places: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    fn asked<'a>(network: &'a str, hosts: &[&str], edges: &'a [[i32; 3]]) -> ReorderRequest<'a> {
-        ReorderRequest {
+    fn asked<'a>(
+        network: &'a str,
+        hosts: &[&str],
+        edges: &'a [[i32; 3]],
+    ) -> RankReorderRequest<'a> {
+        RankReorderRequest {
             source: NetworkSource::Inline(network),
             table: None,
             objective: Some("hops"),
@@ -274,7 +278,7 @@ mod tests {
         }
     }
 
-    fn why(asked: &ReorderRequest<'_>) -> String {
+    fn why(asked: &RankReorderRequest<'_>) -> String {
         order(asked).expect_err("refused").to_string()
     }
 
@@ -352,7 +356,8 @@ mod tests {
                 edges.iter().map(far).sum()
             };
             let least = permutations(8).iter().map(|ranks| cost(ranks)).min().expect("some");
-            let asked = ReorderRequest { objective: None, ..asked("ring:n=8,p=1", &names, &edges) };
+            let asked =
+                RankReorderRequest { objective: None, ..asked("ring:n=8,p=1", &names, &edges) };
             let ranks = order(&asked).expect("an order").ranks.expect("better than they came");
             assert!(cost(&ranks) * 20 <= least * 21, "{} for {least}", cost(&ranks));
         }
@@ -416,23 +421,28 @@ mod tests {
             (with("ring:n=3,p=1", &[[0, 1, -1]]), "bytes: "),
             (with("rong:n=3", &[]), "rong:n=3: "),
             (
-                ReorderRequest { objective: Some("hop"), ..with("ring:n=3", &[]) },
+                RankReorderRequest { objective: Some("hop"), ..with("ring:n=3", &[]) },
                 "FLYLOOM_OBJECTIVE: ",
             ),
-            (ReorderRequest { effort: Some("much"), ..with("ring:n=3", &[]) }, "FLYLOOM_EFFORT: "),
             (
-                ReorderRequest { seed: Some("-1"), ..with("ring:n=3", &[]) },
+                RankReorderRequest { effort: Some("much"), ..with("ring:n=3", &[]) },
+                "FLYLOOM_EFFORT: ",
+            ),
+            (
+                RankReorderRequest { seed: Some("-1"), ..with("ring:n=3", &[]) },
                 "FLYLOOM_SEED: \"-1\" is no seed",
             ),
-            (ReorderRequest { hosts: vec![], ..with("ring:n=3", &[]) }, "processes: "),
+            (RankReorderRequest { hosts: vec![], ..with("ring:n=3", &[]) }, "processes: "),
             (
-                ReorderRequest { memory: 1000, ..with("torus:shape=64x64,p=1", &[]) },
+                RankReorderRequest { memory: 1000, ..with("torus:shape=64x64,p=1", &[]) },
                 "torus:shape=64x64,p=1: ",
             ),
         ] {
             assert!(why(&given).starts_with(says), "{}", why(&given));
         }
         let file = NetworkSource::File { name: "net.txt", text: "" };
-        assert!(why(&ReorderRequest { source: file, ..with("", &[]) }).starts_with("net.txt: "));
+        assert!(
+            why(&RankReorderRequest { source: file, ..with("", &[]) }).starts_with("net.txt: ")
+        );
     }
 }

@@ -5,8 +5,8 @@
 
 mod shim;
 
-use base::{Refusal, Stop};
-use des::PeerExchange;
+use base::{ComputationError, Refusal};
+use des::PeerByteExchange;
 use shim::MpiLibrary;
 use std::path::Path;
 
@@ -49,7 +49,7 @@ impl MpiWorld {
     }
 }
 
-impl PeerExchange for MpiWorld {
+impl PeerByteExchange for MpiWorld {
     fn me(&self) -> usize {
         self.me
     }
@@ -62,7 +62,7 @@ impl PeerExchange for MpiWorld {
         &mut self,
         out: &[Vec<u8>],
         take: &mut dyn FnMut(usize, &[u8]),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         assert_eq!(out.len(), self.count, "an entry for every rank");
         self.shim.exchange(out, take).map_err(|code| self.shim.refusal(code).into())
     }

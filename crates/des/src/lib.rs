@@ -9,7 +9,7 @@
 //! - [`sequential`]: one queue, one thread;
 //! - [`windows`]: LPs in parts, one thread for each part; all handle the events of a window of time
 //!   in which no part can affect another, then exchange the events that they sent (conservative).
-//!   With [`PeerTransport`], the parts are separate processes;
+//!   With [`PeerEventTransport`], the parts are separate processes;
 //! - [`optimistic`]: parts run ahead speculatively, and undo events handled too early (Time Warp).
 //!
 //! Source: Fujimoto, "Parallel and distributed simulation systems", Wiley 2000, chapters 3 and 4.
@@ -29,9 +29,11 @@ mod windows;
 #[cfg(test)]
 mod wired;
 
-pub use model::{Event, EventKey, HandlerContext, LpNumber, RANGE_PS, RunOutcome, SimulationModel};
-pub use optimistic::{OptimisticOptions, optimistic};
-pub use peers::{PeerExchange, PeerTransport, WireValue};
+pub use model::{
+    Event, EventKey, HandlerContext, LpNumber, RANGE_PS, SimulationModel, SimulationOutcome,
+};
+pub use optimistic::{OptimisticEngineOptions, optimistic};
+pub use peers::{PeerByteExchange, PeerEventTransport, WireEncodable};
 pub use queue::EventQueue;
 pub use sequential::sequential;
-pub use windows::{EventTransport, PartResult, windows, windows_over};
+pub use windows::{EventTransport, LpPartResult, windows, windows_over};

@@ -1,6 +1,6 @@
 //! The interface of models: logical processes, events, and the order of events.
 
-use base::{Refusal, Stop};
+use base::{ComputationError, Refusal};
 use std::cmp::Ordering;
 
 /// The number of a logical process.
@@ -206,12 +206,12 @@ impl CurrentEvent {
     /// Refuses to continue a run until `end_ps` where an event is too deep, or where times are out
     /// of range.
     #[inline]
-    pub(crate) fn check(&self, end_ps: u64) -> Result<(), Stop> {
+    pub(crate) fn check(&self, end_ps: u64) -> Result<(), ComputationError> {
         if self.too_deep | self.too_late { self.flaw(end_ps) } else { Ok(()) }
     }
 
     #[cold]
-    fn flaw(&self, end_ps: u64) -> Result<(), Stop> {
+    fn flaw(&self, end_ps: u64) -> Result<(), ComputationError> {
         if self.too_deep {
             return Err(endless(self.me, self.key.time_ps()));
         }
@@ -220,19 +220,19 @@ impl CurrentEvent {
 }
 
 /// The refusal of times out of range, with the same words for all engines.
-pub(crate) fn out_of_range() -> Stop {
+pub(crate) fn out_of_range() -> ComputationError {
     let why = format!("the run comes to times of {RANGE_PS} ps (107 days) or more: out of range");
     Refusal::new("", why, "shorter calculations, fewer bytes, or higher rates").into()
 }
 
 /// The refusal of events that cause one another at one time without end.
-pub(crate) fn endless(at: LpNumber, now_ps: u64) -> Stop {
+pub(crate) fn endless(at: LpNumber, now_ps: u64) -> ComputationError {
     let why = format!("events at {now_ps} ps cause one another without end (process {at})");
     Refusal::new("", why, "a delay above 0 somewhere in their cycle").into()
 }
 
 /// Refuses a model with too many logical processes.
-pub(crate) fn check<M: SimulationModel>(model: &M) -> Result<(), Stop> {
+pub(crate) fn check<M: SimulationModel>(model: &M) -> Result<(), ComputationError> {
     if model.lps() <= MOST_LPS {
         return Ok(());
     }
@@ -242,7 +242,7 @@ pub(crate) fn check<M: SimulationModel>(model: &M) -> Result<(), Stop> {
 
 /// The result of a run.
 #[derive(Debug)]
-pub struct RunOutcome<M: SimulationModel> {
+pub struct SimulationOutcome<M: SimulationModel> {
     /// The final states of the logical processes, by their numbers.
     pub states: Vec<M::State>,
     /// The statistics over all records.
@@ -257,7 +257,7 @@ pub struct RunOutcome<M: SimulationModel> {
     pub undone: u64,
 }
 
-impl<M: SimulationModel> RunOutcome<M> {
+impl<M: SimulationModel> SimulationOutcome<M> {
     /// The share of handled events that were not undone.
     pub fn efficiency(&self) -> f64 {
         if self.events == 0 {

@@ -10,21 +10,21 @@
 //! warp", PADS 1993.
 
 use crate::model::{
-    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RANGE_PS, RunOutcome, SimulationModel,
-    check, endless, out_of_range,
+    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RANGE_PS, SimulationModel,
+    SimulationOutcome, check, endless, out_of_range,
 };
 use crate::queue::EventQueue;
-use crate::windows::{PartResult, ProcessPartition, joined, lock};
-use base::seed::FastStream;
+use crate::windows::{LpPartResult, LpPartition, joined, lock};
+use base::seed::FastRandomStream;
 use base::team::{ThreadBarrier, together};
-use base::{Interrupted, Quiet, Stop, Watch};
+use base::{ComputationError, Interrupted, ProgressWatch, QuietWatch};
 use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// The options of the optimistic engine: the length of rounds, and variants that test the engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OptimisticOptions {
+pub struct OptimisticEngineOptions {
     /// The length of a round, ps: events later than its start plus this are not handled in it.
     pub span_ps: u64,
     /// Whether every event is handled, undone and handled again, to test the undoing.
@@ -34,7 +34,7 @@ pub struct OptimisticOptions {
     pub hostile: Option<u64>,
 }
 
-impl OptimisticOptions {
+impl OptimisticEngineOptions {
     /// Rounds of this length, with events in order.
     pub fn new(span_ps: u64) -> Self {
         Self { span_ps, forced: false, hostile: None }
@@ -43,22 +43,22 @@ impl OptimisticOptions {
 
 /// A message between parts: an event, or its cancellation.
 #[derive(Clone, Copy)]
-enum PartMessage<E> {
+enum EventOrCancellation<E> {
     Event(Event<E>),
     /// The cancellation of an event: its key, and the process that it was for.
     Cancel(EventKey, LpNumber),
 }
 
 /// The length of rounds: that of the options, halved while many events are undone.
-struct RoundLength {
+struct AdaptiveRoundLength {
     span_ps: u64,
-    options: OptimisticOptions,
+    options: OptimisticEngineOptions,
     /// The numbers of events that all parts together had handled and undone before the last round.
     before: (u64, u64),
 }
 
-impl RoundLength {
-    fn new(options: OptimisticOptions) -> Self {
+impl AdaptiveRoundLength {
+    fn new(options: OptimisticEngineOptions) -> Self {
         Self { span_ps: options.span_ps.max(1), options, before: (0, 0) }
     }
 
@@ -79,10 +79,10 @@ impl RoundLength {
 }
 
 /// The memory through which the threads of all parts exchange messages and counts.
-struct RoundExchange<E> {
+struct RoundExchangeMemory<E> {
     parts: usize,
     meeting: ThreadBarrier,
-    sent: Vec<Mutex<Vec<PartMessage<E>>>>,
+    sent: Vec<Mutex<Vec<EventOrCancellation<E>>>>,
     firsts_ps: Vec<AtomicU64>,
     /// The numbers of events that each part has handled and undone.
     counts: Vec<[AtomicU64; 2]>,
@@ -173,12 +173,12 @@ impl<M: SimulationModel> HandlerContext<M> for UndoableContext<'_, M> {
 }
 
 /// A part of the logical processes with its event queue and its logs.
-struct OptimisticPart<'a, M: SimulationModel> {
+struct OptimisticLpPart<'a, M: SimulationModel> {
     model: &'a M,
-    placed: &'a ProcessPartition,
+    placed: &'a LpPartition,
     me: usize,
     queue: EventQueue<M::Event>,
-    out: Vec<Vec<PartMessage<M::Event>>>,
+    out: Vec<Vec<EventOrCancellation<M::Event>>>,
     states: Vec<M::State>,
     serials: Vec<u32>,
     /// The number of the last event that each logical process has handled.
@@ -193,7 +193,7 @@ struct OptimisticPart<'a, M: SimulationModel> {
     handled: u64,
     undone: u64,
     last_ps: u64,
-    failed: Option<Stop>,
+    failed: Option<ComputationError>,
     /// The time and process at which events seem to cause one another without end. These events may
     /// still be undone. `None` where there are no such events.
     deep: Option<(u64, LpNumber)>,
@@ -201,7 +201,7 @@ struct OptimisticPart<'a, M: SimulationModel> {
     too_late: bool,
 }
 
-impl<M: SimulationModel> OptimisticPart<'_, M> {
+impl<M: SimulationModel> OptimisticLpPart<'_, M> {
     fn start(&mut self) {
         for me in self.placed.of(self.me) {
             let turn = CurrentEvent::new(me, EventKey::FIRST, 0);
@@ -229,7 +229,7 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
             if part == self.me {
                 self.arrive(event);
             } else {
-                self.out[part].push(PartMessage::Event(event));
+                self.out[part].push(EventOrCancellation::Event(event));
             }
         }
     }
@@ -301,7 +301,7 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
             if part == self.me {
                 self.cancelled.push((key, to));
             } else {
-                self.out[part].push(PartMessage::Cancel(key, to));
+                self.out[part].push(EventOrCancellation::Cancel(key, to));
             }
         }
         self.undone += 1;
@@ -338,7 +338,12 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
     }
 
     /// Handles the events before `limit_ps`.
-    fn go(&mut self, limit_ps: u64, ahead: OptimisticOptions, dice: Option<&mut FastStream>) {
+    fn go(
+        &mut self,
+        limit_ps: u64,
+        ahead: OptimisticEngineOptions,
+        dice: Option<&mut FastRandomStream>,
+    ) {
         if let Some(dice) = dice {
             let mut all = Vec::new();
             while let Some(event) = self.queue.pop_before(limit_ps) {
@@ -409,7 +414,7 @@ impl<M: SimulationModel> OptimisticPart<'_, M> {
 
 /// The result of a part and the number of events it has undone; `None` where another part has
 /// failed.
-type PartOutcome<M> = Result<Option<(PartResult<M>, u64)>, Stop>;
+type PartOutcome<M> = Result<Option<(LpPartResult<M>, u64)>, ComputationError>;
 
 /// Runs all events before `end_ps` optimistically, with a thread for each part of the logical
 /// processes. The result is that of [`crate::sequential`].
@@ -420,13 +425,13 @@ pub fn optimistic<M: SimulationModel>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
-    ahead: OptimisticOptions,
-    watch: &dyn Watch,
-) -> Result<RunOutcome<M>, Stop> {
+    ahead: OptimisticEngineOptions,
+    watch: &dyn ProgressWatch,
+) -> Result<SimulationOutcome<M>, ComputationError> {
     check(model)?;
-    let placed = ProcessPartition::new(part_of, model.lps())?;
+    let placed = LpPartition::new(part_of, model.lps())?;
     let parts = placed.parts();
-    let boxes = RoundExchange {
+    let boxes = RoundExchangeMemory {
         parts,
         meeting: ThreadBarrier::new(parts),
         sent: (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect(),
@@ -436,7 +441,7 @@ pub fn optimistic<M: SimulationModel>(
         stop: AtomicBool::new(false),
     };
     let found: Vec<PartOutcome<M>> = together(&boxes.meeting, 0..parts, |_, me| {
-        let watch: &dyn Watch = if me == 0 { watch } else { &Quiet };
+        let watch: &dyn ProgressWatch = if me == 0 { watch } else { &QuietWatch };
         rounds(model, &placed, me, end_ps, ahead, &boxes, watch)
     });
     let (mut all, mut undone) = (Vec::with_capacity(parts), 0);
@@ -449,19 +454,19 @@ pub fn optimistic<M: SimulationModel>(
     if all.len() < parts {
         return Err(Interrupted.into());
     }
-    Ok(RunOutcome { undone, ..joined(model, &placed, all) })
+    Ok(SimulationOutcome { undone, ..joined(model, &placed, all) })
 }
 
 fn rounds<M: SimulationModel>(
     model: &M,
-    placed: &ProcessPartition,
+    placed: &LpPartition,
     me: usize,
     end_ps: u64,
-    ahead: OptimisticOptions,
-    boxes: &RoundExchange<M::Event>,
-    watch: &dyn Watch,
+    ahead: OptimisticEngineOptions,
+    boxes: &RoundExchangeMemory<M::Event>,
+    watch: &dyn ProgressWatch,
 ) -> PartOutcome<M> {
-    let mut worker = OptimisticPart {
+    let mut worker = OptimisticLpPart {
         model,
         placed,
         me,
@@ -483,13 +488,13 @@ fn rounds<M: SimulationModel>(
         deep: None,
         too_late: false,
     };
-    let mut dice = ahead.hostile.map(|seed| FastStream::new(seed, "hostile", me as u64));
-    let (mut windows, mut reach) = (0, RoundLength::new(ahead));
+    let mut dice = ahead.hostile.map(|seed| FastRandomStream::new(seed, "hostile", me as u64));
+    let (mut windows, mut reach) = (0, AdaptiveRoundLength::new(ahead));
     worker.start();
     loop {
         if worker.failed.is_none() {
             let (what, done, all) = model.progress(&worker.tally, boxes.parts as u64);
-            worker.failed = watch.tick(what, done, all).err().map(Stop::from);
+            worker.failed = watch.tick(what, done, all).err().map(ComputationError::from);
         }
         if worker.failed.is_some() {
             boxes.stop.store(true, Relaxed);
@@ -524,18 +529,18 @@ fn rounds<M: SimulationModel>(
         let limit_ps = sure_ps.saturating_add(span_ps).min(end_ps);
         worker.go(limit_ps, ahead, dice.as_mut());
     }
-    let OptimisticPart { states, tally, handled, undone, last_ps, failed, .. } = worker;
+    let OptimisticLpPart { states, tally, handled, undone, last_ps, failed, .. } = worker;
     if let Some(stop) = failed {
         return Err(stop);
     }
     let events = handled - undone;
-    Ok(Some((PartResult { states, tally, events, last_ps, windows }, undone)))
+    Ok(Some((LpPartResult { states, tally, events, last_ps, windows }, undone)))
 }
 
 /// Exchanges messages until there are none: each may undo events and thereby cause new messages.
 fn settle<M: SimulationModel>(
-    worker: &mut OptimisticPart<'_, M>,
-    boxes: &RoundExchange<M::Event>,
+    worker: &mut OptimisticLpPart<'_, M>,
+    boxes: &RoundExchangeMemory<M::Event>,
 ) -> Result<(), Interrupted> {
     let mut side = 0;
     loop {
@@ -549,8 +554,8 @@ fn settle<M: SimulationModel>(
             let taken = std::mem::take(&mut *lock(&boxes.sent[from * boxes.parts + worker.me]));
             for sent in taken {
                 match sent {
-                    PartMessage::Event(event) => worker.arrive(event),
-                    PartMessage::Cancel(key, lp) => {
+                    EventOrCancellation::Event(event) => worker.arrive(event),
+                    EventOrCancellation::Cancel(key, lp) => {
                         worker.cancelled.push((key, lp));
                         worker.cancel_all();
                     }

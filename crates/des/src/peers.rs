@@ -2,10 +2,10 @@
 
 use crate::model::{Event, EventKey};
 use crate::windows::EventTransport;
-use base::{Interrupted, Refusal, Stop};
+use base::{ComputationError, Interrupted, Refusal};
 
 /// A value with an encoding as bytes that is the same on all machines.
-pub trait WireValue: Sized {
+pub trait WireEncodable: Sized {
     /// Appends the encoding to `into`.
     fn put(&self, into: &mut Vec<u8>);
 
@@ -16,7 +16,7 @@ pub trait WireValue: Sized {
 
 macro_rules! wire_numbers {
     ($($number:ty),*) => {$(
-        impl WireValue for $number {
+        impl WireEncodable for $number {
             #[inline]
             fn put(&self, into: &mut Vec<u8>) {
                 into.extend_from_slice(&self.to_le_bytes());
@@ -34,7 +34,7 @@ macro_rules! wire_numbers {
 
 wire_numbers!(u8, u16, u32, u64, u128);
 
-impl WireValue for bool {
+impl WireEncodable for bool {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         into.push((*self).into());
@@ -50,7 +50,7 @@ impl WireValue for bool {
     }
 }
 
-impl WireValue for String {
+impl WireEncodable for String {
     fn put(&self, into: &mut Vec<u8>) {
         (self.len() as u64).put(into);
         into.extend_from_slice(self.as_bytes());
@@ -64,7 +64,7 @@ impl WireValue for String {
     }
 }
 
-impl<T: WireValue> WireValue for Vec<T> {
+impl<T: WireEncodable> WireEncodable for Vec<T> {
     fn put(&self, into: &mut Vec<u8>) {
         (self.len() as u64).put(into);
         for item in self {
@@ -77,7 +77,7 @@ impl<T: WireValue> WireValue for Vec<T> {
     }
 }
 
-impl<E: WireValue> WireValue for Event<E> {
+impl<E: WireEncodable> WireEncodable for Event<E> {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         self.key.bits().put(into);
@@ -94,7 +94,7 @@ impl<E: WireValue> WireValue for Event<E> {
 
 /// The exchange of bytes among processes that run in step: all make the same calls in the same
 /// order.
-pub trait PeerExchange {
+pub trait PeerByteExchange {
     /// The number of this process.
     fn me(&self) -> usize;
 
@@ -106,25 +106,28 @@ pub trait PeerExchange {
     ///
     /// # Errors
     /// When another process cannot be reached any more.
-    fn exchange(&mut self, out: &[Vec<u8>], take: &mut dyn FnMut(usize, &[u8]))
-    -> Result<(), Stop>;
+    fn exchange(
+        &mut self,
+        out: &[Vec<u8>],
+        take: &mut dyn FnMut(usize, &[u8]),
+    ) -> Result<(), ComputationError>;
 }
 
 /// A transport of events between parts that are separate processes.
-pub struct PeerTransport<'a> {
-    peers: &'a mut dyn PeerExchange,
+pub struct PeerEventTransport<'a> {
+    peers: &'a mut dyn PeerByteExchange,
     out: Vec<Vec<u8>>,
 }
 
-impl<'a> PeerTransport<'a> {
+impl<'a> PeerEventTransport<'a> {
     /// A transport over these processes.
-    pub fn new(peers: &'a mut dyn PeerExchange) -> Self {
+    pub fn new(peers: &'a mut dyn PeerByteExchange) -> Self {
         let out = vec![Vec::new(); peers.count()];
         Self { peers, out }
     }
 }
 
-impl<E: WireValue> EventTransport<E> for PeerTransport<'_> {
+impl<E: WireEncodable> EventTransport<E> for PeerEventTransport<'_> {
     fn me(&self) -> usize {
         self.peers.me()
     }
@@ -135,7 +138,7 @@ impl<E: WireValue> EventTransport<E> for PeerTransport<'_> {
         first_ps: u64,
         stop: bool,
         take: &mut dyn FnMut(Event<E>),
-    ) -> Result<(u64, bool), Stop> {
+    ) -> Result<(u64, bool), ComputationError> {
         for bytes in &mut self.out {
             bytes.clear();
             (first_ps, stop).put(bytes);
@@ -165,7 +168,7 @@ impl<E: WireValue> EventTransport<E> for PeerTransport<'_> {
     }
 }
 
-impl<A: WireValue, B: WireValue> WireValue for (A, B) {
+impl<A: WireEncodable, B: WireEncodable> WireEncodable for (A, B) {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         self.0.put(into);
@@ -178,7 +181,7 @@ impl<A: WireValue, B: WireValue> WireValue for (A, B) {
     }
 }
 
-fn no_message(from: usize) -> Stop {
+fn no_message(from: usize) -> ComputationError {
     let why = format!("rank {from} sent what this one cannot read");
     Refusal::new("", why, "the same flyloom for all ranks").into()
 }
@@ -187,8 +190,11 @@ fn no_message(from: usize) -> Stop {
 /// the same point of their work.
 ///
 /// # Errors
-/// The errors of [`PeerExchange::exchange`], and when a message cannot be read.
-pub fn all<T: WireValue>(peers: &mut dyn PeerExchange, mine: T) -> Result<Vec<T>, Stop> {
+/// The errors of [`PeerByteExchange::exchange`], and when a message cannot be read.
+pub fn all<T: WireEncodable>(
+    peers: &mut dyn PeerByteExchange,
+    mine: T,
+) -> Result<Vec<T>, ComputationError> {
     let (me, count) = (peers.me(), peers.count());
     let mut bytes = Vec::new();
     mine.put(&mut bytes);
@@ -206,11 +212,14 @@ pub fn all<T: WireValue>(peers: &mut dyn PeerExchange, mine: T) -> Result<Vec<T>
 ///
 /// # Errors
 /// When any process has an error, and the errors of [`all`].
-pub fn agree<T>(peers: &mut dyn PeerExchange, mine: Result<T, Stop>) -> Result<T, Stop> {
+pub fn agree<T>(
+    peers: &mut dyn PeerByteExchange,
+    mine: Result<T, ComputationError>,
+) -> Result<T, ComputationError> {
     let said = match &mine {
         Ok(_) => vec![],
-        Err(Stop::Interrupted(_)) => vec![String::new()],
-        Err(Stop::Refused(r)) => vec![r.param.clone(), r.why.clone(), r.help.clone()],
+        Err(ComputationError::Interrupted(_)) => vec![String::new()],
+        Err(ComputationError::Refused(r)) => vec![r.param.clone(), r.why.clone(), r.help.clone()],
     };
     let said = all(peers, said)?;
     let Some(first) = said.iter().position(|words| !words.is_empty()) else { return mine };
@@ -224,7 +233,10 @@ pub fn agree<T>(peers: &mut dyn PeerExchange, mine: Result<T, Stop>) -> Result<T
 ///
 /// # Errors
 /// The refusal names the first process that differs from process 0, and the value that differs.
-pub fn same(peers: &mut dyn PeerExchange, given: &[(&str, String)]) -> Result<(), Stop> {
+pub fn same(
+    peers: &mut dyn PeerByteExchange,
+    given: &[(&str, String)],
+) -> Result<(), ComputationError> {
     let said = all(peers, given.iter().map(|(_, value)| value.clone()).collect::<Vec<_>>())?;
     for (rank, values) in said.iter().enumerate() {
         let differs = given.iter().zip(said[0].iter().zip(values)).find(|(_, (a, b))| a != b);

@@ -1,11 +1,11 @@
 //! Tests of runs over several processes.
 
-use crate::peers::{PeerExchange, PeerTransport, WireValue, agree, all, same};
-use crate::tests::{Phold, drawn_parts, listed};
+use crate::peers::{PeerByteExchange, PeerEventTransport, WireEncodable, agree, all, same};
+use crate::tests::{PholdModel, drawn_parts, listed};
 use crate::wired::each;
-use crate::{EventTransport, PartResult, SimulationModel, windows_over};
-use base::seed::FastStream;
-use base::{Interrupted, Quiet, Refusal, Stop};
+use crate::{EventTransport, LpPartResult, SimulationModel, windows_over};
+use base::seed::FastRandomStream;
+use base::{ComputationError, Interrupted, QuietWatch, Refusal};
 use proptest::prelude::*;
 
 proptest! {
@@ -23,16 +23,16 @@ proptest! {
         zeros in 0_u32..5,
         end_ps in 0_u64..60_000,
     ) {
-        let model = Phold { lps, seed, events, least_ps, zeros };
+        let model = PholdModel { lps, seed, events, least_ps, zeros };
         let (states, tally, handled) = listed(&model, end_ps);
         let part_of = drawn_parts(lps, parts, seed);
         let found = each(usize::from(parts) + idle, |peers| {
-            let mut over = PeerTransport::new(peers);
-            windows_over(&model, &part_of, end_ps, &mut over, &Quiet).unwrap().unwrap()
+            let mut over = PeerEventTransport::new(peers);
+            windows_over(&model, &part_of, end_ps, &mut over, &QuietWatch).unwrap().unwrap()
         });
         prop_assert_eq!(found.iter().map(|part| part.events).sum::<u64>(), handled);
         let (mut merged, mut windows) = (model.tally(), found[0].windows);
-        let mut rest: Vec<_> = found.into_iter().map(|part: PartResult<Phold>| {
+        let mut rest: Vec<_> = found.into_iter().map(|part: LpPartResult<PholdModel>| {
             model.merge(&mut merged, part.tally);
             windows = windows.max(part.windows);
             part.states.into_iter()
@@ -47,7 +47,7 @@ proptest! {
     /// Values that were encoded are decoded again, and no truncated encoding is accepted.
     #[test]
     fn bytes_are_read_as_they_were_written(seed in any::<u64>(), words in any::<Vec<String>>()) {
-        let mut dice = FastStream::new(seed, "wire", 0);
+        let mut dice = FastRandomStream::new(seed, "wire", 0);
         let wide = u128::from(dice.next_u64()) << 64 | u128::from(dice.next_u64());
         let numbers = ((dice.next_u64() as u8, dice.next_u64() as u16), (dice.next_u64(), wide));
         let given = (numbers, (words, dice.below(2) == 1));
@@ -72,8 +72,8 @@ fn all_hear_what_each_says() {
 
 #[test]
 fn one_refusal_is_everybodys() {
-    let refuse = |why: &str| Err::<(), _>(Stop::from(Refusal::new("q", why, "7")));
-    let outcome = |of: &(dyn Fn(usize) -> Result<(), Stop> + std::marker::Sync)| {
+    let refuse = |why: &str| Err::<(), _>(ComputationError::from(Refusal::new("q", why, "7")));
+    let outcome = |of: &(dyn Fn(usize) -> Result<(), ComputationError> + std::marker::Sync)| {
         let mut found = each(3, |peers| {
             let mine = of(peers.me());
             agree(peers, mine).map_err(|why| why.to_string())
@@ -87,7 +87,7 @@ fn one_refusal_is_everybodys() {
     let one = outcome(&|me| if me == 1 { refuse("no file") } else { Ok(()) });
     assert_eq!(one, Err("q: rank 1 of 3: no file; 7".to_owned()));
     let stopped = outcome(&|me| if me == 2 { Err(Interrupted.into()) } else { Ok(()) });
-    assert_eq!(stopped, Err(Stop::from(Interrupted).to_string()));
+    assert_eq!(stopped, Err(ComputationError::from(Interrupted).to_string()));
 }
 
 #[test]
@@ -117,7 +117,7 @@ fn what_cannot_be_read_is_refused() {
             return String::new();
         }
         let mut out: [Vec<crate::Event<u32>>; 2] = [vec![], vec![]];
-        let exchanged = PeerTransport::new(peers).exchange(&mut out, 9, false, &mut |_| {});
+        let exchanged = PeerEventTransport::new(peers).exchange(&mut out, 9, false, &mut |_| {});
         exchanged.unwrap_err().to_string()
     });
     assert!(found[0].contains("rank 1 sent what this one cannot read"), "{found:?}");

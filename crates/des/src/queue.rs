@@ -10,7 +10,7 @@
 
 use crate::fetch::fetch;
 use crate::model::{Event, EventKey, LpNumber};
-use crate::wheel::{BUCKETS, BucketWheel, LOG, MASK, NONE};
+use crate::wheel::{BUCKETS, EventBucketWheel, LOG, MASK, NONE};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -26,7 +26,7 @@ const FIRST_SHIFT: u32 = 10;
 /// The key and the recipient of an event; its content has the same index in
 /// [`EventQueue::payloads`].
 #[derive(Clone, Copy)]
-struct QueueEntry {
+struct EventQueueEntry {
     key: EventKey,
     to: LpNumber,
     /// The next entry of its bucket, or of the list of free entries.
@@ -82,11 +82,11 @@ pub struct EventQueue<E> {
     open: Vec<OpenEntry>,
     /// Working memory for sorting.
     sorted: Vec<OpenEntry>,
-    fine: BucketWheel,
-    coarse: BucketWheel,
+    fine: EventBucketWheel,
+    coarse: EventBucketWheel,
     /// The events beyond both wheels, the earliest on top.
     heap: BinaryHeap<Reverse<(EventKey, u32)>>,
-    entries: Vec<QueueEntry>,
+    entries: Vec<EventQueueEntry>,
     payloads: Vec<EventPayload<E>>,
     free: u32,
     /// The entry of the next bucket that is prefetched next: [`Self::fetch_next`].
@@ -112,8 +112,8 @@ impl<E: Copy> EventQueue<E> {
             now: 0,
             open: Vec::new(),
             sorted: Vec::new(),
-            fine: BucketWheel::new(),
-            coarse: BucketWheel::new(),
+            fine: EventBucketWheel::new(),
+            coarse: EventBucketWheel::new(),
             heap: BinaryHeap::new(),
             entries: Vec::new(),
             payloads: Vec::new(),
@@ -143,11 +143,11 @@ impl<E: Copy> EventQueue<E> {
         let at = self.free;
         if let Some(entry) = self.entries.get_mut(at as usize) {
             self.free = entry.next;
-            *entry = QueueEntry { key, to, next: NONE };
+            *entry = EventQueueEntry { key, to, next: NONE };
             self.payloads[at as usize] = EventPayload(what);
             self.place(key, at);
         } else {
-            self.entries.push(QueueEntry { key, to, next: NONE });
+            self.entries.push(EventQueueEntry { key, to, next: NONE });
             self.payloads.push(EventPayload(what));
             self.place(key, self.entries.len() as u32 - 1);
         }
@@ -187,7 +187,7 @@ impl<E: Copy> EventQueue<E> {
     #[inline(always)]
     fn take(&mut self, at: u32) -> Event<E> {
         let entry = &mut self.entries[at as usize];
-        let QueueEntry { key, to, .. } = *entry;
+        let EventQueueEntry { key, to, .. } = *entry;
         entry.next = self.free;
         self.free = at;
         self.len -= 1;
@@ -249,7 +249,7 @@ impl<E: Copy> EventQueue<E> {
             self.opened += 1;
             let mut at = self.fine.take(slot);
             while at != NONE {
-                let QueueEntry { key, next, .. } = self.entries[at as usize];
+                let EventQueueEntry { key, next, .. } = self.entries[at as usize];
                 self.open.push((key, at));
                 at = next;
             }
@@ -269,7 +269,7 @@ impl<E: Copy> EventQueue<E> {
         self.now = block << LOG;
         let mut at = self.coarse.take((block & MASK) as usize);
         while at != NONE {
-            let QueueEntry { key, next, .. } = self.entries[at as usize];
+            let EventQueueEntry { key, next, .. } = self.entries[at as usize];
             self.place(key, at);
             at = next;
         }
@@ -346,7 +346,7 @@ impl<E: Copy> EventQueue<E> {
         let wheel = if is_fine { &mut self.fine } else { &mut self.coarse };
         let (mut before, mut at) = (NONE, wheel.heads[slot]);
         while at != NONE {
-            let QueueEntry { key: other, next, .. } = self.entries[at as usize];
+            let EventQueueEntry { key: other, next, .. } = self.entries[at as usize];
             if other == key {
                 if before == NONE {
                     wheel.take(slot);

@@ -1,23 +1,24 @@
 //! The sequential engine, with one thread and one queue: all other engines must give its results.
 
 use crate::model::{
-    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RunOutcome, SimulationModel, check,
+    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, SimulationModel, SimulationOutcome,
+    check,
 };
 use crate::queue::EventQueue;
-use base::{Stop, Watch};
+use base::{ComputationError, ProgressWatch};
 
 /// Events between two checks whether the user wants to stop.
 const STRIDE: u64 = 1 << 16;
 
 /// The context of handlers in the sequential engine, which writes into the queue directly.
-pub(crate) struct DirectContext<'a, M: SimulationModel> {
+pub(crate) struct SequentialHandlerContext<'a, M: SimulationModel> {
     pub(crate) model: &'a M,
     pub(crate) queue: &'a mut EventQueue<M::Event>,
     pub(crate) tally: &'a mut M::Tally,
     pub(crate) turn: CurrentEvent,
 }
 
-impl<M: SimulationModel> HandlerContext<M> for DirectContext<'_, M> {
+impl<M: SimulationModel> HandlerContext<M> for SequentialHandlerContext<'_, M> {
     const KEEPS: bool = false;
 
     fn me(&self) -> LpNumber {
@@ -51,8 +52,8 @@ impl<M: SimulationModel> HandlerContext<M> for DirectContext<'_, M> {
 pub fn sequential<M: SimulationModel>(
     model: &M,
     end_ps: u64,
-    watch: &dyn Watch,
-) -> Result<RunOutcome<M>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<SimulationOutcome<M>, ComputationError> {
     check(model)?;
     let (mut queue, mut tally) = (EventQueue::new(), model.tally());
     let mut serials = vec![0; model.lps() as usize];
@@ -60,7 +61,7 @@ pub fn sequential<M: SimulationModel>(
     for me in 0..model.lps() {
         let turn = CurrentEvent::new(me, EventKey::FIRST, 0);
         let (queue, tally) = (&mut queue, &mut tally);
-        let mut to = DirectContext { model, queue, tally, turn };
+        let mut to = SequentialHandlerContext { model, queue, tally, turn };
         states.push(model.start(&mut to));
         to.turn.check(end_ps)?;
         serials[me as usize] = to.turn.serial;
@@ -75,12 +76,12 @@ pub fn sequential<M: SimulationModel>(
         let serial = serials[me as usize];
         let turn = CurrentEvent::new(me, key, serial);
         let (queue, tally) = (&mut queue, &mut tally);
-        let mut to = DirectContext { model, queue, tally, turn };
+        let mut to = SequentialHandlerContext { model, queue, tally, turn };
         model.handle(&mut states[me as usize], what, &mut to);
         to.turn.check(end_ps)?;
         serials[me as usize] = to.turn.serial;
         events += 1;
         last_ps = key.time_ps();
     }
-    Ok(RunOutcome { states, tally, events, last_ps, windows: 0, undone: 0 })
+    Ok(SimulationOutcome { states, tally, events, last_ps, windows: 0, undone: 0 })
 }

@@ -1,18 +1,18 @@
 //! Tests of all engines against the sequential one, and of that against a sorted list.
 
 use crate::{
-    Event, EventKey, EventQueue, HandlerContext, LpNumber, OptimisticOptions, RunOutcome,
-    SimulationModel, optimistic, sequential, windows,
+    Event, EventKey, EventQueue, HandlerContext, LpNumber, OptimisticEngineOptions,
+    SimulationModel, SimulationOutcome, optimistic, sequential, windows,
 };
-use base::seed::FastStream;
-use base::{Interrupted, Quiet, Watch};
+use base::seed::FastRandomStream;
+use base::{Interrupted, ProgressWatch, QuietWatch};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
 /// The PHOLD benchmark: processes pass on events. Their state depends on the order of all events;
 /// some delays are 0, and some events are swallowed or doubled.
 #[derive(Debug)]
-pub(crate) struct Phold {
+pub(crate) struct PholdModel {
     pub(crate) lps: u32,
     pub(crate) seed: u64,
     pub(crate) events: u32,
@@ -32,13 +32,13 @@ pub(crate) struct PholdState {
 
 /// A change to the state of a process, as the value before it.
 #[derive(Clone, Copy)]
-pub(crate) enum PholdChange {
+pub(crate) enum PholdStateChange {
     Draws(u32),
     History(u64),
     Handled(u64),
 }
 
-impl Phold {
+impl PholdModel {
     fn draw(
         &self,
         me: LpNumber,
@@ -46,17 +46,17 @@ impl Phold {
         to: &mut impl HandlerContext<Self>,
         bound: u32,
     ) -> u32 {
-        to.note(|| PholdChange::Draws(state.draws));
+        to.note(|| PholdStateChange::Draws(state.draws));
         state.draws += 1;
         let stream = u64::from(me) << 32 | u64::from(state.draws);
-        FastStream::new(self.seed, "phold", stream).below(bound)
+        FastRandomStream::new(self.seed, "phold", stream).below(bound)
     }
 }
 
-impl SimulationModel for Phold {
+impl SimulationModel for PholdModel {
     type State = PholdState;
     type Event = u32;
-    type Change = PholdChange;
+    type Change = PholdStateChange;
     type Record = u64;
     type Tally = (u64, u64);
 
@@ -66,8 +66,8 @@ impl SimulationModel for Phold {
 
     fn start(&self, to: &mut impl HandlerContext<Self>) -> PholdState {
         for event in 0..self.events {
-            let delay =
-                FastStream::new(self.seed, "start", u64::from(to.me() * 64 + event)).below(5000);
+            let delay = FastRandomStream::new(self.seed, "start", u64::from(to.me() * 64 + event))
+                .below(5000);
             to.send(to.me(), u64::from(delay), event);
         }
         PholdState { draws: 0, history: 0, handled: 0 }
@@ -75,9 +75,9 @@ impl SimulationModel for Phold {
 
     fn handle(&self, state: &mut PholdState, event: u32, to: &mut impl HandlerContext<Self>) {
         let (me, now) = (to.me(), to.now_ps());
-        to.note(|| PholdChange::Handled(state.handled));
+        to.note(|| PholdStateChange::Handled(state.handled));
         state.handled += 1;
-        to.note(|| PholdChange::History(state.history));
+        to.note(|| PholdStateChange::History(state.history));
         let word = state.history ^ now ^ u64::from(event) << 40;
         state.history = word.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17);
         to.record(state.history >> 32);
@@ -98,11 +98,11 @@ impl SimulationModel for Phold {
         }
     }
 
-    fn undo(&self, state: &mut PholdState, change: PholdChange) {
+    fn undo(&self, state: &mut PholdState, change: PholdStateChange) {
         match change {
-            PholdChange::Draws(was) => state.draws = was,
-            PholdChange::History(was) => state.history = was,
-            PholdChange::Handled(was) => state.handled = was,
+            PholdStateChange::Draws(was) => state.draws = was,
+            PholdStateChange::History(was) => state.history = was,
+            PholdStateChange::Handled(was) => state.handled = was,
         }
     }
 
@@ -125,16 +125,16 @@ impl SimulationModel for Phold {
 
 /// Runs the same simulation with a sorted list, in as few lines as possible. Returns the states,
 /// the tally and the number of events.
-pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<PholdState>, (u64, u64), u64) {
+pub(crate) fn listed(model: &PholdModel, end_ps: u64) -> (Vec<PholdState>, (u64, u64), u64) {
     /// A context with the sorted list of events to come; keys are (time, depth, source, serial).
-    struct ListContext<'a> {
+    struct SortedListContext<'a> {
         me: LpNumber,
         now: (u64, u32),
         serials: &'a mut [u32],
         list: &'a mut BTreeMap<(u64, u32, LpNumber, u32), (LpNumber, u32)>,
         tally: &'a mut (u64, u64),
     }
-    impl HandlerContext<Phold> for ListContext<'_> {
+    impl HandlerContext<PholdModel> for SortedListContext<'_> {
         const KEEPS: bool = false;
         fn me(&self) -> LpNumber {
             self.me
@@ -148,7 +148,7 @@ pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<PholdState>, (u64, u64)
             self.list.insert((self.now.0 + delay_ps, depth, self.me, *serial), (to, event));
             *serial += 1;
         }
-        fn note(&mut self, _: impl FnOnce() -> PholdChange) {}
+        fn note(&mut self, _: impl FnOnce() -> PholdStateChange) {}
         fn record(&mut self, record: u64) {
             *self.tally = (self.tally.0 + record, self.tally.1.max(record));
         }
@@ -157,7 +157,7 @@ pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<PholdState>, (u64, u64)
     let (mut tally, mut states, mut events) = ((0, 0), Vec::new(), 0);
     for me in 0..model.lps {
         let (serials, list, tally) = (&mut serials[..], &mut list, &mut tally);
-        states.push(model.start(&mut ListContext { me, now: (0, 0), serials, list, tally }));
+        states.push(model.start(&mut SortedListContext { me, now: (0, 0), serials, list, tally }));
     }
     while let Some((key, (me, event))) = list.pop_first() {
         if key.0 >= end_ps {
@@ -165,18 +165,18 @@ pub(crate) fn listed(model: &Phold, end_ps: u64) -> (Vec<PholdState>, (u64, u64)
         }
         events += 1;
         let (serials, list, tally) = (&mut serials[..], &mut list, &mut tally);
-        let mut to = ListContext { me, now: (key.0, key.1), serials, list, tally };
+        let mut to = SortedListContext { me, now: (key.0, key.1), serials, list, tally };
         model.handle(&mut states[me as usize], event, &mut to);
     }
     (states, tally, events)
 }
 
-fn found(outcome: RunOutcome<Phold>) -> (Vec<PholdState>, (u64, u64), u64) {
+fn found(outcome: SimulationOutcome<PholdModel>) -> (Vec<PholdState>, (u64, u64), u64) {
     (outcome.states, outcome.tally, outcome.events)
 }
 
 pub(crate) fn drawn_parts(lps: u32, parts: u16, seed: u64) -> Vec<u16> {
-    let mut dice = FastStream::new(seed, "parts", 0);
+    let mut dice = FastRandomStream::new(seed, "parts", 0);
     (0..lps).map(|_| dice.below(parts.into()) as u16).collect()
 }
 
@@ -196,17 +196,17 @@ proptest! {
         span_ps in 1_u64..20_000,
         end_ps in 0_u64..60_000,
     ) {
-        let model = Phold { lps, seed, events, least_ps, zeros };
+        let model = PholdModel { lps, seed, events, least_ps, zeros };
         let expected = listed(&model, end_ps);
-        prop_assert_eq!(&found(sequential(&model, end_ps, &Quiet).unwrap()), &expected);
+        prop_assert_eq!(&found(sequential(&model, end_ps, &QuietWatch).unwrap()), &expected);
         let part_of = drawn_parts(lps, parts, seed);
-        let run = windows(&model, &part_of, end_ps, &Quiet).unwrap();
+        let run = windows(&model, &part_of, end_ps, &QuietWatch).unwrap();
         prop_assert_eq!(&found(run), &expected);
-        let plain = OptimisticOptions::new(span_ps);
-        let forced = OptimisticOptions { forced: true, ..plain };
-        let hostile = OptimisticOptions { hostile: Some(seed), ..plain };
+        let plain = OptimisticEngineOptions::new(span_ps);
+        let forced = OptimisticEngineOptions { forced: true, ..plain };
+        let hostile = OptimisticEngineOptions { hostile: Some(seed), ..plain };
         for ahead in [plain, forced, hostile] {
-            let run = optimistic(&model, &part_of, end_ps, ahead, &Quiet).unwrap();
+            let run = optimistic(&model, &part_of, end_ps, ahead, &QuietWatch).unwrap();
             if ahead.forced {
                 prop_assert!(run.undone >= run.events);
             }
@@ -218,7 +218,7 @@ proptest! {
     /// and removed in between.
     #[test]
     fn a_queue_is_a_sorted_list(seed in any::<u64>(), shift in 0_u32..50) {
-        let mut dice = FastStream::new(seed, "queue", 0);
+        let mut dice = FastRandomStream::new(seed, "queue", 0);
         let (mut queue, mut list) = (EventQueue::new(), BTreeMap::new());
         let mut serial = 0;
         for _ in 0..2000 {
@@ -259,7 +259,7 @@ proptest! {
 #[test]
 fn buckets_of_any_width_keep_the_order() {
     for step_ps in [1_u64, 1 << 20] {
-        let (mut queue, mut dice) = (EventQueue::new(), FastStream::new(7, "width", 0));
+        let (mut queue, mut dice) = (EventQueue::new(), FastRandomStream::new(7, "width", 0));
         let mut key = |now: u64, serial: u32| {
             EventKey::new(now + u64::from(dice.below(64)) * step_ps, 0, 0, serial)
         };
@@ -297,11 +297,11 @@ fn equal_keys_are_all_there() {
 
 #[test]
 fn rollbacks_happen_and_change_nothing() {
-    let model = Phold { lps: 40, seed: 3, events: 4, least_ps: 100, zeros: 2 };
+    let model = PholdModel { lps: 40, seed: 3, events: 4, least_ps: 100, zeros: 2 };
     let part_of = drawn_parts(40, 3, 1);
     let expected = listed(&model, 200_000);
-    let ahead = OptimisticOptions { hostile: Some(5), ..OptimisticOptions::new(5000) };
-    let run = optimistic(&model, &part_of, 200_000, ahead, &Quiet).unwrap();
+    let ahead = OptimisticEngineOptions { hostile: Some(5), ..OptimisticEngineOptions::new(5000) };
+    let run = optimistic(&model, &part_of, 200_000, ahead, &QuietWatch).unwrap();
     assert!(run.undone > run.events / 10, "{} of {}", run.undone, run.events);
     assert!(run.efficiency() < 0.95);
     assert_eq!(found(run), expected);
@@ -310,13 +310,19 @@ fn rollbacks_happen_and_change_nothing() {
 /// A process that sends itself events without delay forever is refused.
 #[test]
 fn events_without_end_at_one_time_are_refused() {
-    let model = Phold { lps: 2, seed: 1, events: 60, least_ps: 5, zeros: 10 };
+    let model = PholdModel { lps: 2, seed: 1, events: 60, least_ps: 5, zeros: 10 };
     let part_of = [0, 1];
     let runs = [
-        sequential(&EndlessModel(&model), 1000, &Quiet).map(|run| run.events),
-        windows(&EndlessModel(&model), &part_of, 1000, &Quiet).map(|run| run.events),
-        optimistic(&EndlessModel(&model), &part_of, 1000, OptimisticOptions::new(10), &Quiet)
-            .map(|run| run.events),
+        sequential(&EndlessModel(&model), 1000, &QuietWatch).map(|run| run.events),
+        windows(&EndlessModel(&model), &part_of, 1000, &QuietWatch).map(|run| run.events),
+        optimistic(
+            &EndlessModel(&model),
+            &part_of,
+            1000,
+            OptimisticEngineOptions::new(10),
+            &QuietWatch,
+        )
+        .map(|run| run.events),
     ];
     for run in runs {
         let why = run.expect_err("it has no end").to_string();
@@ -325,7 +331,7 @@ fn events_without_end_at_one_time_are_refused() {
 }
 
 /// A model whose processes send events without end.
-struct EndlessModel<'a>(&'a Phold);
+struct EndlessModel<'a>(&'a PholdModel);
 
 impl SimulationModel for EndlessModel<'_> {
     type State = ();
@@ -394,12 +400,18 @@ impl SimulationModel for ChainModel {
 fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
     let each = |model: &ChainModel, end_ps: u64| {
         let parts = [0, 1, 1];
-        let ahead = OptimisticOptions::new(1 << 50);
+        let ahead = OptimisticEngineOptions::new(1 << 50);
         [
-            sequential(model, end_ps, &Quiet),
-            windows(model, &parts, end_ps, &Quiet),
-            optimistic(model, &parts, end_ps, ahead, &Quiet),
-            optimistic(model, &parts, end_ps, OptimisticOptions { forced: true, ..ahead }, &Quiet),
+            sequential(model, end_ps, &QuietWatch),
+            windows(model, &parts, end_ps, &QuietWatch),
+            optimistic(model, &parts, end_ps, ahead, &QuietWatch),
+            optimistic(
+                model,
+                &parts,
+                end_ps,
+                OptimisticEngineOptions { forced: true, ..ahead },
+                &QuietWatch,
+            ),
         ]
         .map(|run| run.map(|found| found.last_ps).map_err(|stop| stop.to_string()))
     };
@@ -430,17 +442,18 @@ fn times_are_exact_up_to_their_range_and_refused_beyond_it() {
 
 #[test]
 fn parts_without_lookahead_are_refused() {
-    let model = Phold { lps: 4, seed: 1, events: 1, least_ps: 0, zeros: 0 };
-    let why = windows(&model, &[0, 1, 0, 1], 1000, &Quiet).expect_err("no lookahead").to_string();
+    let model = PholdModel { lps: 4, seed: 1, events: 1, least_ps: 0, zeros: 0 };
+    let why =
+        windows(&model, &[0, 1, 0, 1], 1000, &QuietWatch).expect_err("no lookahead").to_string();
     assert!(why.contains("lookahead"), "{why}");
-    let why = windows(&model, &[0, 1], 1000, &Quiet).expect_err("four are due").to_string();
+    let why = windows(&model, &[0, 1], 1000, &QuietWatch).expect_err("four are due").to_string();
     assert!(why.contains("2 places for 4"), "{why}");
 }
 
 /// A watch that asks to stop at once.
 struct StoppingWatch;
 
-impl Watch for StoppingWatch {
+impl ProgressWatch for StoppingWatch {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         Err(Interrupted)
     }
@@ -448,12 +461,12 @@ impl Watch for StoppingWatch {
 
 #[test]
 fn the_user_stops_every_engine() {
-    let model = Phold { lps: 4, seed: 1, events: 4, least_ps: 100, zeros: 0 };
+    let model = PholdModel { lps: 4, seed: 1, events: 4, least_ps: 100, zeros: 0 };
     let part_of = [0, 1, 2, 0];
     assert!(sequential(&model, u64::MAX, &StoppingWatch).is_err());
     assert!(windows(&model, &part_of, u64::MAX, &StoppingWatch).is_err());
     assert!(
-        optimistic(&model, &part_of, u64::MAX, OptimisticOptions::new(100), &StoppingWatch)
+        optimistic(&model, &part_of, u64::MAX, OptimisticEngineOptions::new(100), &StoppingWatch)
             .is_err()
     );
 }

@@ -10,14 +10,14 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// A wheel of buckets, each with the index of its first entry; the entries, outside of the wheel,
 /// link to the next ones.
-pub(crate) struct BucketWheel {
+pub(crate) struct EventBucketWheel {
     /// The first entry of each bucket.
     pub(crate) heads: Vec<u32>,
     /// A bit mask of the buckets that have entries.
     full: [u64; BUCKETS / 64],
 }
 
-impl BucketWheel {
+impl EventBucketWheel {
     pub(crate) fn new() -> Self {
         Self { heads: vec![NONE; BUCKETS], full: [0; BUCKETS / 64] }
     }

@@ -6,11 +6,12 @@
 //! next window begins.
 
 use crate::model::{
-    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, RunOutcome, SimulationModel, check,
+    CurrentEvent, Event, EventKey, HandlerContext, LpNumber, SimulationModel, SimulationOutcome,
+    check,
 };
 use crate::queue::EventQueue;
 use base::team::{ThreadBarrier, together};
-use base::{Interrupted, Quiet, Refusal, Stop, Watch};
+use base::{ComputationError, Interrupted, ProgressWatch, QuietWatch, Refusal};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -34,12 +35,12 @@ pub trait EventTransport<E> {
         first_ps: u64,
         stop: bool,
         take: &mut dyn FnMut(Event<E>),
-    ) -> Result<(u64, bool), Stop>;
+    ) -> Result<(u64, bool), ComputationError>;
 }
 
 /// Memory through which threads pass events to each other. There are two sets, used in turn, so
 /// that one barrier for each exchange is enough.
-struct Mailboxes<E> {
+struct ThreadMailboxes<E> {
     parts: usize,
     meeting: ThreadBarrier,
     events: [Vec<Mutex<Vec<Event<E>>>>; 2],
@@ -47,7 +48,7 @@ struct Mailboxes<E> {
     stops: [AtomicBool; 2],
 }
 
-impl<E> Mailboxes<E> {
+impl<E> ThreadMailboxes<E> {
     fn new(parts: usize) -> Self {
         let events = || (0..parts * parts).map(|_| Mutex::new(Vec::new())).collect();
         let firsts = || (0..parts).map(|_| AtomicU64::new(u64::MAX)).collect();
@@ -62,13 +63,13 @@ impl<E> Mailboxes<E> {
 }
 
 /// The transport of one thread, over mailboxes that all threads share.
-struct ThreadTransport<'a, E> {
+struct ThreadEventTransport<'a, E> {
     me: usize,
-    boxes: &'a Mailboxes<E>,
+    boxes: &'a ThreadMailboxes<E>,
     side: usize,
 }
 
-impl<E: Copy> EventTransport<E> for ThreadTransport<'_, E> {
+impl<E: Copy> EventTransport<E> for ThreadEventTransport<'_, E> {
     fn me(&self) -> usize {
         self.me
     }
@@ -79,7 +80,7 @@ impl<E: Copy> EventTransport<E> for ThreadTransport<'_, E> {
         first_ps: u64,
         stop: bool,
         take: &mut dyn FnMut(Event<E>),
-    ) -> Result<(u64, bool), Stop> {
+    ) -> Result<(u64, bool), ComputationError> {
         let (boxes, side) = (self.boxes, self.side);
         self.side = 1 - side;
         for (to, events) in out.iter_mut().enumerate().filter(|(_, events)| !events.is_empty()) {
@@ -108,15 +109,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
 }
 
 /// The partition of the logical processes: the part of each, and its index within the part.
-pub(crate) struct ProcessPartition {
+pub(crate) struct LpPartition {
     pub(crate) part_of: Vec<u16>,
     pub(crate) local: Vec<u32>,
 }
 
-impl ProcessPartition {
+impl LpPartition {
     /// # Errors
     /// When there is not a part for every logical process.
-    pub(crate) fn new(part_of: &[u16], lps: u32) -> Result<Self, Stop> {
+    pub(crate) fn new(part_of: &[u16], lps: u32) -> Result<Self, ComputationError> {
         if part_of.len() != lps as usize {
             let why = format!("{} places for {lps} logical processes", part_of.len());
             return Err(Refusal::new("", why, "a part for each").into());
@@ -141,9 +142,9 @@ impl ProcessPartition {
 }
 
 /// The context of handlers in a part: events for other parts are collected for the exchange.
-struct WindowContext<'a, M: SimulationModel> {
+struct WindowHandlerContext<'a, M: SimulationModel> {
     model: &'a M,
-    placed: &'a ProcessPartition,
+    placed: &'a LpPartition,
     part: usize,
     queue: &'a mut EventQueue<M::Event>,
     out: &'a mut [Vec<Event<M::Event>>],
@@ -153,7 +154,7 @@ struct WindowContext<'a, M: SimulationModel> {
     turn: CurrentEvent,
 }
 
-impl<M: SimulationModel> HandlerContext<M> for WindowContext<'_, M> {
+impl<M: SimulationModel> HandlerContext<M> for WindowHandlerContext<'_, M> {
     const KEEPS: bool = false;
 
     fn me(&self) -> LpNumber {
@@ -186,7 +187,7 @@ impl<M: SimulationModel> HandlerContext<M> for WindowContext<'_, M> {
 }
 
 /// The result of one part of a run.
-pub struct PartResult<M: SimulationModel> {
+pub struct LpPartResult<M: SimulationModel> {
     /// The final states of the part's logical processes, in their order.
     pub states: Vec<M::State>,
     /// The statistics over the part's records.
@@ -209,15 +210,19 @@ pub fn windows_over<M: SimulationModel>(
     part_of: &[u16],
     end_ps: u64,
     transport: &mut impl EventTransport<M::Event>,
-    watch: &dyn Watch,
-) -> Result<Option<PartResult<M>>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Option<LpPartResult<M>>, ComputationError> {
     check(model)?;
-    let placed = ProcessPartition::new(part_of, model.lps())?;
+    let placed = LpPartition::new(part_of, model.lps())?;
     let lookahead_ps = lookahead(model, part_of, placed.parts())?;
     run(model, &placed, lookahead_ps, end_ps, transport, watch)
 }
 
-fn lookahead<M: SimulationModel>(model: &M, part_of: &[u16], parts: usize) -> Result<u64, Stop> {
+fn lookahead<M: SimulationModel>(
+    model: &M,
+    part_of: &[u16],
+    parts: usize,
+) -> Result<u64, ComputationError> {
     let lookahead_ps = if parts > 1 { model.lookahead_ps(part_of) } else { u64::MAX };
     if lookahead_ps > 0 {
         return Ok(lookahead_ps);
@@ -228,23 +233,28 @@ fn lookahead<M: SimulationModel>(model: &M, part_of: &[u16], parts: usize) -> Re
 
 fn run<M: SimulationModel>(
     model: &M,
-    placed: &ProcessPartition,
+    placed: &LpPartition,
     lookahead_ps: u64,
     end_ps: u64,
     transport: &mut impl EventTransport<M::Event>,
-    watch: &dyn Watch,
-) -> Result<Option<PartResult<M>>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Option<LpPartResult<M>>, ComputationError> {
     let part = transport.me();
     let mut queue = EventQueue::new();
     let mut out: Vec<Vec<Event<M::Event>>> = (0..placed.parts()).map(|_| Vec::new()).collect();
-    let mut found =
-        PartResult { states: Vec::new(), tally: model.tally(), events: 0, last_ps: 0, windows: 0 };
+    let mut found = LpPartResult {
+        states: Vec::new(),
+        tally: model.tally(),
+        events: 0,
+        last_ps: 0,
+        windows: 0,
+    };
     let (mut serials, mut sent_ps, mut failed) = (Vec::new(), u64::MAX, None);
     for me in placed.of(part) {
         let turn = CurrentEvent::new(me, EventKey::FIRST, 0);
         let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
         let sent_ps = &mut sent_ps;
-        let mut to = WindowContext { model, placed, part, queue, out, sent_ps, tally, turn };
+        let mut to = WindowHandlerContext { model, placed, part, queue, out, sent_ps, tally, turn };
         found.states.push(model.start(&mut to));
         serials.push(to.turn.serial);
         failed = failed.or(to.turn.check(end_ps).err());
@@ -252,7 +262,7 @@ fn run<M: SimulationModel>(
     loop {
         if failed.is_none() && found.windows.is_multiple_of(STRIDE) {
             let (what, done, all) = model.progress(&found.tally, placed.parts() as u64);
-            failed = watch.tick(what, done, all).err().map(Stop::from);
+            failed = watch.tick(what, done, all).err().map(ComputationError::from);
         }
         let first_ps = queue.first_ps().unwrap_or(u64::MAX).min(sent_ps);
         sent_ps = u64::MAX;
@@ -272,7 +282,8 @@ fn run<M: SimulationModel>(
             let turn = CurrentEvent::new(me, key, serials[at]);
             let (queue, out, tally) = (&mut queue, &mut out[..], &mut found.tally);
             let sent_ps = &mut sent_ps;
-            let mut to = WindowContext { model, placed, part, queue, out, sent_ps, tally, turn };
+            let mut to =
+                WindowHandlerContext { model, placed, part, queue, out, sent_ps, tally, turn };
             model.handle(&mut found.states[at], what, &mut to);
             if let Err(stop) = to.turn.check(end_ps) {
                 failed = Some(stop);
@@ -295,17 +306,17 @@ pub fn windows<M: SimulationModel>(
     model: &M,
     part_of: &[u16],
     end_ps: u64,
-    watch: &dyn Watch,
-) -> Result<RunOutcome<M>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<SimulationOutcome<M>, ComputationError> {
     check(model)?;
-    let placed = ProcessPartition::new(part_of, model.lps())?;
+    let placed = LpPartition::new(part_of, model.lps())?;
     let parts = placed.parts();
     let lookahead_ps = lookahead(model, part_of, parts)?;
-    let boxes = Mailboxes::new(parts);
+    let boxes = ThreadMailboxes::new(parts);
     let found = together(&boxes.meeting, 0..parts, |_, me| {
-        let mut thread = ThreadTransport { me, boxes: &boxes, side: 0 };
+        let mut thread = ThreadEventTransport { me, boxes: &boxes, side: 0 };
         // only one part reports to the user
-        let watch: &dyn Watch = if me == 0 { watch } else { &Quiet };
+        let watch: &dyn ProgressWatch = if me == 0 { watch } else { &QuietWatch };
         run(model, &placed, lookahead_ps, end_ps, &mut thread, watch)
     });
     let mut all = Vec::with_capacity(parts);
@@ -321,10 +332,10 @@ pub fn windows<M: SimulationModel>(
 /// Joins the results of all parts.
 pub(crate) fn joined<M: SimulationModel>(
     model: &M,
-    placed: &ProcessPartition,
-    parts: Vec<PartResult<M>>,
-) -> RunOutcome<M> {
-    let mut whole = RunOutcome {
+    placed: &LpPartition,
+    parts: Vec<LpPartResult<M>>,
+) -> SimulationOutcome<M> {
+    let mut whole = SimulationOutcome {
         states: Vec::with_capacity(placed.part_of.len()),
         tally: model.tally(),
         events: 0,

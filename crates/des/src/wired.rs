@@ -1,7 +1,7 @@
 //! Peers for tests: threads of one process that exchange bytes over channels.
 
-use super::PeerExchange;
-use base::Stop;
+use super::PeerByteExchange;
+use base::ComputationError;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// One of several threads that exchange bytes over channels.
@@ -11,7 +11,7 @@ pub(crate) struct ChannelExchangePeer {
     from: Vec<Receiver<Vec<u8>>>,
 }
 
-impl PeerExchange for ChannelExchangePeer {
+impl PeerByteExchange for ChannelExchangePeer {
     fn me(&self) -> usize {
         self.me
     }
@@ -24,7 +24,7 @@ impl PeerExchange for ChannelExchangePeer {
         &mut self,
         out: &[Vec<u8>],
         take: &mut dyn FnMut(usize, &[u8]),
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         assert_eq!(out.len(), self.to.len());
         for p in (0..out.len()).filter(|p| *p != self.me) {
             self.to[p].send(out[p].clone()).expect("it is there");

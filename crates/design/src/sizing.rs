@@ -1,7 +1,7 @@
 //! Sizing: finds the members of each family that are nearest to a wish, with exact figures.
 
-use base::{Interrupted, Refusal, Watch};
-use fabric::network::{Recipe, Topology};
+use base::{Interrupted, ProgressWatch, Refusal};
+use fabric::network::{NetworkRecipe, Topology};
 use families::multi_plane::MultiPlane;
 use families::{
     ConcentrationRounding, ExactFraction, Family, FamilyEntry, FamilyMemberProposal, FamilyPromise,
@@ -100,7 +100,7 @@ pub fn nearest(
     families: &[&FamilyEntry],
     wishes: &[NetworkWish],
     asked: &SizingRequest,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<Vec<NearestFamilyMembers>>, Interrupted> {
     let done = AtomicU64::new(0);
     let of_family = |entry: &&FamilyEntry| {
@@ -177,7 +177,7 @@ impl UserFamilyMember {
             promise.radix = self.network_radix + p;
             params.insert("p".into(), p.into());
         }
-        let recipe = Recipe { family: family.to_owned(), params };
+        let recipe = NetworkRecipe { family: family.to_owned(), params };
         Some(FamilyMemberProposal { recipe, kind: String::new(), promise })
     }
 }
@@ -190,7 +190,7 @@ pub fn nearest_members(
     family: &str,
     members: &[UserFamilyMember],
     wish: &NetworkWish,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<NearestFamilyMembers>, Interrupted> {
     let offers = members.iter().filter_map(|member| member.offer(family, wish)).collect();
     let source = FamilyMemberSource { family, build: &|_| None, known: Mutex::default() };
@@ -215,7 +215,7 @@ impl FamilyMemberSource<'_> {
         offers: Vec<FamilyMemberProposal>,
         wish: &NetworkWish,
         asked: &SizingRequest,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<NearestFamilyMembers>, Interrupted> {
         let mut found = Vec::new();
         let mut kinds: BTreeMap<String, Vec<FamilyMemberProposal>> = BTreeMap::new();
@@ -259,7 +259,7 @@ impl FamilyMemberSource<'_> {
     fn measured(
         &self,
         offer: &FamilyMemberProposal,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Option<MeasuredLengths>, Interrupted> {
         let promise = &offer.promise;
         if promise.links > MEASURED_LINKS || promise.switches > MEASURED_SWITCHES {
@@ -288,7 +288,7 @@ impl FamilyMemberSource<'_> {
         &self,
         offer: &FamilyMemberProposal,
         planes: Option<u32>,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<FamilyCandidate, Interrupted> {
         let mut promise = offer.promise;
         let claims = (promise.diameter, promise.mean_distance);
@@ -336,19 +336,19 @@ impl FamilyMemberSource<'_> {
 
 /// The recipe of an offer with this number of planes. A family that has planes by itself gets the
 /// number as a parameter.
-fn in_planes(offer: &FamilyMemberProposal, planes: Option<u32>) -> Recipe {
+fn in_planes(offer: &FamilyMemberProposal, planes: Option<u32>) -> NetworkRecipe {
     let Some(planes) = planes.filter(|&planes| planes != offer.promise.planes) else {
         return offer.recipe.clone();
     };
     if offer.promise.planes > 1 {
         let mut params = offer.recipe.params.clone();
         params.insert("planes".into(), planes.into());
-        return Recipe { params, ..offer.recipe.clone() };
+        return NetworkRecipe { params, ..offer.recipe.clone() };
     }
     let mut params = Map::new();
     params.insert("planes".into(), planes.into());
     params.insert("of".into(), offer.recipe.to_string().into());
-    Recipe { family: MultiPlane::NAME.to_owned(), params }
+    NetworkRecipe { family: MultiPlane::NAME.to_owned(), params }
 }
 
 /// The most unicast LIDs of a subnet: 0x0001 to 0xBFFF (InfiniBand architecture, volume 1, 4.1.3).
@@ -367,7 +367,7 @@ pub fn largest_addressed(
     radix: u32,
     addresses: u32,
     concentration: ConcentrationRounding,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Option<FamilyCandidate>, Interrupted> {
     let most = UNICAST_LIDS / u64::from(addresses.max(1));
     let wish = NetworkWish { endpoints: Some(most), radix, concentration, oversubscription: 1.0 };

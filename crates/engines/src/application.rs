@@ -7,15 +7,15 @@
 //! next hops are changed ([`super::rehang`]), also to routes that are longer by at most `slack`
 //! hops.
 
-use super::rehang::{AnnealingParameters, DemandTrees};
+use super::rehang::{AnnealingParameters, LoadedRoutingTrees};
 use super::sssp::{balanced_routes, endpoints_per_switch, minimal_switch_routes};
 use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::seed::FastStream;
-use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
+use base::ComputationError;
+use base::seed::FastRandomStream;
+use base::{ChannelId, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
@@ -67,12 +67,17 @@ impl Engine for ApplicationEngine {
     /// O((rounds + 2) * layers * terminals * arcs), and the time of assigning lanes. Each layer is
     /// routed on top of the load of the earlier layers; a terminal's traffic is split evenly over
     /// the layers.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         if self.rounds > 100 {
             let why = format!("{} rounds", self.rounds);
             return Err(Refusal::new("rounds", why, "0 to 100").into());
         }
-        let mut state = TrafficState::new(on, layers, &self.flows)?;
+        let mut state = RoutedTrafficLoads::new(on, layers, &self.flows)?;
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), minimal);
         let plain = balanced_routes(on, layers, minimal, watch)?;
@@ -89,10 +94,10 @@ impl Engine for ApplicationEngine {
                 break;
             }
         }
-        let mut trees = DemandTrees::new(on, layers as usize, &state.of, &state.rate, &best);
+        let mut trees = LoadedRoutingTrees::new(on, layers as usize, &state.of, &state.rate, &best);
         let rules =
             AnnealingParameters { slack: self.slack, moves: self.moves(layers), heat: HEAT };
-        trees.search(rules, &mut FastStream::new(self.seed, "application", 0), watch)?;
+        trees.search(rules, &mut FastRandomStream::new(self.seed, "application", 0), watch)?;
         trees.write(&state.of, &mut best);
         Ok(Routing::new(on.clone(), layers, best, minimal_switch_routes(on, watch)?))
     }
@@ -110,7 +115,7 @@ impl ApplicationEngine {
 const HEAT: (f64, f64) = (3e-5, 3e-6);
 
 /// The traffic matrix, and the load of every channel under the current tables.
-struct TrafficState<'a> {
+struct RoutedTrafficLoads<'a> {
     on: &'a Topology,
     layers: usize,
     /// For each terminal, the amounts that it receives, by source switch.
@@ -123,7 +128,7 @@ struct TrafficState<'a> {
     length: Vec<f64>,
 }
 
-impl<'a> TrafficState<'a> {
+impl<'a> RoutedTrafficLoads<'a> {
     fn new(on: &'a Topology, layers: u32, flows: &[(u32, u32, f64)]) -> Result<Self, Refusal> {
         if flows.len() > MOST_FLOWS {
             let why = format!("{} flows", flows.len());

@@ -5,7 +5,7 @@ use super::tree_cache::{NextHopChoices, NextHopTreeCache};
 use super::trees::NextHopTree;
 use base::SwitchId;
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, TableDraft};
+use fabric::tables::{ForwardingTableDraft, NO_ROUTE};
 
 /// A switch and consecutive terminals attached to it, as [`super::tree_cache::runs`] lists them.
 pub(super) type TerminalRun = (SwitchId, Vec<usize>);
@@ -74,7 +74,7 @@ impl ChosenPorts {
         runs: &[TerminalRun],
         trees: &mut NextHopTreeCache<'_, W>,
         layer: usize,
-        laying: &mut TableDraft<'_>,
+        laying: &mut ForwardingTableDraft<'_>,
     ) {
         let (mut row, mut open, mut own) = (vec![0; on.switches().len()], Vec::new(), Vec::new());
         for (r, (home, run)) in runs.iter().enumerate() {

@@ -2,15 +2,15 @@
 //!
 //! Source: Domke, Hoefler, Nagel, "Deadlock-free oblivious routing for arbitrary topologies", IPDPS
 //! 2011. The routes are those of the paper. By default, paths get their lanes one by one instead of
-//! by breaking one cycle after the other (see [`crate::lanes::LaneMethod`]): that takes fewer
-//! lanes, and never more than two where no path is longer than two hops.
+//! by breaking one cycle after the other (see [`crate::lanes::LaneAssignmentMethod`]): that takes
+//! fewer lanes, and never more than two where no path is longer than two hops.
 
 use super::sssp::balanced_routes;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::Watch;
+use base::ComputationError;
+use base::ProgressWatch;
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -35,7 +35,12 @@ impl Engine for Dfsssp {
         vec![Self { seed: 1 }]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         balanced_routes(on, layers, minimal, watch)
     }

@@ -12,11 +12,13 @@
 
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::{ChannelId, Refusal, SwitchId, TerminalId, Watch};
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
+use base::ComputationError;
+use base::{ChannelId, ProgressWatch, Refusal, SwitchId, TerminalId};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
 use fabric::network::{PortPeer, Topology};
-use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
+use fabric::tables::{
+    LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2VlMapping, Sl2VlPortTables,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -40,7 +42,12 @@ impl Engine for Dor {
     }
 
     /// O(layers * terminals * switches * (dimensions + radix)), and the time of assigning lanes.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let grid = SwitchGrid::new(on)?;
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
@@ -83,7 +90,7 @@ fn turn(on: &Topology, t: TerminalId) -> usize {
 
 /// The switches of a network as points of a grid.
 struct SwitchGrid {
-    row: RowLinks,
+    row: GridRowLinks,
     sizes: Vec<u32>,
     /// Dimensions with more than one switch, in the order in which the first layer corrects them.
     wide: Vec<usize>,
@@ -97,7 +104,9 @@ impl SwitchGrid {
         let help =
             "for grids: torus, mesh, ring, hypercube, hyperx, flattened_butterfly; try dfsssp";
         let row = match on.geometry() {
-            Geometry { form: PlaneStructure::Grid(row), planes: 0 } if row != RowLinks::Other => {
+            NetworkGeometry { form: PlaneStructure::Grid(row), planes: 0 }
+                if row != GridRowLinks::Other =>
+            {
                 row
             }
             _ => {
@@ -135,7 +144,7 @@ impl SwitchGrid {
 
     /// The dimensions whose rows are rings long enough for a route of two hops.
     fn rings(&self) -> Vec<usize> {
-        let long = |d: &usize| self.row == RowLinks::Ring && self.sizes[*d] > 3;
+        let long = |d: &usize| self.row == GridRowLinks::Ring && self.sizes[*d] > 3;
         self.wide.iter().copied().filter(long).collect()
     }
 
@@ -160,11 +169,11 @@ impl SwitchGrid {
                 continue;
             }
             here[d] = match self.row {
-                RowLinks::Complete | RowLinks::Other => b,
-                RowLinks::Line if a < b => a + 1,
-                RowLinks::Line => a - 1,
-                RowLinks::Ring if Self::goes_plus(a, b, size, turn) => (a + 1) % size,
-                RowLinks::Ring => (a + size - 1) % size,
+                GridRowLinks::Complete | GridRowLinks::Other => b,
+                GridRowLinks::Line if a < b => a + 1,
+                GridRowLinks::Line => a - 1,
+                GridRowLinks::Ring if Self::goes_plus(a, b, size, turn) => (a + 1) % size,
+                GridRowLinks::Ring => (a + size - 1) % size,
             };
             break;
         }
@@ -232,6 +241,6 @@ impl SwitchGrid {
                 }
             }
         }
-        LaneAssignment::new(ServiceLevels::BySwitch(levels), Sl2Vl::PerPort(tables))
+        LaneAssignment::new(ServiceLevels::BySwitch(levels), Sl2VlMapping::PerPort(tables))
     }
 }

@@ -8,9 +8,9 @@ use super::sssp::minimal_switch_routes;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::seed::Stream;
-use base::{TerminalId, Watch};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{ProgressWatch, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
 use schemars::JsonSchema;
@@ -39,7 +39,12 @@ impl Engine for Ecmp {
     /// Every switch assigns its minimal next hops to the layers of a terminal in a random order,
     /// and uses each of them once before it uses one again. O(layers * terminals * minimal arcs),
     /// and the time of assigning lanes.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let (mut tree, mut built_for) = (NextHopTree::default(), None);
@@ -49,7 +54,7 @@ impl Engine for Ecmp {
             if built_for.replace(plug.switch) != Some(plug.switch) {
                 tree.rebuild(on, plug.switch, None);
             }
-            let random = &mut Stream::new(self.seed, "ecmp", t.ix() as u64);
+            let random = &mut RandomStream::new(self.seed, "ecmp", t.ix() as u64);
             let entry = |layer: usize, v: usize| (layer * terminals + t.ix()) * switches + v;
             for layer in 0..layers as usize {
                 next[entry(layer, plug.switch.ix())] = plug.port;

@@ -1,7 +1,7 @@
 //! What a routing engine is: its options, what it promises, how it routes.
 
 use crate::lanes::DefaultLaneMethod;
-use base::{Stop, Watch};
+use base::{ComputationError, ProgressWatch};
 use fabric::Topology;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -46,6 +46,11 @@ pub trait Engine: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// per LID offset.
     ///
     /// # Errors
-    /// [`Stop::Refused`] when the engine cannot route the network, with the reason.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop>;
+    /// [`ComputationError::Refused`] when the engine cannot route the network, with the reason.
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError>;
 }

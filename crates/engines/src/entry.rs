@@ -1,10 +1,10 @@
 //! A row of the table of engines: the functions of one engine behind one type.
 
 use crate::engine::{Engine, EnginePromise};
-use crate::lanes::{DefaultLaneMethod, LaneMethodChoice};
+use crate::lanes::{DefaultLaneMethod, LaneMethodParameters};
 use crate::routable::check_routable;
-use base::part::Part;
-use base::{Refusal, Stop, Watch};
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::Topology;
 use fabric::tables::Routing;
 use serde_json::{Map, Value, json};
@@ -13,13 +13,14 @@ use std::sync::Arc;
 /// The options of one engine, by name.
 type EngineOptions = Map<String, Value>;
 /// A function that computes tables with one engine.
-type RouteFn = fn(EngineOptions, &Arc<Topology>, u32, &dyn Watch) -> Result<Routing, Stop>;
+type RouteFn =
+    fn(EngineOptions, &Arc<Topology>, u32, &dyn ProgressWatch) -> Result<Routing, ComputationError>;
 
 /// A row of the table of engines: one engine with its functions.
 pub struct EngineEntry {
     /// The engine's name, description and own options. The options about lanes, which all engines
     /// take, are in [`lanes::schema`](crate::lanes::schema).
-    pub part: Part,
+    pub part: PartDescription,
     /// What the engine guarantees for all its tables.
     pub promise: EnginePromise,
     /// The virtual lanes of its routes where the user names no method.
@@ -35,7 +36,7 @@ impl EngineEntry {
     /// The row of engine `E`.
     pub const fn of<E: Engine>() -> Self {
         Self {
-            part: Part::of::<E>(E::NAME).reads(E::FILES),
+            part: PartDescription::of::<E>(E::NAME).reads(E::FILES),
             promise: E::PROMISE,
             lanes: E::LANES,
             by_rows: E::BY_ROWS,
@@ -83,11 +84,12 @@ impl EngineEntry {
     ///
     /// # Errors
     /// When the options about lanes contradict each other or are out of range.
-    pub fn choice(&self, given: &Map<String, Value>) -> Result<LaneMethodChoice, Refusal> {
+    pub fn choice(&self, given: &Map<String, Value>) -> Result<LaneMethodParameters, Refusal> {
         let keys = ["lanes", "max_lanes", "balance", "seed"];
         let own = |key: &str| given.get(key).map(|value| (key.to_owned(), value.clone()));
         let mut options = keys.into_iter().filter_map(own).collect();
-        LaneMethodChoice::take(&mut options, (self.draws)()).map_err(|r| r.within(self.part.name))
+        LaneMethodParameters::take(&mut options, (self.draws)())
+            .map_err(|r| r.within(self.part.name))
     }
 
     /// Routes `on` with `layers` routes a terminal.
@@ -100,8 +102,8 @@ impl EngineEntry {
         given: &Map<String, Value>,
         on: &Arc<Topology>,
         layers: u32,
-        watch: &dyn Watch,
-    ) -> Result<Routing, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         check_routable(on, layers, self.by_rows)?;
         (self.route)(given.clone(), on, layers, watch).map_err(|stop| stop.within(self.part.name))
     }
@@ -113,8 +115,8 @@ fn draws<E: Engine>() -> bool {
 }
 
 /// The engine that the options describe, and the choice of lanes in them.
-fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, LaneMethodChoice), Refusal> {
-    let choice = LaneMethodChoice::take(&mut given, draws::<E>())?;
+fn parse<E: Engine>(mut given: Map<String, Value>) -> Result<(E, LaneMethodParameters), Refusal> {
+    let choice = LaneMethodParameters::take(&mut given, draws::<E>())?;
     if E::LANES == DefaultLaneMethod::Own {
         given.insert("max_lanes".to_owned(), choice.max_lanes().into());
     }

@@ -10,9 +10,9 @@
 use super::rues::{routes_within, sample, usual_part};
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::seed::Stream;
-use base::{ChannelId, Watch};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{ChannelId, ProgressWatch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -42,9 +42,14 @@ impl Engine for FatPaths {
         vec![with(usual_part()), with(1.0)]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let channels = |layer: u32| {
-            let mut random = Stream::new(self.seed, "fatpaths", layer.into());
+            let mut random = RandomStream::new(self.seed, "fatpaths", layer.into());
             let kept = sample(on, self.keep, &mut random);
             let mut place: Vec<u32> = (0..on.switches().len() as u32).collect();
             random.shuffle(&mut place);

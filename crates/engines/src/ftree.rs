@@ -13,10 +13,10 @@
 use super::sssp::{minimal_switch_routes, ports_of_channels};
 use super::trees::{NextHopTree, UpDownRanks};
 use super::{Engine, EnginePromise};
-use base::Stop;
-use base::{ChannelId, LinkId, Refusal, SwitchId, TerminalId, Watch};
+use base::ComputationError;
+use base::{ChannelId, LinkId, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, Routing, TableDraft};
+use fabric::tables::{ForwardingTableDraft, NO_ROUTE, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -37,10 +37,15 @@ impl Engine for Ftree {
 
     /// O(layers * terminals * arcs). Layer i routes to terminal j as the first layer does to
     /// terminal j + i.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let up_links = UpLinks::new(on)?;
         let switches = on.switches().len();
-        let mut laying = TableDraft::new(on, layers);
+        let mut laying = ForwardingTableDraft::new(on, layers);
         let mut chooser = PortChooser::new(on, &up_links);
         let mut tree = NextHopTree::default();
         let mut first_of_plane = vec![0_u64; usize::from(on.planes())];

@@ -3,14 +3,14 @@
 
 use super::trees::NextHopTree;
 use crate::routable::check_routable;
-use base::{ChannelId, Refusal, Stop, SwitchId, TerminalId, Watch};
+use base::{ChannelId, ComputationError, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
 use std::sync::Arc;
 
 /// The meaning of the entries of a table of next hops: switches or ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NextHopKind {
+pub enum NextHopEntryMeaning {
     /// Entries are numbers of switches.
     Switches,
     /// Entries are ports, from 1.
@@ -19,7 +19,7 @@ pub enum NextHopKind {
 
 /// A path that the user gives, and the terminal that it leads to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct GivenPath {
+pub struct UserGivenPath {
     /// The layer.
     pub layer: u32,
     /// The terminal at its end; all terminals of the last switch where it is `None`.
@@ -42,10 +42,10 @@ pub struct GivenPath {
 pub fn from_hops(
     on: &Arc<Topology>,
     layers: u32,
-    hops: NextHopKind,
+    hops: NextHopEntryMeaning,
     next: &[i64],
-    watch: &dyn Watch,
-) -> Result<Routing, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
     check_routable(on, layers, false)?;
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
     if next.len() != layers as usize * switches * terminals {
@@ -53,7 +53,7 @@ pub fn from_hops(
         let help = format!("{layers} layers, {switches} switches, {terminals} terminals");
         return Err(Refusal::new("", why, help).into());
     }
-    let mut tables = TableBuilder::new(on, layers);
+    let mut tables = GivenTableBuilder::new(on, layers);
     for (i, row) in next.chunks(terminals.max(1)).enumerate() {
         watch.tick("reading routes", i as u64, (layers as usize * switches) as u64)?;
         let (layer, switch) = ((i / switches) as u32, SwitchId::from(i % switches));
@@ -63,8 +63,8 @@ pub fn from_hops(
                 continue;
             }
             let port = match hops {
-                NextHopKind::Switches => tables.port_towards(switch, entry, to),
-                NextHopKind::Ports => port_of(on, switch, entry),
+                NextHopEntryMeaning::Switches => tables.port_towards(switch, entry, to),
+                NextHopEntryMeaning::Ports => port_of(on, switch, entry),
             };
             let port = port.map_err(|r| {
                 let layer = if layers > 1 { format!("layer {layer}, ") } else { String::new() };
@@ -86,11 +86,11 @@ pub fn from_hops(
 pub fn from_paths(
     on: &Arc<Topology>,
     layers: u32,
-    paths: &[GivenPath],
-    watch: &dyn Watch,
-) -> Result<Routing, Stop> {
+    paths: &[UserGivenPath],
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
     check_routable(on, layers, false)?;
-    let mut tables = TableBuilder::new(on, layers);
+    let mut tables = GivenTableBuilder::new(on, layers);
     for (i, path) in paths.iter().enumerate() {
         watch.tick("reading routes", i as u64, paths.len() as u64)?;
         tables.lay(path).map_err(|r| r.within(&shown(&path.switches)))?;
@@ -116,13 +116,13 @@ fn port_of(on: &Topology, switch: SwitchId, given: i64) -> Result<u16, Refusal> 
 }
 
 /// The tables under construction.
-struct TableBuilder<'a> {
+struct GivenTableBuilder<'a> {
     on: &'a Arc<Topology>,
     layers: u32,
     next: Vec<u16>,
 }
 
-impl<'a> TableBuilder<'a> {
+impl<'a> GivenTableBuilder<'a> {
     /// Tables in which switches forward only to their own terminals.
     fn new(on: &'a Arc<Topology>, layers: u32) -> Self {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -161,7 +161,7 @@ impl<'a> TableBuilder<'a> {
         Ok(self.on.tail(parallel[to.ix() % parallel.len()]).port)
     }
 
-    fn lay(&mut self, path: &GivenPath) -> Result<(), Refusal> {
+    fn lay(&mut self, path: &UserGivenPath) -> Result<(), Refusal> {
         let on = self.on;
         let refuse = |why: String, help: String| Err(Refusal::new("", why, help));
         let known = on.switches().len() as u32;
@@ -209,7 +209,7 @@ impl<'a> TableBuilder<'a> {
         Ok(())
     }
 
-    fn finish(self, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn finish(self, watch: &dyn ProgressWatch) -> Result<Routing, ComputationError> {
         let (on, switches) = (self.on, self.on.switches().len());
         let mut to_switch = vec![NO_ROUTE; switches * switches];
         let mut tree = NextHopTree::default();
@@ -234,7 +234,7 @@ impl<'a> TableBuilder<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
+    use base::QuietWatch;
     use fabric::network::parse_inline;
 
     fn network(inline: &str) -> Arc<Topology> {
@@ -253,17 +253,18 @@ mod tests {
     fn next_switches_ports_and_paths_of_the_same_routes_are_the_same_tables() {
         let on = network("ring:n=6,p=2");
         let next = clockwise(&on);
-        let by_switch =
-            from_hops(&on, 1, NextHopKind::Switches, &next, &Quiet).expect("neighbours");
+        let by_switch = from_hops(&on, 1, NextHopEntryMeaning::Switches, &next, &QuietWatch)
+            .expect("neighbours");
         // port 3, the first one behind two endpoints, leads to the next switch
         let ports = vec![3; next.len()];
-        let by_port = from_hops(&on, 1, NextHopKind::Ports, &ports, &Quiet).expect("ports");
-        let paths: Vec<GivenPath> = (0..6)
+        let by_port =
+            from_hops(&on, 1, NextHopEntryMeaning::Ports, &ports, &QuietWatch).expect("ports");
+        let paths: Vec<UserGivenPath> = (0..6)
             .flat_map(|to| (1..6).map(move |n| (to, n)))
             .map(|(to, n)| (0..=n).map(|i| (to + 6 - n + i) % 6).collect())
-            .map(|switches| GivenPath { layer: 0, to: None, switches })
+            .map(|switches| UserGivenPath { layer: 0, to: None, switches })
             .collect();
-        let by_path = from_paths(&on, 1, &paths, &Quiet).expect("paths");
+        let by_path = from_paths(&on, 1, &paths, &QuietWatch).expect("paths");
         assert_eq!(by_switch.next(), by_port.next());
         assert_eq!(by_switch.next(), by_path.next());
         for to in 0..12 {
@@ -277,7 +278,7 @@ mod tests {
 
     #[test]
     fn parallel_links_are_taken_in_turn() {
-        let mut two = fabric::network::Builder::new();
+        let mut two = fabric::network::TopologyBuilder::new();
         for s in 0..2 {
             two.switch(fabric::network::Switch::new(format!("s{s}")));
         }
@@ -286,7 +287,8 @@ mod tests {
         two.link(SwitchId(0), SwitchId(1));
         let two = Arc::new(two.finish(parse_inline("two").expect("a name")).expect("two links"));
         let next = [1, 1, 1, 1, -1, -1, -1, -1];
-        let routing = from_hops(&two, 1, NextHopKind::Switches, &next, &Quiet).expect("neighbours");
+        let routing = from_hops(&two, 1, NextHopEntryMeaning::Switches, &next, &QuietWatch)
+            .expect("neighbours");
         let first: Vec<u16> = (0..4).map(|t| routing.next()[t * 2]).collect();
         assert_eq!(first, [1, 2, 1, 2]);
     }
@@ -297,29 +299,36 @@ mod tests {
         let fault = |hops, entry: i64| {
             let mut next = vec![-1; 36];
             next[2 * 6 + 4] = entry;
-            from_hops(&on, 1, hops, &next, &Quiet).expect_err("no such hop").to_string()
+            from_hops(&on, 1, hops, &next, &QuietWatch).expect_err("no such hop").to_string()
         };
         let why = "switch 2, terminal 4: switch 5 is no neighbour of switch 2";
         assert_eq!(
-            fault(NextHopKind::Switches, 5),
+            fault(NextHopEntryMeaning::Switches, 5),
             format!("{why}; its neighbours are 3, 1; -1 for no route")
         );
-        assert!(fault(NextHopKind::Switches, 6).contains("switch 6 is no neighbour"));
-        assert!(fault(NextHopKind::Ports, 1).contains("port 1 leads to no switch; ports 2, 3"));
-        assert!(fault(NextHopKind::Ports, 1 << 20).contains("port 1048576 leads to no switch"));
-        let short =
-            from_hops(&on, 2, NextHopKind::Ports, &[-1; 36], &Quiet).expect_err("one layer");
+        assert!(fault(NextHopEntryMeaning::Switches, 6).contains("switch 6 is no neighbour"));
+        assert!(
+            fault(NextHopEntryMeaning::Ports, 1).contains("port 1 leads to no switch; ports 2, 3")
+        );
+        assert!(
+            fault(NextHopEntryMeaning::Ports, 1 << 20).contains("port 1048576 leads to no switch")
+        );
+        let short = from_hops(&on, 2, NextHopEntryMeaning::Ports, &[-1; 36], &QuietWatch)
+            .expect_err("one layer");
         assert!(short.to_string().starts_with("36 entries of next hops; 2 layers"));
-        let path = |to, switches: &[u32]| GivenPath { layer: 0, to, switches: switches.to_vec() };
-        let fault = |paths: &[GivenPath]| {
-            from_paths(&on, 1, paths, &Quiet).expect_err("no such path").to_string()
+        let path =
+            |to, switches: &[u32]| UserGivenPath { layer: 0, to, switches: switches.to_vec() };
+        let fault = |paths: &[UserGivenPath]| {
+            from_paths(&on, 1, paths, &QuietWatch).expect_err("no such path").to_string()
         };
         assert!(fault(&[path(None, &[0, 2])]).starts_with("path 0 > 2: switch 2 is no neighbour"));
         assert!(fault(&[path(None, &[5, 6])]).contains("there is no switch 6; 0 to 5"));
         assert!(fault(&[path(None, &[])]).contains("an empty path"));
         assert!(fault(&[path(Some(2), &[0, 1])]).contains("terminal 2; that is on switch 2"));
         assert!(fault(&[path(Some(6), &[0, 1])]).contains("terminal 6; terminals 0 to 5"));
-        assert!(fault(&[GivenPath { layer: 1, ..path(None, &[0]) }]).contains("layer 1; 1 layers"));
+        assert!(
+            fault(&[UserGivenPath { layer: 1, ..path(None, &[0]) }]).contains("layer 1; 1 layers")
+        );
         let parting = [path(None, &[0, 1, 2, 3]), path(None, &[2, 1, 0, 5, 4, 3])];
         assert!(fault(&parting).contains("takes another next hop; tables forward by destination"));
     }

@@ -11,8 +11,8 @@ use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::{Interrupted, SwitchId, TerminalId, Watch};
+use base::ComputationError;
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
 use schemars::JsonSchema;
@@ -34,7 +34,12 @@ impl Engine for Lash {
     }
 
     /// O(layers * switches * (arcs + terminals)), and the time of assigning lanes.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let endpoints = endpoints_per_switch(on);
         let mut balancer = PathBalancer::new(on);
@@ -74,7 +79,7 @@ fn between<W: Fn(&mut NextHopTree, SwitchId)>(
     earlier: &[u16],
     table: &mut [u16],
     again: bool,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<(), Interrupted> {
     let switches = endpoints.len();
     for d in (0..switches).filter(|&d| endpoints[d] > 0) {

@@ -16,10 +16,10 @@ use super::tree_cache::NextHopTreeCache;
 use super::trees::{FixedHops, NextHopTree};
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
+use base::ComputationError;
 use base::distance::distances_among;
-use base::seed::Stream;
-use base::{ChannelId, Interrupted, LinkId, Refusal, SwitchId, Watch};
+use base::seed::RandomStream;
+use base::{ChannelId, Interrupted, LinkId, ProgressWatch, Refusal, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::{ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
@@ -76,7 +76,12 @@ impl Engine for Layered {
         vec![usual.clone(), Self { min_hops, priority, ..usual }]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let hops = match self.hops {
             Some(hops) => hops,
             None => distances_among(on.graph(), &on.edge_switches(), watch)?.diameter() + 1,
@@ -98,7 +103,7 @@ impl Engine for Layered {
         let mut next = balancer.layer(&mut trees, &[], watch)?;
         let mut planner = LayerPlanner::new(on, self, min_hops..=hops);
         for layer in 1..layers {
-            let random = &mut Stream::new(self.seed, "layered", layer.into());
+            let random = &mut RandomStream::new(self.seed, "layered", layer.into());
             let paths = planner.layer(random, &next, watch)?;
             let almost = |tree: &mut NextHopTree, to: SwitchId| {
                 tree.rebuild(on, to, Some(&paths[to.ix()]));
@@ -146,9 +151,9 @@ impl<'a> LayerPlanner<'a> {
     /// the earlier layers.
     fn layer(
         &mut self,
-        random: &mut Stream,
+        random: &mut RandomStream,
         next: &[u16],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<FixedHops>, Interrupted> {
         let n = self.on.switches().len();
         let mut fixed: Vec<FixedHops> = vec![vec![None; n]; n];

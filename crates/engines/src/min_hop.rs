@@ -8,10 +8,10 @@ use super::sssp::{endpoints_per_switch, ports_of_channels};
 use super::tree_cache::{NextHopTreeCache, runs};
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use base::Stop;
-use base::{ChannelId, SwitchId, Watch};
+use base::ComputationError;
+use base::{ChannelId, ProgressWatch, SwitchId};
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, Routing, TableDraft};
+use fabric::tables::{ForwardingTableDraft, NO_ROUTE, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -30,10 +30,15 @@ impl Engine for MinHop {
         vec![Self {}]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
-        let mut laying = TableDraft::new(on, layers);
-        let mut assigned = AddressCounts::new(on);
+        let mut laying = ForwardingTableDraft::new(on, layers);
+        let mut assigned = ChannelAddressCounts::new(on);
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), minimal);
         let runs = runs(on);
@@ -85,13 +90,13 @@ impl Engine for MinHop {
 }
 
 /// The number of addresses whose routes use each channel.
-struct AddressCounts<'a> {
+struct ChannelAddressCounts<'a> {
     on: &'a Topology,
     count: Vec<u32>,
     port: Vec<u16>,
 }
 
-impl<'a> AddressCounts<'a> {
+impl<'a> ChannelAddressCounts<'a> {
     fn new(on: &'a Topology) -> Self {
         Self { on, count: vec![0; on.graph().links() * 2], port: ports_of_channels(on) }
     }

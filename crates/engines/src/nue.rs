@@ -20,11 +20,11 @@ use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::{DefaultLaneMethod, common_lanes};
-use base::Stop;
-use base::{Refusal, SwitchId, Watch};
+use base::ComputationError;
+use base::{ProgressWatch, Refusal, SwitchId};
 use fabric::network::Topology;
-use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl};
-use plan::LanePlan;
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2VlMapping};
+use plan::DestinationLaneAssignment;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -61,12 +61,17 @@ impl Engine for Nue {
 
     /// O(layers * terminals * switches + switches * arcs), and O(turns * log(network radix)) for
     /// each lane and each pass over its channels.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         if !(1..=15).contains(&self.max_lanes) {
             let why = format!("{} lanes", self.max_lanes);
             return Err(Refusal::new("max_lanes", why, "1 to 15 data lanes").into());
         }
-        let plan = LanePlan::new(on, layers, self.max_lanes, self.seed, watch)?;
+        let plan = DestinationLaneAssignment::new(on, layers, self.max_lanes, self.seed, watch)?;
         let mut balancer = PathBalancer::new(on);
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = Vec::with_capacity(layers as usize * terminals * switches);
@@ -85,8 +90,10 @@ impl Engine for Nue {
             }
         }
         let routing = Routing::new(on.clone(), layers, next, minimal_switch_routes(on, watch)?);
-        let lanes =
-            LaneAssignment::new(ServiceLevels::BySwitch(level), Sl2Vl::modulo(self.max_lanes));
+        let lanes = LaneAssignment::new(
+            ServiceLevels::BySwitch(level),
+            Sl2VlMapping::modulo(self.max_lanes),
+        );
         Ok(routing.with_lanes(lanes))
     }
 }

@@ -7,8 +7,8 @@
 //! annealing", Science 1983; the potential is as in the flow deviation method of Fratta, Gerla,
 //! Kleinrock, 1973).
 
-use base::seed::FastStream;
-use base::{ChannelId, Interrupted, SwitchId, Watch};
+use base::seed::FastRandomStream;
+use base::{ChannelId, Interrupted, ProgressWatch, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::NO_ROUTE;
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ const NONE: u32 = u32::MAX;
 
 /// The routing trees of all terminals that receive traffic, in all layers, with the load of every
 /// channel. Each tree has one next hop per switch.
-pub(super) struct DemandTrees<'a> {
+pub(super) struct LoadedRoutingTrees<'a> {
     on: &'a Topology,
     switches: usize,
     /// Where the row of each tree begins in the table.
@@ -70,7 +70,7 @@ pub(super) struct DemandTrees<'a> {
     below: Vec<u32>,
 }
 
-impl<'a> DemandTrees<'a> {
+impl<'a> LoadedRoutingTrees<'a> {
     /// The trees of a table with `layers` layers, one row per layer and terminal, for traffic by
     /// terminal.
     pub(super) fn new(
@@ -346,9 +346,10 @@ impl<'a> DemandTrees<'a> {
     }
 
     /// Draws a tree, and a switch of it that sends traffic over a busy channel.
-    fn pick(&self, draw: &mut FastStream) -> Option<(usize, usize)> {
-        let any =
-            |draw: &mut FastStream| self.channels[draw.below(self.channels.len() as u32) as usize];
+    fn pick(&self, draw: &mut FastRandomStream) -> Option<(usize, usize)> {
+        let any = |draw: &mut FastRandomStream| {
+            self.channels[draw.below(self.channels.len() as u32) as usize]
+        };
         let mut busiest = any(draw);
         let over = |c: u32| self.load[c as usize] / self.rate[c as usize];
         let tries = if draw.below(4) == 0 { 1 } else { 12 };
@@ -369,7 +370,7 @@ impl<'a> DemandTrees<'a> {
     }
 
     /// One of the switches that forward traffic to `v`.
-    fn feeder(&self, k: usize, v: usize, draw: &mut FastStream) -> Option<usize> {
+    fn feeder(&self, k: usize, v: usize, draw: &mut FastRandomStream) -> Option<usize> {
         let graph = self.on.graph();
         let (neighbours, channels) = (graph.neighbours(v), graph.channels(v));
         let begin = draw.below(neighbours.len() as u32) as usize;
@@ -380,13 +381,13 @@ impl<'a> DemandTrees<'a> {
         })
     }
 
-    fn any_channel(&self, v: usize, draw: &mut FastStream) -> ChannelId {
+    fn any_channel(&self, v: usize, draw: &mut FastRandomStream) -> ChannelId {
         let channels = self.on.graph().channels(v);
         channels[draw.below(channels.len() as u32) as usize]
     }
 
     /// Tries one move.
-    fn attempt(&mut self, slack: u32, heat: f64, quantiles: &[f32], draw: &mut FastStream) {
+    fn attempt(&mut self, slack: u32, heat: f64, quantiles: &[f32], draw: &mut FastRandomStream) {
         let Some((k, v)) = self.pick(draw) else { return };
         let row = k * self.switches;
         let c = self.any_channel(v, draw);
@@ -428,8 +429,8 @@ impl<'a> DemandTrees<'a> {
     pub(super) fn search(
         &mut self,
         rules: AnnealingParameters,
-        draw: &mut FastStream,
-        watch: &dyn Watch,
+        draw: &mut FastRandomStream,
+        watch: &dyn ProgressWatch,
     ) -> Result<(), Interrupted> {
         let mut best = self.worst();
         self.undo.clear();

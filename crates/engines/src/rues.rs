@@ -11,9 +11,9 @@ use super::tree_cache::NextHopTreeCache;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::seed::Stream;
-use base::{LinkId, Refusal, Watch};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{LinkId, ProgressWatch, Refusal};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -48,9 +48,15 @@ impl Engine for Rues {
         vec![with(usual_part()), with(0.8)]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let channels = |layer: u32| {
-            let kept = sample(on, self.keep, &mut Stream::new(self.seed, "rues", layer.into()));
+            let kept =
+                sample(on, self.keep, &mut RandomStream::new(self.seed, "rues", layer.into()));
             kept.into_iter().flat_map(|kept| [kept; 2]).collect()
         };
         routes_within(on, layers, self.keep, channels, watch)
@@ -72,8 +78,8 @@ pub(super) fn routes_within(
     layers: u32,
     keep: f64,
     channels: impl Fn(u32) -> Vec<bool>,
-    watch: &dyn Watch,
-) -> Result<Routing, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
     if !(0.0..=1.0).contains(&keep) {
         let nearest = u8::from(keep > 1.0);
         let why = format!("{keep} is no part of the links");
@@ -91,7 +97,7 @@ pub(super) fn routes_within(
 }
 
 /// Marks a random part of the working links: `keep` times their number, rounded.
-pub(super) fn sample(on: &Topology, keep: f64, random: &mut Stream) -> Vec<bool> {
+pub(super) fn sample(on: &Topology, keep: f64, random: &mut RandomStream) -> Vec<bool> {
     let all = (0..on.links().len()).map(LinkId::from);
     let mut working: Vec<LinkId> = all.filter(|&l| on.link_is_up(l)).collect();
     random.shuffle(&mut working);

@@ -9,10 +9,10 @@ use super::chosen::{ChosenPorts, TerminalRun};
 use super::tree_cache::{NextHopChoices, NextHopTreeCache, runs};
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
-use base::Stop;
-use base::{ChannelId, Interrupted, SwitchId, Watch};
+use base::ComputationError;
+use base::{ChannelId, Interrupted, ProgressWatch, SwitchId};
 use fabric::network::Topology;
-use fabric::tables::{NO_ROUTE, Routing, TableDraft};
+use fabric::tables::{ForwardingTableDraft, NO_ROUTE, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -32,7 +32,12 @@ impl Engine for Sssp {
         vec![Self {}]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let minimal = |tree: &mut NextHopTree, to| tree.rebuild(on, to, None);
         balanced_routes(on, layers, minimal, watch)
     }
@@ -56,16 +61,16 @@ const ROUNDS: usize = 4;
 /// terminals * arcs).
 ///
 /// # Errors
-/// [`Stop::Interrupted`] when `watch` asks to stop.
+/// [`ComputationError::Interrupted`] when `watch` asks to stop.
 pub(super) fn balanced_routes(
     on: &Arc<Topology>,
     layers: u32,
     build_tree: impl Fn(&mut NextHopTree, SwitchId),
-    watch: &dyn Watch,
-) -> Result<Routing, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
     let mut balancer = PathBalancer::new(on);
     let mut trees = NextHopTreeCache::new(on, endpoints_per_switch(on), build_tree);
-    let mut laying = TableDraft::new(on, layers);
+    let mut laying = ForwardingTableDraft::new(on, layers);
     let mut before: Vec<ChosenPorts> = Vec::new();
     for layer in 0..layers as usize {
         let chosen =
@@ -84,7 +89,7 @@ pub(super) fn balanced_routes(
 /// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn minimal_switch_routes(
     on: &Topology,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<u16>, Interrupted> {
     let (graph, switches) = (on.graph(), on.switches().len());
     let arrives_at: Vec<u16> = on.links().iter().flat_map(|l| [l.b.port, l.a.port]).collect();
@@ -262,7 +267,7 @@ impl<'a> PathBalancer<'a> {
         &mut self,
         trees: &mut NextHopTreeCache<'_, W>,
         earlier: &[u16],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<u16>, Interrupted> {
         let chosen = self.chosen(trees, EarlierLayerRoutes::Tables(earlier), watch)?;
         Ok(chosen.table(self.on, &self.runs, trees))
@@ -277,7 +282,7 @@ impl<'a> PathBalancer<'a> {
         &mut self,
         trees: &mut NextHopTreeCache<'_, W>,
         earlier: &[u16],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<u16>, Interrupted> {
         let chosen = self.best_chosen(trees, EarlierLayerRoutes::Tables(earlier), watch)?;
         Ok(chosen.table(self.on, &self.runs, trees))
@@ -288,7 +293,7 @@ impl<'a> PathBalancer<'a> {
         &mut self,
         trees: &mut NextHopTreeCache<'_, W>,
         earlier: EarlierLayerRoutes<'_>,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<ChosenPorts, Interrupted> {
         let mut chosen = ChosenPorts::default();
         self.begin_layer();
@@ -302,7 +307,7 @@ impl<'a> PathBalancer<'a> {
         &mut self,
         trees: &mut NextHopTreeCache<'_, W>,
         earlier: EarlierLayerRoutes<'_>,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<ChosenPorts, Interrupted> {
         let first = self.chosen(trees, earlier, watch)?;
         self.repeat(first, |own, chosen| own.lay(trees, earlier, chosen, true, watch))
@@ -316,7 +321,7 @@ impl<'a> PathBalancer<'a> {
         earlier: EarlierLayerRoutes<'_>,
         chosen: &mut ChosenPorts,
         again: bool,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<(), Interrupted> {
         let (runs, terminals) = (Rc::clone(&self.runs), self.on.terminals().len());
         let layer = terminals * self.on.switches().len();
@@ -361,7 +366,7 @@ impl<'a> PathBalancer<'a> {
         &mut self,
         kept: &[bool],
         earlier: &[u16],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<u16>, Interrupted> {
         let (on, switches, terminals) =
             (self.on, self.on.switches().len(), self.on.terminals().len());
@@ -437,7 +442,7 @@ impl<'a> PathBalancer<'a> {
     pub(super) fn switch_routes<W: Fn(&mut NextHopTree, SwitchId)>(
         &mut self,
         trees: &mut NextHopTreeCache<'_, W>,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<u16>, Interrupted> {
         let switches = self.on.switches().len();
         let mut to_switch = vec![NO_ROUTE; switches * switches];

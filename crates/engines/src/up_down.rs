@@ -10,8 +10,8 @@
 use super::sssp::{balanced_routes, endpoints_per_switch};
 use super::trees::{NextHopTree, UpDownRanks};
 use super::{Engine, EnginePromise};
-use base::Stop;
-use base::{Interrupted, Refusal, SwitchId, Watch};
+use base::ComputationError;
+use base::{Interrupted, ProgressWatch, Refusal, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -48,7 +48,12 @@ impl Engine for UpDown {
         vec![Self { root: None }, Self { root: Some(RootSwitch::Number(0)) }]
     }
 
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let root = self.root.as_ref().map(|root| root.find(on)).transpose()?;
         let ranks = match root.is_none().then(|| by_level(on)).flatten() {
             Some(ranks) => ranks,
@@ -131,7 +136,7 @@ fn standing(on: &Topology, v: usize) -> (u32, u64, u32) {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn middle(on: &Topology, watch: &dyn Watch) -> Result<Option<SwitchId>, Interrupted> {
+pub fn middle(on: &Topology, watch: &dyn ProgressWatch) -> Result<Option<SwitchId>, Interrupted> {
     let switches = on.switches().len();
     let mut best = None;
     for v in 0..switches {
@@ -144,7 +149,11 @@ pub fn middle(on: &Topology, watch: &dyn Watch) -> Result<Option<SwitchId>, Inte
 
 /// Chooses a root for every connected part: `given` in its own part, the most central switch
 /// elsewhere. O(switches * arcs).
-fn roots(on: &Topology, given: Option<usize>, watch: &dyn Watch) -> Result<Vec<u32>, Interrupted> {
+fn roots(
+    on: &Topology,
+    given: Option<usize>,
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<u32>, Interrupted> {
     let (component, parts) = on.graph().components();
     let mut best: Vec<Option<(u32, u64, u32)>> = vec![None; parts as usize];
     let switches = on.switches().len();

@@ -13,9 +13,9 @@ use super::sssp::minimal_switch_routes;
 use super::trees::NextHopTree;
 use super::{Engine, EnginePromise};
 use crate::lanes::DefaultLaneMethod;
-use base::Stop;
-use base::seed::Stream;
-use base::{SwitchId, TerminalId, Watch};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{ProgressWatch, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{NO_ROUTE, Routing};
 use schemars::JsonSchema;
@@ -42,7 +42,12 @@ impl Engine for ValiantStatic {
     }
 
     /// O(layers * terminals * arcs), and the time of assigning lanes.
-    fn route(&self, on: &Arc<Topology>, layers: u32, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn route(
+        &self,
+        on: &Arc<Topology>,
+        layers: u32,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
         let mut next = vec![NO_ROUTE; layers as usize * terminals * switches];
         let (component, parts) = on.graph().components();
@@ -59,7 +64,7 @@ impl Engine for ValiantStatic {
             watch.tick("routing", row as u64, rows as u64)?;
             let plug = on.terminals()[t.ix()].plug;
             let near = &near[component[plug.switch.ix()] as usize];
-            let random = &mut Stream::new(self.seed, "valiant", row as u64);
+            let random = &mut RandomStream::new(self.seed, "valiant", row as u64);
             let middle = SwitchId(near[random.below(near.len() as u64) as usize]);
             let entries = &mut next[row * switches..(row + 1) * switches];
             detour(on, plug.switch, middle, random, entries);
@@ -74,7 +79,7 @@ fn detour(
     on: &Topology,
     home: SwitchId,
     middle: SwitchId,
-    random: &mut Stream,
+    random: &mut RandomStream,
     entries: &mut [u16],
 ) {
     let mut tree = NextHopTree::default();

@@ -24,7 +24,7 @@ const NODE_PREFIX: u64 = 0x02f2 << 48;
 ///
 /// A terminal answers to the `2^lmc` LIDs from its base LID; a switch to one LID.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Addresses {
+pub struct PortAddresses {
     /// The LID mask control: each terminal has `2^lmc` LIDs.
     pub lmc: u8,
     /// GUID of each switch (of the node and of its port 0), by switch id.
@@ -39,7 +39,7 @@ pub struct Addresses {
     pub lid: Vec<u16>,
 }
 
-impl Addresses {
+impl PortAddresses {
     /// Addresses for `t`: the GUIDs and LIDs in `t` are kept, and the others are made.
     ///
     /// If `t` has no LID at all, the terminals get LIDs from `2^lmc` upward in the order of their

@@ -2,7 +2,7 @@
 
 /// The links within one row of a grid; the switches of a row differ in a single coordinate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RowLinks {
+pub enum GridRowLinks {
     /// Each switch is linked to the next, and the last to the first.
     Ring,
     /// Each switch is linked to the next.
@@ -22,7 +22,7 @@ pub enum PlaneStructure {
     /// Group numbers have no meaning: switches of one group need not belong together.
     Free,
     /// The switches form a grid by their coordinates.
-    Grid(RowLinks),
+    Grid(GridRowLinks),
     /// The switches form levels of a tree, and groups are its pods.
     Levels,
     /// The coordinates are half, column and row. The columns of both halves that have the same
@@ -32,14 +32,14 @@ pub enum PlaneStructure {
 
 /// The meaning that a family declares for the coordinates, groups and levels of its switches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Geometry {
+pub struct NetworkGeometry {
     /// The meaning within each plane.
     pub form: PlaneStructure,
     /// The number of leading coordinates that number the planes.
     pub planes: usize,
 }
 
-impl Geometry {
+impl NetworkGeometry {
     /// The geometry of a network of one plane, or of planes that have no coordinate.
     pub const fn of(form: PlaneStructure) -> Self {
         Self { form, planes: 0 }

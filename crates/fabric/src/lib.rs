@@ -9,4 +9,4 @@ pub mod tables;
 pub mod tree;
 pub mod turns;
 
-pub use network::{Builder, Topology};
+pub use network::{Topology, TopologyBuilder};

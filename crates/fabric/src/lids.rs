@@ -1,6 +1,6 @@
 //! The LIDs of a network: which of them can stay under an LMC, and new LIDs for the other ports.
 
-use crate::network::{Builder, Topology};
+use crate::network::{Topology, TopologyBuilder};
 use base::Refusal;
 use std::collections::BTreeMap;
 
@@ -198,7 +198,7 @@ impl Topology {
         if new.moved.is_none() {
             return Ok(self.clone());
         }
-        let mut renewed = Builder::from(self);
+        let mut renewed = TopologyBuilder::from(self);
         renewed.set_lids(&new.terminals, &new.switches);
         renewed.finish(self.recipe().clone())
     }

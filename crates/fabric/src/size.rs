@@ -11,7 +11,7 @@ use base::ResourceNeed;
 /// The optional sections of a structure's record: which of them are to be computed.
 #[derive(Debug, Clone, Copy, Default)]
 #[allow(clippy::struct_excessive_bools, missing_docs)]
-pub struct StructureSections {
+pub struct RequestedStructureSections {
     pub paths: bool,
     /// The number of hop bounds for disjoint paths (0: no such section), and the pairs of switches
     /// for each bound.
@@ -101,7 +101,7 @@ impl NetworkSize {
     }
 
     /// The need of measuring the network's structure.
-    pub fn structure(&self, which: &StructureSections) -> ResourceNeed {
+    pub fn structure(&self, which: &RequestedStructureSections) -> ResourceNeed {
         let mut need = self.distances(self.edge);
         if self.edge < self.switches {
             need = need.then(self.distances(self.switches));
@@ -169,22 +169,25 @@ impl NetworkSize {
     }
 
     /// The need of `work` along all routes of `routing`.
-    pub fn along(&self, routing: &Routing, work: RouteTask) -> ResourceNeed {
+    pub fn along(&self, routing: &Routing, work: RouteWorkKind) -> ResourceNeed {
         self.of_rows(routing.layers(), routing.kept_entries() as f64, work)
     }
 
     /// The need of `work` along all routes of tables of `layers` layers that do not exist yet.
-    pub fn along_any(&self, layers: u32, work: RouteTask) -> ResourceNeed {
+    pub fn along_any(&self, layers: u32, work: RouteWorkKind) -> ResourceNeed {
         self.of_rows(layers, self.entries(layers), work)
     }
 
     /// The need of `work` along all routes of tables that store `kept` entries.
-    fn of_rows(&self, layers: u32, kept: f64, work: RouteTask) -> ResourceNeed {
+    fn of_rows(&self, layers: u32, kept: f64, work: RouteWorkKind) -> ResourceNeed {
         let (entries, arcs) = (self.entries(layers), self.arcs());
         // hops that the terminals of a switch share are walked once
         let shared = matches!(
             work,
-            RouteTask::Proof | RouteTask::Certificate | RouteTask::Hops | RouteTask::Load
+            RouteWorkKind::Proof
+                | RouteWorkKind::Certificate
+                | RouteWorkKind::Hops
+                | RouteWorkKind::Load
         );
         let walked = if shared { kept } else { entries };
         // two bytes for every possible turn from one channel to the next
@@ -192,15 +195,15 @@ impl NetworkSize {
         // the entries on all routes; in rings and tori the mean length is half of the longest
         let all = walked * (1.0 + self.depth / 2.0);
         let (bytes, walks) = match work {
-            RouteTask::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
-            RouteTask::Certificate => (0.1 * walked + 170.0 * arcs + turns, 1.5),
-            RouteTask::Lanes => (4.0 * all + 12.0 * arcs + turns, 20.0),
-            RouteTask::Hops => {
+            RouteWorkKind::Proof => (0.1 * walked + 80.0 * arcs + turns, 1.0),
+            RouteWorkKind::Certificate => (0.1 * walked + 170.0 * arcs + turns, 1.5),
+            RouteWorkKind::Lanes => (4.0 * all + 12.0 * arcs + turns, 20.0),
+            RouteWorkKind::Hops => {
                 (if self.depth > 2.0 { 2.0 * entries } else { 0.0 } + 12.0 * arcs + turns, 1.0)
             }
-            RouteTask::Repair => (6.0 * entries + turns, 0.4),
-            RouteTask::Load => (0.1 * walked + 8.0 * arcs, 0.3),
-            RouteTask::Patterns(n, messages) => {
+            RouteWorkKind::Repair => (6.0 * entries + turns, 0.4),
+            RouteWorkKind::Load => (0.1 * walked + 8.0 * arcs, 0.3),
+            RouteWorkKind::Patterns(n, messages) => {
                 // what each run stores about its messages and about the channels that they take
                 let routes = messages as f64 * f64::from(layers);
                 let runs = self.threads.min(f64::from(n));
@@ -209,11 +212,11 @@ impl NetworkSize {
                 let times = f64::from(n) * shares.max(1.0) / self.switches.max(1.0);
                 (520.0 * arcs + each, times)
             }
-            RouteTask::Paths => (0.2 * entries, 1.0),
-            RouteTask::Listing => (170.0 * entries, 2.0),
-            RouteTask::Table => (9.0 * entries, 0.3),
-            RouteTask::Digraph => (14.0 * entries, 1.0),
-            RouteTask::Whole => (2.1 * entries, 0.1),
+            RouteWorkKind::Paths => (0.2 * entries, 1.0),
+            RouteWorkKind::Listing => (170.0 * entries, 2.0),
+            RouteWorkKind::Table => (9.0 * entries, 0.3),
+            RouteWorkKind::Digraph => (14.0 * entries, 1.0),
+            RouteWorkKind::Whole => (2.1 * entries, 0.1),
         };
         ResourceNeed::new(bytes, 60e-9 * walks * all / self.threads)
     }
@@ -221,7 +224,7 @@ impl NetworkSize {
 
 /// A kind of work along all routes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum RouteTask {
+pub enum RouteWorkKind {
     /// Proving the tables.
     Proof,
     /// Writing the certificate of a proof as text.

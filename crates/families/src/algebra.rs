@@ -5,7 +5,7 @@ use super::wish::NetworkWish;
 use super::{Family, MAX_P, MAX_PORTS, in_range};
 use base::field::FiniteField;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, Plug, Switch};
+use fabric::network::{Cable, CablePlug, Switch, TopologyBuilder};
 use std::collections::BTreeMap;
 
 /// The number of endpoints per switch: `p` where it is given, otherwise network radix over
@@ -63,8 +63,8 @@ pub(super) fn largest_of_each_radix<F: Family>(members: impl Iterator<Item = F>)
 ///
 /// The first bit of a word is the highest. Column i gives port i + 1 after the endpoints, at both
 /// ends.
-pub(super) fn binary_cayley(prefix: &str, n: u32, columns: &[u32], p: u32) -> Builder {
-    let mut b = Builder::new();
+pub(super) fn binary_cayley(prefix: &str, n: u32, columns: &[u32], p: u32) -> TopologyBuilder {
+    let mut b = TopologyBuilder::new();
     for x in 0..1_u32 << n {
         let bits: Vec<u32> = (0..n).rev().map(|i| x >> i & 1).collect();
         let name: String = bits.iter().map(u32::to_string).collect();
@@ -74,7 +74,7 @@ pub(super) fn binary_cayley(prefix: &str, n: u32, columns: &[u32], p: u32) -> Bu
     for x in 0..1_u32 << n {
         for (port, &c) in (p + 1..).zip(columns) {
             if x < x ^ c {
-                let plug = |x| Plug { switch: SwitchId(x), port: port as u16 };
+                let plug = |x| CablePlug { switch: SwitchId(x), port: port as u16 };
                 b.link_at(plug(x), plug(x ^ c), Cable::default());
             }
         }
@@ -88,7 +88,7 @@ pub(super) fn binary_cayley(prefix: &str, n: u32, columns: &[u32], p: u32) -> Bu
 /// Switch (u, x) has number u * order + x. Ports are assigned in the order in which links are
 /// added.
 pub(super) fn star_product(
-    b: &mut Builder,
+    b: &mut TopologyBuilder,
     (nodes, order): (u32, u32),
     inner: &[(u32, u32)],
     outer: impl Iterator<Item = (u32, u32)>,

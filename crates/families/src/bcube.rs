@@ -13,7 +13,7 @@
 
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -88,10 +88,10 @@ impl Family for Bcube {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (servers, n, k) = (self.servers()? as u32, self.n, self.k);
         let each = servers / n;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for server in 0..servers {
             let digits = self.digits(server, k + 1);
             let name = named("server", &digits);

@@ -24,7 +24,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -126,11 +126,11 @@ impl Family for Bdf {
         Ok(FamilyPromise::direct(n, p, links, radix, PromisedValue::Exact(3), mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let p = self.checked()?;
         let plane = ProjectivePlane::new(self.u)?;
         let (nodes, order) = (plane.points(), self.u + 1);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for a in 0..nodes {
             let [i, j, k] = plane.at(a);
             for x in 0..order {

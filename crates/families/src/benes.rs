@@ -14,8 +14,8 @@
 use super::multistage::ButterflyStages;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::Builder;
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::TopologyBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +33,8 @@ const MAX_N: u32 = 24;
 impl Family for Benes {
     const NAME: &'static str = "benes";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Free)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -65,7 +65,7 @@ impl Family for Benes {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let digits = in_range("n", self.n, 2, MAX_N)? - 1;
         let changes = (0..digits).chain((0..digits).rev()).collect();
         Ok(ButterflyStages { k: 2, digits, changes }.build("benes"))

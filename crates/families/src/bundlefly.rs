@@ -21,7 +21,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, recipe};
 use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -44,7 +44,7 @@ const MAX_Q: u32 = 128;
 const MAX_PALEY: u32 = 256;
 
 /// The checked parameters of a `BundleFly` network, with what follows from them.
-struct CheckedBundlefly {
+struct CheckedBundleflyParameters {
     structure: SlimFly,
     /// The network radix of the Slim Fly.
     structure_radix: u32,
@@ -54,13 +54,13 @@ struct CheckedBundlefly {
 }
 
 impl Bundlefly {
-    fn checked(&self) -> Result<CheckedBundlefly, Refusal> {
+    fn checked(&self) -> Result<CheckedBundleflyParameters, Refusal> {
         let structure = SlimFly { q: self.q, p: Some(0) };
         let structure_radix = structure.promise()?.network_radix;
         super::in_range("q", self.q, 3, MAX_Q)?;
         let radix = structure_radix + (PaleyGraph::order(self.paley, MAX_PALEY)? - 1) / 2;
         let p = endpoints(self.p, radix, 3)?;
-        Ok(CheckedBundlefly { structure, structure_radix, radix, p })
+        Ok(CheckedBundleflyParameters { structure, structure_radix, radix, p })
     }
 }
 
@@ -107,7 +107,7 @@ impl Family for Bundlefly {
     }
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
-        let CheckedBundlefly { structure, structure_radix, radix, p } = self.checked()?;
+        let CheckedBundleflyParameters { structure, structure_radix, radix, p } = self.checked()?;
         let (q, order) = (u64::from(self.q), u64::from(self.paley));
         let nodes = 2 * q * q;
         let n = nodes * order;
@@ -123,11 +123,11 @@ impl Family for Bundlefly {
         Ok(FamilyPromise::direct(n, p, links, radix, PromisedValue::Exact(3), mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
-        let CheckedBundlefly { structure, p, .. } = self.checked()?;
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
+        let CheckedBundleflyParameters { structure, p, .. } = self.checked()?;
         let paley = PaleyGraph::new(self.paley)?;
         let structure = structure.build()?.finish(recipe(&structure))?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for (u, s) in (0..).zip(structure.switches()) {
             let [half, column, row] = s.coordinates[..] else { continue };
             for x in 0..self.paley {

@@ -13,8 +13,8 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -48,8 +48,8 @@ impl Clos {
 impl Family for Clos {
     const NAME: &'static str = "clos";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Levels)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -80,10 +80,10 @@ impl Family for Clos {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let outer = self.outer()?;
         let folded = outer == self.r;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         // outer switches first, ingress before egress, then the middle
         let outers = (0..outer).map(|i| (2 * (i / self.r), i % self.r, 0));
         for (stage, i, level) in outers.chain((0..self.m).map(|i| (1, i, 1))) {

@@ -8,7 +8,7 @@ use super::algebra::{endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,9 +51,9 @@ impl Family for CompleteGraph {
         Ok(promise.vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let p = self.checked()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for s in 0..self.n {
             b.switch(Switch::new(format!("complete-{s}")).at(0, vec![s]));
         }

@@ -18,8 +18,8 @@ use super::algebra::{endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -174,8 +174,8 @@ impl WordGraph {
         letters.windows(2).fold(letters[0], |number, pair| number * self.d + digit(pair))
     }
 
-    fn build(self, prefix: &str, p: u32) -> Builder {
-        let mut b = Builder::new();
+    fn build(self, prefix: &str, p: u32) -> TopologyBuilder {
+        let mut b = TopologyBuilder::new();
         let mut links = Vec::new();
         for word in 0..self.count as u32 {
             let letters = self.spell(word);
@@ -220,8 +220,8 @@ impl DeBruijn {
 impl Family for DeBruijn {
     const NAME: &'static str = "de_bruijn";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Free)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -240,7 +240,7 @@ impl Family for DeBruijn {
         Ok(words.promise(self.d.into(), words.endpoints(self.p)?))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let words = self.words()?;
         Ok(words.build("debruijn", words.endpoints(self.p)?))
     }
@@ -263,8 +263,8 @@ impl Kautz {
 impl Family for Kautz {
     const NAME: &'static str = "kautz";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Free)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -283,7 +283,7 @@ impl Family for Kautz {
         Ok(words.promise(0, words.endpoints(self.p)?))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let words = self.words()?;
         Ok(words.build("kautz", words.endpoints(self.p)?))
     }

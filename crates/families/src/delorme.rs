@@ -17,8 +17,8 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::FiniteField;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -46,13 +46,13 @@ impl Delorme {
 
 /// The points of a generalized quadrangle, numbered (), (a), (k, b), (a, l, c), each in
 /// lexicographic order.
-struct QuadranglePoints {
+struct GeneralizedQuadrangle {
     field: FiniteField,
     /// 2^e, for q = 2^(2e+1).
     exponent: u32,
 }
 
-impl QuadranglePoints {
+impl GeneralizedQuadrangle {
     fn at(&self, point: u32) -> Vec<u32> {
         let q = self.field.order();
         let (pairs, triples) = (1 + q, 1 + q + q * q);
@@ -112,8 +112,8 @@ impl QuadranglePoints {
 impl Family for Delorme {
     const NAME: &'static str = "delorme";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Free)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -137,13 +137,13 @@ impl Family for Delorme {
         Ok(FamilyPromise::direct(n, p, links, self.q + 1, PromisedValue::Exact(3), mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let p = self.checked()?;
         let field = FiniteField::new(self.q)?;
-        let points = QuadranglePoints { field, exponent: 1 << (self.q.ilog2() / 2) };
+        let points = GeneralizedQuadrangle { field, exponent: 1 << (self.q.ilog2() / 2) };
         let q = self.q;
         let n = (q + 1) * (q * q + 1);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for i in 0..n {
             let at = points.at(i);
             let name = at.iter().fold("delorme".to_owned(), |name, x| format!("{name}-{x}"));
@@ -181,7 +181,7 @@ mod tests {
     fn being_on_the_other_s_line_is_symmetric() {
         for q in [2, 8, 32_u32] {
             let field = FiniteField::new(q).expect("a power of 2");
-            let points = QuadranglePoints { field, exponent: 1 << (q.ilog2() / 2) };
+            let points = GeneralizedQuadrangle { field, exponent: 1 << (q.ilog2() / 2) };
             let n = (q + 1) * (q * q + 1);
             let mut absolute = 0;
             for i in 0..n {

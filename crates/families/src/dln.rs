@@ -14,9 +14,9 @@
 use super::random::{LinkEnds, concentration, distances, in_order, sizes};
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, MAX_P, in_range};
-use base::seed::Stream;
+use base::seed::RandomStream;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,7 +47,7 @@ const MAX_N: u32 = 1 << 26;
 const MAX_Y: u32 = 4096;
 
 /// The checked parameters of a DLN network, with what follows from them.
-struct CheckedDln {
+struct CheckedDlnParameters {
     /// The steps of the regular links along the ring, the ring's own link first.
     steps: Vec<u32>,
     degree: u32,
@@ -55,7 +55,7 @@ struct CheckedDln {
 }
 
 impl Dln {
-    fn checked(&self) -> Result<CheckedDln, Refusal> {
+    fn checked(&self) -> Result<CheckedDlnParameters, Refusal> {
         let n = in_range("n", self.n, 3, MAX_N)?;
         // a shortcut with a step of 1 would repeat the ring's link
         let x = in_range("x", self.x.unwrap_or(2), 2, n.ilog2() + 1)?;
@@ -69,7 +69,7 @@ impl Dln {
         let most = (n / 2).saturating_sub(regular + 2).min(MAX_Y);
         let degree = regular + in_range("y", self.y, 0, most)?;
         let p = self.p.unwrap_or_else(|| concentration(n.into(), degree));
-        Ok(CheckedDln { steps, degree, p: in_range("p", p, 0, MAX_P)? })
+        Ok(CheckedDlnParameters { steps, degree, p: in_range("p", p, 0, MAX_P)? })
     }
 
     /// An upper bound of the diameter: that of the ring, about halved by every regular shortcut.
@@ -95,7 +95,7 @@ impl Dln {
             rows[b as usize].push(a);
         }
         for matching in 0..self.y {
-            let mut draw = Stream::new(self.seed.unwrap_or(0), "dln", matching.into());
+            let mut draw = RandomStream::new(self.seed.unwrap_or(0), "dln", matching.into());
             let mut order: Vec<u32> = (0..n).collect();
             draw.shuffle(&mut order);
             let bad = |rows: &[Vec<u32>], a: u32, b: u32| rows[a as usize].contains(&b);
@@ -138,7 +138,7 @@ impl Family for Dln {
     }
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
-        let CheckedDln { steps, degree, p } = self.checked()?;
+        let CheckedDlnParameters { steps, degree, p } = self.checked()?;
         let n = u64::from(self.n);
         let (diameter, mean) = distances(n, degree, self.farthest(&steps));
         let promise =
@@ -147,9 +147,9 @@ impl Family for Dln {
         Ok(if self.y == 0 { promise.vertex_transitive() } else { promise })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
-        let CheckedDln { steps, p, .. } = self.checked()?;
-        let mut b = Builder::new();
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
+        let CheckedDlnParameters { steps, p, .. } = self.checked()?;
+        let mut b = TopologyBuilder::new();
         for i in 0..self.n {
             b.switch(Switch::new(format!("dln-{i}")).at(0, vec![i]));
         }

@@ -13,7 +13,7 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, Plug, Switch};
+use fabric::network::{Cable, CablePlug, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -36,13 +36,14 @@ pub struct Dragonfly {
     /// Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
     /// `circulant` or, of the networks of CODES alone, `codes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrangement: Option<GlobalArrangement>,
+    pub arrangement: Option<GlobalLinkArrangement>,
 }
 
 /// The order in which the global ports of a group lead to the other groups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum GlobalArrangement {
+#[schemars(rename = "GlobalArrangement")]
+pub enum GlobalLinkArrangement {
     /// Groups 0, 1, 2, ... without the own one (consecutive).
     Absolute,
     /// The next group, the one after it, and so on, round the ring of groups.
@@ -56,11 +57,11 @@ pub enum GlobalArrangement {
     Codes,
 }
 
-const ALL: [GlobalArrangement; 4] = [
-    GlobalArrangement::Absolute,
-    GlobalArrangement::Relative,
-    GlobalArrangement::Palmtree,
-    GlobalArrangement::Circulant,
+const ALL: [GlobalLinkArrangement; 4] = [
+    GlobalLinkArrangement::Absolute,
+    GlobalLinkArrangement::Relative,
+    GlobalLinkArrangement::Palmtree,
+    GlobalLinkArrangement::Circulant,
 ];
 
 /// The most switches per group, and the most global ports per switch.
@@ -71,19 +72,19 @@ const COUNTED_STEPS: u64 = 1 << 22;
 
 /// The wiring of groups by global links: the parameters, checked and completed by defaults.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct GlobalWiring {
+pub(super) struct GlobalLinkWiring {
     pub(super) p: u32,
     pub(super) a: u32,
     pub(super) h: u32,
     pub(super) g: u32,
     /// The number of links that join any two groups; 0 when there is one group.
     pub(super) m: u32,
-    pub(super) arrangement: GlobalArrangement,
+    pub(super) arrangement: GlobalLinkArrangement,
 }
 
 /// The numbers of ordered pairs of switches in different groups within one hop and within two hops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct DistanceCounts {
+struct IntergroupPairCounts {
     /// The number of pairs one hop apart.
     one: u64,
     /// The number of pairs at most two hops apart.
@@ -91,7 +92,7 @@ struct DistanceCounts {
 }
 
 impl Dragonfly {
-    fn wiring(&self) -> Result<GlobalWiring, Refusal> {
+    fn wiring(&self) -> Result<GlobalLinkWiring, Refusal> {
         let h = in_range("h", self.h, 1, MOST)?;
         let a = in_range("a", self.a.unwrap_or(2 * h), 1, MOST)?;
         let p = in_range("p", self.p.unwrap_or(h), 0, MAX_P)?;
@@ -101,16 +102,16 @@ impl Dragonfly {
             return Err(Refusal::new("g", why, format!("1 to {}", a * h + 1)));
         }
         let m = if g == 1 { 0 } else { a * h / (g - 1) };
-        let arrangement = self.arrangement.unwrap_or(GlobalArrangement::Absolute);
-        if arrangement == GlobalArrangement::Codes && (a, h, g) != (18, 9, 19) {
+        let arrangement = self.arrangement.unwrap_or(GlobalLinkArrangement::Absolute);
+        if arrangement == GlobalLinkArrangement::Codes && (a, h, g) != (18, 9, 19) {
             let why = format!("codes with a={a}, h={h}, g={g}");
             return Err(Refusal::new("arrangement", why, "a=18, h=9, g=19, or another one"));
         }
-        Ok(GlobalWiring { p, a, h, g, m, arrangement })
+        Ok(GlobalLinkWiring { p, a, h, g, m, arrangement })
     }
 }
 
-impl GlobalWiring {
+impl GlobalLinkWiring {
     /// Says how many global ports of a group have no link, and which numbers of groups use all: the
     /// nearest below and above. Empty where all ports have links.
     pub(super) fn notes(&self) -> Vec<String> {
@@ -136,25 +137,25 @@ impl GlobalWiring {
         let ahead = (to + self.g - from) % self.g;
         let behind = self.g - ahead;
         match self.arrangement {
-            GlobalArrangement::Absolute if to < from => to,
-            GlobalArrangement::Absolute => to - 1,
-            GlobalArrangement::Relative | GlobalArrangement::Codes => ahead - 1,
-            GlobalArrangement::Palmtree => behind - 1,
-            GlobalArrangement::Circulant if ahead <= behind => 2 * (ahead - 1),
-            GlobalArrangement::Circulant => 2 * (behind - 1) + 1,
+            GlobalLinkArrangement::Absolute if to < from => to,
+            GlobalLinkArrangement::Absolute => to - 1,
+            GlobalLinkArrangement::Relative | GlobalLinkArrangement::Codes => ahead - 1,
+            GlobalLinkArrangement::Palmtree => behind - 1,
+            GlobalLinkArrangement::Circulant if ahead <= behind => 2 * (ahead - 1),
+            GlobalLinkArrangement::Circulant => 2 * (behind - 1) + 1,
         }
     }
 
     /// The group at position `index` in the order of group `from`: the inverse of
-    /// [`GlobalWiring::index`].
+    /// [`GlobalLinkWiring::index`].
     fn target(&self, from: u32, index: u32) -> u32 {
         let ahead = match self.arrangement {
-            GlobalArrangement::Absolute if index < from => return index,
-            GlobalArrangement::Absolute => return index + 1,
-            GlobalArrangement::Relative | GlobalArrangement::Codes => index + 1,
-            GlobalArrangement::Palmtree => self.g - index - 1,
-            GlobalArrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
-            GlobalArrangement::Circulant => self.g - index / 2 - 1,
+            GlobalLinkArrangement::Absolute if index < from => return index,
+            GlobalLinkArrangement::Absolute => return index + 1,
+            GlobalLinkArrangement::Relative | GlobalLinkArrangement::Codes => index + 1,
+            GlobalLinkArrangement::Palmtree => self.g - index - 1,
+            GlobalLinkArrangement::Circulant if index.is_multiple_of(2) => index / 2 + 1,
+            GlobalLinkArrangement::Circulant => self.g - index / 2 - 1,
         };
         (from + ahead) % self.g
     }
@@ -166,7 +167,7 @@ impl GlobalWiring {
 
     /// The number that link number `round` between two groups has at its other end.
     fn far_round(&self, round: u32) -> u32 {
-        if self.arrangement == GlobalArrangement::Codes { self.m - 1 - round } else { round }
+        if self.arrangement == GlobalLinkArrangement::Codes { self.m - 1 - round } else { round }
     }
 
     /// The ports in use on router `i` of any group.
@@ -195,9 +196,9 @@ impl GlobalWiring {
     }
 
     /// The counts for pairs whose first switch is in group `from`. O(a h^2 log h).
-    fn near_from(&self, from: u32) -> DistanceCounts {
+    fn near_from(&self, from: u32) -> IntergroupPairCounts {
         let a = u64::from(self.a);
-        let mut near = DistanceCounts { one: 0, two: 0 };
+        let mut near = IntergroupPairCounts { one: 0, two: 0 };
         for to in (0..self.g).filter(|&to| to != from) {
             // the ends rise or fall with the rounds, so that links with equal ends are consecutive
             let ends = |round| {
@@ -234,22 +235,22 @@ impl GlobalWiring {
     ///
     /// By formula in O(1) for a h + 1 groups and the absolute, relative or palmtree arrangement;
     /// otherwise by counting, where that takes at most [`COUNTED_STEPS`]; otherwise as bounds.
-    fn near(&self) -> [DistanceCounts; 2] {
+    fn near(&self) -> [IntergroupPairCounts; 2] {
         let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
-        let absolute = self.arrangement == GlobalArrangement::Absolute;
-        if g == a * h + 1 && self.arrangement != GlobalArrangement::Circulant {
+        let absolute = self.arrangement == GlobalLinkArrangement::Absolute;
+        if g == a * h + 1 && self.arrangement != GlobalLinkArrangement::Circulant {
             // Pairs of routers that are within two hops only by two consecutive global links.
             // Absolute: two groups with neighbouring numbers share a router of most other groups;
             // relative: o + o' = -h+1 .. h-1 for the offsets o, o' on routers i and a - 1 - i.
             let shortcuts =
                 if absolute { h * (h - 1) * a * (a - 1) } else { 2 * g * (a - 2) * (h - 1) };
             let one = g * a * h;
-            return [DistanceCounts { one, two: one * (2 * a - 1) + shortcuts }; 2];
+            return [IntergroupPairCounts { one, two: one * (2 * a - 1) + shortcuts }; 2];
         }
         // except for the absolute arrangement, the links look the same from every group
         let starts = if absolute { g } else { 1 };
         if starts * a * h * h <= COUNTED_STEPS {
-            let mut sum = DistanceCounts { one: 0, two: 0 };
+            let mut sum = IntergroupPairCounts { one: 0, two: 0 };
             for near in (0..starts as u32).map(|from| self.near_from(from)) {
                 sum.one += near.one * (g / starts);
                 sum.two += near.two * (g / starts);
@@ -259,16 +260,16 @@ impl GlobalWiring {
         self.bounds()
     }
 
-    /// Loose bounds for [`GlobalWiring::near`], in O(1): between two groups, 1 to min(m, a) routers
-    /// of each have a link to the other; and two global links of a switch join h global neighbours
-    /// of it.
-    fn bounds(&self) -> [DistanceCounts; 2] {
+    /// Loose bounds for [`GlobalLinkWiring::near`], in O(1): between two groups, 1 to min(m, a)
+    /// routers of each have a link to the other; and two global links of a switch join h global
+    /// neighbours of it.
+    fn bounds(&self) -> [IntergroupPairCounts; 2] {
         let [a, h, g, m] = [self.a, self.h, self.g, self.m].map(u64::from);
         let (groups, most) = (g * (g - 1), m.min(a));
         let two = groups * (a * a - (a - most) * (a - most)) + a * g * h * (h - 1);
         [
-            DistanceCounts { one: groups, two: groups * (2 * a - 1) },
-            DistanceCounts { one: groups * m.min(a * a), two: two.min(groups * a * a) },
+            IntergroupPairCounts { one: groups, two: groups * (2 * a - 1) },
+            IntergroupPairCounts { one: groups * m.min(a * a), two: two.min(groups * a * a) },
         ]
     }
 
@@ -282,12 +283,13 @@ impl GlobalWiring {
             );
         }
         let pairs = a * a * g * (g - 1);
-        let mean = |near: DistanceCounts| ExactFraction {
+        let mean = |near: IntergroupPairCounts| ExactFraction {
             num: g * a * (a - 1) + 3 * pairs - near.two - near.one,
             den: a * g * (a * g - 1),
         };
-        let diameter =
-            |near: DistanceCounts| 3 - u32::from(near.two == pairs) - u32::from(near.one == pairs);
+        let diameter = |near: IntergroupPairCounts| {
+            3 - u32::from(near.two == pairs) - u32::from(near.one == pairs)
+        };
         let [least, most] = self.near();
         if least == most {
             return (PromisedValue::Exact(diameter(most)), PromisedValue::Exact(mean(most)));
@@ -348,9 +350,9 @@ impl Family for Dragonfly {
         self.wiring().map(|w| w.notes()).unwrap_or_default()
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let w = self.wiring()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for group in 0..w.g {
             for router in 0..w.a {
                 let name = format!("df-{group}-{router}");
@@ -358,7 +360,7 @@ impl Family for Dragonfly {
             }
         }
         b.endpoints_on((0..w.a * w.g).map(SwitchId), w.p);
-        let plug = |group: u32, router: u32, port: u32| Plug {
+        let plug = |group: u32, router: u32, port: u32| CablePlug {
             switch: SwitchId(group * w.a + router),
             port: (w.p + 1 + port) as u16,
         };
@@ -392,13 +394,13 @@ impl Family for Dragonfly {
 #[cfg(test)]
 mod tests {
     use super::super::recipe;
-    use super::GlobalArrangement::{Absolute, Circulant, Palmtree, Relative};
+    use super::GlobalLinkArrangement::{Absolute, Circulant, Palmtree, Relative};
     use super::*;
     use crate::kept::broken_promises;
     use fabric::network::{PortPeer, Topology};
     use proptest::prelude::*;
 
-    fn balanced(h: u32, arrangement: GlobalArrangement) -> Dragonfly {
+    fn balanced(h: u32, arrangement: GlobalLinkArrangement) -> Dragonfly {
         Dragonfly { p: None, a: None, h, g: None, arrangement: Some(arrangement) }
     }
 
@@ -457,7 +459,7 @@ mod tests {
             for arrangement in [Absolute, Relative, Palmtree] {
                 let member = Dragonfly { a: Some(a), ..balanced(h, arrangement) };
                 let w = member.wiring().expect("a member");
-                let mut counted = DistanceCounts { one: 0, two: 0 };
+                let mut counted = IntergroupPairCounts { one: 0, two: 0 };
                 for near in (0..w.g).map(|from| w.near_from(from)) {
                     counted.one += near.one;
                     counted.two += near.two;
@@ -483,7 +485,7 @@ mod tests {
                         Palmtree => group - l - 1,
                         Circulant if l % 2 == 0 => group + l / 2 + 1,
                         Circulant => group - (l - 1) / 2 - 1,
-                        GlobalArrangement::Codes => unreachable!("it is of one size"),
+                        GlobalLinkArrangement::Codes => unreachable!("it is of one size"),
                     };
                     let router = SwitchId((group * a + l / h) as u32);
                     // two endpoints and three local ports have the lower port numbers
@@ -537,7 +539,7 @@ mod tests {
             let promise = member.promise().expect("a member");
             prop_assert_eq!(broken_promises(&promise, &t), Vec::<String>::new());
             let links = |x: u32, y: u32| {
-                let group = |plug: Plug| t.switches()[plug.switch.ix()].group;
+                let group = |plug: CablePlug| t.switches()[plug.switch.ix()].group;
                 let joins = |l: &&fabric::network::Link| (group(l.a), group(l.b)) == (x, y);
                 t.links().iter().filter(joins).count() as u32
             };
@@ -558,7 +560,7 @@ mod tests {
     /// router 17 - l of that group.
     #[test]
     fn the_codes_arrangement_is_that_of_its_configuration() {
-        let codes = Some(GlobalArrangement::Codes);
+        let codes = Some(GlobalLinkArrangement::Codes);
         let member = Dragonfly { p: Some(9), a: Some(18), h: 9, g: Some(19), arrangement: codes };
         let t = built(&member);
         assert_eq!(broken_promises(&member.promise().expect("a member"), &t), Vec::<String>::new());

@@ -4,17 +4,17 @@ use crate::family::Family;
 use crate::promise::FamilyPromise;
 use crate::wish::NetworkWish;
 use base::Refusal;
-use base::part::Part;
-use fabric::geometry::Geometry;
-use fabric::network::{Recipe, Topology};
+use base::part::PartDescription;
+use fabric::geometry::NetworkGeometry;
+use fabric::network::{NetworkRecipe, Topology};
 use serde_json::{Map, Value};
 
 /// A row of the table of families: one family with its functions.
 pub struct FamilyEntry {
     /// The family's name, description and parameters.
-    pub part: Part,
-    examples: fn() -> Vec<Recipe>,
-    geometry: fn(Value) -> Result<Geometry, Refusal>,
+    pub part: PartDescription,
+    examples: fn() -> Vec<NetworkRecipe>,
+    geometry: fn(Value) -> Result<NetworkGeometry, Refusal>,
     promise: fn(Value) -> Result<FamilyPromise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
     notes: fn(Value) -> Result<Vec<String>, Refusal>,
@@ -25,7 +25,7 @@ pub struct FamilyEntry {
 #[derive(Debug, Clone)]
 pub struct FamilyMemberProposal {
     /// The family and the parameters of the member.
-    pub recipe: Recipe,
+    pub recipe: NetworkRecipe,
     /// The kind of the member within the family, such as `3 levels`; often empty.
     pub kind: String,
     /// The promise of the member.
@@ -36,7 +36,7 @@ impl FamilyEntry {
     /// The row of family `F`.
     pub const fn of<F: Family>() -> Self {
         Self {
-            part: Part::of::<F>(F::NAME),
+            part: PartDescription::of::<F>(F::NAME),
             examples: || F::examples().iter().map(recipe).collect(),
             geometry: |params| Ok(parse::<F>(&params)?.geometry()),
             promise: |params| parse::<F>(&params)?.promise(),
@@ -68,7 +68,7 @@ impl FamilyEntry {
     }
 
     /// Small members of every kind of the family.
-    pub fn examples(&self) -> Vec<Recipe> {
+    pub fn examples(&self) -> Vec<NetworkRecipe> {
         (self.examples)()
     }
 
@@ -77,7 +77,7 @@ impl FamilyEntry {
     ///
     /// # Errors
     /// When a parameter is unknown, missing or of the wrong type.
-    pub fn geometry(&self, params: &Map<String, Value>) -> Result<Geometry, Refusal> {
+    pub fn geometry(&self, params: &Map<String, Value>) -> Result<NetworkGeometry, Refusal> {
         (self.geometry)(Value::Object(params.clone())).map_err(|r| r.within(self.part.name))
     }
 
@@ -132,10 +132,10 @@ fn parse<F: Family>(params: &Value) -> Result<F, Refusal> {
     base::parameters::read(F::NAME, params)
 }
 
-pub(crate) fn recipe<F: Family>(family: &F) -> Recipe {
+pub(crate) fn recipe<F: Family>(family: &F) -> NetworkRecipe {
     let params = match serde_json::to_value(family) {
         Ok(Value::Object(params)) => params.into_iter().filter(|(_, v)| !v.is_null()).collect(),
         _ => Map::new(),
     };
-    Recipe { family: F::NAME.to_owned(), params }
+    NetworkRecipe { family: F::NAME.to_owned(), params }
 }

@@ -3,8 +3,8 @@
 use crate::promise::FamilyPromise;
 use crate::wish::NetworkWish;
 use base::Refusal;
-use fabric::geometry::Geometry;
-use fabric::network::Builder;
+use fabric::geometry::NetworkGeometry;
+use fabric::network::TopologyBuilder;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -19,8 +19,8 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
 
     /// The meaning of the coordinates, groups and levels of its switches. By default, switches of
     /// one group belong together.
-    fn geometry(&self) -> Geometry {
-        Geometry::default()
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::default()
     }
 
     /// The members that the conformance tests build: small, and one of every kind.
@@ -36,7 +36,7 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     ///
     /// # Errors
     /// As [`Family::promise`].
-    fn build(&self) -> Result<Builder, Refusal>;
+    fn build(&self) -> Result<TopologyBuilder, Refusal>;
 
     /// Members that may fit a wish; the sizing command chooses among them by their promises.
     ///

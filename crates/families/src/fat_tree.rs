@@ -16,8 +16,8 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -236,7 +236,7 @@ impl FatTreeShape {
 
     /// Adds a switch. `place` is its pod and its number there; for a core, the number of a spine
     /// below it, and its number among the cores above that spine.
-    fn add(&self, b: &mut Builder, level: u32, place: [u32; 2]) {
+    fn add(&self, b: &mut TopologyBuilder, level: u32, place: [u32; 2]) {
         let coordinates = self.coordinates(level, place);
         let name: Vec<String> = coordinates.iter().map(u32::to_string).collect();
         let group = if level == 2 { self.pods } else { place[0] };
@@ -246,8 +246,8 @@ impl FatTreeShape {
         b.switch(switch);
     }
 
-    fn build(&self) -> Builder {
-        let mut b = Builder::new();
+    fn build(&self) -> TopologyBuilder {
+        let mut b = TopologyBuilder::new();
         let leaves = |pod: u32| if pod + 1 < self.pods { self.leaves } else { self.last };
         for pod in 0..self.pods {
             (0..leaves(pod)).for_each(|i| self.add(&mut b, 0, [pod, i]));
@@ -289,8 +289,8 @@ impl FatTreeShape {
 impl Family for FatTree {
     const NAME: &'static str = "fat_tree";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Levels)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -349,7 +349,7 @@ impl Family for FatTree {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         Ok(self.tree()?.build())
     }
     /// Trees of two and of three levels with as many leaves as the wish needs, and full trees of

@@ -11,8 +11,8 @@ use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, in_range, recipe};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::Builder;
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::TopologyBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +45,8 @@ impl FitFly {
 impl Family for FitFly {
     const NAME: &'static str = "fit_fly";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Columns).in_planes()
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Columns).in_planes()
     }
 
     fn examples() -> Vec<Self> {
@@ -63,7 +63,7 @@ impl Family for FitFly {
         promise_of(one.promise()?, planes)
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (one, planes) = self.checked()?;
         let one = one.build()?.finish(recipe(&one))?;
         Ok(copies(&one, planes, self.map.unwrap_or(PlaneEndpointOrder::Mirrored)))

@@ -12,8 +12,8 @@ use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range, power,
 };
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
-use fabric::network::{Builder, Cable, Plug};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
+use fabric::network::{Cable, CablePlug, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -51,8 +51,8 @@ impl FlattenedButterfly {
 impl Family for FlattenedButterfly {
     const NAME: &'static str = "flattened_butterfly";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Complete))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
@@ -75,18 +75,19 @@ impl Family for FlattenedButterfly {
         Ok(promise.vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (_, p) = self.checked()?;
         let (k, shape) = (self.k, GridShape(vec![self.k; self.n as usize - 1]));
         let grid = GridPoints::new(&shape)?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         grid.populate(&mut b, "fbf", p);
         for i in 0..grid.places as u32 {
             for (d, _) in grid.wide() {
                 let stride = grid.stride(d);
                 let (digit, first) = (i / stride % k, p + 1 + d as u32 * (k - 1));
                 for to in digit + 1..k {
-                    let plug = |switch, port| Plug { switch: SwitchId(switch), port: port as u16 };
+                    let plug =
+                        |switch, port| CablePlug { switch: SwitchId(switch), port: port as u16 };
                     let j = i + (to - digit) * stride;
                     // a switch has no port to its own digit, so the ports to higher digits move
                     // down by one
@@ -151,7 +152,7 @@ mod tests {
             let hyperx = HyperX { shape: GridShape(vec![k; n as usize - 1]), k: None, p: None };
             let by_ports = |t: &Topology| {
                 let ends = |l: &fabric::network::Link| (l.a.min(l.b), l.a.max(l.b));
-                let mut all: Vec<(Plug, Plug)> = t.links().iter().map(ends).collect();
+                let mut all: Vec<(CablePlug, CablePlug)> = t.links().iter().map(ends).collect();
                 all.sort_unstable();
                 all
             };

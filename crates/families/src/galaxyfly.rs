@@ -19,7 +19,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, Plug, Switch};
+use fabric::network::{Cable, CablePlug, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -52,7 +52,7 @@ const MAX_SWITCHES: u64 = 1 << 26;
 
 /// The checked parameters of a Galaxyfly network, with what follows from them.
 #[derive(Clone, Copy)]
-struct CheckedGalaxyfly {
+struct CheckedGalaxyflyParameters {
     a: u32,
     h: u32,
     p: u32,
@@ -67,7 +67,7 @@ struct CheckedGalaxyfly {
 }
 
 impl Galaxyfly {
-    fn checked(&self) -> Result<CheckedGalaxyfly, Refusal> {
+    fn checked(&self) -> Result<CheckedGalaxyflyParameters, Refusal> {
         in_range("n", self.n, 1, MAX_N)?;
         let good = |q| q == 1 || (q % 4 != 2 && prime_power(q).is_some());
         one_of("q", self.q, MAX_Q, "1 or a prime power 4w-1, 4w or 4w+1", good)?;
@@ -92,7 +92,7 @@ impl Galaxyfly {
             _ => 2,
         };
         let p = endpoints(self.p, radix, if a == 1 { steps } else { 2 * steps + 1 })?;
-        Ok(CheckedGalaxyfly { a, h, p, linked, parallel, radix, steps })
+        Ok(CheckedGalaxyflyParameters { a, h, p, linked, parallel, radix, steps })
     }
 
     fn groups(&self) -> u64 {
@@ -105,7 +105,7 @@ impl Galaxyfly {
     /// For the lower bounds: a shortest path has no two consecutive links inside groups, which
     /// limits the number of switches within k hops. For the upper bound: one link for each step
     /// between groups, and a link inside a group where the next step starts at another switch.
-    fn bounds(&self, c: &CheckedGalaxyfly) -> (ExactFraction, ExactFraction, u32) {
+    fn bounds(&self, c: &CheckedGalaxyflyParameters) -> (ExactFraction, ExactFraction, u32) {
         let (groups, a, h) = (self.groups(), u64::from(c.a), u64::from(c.h));
         let n = groups * a;
         let (mut inside, mut outward, mut within) = (a - 1, h, 1_u64);
@@ -190,11 +190,11 @@ impl Family for Galaxyfly {
         Ok(FamilyPromise::direct(n, c.p, links, c.radix, diameter, mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let c = self.checked()?;
         let groups = self.groups() as u32;
         let linked = self.linked_groups()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for group in 0..groups {
             let (i, s) = (group / self.q, group % self.q);
             for r in 0..c.a {
@@ -206,12 +206,13 @@ impl Family for Galaxyfly {
         for group in 0..groups {
             for r in 0..c.a {
                 for other in r + 1..c.a {
-                    let plug = |r, port: u32| Plug { switch: switch(group, r), port: port as u16 };
+                    let plug =
+                        |r, port: u32| CablePlug { switch: switch(group, r), port: port as u16 };
                     b.link_at(plug(r, c.p + other), plug(other, c.p + 1 + r), Cable::default());
                 }
             }
         }
-        let outward = |group: u32, l: u32| Plug {
+        let outward = |group: u32, l: u32| CablePlug {
             switch: switch(group, l / c.h),
             port: (c.p + c.a + l % c.h) as u16,
         };

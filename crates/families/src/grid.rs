@@ -2,7 +2,7 @@
 
 use super::GridShape;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 
 /// The points of a grid in row-major order: the last coordinate runs fastest.
 pub(super) struct GridPoints<'a> {
@@ -59,7 +59,7 @@ impl<'a> GridPoints<'a> {
 
     /// Adds a switch for every point, named `prefix-x-y-...`, with its coordinates, then `p`
     /// endpoints on each.
-    pub(super) fn populate(&self, b: &mut Builder, prefix: &str, p: u32) {
+    pub(super) fn populate(&self, b: &mut TopologyBuilder, prefix: &str, p: u32) {
         let places = self.places as u32;
         for id in 0..places {
             let coordinates = self.at(id);

@@ -10,8 +10,8 @@ use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
-use fabric::network::Builder;
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
+use fabric::network::TopologyBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -47,8 +47,8 @@ fn bits(n: u32) -> Vec<u32> {
 impl Family for Hypercube {
     const NAME: &'static str = "hypercube";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Line))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
@@ -67,7 +67,7 @@ impl Family for Hypercube {
             .vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let n = in_range("n", self.n, 1, MAX_N)?;
         Ok(binary_cayley("cube", n, &bits(n), endpoints(self.p, n, n)?))
     }
@@ -81,8 +81,8 @@ impl Family for Hypercube {
 impl Family for FoldedHypercube {
     const NAME: &'static str = "folded_hypercube";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Other))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {
@@ -107,7 +107,7 @@ impl Family for FoldedHypercube {
         Ok(FamilyPromise::direct(switches, p, links, n + 1, diameter, mean).vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let n = in_range("n", self.n, 2, MAX_N)?;
         let mut generators = bits(n);
         generators.push((1 << n) - 1);

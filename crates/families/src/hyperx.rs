@@ -13,8 +13,8 @@ use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
 };
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
-use fabric::network::{Builder, Cable, Plug};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
+use fabric::network::{Cable, CablePlug, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,7 +34,7 @@ pub struct HyperX {
 }
 
 /// The checked parameters of a HyperX network, with what follows from them.
-struct CheckedHyperX<'a> {
+struct CheckedHyperXParameters<'a> {
     grid: GridPoints<'a>,
     /// The number of parallel links between two linked switches, by dimension.
     parallel: Vec<u32>,
@@ -43,7 +43,7 @@ struct CheckedHyperX<'a> {
 }
 
 impl HyperX {
-    fn checked(&self) -> Result<CheckedHyperX<'_>, Refusal> {
+    fn checked(&self) -> Result<CheckedHyperXParameters<'_>, Refusal> {
         let grid = GridPoints::new(&self.shape)?;
         let parallel = self.multiplicities()?;
         let ports = |(d, size): (usize, u64)| u64::from(parallel[d]) * (size - 1);
@@ -56,7 +56,7 @@ impl HyperX {
         let most = (MAX_PORTS - radix as u32).min(MAX_P);
         let default = even.unwrap_or(1).min(u64::from(MAX_P)) as u32;
         let p = in_range("p", self.p.unwrap_or(default), 0, most)?;
-        Ok(CheckedHyperX { grid, parallel, radix: radix as u32, p })
+        Ok(CheckedHyperXParameters { grid, parallel, radix: radix as u32, p })
     }
 
     fn multiplicities(&self) -> Result<Vec<u32>, Refusal> {
@@ -80,8 +80,8 @@ impl HyperX {
 impl Family for HyperX {
     const NAME: &'static str = "hyperx";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Complete))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Complete))
     }
 
     fn examples() -> Vec<Self> {
@@ -100,7 +100,7 @@ impl Family for HyperX {
     }
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
-        let CheckedHyperX { grid, radix, p, .. } = self.checked()?;
+        let CheckedHyperXParameters { grid, radix, p, .. } = self.checked()?;
         let n = grid.places;
         let diameter = PromisedValue::Exact(grid.wide().count() as u32);
         // n - n/s of the n switches differ from a switch in a given coordinate
@@ -110,9 +110,9 @@ impl Family for HyperX {
         Ok(FamilyPromise::direct(n, p, links, radix, diameter, mean).vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
-        let CheckedHyperX { grid, parallel, p, .. } = self.checked()?;
-        let mut b = Builder::new();
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
+        let CheckedHyperXParameters { grid, parallel, p, .. } = self.checked()?;
+        let mut b = TopologyBuilder::new();
         grid.populate(&mut b, Self::NAME, p);
         for id in 0..grid.places as u32 {
             let mut first = p + 1;
@@ -127,8 +127,8 @@ impl Family for HyperX {
                         let a = (first + (there - 1) * k + lane) as u16;
                         let z = (first + here * k + lane) as u16;
                         b.link_at(
-                            Plug { switch: SwitchId(id), port: a },
-                            Plug { switch: other, port: z },
+                            CablePlug { switch: SwitchId(id), port: a },
+                            CablePlug { switch: other, port: z },
                             Cable::default(),
                         );
                     }
@@ -250,7 +250,7 @@ mod tests {
         }
         assert_eq!((t.network_radix(), t.radix()), (8, 10));
         // parallel links are not crossed: columns start at port 5, with two links for each pair
-        let lane = |plug: Plug| (plug.port - 5) % 2;
+        let lane = |plug: CablePlug| (plug.port - 5) % 2;
         let columns = t.links().iter().filter(|l| l.a.port >= 5);
         assert!(columns.clone().all(|l| lane(l.a) == lane(l.b)));
         assert_eq!(columns.count(), 3 * 6 * 2);

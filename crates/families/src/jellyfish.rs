@@ -14,9 +14,9 @@
 use super::random::{LinkEnds, concentration, connected, distances, in_order, regular, sizes};
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, MAX_P, in_range};
-use base::seed::Stream;
+use base::seed::RandomStream;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -58,7 +58,7 @@ impl Jellyfish {
     }
 
     fn links(&self) -> LinkEnds {
-        let draw = |attempt| Stream::new(self.seed.unwrap_or(0), "jellyfish", attempt);
+        let draw = |attempt| RandomStream::new(self.seed.unwrap_or(0), "jellyfish", attempt);
         if self.k == 2 {
             let mut round: Vec<u32> = (0..self.n).collect();
             draw(0).shuffle(&mut round);
@@ -93,9 +93,9 @@ impl Family for Jellyfish {
         Ok(FamilyPromise::direct(n, p, n * u64::from(self.k) / 2, self.k, diameter, mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let p = self.checked()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for i in 0..self.n {
             b.switch(Switch::new(format!("jellyfish-{i}")).at(0, vec![i]));
         }

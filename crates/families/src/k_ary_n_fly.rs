@@ -12,8 +12,8 @@
 use super::multistage::ButterflyStages;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range, power};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::Builder;
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::TopologyBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +45,8 @@ impl KAryNFly {
 impl Family for KAryNFly {
     const NAME: &'static str = "k_ary_n_fly";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Free)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -79,7 +79,7 @@ impl Family for KAryNFly {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         self.width()?;
         let digits = self.n - 1;
         Ok(ButterflyStages { k: self.k, digits, changes: (0..digits).collect() }.build("fly"))

@@ -12,8 +12,8 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range, power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -50,8 +50,8 @@ impl KAryNTree {
 impl Family for KAryNTree {
     const NAME: &'static str = "k_ary_n_tree";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Levels)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -85,11 +85,11 @@ impl Family for KAryNTree {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (width, p) = self.checked()?;
         let (k, digits, width) = (self.k, self.n - 1, width as u32);
         let place = |digit: u32| k.pow(digits - 1 - digit);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for level in 0..self.n {
             for w in 0..width {
                 let word: Vec<u32> = (0..digits).map(|digit| w / place(digit) % k).collect();

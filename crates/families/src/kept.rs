@@ -28,7 +28,7 @@ fn every_switch_looks_alike(t: &Topology) -> bool {
 /// O(all-pairs distances).
 pub(crate) fn broken_promises(promise: &FamilyPromise, built: &Topology) -> Vec<String> {
     let edge = built.edge_switches();
-    let distances = measure::structure::by_plane(built, &edge, &base::Quiet)
+    let distances = measure::structure::by_plane(built, &edge, &base::QuietWatch)
         .expect("a quiet watch never interrupts");
     let (sum, pairs) = distances.sum_and_pairs();
     let mut broken = Vec::new();

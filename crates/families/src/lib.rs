@@ -160,7 +160,7 @@ mod tests {
                     entry.build(&built.recipe().params).expect("its recipe builds it again");
                 assert_eq!(again.links(), built.links(), "{recipe}");
                 let rules = plan::FloorRules::default();
-                let floor = plan::floor(&built, &rules, &base::Quiet);
+                let floor = plan::floor(&built, &rules, &base::QuietWatch);
                 let seats = floor.expect("a floor for every network").switches;
                 let places: BTreeSet<_> = seats.iter().collect();
                 assert_eq!(places.len(), built.switches().len(), "{recipe}: two in one place");

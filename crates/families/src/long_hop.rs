@@ -15,8 +15,8 @@ use super::algebra::{binary_cayley, endpoints, sized};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::Refusal;
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
-use fabric::network::Builder;
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
+use fabric::network::TopologyBuilder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
@@ -193,8 +193,8 @@ impl LongHop {
 impl Family for LongHop {
     const NAME: &'static str = "long_hop";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Other))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Other))
     }
 
     fn examples() -> Vec<Self> {
@@ -220,7 +220,7 @@ impl Family for LongHop {
         Ok(promise.vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let code = self.code()?;
         let p = match self.p {
             Some(p) => endpoints(Some(p), code.m, 1)?,

@@ -9,11 +9,11 @@
 //! down, join every two groups, and the remaining ports stay empty. Ports of a leaf: endpoints,
 //! then links up by spine; of a spine: links down by leaf, then global links.
 
-use super::dragonfly::{GlobalArrangement, GlobalWiring, groups_near};
+use super::dragonfly::{GlobalLinkArrangement, GlobalLinkWiring, groups_near};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, Plug, Switch};
+use fabric::network::{Cable, CablePlug, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,7 +39,7 @@ pub struct Megafly {
     /// Which group each global port leads to: `absolute` (the default), `relative`, `palmtree`,
     /// `circulant` or, of the networks of CODES alone, `codes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub arrangement: Option<GlobalArrangement>,
+    pub arrangement: Option<GlobalLinkArrangement>,
 }
 
 /// The most leaves and spines per group, and the most global ports per spine.
@@ -47,7 +47,7 @@ const MOST: u32 = 1024;
 
 impl Megafly {
     /// The wiring by global links, of groups with `a` = spines switches.
-    fn wiring(&self) -> Result<GlobalWiring, Refusal> {
+    fn wiring(&self) -> Result<GlobalLinkWiring, Refusal> {
         let leaves = in_range("leaves", self.leaves, 1, MOST)?;
         let spines = in_range("spines", self.spines.unwrap_or(leaves), 1, MOST)?;
         let p = in_range("p", self.p.unwrap_or(spines), 1, MAX_P)?;
@@ -59,13 +59,14 @@ impl Megafly {
             return Err(Refusal::new("g", why, format!("1 to {}", ports + 1)));
         }
         let m = if g == 1 { 0 } else { ports / (g - 1) };
-        let arrangement = self.arrangement.unwrap_or(GlobalArrangement::Absolute);
-        if arrangement == GlobalArrangement::Codes && (leaves, spines, h, g) != (18, 18, 18, 10) {
+        let arrangement = self.arrangement.unwrap_or(GlobalLinkArrangement::Absolute);
+        if arrangement == GlobalLinkArrangement::Codes && (leaves, spines, h, g) != (18, 18, 18, 10)
+        {
             let why = format!("codes with leaves={leaves}, spines={spines}, h={h}, g={g}");
             let help = "leaves=18, spines=18, h=18, g=10, or another one";
             return Err(Refusal::new("arrangement", why, help));
         }
-        Ok(GlobalWiring { p, a: spines, h, g, m, arrangement })
+        Ok(GlobalLinkWiring { p, a: spines, h, g, m, arrangement })
     }
 }
 
@@ -88,9 +89,9 @@ impl Family for Megafly {
             of(2, 4, 1, 2, 3),
             of(3, 2, 1, 1, 1),
             of(1, 2, 2, 2, 5),
-            arranged(GlobalArrangement::Relative),
-            arranged(GlobalArrangement::Palmtree),
-            arranged(GlobalArrangement::Circulant),
+            arranged(GlobalLinkArrangement::Relative),
+            arranged(GlobalLinkArrangement::Palmtree),
+            arranged(GlobalLinkArrangement::Circulant),
         ]
     }
 
@@ -128,10 +129,10 @@ impl Family for Megafly {
         self.wiring().map(|w| w.notes()).unwrap_or_default()
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let w = self.wiring()?;
         let (leaves, each) = (self.leaves, self.leaves + w.a);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for group in 0..w.g {
             for i in 0..each {
                 let (level, number) = if i < leaves { (0, i) } else { (1, i - leaves) };
@@ -143,7 +144,7 @@ impl Family for Megafly {
         let edges = (0..w.g).flat_map(|group| (0..leaves).map(move |i| SwitchId(group * each + i)));
         b.endpoints_on(edges, w.p);
         let spine = |group: u32, i: u32| SwitchId(group * each + leaves + i);
-        let plug = |switch, port: u32| Plug { switch, port: port as u16 };
+        let plug = |switch, port: u32| CablePlug { switch, port: port as u16 };
         for group in 0..w.g {
             for leaf in 0..leaves {
                 for i in 0..w.a {
@@ -187,11 +188,11 @@ mod tests {
     use fabric::network::Topology;
     use proptest::prelude::*;
 
-    const ALL: [GlobalArrangement; 4] = [
-        GlobalArrangement::Absolute,
-        GlobalArrangement::Relative,
-        GlobalArrangement::Palmtree,
-        GlobalArrangement::Circulant,
+    const ALL: [GlobalLinkArrangement; 4] = [
+        GlobalLinkArrangement::Absolute,
+        GlobalLinkArrangement::Relative,
+        GlobalLinkArrangement::Palmtree,
+        GlobalLinkArrangement::Circulant,
     ];
 
     fn built(member: &Megafly) -> Topology {
@@ -244,7 +245,7 @@ mod tests {
             p: Some(18),
             h: Some(18),
             g: Some(10),
-            arrangement: Some(GlobalArrangement::Codes),
+            arrangement: Some(GlobalLinkArrangement::Codes),
         };
         let t = built(&member);
         assert_eq!(broken_promises(&member.promise().expect("a member"), &t), Vec::<String>::new());

@@ -10,9 +10,9 @@
 
 use super::{Family, FamilyPromise, family, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::Geometry;
+use fabric::geometry::NetworkGeometry;
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Plug, Switch, Topology};
+use fabric::network::{CablePlug, Switch, Topology, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +45,8 @@ pub enum PlaneEndpointOrder {
 pub const MAX_PLANES: u32 = 64;
 
 /// `planes` copies of `one`; the endpoints have a rail in each. O(planes times the network).
-pub(super) fn copies(one: &Topology, planes: u32, map: PlaneEndpointOrder) -> Builder {
-    let mut b = Builder::new();
+pub(super) fn copies(one: &Topology, planes: u32, map: PlaneEndpointOrder) -> TopologyBuilder {
+    let mut b = TopologyBuilder::new();
     let (switches, groups) = (one.switches(), 1 + most(one, |s| s.group));
     let inner = 1 + most(one, |s| s.plane.into());
     for plane in 0..planes {
@@ -58,7 +58,7 @@ pub(super) fn copies(one: &Topology, planes: u32, map: PlaneEndpointOrder) -> Bu
             b.switch(copy.at(plane * groups + s.group, coordinates));
         }
     }
-    let plug = |plane: u32, plug: Plug| Plug {
+    let plug = |plane: u32, plug: CablePlug| CablePlug {
         switch: SwitchId(plane * switches.len() as u32 + plug.switch.0),
         port: plug.port,
     };
@@ -116,7 +116,9 @@ impl MultiPlane {
     }
 
     /// The family of a plane and its parameters.
-    fn inner(&self) -> Result<(&'static super::FamilyEntry, fabric::network::Recipe), Refusal> {
+    fn inner(
+        &self,
+    ) -> Result<(&'static super::FamilyEntry, fabric::network::NetworkRecipe), Refusal> {
         let within = |r: Refusal| r.within("of");
         let recipe = parse_inline(&self.of).map_err(within)?;
         if recipe.family == Self::NAME {
@@ -130,7 +132,7 @@ impl MultiPlane {
 impl Family for MultiPlane {
     const NAME: &'static str = "multi_plane";
 
-    fn geometry(&self) -> Geometry {
+    fn geometry(&self) -> NetworkGeometry {
         let of = self.inner().and_then(|(entry, recipe)| entry.geometry(&recipe.params));
         of.unwrap_or_default().in_planes()
     }
@@ -157,7 +159,7 @@ impl Family for MultiPlane {
         promise_of(entry.promise(&recipe.params).map_err(|r| r.within("of"))?, planes)
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         self.promise()?;
         let (entry, recipe) = self.inner()?;
         let one = entry.build(&recipe.params).map_err(|r| r.within("of"))?;
@@ -205,7 +207,7 @@ mod tests {
                             _ => None,
                         }
                     });
-                    let moved = original.map(|plug| Plug {
+                    let moved = original.map(|plug| CablePlug {
                         switch: SwitchId::from(s / n * n + plug.switch.ix()),
                         port: plug.port,
                     });

@@ -1,7 +1,7 @@
 //! Consecutive stages of equal switches, from which butterflies and Benes networks are built.
 
 use base::SwitchId;
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 
 /// Stages of k^digits switches each, with k links from every switch to the next stage.
 pub(super) struct ButterflyStages {
@@ -19,10 +19,10 @@ impl ButterflyStages {
     /// Builds the network. A switch is named `prefix-stage-digits`; stage and digits are its
     /// coordinates, the stage is its group, and the distance to the nearer outer stage its level.
     /// There are k endpoints on every switch of the first stage, then on every switch of the last.
-    pub(super) fn build(&self, prefix: &str) -> Builder {
+    pub(super) fn build(&self, prefix: &str) -> TopologyBuilder {
         let (k, width, gaps) = (self.k, self.k.pow(self.digits), self.changes.len() as u32);
         let place = |digit: u32| k.pow(self.digits - 1 - digit);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for stage in 0..=gaps {
             for w in 0..width {
                 let word: Vec<u32> = (0..self.digits).map(|digit| w / place(digit) % k).collect();

@@ -11,7 +11,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -57,10 +57,10 @@ impl Family for PolarFly {
         Ok(FamilyPromise::direct(points, p, adjacent / 2, radix, PromisedValue::Exact(2), mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let p = self.checked()?;
         let plane = ProjectivePlane::new(self.q)?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for (u, group) in (0..).zip(plane.clusters()) {
             let [x, y, z] = plane.at(u);
             b.switch(Switch::new(format!("polar-{x}-{y}-{z}")).at(group, vec![x, y, z]));

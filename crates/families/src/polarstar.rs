@@ -25,7 +25,7 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -174,7 +174,7 @@ impl Family for Polarstar {
         Ok(FamilyPromise::direct(points * order, p, links, radix, PromisedValue::Exact(3), mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (supernode, p) = self.checked()?;
         let plane = ProjectivePlane::new(self.q)?;
         let (nodes, order) = (plane.points(), supernode.order());
@@ -187,7 +187,7 @@ impl Family for Polarstar {
                 (inductive_quad(d), (0..order).map(|x| x ^ 1).collect())
             }
         };
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for u in 0..nodes {
             let [i, j, k] = plane.at(u);
             for x in 0..order {

@@ -3,7 +3,7 @@
 use super::wish::NetworkWish;
 use super::{ExactFraction, PromisedValue};
 use base::moore::moore_tree;
-use base::seed::Stream;
+use base::seed::RandomStream;
 use base::{Graph, SwitchId};
 
 /// The ends of every link, as numbers of switches.
@@ -27,17 +27,17 @@ pub(super) fn in_order(mut links: LinkEnds) -> LinkEnds {
 
 /// A multigraph of `n` switches that is being turned into a simple graph in which each switch has
 /// `k` links.
-struct RandomRegularGraph {
+struct RandomRegularGraphBuilder {
     k: usize,
     links: LinkEnds,
     /// The neighbours, k per switch.
     rows: Vec<u32>,
 }
 
-impl RandomRegularGraph {
+impl RandomRegularGraphBuilder {
     /// Draws by the pairing model: the n k ends of links are paired at random, even to loops and
     /// repeats.
-    fn drawn(n: u32, k: u32, draw: &mut Stream) -> Self {
+    fn drawn(n: u32, k: u32, draw: &mut RandomStream) -> Self {
         let mut ends: Vec<u32> = (0..n).flat_map(|v| std::iter::repeat_n(v, k as usize)).collect();
         draw.shuffle(&mut ends);
         let links: LinkEnds = ends.chunks_exact(2).map(|pair| [pair[0], pair[1]]).collect();
@@ -65,7 +65,7 @@ impl RandomRegularGraph {
 
     /// Draws a link c-d and an order of its ends, and replaces links a-b and c-d by a-c and b-d
     /// where neither of these is a loop or exists already. O(k).
-    fn switch(&mut self, link: usize, draw: &mut Stream) {
+    fn switch(&mut self, link: usize, draw: &mut RandomStream) {
         let choice = draw.below(2 * self.links.len() as u64) as usize;
         let (other, turned) = (choice / 2, choice % 2);
         let ([a, b], [c, d]) = (self.links[link], self.links[other]);
@@ -82,7 +82,7 @@ impl RandomRegularGraph {
     }
 
     /// Removes loops and repeated links by switchings; returns false when that takes too long.
-    fn repair(&mut self, draw: &mut Stream) -> bool {
+    fn repair(&mut self, draw: &mut RandomStream) -> bool {
         let mut left = 64 * self.links.len() + 1024;
         for link in 0..self.links.len() {
             while self.is_bad(link) {
@@ -103,7 +103,7 @@ impl RandomRegularGraph {
 /// random switchings per link follow, under which all such graphs are equally likely in the long
 /// run. For k above n/2 the graph is the complement of one with n - 1 - k links. O(n k^2). `n k`
 /// must be even and `k < n`.
-pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> LinkEnds {
+pub(super) fn regular(n: u32, k: u32, draw: &mut RandomStream) -> LinkEnds {
     if 2 * u64::from(k) > u64::from(n) - 1 {
         let mut linked = vec![false; n as usize * n as usize];
         for [a, b] in regular(n, n - 1 - k, draw) {
@@ -114,7 +114,7 @@ pub(super) fn regular(n: u32, k: u32, draw: &mut Stream) -> LinkEnds {
         return pairs.filter(|[a, b]| !linked[(a * n + b) as usize]).collect();
     }
     loop {
-        let mut pairing = RandomRegularGraph::drawn(n, k, draw);
+        let mut pairing = RandomRegularGraphBuilder::drawn(n, k, draw);
         if pairing.repair(draw) {
             for _ in 0..4 * pairing.links.len() {
                 let link = draw.below(pairing.links.len() as u64) as usize;
@@ -213,7 +213,7 @@ mod tests {
         ) {
             let k = part % n;
             prop_assume!(n * k % 2 == 0);
-            let links = in_order(regular(n, k, &mut Stream::new(seed, "test", 0)));
+            let links = in_order(regular(n, k, &mut RandomStream::new(seed, "test", 0)));
             let mut degrees = vec![0; n as usize];
             for &[a, b] in &links {
                 prop_assert!(a < b);
@@ -290,7 +290,7 @@ mod tests {
             let draws = 4000;
             let mut drawn = BTreeMap::new();
             for seed in 0..draws {
-                let links = in_order(regular(n, k, &mut Stream::new(seed, "test", 1)));
+                let links = in_order(regular(n, k, &mut RandomStream::new(seed, "test", 1)));
                 *drawn.entry(triangles(n, &links)).or_insert(0_u32) += 1;
             }
             assert!(drawn.keys().all(|t| expected.contains_key(t)));

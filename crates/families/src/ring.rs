@@ -7,8 +7,8 @@
 
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
-use fabric::network::{Builder, Cable, Plug, Switch};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
+use fabric::network::{Cable, CablePlug, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,8 +37,8 @@ impl RingNetwork {
 impl Family for RingNetwork {
     const NAME: &'static str = "ring";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Ring))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {
@@ -57,14 +57,14 @@ impl Family for RingNetwork {
         Ok(promise.vertex_transitive())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (p, n) = (self.checked()?, self.n);
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for s in 0..n {
             b.switch(Switch::new(format!("ring-{s}")).at(0, vec![s]));
         }
         b.endpoints_on((0..n).map(SwitchId), p);
-        let plug = |s, port: u32| Plug { switch: SwitchId(s), port: port as u16 };
+        let plug = |s, port: u32| CablePlug { switch: SwitchId(s), port: port as u16 };
         if n == 2 {
             b.link_at(plug(0, p + 1), plug(1, p + 1), Cable::default());
         }

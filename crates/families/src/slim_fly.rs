@@ -12,8 +12,8 @@ use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue};
 use base::field::{FiniteField, prime_power};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Cable, Plug, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Cable, CablePlug, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -86,8 +86,8 @@ impl SlimFly {
 impl Family for SlimFly {
     const NAME: &'static str = "slim_fly";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Columns)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Columns)
     }
 
     fn examples() -> Vec<Self> {
@@ -110,12 +110,12 @@ impl Family for SlimFly {
         Ok(if self.delta()? == 1 { promise.vertex_transitive() } else { promise })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let q = self.q;
         let field = FiniteField::new(q)?;
         let sets = self.generators(&field)?;
         let p = self.concentration()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for half in 0..2 {
             for column in 0..q {
                 for row in 0..q {
@@ -126,7 +126,7 @@ impl Family for SlimFly {
         }
         let id = |half: u32, column: u32, row: u32| SwitchId(half * q * q + column * q + row);
         b.endpoints_on((0..2 * q * q).map(SwitchId), p);
-        let plug = |switch, port: u32| Plug { switch, port: (p + port) as u16 };
+        let plug = |switch, port: u32| CablePlug { switch, port: (p + port) as u16 };
         // inside a column: y - y' in X (half 0) or X' (half 1); port i+1 leads along generator i
         for (half, set) in sets.iter().enumerate() {
             let mut sorted = set.clone();

@@ -6,7 +6,7 @@
 
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,9 +64,9 @@ impl Family for StarNetwork {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let p = self.checked()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for s in 0..self.n {
             b.switch(Switch::new(format!("star-leaf-{s}")).at(0, vec![0, s]));
         }

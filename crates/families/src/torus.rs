@@ -12,8 +12,8 @@ use super::grid::GridPoints;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
-use fabric::network::{Builder, Cable, Plug};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
+use fabric::network::{Cable, CablePlug, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -84,8 +84,8 @@ impl<'a> GridLattice<'a> {
         if open { promise } else { promise.vertex_transitive() }
     }
 
-    fn build(&self, prefix: &str) -> Builder {
-        let mut b = Builder::new();
+    fn build(&self, prefix: &str) -> TopologyBuilder {
+        let mut b = TopologyBuilder::new();
         self.grid.populate(&mut b, prefix, self.p);
         for id in 0..self.grid.places as u32 {
             let mut ports = self.p;
@@ -100,8 +100,8 @@ impl<'a> GridLattice<'a> {
                     continue;
                 }
                 let next = if last { id - (size - 1) * stride } else { id + stride };
-                let a = Plug { switch: SwitchId(id), port: plus as u16 };
-                let z = Plug { switch: SwitchId(next), port: minus as u16 };
+                let a = CablePlug { switch: SwitchId(id), port: plus as u16 };
+                let z = CablePlug { switch: SwitchId(next), port: minus as u16 };
                 b.link_at(a, z, Cable::default());
             }
         }
@@ -112,8 +112,8 @@ impl<'a> GridLattice<'a> {
 impl Family for Torus {
     const NAME: &'static str = "torus";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Ring))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Ring))
     }
 
     fn examples() -> Vec<Self> {
@@ -132,7 +132,7 @@ impl Family for Torus {
         Ok(GridLattice::new(&self.shape, self.p, true)?.promise())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         Ok(GridLattice::new(&self.shape, self.p, true)?.build(Self::NAME))
     }
 
@@ -167,8 +167,8 @@ impl Family for Torus {
 impl Family for MeshNetwork {
     const NAME: &'static str = "mesh";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Grid(RowLinks::Line))
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Grid(GridRowLinks::Line))
     }
 
     fn examples() -> Vec<Self> {
@@ -186,7 +186,7 @@ impl Family for MeshNetwork {
         Ok(GridLattice::new(&self.shape, self.p, false)?.promise())
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         Ok(GridLattice::new(&self.shape, self.p, false)?.build(Self::NAME))
     }
 }

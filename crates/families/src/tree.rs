@@ -8,7 +8,7 @@
 
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,14 +29,14 @@ const MAX_LEVELS: u32 = 26;
 const MAX_SWITCHES: u64 = 1 << 26;
 
 /// The checked parameters of a tree network, with what follows from them.
-struct CheckedTree {
+struct CheckedTreeParameters {
     /// The number of switches of each level, the leaves first.
     sizes: Vec<u64>,
     p: u32,
 }
 
 impl TreeNetwork {
-    fn checked(&self) -> Result<CheckedTree, Refusal> {
+    fn checked(&self) -> Result<CheckedTreeParameters, Refusal> {
         in_range("arity", self.arity, 2, MAX_PORTS - 1)?;
         in_range("levels", self.levels, 1, MAX_LEVELS)?;
         let p = in_range("p", self.p.unwrap_or(self.arity.min(MAX_P)), 0, MAX_P)?;
@@ -53,7 +53,7 @@ impl TreeNetwork {
             }
         }
         sizes.reverse();
-        Ok(CheckedTree { sizes, p })
+        Ok(CheckedTreeParameters { sizes, p })
     }
 }
 
@@ -73,7 +73,7 @@ impl Family for TreeNetwork {
     }
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
-        let CheckedTree { sizes, p } = self.checked()?;
+        let CheckedTreeParameters { sizes, p } = self.checked()?;
         let arity = u64::from(self.arity);
         let switches: u64 = sizes.iter().sum();
         let edge = if p == 0 { switches } else { sizes[0] };
@@ -108,9 +108,9 @@ impl Family for TreeNetwork {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
-        let CheckedTree { sizes, p } = self.checked()?;
-        let mut b = Builder::new();
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
+        let CheckedTreeParameters { sizes, p } = self.checked()?;
+        let mut b = TopologyBuilder::new();
         let mut subtree = self.arity.pow((self.levels).saturating_sub(2));
         for (level, &size) in (0..).zip(&sizes) {
             for i in 0..size as u32 {

@@ -16,8 +16,8 @@ use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
 };
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Cable, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Cable, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,7 +129,7 @@ impl XgftShape<'_> {
         self.sizes(level).iter().zip(digits).fold(0, |n, (size, digit)| n * size + digit)
     }
 
-    fn add_switches(&self, b: &mut Builder) {
+    fn add_switches(&self, b: &mut TopologyBuilder) {
         let top = self.m.len() - 1;
         for (level, &count) in self.switches.iter().enumerate() {
             for id in 0..count {
@@ -151,8 +151,8 @@ impl XgftShape<'_> {
 impl Family for Xgft {
     const NAME: &'static str = "xgft";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Levels)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Levels)
     }
 
     fn examples() -> Vec<Self> {
@@ -208,9 +208,9 @@ impl Family for Xgft {
         })
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let t = self.tree()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         t.add_switches(&mut b);
         let rails = u64::from(t.w[0]);
         for i in 0..t.endpoints {

@@ -16,10 +16,10 @@
 use super::random::{LinkEnds, concentration, connected, distances, in_order};
 use super::wish::NetworkWish;
 use super::{Family, FamilyPromise, MAX_P, in_range};
-use base::seed::Stream;
+use base::seed::RandomStream;
 use base::{Refusal, SwitchId};
-use fabric::geometry::{Geometry, PlaneStructure};
-use fabric::network::{Builder, Switch};
+use fabric::geometry::{NetworkGeometry, PlaneStructure};
+use fabric::network::{Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ impl Xpander {
 
     /// The links between all pairs of meta-nodes, by random matchings.
     fn random_lift(&self, attempt: u64) -> LinkEnds {
-        let mut draw = Stream::new(self.seed.unwrap_or(0), "xpander", attempt);
+        let mut draw = RandomStream::new(self.seed.unwrap_or(0), "xpander", attempt);
         let mut links = Vec::new();
         for a in 0..=self.d {
             for b in a + 1..=self.d {
@@ -102,7 +102,7 @@ impl Xpander {
     /// `lift` times.
     fn doubled(&self, attempt: u64) -> LinkEnds {
         let purpose = "xpander signing";
-        let mut draw = Stream::new(self.seed.unwrap_or(0), purpose, attempt);
+        let mut draw = RandomStream::new(self.seed.unwrap_or(0), purpose, attempt);
         let mut links: LinkEnds =
             (0..=self.d).flat_map(|a| (a + 1..=self.d).map(move |b| [a, b])).collect();
         let mut size = 1;
@@ -132,7 +132,7 @@ impl Xpander {
 }
 
 /// For each link whether it is crossed: a random signing with a small largest eigenvalue.
-fn best_signing(n: u32, d: u32, links: &[[u32; 2]], draw: &mut Stream) -> Vec<bool> {
+fn best_signing(n: u32, d: u32, links: &[[u32; 2]], draw: &mut RandomStream) -> Vec<bool> {
     let ramanujan = 4.0 * f64::from(d - 1);
     let mut best = (f64::INFINITY, Vec::new());
     for _ in 0..SIGNINGS {
@@ -151,7 +151,7 @@ fn best_signing(n: u32, d: u32, links: &[[u32; 2]], draw: &mut Stream) -> Vec<bo
 /// A lower estimate of the square of the eigenvalue of largest absolute value of the adjacency
 /// matrix with -1 for crossed links, by power iteration on the matrix squared. O(iterations links).
 fn largest_square(n: u32, links: &[[u32; 2]], crossed: &[bool]) -> f64 {
-    let mut start = Stream::new(0, "xpander eigenvector", 0);
+    let mut start = RandomStream::new(0, "xpander eigenvector", 0);
     let mut x: Vec<f64> = (0..n).map(|_| start.below(1 << 20) as f64 - 524_287.5).collect();
     let norm = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>();
     let apply = |x: &[f64]| {
@@ -183,8 +183,8 @@ fn largest_square(n: u32, links: &[[u32; 2]], crossed: &[bool]) -> f64 {
 impl Family for Xpander {
     const NAME: &'static str = "xpander";
 
-    fn geometry(&self) -> Geometry {
-        Geometry::of(PlaneStructure::Free)
+    fn geometry(&self) -> NetworkGeometry {
+        NetworkGeometry::of(PlaneStructure::Free)
     }
 
     fn examples() -> Vec<Self> {
@@ -205,9 +205,9 @@ impl Family for Xpander {
         Ok(FamilyPromise::direct(switches, p, links, self.d, diameter, mean))
     }
 
-    fn build(&self) -> Result<Builder, Refusal> {
+    fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let (_, _, p) = self.checked()?;
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for meta in 0..=self.d {
             for i in 0..self.lift {
                 let name = format!("xpander-{meta}-{i}");
@@ -341,7 +341,7 @@ mod tests {
 
     #[test]
     fn power_iteration_finds_the_largest_eigenvalue_of_a_signing() {
-        let mut draw = Stream::new(5, "test", 0);
+        let mut draw = RandomStream::new(5, "test", 0);
         let links: LinkEnds = (0..9).flat_map(|a| (a + 1..9).map(move |b| [a, b])).collect();
         for _ in 0..20 {
             let crossed: Vec<bool> = links.iter().map(|_| draw.below(2) == 1).collect();

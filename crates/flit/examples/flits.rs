@@ -1,13 +1,13 @@
 //! A point of a network under load, for profilers: `flits NET SELECTION LOAD CYCLES THREADS`.
 #![expect(clippy::print_stdout, reason = "a program")]
 
-use base::Quiet;
+use base::QuietWatch;
 use fabric::network::parse_inline;
-use flit::case::FlitCase;
-use flit::spec::{FlitParameters, RunLength};
+use flit::case::PreparedFlitSimulation;
+use flit::spec::{FlitSimulationParameters, RunLengthParameters};
 use flit::warmup::WarmupSetting;
 use paths::PathSource;
-use paths::select::{LaneUseRule, SelectionSpec};
+use paths::select::{LaneUseRule, PathSelectionSpec};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -24,22 +24,22 @@ fn main() {
         Some(name) => (LaneUseRule::Any, name),
         None => (LaneUseRule::Hops, &**selection),
     };
-    let spec = FlitParameters {
-        selection: SelectionSpec::parse(name).expect("a selection"),
+    let spec = FlitSimulationParameters {
+        selection: PathSelectionSpec::parse(name).expect("a selection"),
         lane_use,
         unverified: lane_use == LaneUseRule::Any,
-        run: RunLength {
+        run: RunLengthParameters {
             warmup_cycles: Some(WarmupSetting::Cycles(0)),
             measure_cycles: Some(cycles.parse().expect("cycles")),
             drain_cycles: 0,
-            ..RunLength::default()
+            ..RunLengthParameters::default()
         },
-        ..FlitParameters::default()
+        ..FlitSimulationParameters::default()
     };
-    let case = FlitCase::new(on, &spec, None, &Quiet).expect("a case");
+    let case = PreparedFlitSimulation::new(on, &spec, None, &QuietWatch).expect("a case");
     let began = Instant::now();
     let point = case
-        .point(load.parse().expect("a load"), 0, threads.parse().expect("threads"), &Quiet)
+        .point(load.parse().expect("a load"), 0, threads.parse().expect("threads"), &QuietWatch)
         .expect("a point");
     let took = began.elapsed().as_secs_f64();
     println!(

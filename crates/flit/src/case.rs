@@ -1,41 +1,41 @@
 //! A simulation case: network, routing that is proved or exempted, path selection, traffic, router.
 
-use super::engine::{EngineSetup, RailAssignment};
+use super::engine::{FlitEngineInputs, RailAssignmentInputs};
 use super::router::RouterDesign;
-use super::row::LoadPointRow;
-use super::run::{DrainCondition, RunPhases, RunResult, run};
+use super::row::LoadPointResultRow;
+use super::run::{FlitRunPhases, FlitRunResult, RunEndCondition, run};
 use super::seen::NetworkNames;
-use super::spec::{ClassTraffic, FlitParameters};
+use super::spec::{ClassTraffic, FlitSimulationParameters};
 use super::warmup::{WarmupSetting, settled};
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use paths::PathSource;
 use paths::guide::RoutingGuide;
-use paths::lengths::PathLengths;
+use paths::lengths::RouterDistances;
 use paths::loads::{RANGE, out_of_range};
 use paths::proved::{ProvedRoutingGuide, guide};
-use paths::select::{LaneUseRule, RailSelection, SelectionParams};
-use paths::wiring::{Wiring, rails};
+use paths::select::{LaneUseRule, PathSelectionParameters, RailSelection};
+use paths::wiring::{RouterWiring, rails};
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
-use traffic::process::{InjectionClass, OfferedLoad};
+use traffic::process::{InjectedTrafficClass, OfferedLoad};
 use traffic::sending::OfferedTraffic;
-use traffic::times::{TimeScaledPackets, TimedPackets};
+use traffic::times::{TimeScaledPackets, TimedPacketLists};
 
 /// Traffic that the user supplies, in place of the traffic that the parameters name.
 #[derive(Debug, Clone, Copy)]
-pub enum GivenTraffic<'a> {
+pub enum UserSuppliedTraffic<'a> {
     /// How much every endpoint sends to every other one.
     Sending(&'a OfferedTraffic),
     /// A list of packets with the times of their creation.
-    Times(&'a Arc<TimedPackets>),
+    Times(&'a Arc<TimedPacketLists>),
 }
 
 /// The latest cycle in which a packet may be created.
 const LATEST: u64 = 1 << 29;
 
 /// A case that is ready to run at any load.
-pub struct FlitCase {
-    wiring: Arc<Wiring>,
+pub struct PreparedFlitSimulation {
+    wiring: Arc<RouterWiring>,
     names: NetworkNames,
     with_links: bool,
     /// Length of a cycle in nanoseconds, if the parameters state it.
@@ -43,8 +43,8 @@ pub struct FlitCase {
     rails: u32,
     rail: RailSelection,
     /// Distances between routers, if rails are selected by distance.
-    lengths: Option<PathLengths>,
-    times: Option<Arc<TimedPackets>>,
+    lengths: Option<RouterDistances>,
+    times: Option<Arc<TimedPacketLists>>,
     /// Whether all packets with their times count, and a run lasts until they have arrived.
     is_whole: bool,
     router: RouterDesign,
@@ -54,23 +54,23 @@ pub struct FlitCase {
     /// How packets whose paths are chosen use virtual channels.
     pub lane_use: LaneUseRule,
     /// The numbers that packets compare by where they choose among paths.
-    pub choosing: SelectionParams,
+    pub choosing: PathSelectionParameters,
     /// The traffic of each seed.
     drawn: Vec<SeededTraffic>,
     /// The share of each class in the load; all shares together are 1.
     shares: Vec<f64>,
     urgencies: Vec<u32>,
     warmup: WarmupSetting,
-    phases: RunPhases,
+    phases: FlitRunPhases,
 }
 
 /// The traffic that one seed draws.
 struct SeededTraffic {
     seed: u64,
-    classes: Vec<InjectionClass>,
+    classes: Vec<InjectedTrafficClass>,
 }
 
-impl FlitCase {
+impl PreparedFlitSimulation {
     /// Builds the case and proves its routing; `own` replaces the traffic that the spec names.
     ///
     /// # Errors
@@ -78,13 +78,13 @@ impl FlitCase {
     /// not set, or `watch` says stop.
     pub fn new(
         on: PathSource,
-        spec: &FlitParameters,
-        own: Option<GivenTraffic<'_>>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        spec: &FlitSimulationParameters,
+        own: Option<UserSuppliedTraffic<'_>>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         spec.check()?;
         let times = match own {
-            Some(GivenTraffic::Times(times)) => {
+            Some(UserSuppliedTraffic::Times(times)) => {
                 spec.check_with_times()?;
                 Some(times.clone())
             }
@@ -95,7 +95,7 @@ impl FlitCase {
             Some(ns) => (cable.latency().ns() / ns).ceil().max(1.0) as u32,
             None => spec.link_latency_cycles,
         };
-        let wiring = Arc::new(Wiring::of(&t, latency)?);
+        let wiring = Arc::new(RouterWiring::of(&t, latency)?);
         spec.router.check(&wiring)?;
         let (kinds, rails) = (spec.kinds()?, rails(&t)?);
         let drawn = (0..u64::from(spec.seeds))
@@ -105,10 +105,10 @@ impl FlitCase {
         let choosing = rules.choosing;
         let ProvedRoutingGuide { guide, verified, lane_use } = guide(on, rules, &wiring, watch)?;
         let by_path = spec.rail == RailSelection::Shortest && rails > 1;
-        let lengths = by_path.then(|| PathLengths::of(&wiring));
+        let lengths = by_path.then(|| RouterDistances::of(&wiring));
         let drain =
-            if run.drain_under_load { DrainCondition::Measured } else { DrainCondition::Empty };
-        let phases = RunPhases {
+            if run.drain_under_load { RunEndCondition::Measured } else { RunEndCondition::Empty };
+        let phases = FlitRunPhases {
             warmup_cycles: run.warmup().most(),
             measure_cycles: run.measured(),
             drain_cycles: run.drain_cycles.min(1 << 29),
@@ -138,7 +138,7 @@ impl FlitCase {
     }
 
     /// Routers, ports and links of the network.
-    pub fn wiring(&self) -> &Wiring {
+    pub fn wiring(&self) -> &RouterWiring {
         &self.wiring
     }
 
@@ -168,8 +168,8 @@ impl FlitCase {
     }
 
     /// The row of a point as users read it, from its runs; there must be at least one.
-    pub fn row(&self, runs: &[RunResult]) -> LoadPointRow {
-        let row = LoadPointRow::of_runs(runs, &self.wiring, &self.names, self.with_links);
+    pub fn row(&self, runs: &[FlitRunResult]) -> LoadPointResultRow {
+        let row = LoadPointResultRow::of_runs(runs, &self.wiring, &self.names, self.with_links);
         match self.cycle_ns {
             Some(ns) => row.timed(ns),
             None => row,
@@ -186,15 +186,15 @@ impl FlitCase {
         load: f64,
         run_number: usize,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> Result<RunResult, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<FlitRunResult, ComputationError> {
         self.check(load)?;
         let SeededTraffic { seed, classes } = &self.drawn[run_number];
-        let of_load = |(class, share): (&InjectionClass, &f64)| InjectionClass {
+        let of_load = |(class, share): (&InjectedTrafficClass, &f64)| InjectedTrafficClass {
             load: OfferedLoad::Flits(load * share),
             ..class.clone()
         };
-        let mut classes: Vec<InjectionClass> =
+        let mut classes: Vec<InjectedTrafficClass> =
             classes.iter().zip(&self.shares).map(of_load).collect();
         let (mut phases, mut times) = (self.phases, None);
         if let Some(packets) = &self.times {
@@ -212,9 +212,9 @@ impl FlitCase {
         }
         let assigned = times.is_some() || (self.rails > 1 && self.rail.is_assigned());
         let (rails, rail, lengths) = (self.rails, self.rail, self.lengths.as_ref());
-        let assignment = assigned.then_some(RailAssignment { rails, rail, times, lengths });
-        let RunPhases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
-        let setup = EngineSetup {
+        let assignment = assigned.then_some(RailAssignmentInputs { rails, rail, times, lengths });
+        let FlitRunPhases { warmup_cycles, measure_cycles, drain_cycles, .. } = phases;
+        let setup = FlitEngineInputs {
             wiring: &self.wiring,
             router: &self.router,
             guide: &*self.guide,
@@ -231,7 +231,7 @@ impl FlitCase {
             WarmupSetting::Auto if !self.is_whole => settled(setup, watch)?,
             _ => warmup_cycles,
         };
-        run(setup, RunPhases { warmup_cycles, ..phases }, watch)
+        run(setup, FlitRunPhases { warmup_cycles, ..phases }, watch)
     }
 
     /// The factor by which the times of listed packets are multiplied to produce this load.
@@ -241,7 +241,7 @@ impl FlitCase {
 
     /// The phases of a run with these packets: all packets are measured if the case is whole, else
     /// the phases of the parameters apply.
-    fn phases_of(&self, timed: TimeScaledPackets<'_>) -> Result<RunPhases, Refusal> {
+    fn phases_of(&self, timed: TimeScaledPackets<'_>) -> Result<FlitRunPhases, Refusal> {
         let last = timed.last();
         if last >= LATEST {
             let why = format!("the last packet is created in cycle {last}");
@@ -250,8 +250,13 @@ impl FlitCase {
         if !self.is_whole {
             return Ok(self.phases);
         }
-        let drain = DrainCondition::Measured;
-        Ok(RunPhases { warmup_cycles: 0, measure_cycles: last as u32 + 1, drain, ..self.phases })
+        let drain = RunEndCondition::Measured;
+        Ok(FlitRunPhases {
+            warmup_cycles: 0,
+            measure_cycles: last as u32 + 1,
+            drain,
+            ..self.phases
+        })
     }
 
     /// Whether all packets of a list are measured, whatever cycles the parameters name.
@@ -285,12 +290,12 @@ impl FlitCase {
 /// spec.
 fn drawn(
     on: &PathSource,
-    spec: &FlitParameters,
-    own: Option<GivenTraffic<'_>>,
+    spec: &FlitSimulationParameters,
+    own: Option<UserSuppliedTraffic<'_>>,
     kinds: &[ClassTraffic<'_>],
     (seed, rails): (u64, u32),
-    watch: &dyn Watch,
-) -> Result<SeededTraffic, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<SeededTraffic, ComputationError> {
     let named = |pattern: &str| match on {
         PathSource::Tables(r) => PacketDestinations::over(r, pattern, seed, watch),
         PathSource::Network(t) => PacketDestinations::named(t, pattern, seed, watch),
@@ -299,16 +304,19 @@ fn drawn(
     let class = |kind: &ClassTraffic<'_>| {
         let destinations = match (kind.traffic, own) {
             (Some(pattern), _) => named(pattern)?,
-            (None, Some(GivenTraffic::Sending(sending))) => {
+            (None, Some(UserSuppliedTraffic::Sending(sending))) => {
                 PacketDestinations::of_sending(on.topology(), sending)?
             }
-            (None, Some(GivenTraffic::Times(times))) => times.destinations()?,
+            (None, Some(UserSuppliedTraffic::Times(times))) => times.destinations()?,
             (None, None) => named(&spec.traffic)?,
         };
         let destinations =
             if rails > 1 { destinations.on_rails(rails, share) } else { destinations };
         let (process, sizes) = (kind.process, kind.sizes.clone());
-        Ok(InjectionClass { destinations, process, sizes, load: OfferedLoad::Flits(0.0) })
+        Ok(InjectedTrafficClass { destinations, process, sizes, load: OfferedLoad::Flits(0.0) })
     };
-    Ok(SeededTraffic { seed, classes: kinds.iter().map(class).collect::<Result<_, Stop>>()? })
+    Ok(SeededTraffic {
+        seed,
+        classes: kinds.iter().map(class).collect::<Result<_, ComputationError>>()?,
+    })
 }

@@ -1,21 +1,21 @@
 //! Points of a load curve: at given loads, or up to saturation.
 
-use super::case::FlitCase;
-use super::run::RunResult;
-use base::{Stop, Watch};
+use super::case::PreparedFlitSimulation;
+use super::run::FlitRunResult;
+use base::{ComputationError, ProgressWatch};
 use paths::side_by_side::side_by_side;
 
 /// The runs of the points of some loads, in order. They use all threads, one thread for each run if
 /// there are enough runs.
 ///
 /// # Errors
-/// The first error of [`FlitCase::point`].
+/// The first error of [`PreparedFlitSimulation::point`].
 pub fn points(
-    case: &FlitCase,
+    case: &PreparedFlitSimulation,
     loads: &[f64],
     threads: usize,
-    watch: &dyn Watch,
-) -> Result<Vec<Vec<RunResult>>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<Vec<FlitRunResult>>, ComputationError> {
     loads.iter().try_for_each(|&load| case.check(load))?;
     let (runs, count) = (case.runs(), loads.len() * case.runs());
     let at_once = threads.min(count).max(1);
@@ -30,7 +30,7 @@ pub fn points(
 const NEAR: f64 = 0.005;
 
 /// Loads, each with the runs at that load.
-type LoadCurve = Vec<(f64, Vec<RunResult>)>;
+type LoadCurve = Vec<(f64, Vec<FlitRunResult>)>;
 
 /// Points from load 0.1 in steps of 0.1 until one is saturated, then between the last two by
 /// bisection; and the saturation throughput. That is the largest load that is not saturated, at
@@ -41,17 +41,17 @@ type LoadCurve = Vec<(f64, Vec<RunResult>)>;
 /// # Errors
 /// As [`points`]; also a refusal of the load when the traffic cannot have load 0.1.
 pub fn curve(
-    case: &FlitCase,
+    case: &PreparedFlitSimulation,
     threads: usize,
-    watch: &dyn Watch,
-) -> Result<(LoadCurve, Option<f64>), Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<(LoadCurve, Option<f64>), ComputationError> {
     let at = |load: f64| points(case, &[load], threads, watch).map(|mut of| of.swap_remove(0));
     let mut found: LoadCurve = Vec::new();
     for step in 1..=10 * case.largest_load() as u32 {
         let load = f64::from(step) / 10.0;
         match at(load) {
             Ok(runs) => found.push((load, runs)),
-            Err(Stop::Refused(r)) if r.param == "load" && !found.is_empty() => break,
+            Err(ComputationError::Refused(r)) if r.param == "load" && !found.is_empty() => break,
             Err(stop) => return Err(stop),
         }
         if found.last().is_some_and(|(_, runs)| is_too_much(runs)) {
@@ -86,8 +86,8 @@ const SEARCHED: f64 = 1000.0;
 
 /// Whether the load is too high: the runs send something and on average less arrives than is
 /// offered, or a run has a deadlock.
-fn is_too_much(runs: &[RunResult]) -> bool {
-    let all = RunResult::merged(runs).all;
+fn is_too_much(runs: &[FlitRunResult]) -> bool {
+    let all = FlitRunResult::merged(runs).all;
     let is_less = all.is_saturated().unwrap_or(all.expected >= SEARCHED);
     is_less && all.is_sent() || runs.iter().any(|run| run.deadlock.is_some())
 }

@@ -1,14 +1,15 @@
 //! The router: buffers, allocators, delays and options, and what of them fits together.
 
 use base::Refusal;
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The allocator that matches inputs and outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Allocator {
+#[schemars(rename = "Allocator")]
+pub enum AllocatorKind {
     /// Each input chooses one of its requests, each output one of the inputs that chose it; turns
     /// move on where both agree.
     SeparableInputFirst,
@@ -20,7 +21,8 @@ pub enum Allocator {
 /// The rule by which packets get priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum PriorityRule {
+#[schemars(rename = "PriorityRule")]
+pub enum PacketPriorityRule {
     /// All alike: turns alone decide.
     RoundRobin,
     /// The one that was created first.
@@ -47,11 +49,11 @@ pub struct RouterDesign {
     #[schemars(range(min = 1, max = 8192))]
     pub buffer_flits: u32,
     /// Allocator of virtual channels.
-    pub vc_allocator: Allocator,
+    pub vc_allocator: AllocatorKind,
     /// Rounds of it, where it is `iSLIP`.
     pub vc_alloc_rounds: u8,
     /// Allocator of the crossbar.
-    pub switch_allocator: Allocator,
+    pub switch_allocator: AllocatorKind,
     /// Rounds of it, where it is `iSLIP`.
     pub switch_alloc_rounds: u8,
     /// Steps of the router in a cycle of its channels; fractions alternate.
@@ -98,7 +100,7 @@ pub struct RouterDesign {
     /// Flits behind the crossbar of each port; as many as come where it is not given.
     pub output_buffer_flits: Option<u32>,
     /// Which packet goes first, where allocators ask.
-    pub priority: PriorityRule,
+    pub priority: PacketPriorityRule,
     /// Whether it does what BookSim's router does also where that is nobody's wish: stages of
     /// several cycles are no pipelines, each flit of a packet has a network age of its own, and
     /// turns among the virtual channels of a crossbar input go round those of the whole port.
@@ -112,9 +114,9 @@ impl Default for RouterDesign {
         Self {
             virtual_channels: 4,
             buffer_flits: 16,
-            vc_allocator: Allocator::SeparableInputFirst,
+            vc_allocator: AllocatorKind::SeparableInputFirst,
             vc_alloc_rounds: 1,
-            switch_allocator: Allocator::SeparableInputFirst,
+            switch_allocator: AllocatorKind::SeparableInputFirst,
             switch_alloc_rounds: 1,
             internal_speedup: 2.0,
             input_speedup: 1,
@@ -134,7 +136,7 @@ impl Default for RouterDesign {
             vc_prioritize_empty: false,
             vc_shuffle_requests: false,
             output_buffer_flits: None,
-            priority: PriorityRule::RoundRobin,
+            priority: PacketPriorityRule::RoundRobin,
             as_booksim: false,
         }
     }
@@ -184,7 +186,7 @@ impl RouterDesign {
     ///
     /// # Errors
     /// When a number is out of its range; the refusal names it.
-    pub fn check(&self, wiring: &Wiring) -> Result<(), Refusal> {
+    pub fn check(&self, wiring: &RouterWiring) -> Result<(), Refusal> {
         self.check_numbers()?;
         let lanes = wiring.most_ports() << self.stride_bits();
         if lanes > 4096 || wiring.most_ports() > 1024 {

@@ -1,16 +1,16 @@
 //! A point as users read it.
 
-use super::run::{ClassFigures, RunResult};
-use super::seen::{ChannelUse, NetworkNames};
+use super::run::{FlitRunResult, TrafficClassFigures};
+use super::seen::{ChannelUseFigures, NetworkNames};
 use paths::over_seeds::{SeedSpread, SeedStatistics};
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A point as users read it; loads in flits an active endpoint and cycle.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Row")]
-pub struct LoadPointRow {
+pub struct LoadPointResultRow {
     /// What endpoints want to send.
     pub offered_load: f64,
     /// What arrives.
@@ -58,28 +58,33 @@ pub struct LoadPointRow {
     pub over_seeds: Option<SeedStatistics>,
     /// A row for each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub classes: Vec<LoadPointRow>,
+    pub classes: Vec<LoadPointResultRow>,
     /// What was seen of links; not of a class alone.
     #[serde(flatten)]
-    pub seen: Option<ChannelUse>,
+    pub seen: Option<ChannelUseFigures>,
 }
 
-impl LoadPointRow {
+impl LoadPointResultRow {
     /// The row of a point on `wiring`, `with_links` also each link's.
-    pub fn of(point: &RunResult, wiring: &Wiring, names: &NetworkNames, with_links: bool) -> Self {
-        let seen = ChannelUse::of(&point.traces, wiring, names, with_links);
+    pub fn of(
+        point: &FlitRunResult,
+        wiring: &RouterWiring,
+        names: &NetworkNames,
+        with_links: bool,
+    ) -> Self {
+        let seen = ChannelUseFigures::of(&point.traces, wiring, names, with_links);
         Self { seen: Some(seen), ..Self::of_found(point, &point.all, names) }
     }
 
     /// The row of a point, with a row for each class, from runs that differ by their seeds; there
     /// must be at least one run.
     pub fn of_runs(
-        runs: &[RunResult],
-        wiring: &Wiring,
+        runs: &[FlitRunResult],
+        wiring: &RouterWiring,
         names: &NetworkNames,
         with_links: bool,
     ) -> Self {
-        let merged = RunResult::merged(runs);
+        let merged = FlitRunResult::merged(runs);
         // where all runs are equal, the seed makes no difference
         let differ = runs.iter().any(|run| *run != runs[0]);
         let over_seeds = differ.then(|| over_seeds(runs));
@@ -99,12 +104,12 @@ impl LoadPointRow {
     }
 
     /// The rows of its classes; empty if there is only one class.
-    pub fn of_classes(point: &RunResult, names: &NetworkNames) -> Vec<Self> {
+    pub fn of_classes(point: &FlitRunResult, names: &NetworkNames) -> Vec<Self> {
         let several = if point.classes.len() > 1 { &point.classes[..] } else { &[] };
         several.iter().map(|found| Self::of_found(point, found, names)).collect()
     }
 
-    fn of_found(point: &RunResult, all: &ClassFigures, names: &NetworkNames) -> Self {
+    fn of_found(point: &FlitRunResult, all: &TrafficClassFigures, names: &NetworkNames) -> Self {
         let used = all.by_hops.iter().rposition(|&n| n > 0).map_or(0, |last| last + 1);
         Self {
             offered_load: all.offered_load,
@@ -137,10 +142,10 @@ impl LoadPointRow {
 }
 
 /// A function that reads a figure of a run; none if the run does not have it.
-type OptionalFigure = fn(&ClassFigures) -> Option<f64>;
+type OptionalFigure = fn(&TrafficClassFigures) -> Option<f64>;
 
 /// How the figures of runs of one point differ.
-fn over_seeds(runs: &[RunResult]) -> SeedStatistics {
+fn over_seeds(runs: &[FlitRunResult]) -> SeedStatistics {
     let figures: [(&str, OptionalFigure); 5] = [
         ("accepted_load", |found| Some(found.accepted_load)),
         ("mean_packet_latency_cycles", |found| found.latency),

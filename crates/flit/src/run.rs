@@ -1,16 +1,19 @@
 //! One point: warm-up, measurement, drain, and what is found.
 
-use super::engine::{BlockedPacket, ClassTally, EngineSetup, FlitEngine, Histogram, engine};
+use super::engine::{
+    BlockedPacket, FlitEngineInputs, FlitSimulationEngine, LatencyHistogram, TrafficClassCounts,
+    engine,
+};
 use super::seen::ChannelCounts;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use paths::saturation;
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use std::ops::Range;
-use traffic::process::InjectionClass;
+use traffic::process::InjectedTrafficClass;
 
 /// The condition that ends a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DrainCondition {
+pub enum RunEndCondition {
     /// All sources stop, and the run ends when the network is empty.
     Empty,
     /// All sources go on, and the run ends when every packet created in the measured cycles has
@@ -23,7 +26,7 @@ pub enum DrainCondition {
 /// Packets that are staged in the measured cycles give the latencies, whenever they arrive; flits
 /// that arrive in the measured cycles give the accepted load, whenever they were created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RunPhases {
+pub struct FlitRunPhases {
     /// Number of cycles of the warm-up, in which nothing is counted.
     pub warmup_cycles: u32,
     /// Number of measured cycles, at least 1.
@@ -31,12 +34,12 @@ pub struct RunPhases {
     /// Most cycles after these until all that counts has arrived.
     pub drain_cycles: u32,
     /// What ends the drain phase before that.
-    pub drain: DrainCondition,
+    pub drain: RunEndCondition,
 }
 
 /// The figures of one class of traffic.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ClassFigures {
+pub struct TrafficClassFigures {
     /// Flits that an active endpoint wants to send in a cycle.
     pub offered_load: f64,
     /// Flits that arrived, per active endpoint and cycle.
@@ -53,18 +56,18 @@ pub struct ClassFigures {
     /// Mean routers visited.
     pub hops: Option<f64>,
     /// Latencies of packets.
-    pub latencies: Histogram,
+    pub latencies: LatencyHistogram,
     /// Number of packets by the number of routers visited.
     pub by_hops: Vec<u64>,
 }
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunResult {
+pub struct FlitRunResult {
     /// The figures of each class.
-    pub classes: Vec<ClassFigures>,
+    pub classes: Vec<TrafficClassFigures>,
     /// The figures of all classes together.
-    pub all: ClassFigures,
+    pub all: TrafficClassFigures,
     /// Number of cycles of the warm-up.
     pub warmup_cycles: u32,
     /// Number of simulated cycles.
@@ -77,7 +80,7 @@ pub struct RunResult {
     pub deadlock: Option<Vec<BlockedPacket>>,
 }
 
-impl ClassFigures {
+impl TrafficClassFigures {
     /// Whether a packet was staged in the measured cycles, or a flit arrived in them.
     pub fn is_sent(&self) -> bool {
         self.packets.0 > 0 || self.accepted_load > 0.0
@@ -90,7 +93,7 @@ impl ClassFigures {
     }
 }
 
-impl ClassFigures {
+impl TrafficClassFigures {
     /// The means of several runs, with the packets of all of them.
     fn merged(runs: &[&Self]) -> Self {
         let n = runs.len() as f64;
@@ -98,7 +101,7 @@ impl ClassFigures {
         let known = |of: fn(&Self) -> Option<f64>| {
             runs.iter().map(|run| of(run)).sum::<Option<f64>>().map(|sum| sum / n)
         };
-        let mut latencies = Histogram::default();
+        let mut latencies = LatencyHistogram::default();
         let mut by_hops = vec![0; runs.iter().map(|run| run.by_hops.len()).max().unwrap_or(0)];
         for run in runs {
             latencies.merge(&run.latencies);
@@ -121,7 +124,7 @@ impl ClassFigures {
     }
 }
 
-impl RunResult {
+impl FlitRunResult {
     /// The means of several runs of a point, with the counts of all of them; there must be at least
     /// one.
     ///
@@ -134,8 +137,8 @@ impl RunResult {
         if others.is_empty() {
             return all;
         }
-        let each = |of: &dyn Fn(&Self) -> &ClassFigures| -> ClassFigures {
-            ClassFigures::merged(&runs.iter().map(of).collect::<Vec<_>>())
+        let each = |of: &dyn Fn(&Self) -> &TrafficClassFigures| -> TrafficClassFigures {
+            TrafficClassFigures::merged(&runs.iter().map(of).collect::<Vec<_>>())
         };
         all.classes = (0..first.classes.len()).map(|c| each(&|run| &run.classes[c])).collect();
         all.all = each(&|run| &run.all);
@@ -149,7 +152,7 @@ impl RunResult {
         all
     }
 
-    /// Whether less arrives than is offered, as [`ClassFigures::is_saturated`].
+    /// Whether less arrives than is offered, as [`TrafficClassFigures::is_saturated`].
     pub fn is_saturated(&self) -> Option<bool> {
         self.all.is_saturated()
     }
@@ -175,13 +178,13 @@ const DRAIN_STRIDE: u32 = 50;
 /// # Panics
 /// When a flit or credit was lost: a fault of the engine.
 pub fn run(
-    setup: EngineSetup<'_>,
-    phases: RunPhases,
-    watch: &dyn Watch,
-) -> Result<RunResult, Stop> {
-    let mut run = SteppedSimulation::new(setup)?;
+    setup: FlitEngineInputs<'_>,
+    phases: FlitRunPhases,
+    watch: &dyn ProgressWatch,
+) -> Result<FlitRunResult, ComputationError> {
+    let mut run = SteppedFlitSimulation::new(setup)?;
     let (start, end) = (phases.warmup_cycles, phases.warmup_cycles + phases.measure_cycles);
-    run.engine.count_in(start..end, phases.drain == DrainCondition::Measured);
+    run.engine.count_in(start..end, phases.drain == RunEndCondition::Measured);
     let total = u64::from(end);
     run.until(start, total, watch)?;
     let traces = run.measure(start..end, total, watch)?;
@@ -190,23 +193,23 @@ pub fn run(
 }
 
 /// Cycles between two checks for an interrupt by the user.
-pub(super) fn stride(wiring: &Wiring) -> u32 {
+pub(super) fn stride(wiring: &RouterWiring) -> u32 {
     let ports: usize = (0..wiring.routers()).map(|r| wiring.ports(r).len()).sum();
     (STRIDE_FLITS / (ports as u32).max(1)).clamp(1, LOOK)
 }
 
 /// Flits that all endpoints together want to send in a cycle.
-pub(super) fn flits_a_cycle(class: &InjectionClass) -> f64 {
+pub(super) fn flits_a_cycle(class: &InjectedTrafficClass) -> f64 {
     let senders = (0..class.destinations.endpoints()).map(|e| class.destinations.rate(e));
     class.load.packets(&class.sizes) * class.sizes.mean() * senders.sum::<f64>()
 }
 
 /// A run in steps, with the same effect as [`run`], for callers that determine its length while it
 /// runs.
-pub struct SteppedSimulation<'a> {
+pub struct SteppedFlitSimulation<'a> {
     /// The engine with all routers.
-    pub engine: Box<dyn FlitEngine + 'a>,
-    classes: &'a [InjectionClass],
+    pub engine: Box<dyn FlitSimulationEngine + 'a>,
+    classes: &'a [InjectedTrafficClass],
     /// Number of virtual channels of a port.
     lanes: u8,
     /// Packets that wait for one another in a cycle, if there is a deadlock; the run ends then.
@@ -224,12 +227,12 @@ pub struct SteppedSimulation<'a> {
     is_given: bool,
 }
 
-impl<'a> SteppedSimulation<'a> {
+impl<'a> SteppedFlitSimulation<'a> {
     /// A run at cycle 0.
     ///
     /// # Errors
     /// When the setup is refused.
-    pub fn new(setup: EngineSetup<'a>) -> Result<Self, Refusal> {
+    pub fn new(setup: FlitEngineInputs<'a>) -> Result<Self, Refusal> {
         let stride = stride(setup.wiring);
         let (classes, lanes) = (setup.classes, setup.router.virtual_channels);
         // a packet routed in batches may wait for the batch before its own
@@ -255,7 +258,12 @@ impl<'a> SteppedSimulation<'a> {
     ///
     /// # Errors
     /// When `watch` says stop.
-    pub fn until(&mut self, cycle: u32, total: u64, watch: &dyn Watch) -> Result<(), Stop> {
+    pub fn until(
+        &mut self,
+        cycle: u32,
+        total: u64,
+        watch: &dyn ProgressWatch,
+    ) -> Result<(), ComputationError> {
         while self.engine.now() < cycle && self.deadlock.is_none() {
             watch.tick("cycles", self.engine.now().into(), total)?;
             self.engine.advance(self.stride.min(cycle - self.engine.now()));
@@ -273,8 +281,8 @@ impl<'a> SteppedSimulation<'a> {
         &mut self,
         cycles: Range<u32>,
         total: u64,
-        watch: &dyn Watch,
-    ) -> Result<ChannelCounts, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<ChannelCounts, ComputationError> {
         let before = self.engine.departed();
         let mut buffered = vec![0; before.len() * usize::from(self.lanes)];
         let step = (cycles.len() as u32).div_ceil(LOOKS);
@@ -327,15 +335,15 @@ impl<'a> SteppedSimulation<'a> {
     /// When a flit or credit was lost: a fault of the engine.
     pub fn drain(
         &mut self,
-        how: DrainCondition,
+        how: RunEndCondition,
         last: u32,
-        watch: &dyn Watch,
-    ) -> Result<bool, Stop> {
-        let is_done = |engine: &dyn FlitEngine| match how {
-            DrainCondition::Empty => engine.flits_inside() == 0,
-            DrainCondition::Measured => engine.all_counted_arrived(),
+        watch: &dyn ProgressWatch,
+    ) -> Result<bool, ComputationError> {
+        let is_done = |engine: &dyn FlitSimulationEngine| match how {
+            RunEndCondition::Empty => engine.flits_inside() == 0,
+            RunEndCondition::Measured => engine.all_counted_arrived(),
         };
-        if how == DrainCondition::Empty {
+        if how == RunEndCondition::Empty {
             self.engine.stop_sources();
         }
         while self.deadlock.is_none() && self.engine.now() < last && !is_done(&*self.engine) {
@@ -350,30 +358,31 @@ impl<'a> SteppedSimulation<'a> {
     }
 
     /// The result of the run, if `measured` are the measured cycles.
-    pub fn point(self, measured: Range<u32>, traces: ChannelCounts) -> RunResult {
+    pub fn point(self, measured: Range<u32>, traces: ChannelCounts) -> FlitRunResult {
         let tally = self.engine.tally();
         let cycles = measured.len() as f64;
-        let found = |class: &InjectionClass, of: &ClassTally| {
+        let found = |class: &InjectedTrafficClass, of: &TrafficClassCounts| {
             let active = f64::from(class.destinations.active().max(1));
             let flits = flits_a_cycle(class);
             let expected =
                 if self.is_given { f64::INFINITY } else { flits * cycles / class.sizes.mean() };
             found_of(flits / active, of.accepted as f64 / active / cycles, expected, of)
         };
-        let classes: Vec<ClassFigures> =
+        let classes: Vec<TrafficClassFigures> =
             self.classes.iter().zip(&tally.classes).map(|(c, t)| found(c, t)).collect();
         let all = match &classes[..] {
             [one] => one.clone(),
             several => {
-                let mut sum = ClassTally { by_hops: vec![0; 256], ..ClassTally::default() };
+                let mut sum =
+                    TrafficClassCounts { by_hops: vec![0; 256], ..TrafficClassCounts::default() };
                 tally.classes.iter().for_each(|class| sum.merge(class));
-                let total = |of: fn(&ClassFigures) -> f64| several.iter().map(of).sum();
+                let total = |of: fn(&TrafficClassFigures) -> f64| several.iter().map(of).sum();
                 let [offered, accepted, expected] =
                     [total(|f| f.offered_load), total(|f| f.accepted_load), total(|f| f.expected)];
                 found_of(offered, accepted, expected, &sum)
             }
         };
-        RunResult {
+        FlitRunResult {
             classes,
             all,
             warmup_cycles: measured.start,
@@ -386,11 +395,16 @@ impl<'a> SteppedSimulation<'a> {
 }
 
 /// The figures of a class, or of all, from its counts.
-fn found_of(offered_load: f64, accepted_load: f64, expected: f64, of: &ClassTally) -> ClassFigures {
+fn found_of(
+    offered_load: f64,
+    accepted_load: f64,
+    expected: f64,
+    of: &TrafficClassCounts,
+) -> TrafficClassFigures {
     let mean = |sum: u64, count: u64| (count > 0).then(|| sum as f64 / count as f64);
     let latency = mean(of.latency, of.arrived);
     let inside = mean(of.wait, of.entered);
-    ClassFigures {
+    TrafficClassFigures {
         offered_load,
         accepted_load,
         packets: (of.staged, of.arrived),

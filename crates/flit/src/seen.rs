@@ -3,7 +3,7 @@
 use super::engine::BlockedPacket;
 use base::SwitchId;
 use fabric::Topology;
-use paths::wiring::{CableEnd, Wiring};
+use paths::wiring::{CableEnd, RouterWiring};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -19,19 +19,19 @@ pub struct NetworkNames {
 }
 
 impl NetworkNames {
-    /// The names in a network whose wiring is [`Wiring::of`].
+    /// The names in a network whose wiring is [`RouterWiring::of`].
     pub fn of(on: &Topology) -> Self {
         let switches = (0..on.switches().len() as u32).map(SwitchId);
         Self {
             switches: on.switches().iter().map(|s| s.name.clone()).collect(),
             planes: on.switches().iter().map(|s| s.plane).collect(),
-            ports: switches.map(|s| Wiring::seats(on, s)).collect(),
+            ports: switches.map(|s| RouterWiring::seats(on, s)).collect(),
             endpoints: endpoints(on),
         }
     }
 
     /// Numbers from 0 in place of names, for a wiring without names.
-    pub fn numbered(wiring: &Wiring) -> Self {
+    pub fn numbered(wiring: &RouterWiring) -> Self {
         let routers = 0..wiring.routers();
         Self {
             planes: Vec::new(),
@@ -120,7 +120,7 @@ pub struct BusyChannel {
 /// All channels between switches, as columns: both directions of every cable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Links")]
-pub struct LinkColumns {
+pub struct ChannelUseColumns {
     /// The switch that sends.
     pub from: Vec<String>,
     /// The switch that receives.
@@ -140,7 +140,8 @@ pub struct LinkColumns {
 
 /// What was seen of channels between switches in the measured cycles.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ChannelUse {
+#[schemars(rename = "ChannelUse")]
+pub struct ChannelUseFigures {
     /// The share of the measured cycles in which a channel carried a flit, in the mean of all;
     /// null where there are no channels.
     pub mean_link_use: Option<f64>,
@@ -152,7 +153,7 @@ pub struct ChannelUse {
     pub mean_vc_occupancy: Vec<f64>,
     /// All channels, where `links` asks for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub links: Option<LinkColumns>,
+    pub links: Option<ChannelUseColumns>,
 }
 
 /// The number of busiest channels that are listed.
@@ -166,11 +167,11 @@ struct SwitchChannel {
     enters: usize,
 }
 
-impl ChannelUse {
+impl ChannelUseFigures {
     /// The use of the channels of `wiring`, from the counts in `traces`.
     pub fn of(
         traces: &ChannelCounts,
-        wiring: &Wiring,
+        wiring: &RouterWiring,
         names: &NetworkNames,
         with_all: bool,
     ) -> Self {
@@ -196,7 +197,7 @@ impl ChannelUse {
             if channels.is_empty() { 0.0 } else { sum / looks / count }
         };
         let all = || {
-            let mut all = LinkColumns::default();
+            let mut all = ChannelUseColumns::default();
             for c in &channels {
                 let BusyChannel { from, to, port, used } = busy(c);
                 all.from.push(from);
@@ -220,7 +221,7 @@ impl ChannelUse {
 }
 
 /// The channels between routers, by router and port.
-fn channels(wiring: &Wiring) -> Vec<SwitchChannel> {
+fn channels(wiring: &RouterWiring) -> Vec<SwitchChannel> {
     let mut first = vec![0];
     for r in 0..wiring.routers() {
         first.push(first[r as usize] + wiring.ports(r).len());

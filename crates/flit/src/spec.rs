@@ -3,20 +3,22 @@
 use super::router::RouterDesign;
 use super::warmup::WarmupSetting;
 use base::Refusal;
-use paths::loads::{self, Loads};
+use paths::loads::{self, SimulationLoads};
 use paths::over_seeds::check_seeds;
-use paths::proved::PathRules;
+use paths::proved::PathChoiceRules;
 use paths::select::{
-    LEAST_QUEUE, LaneUseRule, RailSelection, Selection, SelectionParams, SelectionSpec,
+    LEAST_QUEUE, LaneUseRule, PathSelection, PathSelectionParameters, PathSelectionSpec,
+    RailSelection,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::process::{InjectionProcess, PacketSizes};
+use traffic::process::{InjectionProcess, PacketSizeDistribution};
 
 /// How long a run is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct RunLength {
+#[schemars(rename = "RunLength")]
+pub struct RunLengthParameters {
     /// Cycles before anything counts, or `auto`: until latency and accepted load change no more.
     /// 1000 unless it is given.
     pub warmup_cycles: Option<WarmupSetting>,
@@ -29,7 +31,7 @@ pub struct RunLength {
     pub drain_under_load: bool,
 }
 
-impl Default for RunLength {
+impl Default for RunLengthParameters {
     fn default() -> Self {
         Self {
             warmup_cycles: None,
@@ -40,7 +42,7 @@ impl Default for RunLength {
     }
 }
 
-impl RunLength {
+impl RunLengthParameters {
     /// The length of the warm-up, by default 1000 cycles.
     pub(super) fn warmup(&self) -> WarmupSetting {
         self.warmup_cycles.unwrap_or(WarmupSetting::Cycles(1000))
@@ -76,15 +78,15 @@ impl RunLength {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Spec")]
-pub struct FlitParameters {
+pub struct FlitSimulationParameters {
     /// Loads in flits an endpoint and cycle: a number, several, a range `0.1:0.9:0.1` or `auto`, up
     /// to where it saturates.
-    pub load: Loads,
+    pub load: SimulationLoads,
     /// How packets choose among the paths that there are: by name, where `adaptive` means `ugal_l`,
     /// or by a score of one's own.
-    pub selection: SelectionSpec,
+    pub selection: PathSelectionSpec,
     /// What selections look at; their usual numbers where it is not given.
-    pub choosing: Option<SelectionParams>,
+    pub choosing: Option<PathSelectionParameters>,
     /// The lanes of packets that choose.
     pub lane_use: LaneUseRule,
     /// The rail of its endpoint that a packet takes, where there are several.
@@ -95,10 +97,10 @@ pub struct FlitParameters {
     pub injection: String,
     /// Flits of a packet, or several with weights: `1=3,5=1`.
     #[serde(deserialize_with = "flits_said")]
-    #[schemars(with = "RawPacketFlits")]
+    #[schemars(with = "RawPacketSizes")]
     pub packet_flits: String,
     /// Several classes of traffic at once, each a table; none: one class, by the keys above.
-    pub traffic_class: Vec<TrafficClass>,
+    pub traffic_class: Vec<TrafficClassParameters>,
     /// The switches: virtual channels, buffers, pipeline, allocators.
     #[serde(rename = "switch")]
     pub router: RouterDesign,
@@ -108,7 +110,7 @@ pub struct FlitParameters {
     /// `link_latency_cycles` where it is not given.
     pub cycle_ns: Option<f64>,
     /// Warm-up, measurement, drain.
-    pub run: RunLength,
+    pub run: RunLengthParameters,
     /// Whether points have `links`: what every channel between switches carried.
     pub links: bool,
     /// Run also what is not proved free of deadlock.
@@ -125,7 +127,7 @@ pub struct FlitParameters {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Class")]
 #[serde(default, deny_unknown_fields)]
-pub struct TrafficClass {
+pub struct TrafficClassParameters {
     /// Its part of the load, in proportion to those of the others.
     pub share: f64,
     /// Who sends to whom: a pattern with its argument.
@@ -134,23 +136,23 @@ pub struct TrafficClass {
     pub injection: Option<String>,
     /// Flits of a packet, or several with weights.
     #[serde(deserialize_with = "some_flits_said")]
-    #[schemars(with = "Option<RawPacketFlits>")]
+    #[schemars(with = "Option<RawPacketSizes>")]
     pub packet_flits: Option<String>,
     /// Where `switch.priority` is `class`, packets of larger numbers go first.
     pub priority: u32,
 }
 
-impl Default for TrafficClass {
+impl Default for TrafficClassParameters {
     fn default() -> Self {
         Self { share: 1.0, traffic: None, injection: None, packet_flits: None, priority: 0 }
     }
 }
 
-impl Default for FlitParameters {
+impl Default for FlitSimulationParameters {
     fn default() -> Self {
         Self {
-            load: Loads::Auto,
-            selection: Selection::Minimal.into(),
+            load: SimulationLoads::Auto,
+            selection: PathSelection::Minimal.into(),
             choosing: None,
             lane_use: LaneUseRule::Auto,
             rail: RailSelection::Random,
@@ -161,7 +163,7 @@ impl Default for FlitParameters {
             router: RouterDesign::default(),
             link_latency_cycles: 1,
             cycle_ns: None,
-            run: RunLength::default(),
+            run: RunLengthParameters::default(),
             links: false,
             unverified: false,
             seed: 0,
@@ -170,7 +172,7 @@ impl Default for FlitParameters {
     }
 }
 
-impl FlitParameters {
+impl FlitSimulationParameters {
     /// Checks all that can be checked without a network.
     ///
     /// # Errors
@@ -219,7 +221,7 @@ impl FlitParameters {
     /// The rules by which packets choose their paths.
     ///
     /// `latency` is the mean latency of the cables, in cycles.
-    pub(super) fn path_rules(&self, latency: f64) -> PathRules<'_> {
+    pub(super) fn path_rules(&self, latency: f64) -> PathChoiceRules<'_> {
         let classes = self.kinds().unwrap_or_default();
         let lengths = classes.into_iter().map(|class| class.sizes.mean());
         let least = lengths.fold(f64::from(LEAST_QUEUE), f64::max).ceil() as u32;
@@ -227,7 +229,7 @@ impl FlitParameters {
         // adds some
         let in_flight = (2.0 * (latency + 1.0)).round() as u32 + ROUTER_CYCLES;
         let choosing = self.selection.choosing(self.choosing);
-        PathRules {
+        PathChoiceRules {
             selection: &self.selection,
             choosing: choosing.on_cables(in_flight, least, self.router.buffer_flits),
             lane_use: self.lane_use,
@@ -238,7 +240,7 @@ impl FlitParameters {
 
     /// The traffic of each class; one class if none is listed.
     pub(super) fn kinds(&self) -> Result<Vec<ClassTraffic<'_>>, Refusal> {
-        let alone = [TrafficClass::default()];
+        let alone = [TrafficClassParameters::default()];
         let written =
             if self.traffic_class.is_empty() { &alone[..] } else { &self.traffic_class[..] };
         let sum: f64 = written.iter().map(|class| class.share).sum();
@@ -260,7 +262,7 @@ impl FlitParameters {
                     class.injection.as_deref().unwrap_or(&self.injection),
                 )
                 .map_err(of)?,
-                sizes: PacketSizes::parse(sizes).map_err(named)?,
+                sizes: PacketSizeDistribution::parse(sizes).map_err(named)?,
                 share: class.share / sum,
                 urgency: class.priority,
             });
@@ -274,7 +276,7 @@ pub(super) struct ClassTraffic<'a> {
     /// Its own pattern; none if it uses the pattern of all classes.
     pub(super) traffic: Option<&'a str>,
     pub(super) process: InjectionProcess,
-    pub(super) sizes: PacketSizes,
+    pub(super) sizes: PacketSizeDistribution,
     /// Its share of the load; all shares together are 1.
     pub(super) share: f64,
     /// Its urgency: routers that prioritise by class serve the highest first.
@@ -291,7 +293,7 @@ const MOST_CLASSES: usize = 16;
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "WrittenFlits")]
 #[serde(untagged)]
-enum RawPacketFlits {
+enum RawPacketSizes {
     /// A number of flits.
     One(u64),
     /// A number, or several with weights.
@@ -299,9 +301,9 @@ enum RawPacketFlits {
 }
 
 fn flits_said<'de, D: serde::Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    Ok(match RawPacketFlits::deserialize(from)? {
-        RawPacketFlits::One(flits) => flits.to_string(),
-        RawPacketFlits::Several(text) => text,
+    Ok(match RawPacketSizes::deserialize(from)? {
+        RawPacketSizes::One(flits) => flits.to_string(),
+        RawPacketSizes::Several(text) => text,
     })
 }
 

@@ -1,19 +1,19 @@
 //! The flit level as a stage: parameters and inputs of a run, and its points and figures.
 
-use super::case::{FlitCase, GivenTraffic};
+use super::case::{PreparedFlitSimulation, UserSuppliedTraffic};
 use super::points::{curve, points};
 use super::router::RouterDesign;
-use super::row::LoadPointRow;
-use super::spec::{FlitParameters, RunLength};
+use super::row::LoadPointResultRow;
+use super::spec::{FlitSimulationParameters, RunLengthParameters};
 use super::warmup::WarmupSetting;
 use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use paths::PathSource;
-use paths::loads::Loads;
+use paths::loads::SimulationLoads;
 use paths::proved::proof_bytes;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -21,24 +21,24 @@ use std::sync::Arc;
 
 /// The inputs of a run at the flit level: network, tables and traffic.
 #[derive(Clone, Copy)]
-pub struct FlitInputs<'a> {
+pub struct FlitSimulationInputs<'a> {
     /// The network.
     pub topology: &'a Arc<Topology>,
     /// The routing tables, if packets follow tables; none if the selection chooses paths on the
     /// network.
     pub routing: Option<&'a Routing>,
     /// Traffic that the user supplies; none if the parameters name it.
-    pub traffic: Option<GivenTraffic<'a>>,
+    pub traffic: Option<UserSuppliedTraffic<'a>>,
 }
 
 /// What the flit level finds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Record")]
-pub struct FlitRecord {
+pub struct FlitSimulationRecord {
     /// Whether the routing was proved free of deadlock.
     pub verified: bool,
     /// All parameters.
-    pub parameters: FlitParameters,
+    pub parameters: FlitSimulationParameters,
     /// Decisions in which a score of the user's own selection was not a number, such as 0 / 0, and
     /// so never better than another: of all points; none of built-in selections.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,13 +48,13 @@ pub struct FlitRecord {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_channel_load: Option<f64>,
     /// A point for each load, in their order.
-    pub points: Vec<LoadPointRow>,
+    pub points: Vec<LoadPointResultRow>,
     /// The largest load found that is not saturated, where loads were `auto`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation_throughput: Option<f64>,
 }
 
-impl FlitParameters {
+impl FlitSimulationParameters {
     /// Runs the simulation on `threads` threads; the result is the same with any number.
     ///
     /// # Errors
@@ -62,23 +62,23 @@ impl FlitParameters {
     /// not set, or `watch` says stop.
     pub fn simulate(
         &self,
-        on: FlitInputs<'_>,
+        on: FlitSimulationInputs<'_>,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> Result<FlitRecord, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<FlitSimulationRecord, ComputationError> {
         let source = PathSource::of(on.topology, on.routing);
-        let case = FlitCase::new(source, self, on.traffic, watch)?;
+        let case = PreparedFlitSimulation::new(source, self, on.traffic, watch)?;
         let (found, saturation_throughput) = match (&self.load, case.own_load()) {
-            (Loads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
-            (Loads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
-            (Loads::Auto, None) => {
+            (SimulationLoads::At(loads), _) => (points(&case, loads, threads, watch)?, None),
+            (SimulationLoads::Auto, Some(load)) => (points(&case, &[load], threads, watch)?, None),
+            (SimulationLoads::Auto, None) => {
                 let (found, saturation) = curve(&case, threads, watch)?;
                 (found.into_iter().map(|(_, point)| point).collect(), saturation)
             }
         };
         let run = if case.is_whole() { self.run.clone() } else { self.run.said() };
         let points = found.iter().map(|point| case.row(point)).collect();
-        Ok(FlitRecord {
+        Ok(FlitSimulationRecord {
             verified: case.verified,
             parameters: Self {
                 lane_use: case.lane_use,
@@ -97,15 +97,16 @@ impl FlitParameters {
     /// seconds within an order of magnitude.
     pub fn need_of(&self, size: &NetworkSize) -> ResourceNeed {
         let (count, mean) = match &self.load {
-            Loads::At(loads) => {
+            SimulationLoads::At(loads) => {
                 (loads.len() as f64, loads.iter().sum::<f64>() / loads.len() as f64)
             }
-            Loads::Auto => (BISECTED, 0.5),
+            SimulationLoads::Auto => (BISECTED, 0.5),
         };
         let lanes = f64::from(1_u32 << self.router.stride_bits());
         let lane = 8.0 * f64::from(1_u32 << self.router.ring_bits()) + 64.0;
         let ports = size.arcs() + size.terminals;
-        let runs = f64::from(self.seeds) * if self.load == Loads::Auto { 1.0 } else { count };
+        let runs =
+            f64::from(self.seeds) * if self.load == SimulationLoads::Auto { 1.0 } else { count };
         let at_once = size.threads.min(runs);
         let engine = ports * (lanes * lane + 256.0) + 400.0 * size.terminals;
         let tables = self.selection.kind().table_bytes(size) + at_once * engine;
@@ -141,7 +142,7 @@ macro_rules! of_point {
     };
 }
 
-impl ExperimentStage for FlitParameters {
+impl ExperimentStage for FlitSimulationParameters {
     const NAME: &'static str = "sim.flit";
     const FILES: &'static [&'static str] = &["traffic"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -200,22 +201,22 @@ impl ExperimentStage for FlitParameters {
         RenamedParameter::words("rail", "rail", &[("path", "shortest")]),
     ];
 
-    type Input<'a> = FlitInputs<'a>;
-    type Record = FlitRecord;
+    type Input<'a> = FlitSimulationInputs<'a>;
+    type Record = FlitSimulationRecord;
 
     fn examples() -> Vec<Self> {
-        let run = RunLength {
+        let run = RunLengthParameters {
             warmup_cycles: Some(WarmupSetting::Cycles(50)),
             measure_cycles: Some(100),
-            ..RunLength::default()
+            ..RunLengthParameters::default()
         };
         let router = RouterDesign { virtual_channels: 16, ..RouterDesign::default() };
         let short =
             |load| Self { load, run: run.clone(), router: router.clone(), ..Self::default() };
-        vec![short(Loads::At(vec![0.2])), short(Loads::At(vec![0.1, 0.3]))]
+        vec![short(SimulationLoads::At(vec![0.2])), short(SimulationLoads::At(vec![0.1, 0.3]))]
     }
 
-    fn need(&self, on: FlitInputs<'_>, threads: usize) -> ResourceNeed {
+    fn need(&self, on: FlitSimulationInputs<'_>, threads: usize) -> ResourceNeed {
         self.need_of(&NetworkSize::of(on.topology, threads))
     }
 
@@ -223,7 +224,11 @@ impl ExperimentStage for FlitParameters {
         self.check()
     }
 
-    fn run(&self, on: FlitInputs<'_>, watch: &dyn Watch) -> Result<FlitRecord, Stop> {
+    fn run(
+        &self,
+        on: FlitSimulationInputs<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<FlitSimulationRecord, ComputationError> {
         self.simulate(on, rayon::current_num_threads(), watch)
     }
 }

@@ -6,9 +6,9 @@
 //! "Automating warm-up length estimation", WSC 2008 (the warm-up has ended if the part to truncate
 //! is in the first half of the values).
 
-use super::engine::{ClassTally, EngineSetup, engine};
+use super::engine::{FlitEngineInputs, TrafficClassCounts, engine};
 use super::run::{flits_a_cycle, stride};
-use base::{Stop, Watch};
+use base::{ComputationError, ProgressWatch};
 use paths::saturation::SATURATED_BELOW;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -47,7 +47,10 @@ const MOST: u32 = 20_000;
 ///
 /// # Errors
 /// When the setup is refused, or `watch` says stop.
-pub(super) fn settled(setup: EngineSetup<'_>, watch: &dyn Watch) -> Result<u32, Stop> {
+pub(super) fn settled(
+    setup: FlitEngineInputs<'_>,
+    watch: &dyn ProgressWatch,
+) -> Result<u32, ComputationError> {
     let offered: f64 = setup.classes.iter().map(flits_a_cycle).sum();
     let stride = stride(setup.wiring);
     let mut engine = engine(setup)?;
@@ -61,7 +64,7 @@ pub(super) fn settled(setup: EngineSetup<'_>, watch: &dyn Watch) -> Result<u32, 
             engine.advance(stride.min(end - engine.now()));
         }
         let classes = engine.tally().classes;
-        let sum = |of: fn(&ClassTally) -> u64| classes.iter().map(of).sum::<u64>();
+        let sum = |of: fn(&TrafficClassCounts) -> u64| classes.iter().map(of).sum::<u64>();
         let now = [sum(|c| c.accepted), sum(|c| c.latency), sum(|c| c.arrived)];
         let [flits, cycles, packets] = [0, 1, 2].map(|i| (now[i] - before[i]) as f64);
         before = now;

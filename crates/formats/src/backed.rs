@@ -17,11 +17,11 @@ const MOST_DIGITS: usize = 20;
 
 /// The memory that a file may still take.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct FileMemoryBudget {
+pub(crate) struct FileReaderMemoryBudget {
     left: usize,
 }
 
-impl FileMemoryBudget {
+impl FileReaderMemoryBudget {
     /// The whole budget of a file of this length in bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { left: FREE.saturating_add(bytes.saturating_mul(FACTOR)) }

@@ -3,16 +3,16 @@
 
 use base::stage::parameters as parameters_of;
 use base::words::did_you_mean;
-use base::{Refusal, Stop, Watch};
-use message::stage::{MessageInputs, MessageParameters};
-use message::{CostOrigin, LogGops};
+use base::{ComputationError, ProgressWatch, Refusal};
+use message::stage::{MessageSimulationInputs, MessageSimulationParameters};
+use message::{LogGopsParameters, MessageCostOrigin};
 use serde::Serialize;
 use serde_json::{Map, Value};
-use traffic::workload::collective::{ALGORITHMS, AlgorithmEntry};
+use traffic::workload::collective::{ALGORITHMS, CollectiveAlgorithmEntry};
 
 /// The parameters of a decision table.
 #[derive(Debug, Clone, Default)]
-pub struct DecisionTableRequest {
+pub struct AlgorithmTableRequest {
     /// The operation, such as `allreduce`: the start of the names of its algorithms.
     pub operation: String,
     /// The numbers of ranks to try.
@@ -20,10 +20,10 @@ pub struct DecisionTableRequest {
     /// The numbers of bytes to try, in the meaning of each algorithm.
     pub bytes: Vec<u64>,
     /// All other parameters of the runs.
-    pub run: MessageParameters,
+    pub run: MessageSimulationParameters,
 }
 
-impl DecisionTableRequest {
+impl AlgorithmTableRequest {
     /// Reads the parameters `operation`, `ranks`, `bytes`, and those of `sim.message`.
     ///
     /// # Errors
@@ -42,8 +42,8 @@ impl DecisionTableRequest {
     }
 
     /// The parameters of the run of an algorithm.
-    fn run(&self, algorithm: &str, with: Map<String, Value>) -> MessageParameters {
-        MessageParameters {
+    fn run(&self, algorithm: &str, with: Map<String, Value>) -> MessageSimulationParameters {
+        MessageSimulationParameters {
             workload: algorithm.to_owned(),
             workload_options: with,
             ..self.run.clone()
@@ -51,7 +51,7 @@ impl DecisionTableRequest {
     }
 
     /// The largest run, which determines the memory needed. None where no run is possible.
-    pub fn largest(&self) -> Option<MessageParameters> {
+    pub fn largest(&self) -> Option<MessageSimulationParameters> {
         let entry = ALGORITHMS.iter().find(|one| one.operation.name() == self.operation)?;
         let most = |all: &[u64]| all.iter().copied().max();
         let with = parameters(most(&self.ranks)?, most(&self.bytes)?);
@@ -61,7 +61,7 @@ impl DecisionTableRequest {
 
 /// The results of all algorithms for one number of ranks and of bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct DecisionTableRow {
+pub struct AlgorithmTableRow {
     /// The number of ranks of this row.
     pub ranks: u64,
     /// The number of bytes of this row.
@@ -71,9 +71,9 @@ pub struct DecisionTableRow {
     /// The time that it takes, ns.
     pub finish_ns: f64,
     /// What messages cost.
-    pub parameters: LogGops,
+    pub parameters: LogGopsParameters,
     /// Where these costs are from.
-    pub costs: CostOrigin,
+    pub costs: MessageCostOrigin,
     /// All algorithms that were run, the quickest first.
     pub all: Vec<AlgorithmResult>,
 }
@@ -102,10 +102,10 @@ const SEGMENTS: [u64; 5] = [1, 4, 16, 64, 256];
 /// When there is no such operation, nothing to try, a parameter is invalid, the network has fewer
 /// endpoints than ranks, or `watch` says stop.
 pub fn best(
-    asked: &DecisionTableRequest,
-    on: MessageInputs<'_>,
-    watch: &dyn Watch,
-) -> Result<Vec<DecisionTableRow>, Stop> {
+    asked: &AlgorithmTableRequest,
+    on: MessageSimulationInputs<'_>,
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<AlgorithmTableRow>, ComputationError> {
     let mut names: Vec<&str> = ALGORITHMS.iter().map(|entry| entry.operation.name()).collect();
     names.dedup();
     if !names.contains(&asked.operation.as_str()) {
@@ -130,11 +130,11 @@ pub fn best(
 }
 
 fn row(
-    asked: &DecisionTableRequest,
-    on: MessageInputs<'_>,
+    asked: &AlgorithmTableRequest,
+    on: MessageSimulationInputs<'_>,
     (ranks, bytes): (u64, u64),
-    watch: &dyn Watch,
-) -> Result<DecisionTableRow, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<AlgorithmTableRow, ComputationError> {
     let mut all = Vec::new();
     for entry in ALGORITHMS.iter().filter(|entry| entry.operation.name() == asked.operation) {
         // an invalid number of ranks is refused when the schedule is made
@@ -151,7 +151,7 @@ fn row(
         return Err(Refusal::new("ranks", why, "a power of two").into());
     };
     let (parameters, costs) = asked.run.costs.resolved(asked.run.dialect)?;
-    Ok(DecisionTableRow {
+    Ok(AlgorithmTableRow {
         ranks,
         bytes,
         algorithm: first.algorithm.clone(),
@@ -165,7 +165,7 @@ fn row(
 /// A parameter of an algorithm and the value to try; none where there is nothing to vary.
 type ParameterVariant = Option<(&'static str, u64)>;
 
-fn variants(entry: &AlgorithmEntry) -> Vec<ParameterVariant> {
+fn variants(entry: &CollectiveAlgorithmEntry) -> Vec<ParameterVariant> {
     if entry.part.has("ways") {
         return FANOUTS.iter().map(|&fanout| Some(("ways", fanout))).collect();
     }
@@ -180,12 +180,12 @@ fn parameters(ranks: u64, bytes: u64) -> Map<String, Value> {
 }
 
 fn tried(
-    (entry, own): (&AlgorithmEntry, ParameterVariant),
-    asked: &DecisionTableRequest,
-    on: MessageInputs<'_>,
+    (entry, own): (&CollectiveAlgorithmEntry, ParameterVariant),
+    asked: &AlgorithmTableRequest,
+    on: MessageSimulationInputs<'_>,
     (ranks, bytes): (u64, u64),
-    watch: &dyn Watch,
-) -> Result<AlgorithmResult, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<AlgorithmResult, ComputationError> {
     let mut given = parameters(ranks, bytes);
     let algorithm = match own {
         None => entry.part.name.to_owned(),
@@ -215,7 +215,12 @@ fn tried(
 ///
 /// Source: Hoefler, Mehlan, Mietke, Rehm: Fast barrier synchronization for InfiniBand, IPDPS 2006,
 /// section 3 (n messages are injected together).
-pub fn dissemination_ns(ranks: u64, fanout: u64, bytes: u64, costs: &LogGops) -> Option<f64> {
+pub fn dissemination_ns(
+    ranks: u64,
+    fanout: u64,
+    bytes: u64,
+    costs: &LogGopsParameters,
+) -> Option<f64> {
     let more = bytes.saturating_sub(1) as f64;
     let gap = costs.g + more * costs.G;
     let apart = gap.max(costs.o + more * costs.O);
@@ -236,32 +241,44 @@ pub fn dissemination_ns(ranks: u64, fanout: u64, bytes: u64, costs: &LogGops) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
+    use base::QuietWatch;
 
     fn asked(
         operation: &str,
         ranks: &[u64],
         bytes: &[u64],
-        costs: LogGops,
-    ) -> DecisionTableRequest {
+        costs: LogGopsParameters,
+    ) -> AlgorithmTableRequest {
         let (ranks, bytes) = (ranks.to_vec(), bytes.to_vec());
-        let run = MessageParameters { costs: costs.into(), ..MessageParameters::default() };
-        DecisionTableRequest { operation: operation.to_owned(), ranks, bytes, run }
+        let run = MessageSimulationParameters {
+            costs: costs.into(),
+            ..MessageSimulationParameters::default()
+        };
+        AlgorithmTableRequest { operation: operation.to_owned(), ranks, bytes, run }
     }
 
     #[test]
     fn the_barriers_model_is_what_runs_take() {
         let sets = [
-            LogGops { L: 10_000.0, o: 200.0, g: 50.0, ..LogGops::default() },
-            LogGops { L: 5000.0, o: 100.0, g: 600.0, G: 0.5, ..LogGops::default() },
-            LogGops::default(),
+            LogGopsParameters { L: 10_000.0, o: 200.0, g: 50.0, ..LogGopsParameters::default() },
+            LogGopsParameters {
+                L: 5000.0,
+                o: 100.0,
+                g: 600.0,
+                G: 0.5,
+                ..LogGopsParameters::default()
+            },
+            LogGopsParameters::default(),
         ];
         let mut compared = 0;
         for costs in sets {
             let ranks = [1, 2, 3, 5, 8, 9, 10, 27, 31, 64, 65, 100];
-            let rows =
-                best(&asked("barrier", &ranks, &[1, 9], costs), MessageInputs::default(), &Quiet)
-                    .expect("rows");
+            let rows = best(
+                &asked("barrier", &ranks, &[1, 9], costs),
+                MessageSimulationInputs::default(),
+                &QuietWatch,
+            )
+            .expect("rows");
             for row in rows {
                 let is_dissemination = |one: &&AlgorithmResult| one.algorithm.contains("ways");
                 let mut models: Vec<(f64, f64)> = Vec::new();
@@ -289,11 +306,18 @@ mod tests {
     fn the_quickest_is_the_one_that_the_formulas_say() {
         // Thakur, Rabenseifner, Gropp, IJHPCA 2005: with a + b n a message, doubling takes
         // log p (a + b n), Rabenseifner's 2 log p a + 2 (p-1)/p b n: small vectors against large
-        let costs = LogGops { L: 1000.0, o: 0.0, g: 0.0, G: 1.0, S: 1 << 31, ..LogGops::default() };
+        let costs = LogGopsParameters {
+            L: 1000.0,
+            o: 0.0,
+            g: 0.0,
+            G: 1.0,
+            S: 1 << 31,
+            ..LogGopsParameters::default()
+        };
         let rows = best(
             &asked("allreduce", &[16], &[8, 16_000_000], costs),
-            MessageInputs::default(),
-            &Quiet,
+            MessageSimulationInputs::default(),
+            &QuietWatch,
         );
         let rows = rows.expect("rows");
         assert_eq!(rows[0].algorithm, "allreduce_recursive_doubling");
@@ -305,8 +329,8 @@ mod tests {
             assert!(row.all.windows(2).all(|pair| pair[0].finish_ns <= pair[1].finish_ns));
         }
         // halving is for powers of two only
-        let cases = asked("reduce_scatter", &[6, 8], &[8], LogGops::default());
-        let cases = best(&cases, MessageInputs::default(), &Quiet).expect("rows");
+        let cases = asked("reduce_scatter", &[6, 8], &[8], LogGopsParameters::default());
+        let cases = best(&cases, MessageSimulationInputs::default(), &QuietWatch).expect("rows");
         let [odd, even] = [&cases[0], &cases[1]]
             .map(|case| case.all.iter().any(|one| one.algorithm == "reduce_scatter_halving"));
         assert!(!odd && even && !cases[0].all.is_empty());
@@ -314,7 +338,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_is_refused() {
-        let free = LogGops::default();
+        let free = LogGopsParameters::default();
         for (asked, expected) in [
             (asked("allreduces", &[2], &[8], free), "did you mean allreduce?"),
             (asked("allreduce", &[], &[8], free), "ranks: there is none"),
@@ -328,8 +352,9 @@ mod tests {
                 "ranks: 8589934592 is out of range; a whole number",
             ),
         ] {
-            let refused =
-                best(&asked, MessageInputs::default(), &Quiet).expect_err("refused").to_string();
+            let refused = best(&asked, MessageSimulationInputs::default(), &QuietWatch)
+                .expect_err("refused")
+                .to_string();
             assert!(refused.contains(expected), "{refused}");
         }
     }

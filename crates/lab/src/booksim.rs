@@ -5,23 +5,24 @@ use flit::booksim::BookSimNetwork;
 use flit::booksim::routing::{EnumerableRouting, guide};
 use flit::router::{self, RouterDesign};
 use formats::booksim::{
-    Allocator, BookSimConfig, BookSimNetwork as Named, PriorityRule, VcPolicy, anynet,
+    AllocatorKind, AnynetVirtualChannelRule, BookSimConfig, BookSimNetwork as Named,
+    PacketPriorityRule, anynet,
 };
-use paths::wiring::Wiring;
-use traffic::process::InjectionClass;
+use paths::wiring::RouterWiring;
+use traffic::process::InjectedTrafficClass;
 
 /// Everything that a run of a configuration needs, but for its length.
-pub struct BookSimCase {
+pub struct BookSimRunInputs {
     /// The parameters of the network.
     pub network: BookSimNetwork,
     /// The network as routers see it.
-    pub wiring: Wiring,
+    pub wiring: RouterWiring,
     /// The routing function; [`flit::booksim::freedom`] tests whether it is free of deadlock.
     pub guide: Box<dyn EnumerableRouting + Send>,
     /// The parameters of the routers.
     pub router: RouterDesign,
     /// The classes of traffic.
-    pub classes: Vec<InjectionClass>,
+    pub classes: Vec<InjectedTrafficClass>,
     /// The urgency of each class.
     pub urgencies: Vec<u32>,
 }
@@ -35,19 +36,22 @@ pub struct BookSimCase {
 /// # Errors
 /// When the file cannot be read or is missing, the routing function needs more than the network
 /// has, a pattern does not fit the endpoints, or such a router cannot be built.
-pub fn case(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<BookSimCase, Refusal> {
+pub fn case(
+    config: &BookSimConfig,
+    file: Option<(&str, &str)>,
+) -> Result<BookSimRunInputs, Refusal> {
     let network = network(config, file)?;
     let wiring = network.wiring()?;
     let router = router(config)?;
     router.check(&wiring)?;
-    let hops = config.vc_policy == VcPolicy::Hops;
+    let hops = config.vc_policy == AnynetVirtualChannelRule::Hops;
     let guide = guide(&network, &wiring, config.function, router.virtual_channels, hops)?;
     let (endpoints, seed) = (wiring.endpoints().len() as u32, u64::from(config.run.seed as u32));
     let drawn = config.classes.iter().map(|class| class.drawn(endpoints, seed));
-    let classes: Result<Vec<InjectionClass>, Refusal> = drawn.collect();
+    let classes: Result<Vec<InjectedTrafficClass>, Refusal> = drawn.collect();
     let least = config.classes.iter().map(|class| class.priority).min().unwrap_or(0);
     let urgencies = config.classes.iter().map(|class| class.priority.abs_diff(least)).collect();
-    Ok(BookSimCase { network, wiring, guide, router, classes: classes?, urgencies })
+    Ok(BookSimRunInputs { network, wiring, guide, router, classes: classes?, urgencies })
 }
 
 fn network(config: &BookSimConfig, file: Option<(&str, &str)>) -> Result<BookSimNetwork, Refusal> {
@@ -85,11 +89,11 @@ fn router(config: &BookSimConfig) -> Result<RouterDesign, Refusal> {
         let wrong = |_| Refusal::new(name, format!("{value} is out of range"), "at most 255");
         u8::try_from(value).map_err(wrong)
     };
-    let rounds = |name: &str, allocator: Allocator| match allocator {
-        Allocator::Islip { iterations } => {
-            Ok::<_, Refusal>((router::Allocator::Islip, small(name, iterations)?))
+    let rounds = |name: &str, allocator: AllocatorKind| match allocator {
+        AllocatorKind::Islip { iterations } => {
+            Ok::<_, Refusal>((router::AllocatorKind::Islip, small(name, iterations)?))
         }
-        Allocator::SeparableInputFirst => Ok((router::Allocator::SeparableInputFirst, 1)),
+        AllocatorKind::SeparableInputFirst => Ok((router::AllocatorKind::SeparableInputFirst, 1)),
     };
     let (vc_allocator, vc_alloc_rounds) = rounds("vc_allocator", r.vc_allocator)?;
     let (switch_allocator, switch_alloc_rounds) = rounds("sw_allocator", r.sw_allocator)?;
@@ -121,10 +125,10 @@ fn router(config: &BookSimConfig) -> Result<RouterDesign, Refusal> {
         vc_shuffle_requests: r.vc_shuffle_requests,
         output_buffer_flits: r.output_buffer_size,
         priority: match r.priority {
-            PriorityRule::None => router::PriorityRule::RoundRobin,
-            PriorityRule::Class => router::PriorityRule::Class,
-            PriorityRule::Age => router::PriorityRule::Age,
-            PriorityRule::NetworkAge => router::PriorityRule::NetworkAge,
+            PacketPriorityRule::None => router::PacketPriorityRule::RoundRobin,
+            PacketPriorityRule::Class => router::PacketPriorityRule::Class,
+            PacketPriorityRule::Age => router::PacketPriorityRule::Age,
+            PacketPriorityRule::NetworkAge => router::PacketPriorityRule::NetworkAge,
         },
         as_booksim: true,
     })
@@ -133,9 +137,9 @@ fn router(config: &BookSimConfig) -> Result<RouterDesign, Refusal> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
-    use flit::engine::EngineSetup;
-    use flit::run::{DrainCondition, RunPhases, run};
+    use base::QuietWatch;
+    use flit::engine::FlitEngineInputs;
+    use flit::run::{FlitRunPhases, RunEndCondition, run};
     use formats::booksim::{SettingsSource, read};
 
     fn config(text: &'static str) -> BookSimConfig {
@@ -149,13 +153,13 @@ mod tests {
     /// Cycles from injection to arrival in an idle network, and the routers visited.
     fn idle(config: &BookSimConfig) -> (f64, f64) {
         let case = case(config, None).unwrap();
-        let phases = RunPhases {
+        let phases = FlitRunPhases {
             warmup_cycles: 0,
             measure_cycles: 20_000,
             drain_cycles: 10_000,
-            drain: DrainCondition::Empty,
+            drain: RunEndCondition::Empty,
         };
-        let setup = EngineSetup {
+        let setup = FlitEngineInputs {
             wiring: &case.wiring,
             router: &case.router,
             guide: case.guide.as_ref(),
@@ -168,7 +172,7 @@ mod tests {
             age_from_staging: false,
             cycles: 30_000,
         };
-        let found = run(setup, phases, &Quiet).unwrap().all;
+        let found = run(setup, phases, &QuietWatch).unwrap().all;
         (found.latency.unwrap(), found.hops.unwrap())
     }
 

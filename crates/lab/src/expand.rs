@@ -1,15 +1,15 @@
 //! Expands the text of an experiment to its points: parses it, applies the sweep, and checks each
 //! point.
 
-use crate::plugins::{Plugin, PluginKind, find, listed};
+use crate::plugins::{PluginDescription, PluginPartKind, find, listed};
 use crate::spec::{Experiment, ExperimentPoint};
-use crate::stages::{InputKind, STAGES, StageEntry};
+use crate::stages::{STAGES, StageEntry, StageInputKind};
 use crate::sweep::SweptPoint;
 use crate::{place, stages, sweep, tables};
 use base::Refusal;
 use engines::ask;
-use engines::lanes::LaneMethodChoice;
-use fabric::network::Failures;
+use engines::lanes::LaneMethodParameters;
+use fabric::network::FailureParameters;
 use plan::FloorRules;
 use serde_json::{Map, Value};
 
@@ -44,7 +44,11 @@ pub fn parse(text: &str, file: &str) -> Result<Experiment, Refusal> {
 /// # Errors
 /// The errors of [`parse`], and invalid keys of a point; families, engines and the types of their
 /// parameters are checked before anything runs.
-pub fn expand(text: &str, file: &str, plugins: &[Plugin]) -> Result<ExpandedExperiment, Refusal> {
+pub fn expand(
+    text: &str,
+    file: &str,
+    plugins: &[PluginDescription],
+) -> Result<ExpandedExperiment, Refusal> {
     let experiment = parse(text, file)?;
     expanded(experiment, file, plugins).map_err(|fault| {
         let mut refused = place::placed(fault.refused, text, file);
@@ -71,7 +75,7 @@ impl From<Refusal> for PointRefusal {
 fn expanded(
     experiment: Experiment,
     file: &str,
-    plugins: &[Plugin],
+    plugins: &[PluginDescription],
 ) -> Result<ExpandedExperiment, PointRefusal> {
     let refuse =
         |param: &str, why: String, help: &str| Refusal::new(format!("{file}: {param}"), why, help);
@@ -118,7 +122,7 @@ fn expanded(
 fn checked(
     mut tree: Value,
     seed: u64,
-    plugins: &[Plugin],
+    plugins: &[PluginDescription],
     notes: &mut Vec<String>,
 ) -> Result<ExperimentPoint, Refusal> {
     renew(&mut tree, notes)?;
@@ -175,7 +179,11 @@ fn renew_table(
 
 /// Checks the measures of a point and fills in their defaults. Where they or the failures are
 /// random and have no seed of their own, they get the experiment's.
-fn complete(point: &mut ExperimentPoint, seed: u64, plugins: &[Plugin]) -> Result<(), Refusal> {
+fn complete(
+    point: &mut ExperimentPoint,
+    seed: u64,
+    plugins: &[PluginDescription],
+) -> Result<(), Refusal> {
     if let Some(Value::Object(failures)) = point.topology.get_mut("failures")
         && failures.contains_key("random")
     {
@@ -192,14 +200,14 @@ fn complete(point: &mut ExperimentPoint, seed: u64, plugins: &[Plugin]) -> Resul
     let routed = point.routing.is_some();
     for (name, given) in &mut point.measures {
         let own = STAGES.iter().find(|e| e.part.name == name);
-        match (own, find(plugins, PluginKind::Measure, name)) {
+        match (own, find(plugins, PluginPartKind::Measure, name)) {
             (Some(entry), _) => {
                 fill(name, given, seed, |table| entry.complete(table))?;
-                needs_tables(name, entry.input == InputKind::Routing && !routed)?;
+                needs_tables(name, entry.input == StageInputKind::Routing && !routed)?;
             }
             (None, Some(plugin)) => {
                 fill(name, given, seed, |table| plugin.complete(table))?;
-                needs_tables(name, plugin.input == Some(InputKind::Routing) && !routed)?;
+                needs_tables(name, plugin.input == Some(StageInputKind::Routing) && !routed)?;
             }
             (None, None) => return Err(tables::unknown(name, plugins)),
         }
@@ -238,10 +246,10 @@ fn needs_tables(name: &str, lacking: bool) -> Result<(), Refusal> {
 }
 
 /// Checks what can be checked without building anything, and fills in the parameters of routes.
-fn check(point: &mut ExperimentPoint, plugins: &[Plugin]) -> Result<(), Refusal> {
+fn check(point: &mut ExperimentPoint, plugins: &[PluginDescription]) -> Result<(), Refusal> {
     if let Some(failures) = point.topology.get("failures") {
-        base::fields::typed::<Failures>(failures).map_err(|(field, why)| {
-            let help = base::taken::taken::<Failures>("failures", &field);
+        base::fields::typed::<FailureParameters>(failures).map_err(|(field, why)| {
+            let help = base::taken::taken::<FailureParameters>("failures", &field);
             Refusal::new(field, why, help).within("topology.failures")
         })?;
     }
@@ -250,10 +258,10 @@ fn check(point: &mut ExperimentPoint, plugins: &[Plugin]) -> Result<(), Refusal>
             let mut params = point.topology.clone();
             params.remove("family");
             params.remove("failures");
-            match find(plugins, PluginKind::Topology, name) {
+            match find(plugins, PluginPartKind::Topology, name) {
                 Some(plugin) => plugin.complete(&params).map(drop),
                 None => families::family(name)
-                    .map_err(|r| listed(r, plugins, PluginKind::Topology))?
+                    .map_err(|r| listed(r, plugins, PluginPartKind::Topology))?
                     .promise(&params)
                     .map(drop),
             }
@@ -287,15 +295,15 @@ fn check(point: &mut ExperimentPoint, plugins: &[Plugin]) -> Result<(), Refusal>
         }
         return Ok(());
     };
-    let asked = match find(plugins, PluginKind::Engine, &routing.engine) {
+    let asked = match find(plugins, PluginPartKind::Engine, &routing.engine) {
         Some(plugin) => {
             let mut lanes = options.remove_entry("lanes").into_iter().collect();
-            LaneMethodChoice::take(&mut lanes, true)
+            LaneMethodParameters::take(&mut lanes, true)
                 .and_then(|_| plugin.complete(&options))
                 .and_then(|_| ask::routes(routing.lmc, routing.layers))
         }
         None => ask::check(&routing.engine, routing.lmc, routing.layers, &options)
-            .map_err(|r| listed(r, plugins, PluginKind::Engine)),
+            .map_err(|r| listed(r, plugins, PluginPartKind::Engine)),
     };
     routing.lmc = Some(ask::lmc(asked.map_err(|r| r.within("routing"))?));
     point.verify.get_or_insert_default();

@@ -1,11 +1,11 @@
 //! Whether a simulator can run on a network, found before anything is run.
 
 use base::stage::parameters;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::Topology;
-use packet::case::GivenTraffic;
+use packet::case::UserSuppliedTraffic;
 use paths::PathSource;
-use paths::loads::Loads;
+use paths::loads::SimulationLoads;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use traffic::destinations::PacketDestinations;
@@ -19,21 +19,29 @@ pub fn simulation(
     level: &str,
     given: &Map<String, Value>,
     on: &Arc<Topology>,
-    watch: &dyn Watch,
-) -> Result<(), Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
     let source = PathSource::Network(on.clone());
     match level {
         "flit" => {
-            let spec = parameters::<flit::spec::FlitParameters>(given)?;
-            let case = flit::case::FlitCase::new(source, &spec, None, watch)?;
+            let spec = parameters::<flit::spec::FlitSimulationParameters>(given)?;
+            let case = flit::case::PreparedFlitSimulation::new(source, &spec, None, watch)?;
             match &spec.load {
-                Loads::At(loads) => Ok(loads.iter().try_for_each(|&load| case.check(load))?),
-                Loads::Auto => Ok(()),
+                SimulationLoads::At(loads) => {
+                    Ok(loads.iter().try_for_each(|&load| case.check(load))?)
+                }
+                SimulationLoads::Auto => Ok(()),
             }
         }
         "packet" => {
-            let spec = parameters::<packet::spec::PacketParameters>(given)?;
-            packet::case::PacketCase::new(source, &spec, GivenTraffic::default(), watch).map(drop)
+            let spec = parameters::<packet::spec::PacketSimulationParameters>(given)?;
+            packet::case::PreparedPacketSimulation::new(
+                source,
+                &spec,
+                UserSuppliedTraffic::default(),
+                watch,
+            )
+            .map(drop)
         }
         _ => Ok(()),
     }
@@ -43,10 +51,15 @@ pub fn simulation(
 ///
 /// # Errors
 /// When the network has no such traffic, or `watch` says stop.
-pub fn traffic(name: &str, on: &Topology, seed: u64, watch: &dyn Watch) -> Result<(), Stop> {
-    let within = |stop: Stop| match stop {
-        Stop::Refused(r) if r.param.is_empty() => {
-            Stop::Refused(Refusal { param: "traffic".to_owned(), ..r })
+pub fn traffic(
+    name: &str,
+    on: &Topology,
+    seed: u64,
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
+    let within = |stop: ComputationError| match stop {
+        ComputationError::Refused(r) if r.param.is_empty() => {
+            ComputationError::Refused(Refusal { param: "traffic".to_owned(), ..r })
         }
         other => other,
     };
@@ -64,10 +77,10 @@ mod tests {
         let family = families::family(&recipe.family).expect("a family");
         let on = Arc::new(family.build(&recipe.params).expect("a network"));
         let given = given.as_object().expect("a table");
-        match simulation(level, given, &on, &base::Quiet) {
+        match simulation(level, given, &on, &base::QuietWatch) {
             Ok(()) => None,
-            Err(Stop::Refused(refused)) => Some(refused.to_string()),
-            Err(Stop::Interrupted(_)) => panic!("nobody stops it"),
+            Err(ComputationError::Refused(refused)) => Some(refused.to_string()),
+            Err(ComputationError::Interrupted(_)) => panic!("nobody stops it"),
         }
     }
 

@@ -7,7 +7,7 @@
 //! whose paths may be some hops longer. The least congested pair continues: its mapping is refined
 //! under its tables, and the tables are made anew, as long as that helps.
 
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use engines::EngineEntry;
 use fabric::Topology;
 use fabric::tables::Routing;
@@ -55,7 +55,7 @@ pub struct JointMappingRequest<'a> {
 
 /// The result of one step.
 #[derive(Debug, Clone, Serialize)]
-pub struct JointStepResult {
+pub struct JointMappingStepResult {
     /// The kind of step: `mapping`, `routing`, or `mapping for the tables`.
     pub step: &'static str,
     /// The part by which hop-bytes were allowed to grow in this mapping.
@@ -77,7 +77,7 @@ pub struct JointMappingResult {
     /// The tables made for the mapping.
     pub routing: Routing,
     /// The result of each step.
-    pub steps: Vec<JointStepResult>,
+    pub steps: Vec<JointMappingStepResult>,
     /// Lower bound of the congestion of this mapping, unless the network is too large to compute
     /// it.
     pub bound: Option<f64>,
@@ -99,12 +99,12 @@ impl RoutedMapping {
         self.figures.maximum_congestion
     }
 
-    fn result(&self) -> JointStepResult {
-        JointStepResult::of("routing", &self.figures, self.bound, self.limit, self.seed)
+    fn result(&self) -> JointMappingStepResult {
+        JointMappingStepResult::of("routing", &self.figures, self.bound, self.limit, self.seed)
     }
 }
 
-impl JointStepResult {
+impl JointMappingStepResult {
     fn of(
         step: &'static str,
         it: &MappingFigures,
@@ -125,17 +125,17 @@ impl JointStepResult {
 /// before there are any tables.
 pub fn joint(
     asked: &JointMappingRequest<'_>,
-    watch: &dyn Watch,
-) -> Result<JointMappingResult, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<JointMappingResult, ComputationError> {
     let slack = slack(asked.options)?;
     let engine = engines::engine(ENGINE)?;
-    let run = JointMappingRun { asked, engine, slack };
+    let run = JointMappingOptimizer { asked, engine, slack };
     let request = &asked.request;
     let fixed = !request.steps.is_empty() || request.start.is_some();
     let tried = run.tried(fixed);
     let (mut steps, mut states, mut interrupted) = (Vec::new(), Vec::new(), false);
     let mut refused = None;
-    let all: Vec<Result<(JointStepResult, RoutedMapping, bool), Stop>> =
+    let all: Vec<Result<(JointMappingStepResult, RoutedMapping, bool), ComputationError>> =
         tried.par_iter().map(|one| run.first(one, watch)).collect();
     for one in all {
         match one {
@@ -145,7 +145,7 @@ pub fn joint(
                 states.push(state);
             }
             Err(stop) => {
-                interrupted |= matches!(stop, Stop::Interrupted(_));
+                interrupted |= matches!(stop, ComputationError::Interrupted(_));
                 refused = refused.or(Some(stop));
             }
         }
@@ -175,13 +175,13 @@ fn slack(options: &Map<String, Value>) -> Result<u32, Refusal> {
 
 /// A run of the joint mapping and routing: its request, its engine, and how many hops longer than
 /// minimal paths may be.
-struct JointMappingRun<'a> {
+struct JointMappingOptimizer<'a> {
     asked: &'a JointMappingRequest<'a>,
     engine: &'static EngineEntry,
     slack: u32,
 }
 
-impl JointMappingRun<'_> {
+impl JointMappingOptimizer<'_> {
     /// The limit on hop-bytes and the seed of each of the first mappings.
     fn tried(&self, fixed: bool) -> Vec<(f64, u64)> {
         let MappingRequest { hops_limit, seed, effort, .. } = self.asked.request;
@@ -197,8 +197,8 @@ impl JointMappingRun<'_> {
     fn first(
         &self,
         &(limit, seed): &(f64, u64),
-        watch: &dyn Watch,
-    ) -> Result<(JointStepResult, RoutedMapping, bool), Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<(JointMappingStepResult, RoutedMapping, bool), ComputationError> {
         let request = &self.asked.request;
         let effort = if request.effort == SearchEffort::Best {
             SearchEffort::Normal
@@ -212,7 +212,7 @@ impl JointMappingRun<'_> {
         let mapped =
             map(&MappingRequest { steps, hops_limit: limit, seed, effort, ..*request }, watch)?;
         let it = evaluate(request.paths, request.graph, &mapped.places, watch)?.figures;
-        let result = JointStepResult::of("mapping", &it, None, limit, seed);
+        let result = JointMappingStepResult::of("mapping", &it, None, limit, seed);
         Ok((result, self.routed(mapped.places, limit, seed, watch)?, mapped.interrupted))
     }
 
@@ -222,8 +222,8 @@ impl JointMappingRun<'_> {
         places: Vec<u32>,
         limit: f64,
         seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<RoutedMapping, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<RoutedMapping, ComputationError> {
         let (on, graph) = (self.asked.on, self.asked.request.graph);
         let flows = flows(on, graph, &places)?;
         let mut demand: SwitchDemand = vec![Vec::new(); on.switches().len()];
@@ -232,7 +232,7 @@ impl JointMappingRun<'_> {
         }
         let bound = match FractionalRouting::new(on, &demand, self.slack, STEPS, watch) {
             Ok(split) => Some(split.bound()),
-            Err(Stop::Refused(_)) => None, // too large to be bounded
+            Err(ComputationError::Refused(_)) => None, // too large to be bounded
             Err(stop) => return Err(stop),
         };
         let mut options = self.asked.options.clone();
@@ -243,11 +243,16 @@ impl JointMappingRun<'_> {
     }
 
     /// Makes tables with as much slack as the lanes allow.
-    fn tables(&self, mut options: Map<String, Value>, watch: &dyn Watch) -> Result<Routing, Stop> {
+    fn tables(
+        &self,
+        mut options: Map<String, Value>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         for slack in (0..=self.slack).rev() {
             options.insert("slack".to_owned(), json!(slack));
             match self.engine.route(&options, self.asked.on, self.asked.layers, watch) {
-                Err(Stop::Refused(refusal)) if slack > 0 && refusal.param.ends_with(LANES) => {}
+                Err(ComputationError::Refused(refusal))
+                    if slack > 0 && refusal.param.ends_with(LANES) => {}
                 done => return done,
             }
         }
@@ -258,8 +263,8 @@ impl JointMappingRun<'_> {
         &self,
         routing: &Routing,
         places: &[u32],
-        watch: &dyn Watch,
-    ) -> Result<MappingFigures, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<MappingFigures, ComputationError> {
         let graph = self.asked.request.graph;
         Ok(evaluate(TrafficPathRule::Tables(routing), graph, places, watch)?.figures)
     }
@@ -269,15 +274,15 @@ impl JointMappingRun<'_> {
     fn alternate(
         &self,
         best: &mut RoutedMapping,
-        steps: &mut Vec<JointStepResult>,
-        watch: &dyn Watch,
-    ) -> Result<bool, Stop> {
+        steps: &mut Vec<JointMappingStepResult>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<bool, ComputationError> {
         for round in 0..ROUNDS {
             let before = best.most();
             match self.round(best, round, steps, watch) {
                 Ok(next) if next.most() < best.most() => *best = next,
                 Ok(_) => {}
-                Err(Stop::Interrupted(_)) => return Ok(true),
+                Err(ComputationError::Interrupted(_)) => return Ok(true),
                 Err(stop) => return Err(stop),
             }
             if best.most() >= before * (1.0 - LITTLE) {
@@ -291,9 +296,9 @@ impl JointMappingRun<'_> {
         &self,
         at: &RoutedMapping,
         round: u64,
-        steps: &mut Vec<JointStepResult>,
-        watch: &dyn Watch,
-    ) -> Result<RoutedMapping, Stop> {
+        steps: &mut Vec<JointMappingStepResult>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<RoutedMapping, ComputationError> {
         let request = MappingRequest {
             paths: TrafficPathRule::Tables(&at.routing),
             steps: &chain::parse("congestion")?,
@@ -305,7 +310,7 @@ impl JointMappingRun<'_> {
         let places = map(&request, watch)?.places;
         let figures = self.worth(&at.routing, &places, watch)?;
         let step = "mapping for the tables";
-        steps.push(JointStepResult::of(step, &figures, None, at.limit, request.seed));
+        steps.push(JointMappingStepResult::of(step, &figures, None, at.limit, request.seed));
         let refined = RoutedMapping { places, figures, ..at.clone() };
         let next = self.routed(refined.places.clone(), at.limit, request.seed, watch)?;
         steps.push(next.result());

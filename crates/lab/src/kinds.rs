@@ -2,21 +2,21 @@
 //! completion of names and the reference page of parts read this table; a new kind is a line in it.
 
 use crate::registry::{describe, engines, families, params, simulators, stages};
-use base::part::Part;
+use base::part::PartDescription;
 use engines::ask::OPENSM;
-use engines::lanes::LaneMethod;
+use engines::lanes::LaneAssignmentMethod;
 use formats::trace::{self, TraceFormat};
 use formats::{communication, companion, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
 use message::PRESETS;
-use packet::Dialect;
+use packet::SimulatorDialect;
 use packet::replay::{CODES_COSTS, MpiCosts};
-use paths::select::{RailSelection, Selection};
+use paths::select::{PathSelection, RailSelection};
 use plan::catalog::Catalog;
 use schemars::JsonSchema;
 use serde_json::{Value, json};
 use traffic::communication::KINDS as GRAPHS;
-use traffic::pattern::Pattern;
+use traffic::pattern::CommunicationPattern;
 use traffic::placement::PLACEMENTS;
 use traffic::workload::generators;
 
@@ -55,24 +55,27 @@ pub static KINDS: &[PartKind] = &[
     PartKind::new("engines", "engine", "routing engines", engines),
     PartKind::new("opensm-engines", "opensm-engine", "routing engines of OpenSM", opensm),
     PartKind::new("lane-methods", "lane-method", "how routes get their lanes", || {
-        words_of::<LaneMethod>("lane-method")
+        words_of::<LaneAssignmentMethod>("lane-method")
     }),
     PartKind::new("measures", "measure", "what is found out of a network or its routes", stages),
     PartKind::new("simulators", "simulator", "simulators, by level", simulators),
     PartKind::new("models", "model", "whose model of switches packets go through", || {
-        parts("model", Dialect::ALL.iter().map(|one| one.part()))
+        parts("model", SimulatorDialect::ALL.iter().map(|one| one.part()))
     }),
     PartKind::new(
         "selections",
         "selection",
         "how packets of a simulation choose their paths",
-        || parts("selection", Selection::ALL.iter().map(|one| &one.entry().part)),
+        || parts("selection", PathSelection::ALL.iter().map(|one| &one.entry().part)),
     ),
     PartKind::new("rails", "rail", "how packets get the rails of their endpoint", || {
         words_of::<RailSelection>("rail")
     }),
     PartKind::new("traffic", "traffic", "patterns of traffic", || {
-        Pattern::all().map(|part| with_keys("traffic", part)).chain(offered()).collect()
+        CommunicationPattern::all()
+            .map(|part| with_keys("traffic", part))
+            .chain(offered())
+            .collect()
     }),
     PartKind::new(
         "workloads",
@@ -131,7 +134,7 @@ fn row(kind: &str, name: &str, takes: &str, doc: &str) -> Value {
 }
 
 /// Parts that take no parameters.
-fn parts<'a>(kind: &str, all: impl IntoIterator<Item = &'a Part>) -> Vec<Value> {
+fn parts<'a>(kind: &str, all: impl IntoIterator<Item = &'a PartDescription>) -> Vec<Value> {
     all.into_iter().map(|part| row(kind, part.name, "", &part.about())).collect()
 }
 
@@ -195,7 +198,7 @@ fn codes_costs() -> Value {
 
 /// Presets of LogGOPS: each parameter with its value and where that is from; then that of CODES.
 fn costs() -> Vec<Value> {
-    let of = |preset: &message::CostPreset| {
+    let of = |preset: &message::LogGopsPreset| {
         let values = json!(preset.parameters);
         let param = |(letter, from): &(&str, &str)| {
             let unit = match *letter {
@@ -221,7 +224,7 @@ fn made() -> Vec<Value> {
 }
 
 /// A part that is asked for by its name with `KEY=VALUE` behind it.
-fn with_keys(kind: &str, part: &Part) -> Value {
+fn with_keys(kind: &str, part: &PartDescription) -> Value {
     json!({ "kind": kind, "name": part.name, "doc": part.about(), "params": keys(part) })
 }
 
@@ -236,7 +239,7 @@ fn workload_file(format: &TraceFormat) -> Value {
 
 /// The parameters of a workload, or of a format of workloads. The default is the word `none` for
 /// those that have no effect unless they are given.
-pub fn keys(part: &Part) -> Vec<Value> {
+pub fn keys(part: &PartDescription) -> Vec<Value> {
     let mut all = params(&part.schema());
     for one in &mut all {
         if one["required"] == false && one["default"].is_null() {
@@ -248,7 +251,7 @@ pub fn keys(part: &Part) -> Vec<Value> {
 }
 
 /// A format of export, with the networks that it can hold.
-fn exported(part: &Part, networks: &str) -> Value {
+fn exported(part: &PartDescription, networks: &str) -> Value {
     let mut row = describe("export", part);
     row["doc"] = format!("{}; {networks}", part.doc).into();
     for param in row["params"].as_array_mut().into_iter().flatten() {

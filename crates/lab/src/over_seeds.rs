@@ -2,7 +2,7 @@
 //! figures, and how far these can be trusted.
 
 use base::stage::ColumnType;
-use base::{RecordColumn, RecordJson, Stop};
+use base::{ComputationError, RecordColumn, RecordJson};
 use paths::over_seeds::{SeedSpread, SeedStatistics};
 use paths::side_by_side::side_by_side;
 use serde_json::{Map, Value, json};
@@ -21,8 +21,8 @@ pub fn over_seeds(
     (seed, seeds): (u64, u32),
     threads: usize,
     columns: &[RecordColumn],
-    one: impl Fn(u64, usize) -> Result<RecordJson, Stop> + Sync,
-) -> Result<RecordJson, Stop> {
+    one: impl Fn(u64, usize) -> Result<RecordJson, ComputationError> + Sync,
+) -> Result<RecordJson, ComputationError> {
     let at_once = threads.clamp(1, seeds.max(1) as usize);
     let run = |i: usize| one(seed.wrapping_add(i as u64), (threads / at_once).max(1));
     let frames = side_by_side(seeds as usize, at_once, run)?;

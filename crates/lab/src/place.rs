@@ -39,8 +39,8 @@ pub fn placed(mut refused: Refusal, text: &str, file: &str) -> Refusal {
     let words: Vec<&str> =
         words.chain(unknown.map(|(name, _)| name)).filter(|word| !word.is_empty()).collect();
     for (i, word) in words.iter().enumerate().rev().filter(|(_, w)| !w.starts_with("point ")) {
-        let fits = |key: &&KeyPlace| key.path.last().is_some_and(|last| last == word);
-        let score = |key: &&KeyPlace| {
+        let fits = |key: &&KeyLocation| key.path.last().is_some_and(|last| last == word);
+        let score = |key: &&KeyLocation| {
             let outer = &key.path[..key.path.len() - 1];
             let shared = words[..i].iter().filter(|w| outer.iter().any(|o| o == *w)).count();
             (shared, outer.iter().any(|o| o == "sweep"), usize::MAX - key.span.start)
@@ -101,18 +101,18 @@ fn plain_value(
 }
 
 /// The place of a key in the file, with the keys above it.
-struct KeyPlace {
+struct KeyLocation {
     path: Vec<String>,
     span: Range<usize>,
 }
 
 /// Collects every key of a table and of the tables in it. `"routing.engine"` counts as two keys,
 /// one inside the other; the keys of entry i of a list are below a word such as `point 1`.
-fn gather(table: &DeTable<'_>, above: &mut Vec<String>, keys: &mut Vec<KeyPlace>) {
+fn gather(table: &DeTable<'_>, above: &mut Vec<String>, keys: &mut Vec<KeyLocation>) {
     for (key, value) in table {
         let depth = above.len();
         above.extend(key.get_ref().split('.').map(str::to_owned));
-        keys.push(KeyPlace { path: above.clone(), span: key.span() });
+        keys.push(KeyLocation { path: above.clone(), span: key.span() });
         match value.get_ref() {
             DeValue::Table(inner) => gather(inner, above, keys),
             DeValue::Array(items) => {

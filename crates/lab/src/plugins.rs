@@ -1,7 +1,7 @@
 //! Parts that users write in Python: what the core knows of them, and the check of their
 //! parameters.
 
-use crate::stages::InputKind;
+use crate::stages::StageInputKind;
 use base::Refusal;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 /// The kinds of parts that users can write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum PluginKind {
+pub enum PluginPartKind {
     /// A family of networks.
     Topology,
     /// A routing engine.
@@ -30,7 +30,7 @@ pub enum PluginKind {
 
 /// The type of a parameter, by its annotation in Python.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum ParamType {
+pub enum PluginParamType {
     /// A whole number.
     #[serde(rename = "int")]
     Int,
@@ -51,7 +51,7 @@ pub enum ParamType {
     StrOrRows,
 }
 
-impl ParamType {
+impl PluginParamType {
     const fn words(self) -> &'static str {
         match self {
             Self::Int => "a whole number",
@@ -89,7 +89,7 @@ pub struct PluginParam {
     pub name: String,
     /// The type of its values.
     #[serde(rename = "type")]
-    pub holds: ParamType,
+    pub holds: PluginParamType,
     /// Whether the parameter has no default.
     pub required: bool,
     /// The default; null where there is none.
@@ -99,19 +99,19 @@ pub struct PluginParam {
 
 /// A part that a user wrote: the fields of its row in the registry that the core needs.
 #[derive(Debug, Clone, Deserialize)]
-pub struct Plugin {
+pub struct PluginDescription {
     /// The kind of the part.
-    pub kind: PluginKind,
+    pub kind: PluginPartKind,
     /// The name that users type.
     pub name: String,
     /// The parameters of the part.
     pub params: Vec<PluginParam>,
     /// The input of a measure.
     #[serde(default)]
-    pub input: Option<InputKind>,
+    pub input: Option<StageInputKind>,
 }
 
-impl Plugin {
+impl PluginDescription {
     /// All parameters: those given, and the defaults of the others.
     ///
     /// # Errors
@@ -154,12 +154,20 @@ impl Plugin {
 }
 
 /// The plug-in of this kind and name, if there is one.
-pub fn find<'a>(plugins: &'a [Plugin], kind: PluginKind, name: &str) -> Option<&'a Plugin> {
+pub fn find<'a>(
+    plugins: &'a [PluginDescription],
+    kind: PluginPartKind,
+    name: &str,
+) -> Option<&'a PluginDescription> {
     plugins.iter().find(|p| p.kind == kind && p.name == name)
 }
 
 /// Adds the names of plug-ins to the refusal of a name that is not built in.
-pub fn listed(mut refusal: Refusal, plugins: &[Plugin], kind: PluginKind) -> Refusal {
+pub fn listed(
+    mut refusal: Refusal,
+    plugins: &[PluginDescription],
+    kind: PluginPartKind,
+) -> Refusal {
     for plugin in plugins.iter().filter(|p| p.kind == kind) {
         refusal.help = format!("{}, {}", refusal.help, plugin.name);
     }
@@ -171,7 +179,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn plugin() -> Plugin {
+    fn plugin() -> PluginDescription {
         serde_json::from_value(json!({
             "kind": "topology", "name": "net", "doc": "", "params": [
                 { "name": "n", "type": "int", "required": true, "default": null },

@@ -3,7 +3,7 @@
 
 use crate::records::classes;
 use crate::stages::{SIMULATORS, STAGES, StageEntry};
-use base::part::Part;
+use base::part::PartDescription;
 use mapping::spec::{MappingTask, TASKS};
 use serde_json::{Value, json};
 
@@ -96,7 +96,7 @@ fn add_shared(own: &mut Value, shared: &[Value]) {
 }
 
 /// A part with its documentation and its parameters.
-pub(crate) fn describe(kind: &str, part: &Part) -> Value {
+pub(crate) fn describe(kind: &str, part: &PartDescription) -> Value {
     let schema = part.schema();
     json!({ "kind": kind, "name": part.name, "doc": part.about(), "files": part.files,
             "params": params(&schema) })

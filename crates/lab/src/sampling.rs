@@ -5,23 +5,23 @@
 //! count the packets injected since then. The mean that is compared with `latency_thres` is taken
 //! over these packets and over all flits in flight, each with its current age.
 
-use crate::booksim::{BookSimCase, case};
-use base::{Refusal, ResourceNeed, Stop, Watch};
+use crate::booksim::{BookSimRunInputs, case};
+use base::{ComputationError, ProgressWatch, Refusal, ResourceNeed};
 use flit::booksim::freedom;
 use flit::booksim::routing::EnumerableRouting;
-use flit::engine::{ClassTally, EngineSetup};
-use flit::row::LoadPointRow;
-use flit::run::{DrainCondition, RunResult, SteppedSimulation};
+use flit::engine::{FlitEngineInputs, TrafficClassCounts};
+use flit::row::LoadPointResultRow;
+use flit::run::{FlitRunResult, RunEndCondition, SteppedFlitSimulation};
 use flit::seen::{ChannelCounts, NetworkNames};
 use flit::stage::{HOPS_A_SECOND, HOPS_IDLE};
 use formats::booksim::{BookSimConfig, BookSimTrafficClass, SimulationKind};
 use serde::Serialize;
-use traffic::process::{InjectionClass as Sent, OfferedLoad};
+use traffic::process::{InjectedTrafficClass as Sent, OfferedLoad};
 use verify::Verdict;
 
 /// A simulation of a BookSim configuration, ready to run.
 pub struct BookSimSimulation {
-    case: BookSimCase,
+    case: BookSimRunInputs,
     config: BookSimConfig,
     /// Why the routing is not proved free of deadlock, where it is not.
     pub dependency_cycle: Option<String>,
@@ -29,17 +29,17 @@ pub struct BookSimSimulation {
 
 /// The result of a run through its sampling periods.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SamplingResult {
+pub struct SamplingPeriodsResult {
     /// The point of the run.
-    pub point: RunResult,
+    pub point: FlitRunResult,
     /// What ended the sampling periods.
-    pub ended: SamplingEnd,
+    pub ended: SamplingEndReason,
 }
 
 /// What ended the sampling periods of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum SamplingEnd {
+pub enum SamplingEndReason {
     /// The figures of three periods in a row were near those before.
     Converged,
     /// The `max_samples` periods are over, and the last of them was measured.
@@ -63,8 +63,8 @@ impl BookSimSimulation {
     pub fn new(
         config: BookSimConfig,
         network: Option<(&str, &str)>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let cycles = u64::from(config.run.sample_period) * u64::from(config.run.max_samples);
         if cycles > MOST_CYCLES {
             let why = format!("{cycles} cycles in all periods");
@@ -98,27 +98,32 @@ impl BookSimSimulation {
     ///
     /// # Errors
     /// When `watch` says stop.
-    pub fn run(&self, threads: usize, watch: &dyn Watch) -> Result<SamplingResult, Stop> {
-        let run = SteppedSimulation::new(self.setup(self.case.wiring.paying(threads)))?;
+    pub fn run(
+        &self,
+        threads: usize,
+        watch: &dyn ProgressWatch,
+    ) -> Result<SamplingPeriodsResult, ComputationError> {
+        let run = SteppedFlitSimulation::new(self.setup(self.case.wiring.paying(threads)))?;
         let last = vec![(0.0, 0.0); self.case.classes.len()];
         let traces = ChannelCounts::none(self.case.router.virtual_channels);
-        SamplingRun { of: self, run, last, traces, warm_since: None, since: 0 }.through(watch)
+        SamplingPeriodLoop { of: self, run, last, traces, warm_since: None, since: 0 }
+            .through(watch)
     }
 
     /// The figures of a point as users read them: of all classes together, and of each where there
     /// are several.
-    pub fn rows(&self, point: &RunResult) -> (LoadPointRow, Vec<LoadPointRow>) {
+    pub fn rows(&self, point: &FlitRunResult) -> (LoadPointResultRow, Vec<LoadPointResultRow>) {
         let names = NetworkNames::numbered(&self.case.wiring);
         (
-            LoadPointRow::of(point, &self.case.wiring, &names, false),
-            LoadPointRow::of_classes(point, &names),
+            LoadPointResultRow::of(point, &self.case.wiring, &names, false),
+            LoadPointResultRow::of_classes(point, &names),
         )
     }
 
     /// The setup with which the flit engine runs this simulation.
-    pub fn setup(&self, threads: usize) -> EngineSetup<'_> {
+    pub fn setup(&self, threads: usize) -> FlitEngineInputs<'_> {
         let guide: &dyn EnumerableRouting = &*self.case.guide;
-        EngineSetup {
+        FlitEngineInputs {
             wiring: &self.case.wiring,
             router: &self.case.router,
             guide,
@@ -149,9 +154,9 @@ const DRAIN_CYCLES: u32 = 1 << 28;
 const PATIENCE: u32 = 100_000;
 
 /// A run of sampling periods, until latency and accepted load no longer change.
-struct SamplingRun<'a> {
+struct SamplingPeriodLoop<'a> {
     of: &'a BookSimSimulation,
-    run: SteppedSimulation<'a>,
+    run: SteppedFlitSimulation<'a>,
     /// The latency and accepted load of each class at the end of the last period.
     last: Vec<(f64, f64)>,
     /// What was observed since statistics began.
@@ -163,27 +168,33 @@ struct SamplingRun<'a> {
 }
 
 /// The relative change of the figures of a class in a period.
-struct RelativeChange {
+struct PeriodFigureChange {
     latency: f64,
     accepted: f64,
 }
 
-impl SamplingRun<'_> {
-    fn through(mut self, watch: &dyn Watch) -> Result<SamplingResult, Stop> {
+impl SamplingPeriodLoop<'_> {
+    fn through(
+        mut self,
+        watch: &dyn ProgressWatch,
+    ) -> Result<SamplingPeriodsResult, ComputationError> {
         let (periods, ended) = self.periods(watch)?;
         let each = self.of.config.run.sample_period;
         let measured = self.since * each..periods * each;
         let ended = match ended {
-            SamplingEnd::Converged | SamplingEnd::MaxSamples => {
+            SamplingEndReason::Converged | SamplingEndReason::MaxSamples => {
                 self.drain(measured.end, ended, watch)?
             }
             other => other,
         };
-        Ok(SamplingResult { point: self.run.point(measured, self.traces), ended })
+        Ok(SamplingPeriodsResult { point: self.run.point(measured, self.traces), ended })
     }
 
     /// Runs all periods; returns their number, and what ended them.
-    fn periods(&mut self, watch: &dyn Watch) -> Result<(u32, SamplingEnd), Stop> {
+    fn periods(
+        &mut self,
+        watch: &dyn ProgressWatch,
+    ) -> Result<(u32, SamplingEndReason), ComputationError> {
         let (config, mut near) = (&self.of.config, 0);
         let (run, mut period) = (&config.run, 0);
         while period < run.max_samples && near < CONVERGED {
@@ -191,11 +202,11 @@ impl SamplingRun<'_> {
             self.period(period, watch)?;
             period += 1;
             if self.run.deadlock.is_some() {
-                return Ok((period, SamplingEnd::Deadlock));
+                return Ok((period, SamplingEndReason::Deadlock));
             }
             let changes = self.changes(period);
             if self.is_above_limit(&config.classes, |c| c.measured) {
-                return Ok((period, SamplingEnd::LatencyThres));
+                return Ok((period, SamplingEndReason::LatencyThres));
             }
             let is_warm = self.warm_since.is_some();
             let moves = config.classes.iter().zip(&changes).filter(|(c, _)| c.measured).any(
@@ -219,15 +230,15 @@ impl SamplingRun<'_> {
             }
         }
         let ended = match self.warm_since {
-            Some(_) if near == CONVERGED => SamplingEnd::Converged,
-            Some(warm) if warm < period => SamplingEnd::MaxSamples,
-            _ => SamplingEnd::NotWarm,
+            Some(_) if near == CONVERGED => SamplingEndReason::Converged,
+            Some(warm) if warm < period => SamplingEndReason::MaxSamples,
+            _ => SamplingEndReason::NotWarm,
         };
         Ok((period, ended))
     }
 
     /// Runs one period; statistics restart before it where the rules say so.
-    fn period(&mut self, period: u32, watch: &dyn Watch) -> Result<(), Stop> {
+    fn period(&mut self, period: u32, watch: &dyn ProgressWatch) -> Result<(), ComputationError> {
         let each = self.of.config.run.sample_period;
         let cycles = period * each..(period + 1) * each;
         let is_first = self.warm_since == Some(period);
@@ -246,14 +257,14 @@ impl SamplingRun<'_> {
     }
 
     /// The changes of the figures of each class since the last period.
-    fn changes(&mut self, periods: u32) -> Vec<RelativeChange> {
+    fn changes(&mut self, periods: u32) -> Vec<PeriodFigureChange> {
         let tally = self.run.engine.tally();
         let cycles = f64::from((periods - self.since) * self.of.config.run.sample_period);
         let change = |now: f64, before: f64| ((now - before) / now).abs();
-        let of = |(of, last): (&ClassTally, &mut (f64, f64))| {
+        let of = |(of, last): (&TrafficClassCounts, &mut (f64, f64))| {
             let (latency, accepted) =
                 (of.latency as f64 / of.arrived as f64, of.accepted as f64 / cycles);
-            let found = RelativeChange {
+            let found = PeriodFigureChange {
                 latency: change(latency, last.0),
                 accepted: change(accepted, last.1),
             };
@@ -286,20 +297,20 @@ impl SamplingRun<'_> {
     fn drain(
         &mut self,
         end: u32,
-        ended: SamplingEnd,
-        watch: &dyn Watch,
-    ) -> Result<SamplingEnd, Stop> {
+        ended: SamplingEndReason,
+        watch: &dyn ProgressWatch,
+    ) -> Result<SamplingEndReason, ComputationError> {
         let config = &self.of.config;
         let start = self.since * config.run.sample_period;
         let engine = &mut self.run.engine;
         if config.run.simulation == SimulationKind::Throughput {
             engine.count_in(start..end, false);
             engine.count_until(u32::MAX);
-            let is_empty = self.run.drain(DrainCondition::Empty, end + DRAIN_CYCLES, watch)?;
+            let is_empty = self.run.drain(RunEndCondition::Empty, end + DRAIN_CYCLES, watch)?;
             return Ok(match self.run.deadlock {
-                Some(_) => SamplingEnd::Deadlock,
+                Some(_) => SamplingEndReason::Deadlock,
                 None if is_empty => ended,
-                None => SamplingEnd::NotDrained,
+                None => SamplingEndReason::NotDrained,
             });
         }
         engine.count_in(start..end, true);
@@ -310,21 +321,21 @@ impl SamplingRun<'_> {
         loop {
             look += LOOK;
             self.run.engine.count_until(if is_limited { look } else { u32::MAX });
-            if self.run.drain(DrainCondition::Measured, look, watch)? {
+            if self.run.drain(RunEndCondition::Measured, look, watch)? {
                 break;
             }
             if self.run.deadlock.is_some() {
-                return Ok(SamplingEnd::Deadlock);
+                return Ok(SamplingEndReason::Deadlock);
             }
             if self.is_above_limit(&config.classes, |_| true) {
-                return Ok(SamplingEnd::LatencyThres);
+                return Ok(SamplingEndReason::LatencyThres);
             }
             let now = self.waited_for();
             if now != last.0 {
                 last = (now, look);
             }
             if look - last.1 > patience || look - end >= DRAIN_CYCLES {
-                ended = SamplingEnd::NotDrained;
+                ended = SamplingEndReason::NotDrained;
                 break;
             }
         }
@@ -335,7 +346,7 @@ impl SamplingRun<'_> {
     /// The numbers of counted packets that were injected and that arrived.
     fn waited_for(&self) -> (u64, u64) {
         let classes = self.run.engine.tally().classes;
-        let sum = |of: fn(&ClassTally) -> u64| classes.iter().map(of).sum();
+        let sum = |of: fn(&TrafficClassCounts) -> u64| classes.iter().map(of).sum();
         (sum(|c| c.staged), sum(|c| c.arrived))
     }
 

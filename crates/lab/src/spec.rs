@@ -3,7 +3,7 @@
 
 use crate::stages::{SIMULATORS, STAGES, StageEntry};
 use base::Refusal;
-use engines::lanes::LaneMethodChoice;
+use engines::lanes::LaneMethodParameters;
 use measure::load::sent::TrafficParameter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,7 +37,7 @@ pub struct Experiment {
     pub plugins: Vec<String>,
     /// Dimensions over which every point is repeated.
     #[serde(default)]
-    pub sweep: Option<Sweep>,
+    pub sweep: Option<ParameterSweep>,
     /// Points written out one by one. A table of a point is laid over the common table of the same
     /// name, key by key, and its `sweep` applies to this point alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -50,7 +50,8 @@ pub struct Experiment {
 /// Dimensions of a sweep. Keys are dotted paths into the point, such as `routing.engine`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Sweep {
+#[schemars(rename = "Sweep")]
+pub struct ParameterSweep {
     /// Every value with every other: a list, or `{ from, to, step }`.
     #[serde(default)]
     pub grid: Map<String, Value>,
@@ -73,13 +74,13 @@ pub struct ExperimentPoint {
     pub topology: Map<String, Value>,
     /// The routing of the network; left out: none, and only what needs no tables is measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub routing: Option<RoutingChoice>,
+    pub routing: Option<RoutingEngineParameters>,
     /// The method by which routes get their lanes; left out: that of the engine.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lanes: Option<LaneMethodChoice>,
+    pub lanes: Option<LaneMethodParameters>,
     /// Proof of the tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub verify: Option<VerifyOptions>,
+    pub verify: Option<VerificationOptions>,
     /// Effective bisection bandwidth.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ebb: Option<EbbOptions>,
@@ -117,7 +118,7 @@ pub const KEYS: [&str; 8] =
 /// A routing engine and its options.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Routing")]
-pub struct RoutingChoice {
+pub struct RoutingEngineParameters {
     /// One of ours (`flyloom list engines`), or `opensm:<engine>` for OpenSM's own.
     pub engine: String,
     /// LID mask control: 2^lmc routes to every terminal, 0 to 7; that of `layers` when left out.
@@ -141,12 +142,12 @@ pub struct RoutingChoice {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Verify")]
 #[serde(deny_unknown_fields, default)]
-pub struct VerifyOptions {
+pub struct VerificationOptions {
     /// The largest number of links between switches that a route may take.
     pub hop_limit: u32,
 }
 
-impl Default for VerifyOptions {
+impl Default for VerificationOptions {
     fn default() -> Self {
         Self { hop_limit: verify::proof::ProofParams::default().hop_limit }
     }
@@ -176,7 +177,7 @@ impl Default for EbbOptions {
 #[serde(deny_unknown_fields)]
 pub struct DeployOptions {
     /// `ibsim`: a simulated InfiniBand fabric under a real OpenSM.
-    pub fabric: DeployFabric,
+    pub fabric: DeployFabricKind,
     /// Lets ibutils' ibdmchk check the tables too (time grows with the square of the LIDs).
     #[serde(default)]
     pub oracle: bool,
@@ -186,7 +187,7 @@ pub struct DeployOptions {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Fabric")]
 #[serde(rename_all = "lowercase")]
-pub enum DeployFabric {
+pub enum DeployFabricKind {
     /// The InfiniBand fabric simulator.
     Ibsim,
 }
@@ -196,7 +197,7 @@ pub enum DeployFabric {
 pub fn effective(experiment: &Experiment, points: &[ExperimentPoint]) -> String {
     /// An experiment with all defaults written out.
     #[derive(Serialize)]
-    struct EffectiveExperiment<'a> {
+    struct ExperimentWithDefaults<'a> {
         schema: u32,
         name: &'a str,
         seed: u64,
@@ -205,7 +206,7 @@ pub fn effective(experiment: &Experiment, points: &[ExperimentPoint]) -> String 
         point: &'a [ExperimentPoint],
     }
     let Experiment { schema, name, seed, plugins, .. } = experiment;
-    let all = EffectiveExperiment { schema: *schema, name, seed: *seed, plugins, point: points };
+    let all = ExperimentWithDefaults { schema: *schema, name, seed: *seed, plugins, point: points };
     toml::to_string(&all).unwrap_or_else(|e| format!("# cannot be written as TOML: {e}\n"))
 }
 

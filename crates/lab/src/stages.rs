@@ -6,18 +6,21 @@
 //! simulators.
 
 use crate::over_seeds::over_seeds;
-use base::part::Part;
-use base::renamed::{RenameNote, RenamedParameter};
+use base::part::PartDescription;
+use base::renamed::{RenamedParameter, RenamedParameterNote};
 use base::stage::{parameters, renewed};
-use base::{ExperimentStage, RecordColumn, RecordJson, Refusal, ResourceNeed, Stop, Watch};
+use base::{
+    ComputationError, ExperimentStage, ProgressWatch, RecordColumn, RecordJson, Refusal,
+    ResourceNeed,
+};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
-use flit::case::GivenTraffic;
-use flit::stage::FlitInputs;
+use flit::case::UserSuppliedTraffic;
+use flit::stage::FlitSimulationInputs;
 use measure::load::sent::RoutingWithTraffic;
-use message::stage::MessageInputs;
-use packet::replay::GivenJobs;
+use message::stage::MessageSimulationInputs;
+use packet::replay::UserSuppliedJobs;
 use paths::over_seeds::check_seeds;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -25,7 +28,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use traffic::sending::OfferedTraffic;
-use traffic::times::TimedPackets;
+use traffic::times::TimedPacketLists;
 use traffic::workload::Schedule;
 
 // gen:begin
@@ -47,15 +50,15 @@ pub static STAGES: &[StageEntry] = &[
 
 /// The simulators.
 pub static SIMULATORS: &[StageEntry] = &[
-    StageEntry::of::<flit::spec::FlitParameters>(),
-    StageEntry::of::<message::stage::MessageParameters>(),
-    StageEntry::of::<packet::spec::PacketParameters>(),
+    StageEntry::of::<flit::spec::FlitSimulationParameters>(),
+    StageEntry::of::<message::stage::MessageSimulationParameters>(),
+    StageEntry::of::<packet::spec::PacketSimulationParameters>(),
 ];
 
 /// The kinds of inputs that stages are run on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum InputKind {
+pub enum StageInputKind {
     /// A network.
     Topology,
     /// Forwarding tables over a network.
@@ -76,7 +79,7 @@ pub struct StageInputs<'a> {
     /// The schedules of processes that a parameter names as files.
     pub schedules: Option<&'a [&'a Schedule]>,
     /// The timed packets that a parameter names as a file.
-    pub times: Option<&'a Arc<TimedPackets>>,
+    pub times: Option<&'a Arc<TimedPacketLists>>,
     /// The endpoint of every process, in place of a placement that a parameter names.
     pub places: Option<&'a [u32]>,
 }
@@ -84,7 +87,7 @@ pub struct StageInputs<'a> {
 /// The inputs of a kind of stages, as a type.
 pub trait StageInput<'a>: Sized {
     /// The kind of these inputs.
-    const INPUT: InputKind;
+    const INPUT: StageInputKind;
 
     /// Takes these inputs out of all inputs.
     ///
@@ -94,7 +97,7 @@ pub trait StageInput<'a>: Sized {
 }
 
 impl<'a> StageInput<'a> for &'a Topology {
-    const INPUT: InputKind = InputKind::Topology;
+    const INPUT: StageInputKind = StageInputKind::Topology;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         Ok(from.topology)
@@ -102,7 +105,7 @@ impl<'a> StageInput<'a> for &'a Topology {
 }
 
 impl<'a> StageInput<'a> for &'a Routing {
-    const INPUT: InputKind = InputKind::Routing;
+    const INPUT: StageInputKind = StageInputKind::Routing;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         from.routing.ok_or_else(|| Refusal::new("", "a network without tables", "tables: route it"))
@@ -110,24 +113,24 @@ impl<'a> StageInput<'a> for &'a Routing {
 }
 
 impl<'a> StageInput<'a> for RoutingWithTraffic<'a> {
-    const INPUT: InputKind = InputKind::Routing;
+    const INPUT: StageInputKind = StageInputKind::Routing;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         Ok(Self { routing: StageInput::take(from)?, traffic: from.traffic })
     }
 }
 
-impl<'a> StageInput<'a> for packet::stage::PacketInputs<'a> {
-    const INPUT: InputKind = InputKind::Either;
+impl<'a> StageInput<'a> for packet::stage::PacketSimulationInputs<'a> {
+    const INPUT: StageInputKind = StageInputKind::Either;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
-        let jobs = GivenJobs { schedules: from.schedules, places: from.places };
+        let jobs = UserSuppliedJobs { schedules: from.schedules, places: from.places };
         Ok(Self { topology: from.topology, routing: from.routing, traffic: from.traffic, jobs })
     }
 }
 
-impl<'a> StageInput<'a> for FlitInputs<'a> {
-    const INPUT: InputKind = InputKind::Either;
+impl<'a> StageInput<'a> for FlitSimulationInputs<'a> {
+    const INPUT: StageInputKind = StageInputKind::Either;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         Ok(Self {
@@ -135,14 +138,14 @@ impl<'a> StageInput<'a> for FlitInputs<'a> {
             routing: from.routing,
             traffic: from
                 .times
-                .map(GivenTraffic::Times)
-                .or(from.traffic.map(GivenTraffic::Sending)),
+                .map(UserSuppliedTraffic::Times)
+                .or(from.traffic.map(UserSuppliedTraffic::Sending)),
         })
     }
 }
 
-impl<'a> StageInput<'a> for MessageInputs<'a> {
-    const INPUT: InputKind = InputKind::Either;
+impl<'a> StageInput<'a> for MessageSimulationInputs<'a> {
+    const INPUT: StageInputKind = StageInputKind::Either;
 
     fn take(from: StageInputs<'a>) -> Result<Self, Refusal> {
         let StageInputs { topology, routing, schedules, places, .. } = from;
@@ -153,14 +156,14 @@ impl<'a> StageInput<'a> for MessageInputs<'a> {
 
 type Parameters<'a> = &'a Map<String, Value>;
 /// Parameters by their names of this version, and notes on those that had old names.
-type RenamedParameters = (Map<String, Value>, Vec<RenameNote>);
+type RenamedParameters = (Map<String, Value>, Vec<RenamedParameterNote>);
 
 /// A row of the table of stages.
 pub struct StageEntry {
     /// Its name, its documentation and parameters, and the parameters that may name files.
-    pub part: Part,
+    pub part: PartDescription,
     /// The kind of inputs of the stage.
-    pub input: InputKind,
+    pub input: StageInputKind,
     /// The figures that become columns of tables.
     pub columns: &'static [RecordColumn],
     /// Parameters whose names have changed since the last version.
@@ -170,7 +173,11 @@ pub struct StageEntry {
     renewed: fn(Parameters<'_>) -> Result<RenamedParameters, Refusal>,
     complete: fn(Parameters<'_>) -> Result<Map<String, Value>, Refusal>,
     need: fn(Parameters<'_>, StageInputs<'_>, usize) -> Result<ResourceNeed, Refusal>,
-    run: fn(Parameters<'_>, StageInputs<'_>, &dyn Watch) -> Result<RecordJson, Stop>,
+    run: fn(
+        Parameters<'_>,
+        StageInputs<'_>,
+        &dyn ProgressWatch,
+    ) -> Result<RecordJson, ComputationError>,
 }
 
 impl StageEntry {
@@ -181,7 +188,7 @@ impl StageEntry {
         for<'a> S::Input<'a>: StageInput<'a>,
     {
         Self {
-            part: Part::of::<S>(S::NAME).reads(S::FILES),
+            part: PartDescription::of::<S>(S::NAME).reads(S::FILES),
             input: <S::Input<'static> as StageInput<'static>>::INPUT,
             columns: S::COLUMNS,
             renames: S::RENAMED,
@@ -247,8 +254,8 @@ impl StageEntry {
         &self,
         given: &Map<String, Value>,
         on: StageInputs<'_>,
-        watch: &dyn Watch,
-    ) -> Result<RecordJson, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<RecordJson, ComputationError> {
         let found = match seeds(given).filter(|_| SEED_BY_SEED.contains(&self.part.name)) {
             Some(seeds) => over_seeds(seeds, 1, self.columns, |seed, _| {
                 (self.run)(&with_seed(given, seed), on, watch)
@@ -260,8 +267,10 @@ impl StageEntry {
 }
 
 /// The simulators that run a single seed at a time.
-const SEED_BY_SEED: [&str; 2] =
-    [message::stage::MessageParameters::NAME, packet::spec::PacketParameters::NAME];
+const SEED_BY_SEED: [&str; 2] = [
+    message::stage::MessageSimulationParameters::NAME,
+    packet::spec::PacketSimulationParameters::NAME,
+];
 
 /// The seed of the first of several runs, and their number; `None` where there is one run, or where
 /// the number is out of range, which the run then refuses.
@@ -331,14 +340,14 @@ pub fn simulated(
     size: &NetworkSize,
 ) -> Result<ResourceNeed, Refusal> {
     let found = simulator(name)?.part.name;
-    if found == message::stage::MessageParameters::NAME {
+    if found == message::stage::MessageSimulationParameters::NAME {
         let switches = size.switches;
         return Ok(ResourceNeed::new(switches * switches, 0.0));
     }
-    if found == packet::spec::PacketParameters::NAME {
-        return Ok(parameters::<packet::spec::PacketParameters>(given)?.need_of(size));
+    if found == packet::spec::PacketSimulationParameters::NAME {
+        return Ok(parameters::<packet::spec::PacketSimulationParameters>(given)?.need_of(size));
     }
-    Ok(parameters::<flit::spec::FlitParameters>(given)?.need_of(size))
+    Ok(parameters::<flit::spec::FlitSimulationParameters>(given)?.need_of(size))
 }
 
 /// The row of the measure or simulator called `name`.

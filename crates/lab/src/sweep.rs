@@ -1,7 +1,7 @@
 //! Sweeps: the points of a file before they are checked, each written-out point with the sweeps
 //! applied to it.
 
-use crate::spec::{Experiment, Sweep};
+use crate::spec::{Experiment, ParameterSweep};
 use base::Refusal;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
@@ -35,7 +35,8 @@ pub(crate) fn trees(experiment: &Experiment) -> Result<Vec<SweptPoint>, Refusal>
     for (i, own) in experiment.point.iter().enumerate() {
         let within = |r: Refusal| r.within(&format!("point {}", i + 1));
         let mut own = own.clone();
-        let extra = own.remove("sweep").map_or_else(|| Ok(Sweep::default()), |s| of_point(&s));
+        let extra =
+            own.remove("sweep").map_or_else(|| Ok(ParameterSweep::default()), |s| of_point(&s));
         let sweep = beside(&whole, &own, extra.map_err(within)?);
         let tree = over(experiment.common.clone(), own);
         let points = swept(Value::Object(tree), &sweep).map_err(within)?;
@@ -106,16 +107,20 @@ fn merge(below: &mut Value, above: Value) {
 }
 
 /// The sweep that a written-out point has in its own table.
-fn of_point(given: &Value) -> Result<Sweep, Refusal> {
-    base::fields::typed::<Sweep>(given).map_err(|(field, why)| {
-        let help = base::taken::taken::<Sweep>("sweep", &field);
+fn of_point(given: &Value) -> Result<ParameterSweep, Refusal> {
+    base::fields::typed::<ParameterSweep>(given).map_err(|(field, why)| {
+        let help = base::taken::taken::<ParameterSweep>("sweep", &field);
         Refusal::new(field, why, help).within("sweep")
     })
 }
 
 /// Combines the sweep of the whole file with `extra`, that of a point. A dimension of the file is
 /// left out where the point sets one of its keys itself, as a value or in its own sweep.
-fn beside(whole: &Sweep, own: &Map<String, Value>, extra: Sweep) -> Sweep {
+fn beside(
+    whole: &ParameterSweep,
+    own: &Map<String, Value>,
+    extra: ParameterSweep,
+) -> ParameterSweep {
     let swept = extra.grid.keys().chain(extra.zip.iter().flat_map(Map::keys));
     let swept: Vec<&str> = swept.map(String::as_str).collect();
     let said = |key: &String| says(own, key) || swept.iter().any(|other| meet(other, key));
@@ -124,7 +129,7 @@ fn beside(whole: &Sweep, own: &Map<String, Value>, extra: Sweep) -> Sweep {
     let mut grid: Map<String, Value> = kept.map(|(k, v)| (k.clone(), v.clone())).collect();
     zip.extend(extra.zip);
     grid.extend(extra.grid);
-    Sweep { grid, zip }
+    ParameterSweep { grid, zip }
 }
 
 /// Whether a table has a value at a dotted path, or at a prefix of it.
@@ -145,7 +150,7 @@ fn meet(one: &str, other: &str) -> bool {
 }
 
 /// The points of a sweep applied to one point.
-fn swept(tree: Value, sweep: &Sweep) -> Result<Vec<SweptPoint>, Refusal> {
+fn swept(tree: Value, sweep: &ParameterSweep) -> Result<Vec<SweptPoint>, Refusal> {
     let mut trees = vec![tree];
     for zip in &sweep.zip {
         trees = lay_zip(&trees, zip).map_err(|r| r.within("sweep.zip"))?;

@@ -1,15 +1,15 @@
 //! Reads the tables of a point one by one, so that a refusal names the table with the fault.
 
-use crate::plugins::Plugin;
+use crate::plugins::PluginDescription;
 use crate::spec::{
-    DeployOptions, EbbOptions, Experiment, ExperimentPoint, KEYS, RoutingChoice, Sweep,
-    VerifyOptions,
+    DeployOptions, EbbOptions, Experiment, ExperimentPoint, KEYS, ParameterSweep,
+    RoutingEngineParameters, VerificationOptions,
 };
 use crate::stages::{SIMULATORS, STAGES};
 use base::taken::{refused, taken};
 use base::words::did_you_mean;
 use base::{Refusal, fields};
-use engines::lanes::LaneMethodChoice;
+use engines::lanes::LaneMethodParameters;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -20,11 +20,14 @@ type CheckFn = fn(&str, &Value) -> Result<(), Refusal>;
 ///
 /// # Errors
 /// The invalid table and key, what is wrong, and what the key takes.
-pub(crate) fn point(tree: &Value, plugins: &[Plugin]) -> Result<ExperimentPoint, Refusal> {
+pub(crate) fn point(
+    tree: &Value,
+    plugins: &[PluginDescription],
+) -> Result<ExperimentPoint, Refusal> {
     let tables: [(&str, CheckFn); 5] = [
-        ("routing", one::<RoutingChoice>),
-        ("lanes", one::<LaneMethodChoice>),
-        ("verify", one::<VerifyOptions>),
+        ("routing", one::<RoutingEngineParameters>),
+        ("lanes", one::<LaneMethodParameters>),
+        ("verify", one::<VerificationOptions>),
         ("ebb", one::<EbbOptions>),
         ("deploy", one::<DeployOptions>),
     ];
@@ -69,7 +72,7 @@ fn simulators() -> String {
 }
 
 /// The refusal of a key that neither a point nor an experiment has, with the keys that exist.
-pub(crate) fn unknown(name: &str, plugins: &[Plugin]) -> Refusal {
+pub(crate) fn unknown(name: &str, plugins: &[PluginDescription]) -> Refusal {
     let own = plugins.iter().map(|plugin| plugin.name.as_str());
     let known =
         EXPERIMENT.into_iter().chain(KEYS).chain(STAGES.iter().map(|e| e.part.name)).chain(own);
@@ -83,17 +86,17 @@ const EXPERIMENT: [&str; 9] =
     ["schema", "name", "title", "summary", "seed", "floor", "plugins", "sweep", "point"];
 
 /// The keys of a point, in words.
-fn keys(plugins: &[Plugin]) -> String {
+fn keys(plugins: &[PluginDescription]) -> String {
     let measures = STAGES.iter().map(|e| e.part.name).filter(|name| !KEYS.contains(name));
     let all: Vec<&str> = KEYS.into_iter().chain(measures).collect();
     let built_in = Refusal::new("", "", format!("a point has {}", all.join(", ")));
-    crate::plugins::listed(built_in, plugins, crate::plugins::PluginKind::Measure).help
+    crate::plugins::listed(built_in, plugins, crate::plugins::PluginPartKind::Measure).help
 }
 
 /// What a key of an experiment takes, apart from those of points.
 pub(crate) fn of_experiment(key: &str) -> String {
     match key {
-        "sweep" => taken::<Sweep>("[sweep]", ""),
+        "sweep" => taken::<ParameterSweep>("[sweep]", ""),
         _ => taken::<Experiment>("an experiment", key),
     }
 }

@@ -8,13 +8,13 @@ use std::collections::HashMap;
 
 /// A one-to-one assignment of processes and fillers to slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Arrangement {
+pub struct ProcessArrangement {
     slot: Vec<u32>,
     process: Vec<u32>,
     site: Vec<u32>,
 }
 
-impl Arrangement {
+impl ProcessArrangement {
     /// Processes in the order of the slots, with pinned ones at their slots.
     pub fn linear(problem: &MappingProblem<'_>) -> Self {
         let order: Vec<u32> = (0..problem.processes as u32).collect();

@@ -1,6 +1,6 @@
 //! The busiest channels of a mapping, and the pairs of processes that load them.
 
-use crate::lists::ChannelLists;
+use crate::lists::ChannelListsByPair;
 use crate::paths::TrafficPathRule;
 use crate::slots::ProcessSlots;
 use base::Refusal;
@@ -50,7 +50,7 @@ pub fn busiest(
         let slots = ProcessSlots::new(paths.topology(), Some(&endpoints), Some(1))?;
         let slot =
             |process: u32| endpoints.partition_point(|&e| e < places[process as usize]) as u32;
-        let mut lists = ChannelLists::new(paths, &slots);
+        let mut lists = ChannelListsByPair::new(paths, &slots);
         for one in graph.sent().filter(|one| one.bytes > 0.0) {
             let [from, to] = [slot(one.from), slot(one.to)];
             let target = lists.target(to);

@@ -1,11 +1,11 @@
 //! Methods by name: one method that makes a mapping, followed by others that improve it, such as
 //! `greedy+anneal`.
 
-use crate::arrangement::Arrangement;
-use crate::method::{CompiledMetric, METHODS, MappingMethodEntry};
-use crate::run::MappingRun;
+use crate::arrangement::ProcessArrangement;
+use crate::method::{CompiledSiteMetric, METHODS, MappingMethodEntry};
+use crate::run::PreparedMappingProblem;
 use base::words::did_you_mean;
-use base::{Interrupted, Refusal, Stop};
+use base::{ComputationError, Interrupted, Refusal};
 
 /// The name of the portfolio, which tries several methods.
 pub const AUTO: &str = "auto";
@@ -40,14 +40,14 @@ pub fn parse(text: &str) -> Result<Vec<&'static MappingMethodEntry>, Refusal> {
 ///
 /// # Errors
 /// When a step cannot map this problem, or `start` is not a mapping of it.
-pub(crate) fn follow<M: CompiledMetric>(
-    run: &MappingRun<'_, M>,
+pub(crate) fn follow<M: CompiledSiteMetric>(
+    run: &PreparedMappingProblem<'_, M>,
     steps: &[&MappingMethodEntry],
     start: Option<&[u32]>,
-) -> Result<Arrangement, Refusal> {
+) -> Result<ProcessArrangement, Refusal> {
     let mut at = match start {
-        Some(places) => Arrangement::placed(run.problem, places)?,
-        None => Arrangement::linear(run.problem),
+        Some(places) => ProcessArrangement::placed(run.problem, places)?,
+        None => ProcessArrangement::linear(run.problem),
     };
     for (i, step) in (0..).zip(steps) {
         if run.is_over() {
@@ -55,8 +55,8 @@ pub(crate) fn follow<M: CompiledMetric>(
         }
         match M::step(step)(run, &mut at, i) {
             Ok(()) => {}
-            Err(Stop::Interrupted(_)) => run.note_stop(Err(Interrupted)),
-            Err(Stop::Refused(refusal)) => return Err(refusal),
+            Err(ComputationError::Interrupted(_)) => run.note_stop(Err(Interrupted)),
+            Err(ComputationError::Refused(refusal)) => return Err(refusal),
         }
     }
     Ok(at)

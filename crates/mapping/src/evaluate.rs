@@ -7,7 +7,7 @@ use crate::capacity::capacities;
 use crate::fractional::FractionalRouting;
 use crate::paths::TrafficPathRule;
 use crate::slots::{switch_of, unreachable, working_rails};
-use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
+use base::{ComputationError, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::Topology;
 use serde::Serialize;
 use traffic::communication::CommunicationGraph;
@@ -32,7 +32,7 @@ pub struct MappingFigures {
 
 /// The figures of a mapping, and the load of every channel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct MappingEvaluation {
+pub struct MappingEvaluationResult {
     /// The figures of the mapping.
     pub figures: MappingFigures,
     /// The load of every channel between switches, by its number [bytes per capacity of the fastest
@@ -41,7 +41,7 @@ pub struct MappingEvaluation {
 }
 
 /// Bytes from a switch to a terminal; without tables, to the terminal's switch.
-struct SwitchFlow {
+struct SwitchTerminalFlow {
     to: u32,
     from: u32,
     bytes: f64,
@@ -58,14 +58,14 @@ pub fn evaluate(
     paths: TrafficPathRule<'_>,
     graph: &CommunicationGraph,
     places: &[u32],
-    watch: &dyn Watch,
-) -> Result<MappingEvaluation, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<MappingEvaluationResult, ComputationError> {
     let on = paths.topology();
     let rails = working_rails(on);
     check_places(on, graph, &rails, places)?;
     let by_terminal = matches!(paths, TrafficPathRule::Tables(_));
     let mut flows = Vec::with_capacity(graph.pairs());
-    let mut ends = EndpointLoads::new(on);
+    let mut ends = TerminalLoads::new(on);
     for one in graph.sent() {
         let (a, b) = (places[one.from as usize], places[one.to as usize]);
         if a != b && one.bytes > 0.0 {
@@ -73,7 +73,8 @@ pub fn evaluate(
         }
     }
     flows.sort_by_key(|flow| (flow.to, flow.from));
-    let mut sums = LoadSums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
+    let mut sums =
+        ChannelLoadSums { loads: vec![0.0; 2 * on.links().len()], hop_bytes: 0.0, longest: 0 };
     match paths {
         TrafficPathRule::Shortest(_) => split(on, &flows, &mut sums, watch)?,
         TrafficPathRule::Tables(routing) => {
@@ -96,7 +97,7 @@ pub fn evaluate(
             / working.max(1) as f64,
         endpoint_congestion: ends.largest(on),
     };
-    Ok(MappingEvaluation { figures, loads: sums.loads })
+    Ok(MappingEvaluationResult { figures, loads: sums.loads })
 }
 
 /// The bytes that each switch sends to each terminal under a mapping: source switch, terminal,
@@ -112,7 +113,7 @@ pub fn flows(
 ) -> Result<Vec<(u32, u32, f64)>, Refusal> {
     let rails = working_rails(on);
     check_places(on, graph, &rails, places)?;
-    let (mut flows, mut ends) = (Vec::with_capacity(graph.pairs()), EndpointLoads::new(on));
+    let (mut flows, mut ends) = (Vec::with_capacity(graph.pairs()), TerminalLoads::new(on));
     for one in graph.sent() {
         let (a, b) = (places[one.from as usize], places[one.to as usize]);
         if a != b && one.bytes > 0.0 {
@@ -126,19 +127,19 @@ pub fn flows(
 }
 
 /// Loads of channels, hop-bytes, and the hops of the longest path, summed up flow by flow.
-struct LoadSums {
+struct ChannelLoadSums {
     loads: Vec<f64>,
     hop_bytes: f64,
     longest: u32,
 }
 
 /// Bytes that leave and enter every terminal.
-struct EndpointLoads {
+struct TerminalLoads {
     out: Vec<f64>,
     into: Vec<f64>,
 }
 
-impl EndpointLoads {
+impl TerminalLoads {
     fn new(on: &Topology) -> Self {
         let none = vec![0.0; on.terminals().len()];
         Self { out: none.clone(), into: none }
@@ -164,8 +165,8 @@ fn spread(
     [a, b]: [u32; 2],
     bytes: f64,
     by_terminal: bool,
-    flows: &mut Vec<SwitchFlow>,
-    ends: &mut EndpointLoads,
+    flows: &mut Vec<SwitchTerminalFlow>,
+    ends: &mut TerminalLoads,
 ) -> Result<(), Refusal> {
     let begin = flows.len();
     let mut pairs = Vec::new();
@@ -185,7 +186,7 @@ fn spread(
         ends.into[to.ix()] += share;
         let [source, home] = [switch_of(on, from), switch_of(on, to)];
         let to = if by_terminal { to.0 } else { home };
-        flows.push(SwitchFlow { to, from: source, bytes: share });
+        flows.push(SwitchTerminalFlow { to, from: source, bytes: share });
     }
     debug_assert!(flows.len() > begin);
     Ok(())
@@ -194,10 +195,10 @@ fn spread(
 /// Loads of flows that split equally at every switch over all minimal next hops (ECMP).
 fn split(
     on: &Topology,
-    flows: &[SwitchFlow],
-    sums: &mut LoadSums,
-    watch: &dyn Watch,
-) -> Result<(), Stop> {
+    flows: &[SwitchTerminalFlow],
+    sums: &mut ChannelLoadSums,
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
     let graph = on.graph();
     let mut far = vec![u32::MAX; graph.switches()];
     let mut here = vec![0.0; graph.switches()];
@@ -261,10 +262,10 @@ fn split(
 fn follow(
     paths: TrafficPathRule<'_>,
     layers: u32,
-    flows: &[SwitchFlow],
-    sums: &mut LoadSums,
-    watch: &dyn Watch,
-) -> Result<(), Stop> {
+    flows: &[SwitchTerminalFlow],
+    sums: &mut ChannelLoadSums,
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
     let mut done = 0;
     for same in flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from)) {
         watch.tick("loads", done, flows.len() as u64)?;
@@ -284,7 +285,7 @@ fn follow(
 }
 
 /// Loads of flows that are split over paths by a fractional routing.
-fn share(shares: &FractionalRouting<'_>, flows: &[SwitchFlow], sums: &mut LoadSums) {
+fn share(shares: &FractionalRouting<'_>, flows: &[SwitchTerminalFlow], sums: &mut ChannelLoadSums) {
     let mut found = Vec::new();
     for same in flows.chunk_by(|a, b| (a.to, a.from) == (b.to, b.from)) {
         let bytes: f64 = same.iter().map(|f| f.bytes).sum();

@@ -9,7 +9,7 @@
 
 use crate::capacity::capacities;
 use crate::slots::unreachable;
-use base::{ChannelId, Refusal, Stop, Watch};
+use base::{ChannelId, ComputationError, ProgressWatch, Refusal};
 use fabric::Topology;
 use std::collections::VecDeque;
 
@@ -66,8 +66,8 @@ impl<'a> FractionalRouting<'a> {
         demand: &SwitchDemand,
         slack: u32,
         steps: u32,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let mut routing = Self::empty(on, slack)?;
         routing.check(demand)?;
         for step in 0..steps.max(1) {

@@ -2,7 +2,7 @@
 //! vertices that another part needs.
 
 use crate::method::partition::partition;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 /// Length of a value, in bytes.
@@ -21,8 +21,8 @@ pub fn halo(
     matrix: &CommunicationGraph,
     parts: u32,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<CommunicationGraph, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<CommunicationGraph, ComputationError> {
     let rows = matrix.processes();
     if parts == 0 || parts > rows {
         let why = format!("{parts} parts of {rows} rows");
@@ -101,8 +101,8 @@ mod tests {
         let given = serde_json::json!({ "shape": [32, 8], "bytes": 1 });
         let matrix = traffic::communication::made("stencil", given.as_object().expect("one"));
         let matrix = matrix.expect("a matrix");
-        let found = halo(&matrix, 4, 1, &base::Quiet).expect("a graph");
+        let found = halo(&matrix, 4, 1, &base::QuietWatch).expect("a graph");
         assert!((found.total_bytes() - 3.0 * 2.0 * 8.0 * 8.0).abs() < 1e-9);
-        assert!(halo(&matrix, 257, 1, &base::Quiet).is_err());
+        assert!(halo(&matrix, 257, 1, &base::QuietWatch).is_err());
     }
 }

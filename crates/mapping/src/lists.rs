@@ -16,7 +16,7 @@ const MOST_DENSE: usize = 1 << 23;
 
 /// Lists of the channels between places. A place is a site. With tables, whose routes depend on the
 /// endpoint, the destination is an endpoint instead.
-pub struct ChannelLists<'a> {
+pub struct ChannelListsByPair<'a> {
     paths: TrafficPathRule<'a>,
     slots: &'a ProcessSlots,
     capacity: Vec<f64>,
@@ -68,7 +68,7 @@ enum ChannelListIndex {
     Sparse(HashMap<u64, u32>),
 }
 
-impl<'a> ChannelLists<'a> {
+impl<'a> ChannelListsByPair<'a> {
     /// Lists for these slots, none of which is computed yet.
     pub fn new(paths: TrafficPathRule<'a>, slots: &'a ProcessSlots) -> Self {
         let count = slots.count() as u32;

@@ -5,11 +5,11 @@
 //! approaches the maximum and, unlike the maximum, it also distinguishes states with the same
 //! maximum by how near they are to a better one.
 
-use crate::arrangement::Arrangement;
-use crate::lists::ChannelLists;
+use crate::arrangement::ProcessArrangement;
+use crate::lists::ChannelListsByPair;
 use crate::paths::TrafficPathRule;
 use crate::proposals::SwapProposalGenerator;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use traffic::communication::CommunicationGraph;
 
 /// The traffic between a process and one of its partners, in both directions.
@@ -22,7 +22,7 @@ struct PartnerTraffic {
 
 /// The loads of the channels under an arrangement that changes swap by swap.
 pub struct ChannelLoads<'a> {
-    lists: ChannelLists<'a>,
+    lists: ChannelListsByPair<'a>,
     offsets: Vec<u32>,
     rows: Vec<PartnerTraffic>,
     load: Vec<f64>,
@@ -93,7 +93,7 @@ impl<'a> ChannelLoads<'a> {
             [on.tail(c), on.head(c)].map(|plug| site_on[plug.switch.ix()])
         };
         Self {
-            lists: ChannelLists::new(paths, slots),
+            lists: ChannelListsByPair::new(paths, slots),
             offsets,
             rows,
             load: vec![0.0; count],
@@ -115,7 +115,7 @@ impl<'a> ChannelLoads<'a> {
     }
 
     /// Counts the loads of an arrangement from scratch.
-    pub fn count(&mut self, at: &Arrangement) {
+    pub fn count(&mut self, at: &ProcessArrangement) {
         self.load.fill(0.0);
         for p in 0..self.offsets.len() as u32 - 1 {
             for i in self.row(p) {
@@ -131,7 +131,7 @@ impl<'a> ChannelLoads<'a> {
     }
 
     /// The approximate number of channels whose load a swap of two processes changes.
-    pub fn mean_work(&mut self, at: &Arrangement) -> u64 {
+    pub fn mean_work(&mut self, at: &ProcessArrangement) -> u64 {
         let (mut channels, mut pairs) = (0, 0);
         for p in 0..self.offsets.len() as u32 - 1 {
             for i in self.row(p) {
@@ -204,7 +204,7 @@ impl<'a> ChannelLoads<'a> {
 
     /// The change of the potential when two processes exchange places. O(channels of their
     /// traffic).
-    pub fn gain(&mut self, at: &Arrangement, u: u32, v: u32) -> f64 {
+    pub fn gain(&mut self, at: &ProcessArrangement, u: u32, v: u32) -> f64 {
         self.now = self.now.wrapping_add(1);
         if self.now == 0 {
             self.stamp.fill(0);
@@ -251,8 +251,8 @@ impl<'a> ChannelLoads<'a> {
     pub(crate) fn at_busy(
         &self,
         proposals: &SwapProposalGenerator<'_>,
-        at: &Arrangement,
-        draw: &mut FastStream,
+        at: &ProcessArrangement,
+        draw: &mut FastRandomStream,
     ) -> Option<u32> {
         let mut busiest = self.channels[draw.below(self.channels.len() as u32) as usize];
         for _ in 1..12 {

@@ -1,19 +1,19 @@
 //! The entry point of mapping, which runs the requested methods, or a portfolio of all methods with
 //! a limited number of swaps.
 
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::chain;
 pub use crate::effort::{MappingObjective, SearchEffort};
 use crate::evaluate::evaluate;
-use crate::method::{CompiledMetric, MappingMethodEntry, auto, pack};
+use crate::method::{CompiledSiteMetric, MappingMethodEntry, auto, pack};
 use crate::metric::{SiteDistances, distances};
-use crate::near::NearSites;
+use crate::near::NearSiteLists;
 use crate::paths::TrafficPathRule;
 use crate::problem::{MappingProblem, PinnedProcess};
 use crate::proposals::SwapProposalGenerator;
-use crate::run::MappingRun;
+use crate::run::PreparedMappingProblem;
 use crate::slots::ProcessSlots;
-use base::{Quiet, Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, QuietWatch, Refusal};
 use std::sync::atomic::AtomicBool;
 use traffic::communication::CommunicationGraph;
 
@@ -59,7 +59,10 @@ pub struct MappingResult {
 /// # Errors
 /// When processes do not fit the slots, pins cannot be held, `hops_limit` is negative or not
 /// finite, no path connects two sites, or `watch` stops the search before anything was found.
-pub fn map(request: &MappingRequest<'_>, watch: &dyn Watch) -> Result<MappingResult, Stop> {
+pub fn map(
+    request: &MappingRequest<'_>,
+    watch: &dyn ProgressWatch,
+) -> Result<MappingResult, ComputationError> {
     if !(request.hops_limit >= 0.0 && request.hops_limit.is_finite()) {
         let why = format!("{} is no part of hop-bytes", request.hops_limit);
         return Err(Refusal::new("hops_limit", why, "0 or more, as 0.05").into());
@@ -81,17 +84,17 @@ pub fn map(request: &MappingRequest<'_>, watch: &dyn Watch) -> Result<MappingRes
     }
 }
 
-fn with<M: CompiledMetric>(
+fn with<M: CompiledSiteMetric>(
     request: &MappingRequest<'_>,
     metric: &M,
-    watch: &dyn Watch,
-) -> Result<MappingResult, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<MappingResult, ComputationError> {
     let slots = request.slots;
-    let near = NearSites::new(request.paths.topology(), slots);
+    let near = NearSiteLists::new(request.paths.topology(), slots);
     let longest = longest(metric, slots);
     let problem = MappingProblem::new(request.graph, slots, request.pins, longest)?;
     let proposals = SwapProposalGenerator::new(&problem, &near);
-    let run = MappingRun {
+    let run = PreparedMappingProblem {
         graph: request.graph,
         paths: request.paths,
         objective: request.objective,
@@ -121,7 +124,7 @@ fn with<M: CompiledMetric>(
 }
 
 /// Upper bound of all distances: twice the largest distance from one site.
-fn longest<M: CompiledMetric>(metric: &M, slots: &ProcessSlots) -> i32 {
+fn longest<M: CompiledSiteMetric>(metric: &M, slots: &ProcessSlots) -> i32 {
     let from_first = (0..slots.sites() as u32).map(|b| metric.hops(0, b));
     2 * from_first.max().unwrap_or(0).max(1)
 }
@@ -131,11 +134,11 @@ fn longest<M: CompiledMetric>(metric: &M, slots: &ProcessSlots) -> i32 {
 fn not_worse(
     request: &MappingRequest<'_>,
     problem: &MappingProblem<'_>,
-    found: Arrangement,
-) -> Result<Arrangement, Stop> {
-    let linear = Arrangement::linear(problem);
-    let of = |at: &Arrangement| -> Result<f64, Stop> {
-        let it = evaluate(request.paths, request.graph, &at.places(problem), &Quiet)?.figures;
+    found: ProcessArrangement,
+) -> Result<ProcessArrangement, ComputationError> {
+    let linear = ProcessArrangement::linear(problem);
+    let of = |at: &ProcessArrangement| -> Result<f64, ComputationError> {
+        let it = evaluate(request.paths, request.graph, &at.places(problem), &QuietWatch)?.figures;
         Ok(if request.objective == MappingObjective::Hops {
             it.hop_bytes
         } else {

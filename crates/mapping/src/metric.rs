@@ -2,9 +2,9 @@
 
 use crate::paths::TrafficPathRule;
 use crate::slots::{ProcessSlots, switch_of, unreachable};
-use base::{Refusal, Stop, SwitchId, Watch};
+use base::{ComputationError, ProgressWatch, Refusal, SwitchId};
 use fabric::Topology;
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
 use std::collections::BTreeMap;
 
 /// Distances between sites, in fractions of a hop so that means are whole numbers; symmetric.
@@ -87,8 +87,8 @@ const LARGE: usize = 2048;
 pub fn distances(
     paths: TrafficPathRule<'_>,
     slots: &ProcessSlots,
-    watch: &dyn Watch,
-) -> Result<(SiteDistances, i32), Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<(SiteDistances, i32), ComputationError> {
     let paths = paths.of_distances();
     let on = paths.topology();
     if let (TrafficPathRule::Shortest(_), true) = (paths, slots.sites() >= LARGE)
@@ -192,13 +192,13 @@ fn between(
 
 /// The distance formula of a network that is a complete grid; it is checked from some switches.
 fn grid(on: &Topology, slots: &ProcessSlots) -> Option<GridDistances> {
-    let Geometry { form: PlaneStructure::Grid(row), planes: 0 } = on.geometry() else {
+    let NetworkGeometry { form: PlaneStructure::Grid(row), planes: 0 } = on.geometry() else {
         return None;
     };
     let of = |s: u32| &on.switches()[s as usize].coordinates;
     let dimensions = of(0).len();
     let single = (0..slots.sites() as u32).all(|site| slots.rails(site).len() == 1);
-    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == RowLinks::Other {
+    if !single || !(1..=GridDistances::MOST).contains(&dimensions) || row == GridRowLinks::Other {
         return None;
     }
     let sides: Vec<u32> = (0..dimensions)
@@ -216,15 +216,15 @@ fn grid(on: &Topology, slots: &ProcessSlots) -> Option<GridDistances> {
     is_right(on, slots, row, &sides, &grid).then_some(grid)
 }
 
-fn along(row: RowLinks, side: u32) -> Vec<u8> {
+fn along(row: GridRowLinks, side: u32) -> Vec<u8> {
     let mut along = vec![0; 256 * side as usize];
     for x in 0..side {
         for y in 0..side {
             let gap = x.abs_diff(y);
             let hops = match row {
-                RowLinks::Ring => gap.min(side - gap),
-                RowLinks::Line | RowLinks::Other => gap,
-                RowLinks::Complete => gap.min(1),
+                GridRowLinks::Ring => gap.min(side - gap),
+                GridRowLinks::Line | GridRowLinks::Other => gap,
+                GridRowLinks::Complete => gap.min(1),
             };
             along[(x << 8 | y) as usize] = hops as u8;
         }
@@ -237,15 +237,15 @@ fn along(row: RowLinks, side: u32) -> Vec<u8> {
 fn is_right(
     on: &Topology,
     slots: &ProcessSlots,
-    row: RowLinks,
+    row: GridRowLinks,
     sides: &[u32],
     grid: &GridDistances,
 ) -> bool {
     let all: u64 = sides.iter().map(|&side| u64::from(side)).product();
     let links = |side: u64| match row {
-        RowLinks::Ring if side > 2 => side,
-        RowLinks::Ring | RowLinks::Line | RowLinks::Other => side - 1,
-        RowLinks::Complete => side * (side - 1) / 2,
+        GridRowLinks::Ring if side > 2 => side,
+        GridRowLinks::Ring | GridRowLinks::Line | GridRowLinks::Other => side - 1,
+        GridRowLinks::Complete => side * (side - 1) / 2,
     };
     let expected: u64 = sides.iter().map(|&n| all / u64::from(n) * links(u64::from(n))).sum();
     let whole = all == on.switches().len() as u64 && on.graph().arcs() as u64 == 2 * expected;

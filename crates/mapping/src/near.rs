@@ -4,13 +4,13 @@ use crate::metric::SiteMetric;
 use crate::slots::{ProcessSlots, switch_of};
 use fabric::Topology;
 
-/// The sites around each site, nearest first, at most [`NearSites::MOST`].
-pub struct NearSites {
+/// The sites around each site, nearest first, at most [`NearSiteLists::MOST`].
+pub struct NearSiteLists {
     offsets: Vec<u32>,
     sites: Vec<u32>,
 }
 
-impl NearSites {
+impl NearSiteLists {
     /// The largest number of sites kept around a site.
     pub const MOST: usize = 24;
 

@@ -1,24 +1,24 @@
 //! Proposals of swaps that may help: a process, and another one that is on or near the site of one
 //! of its partners.
 
-use crate::arrangement::Arrangement;
-use crate::near::NearSites;
+use crate::arrangement::ProcessArrangement;
+use crate::near::NearSiteLists;
 use crate::problem::MappingProblem;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 
 /// The generator of swap proposals.
 pub struct SwapProposalGenerator<'a> {
     /// The mapping problem.
     pub problem: &'a MappingProblem<'a>,
     /// The sites around each site.
-    pub near: &'a NearSites,
+    pub near: &'a NearSiteLists,
     /// Processes that may move and have partners.
     movers: Vec<u32>,
 }
 
 impl<'a> SwapProposalGenerator<'a> {
     /// Proposals for a problem.
-    pub fn new(problem: &'a MappingProblem<'a>, near: &'a NearSites) -> Self {
+    pub fn new(problem: &'a MappingProblem<'a>, near: &'a NearSiteLists) -> Self {
         let moves = |p: &u32| !problem.is_pinned(*p) && !problem.row(*p).is_empty();
         let movers = (0..problem.processes as u32).filter(moves).collect();
         Self { problem, near, movers }
@@ -36,13 +36,18 @@ impl<'a> SwapProposalGenerator<'a> {
 
     /// A random process that may move.
     #[inline]
-    pub fn mover(&self, draw: &mut FastStream) -> u32 {
+    pub fn mover(&self, draw: &mut FastRandomStream) -> u32 {
         self.movers[draw.below(self.movers.len() as u32) as usize]
     }
 
     /// A process that `u` might swap with: one on or near the site of one of its partners.
     #[inline]
-    pub fn other(&self, at: &Arrangement, u: u32, draw: &mut FastStream) -> Option<u32> {
+    pub fn other(
+        &self,
+        at: &ProcessArrangement,
+        u: u32,
+        draw: &mut FastRandomStream,
+    ) -> Option<u32> {
         let row = self.problem.row(u);
         let bits = draw.next_u64();
         let pick = |bits: u64, count: usize| (((bits & 0xffff) * count as u64) >> 16) as usize;

@@ -3,14 +3,14 @@
 //! Budgets are in units of work, never of time, so that results are the same on every machine; a
 //! unit takes about 3 ns.
 
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::effort::{MappingObjective, SearchEffort};
 use crate::metric::SiteMetric;
-use crate::near::NearSites;
+use crate::near::NearSiteLists;
 use crate::paths::TrafficPathRule;
 use crate::problem::MappingProblem;
 use crate::proposals::SwapProposalGenerator;
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use fabric::Topology;
 use std::sync::atomic::{AtomicBool, Ordering};
 use traffic::communication::CommunicationGraph;
@@ -22,11 +22,11 @@ pub(crate) const LARGE: usize = 4096;
 pub(crate) const NORMAL: u64 = 220_000_000;
 
 /// The input of a method that makes a mapping.
-pub(crate) struct MethodInput<'a> {
+pub(crate) struct MappingMethodInput<'a> {
     /// The mapping problem.
     pub(crate) problem: &'a MappingProblem<'a>,
     /// The sites around each site.
-    pub(crate) near: &'a NearSites,
+    pub(crate) near: &'a NearSiteLists,
     /// The network.
     pub(crate) on: &'a Topology,
     /// The seed of all random numbers.
@@ -34,7 +34,7 @@ pub(crate) struct MethodInput<'a> {
 }
 
 /// A mapping request with everything computed from it.
-pub(crate) struct MappingRun<'a, M> {
+pub(crate) struct PreparedMappingProblem<'a, M> {
     pub(crate) graph: &'a CommunicationGraph,
     pub(crate) paths: TrafficPathRule<'a>,
     pub(crate) objective: MappingObjective,
@@ -43,14 +43,14 @@ pub(crate) struct MappingRun<'a, M> {
     pub(crate) seed: u64,
     pub(crate) metric: &'a M,
     pub(crate) problem: &'a MappingProblem<'a>,
-    pub(crate) near: &'a NearSites,
+    pub(crate) near: &'a NearSiteLists,
     pub(crate) proposals: &'a SwapProposalGenerator<'a>,
-    pub(crate) watch: &'a dyn Watch,
+    pub(crate) watch: &'a dyn ProgressWatch,
     /// Whether the watch has said stop.
     pub(crate) stopped: AtomicBool,
 }
 
-impl<M: SiteMetric> MappingRun<'_, M> {
+impl<M: SiteMetric> PreparedMappingProblem<'_, M> {
     /// Records that `watch` said stop; the result so far is kept.
     pub(crate) fn note_stop(&self, ended: Result<(), Interrupted>) {
         if ended.is_err() {
@@ -62,12 +62,12 @@ impl<M: SiteMetric> MappingRun<'_, M> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn input(&self) -> MethodInput<'_> {
+    pub(crate) fn input(&self) -> MappingMethodInput<'_> {
         let on = self.paths.topology();
-        MethodInput { problem: self.problem, near: self.near, on, seed: self.seed }
+        MappingMethodInput { problem: self.problem, near: self.near, on, seed: self.seed }
     }
 
-    pub(crate) fn cost(&self, at: &Arrangement) -> i64 {
+    pub(crate) fn cost(&self, at: &ProcessArrangement) -> i64 {
         at.cost(self.problem, self.metric)
     }
 

@@ -2,7 +2,7 @@
 
 use crate::effort::{MappingObjective, SearchEffort};
 use crate::problem::PinnedProcess;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -102,7 +102,7 @@ impl MappingParameters {
 #[derive(Debug)]
 pub struct MappingTask {
     /// Its name, its description, and the parameters of all tasks.
-    pub part: Part,
+    pub part: PartDescription,
     /// The parameters that it requires.
     pub needs: &'static [&'static str],
     /// The parameters that it does not take.
@@ -119,7 +119,7 @@ impl MappingTask {
         without: &'static [&'static str],
     ) -> Self {
         Self {
-            part: Part::new(name, doc).takes::<MappingParameters>().reads(FILES),
+            part: PartDescription::new(name, doc).takes::<MappingParameters>().reads(FILES),
             needs,
             without,
         }

@@ -2,8 +2,8 @@
 //! parameters as JSON.
 #![expect(clippy::print_stdout, reason = "a program")]
 
-use base::Quiet;
-use message::{LogGops, ScheduleDialect, run};
+use base::QuietWatch;
+use message::{LogGopsParameters, ScheduleDialect, run};
 use std::time::Instant;
 use traffic::workload::make;
 
@@ -16,10 +16,11 @@ fn main() {
     let given = serde_json::from_str(given).expect("parameters");
     let dialect: ScheduleDialect =
         serde_json::from_value(dialect.as_str().into()).expect("a dialect");
-    let schedule = make(name, &given, &Quiet).expect("a schedule");
+    let schedule = make(name, &given, &QuietWatch).expect("a schedule");
     for _ in 0..times.parse::<u32>().expect("how often") {
         let began = Instant::now();
-        let found = run(&schedule, dialect, &LogGops::default(), None, &Quiet).expect("it runs");
+        let found = run(&schedule, dialect, &LogGopsParameters::default(), None, &QuietWatch)
+            .expect("it runs");
         let ns = began.elapsed().as_secs_f64() * 1e9;
         let last = found.finish.iter().max().copied().unwrap_or(0);
         let sum = found.finish.iter().fold(0_u64, |sum, t| sum.wrapping_mul(31).wrapping_add(*t));

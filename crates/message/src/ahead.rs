@@ -5,8 +5,8 @@
 //! answers many independent reads in the time of a few. So each of these reads is made for several
 //! events together, step by step. The values that are read have no effect on the results.
 
-use super::machine::{EventKind, NONE, SimulationState};
-use super::queue::{AHEAD, TimedEvent};
+use super::machine::{NONE, ScheduleEventKind, ScheduleRunState};
+use super::queue::{AHEAD, TimedScheduleEvent};
 use std::hint::black_box;
 
 /// Number of operations below which a schedule stays in the caches.
@@ -14,7 +14,7 @@ const MANY: usize = 1 << 18;
 /// Ranks whose numbers differ by no more are close: the hardware prefetches their data by itself.
 const CLOSE: u32 = 8;
 
-impl SimulationState<'_> {
+impl ScheduleRunState<'_> {
     /// Whether prefetching is worth its time.
     pub(super) fn is_worth_looking_ahead(&self) -> bool {
         self.schedule.ops().len() >= MANY
@@ -23,7 +23,7 @@ impl SimulationState<'_> {
     /// Reads what the next events will read. O(1).
     pub(super) fn look_ahead(&self) {
         let events = self.queue.soon();
-        let close = |pair: &&[TimedEvent]| pair[0].rank.abs_diff(pair[1].rank) <= CLOSE;
+        let close = |pair: &&[TimedScheduleEvent]| pair[0].rank.abs_diff(pair[1].rank) <= CLOSE;
         if 2 * events.windows(2).filter(close).count() > events.len() {
             return;
         }
@@ -31,18 +31,22 @@ impl SimulationState<'_> {
         let mut here = [0; AHEAD];
         for (here, event) in here.iter_mut().zip(events) {
             let op = self.op(event.op);
-            *here = if EventKind::of(event.key).is_arrival() { op.peer } else { event.rank };
+            *here =
+                if ScheduleEventKind::of(event.key).is_arrival() { op.peer } else { event.rank };
         }
         // the operation that an event ends: its own, or the receive that waits for the message
         let mut ends = [NONE; AHEAD];
         for ((ends, event), here) in ends.iter_mut().zip(events).zip(here) {
             let waits = self.ranks.waits(here).posted();
-            *ends = if EventKind::of(event.key).is_arrival() { waits } else { NONE };
+            *ends = if ScheduleEventKind::of(event.key).is_arrival() { waits } else { NONE };
         }
         for (ends, event) in ends.iter_mut().zip(events) {
             *ends = self.matching.posted_at(*ends).unwrap_or(event.op);
         }
-        for event in events.iter().filter(|event| EventKind::of(event.key) == EventKind::Take) {
+        for event in events
+            .iter()
+            .filter(|event| ScheduleEventKind::of(event.key) == ScheduleEventKind::Take)
+        {
             seen ^= self.look_at(self.partner(event.op));
         }
         let ends = &mut ends[..events.len()];

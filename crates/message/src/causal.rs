@@ -23,12 +23,14 @@
 //! Source: the costs of Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010, section 2; the rules
 //! above are flyloom's own.
 
-use super::machine::{EventKind, InterfaceSide, PendingEvent, RunResult, SimulationState};
-use super::net::{NetworkRun, NetworkSetup, SentMessage};
-use super::parameters::{LogGops, ScaledCosts};
-use super::trace::{OpStep, OperationTimes};
-use base::{Refusal, Stop, Watch};
-use traffic::workload::{Op, OperationKind, Schedule};
+use super::machine::{
+    InterfaceSide, PendingScheduleEvent, ScheduleEventKind, ScheduleRunResult, ScheduleRunState,
+};
+use super::net::{NetworkRunState, NetworkWithRanks, SentMessage};
+use super::parameters::{LogGopsParameters, ScaledLogGopsParameters};
+use super::trace::{OperationStep, OperationStepTimes};
+use base::{ComputationError, ProgressWatch, Refusal};
+use traffic::workload::{OperationKind, Schedule, ScheduleOperation};
 
 /// Bits of a message over a network: it has been matched with its receive; its last byte has left.
 const MET: u8 = 1;
@@ -39,20 +41,20 @@ const SENT: u8 = 2;
 ///
 /// # Errors
 /// When a parameter is out of range, there is no path between two ranks, or `watch` says stop. A
-/// schedule that deadlocks is no error: see [`RunResult::left`].
+/// schedule that deadlocks is no error: see [`ScheduleRunResult::left`].
 pub(super) fn run(
     schedule: &Schedule,
-    costs: &LogGops,
-    under: Option<&NetworkSetup<'_>>,
+    costs: &LogGopsParameters,
+    under: Option<&NetworkWithRanks<'_>>,
     is_traced: bool,
-    watch: &dyn Watch,
-) -> Result<RunResult, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ScheduleRunResult, ComputationError> {
     let mut costs = costs.picoseconds()?;
     let ops = schedule.ops().len();
     let net = match under {
         None => None,
         Some(under) => {
-            let net = NetworkRun::new(under, (ops, schedule.nics()), costs.cpu_rate(), watch)?;
+            let net = NetworkRunState::new(under, (ops, schedule.nics()), costs.cpu_rate(), watch)?;
             (costs.latency, costs.byte) = net.largest();
             Some(net)
         }
@@ -61,30 +63,30 @@ pub(super) fn run(
     if net.is_some() {
         costs.byte = 0;
     }
-    let on = SimulationState::new(schedule, true);
-    let mut run = CausalRun {
+    let on = ScheduleRunState::new(schedule, true);
+    let mut run = CausalScheduleRun {
         on: if net.is_some() { on.over_network() } else { on },
         costs: &costs,
         left: vec![0; schedule.ranks() as usize],
         news: vec![0; if net.is_some() { ops } else { 0 }],
         net,
         fault: None,
-        trace: OperationTimes::new(if is_traced { ops } else { 0 }),
+        trace: OperationStepTimes::new(if is_traced { ops } else { 0 }),
     };
     while let Some(due) = run.on.next(watch)? {
         match due.what {
-            EventKind::Begin => match run.on.op(due.op).kind {
+            ScheduleEventKind::Begin => match run.on.op(due.op).kind {
                 OperationKind::Send => run.send(&due),
                 OperationKind::Recv => run.post(&due),
                 OperationKind::Calc => run.calculate(&due),
             },
-            EventKind::Arrive => run.arrive(&due),
-            EventKind::Answer => run.answer(&due),
-            EventKind::Data => run.data(&due),
-            EventKind::DataArrive => run.data_arrives(&due),
-            EventKind::Take => run.take(&due),
-            EventKind::Enter => run.enter(due.op, due.rank, due.now),
-            EventKind::Net => run.look_at_network(&due),
+            ScheduleEventKind::Arrive => run.arrive(&due),
+            ScheduleEventKind::Answer => run.answer(&due),
+            ScheduleEventKind::Data => run.data(&due),
+            ScheduleEventKind::DataArrive => run.data_arrives(&due),
+            ScheduleEventKind::Take => run.take(&due),
+            ScheduleEventKind::Enter => run.enter(due.op, due.rank, due.now),
+            ScheduleEventKind::Net => run.look_at_network(&due),
         }
         if let Some(fault) = run.fault {
             return Err(fault.into());
@@ -95,34 +97,34 @@ pub(super) fn run(
         *finish = left.max(*finish);
     }
     found.trace = is_traced.then_some(run.trace);
-    found.used = run.net.map(NetworkRun::used);
+    found.used = run.net.map(NetworkRunState::used);
     Ok(found)
 }
 
-struct CausalRun<'a> {
-    on: SimulationState<'a>,
-    costs: &'a ScaledCosts,
+struct CausalScheduleRun<'a> {
+    on: ScheduleRunState<'a>,
+    costs: &'a ScaledLogGopsParameters,
     /// For each rank, the time at which the last byte of a large message left it most recently.
     left: Vec<u64>,
     /// The state of the message of every send, for runs over a network: the bits [`MET`] and
     /// [`SENT`].
     news: Vec<u8>,
-    net: Option<NetworkRun>,
+    net: Option<NetworkRunState>,
     /// A refusal that ends the run; none so far.
     fault: Option<Refusal>,
     /// The times of all steps; empty unless a trace was requested.
-    trace: OperationTimes,
+    trace: OperationStepTimes,
 }
 
-impl CausalRun<'_> {
-    fn calculate(&mut self, due: &PendingEvent) {
+impl CausalScheduleRun<'_> {
+    fn calculate(&mut self, due: &PendingScheduleEvent) {
         let op = self.on.op(due.op);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Neither);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::Begin, due.op, due.now);
+        self.trace.note(OperationStep::Begin, due.op, due.now);
         let end = due.now + op.size * self.costs.divisor;
         *self.on.cpu(due.rank, op.cpu) = end;
         self.on.begun(due.op, false, due.now);
@@ -132,24 +134,29 @@ impl CausalRun<'_> {
     }
 
     /// Begins a send: a small message is sent, a large one requested.
-    fn send(&mut self, due: &PendingEvent) {
+    fn send(&mut self, due: &PendingScheduleEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::Begin, due.op, due.now);
+        self.trace.note(OperationStep::Begin, due.op, due.now);
         self.on.begun(due.op, false, due.now);
         let is_eager = op.size <= c.eager;
         let size = if is_eager { op.size } else { 1 };
         let end = self.leaves(due.rank, &op, size, due.now);
         if is_eager {
-            self.goes(due, EventKind::Arrive);
+            self.goes(due, ScheduleEventKind::Arrive);
             self.on.done(due.op, false, end);
         } else {
             let latency = self.latency_of(due.op, due.rank, op.peer);
-            self.comes_at(due.now + c.overhead + latency, EventKind::Arrive, due.op, due.rank);
+            self.comes_at(
+                due.now + c.overhead + latency,
+                ScheduleEventKind::Arrive,
+                due.op,
+                due.rank,
+            );
         }
         self.on.happened(due, needs);
         self.on.release_all(due.rank, due.rank);
@@ -157,7 +164,7 @@ impl CausalRun<'_> {
 
     /// Occupies the processor and the interface of a rank with a message that leaves. Returns the
     /// time at which the processor is free again.
-    fn leaves(&mut self, rank: u32, op: &Op, size: u64, now: u64) -> u64 {
+    fn leaves(&mut self, rank: u32, op: &ScheduleOperation, size: u64, now: u64) -> u64 {
         let c = self.costs;
         let end = now + c.overhead + c.cpu_bytes(size);
         *self.on.cpu(rank, op.cpu) = end;
@@ -167,15 +174,15 @@ impl CausalRun<'_> {
 
     /// Occupies the interface at which a message arrives. Returns the time at which its last byte
     /// arrives.
-    fn comes(&mut self, rank: u32, op: &Op, size: u64, now: u64) -> u64 {
+    fn comes(&mut self, rank: u32, op: &ScheduleOperation, size: u64, now: u64) -> u64 {
         let c = self.costs;
         *self.on.takes(rank, op.nic) = now + c.gap + c.nic_bytes(size);
         now + c.nic_bytes(size).max(c.cpu_bytes(size))
     }
 
-    fn post(&mut self, due: &PendingEvent) {
+    fn post(&mut self, due: &PendingScheduleEvent) {
         self.on.events += 1;
-        self.trace.note(OpStep::Begin, due.op, due.now);
+        self.trace.note(OperationStep::Begin, due.op, due.now);
         self.on.begun(due.op, false, due.now);
         if let Some((sent, _)) = self.on.posted(due.rank, due.op) {
             self.meet(sent, due.op, due.rank, due.now);
@@ -183,15 +190,15 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    fn arrive(&mut self, due: &PendingEvent) {
+    fn arrive(&mut self, due: &PendingScheduleEvent) {
         let op = self.on.op(due.op);
         let (here, size) = (op.peer, if op.size <= self.costs.eager { op.size } else { 1 });
-        let needs = SimulationState::needs(here, &op, InterfaceSide::InAlone);
+        let needs = ScheduleRunState::needs(here, &op, InterfaceSide::InAlone);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::Arrive, due.op, due.now);
+        self.trace.note(OperationStep::Arrive, due.op, due.now);
         self.on.messages += u64::from(op.size <= self.costs.eager);
         // once a send has begun its `time` is free: here it becomes the arrival of its last byte
         let last = self.comes(here, &op, size, due.now);
@@ -212,7 +219,7 @@ impl CausalRun<'_> {
         if self.on.op(sent).size <= self.costs.eager {
             self.taken_from(sent, received, here, now);
         } else {
-            self.on.at(now, EventKind::Answer, received, here);
+            self.on.at(now, ScheduleEventKind::Answer, received, here);
         }
     }
 
@@ -227,39 +234,39 @@ impl CausalRun<'_> {
         }
         let last = self.on.own(sent).time;
         let begin = last.saturating_sub(self.costs.cpu_bytes(self.on.op(sent).size));
-        self.on.at(begin.max(now), EventKind::Take, received, here);
+        self.on.at(begin.max(now), ScheduleEventKind::Take, received, here);
     }
 
     /// Answers a request: the receiver allows the message to be sent.
-    fn answer(&mut self, due: &PendingEvent) {
+    fn answer(&mut self, due: &PendingScheduleEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::Answer, due.op, due.now);
+        self.trace.note(OperationStep::Answer, due.op, due.now);
         self.leaves(due.rank, &op, 1, due.now);
         let sent = self.on.own(due.op).partner;
         let sender = self.on.schedule.rank_of(sent);
         let latency = self.latency_of(due.op, due.rank, sender);
         let time = due.now + c.overhead + latency;
-        self.trace.note(OpStep::DataDue, sent, time);
-        self.on.at(time, EventKind::Data, sent, sender);
+        self.trace.note(OperationStep::DataDue, sent, time);
+        self.on.at(time, ScheduleEventKind::Data, sent, sender);
         self.on.happened(due, needs);
     }
 
     /// Sends a large message after the answer.
-    fn data(&mut self, due: &PendingEvent) {
+    fn data(&mut self, due: &PendingScheduleEvent) {
         let (op, c) = (self.on.op(due.op), self.costs);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::Data, due.op, due.now);
+        self.trace.note(OperationStep::Data, due.op, due.now);
         let end = self.leaves(due.rank, &op, op.size, due.now);
-        self.goes(due, EventKind::DataArrive);
+        self.goes(due, ScheduleEventKind::DataArrive);
         if self.net.is_some() {
             // until its last byte leaves, the `time` of a send is the time at which its processor
             // was done
@@ -271,14 +278,14 @@ impl CausalRun<'_> {
         self.on.release_all(due.rank, due.rank);
     }
 
-    fn data_arrives(&mut self, due: &PendingEvent) {
+    fn data_arrives(&mut self, due: &PendingScheduleEvent) {
         let op = self.on.op(due.op);
-        let needs = SimulationState::needs(op.peer, &op, InterfaceSide::InAlone);
+        let needs = ScheduleRunState::needs(op.peer, &op, InterfaceSide::InAlone);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::DataArrive, due.op, due.now);
+        self.trace.note(OperationStep::DataArrive, due.op, due.now);
         self.on.messages += 1;
         let last = self.comes(op.peer, &op, op.size, due.now);
         if self.net.is_none() {
@@ -290,14 +297,14 @@ impl CausalRun<'_> {
     }
 
     /// Takes a message on the receiver's processor, after or while its bytes arrive.
-    fn take(&mut self, due: &PendingEvent) {
+    fn take(&mut self, due: &PendingScheduleEvent) {
         let op = self.on.op(due.op);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Neither);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
         self.on.events += 1;
-        self.trace.note(OpStep::Take, due.op, due.now);
+        self.trace.note(OperationStep::Take, due.op, due.now);
         let sent = self.on.own(due.op).partner;
         let (size, last) = (self.on.op(sent).size, self.on.own(sent).time);
         let bytes = self.costs.cpu_bytes(size);
@@ -307,7 +314,7 @@ impl CausalRun<'_> {
             let free = (*self.on.cpu(due.rank, op.cpu)).max(self.on.own(due.op).time);
             begin = free.max(last.saturating_sub(bytes)).min(begin);
         }
-        self.trace.note(OpStep::Work, due.op, begin);
+        self.trace.note(OperationStep::Work, due.op, begin);
         let end = (begin + bytes).max(last) + self.costs.overhead;
         *self.on.cpu(due.rank, op.cpu) = end;
         self.on.done(due.op, false, end);
@@ -317,19 +324,23 @@ impl CausalRun<'_> {
 
     /// Sends the bytes of a message, `o` after the processor began; its first byte arrives as event
     /// `what`.
-    fn goes(&mut self, due: &PendingEvent, what: EventKind) {
+    fn goes(&mut self, due: &PendingScheduleEvent, what: ScheduleEventKind) {
         let leaves = due.now + self.costs.overhead;
         if self.net.is_some() {
-            self.trace.note(OpStep::EnterDue, due.op, leaves);
-            self.on.at(leaves, EventKind::Enter, due.op, due.rank);
+            self.trace.note(OperationStep::EnterDue, due.op, leaves);
+            self.on.at(leaves, ScheduleEventKind::Enter, due.op, due.rank);
         } else {
             self.comes_at(leaves + self.costs.latency, what, due.op, due.rank);
         }
     }
 
     /// Schedules the arrival of the first byte of a message, or of a request, at `time`.
-    fn comes_at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
-        let due = if what == EventKind::Arrive { OpStep::ArriveDue } else { OpStep::DataArriveDue };
+    fn comes_at(&mut self, time: u64, what: ScheduleEventKind, op: u32, rank: u32) {
+        let due = if what == ScheduleEventKind::Arrive {
+            OperationStep::ArriveDue
+        } else {
+            OperationStep::DataArriveDue
+        };
         self.trace.note(due, op, time);
         self.on.at(time, what, op, rank);
     }
@@ -361,13 +372,13 @@ impl CausalRun<'_> {
             Err(fault) => self.fault = Some(fault),
             Ok(None) => {}
             Ok(Some((latency, is_short))) => {
-                self.trace.note(OpStep::Enter, op, now);
+                self.trace.note(OperationStep::Enter, op, now);
                 let what = if it.size <= self.costs.eager {
-                    EventKind::Arrive
+                    ScheduleEventKind::Arrive
                 } else {
-                    EventKind::DataArrive
+                    ScheduleEventKind::DataArrive
                 };
-                self.trace.note(OpStep::Alone, op, alone);
+                self.trace.note(OperationStep::Alone, op, alone);
                 self.comes_at(now + latency, what, op, rank);
                 if is_short {
                     self.all_sent(op, rank, now, latency);
@@ -379,7 +390,7 @@ impl CausalRun<'_> {
 
     /// Handles the last byte of a message, which leaves at `now` and arrives after `latency`.
     fn all_sent(&mut self, op: u32, rank: u32, now: u64, latency: u64) {
-        self.trace.note(OpStep::Sent, op, now);
+        self.trace.note(OperationStep::Sent, op, now);
         if self.on.op(op).size > self.costs.eager {
             let end = self.on.own(op).time;
             self.has_left(op, rank, end, now);
@@ -398,13 +409,13 @@ impl CausalRun<'_> {
             let time = now.max(self.on.own(sent).time);
             let here = self.on.op(sent).peer;
             let received = self.on.own(sent).partner;
-            self.on.at(time, EventKind::Take, received, here);
+            self.on.at(time, ScheduleEventKind::Take, received, here);
         }
     }
 
     /// Ends the flows whose last byte leaves at this time; if there are none, settles the rates of
     /// flows.
-    fn look_at_network(&mut self, due: &PendingEvent) {
+    fn look_at_network(&mut self, due: &PendingScheduleEvent) {
         if self.net.as_ref().is_some_and(|net| !net.is_asked(due.now)) {
             return;
         }
@@ -427,7 +438,7 @@ impl CausalRun<'_> {
     /// Schedules an event for the time at which flows next end or change their rates.
     fn look_again(&mut self, now: u64) {
         if let Some(time) = self.net.as_mut().and_then(|net| net.look(now)) {
-            self.on.last_at(time, EventKind::Net);
+            self.on.last_at(time, ScheduleEventKind::Net);
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Costs of messages as users write them: a preset, and parameters that replace the preset's.
 
 use super::ScheduleDialect;
-use super::parameters::LogGops;
-use super::presets::{CostPreset, PRESETS, USUAL, USUAL_V1, preset};
+use super::parameters::LogGopsParameters;
+use super::presets::{LogGopsPreset, PRESETS, USUAL, USUAL_V1, preset};
 use base::Refusal;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
@@ -16,7 +16,8 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(non_snake_case, reason = "the model's own letters")]
-pub struct CostSpec {
+#[schemars(rename = "CostSpec")]
+pub struct MessageCostSpec {
     /// A name of `flyloom list costs`, whose parameters are taken where none is given; by default
     /// `hdr`, in the dialect `loggops-v1` `loggopsim`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +44,8 @@ pub struct CostSpec {
 
 /// Where the costs of a run are from.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct CostOrigin {
+#[schemars(rename = "CostOrigin")]
+pub struct MessageCostOrigin {
     /// The preset.
     pub preset: String,
     /// Which systems it stands for.
@@ -54,10 +56,10 @@ pub struct CostOrigin {
     pub given: Vec<String>,
 }
 
-impl From<LogGops> for CostSpec {
+impl From<LogGopsParameters> for MessageCostSpec {
     /// Costs with every parameter set.
-    fn from(costs: LogGops) -> Self {
-        let LogGops { L, o, g, G, O, S } = costs;
+    fn from(costs: LogGopsParameters) -> Self {
+        let LogGopsParameters { L, o, g, G, O, S } = costs;
         Self {
             preset: None,
             L: Some(L),
@@ -70,12 +72,12 @@ impl From<LogGops> for CostSpec {
     }
 }
 
-impl CostSpec {
+impl MessageCostSpec {
     /// The preset of a run in this dialect.
     ///
     /// # Errors
     /// When there is no preset of the given name.
-    pub fn preset(&self, dialect: ScheduleDialect) -> Result<&'static CostPreset, Refusal> {
+    pub fn preset(&self, dialect: ScheduleDialect) -> Result<&'static LogGopsPreset, Refusal> {
         preset(self.preset.as_deref().unwrap_or(match dialect {
             ScheduleDialect::Causal => USUAL,
             ScheduleDialect::LogGopsV1 => USUAL_V1,
@@ -86,10 +88,13 @@ impl CostSpec {
     ///
     /// # Errors
     /// When there is no preset of the given name.
-    pub fn resolved(&self, dialect: ScheduleDialect) -> Result<(LogGops, CostOrigin), Refusal> {
+    pub fn resolved(
+        &self,
+        dialect: ScheduleDialect,
+    ) -> Result<(LogGopsParameters, MessageCostOrigin), Refusal> {
         let preset = self.preset(dialect)?;
         let usual = preset.parameters;
-        let costs = LogGops {
+        let costs = LogGopsParameters {
             L: self.L.unwrap_or(usual.L),
             o: self.o.unwrap_or(usual.o),
             g: self.g.unwrap_or(usual.g),
@@ -106,7 +111,7 @@ impl CostSpec {
             ("S", self.S.is_some()),
         ];
         let given = given.iter().filter(|(_, is_given)| *is_given);
-        let origin = CostOrigin {
+        let origin = MessageCostOrigin {
             preset: preset.name.to_owned(),
             about: preset.about.to_owned(),
             source: preset.source.to_owned(),
@@ -120,32 +125,34 @@ impl CostSpec {
 ///
 /// # Errors
 /// When it is neither.
-pub(super) fn preset_or_table<'de, D: Deserializer<'de>>(from: D) -> Result<CostSpec, D::Error> {
-    struct CostSpecVisitor;
+pub(super) fn preset_or_table<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<MessageCostSpec, D::Error> {
+    struct MessageCostSpecVisitor;
 
-    impl<'de> Visitor<'de> for CostSpecVisitor {
-        type Value = CostSpec;
+    impl<'de> Visitor<'de> for MessageCostSpecVisitor {
+        type Value = MessageCostSpec;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("the name of a preset, or a table of preset, L, o, g, G, O and S")
         }
 
-        fn visit_str<E: Error>(self, name: &str) -> Result<CostSpec, E> {
-            Ok(CostSpec { preset: Some(name.to_owned()), ..CostSpec::default() })
+        fn visit_str<E: Error>(self, name: &str) -> Result<MessageCostSpec, E> {
+            Ok(MessageCostSpec { preset: Some(name.to_owned()), ..MessageCostSpec::default() })
         }
 
-        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CostSpec, A::Error> {
-            CostSpec::deserialize(MapAccessDeserializer::new(map))
+        fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<MessageCostSpec, A::Error> {
+            MessageCostSpec::deserialize(MapAccessDeserializer::new(map))
         }
     }
 
-    from.deserialize_any(CostSpecVisitor)
+    from.deserialize_any(MessageCostSpecVisitor)
 }
 
 /// The schema of costs: the name of a preset, or a table.
 pub(super) fn preset_or_table_schema(generator: &mut SchemaGenerator) -> Schema {
     let names: Vec<&str> = PRESETS.iter().map(|preset| preset.name).collect();
     schemars::json_schema!({
-        "anyOf": [generator.subschema_for::<CostSpec>(), { "type": "string", "enum": names }]
+        "anyOf": [generator.subschema_for::<MessageCostSpec>(), { "type": "string", "enum": names }]
     })
 }

@@ -17,20 +17,20 @@ pub mod stage;
 mod timeline;
 mod trace;
 
-pub use costs::{CostOrigin, CostSpec};
+pub use costs::{MessageCostOrigin, MessageCostSpec};
 pub use left::UnfinishedOperations;
-pub use machine::{RunResult, ShortReceives};
+pub use machine::{ScheduleRunResult, ShortReceives};
 pub use net::{
-    AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
-    SwitchCosts,
+    AdapterTimeParameters, ChannelUse, LinkTimeParameters, MessageRouteSelection,
+    NetworkTimeParameters, NetworkWithRanks, RailSelection, SwitchTimeParameters,
 };
-pub use parameters::LogGops;
-pub use path::{BusySpan, CriticalPathSpan, PathCostCounts, ProcessorWorkKind};
-pub use presets::{CostPreset, PRESETS, USUAL as USUAL_COSTS, preset};
-pub use timeline::{CollectiveSpan, MessageSpans};
-pub use trace::{OpStep, OperationTimes};
+pub use parameters::LogGopsParameters;
+pub use path::{CriticalPathCostCounts, CriticalPathSpan, ProcessorBusySpan, ProcessorWorkKind};
+pub use presets::{LogGopsPreset, PRESETS, USUAL as USUAL_COSTS, preset};
+pub use timeline::{CollectiveSpan, MessageWorkSpans};
+pub use trace::{OperationStep, OperationStepTimes};
 
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::workload::Schedule;
@@ -48,7 +48,7 @@ pub enum ScheduleDialect {
 }
 
 impl ScheduleDialect {
-    /// The unit of [`RunResult::finish`], in nanoseconds.
+    /// The unit of [`ScheduleRunResult::finish`], in nanoseconds.
     pub fn unit_ns(self) -> f64 {
         match self {
             Self::Causal => 1e-3,
@@ -62,14 +62,14 @@ impl ScheduleDialect {
 ///
 /// # Errors
 /// When a parameter does not fit the dialect, there is no path between two ranks, or `watch` says
-/// stop. A schedule that deadlocks is no error: see [`RunResult::left`].
+/// stop. A schedule that deadlocks is no error: see [`ScheduleRunResult::left`].
 pub fn run(
     schedule: &Schedule,
     dialect: ScheduleDialect,
-    costs: &LogGops,
-    under: Option<&NetworkSetup<'_>>,
-    watch: &dyn Watch,
-) -> Result<RunResult, Stop> {
+    costs: &LogGopsParameters,
+    under: Option<&NetworkWithRanks<'_>>,
+    watch: &dyn ProgressWatch,
+) -> Result<ScheduleRunResult, ComputationError> {
     match (dialect, under) {
         (ScheduleDialect::Causal, _) => causal::run(schedule, costs, under, false, watch),
         (ScheduleDialect::LogGopsV1, None) => loggops::run(schedule, costs, watch),
@@ -82,16 +82,16 @@ pub fn run(
 
 /// A run of the dialect `causal` with a trace, and what follows from the trace.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TracedRun {
+pub struct TracedRunResult {
     /// The result of the run.
-    pub found: RunResult,
+    pub found: ScheduleRunResult,
     /// The critical path, in order of time, to the end of the rank that is done last (the first
     /// such rank, if several are). Empty if the schedule deadlocks.
     pub path: Vec<CriticalPathSpan>,
     /// The time spans in which processors work, rank after rank, each in order of time.
-    pub spans: Vec<BusySpan>,
+    pub spans: Vec<ProcessorBusySpan>,
     /// The messages, each with the spans of its sending and its receiving.
-    pub messages: Vec<MessageSpans>,
+    pub messages: Vec<MessageWorkSpans>,
     /// The spans of the collective operations that the schedule names.
     pub collectives: Vec<CollectiveSpan>,
 }
@@ -103,10 +103,10 @@ pub struct TracedRun {
 /// As for [`run`]; also a refusal of the dialect `loggops-v1`.
 pub fn traced(
     schedule: &Schedule,
-    costs: &LogGops,
-    under: Option<&NetworkSetup<'_>>,
-    watch: &dyn Watch,
-) -> Result<TracedRun, Stop> {
+    costs: &LogGopsParameters,
+    under: Option<&NetworkWithRanks<'_>>,
+    watch: &dyn ProgressWatch,
+) -> Result<TracedRunResult, ComputationError> {
     let found = causal::run(schedule, costs, under, true, watch)?;
     let mut path = Vec::new();
     let mut spans = Vec::new();
@@ -123,5 +123,5 @@ pub fn traced(
         messages = timeline::messages(schedule, trace, &spans);
     }
     let collectives = timeline::collectives(schedule, &spans);
-    Ok(TracedRun { found, path, spans, messages, collectives })
+    Ok(TracedRunResult { found, path, spans, messages, collectives })
 }

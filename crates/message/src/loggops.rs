@@ -8,27 +8,29 @@
 //! Source: Hoefler, Schneider, Lumsdaine: LogGOPSim, LSAP 2010; the program of the same name,
 //! with a stable order of operations that become free together.
 
-use super::machine::{EventKind, InterfaceSide, PendingEvent, RunResult, SimulationState};
-use super::parameters::{LogGops, ScaledCosts};
-use base::{Stop, Watch};
+use super::machine::{
+    InterfaceSide, PendingScheduleEvent, ScheduleEventKind, ScheduleRunResult, ScheduleRunState,
+};
+use super::parameters::{LogGopsParameters, ScaledLogGopsParameters};
+use base::{ComputationError, ProgressWatch};
 use traffic::workload::{OperationKind, Schedule};
 
 /// Runs `schedule`. O(events * log(events that wait for one processor)).
 ///
 /// # Errors
 /// When a parameter is out of range, or `watch` says stop. A schedule that deadlocks is no error:
-/// see [`RunResult::left`].
+/// see [`ScheduleRunResult::left`].
 pub(super) fn run(
     schedule: &Schedule,
-    costs: &LogGops,
-    watch: &dyn Watch,
-) -> Result<RunResult, Stop> {
+    costs: &LogGopsParameters,
+    watch: &dyn ProgressWatch,
+) -> Result<ScheduleRunResult, ComputationError> {
     let costs = &costs.whole()?;
     costs.check_sum(schedule)?;
-    let mut run = LogGopsRun { on: SimulationState::new(schedule, false), costs };
+    let mut run = LogGopsScheduleRun { on: ScheduleRunState::new(schedule, false), costs };
     while let Some(due) = run.on.next(watch)? {
         match (due.what, run.on.op(due.op).kind) {
-            (EventKind::Arrive, _) => run.arrive(&due),
+            (ScheduleEventKind::Arrive, _) => run.arrive(&due),
             (_, OperationKind::Send) => run.send(&due),
             (_, OperationKind::Recv) => run.receive(&due),
             (_, OperationKind::Calc) => run.calculate(&due),
@@ -37,16 +39,16 @@ pub(super) fn run(
     Ok(run.on.found())
 }
 
-struct LogGopsRun<'a> {
-    on: SimulationState<'a>,
-    costs: &'a ScaledCosts,
+struct LogGopsScheduleRun<'a> {
+    on: ScheduleRunState<'a>,
+    costs: &'a ScaledLogGopsParameters,
 }
 
-impl LogGopsRun<'_> {
+impl LogGopsScheduleRun<'_> {
     #[inline]
-    fn calculate(&mut self, due: &PendingEvent) {
+    fn calculate(&mut self, due: &PendingScheduleEvent) {
         let op = self.on.op(due.op);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Neither);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Neither);
         if !self.on.may(due, needs) {
             return;
         }
@@ -59,9 +61,9 @@ impl LogGopsRun<'_> {
     }
 
     #[inline]
-    fn send(&mut self, due: &PendingEvent) {
+    fn send(&mut self, due: &PendingScheduleEvent) {
         let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
-        let needs = SimulationState::needs(due.rank, &op, InterfaceSide::Out);
+        let needs = ScheduleRunState::needs(due.rank, &op, InterfaceSide::Out);
         if !self.on.may(due, needs) {
             return;
         }
@@ -69,7 +71,7 @@ impl LogGopsRun<'_> {
         self.on.begun(due.op, false, due.now);
         *self.on.cpu(due.rank, op.cpu) = (now + c.overhead).wrapping_add(c.wrapped_cpu(op.size));
         *self.on.sends(due.rank, op.nic) = (now + c.gap).wrapping_add(c.wrapped_nic(op.size));
-        self.on.at(now + c.overhead + c.latency, EventKind::Arrive, due.op, due.rank);
+        self.on.at(now + c.overhead + c.latency, ScheduleEventKind::Arrive, due.op, due.rank);
         if op.size <= c.eager {
             self.on.done(due.op, false, due.now);
         }
@@ -78,7 +80,7 @@ impl LogGopsRun<'_> {
     }
 
     #[inline]
-    fn receive(&mut self, due: &PendingEvent) {
+    fn receive(&mut self, due: &PendingScheduleEvent) {
         self.on.events += 1;
         let op = self.on.op(due.op);
         self.on.begun(due.op, false, due.now);
@@ -95,10 +97,10 @@ impl LogGopsRun<'_> {
     }
 
     #[inline]
-    fn arrive(&mut self, due: &PendingEvent) {
+    fn arrive(&mut self, due: &PendingScheduleEvent) {
         let (op, c, now) = (self.on.op(due.op), self.costs, due.now);
         let (here, sender) = (op.peer, due.rank);
-        let needs = SimulationState::needs(here, &op, InterfaceSide::In);
+        let needs = ScheduleRunState::needs(here, &op, InterfaceSide::In);
         if !self.on.may(due, needs) {
             return;
         }

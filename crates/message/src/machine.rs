@@ -1,21 +1,21 @@
 //! The machine that runs a schedule: processors and interfaces of all ranks, and waiting events.
 
 use super::left::UnfinishedOperations;
-use super::matching::Matching;
+use super::matching::MessageMatcher;
 use super::net::ChannelUse;
-use super::queue::{EventQueue, TimedEvent};
+use super::queue::{EventQueue, TimedScheduleEvent};
 use super::ranks::RankStates;
-use super::trace::OperationTimes;
+use super::trace::OperationStepTimes;
 use base::quick::QuickHashBuilder;
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
-use traffic::workload::{Op, OperationKind, Schedule};
+use traffic::workload::{OperationKind, Schedule, ScheduleOperation};
 
 /// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(super) enum EventKind {
+pub(super) enum ScheduleEventKind {
     /// A send, receive or calculation may begin.
     Begin,
     /// A message arrives, or a request to send.
@@ -34,7 +34,7 @@ pub(super) enum EventKind {
     Net,
 }
 
-impl EventKind {
+impl ScheduleEventKind {
     /// The kind in an event's key.
     #[inline]
     pub(super) fn of(key: u64) -> Self {
@@ -48,15 +48,15 @@ impl EventKind {
     }
 }
 
-const WHAT: [EventKind; 8] = [
-    EventKind::Begin,
-    EventKind::Arrive,
-    EventKind::Answer,
-    EventKind::Data,
-    EventKind::DataArrive,
-    EventKind::Take,
-    EventKind::Enter,
-    EventKind::Net,
+const WHAT: [ScheduleEventKind; 8] = [
+    ScheduleEventKind::Begin,
+    ScheduleEventKind::Arrive,
+    ScheduleEventKind::Answer,
+    ScheduleEventKind::Data,
+    ScheduleEventKind::DataArrive,
+    ScheduleEventKind::Take,
+    ScheduleEventKind::Enter,
+    ScheduleEventKind::Net,
 ];
 
 /// Keys of events are serial numbers with four bits below: three for the kind, and this one if the
@@ -69,9 +69,9 @@ const STRIDES: [u64; 2] = [1 << 16, 1 << 7];
 
 /// An event that may happen.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct PendingEvent {
+pub(super) struct PendingScheduleEvent {
     pub(super) now: u64,
-    pub(super) what: EventKind,
+    pub(super) what: ScheduleEventKind,
     pub(super) op: u32,
     /// The rank of the operation; for an arrival, the rank that sent the message.
     pub(super) rank: u32,
@@ -111,7 +111,7 @@ struct ResourceWaitQueue {
 
 /// The result of a run.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct RunResult {
+pub struct ScheduleRunResult {
     /// The time at which each rank is done: in picoseconds for the dialect `causal`, else
     /// nanoseconds.
     pub finish: Vec<u64>,
@@ -124,7 +124,7 @@ pub struct RunResult {
     /// The use of the network's channels; none without a network.
     pub used: Option<ChannelUse>,
     /// The times of all steps; none unless a trace was requested.
-    pub trace: Option<OperationTimes>,
+    pub trace: Option<OperationStepTimes>,
     /// Receives that are smaller than their messages.
     pub short: ShortReceives,
 }
@@ -168,9 +168,9 @@ pub(super) struct OperationState {
 
 /// The state of a run: ranks, pending events and waiting messages.
 #[derive(Debug)]
-pub(super) struct SimulationState<'a> {
+pub(super) struct ScheduleRunState<'a> {
     pub(super) schedule: &'a Schedule,
-    pub(super) matching: Matching,
+    pub(super) matching: MessageMatcher,
     pub(super) ranks: RankStates,
     /// Receives that are smaller than their messages.
     short: ShortReceives,
@@ -196,7 +196,7 @@ pub(super) struct SimulationState<'a> {
     free: [Vec<u32>; 2],
 }
 
-impl<'a> SimulationState<'a> {
+impl<'a> ScheduleRunState<'a> {
     /// A machine at the start of a run; operations without dependencies are queued. If `is_causal`,
     /// no operation begins before its dependencies allow.
     pub(super) fn new(schedule: &'a Schedule, is_causal: bool) -> Self {
@@ -211,7 +211,7 @@ impl<'a> SimulationState<'a> {
         }
         let mut new = Self {
             schedule,
-            matching: Matching::new(schedule),
+            matching: MessageMatcher::new(schedule),
             ranks: RankStates::new(schedule.ranks(), schedule.cpus(), schedule.nics()),
             short: ShortReceives::default(),
             counts,
@@ -245,8 +245,13 @@ impl<'a> SimulationState<'a> {
 
     /// The next event.
     #[inline]
-    pub(super) fn next(&mut self, watch: &dyn Watch) -> Result<Option<PendingEvent>, Interrupted> {
-        let Some(TimedEvent { time, key, op, rank }) = self.queue.pop() else { return Ok(None) };
+    pub(super) fn next(
+        &mut self,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Option<PendingScheduleEvent>, Interrupted> {
+        let Some(TimedScheduleEvent { time, key, op, rank }) = self.queue.pop() else {
+            return Ok(None);
+        };
         self.looks += 1;
         if self.looks.is_multiple_of(self.stride) {
             watch.tick("events", self.events, self.total)?;
@@ -254,12 +259,18 @@ impl<'a> SimulationState<'a> {
         if self.is_large && self.queue.is_news() {
             self.look_ahead();
         }
-        Ok(Some(PendingEvent { now: time, what: EventKind::of(key), op, rank, key }))
+        Ok(Some(PendingScheduleEvent {
+            now: time,
+            what: ScheduleEventKind::of(key),
+            op,
+            rank,
+            key,
+        }))
     }
 
     /// The operation of this number.
     #[inline]
-    pub(super) fn op(&self, op: u32) -> Op {
+    pub(super) fn op(&self, op: u32) -> ScheduleOperation {
         self.schedule.ops()[op as usize]
     }
 
@@ -347,21 +358,21 @@ impl<'a> SimulationState<'a> {
 
     /// Queues an event of `op`, or of the message that it sent, for `time`.
     #[inline]
-    pub(super) fn at(&mut self, time: u64, what: EventKind, op: u32, rank: u32) {
+    pub(super) fn at(&mut self, time: u64, what: ScheduleEventKind, op: u32, rank: u32) {
         let key = self.serial << SERIAL | what as u64;
         self.serial += 1;
-        self.queue.push(TimedEvent { time, key, op, rank });
+        self.queue.push(TimedScheduleEvent { time, key, op, rank });
     }
 
     /// Queues an event for `time` that is processed after all others of that time.
-    pub(super) fn last_at(&mut self, time: u64, what: EventKind) {
+    pub(super) fn last_at(&mut self, time: u64, what: ScheduleEventKind) {
         let key = u64::MAX << SERIAL | what as u64;
-        self.queue.push(TimedEvent { time, key, op: 0, rank: 0 });
+        self.queue.push(TimedScheduleEvent { time, key, op: 0, rank: 0 });
     }
 
     /// The resources that `op`, or a message that it sent, needs at `rank`.
     #[inline]
-    pub(super) fn needs(rank: u32, op: &Op, side: InterfaceSide) -> EventResources {
+    pub(super) fn needs(rank: u32, op: &ScheduleOperation, side: InterfaceSide) -> EventResources {
         let cpu = if side == InterfaceSide::InAlone { 0 } else { op.cpu };
         EventResources {
             rank,
@@ -376,7 +387,7 @@ impl<'a> SimulationState<'a> {
     /// Events that wait for the same resources are queued again when these are free, in the order
     /// of their keys. The first of them represents all of them in the queue.
     #[inline]
-    pub(super) fn may(&mut self, due: &PendingEvent, needs: EventResources) -> bool {
+    pub(super) fn may(&mut self, due: &PendingScheduleEvent, needs: EventResources) -> bool {
         let free = self.free_at(needs);
         if due.key & WAITS != 0 {
             let Some(waiting) = self.waiting.get_mut(&needs) else { return false };
@@ -385,7 +396,7 @@ impl<'a> SimulationState<'a> {
             }
             if free > due.now {
                 waiting.stands.0 = free;
-                self.queue.push(TimedEvent {
+                self.queue.push(TimedScheduleEvent {
                     time: free,
                     key: due.key,
                     op: due.op,
@@ -404,15 +415,15 @@ impl<'a> SimulationState<'a> {
         waiting.all.push(Reverse((key, due.op, due.rank)));
         if is_first {
             waiting.stands = (free, key);
-            self.queue.push(TimedEvent { time: free, key, op: due.op, rank: due.rank });
+            self.queue.push(TimedScheduleEvent { time: free, key, op: due.op, rank: due.rank });
         }
         false
     }
 
-    /// Is called after an event that [`SimulationState::may`] happen: queues the next event that
+    /// Is called after an event that [`ScheduleRunState::may`] happen: queues the next event that
     /// waits for the same resources.
     #[inline]
-    pub(super) fn happened(&mut self, due: &PendingEvent, needs: EventResources) {
+    pub(super) fn happened(&mut self, due: &PendingScheduleEvent, needs: EventResources) {
         if due.key & WAITS == 0 {
             return;
         }
@@ -425,7 +436,7 @@ impl<'a> SimulationState<'a> {
             }
             Some(&Reverse((key, op, rank))) => {
                 waiting.stands = (free, key);
-                self.queue.push(TimedEvent { time: free, key, op, rank });
+                self.queue.push(TimedScheduleEvent { time: free, key, op, rank });
             }
         }
     }
@@ -506,18 +517,18 @@ impl<'a> SimulationState<'a> {
                 };
                 self.free_at(Self::needs(rank, &it, side))
             };
-            self.at(time, EventKind::Begin, op, rank);
+            self.at(time, ScheduleEventKind::Begin, op, rank);
         }
     }
 
     /// The result of the run, once no events are left: a rank is done when the last of its
     /// processors is free.
-    pub(super) fn found(&mut self) -> RunResult {
+    pub(super) fn found(&mut self) -> ScheduleRunResult {
         let left = self.left();
         // frees memory that is no longer needed, for the results
-        (self.queue, self.matching) = (EventQueue::default(), Matching::default());
+        (self.queue, self.matching) = (EventQueue::default(), MessageMatcher::default());
         (self.counts, self.own) = (Vec::new(), Vec::new());
-        RunResult {
+        ScheduleRunResult {
             finish: self.ranks.finish(),
             events: self.events,
             messages: self.messages,

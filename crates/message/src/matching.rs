@@ -19,7 +19,7 @@ const HASHED: u32 = u32::MAX - 1;
 const SHORT: usize = 12;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct MatchingKey {
+struct MessageMatchingKey {
     rank: u32,
     source: u32,
     tag: u32,
@@ -27,14 +27,14 @@ struct MatchingKey {
 
 /// The indices of the first and the last entry of a list.
 #[derive(Debug, Clone, Copy)]
-struct WaitingList {
+struct WaitingListEnds {
     first: u32,
     last: u32,
 }
 
 /// A waiting receive or message.
 #[derive(Debug, Clone, Copy)]
-struct WaitingEntry {
+struct WaitingReceiveOrMessage {
     /// The operation that receives, or that sent the message.
     op: u32,
     /// The source and the tag of the message, or those that the receive accepts, which may be
@@ -50,18 +50,18 @@ struct WaitingEntry {
 
 /// The indices of the oldest receive and the oldest message that wait at a rank with short lists.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ShortLists {
+pub(super) struct OldestOfShortLists {
     posted: u32,
     unexpected: u32,
 }
 
-impl Default for ShortLists {
+impl Default for OldestOfShortLists {
     fn default() -> Self {
         Self { posted: NONE, unexpected: NONE }
     }
 }
 
-impl ShortLists {
+impl OldestOfShortLists {
     /// The index of the oldest waiting receive; [`NONE`] if no receive waits.
     #[inline]
     pub(super) fn posted(self) -> u32 {
@@ -76,9 +76,9 @@ impl ShortLists {
 
 /// All waiting receives and messages.
 #[derive(Debug, Default)]
-pub(super) struct Matching {
-    posted: WaitingEntryLists,
-    unexpected: WaitingEntryLists,
+pub(super) struct MessageMatcher {
+    posted: WaitingListsByKey,
+    unexpected: WaitingListsByKey,
     /// For each rank, the kinds of wildcards that its receives have used, a bit each: any source,
     /// any tag, both.
     wild: Vec<u8>,
@@ -87,23 +87,23 @@ pub(super) struct Matching {
 }
 
 #[derive(Debug, Default)]
-struct WaitingEntryLists {
-    lists: HashMap<MatchingKey, WaitingList, QuickHashBuilder>,
-    places: Vec<WaitingEntry>,
+struct WaitingListsByKey {
+    lists: HashMap<MessageMatchingKey, WaitingListEnds, QuickHashBuilder>,
+    places: Vec<WaitingReceiveOrMessage>,
     /// Indices of unused entries in `places`.
     free: Vec<u32>,
 }
 
 /// The keys with wildcards whose receives also take a message: for each the bit of its kind.
-fn wilder(key: MatchingKey) -> [(u8, MatchingKey); 3] {
+fn wilder(key: MessageMatchingKey) -> [(u8, MessageMatchingKey); 3] {
     [
-        (1, MatchingKey { source: ANY, ..key }),
-        (2, MatchingKey { tag: ANY, ..key }),
-        (4, MatchingKey { source: ANY, tag: ANY, ..key }),
+        (1, MessageMatchingKey { source: ANY, ..key }),
+        (2, MessageMatchingKey { tag: ANY, ..key }),
+        (4, MessageMatchingKey { source: ANY, tag: ANY, ..key }),
     ]
 }
 
-impl Matching {
+impl MessageMatcher {
     pub(super) fn new(schedule: &Schedule) -> Self {
         let wild = (0..schedule.ranks()).map(|rank| {
             let ops = schedule.of_rank(rank);
@@ -126,17 +126,18 @@ impl Matching {
     #[inline]
     pub(super) fn arrive(
         &mut self,
-        heads: &mut ShortLists,
+        heads: &mut OldestOfShortLists,
         rank: u32,
         (source, tag): (u32, u32),
         op: u32,
     ) -> Option<u32> {
         if !heads.is_hashed() {
-            let fits = |p: &WaitingEntry| takes(p.source, source) && takes(p.tag, tag);
+            let fits = |p: &WaitingReceiveOrMessage| takes(p.source, source) && takes(p.tag, tag);
             if let Some(found) = self.posted.take_short(&mut heads.posted, fits) {
                 return Some(found.op);
             }
-            let place = WaitingEntry { op, source, tag, serial: 0, next: NONE, slot: NONE };
+            let place =
+                WaitingReceiveOrMessage { op, source, tag, serial: 0, next: NONE, slot: NONE };
             if self.unexpected.push_short(&mut heads.unexpected, place) {
                 self.hash(heads, rank);
             }
@@ -146,9 +147,9 @@ impl Matching {
     }
 
     fn arrive_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<u32> {
-        let key = MatchingKey { rank, source, tag };
+        let key = MessageMatchingKey { rank, source, tag };
         let wild = self.wild[rank as usize];
-        let place = |slot| WaitingEntry { op, source, tag, serial: 0, next: NONE, slot };
+        let place = |slot| WaitingReceiveOrMessage { op, source, tag, serial: 0, next: NONE, slot };
         if wild == 0 {
             if let Some(found) = self.posted.pop(key) {
                 return Some(found.op);
@@ -176,17 +177,18 @@ impl Matching {
     #[inline]
     pub(super) fn post(
         &mut self,
-        heads: &mut ShortLists,
+        heads: &mut OldestOfShortLists,
         rank: u32,
         (source, tag): (u32, u32),
         op: u32,
     ) -> Option<(u32, u32)> {
         if !heads.is_hashed() {
-            let fits = |p: &WaitingEntry| takes(source, p.source) && takes(tag, p.tag);
+            let fits = |p: &WaitingReceiveOrMessage| takes(source, p.source) && takes(tag, p.tag);
             if let Some(found) = self.unexpected.take_short(&mut heads.unexpected, fits) {
                 return Some((found.op, found.source));
             }
-            let place = WaitingEntry { op, source, tag, serial: 0, next: NONE, slot: NONE };
+            let place =
+                WaitingReceiveOrMessage { op, source, tag, serial: 0, next: NONE, slot: NONE };
             if self.posted.push_short(&mut heads.posted, place) {
                 self.hash(heads, rank);
             }
@@ -196,7 +198,7 @@ impl Matching {
     }
 
     fn post_hashed(&mut self, rank: u32, source: u32, tag: u32, op: u32) -> Option<(u32, u32)> {
-        let key = MatchingKey { rank, source, tag };
+        let key = MessageMatchingKey { rank, source, tag };
         while let Some(found) = self.unexpected.pop(key) {
             let slot = found.slot as usize;
             if found.slot == NONE || !std::mem::replace(&mut self.taken[slot], true) {
@@ -205,14 +207,14 @@ impl Matching {
         }
         self.serial += 1;
         let serial = self.serial;
-        let place = WaitingEntry { op, source, tag, serial, next: NONE, slot: NONE };
+        let place = WaitingReceiveOrMessage { op, source, tag, serial, next: NONE, slot: NONE };
         self.posted.push(key, place);
         None
     }
 
     /// Moves the entries of a rank from its short lists into lists by source and tag, oldest first.
     /// No waiting receive takes a waiting message, so that none is matched by this.
-    fn hash(&mut self, heads: &mut ShortLists, rank: u32) {
+    fn hash(&mut self, heads: &mut OldestOfShortLists, rank: u32) {
         while let Some(p) = self.posted.take_short(&mut heads.posted, |_| true) {
             self.post_hashed(rank, p.source, p.tag, p.op);
         }
@@ -247,10 +249,10 @@ fn takes(wanted: u32, is: u32) -> bool {
     wanted == ANY || wanted == is
 }
 
-impl WaitingEntryLists {
+impl WaitingListsByKey {
     /// Stores an entry and returns its index.
     #[inline]
-    fn put(&mut self, place: WaitingEntry) -> u32 {
+    fn put(&mut self, place: WaitingReceiveOrMessage) -> u32 {
         if let Some(at) = self.free.pop() {
             self.places[at as usize] = place;
             at
@@ -262,7 +264,7 @@ impl WaitingEntryLists {
 
     /// Appends an entry to a short list; returns whether the list is now too long.
     #[inline]
-    fn push_short(&mut self, oldest: &mut u32, place: WaitingEntry) -> bool {
+    fn push_short(&mut self, oldest: &mut u32, place: WaitingReceiveOrMessage) -> bool {
         let new = self.put(place);
         let mut at = *oldest;
         if at == NONE {
@@ -283,8 +285,8 @@ impl WaitingEntryLists {
     fn take_short(
         &mut self,
         oldest: &mut u32,
-        fits: impl Fn(&WaitingEntry) -> bool,
-    ) -> Option<WaitingEntry> {
+        fits: impl Fn(&WaitingReceiveOrMessage) -> bool,
+    ) -> Option<WaitingReceiveOrMessage> {
         let (mut before, mut at) = (NONE, *oldest);
         while at != NONE {
             let place = self.places[at as usize];
@@ -302,7 +304,7 @@ impl WaitingEntryLists {
     }
 
     #[inline]
-    fn push(&mut self, key: MatchingKey, place: WaitingEntry) {
+    fn push(&mut self, key: MessageMatchingKey, place: WaitingReceiveOrMessage) {
         let at = self.put(place);
         match self.lists.entry(key) {
             Entry::Occupied(mut list) => {
@@ -311,18 +313,18 @@ impl WaitingEntryLists {
                 list.last = at;
             }
             Entry::Vacant(new) => {
-                new.insert(WaitingList { first: at, last: at });
+                new.insert(WaitingListEnds { first: at, last: at });
             }
         }
     }
 
     /// The serial number of the oldest entry in a list; none if the list is empty.
-    fn first(&self, key: MatchingKey) -> Option<u32> {
+    fn first(&self, key: MessageMatchingKey) -> Option<u32> {
         self.lists.get(&key).map(|list| self.places[list.first as usize].serial)
     }
 
     #[inline]
-    fn pop(&mut self, key: MatchingKey) -> Option<WaitingEntry> {
+    fn pop(&mut self, key: MessageMatchingKey) -> Option<WaitingReceiveOrMessage> {
         let Entry::Occupied(mut list) = self.lists.entry(key) else { return None };
         let first = list.get().first;
         let place = self.places[first as usize];
@@ -336,7 +338,7 @@ impl WaitingEntryLists {
     }
 
     /// The operations of all waiting entries for which `meant` holds, ascending.
-    fn all(&self, meant: impl Fn(&WaitingEntry) -> bool) -> Vec<u32> {
+    fn all(&self, meant: impl Fn(&WaitingReceiveOrMessage) -> bool) -> Vec<u32> {
         let mut waits = vec![true; self.places.len()];
         self.free.iter().for_each(|&at| waits[at as usize] = false);
         let waiting = self.places.iter().zip(waits).filter(|(p, waits)| *waits && meant(p));
@@ -350,11 +352,11 @@ impl WaitingEntryLists {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use traffic::workload::{Op, ScheduleBuilder};
+    use traffic::workload::{ScheduleBuilder, ScheduleOperation};
 
     /// A slow reference: receives and messages in lists that are searched from the oldest on.
     #[derive(Default)]
-    struct SlowMatching {
+    struct ReferenceMessageMatcher {
         posted: Vec<(u32, u32, u32)>,
         unexpected: Vec<(u32, u32, u32)>,
     }
@@ -376,15 +378,16 @@ mod tests {
             for &(is_message, source, tag) in &steps {
                 if !is_message {
                     let (source, tag) = (some(source, wild[0]), some(tag, wild[1]));
-                    rank.add(Op::recv(1, source, tag)).expect("room");
+                    rank.add(ScheduleOperation::recv(1, source, tag)).expect("room");
                 }
             }
             drop(rank);
             drop(all.rank());
             drop(all.rank());
             let schedule = all.finish().expect("a schedule");
-            let (mut quick, mut slow) = (Matching::new(&schedule), SlowMatching::default());
-            let mut heads = ShortLists::default();
+            let mut quick = MessageMatcher::new(&schedule);
+            let mut slow = ReferenceMessageMatcher::default();
+            let mut heads = OldestOfShortLists::default();
             for (op, &(is_message, source, tag)) in (0..).zip(&steps) {
                 if is_message {
                     let (source, tag) = (source % 3, tag % 3);

@@ -3,7 +3,7 @@
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::workload::{Op, OperationKind, Schedule};
+use traffic::workload::{OperationKind, Schedule, ScheduleOperation};
 
 /// What messages cost, in nanoseconds and nanoseconds a byte; the defaults are those of LogGOPSim.
 ///
@@ -11,7 +11,8 @@ use traffic::workload::{Op, OperationKind, Schedule};
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[allow(non_snake_case, reason = "the model's own letters")]
-pub struct LogGops {
+#[schemars(rename = "LogGops")]
+pub struct LogGopsParameters {
     /// Latency of the network, ns.
     pub L: f64,
     /// Time of a processor for a message, ns.
@@ -26,7 +27,7 @@ pub struct LogGops {
     pub S: u64,
 }
 
-impl Default for LogGops {
+impl Default for LogGopsParameters {
     fn default() -> Self {
         Self { L: 2500.0, o: 1500.0, g: 1000.0, G: 6.0, O: 0.0, S: 65535 }
     }
@@ -35,12 +36,12 @@ impl Default for LogGops {
 /// Largest value of each parameter except `S`: about two seconds, in nanoseconds.
 const MOST: f64 = 2_147_483_647.0;
 
-impl LogGops {
+impl LogGopsParameters {
     /// The parameters in whole nanoseconds.
     ///
     /// # Errors
     /// When one is out of range (0 to 2^31 - 1, `S` to 2^32 - 1) or not a whole number.
-    pub(super) fn whole(&self) -> Result<ScaledCosts, Refusal> {
+    pub(super) fn whole(&self) -> Result<ScaledLogGopsParameters, Refusal> {
         let whole = |name: &str, value: f64| {
             if value.fract() == 0.0 {
                 return Ok(ranged(name, value)? as u64);
@@ -48,7 +49,7 @@ impl LogGops {
             let help = "whole nanoseconds in the dialect loggops-v1, or the dialect causal";
             Err(Refusal::new(name, format!("{value} is no whole number"), help))
         };
-        Ok(ScaledCosts {
+        Ok(ScaledLogGopsParameters {
             latency: whole("L", self.L)?,
             overhead: whole("o", self.o)?,
             gap: whole("g", self.g)?,
@@ -62,12 +63,12 @@ impl LogGops {
     /// The parameters in picoseconds, and in femtoseconds for each byte, rounded.
     ///
     /// # Errors
-    /// When one is out of range, as for [`LogGops::whole`].
-    pub(super) fn picoseconds(&self) -> Result<ScaledCosts, Refusal> {
+    /// When one is out of range, as for [`LogGopsParameters::whole`].
+    pub(super) fn picoseconds(&self) -> Result<ScaledLogGopsParameters, Refusal> {
         let times = |name: &str, value: f64, unit: f64| {
             Ok::<u64, Refusal>((ranged(name, value)? * unit).round() as u64)
         };
-        Ok(ScaledCosts {
+        Ok(ScaledLogGopsParameters {
             latency: times("L", self.L, 1e3)?,
             overhead: times("o", self.o, 1e3)?,
             gap: times("g", self.g, 1e3)?,
@@ -97,7 +98,7 @@ fn ranged(name: &str, value: f64) -> Result<f64, Refusal> {
 /// The parameters as whole numbers of one unit of time; those of a byte in units of 1 / `divisor`
 /// of it.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct ScaledCosts {
+pub(super) struct ScaledLogGopsParameters {
     pub(super) latency: u64,
     pub(super) overhead: u64,
     pub(super) gap: u64,
@@ -108,7 +109,7 @@ pub(super) struct ScaledCosts {
     pub(super) divisor: u64,
 }
 
-impl ScaledCosts {
+impl ScaledLogGopsParameters {
     /// Checks that no time can exceed 63 bits, in whatever order operations run.
     ///
     /// # Errors
@@ -118,11 +119,11 @@ impl ScaledCosts {
         let byte = u128::from(self.byte.max(self.cpu_byte));
         let divisor = u128::from(self.divisor);
         // the time of a message's bytes is a 64-bit product before it is divided
-        let bytes = |op: &Op| match op.kind {
+        let bytes = |op: &ScheduleOperation| match op.kind {
             OperationKind::Calc => 0,
             _ => byte * u128::from(op.size),
         };
-        let cost = |op: &Op| match op.kind {
+        let cost = |op: &ScheduleOperation| match op.kind {
             OperationKind::Calc => u128::from(op.size) * divisor,
             _ => fixed + 2 * (bytes(op) / divisor + 1),
         };

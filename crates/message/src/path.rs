@@ -11,17 +11,17 @@
 //! Miller: Critical path analysis for the execution of parallel and distributed programs, ICDCS
 //! 1988.
 
-use super::parameters::{LogGops, ScaledCosts};
-use super::trace::{OpStep, OperationTimes};
+use super::parameters::{LogGopsParameters, ScaledLogGopsParameters};
+use super::trace::{OperationStep, OperationStepTimes};
 use base::quick::QuickHashBuilder;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::AddAssign;
-use traffic::workload::{Op, OperationKind, Schedule};
+use traffic::workload::{OperationKind, Schedule, ScheduleOperation};
 
 /// The numbers of costs on a path or on a part of it, by kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct PathCostCounts {
+pub struct CriticalPathCostCounts {
     /// Number of overheads `o`: the fixed time of a processor for a message.
     pub overheads: i64,
     /// Number of latencies `L`.
@@ -42,7 +42,7 @@ pub struct PathCostCounts {
     pub shared_ps: i64,
 }
 
-impl PathCostCounts {
+impl CriticalPathCostCounts {
     /// The sum of the amounts of all spans of a path.
     pub fn of(path: &[CriticalPathSpan]) -> Self {
         let mut all = Self::default();
@@ -53,7 +53,7 @@ impl PathCostCounts {
     }
 
     /// The parts of a run's time by their cause, in ns, if this is its critical path.
-    pub fn parts_ns(&self, c: &LogGops) -> [(&'static str, f64); 6] {
+    pub fn parts_ns(&self, c: &LogGopsParameters) -> [(&'static str, f64); 6] {
         let ns = |ps: i64| ps as f64 / 1000.0;
         let times = |amount: i64, ns: f64| amount as f64 * ns;
         [
@@ -79,7 +79,7 @@ impl PathCostCounts {
     }
 }
 
-impl AddAssign for PathCostCounts {
+impl AddAssign for CriticalPathCostCounts {
     fn add_assign(&mut self, more: Self) {
         self.overheads += more.overheads;
         self.latencies += more.latencies;
@@ -103,7 +103,7 @@ pub struct CriticalPathSpan {
     /// When it ends, picoseconds.
     pub end: u64,
     /// The costs that it consists of.
-    pub amounts: PathCostCounts,
+    pub amounts: CriticalPathCostCounts,
 }
 
 /// The work of a processor.
@@ -122,7 +122,7 @@ pub enum ProcessorWorkKind {
 
 /// A span of time in which a processor of a rank is busy, and its work in that time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BusySpan {
+pub struct ProcessorBusySpan {
     /// The rank of the processor.
     pub rank: u32,
     /// The operation that the processor works on.
@@ -138,7 +138,7 @@ pub struct BusySpan {
 /// A point on a path: a step of an operation, its end, or the arrival of its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CriticalPathPoint {
-    Step(OpStep, u32),
+    Step(OperationStep, u32),
     /// The last byte of a send's message arrives.
     Last(u32),
     /// An operation is done.
@@ -147,7 +147,7 @@ enum CriticalPathPoint {
 
 /// A resource that one step occupies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-struct HeldResource {
+struct StepResource {
     rank: u32,
     number: u8,
     what: CriticalPathResource,
@@ -163,14 +163,17 @@ enum CriticalPathResource {
 
 /// For each resource and time at which it becomes free, the steps that held it: their order, the
 /// step, and its costs.
-type ResourceHolders =
-    HashMap<(HeldResource, u64), Vec<(u32, CriticalPathPoint, PathCostCounts)>, QuickHashBuilder>;
+type ResourceHolders = HashMap<
+    (StepResource, u64),
+    Vec<(u32, CriticalPathPoint, CriticalPathCostCounts)>,
+    QuickHashBuilder,
+>;
 
 /// The search for critical paths in the trace of a run.
 pub(super) struct CriticalPathFinder<'a> {
     schedule: &'a Schedule,
-    costs: &'a ScaledCosts,
-    trace: &'a OperationTimes,
+    costs: &'a ScaledLogGopsParameters,
+    trace: &'a OperationStepTimes,
     over_network: bool,
     holders: ResourceHolders,
     /// For each operation, the operations that it depends on, and whether on their start rather
@@ -182,8 +185,8 @@ impl<'a> CriticalPathFinder<'a> {
     /// Takes O(operations + dependencies) time and memory.
     pub(super) fn new(
         schedule: &'a Schedule,
-        costs: &'a ScaledCosts,
-        trace: &'a OperationTimes,
+        costs: &'a ScaledLogGopsParameters,
+        trace: &'a OperationStepTimes,
         over_network: bool,
     ) -> Self {
         let mut before = vec![Vec::new(); schedule.ops().len()];
@@ -205,7 +208,7 @@ impl<'a> CriticalPathFinder<'a> {
         new
     }
 
-    fn op(&self, op: u32) -> Op {
+    fn op(&self, op: u32) -> ScheduleOperation {
         self.schedule.ops()[op as usize]
     }
 
@@ -222,10 +225,10 @@ impl<'a> CriticalPathFinder<'a> {
     fn hold_all(&mut self, rank: u32, op: u32) {
         let (it, o, g) = (self.op(op), self.costs.overhead, self.costs.gap);
         let nic = i64::from(!self.over_network);
-        let none = PathCostCounts::default();
+        let none = CriticalPathCostCounts::default();
         let mut hold = |step, what, until: u64, number, of: u32, amounts| {
             if self.trace.at(step, op).is_some() {
-                let key = (HeldResource { rank: of, number, what }, until);
+                let key = (StepResource { rank: of, number, what }, until);
                 let order = self.trace.order(step, op);
                 let held = (order, CriticalPathPoint::Step(step, op), amounts);
                 self.holders.entry(key).or_default().push(held);
@@ -236,68 +239,91 @@ impl<'a> CriticalPathFinder<'a> {
         match it.kind {
             OperationKind::Calc => {
                 let ps = it.size * self.costs.divisor;
-                let amounts = PathCostCounts { computing_ps: ps as i64, ..none };
-                let until = at(OpStep::Begin) + ps;
-                hold(OpStep::Begin, CriticalPathResource::Processor, until, it.cpu, rank, amounts);
+                let amounts = CriticalPathCostCounts { computing_ps: ps as i64, ..none };
+                let until = at(OperationStep::Begin) + ps;
+                hold(
+                    OperationStep::Begin,
+                    CriticalPathResource::Processor,
+                    until,
+                    it.cpu,
+                    rank,
+                    amounts,
+                );
             }
             OperationKind::Send => {
-                for (step, is_question) in [(OpStep::Begin, large), (OpStep::Data, false)] {
+                for (step, is_question) in
+                    [(OperationStep::Begin, large), (OperationStep::Data, false)]
+                {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let cpu = PathCostCounts { overheads: 1, processor_bytes: bytes, ..none };
+                    let cpu =
+                        CriticalPathCostCounts { overheads: 1, processor_bytes: bytes, ..none };
                     let until = at(step) + o + self.costs.cpu_bytes(size);
                     hold(step, CriticalPathResource::Processor, until, it.cpu, rank, cpu);
-                    let out = PathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
+                    let out =
+                        CriticalPathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
                     hold(step, CriticalPathResource::Out, until, it.nic, rank, out);
                 }
-                for (step, is_question) in [(OpStep::Arrive, large), (OpStep::DataArrive, false)] {
+                for (step, is_question) in
+                    [(OperationStep::Arrive, large), (OperationStep::DataArrive, false)]
+                {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let comes = PathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
+                    let comes =
+                        CriticalPathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
                     hold(step, CriticalPathResource::In, until, it.nic, it.peer, comes);
                 }
                 hold(
-                    OpStep::Sent,
+                    OperationStep::Sent,
                     CriticalPathResource::Turn,
-                    at(OpStep::Sent),
+                    at(OperationStep::Sent),
                     it.nic,
                     rank,
                     none,
                 );
             }
             OperationKind::Recv => {
-                let (cpu, out) =
-                    (PathCostCounts { overheads: 1, ..none }, PathCostCounts { gaps: 1, ..none });
-                let until = at(OpStep::Answer) + o;
-                hold(OpStep::Answer, CriticalPathResource::Processor, until, it.cpu, rank, cpu);
+                let (cpu, out) = (
+                    CriticalPathCostCounts { overheads: 1, ..none },
+                    CriticalPathCostCounts { gaps: 1, ..none },
+                );
+                let until = at(OperationStep::Answer) + o;
                 hold(
-                    OpStep::Answer,
+                    OperationStep::Answer,
+                    CriticalPathResource::Processor,
+                    until,
+                    it.cpu,
+                    rank,
+                    cpu,
+                );
+                hold(
+                    OperationStep::Answer,
                     CriticalPathResource::Out,
-                    at(OpStep::Answer) + g,
+                    at(OperationStep::Answer) + g,
                     it.nic,
                     rank,
                     out,
                 );
             }
         }
-        if it.kind == OperationKind::Recv && self.trace.at(OpStep::Take, op).is_some() {
-            let held = HeldResource { rank, number: it.cpu, what: CriticalPathResource::Processor };
+        if it.kind == OperationKind::Recv && self.trace.at(OperationStep::Take, op).is_some() {
+            let held = StepResource { rank, number: it.cpu, what: CriticalPathResource::Processor };
             let key = (held, self.end_of(op));
-            let order = self.trace.order(OpStep::Take, op);
+            let order = self.trace.order(OperationStep::Take, op);
             let held = (order, CriticalPathPoint::End(op), none);
             self.holders.entry(key).or_default().push(held);
         }
     }
 
-    fn at(&self, step: OpStep, op: u32) -> u64 {
+    fn at(&self, step: OperationStep, op: u32) -> u64 {
         self.trace.at(step, op).unwrap_or(0)
     }
 
     /// The step at which the first byte of a send's message arrives.
-    fn came(&self, sent: u32) -> OpStep {
-        if self.is_eager(sent) { OpStep::Arrive } else { OpStep::DataArrive }
+    fn came(&self, sent: u32) -> OperationStep {
+        if self.is_eager(sent) { OperationStep::Arrive } else { OperationStep::DataArrive }
     }
 
     /// The time at which the last byte of a send's message arrives.
@@ -305,10 +331,15 @@ impl<'a> CriticalPathFinder<'a> {
         let size = self.op(sent).size;
         if self.over_network {
             let first = self.at(
-                if self.is_eager(sent) { OpStep::ArriveDue } else { OpStep::DataArriveDue },
+                if self.is_eager(sent) {
+                    OperationStep::ArriveDue
+                } else {
+                    OperationStep::DataArriveDue
+                },
                 sent,
             );
-            return self.at(OpStep::Sent, sent) + first - self.at(OpStep::Enter, sent);
+            return self.at(OperationStep::Sent, sent) + first
+                - self.at(OperationStep::Enter, sent);
         }
         let bytes = self.costs.nic_bytes(size).max(self.costs.cpu_bytes(size));
         self.at(self.came(sent), sent) + bytes
@@ -318,14 +349,14 @@ impl<'a> CriticalPathFinder<'a> {
     fn end_of(&self, op: u32) -> u64 {
         let (it, c) = (self.op(op), self.costs);
         match it.kind {
-            OperationKind::Calc => self.at(OpStep::Begin, op) + it.size * c.divisor,
+            OperationKind::Calc => self.at(OperationStep::Begin, op) + it.size * c.divisor,
             OperationKind::Send if self.is_eager(op) => {
-                self.at(OpStep::Begin, op) + c.overhead + c.cpu_bytes(it.size)
+                self.at(OperationStep::Begin, op) + c.overhead + c.cpu_bytes(it.size)
             }
             OperationKind::Send => {
-                let data = self.at(OpStep::Data, op) + c.overhead;
+                let data = self.at(OperationStep::Data, op) + c.overhead;
                 let left = if self.over_network {
-                    self.at(OpStep::Sent, op)
+                    self.at(OperationStep::Sent, op)
                 } else {
                     data + c.nic_bytes(it.size)
                 };
@@ -333,7 +364,7 @@ impl<'a> CriticalPathFinder<'a> {
             }
             OperationKind::Recv => {
                 let Some(sent) = self.trace.partner(op) else { return 0 };
-                let work = self.at(OpStep::Work, op) + c.cpu_bytes(self.op(sent).size);
+                let work = self.at(OperationStep::Work, op) + c.cpu_bytes(self.op(sent).size);
                 work.max(self.last(sent)) + c.overhead
             }
         }
@@ -359,7 +390,7 @@ impl<'a> CriticalPathFinder<'a> {
             let (CriticalPathPoint::Step(_, op)
             | CriticalPathPoint::Last(op)
             | CriticalPathPoint::End(op)) = at;
-            if end != begin || amounts != PathCostCounts::default() {
+            if end != begin || amounts != CriticalPathCostCounts::default() {
                 spans.push(CriticalPathSpan { op, begin, end, amounts });
             }
             here = before;
@@ -369,7 +400,7 @@ impl<'a> CriticalPathFinder<'a> {
     }
 
     /// The point that a point on a path waited for last, and the costs between the two.
-    fn cause(&self, at: CriticalPathPoint) -> (Option<CriticalPathPoint>, PathCostCounts) {
+    fn cause(&self, at: CriticalPathPoint) -> (Option<CriticalPathPoint>, CriticalPathCostCounts) {
         match at {
             CriticalPathPoint::End(op) => self.cause_of_end(op),
             CriticalPathPoint::Last(op) => self.cause_of_last(op),
@@ -377,33 +408,33 @@ impl<'a> CriticalPathFinder<'a> {
         }
     }
 
-    fn cause_of_end(&self, op: u32) -> (Option<CriticalPathPoint>, PathCostCounts) {
+    fn cause_of_end(&self, op: u32) -> (Option<CriticalPathPoint>, CriticalPathCostCounts) {
         let (it, c) = (self.op(op), self.costs);
         let bytes = self.bytes(op, false);
         let step = |step| Some(CriticalPathPoint::Step(step, op));
-        let none = PathCostCounts::default();
+        let none = CriticalPathCostCounts::default();
         match it.kind {
             OperationKind::Calc => {
                 let computing_ps = (it.size * c.divisor) as i64;
-                (step(OpStep::Begin), PathCostCounts { computing_ps, ..none })
+                (step(OperationStep::Begin), CriticalPathCostCounts { computing_ps, ..none })
             }
             OperationKind::Send if self.is_eager(op) => (
-                step(OpStep::Begin),
-                PathCostCounts { overheads: 1, processor_bytes: bytes, ..none },
+                step(OperationStep::Begin),
+                CriticalPathCostCounts { overheads: 1, processor_bytes: bytes, ..none },
             ),
             OperationKind::Send => {
-                let work = self.at(OpStep::Data, op) + c.overhead + c.cpu_bytes(it.size);
+                let work = self.at(OperationStep::Data, op) + c.overhead + c.cpu_bytes(it.size);
                 if work == self.end_of(op) {
                     (
-                        step(OpStep::Data),
-                        PathCostCounts { overheads: 1, processor_bytes: bytes, ..none },
+                        step(OperationStep::Data),
+                        CriticalPathCostCounts { overheads: 1, processor_bytes: bytes, ..none },
                     )
                 } else if self.over_network {
-                    (step(OpStep::Sent), none)
+                    (step(OperationStep::Sent), none)
                 } else {
                     (
-                        step(OpStep::Data),
-                        PathCostCounts { overheads: 1, interface_bytes: bytes, ..none },
+                        step(OperationStep::Data),
+                        CriticalPathCostCounts { overheads: 1, interface_bytes: bytes, ..none },
                     )
                 }
             }
@@ -413,77 +444,93 @@ impl<'a> CriticalPathFinder<'a> {
                 if last + c.overhead == self.end_of(op) {
                     return (
                         Some(CriticalPathPoint::Last(sent)),
-                        PathCostCounts { overheads: 1, ..none },
+                        CriticalPathCostCounts { overheads: 1, ..none },
                     );
                 }
                 let processor_bytes = self.bytes(sent, false);
-                (step(OpStep::Work), PathCostCounts { overheads: 1, processor_bytes, ..none })
+                (
+                    step(OperationStep::Work),
+                    CriticalPathCostCounts { overheads: 1, processor_bytes, ..none },
+                )
             }
         }
     }
 
-    fn cause_of_last(&self, sent: u32) -> (Option<CriticalPathPoint>, PathCostCounts) {
-        let none = PathCostCounts::default();
+    fn cause_of_last(&self, sent: u32) -> (Option<CriticalPathPoint>, CriticalPathCostCounts) {
+        let none = CriticalPathCostCounts::default();
         if self.over_network {
-            let route = self.last(sent) - self.at(OpStep::Sent, sent);
-            let amounts = PathCostCounts { route_ps: route as i64, ..none };
-            return (Some(CriticalPathPoint::Step(OpStep::Sent, sent)), amounts);
+            let route = self.last(sent) - self.at(OperationStep::Sent, sent);
+            let amounts = CriticalPathCostCounts { route_ps: route as i64, ..none };
+            return (Some(CriticalPathPoint::Step(OperationStep::Sent, sent)), amounts);
         }
         let (size, bytes) = (self.op(sent).size, self.bytes(sent, false));
         let amounts = if self.costs.nic_bytes(size) >= self.costs.cpu_bytes(size) {
-            PathCostCounts { interface_bytes: bytes, ..none }
+            CriticalPathCostCounts { interface_bytes: bytes, ..none }
         } else {
-            PathCostCounts { processor_bytes: bytes, ..none }
+            CriticalPathCostCounts { processor_bytes: bytes, ..none }
         };
         (Some(CriticalPathPoint::Step(self.came(sent), sent)), amounts)
     }
 
-    fn cause_of_step(&self, step: OpStep, op: u32) -> (Option<CriticalPathPoint>, PathCostCounts) {
-        let (it, time, none) = (self.op(op), self.at(step, op), PathCostCounts::default());
+    fn cause_of_step(
+        &self,
+        step: OperationStep,
+        op: u32,
+    ) -> (Option<CriticalPathPoint>, CriticalPathCostCounts) {
+        let (it, time, none) = (self.op(op), self.at(step, op), CriticalPathCostCounts::default());
         let rank = self.schedule.rank_of(op);
         let order = self.trace.order(step, op);
         let held =
-            |rank, number, what| self.holder(HeldResource { rank, number, what }, time, order);
+            |rank, number, what| self.holder(StepResource { rank, number, what }, time, order);
         let processor = || held(rank, it.cpu, CriticalPathResource::Processor);
         let out = || held(rank, it.nic, CriticalPathResource::Out);
         let on = |before, more| Some((Some(CriticalPathPoint::Step(before, op)), more));
-        let one = PathCostCounts { overheads: 1, ..none };
+        let one = CriticalPathCostCounts { overheads: 1, ..none };
         let found = match step {
-            OpStep::Begin => self.waited(op, time).or_else(processor).or_else(out),
-            OpStep::Arrive if self.at(OpStep::ArriveDue, op) != time => {
+            OperationStep::Begin => self.waited(op, time).or_else(processor).or_else(out),
+            OperationStep::Arrive if self.at(OperationStep::ArriveDue, op) != time => {
                 held(it.peer, it.nic, CriticalPathResource::In)
             }
-            OpStep::Arrive if self.over_network && self.is_eager(op) => {
-                on(OpStep::Enter, Self::route(time - self.at(OpStep::Enter, op)))
+            OperationStep::Arrive if self.over_network && self.is_eager(op) => {
+                on(OperationStep::Enter, Self::route(time - self.at(OperationStep::Enter, op)))
             }
-            OpStep::Arrive => on(OpStep::Begin, self.flight(time - self.at(OpStep::Begin, op))),
-            OpStep::Answer => self.met(op, time, true).or_else(processor).or_else(out),
-            OpStep::Data if self.at(OpStep::DataDue, op) == time => {
+            OperationStep::Arrive => {
+                on(OperationStep::Begin, self.flight(time - self.at(OperationStep::Begin, op)))
+            }
+            OperationStep::Answer => self.met(op, time, true).or_else(processor).or_else(out),
+            OperationStep::Data if self.at(OperationStep::DataDue, op) == time => {
                 self.trace.partner(op).map(|received| {
-                    let flight = self.flight(time - self.at(OpStep::Answer, received));
-                    (Some(CriticalPathPoint::Step(OpStep::Answer, received)), flight)
+                    let flight = self.flight(time - self.at(OperationStep::Answer, received));
+                    (Some(CriticalPathPoint::Step(OperationStep::Answer, received)), flight)
                 })
             }
-            OpStep::Data => processor().or_else(out),
-            OpStep::DataArrive if self.at(OpStep::DataArriveDue, op) != time => {
+            OperationStep::Data => processor().or_else(out),
+            OperationStep::DataArrive if self.at(OperationStep::DataArriveDue, op) != time => {
                 held(it.peer, it.nic, CriticalPathResource::In)
             }
-            OpStep::DataArrive if self.over_network => {
-                on(OpStep::Enter, Self::route(time - self.at(OpStep::Enter, op)))
+            OperationStep::DataArrive if self.over_network => {
+                on(OperationStep::Enter, Self::route(time - self.at(OperationStep::Enter, op)))
             }
-            OpStep::DataArrive => on(OpStep::Data, self.flight(time - self.at(OpStep::Data, op))),
-            OpStep::Enter if self.at(OpStep::EnterDue, op) == time => {
-                on(if self.is_eager(op) { OpStep::Begin } else { OpStep::Data }, one)
+            OperationStep::DataArrive => {
+                on(OperationStep::Data, self.flight(time - self.at(OperationStep::Data, op)))
             }
-            OpStep::Enter => held(rank, it.nic, CriticalPathResource::Turn),
-            OpStep::Sent => {
-                let whole = (time - self.at(OpStep::Enter, op)) as i64;
-                let alone_ps = (self.at(OpStep::Alone, op) as i64).min(whole);
-                on(OpStep::Enter, PathCostCounts { alone_ps, shared_ps: whole - alone_ps, ..none })
+            OperationStep::Enter if self.at(OperationStep::EnterDue, op) == time => {
+                on(if self.is_eager(op) { OperationStep::Begin } else { OperationStep::Data }, one)
             }
-            OpStep::Take => self.taken(op, time).or_else(processor),
-            OpStep::Work if self.at(OpStep::Take, op) == time => on(OpStep::Take, none),
-            OpStep::Work => self.met(op, time, false).or_else(processor),
+            OperationStep::Enter => held(rank, it.nic, CriticalPathResource::Turn),
+            OperationStep::Sent => {
+                let whole = (time - self.at(OperationStep::Enter, op)) as i64;
+                let alone_ps = (self.at(OperationStep::Alone, op) as i64).min(whole);
+                on(
+                    OperationStep::Enter,
+                    CriticalPathCostCounts { alone_ps, shared_ps: whole - alone_ps, ..none },
+                )
+            }
+            OperationStep::Take => self.taken(op, time).or_else(processor),
+            OperationStep::Work if self.at(OperationStep::Take, op) == time => {
+                on(OperationStep::Take, none)
+            }
+            OperationStep::Work => self.met(op, time, false).or_else(processor),
             _ => None,
         };
         found.unwrap_or((None, none))
@@ -492,26 +539,30 @@ impl<'a> CriticalPathFinder<'a> {
     /// The latest step before step `order` that held a resource until `time`.
     fn holder(
         &self,
-        held: HeldResource,
+        held: StepResource,
         time: u64,
         order: u32,
-    ) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
+    ) -> Option<(Option<CriticalPathPoint>, CriticalPathCostCounts)> {
         let all = self.holders.get(&(held, time))?;
         let latest = all.iter().filter(|h| h.0 < order).max_by_key(|h| h.0)?;
         Some((Some(latest.1), latest.2))
     }
 
     /// The dependency of an operation that ended, or began, at `time`.
-    fn waited(&self, op: u32, time: u64) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
+    fn waited(
+        &self,
+        op: u32,
+        time: u64,
+    ) -> Option<(Option<CriticalPathPoint>, CriticalPathCostCounts)> {
         let of = |&(before, start): &(u32, bool)| {
             if start {
-                CriticalPathPoint::Step(OpStep::Begin, before)
+                CriticalPathPoint::Step(OperationStep::Begin, before)
             } else {
                 CriticalPathPoint::End(before)
             }
         };
         let before = self.before[op as usize].iter().map(of).find(|b| self.time(*b) == time)?;
-        Some((Some(before), PathCostCounts::default()))
+        Some((Some(before), CriticalPathCostCounts::default()))
     }
 
     /// The cause of the match of a receive with its message or request: whichever of the two was
@@ -521,13 +572,15 @@ impl<'a> CriticalPathFinder<'a> {
         received: u32,
         time: u64,
         asks: bool,
-    ) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
+    ) -> Option<(Option<CriticalPathPoint>, CriticalPathCostCounts)> {
         let sent = self.trace.partner(received)?;
-        let came = if asks { OpStep::Arrive } else { self.came(sent) };
-        let all =
-            [CriticalPathPoint::Step(came, sent), CriticalPathPoint::Step(OpStep::Begin, received)];
+        let came = if asks { OperationStep::Arrive } else { self.came(sent) };
+        let all = [
+            CriticalPathPoint::Step(came, sent),
+            CriticalPathPoint::Step(OperationStep::Begin, received),
+        ];
         let found = all.into_iter().find(|at| self.time(*at) == time)?;
-        Some((Some(found), PathCostCounts::default()))
+        Some((Some(found), CriticalPathCostCounts::default()))
     }
 
     /// The cause of the time at which a receive began to take its message.
@@ -535,24 +588,29 @@ impl<'a> CriticalPathFinder<'a> {
         &self,
         received: u32,
         time: u64,
-    ) -> Option<(Option<CriticalPathPoint>, PathCostCounts)> {
+    ) -> Option<(Option<CriticalPathPoint>, CriticalPathCostCounts)> {
         let sent = self.trace.partner(received)?;
         let (last, size) = (self.last(sent), self.op(sent).size);
         if self.over_network {
             if time == last {
-                return Some((Some(CriticalPathPoint::Last(sent)), PathCostCounts::default()));
+                return Some((
+                    Some(CriticalPathPoint::Last(sent)),
+                    CriticalPathCostCounts::default(),
+                ));
             }
         } else if time == last.saturating_sub(self.costs.cpu_bytes(size)) {
             let processor_bytes = -self.bytes(sent, false);
-            let amounts = PathCostCounts { processor_bytes, ..PathCostCounts::default() };
+            let amounts =
+                CriticalPathCostCounts { processor_bytes, ..CriticalPathCostCounts::default() };
             return Some((Some(CriticalPathPoint::Last(sent)), amounts));
         }
         self.met(received, time, false)
     }
 
     /// The costs from a processor's start of sending to the arrival of the first byte.
-    fn flight(&self, ps: u64) -> PathCostCounts {
-        let mut amounts = PathCostCounts { overheads: 1, ..PathCostCounts::default() };
+    fn flight(&self, ps: u64) -> CriticalPathCostCounts {
+        let mut amounts =
+            CriticalPathCostCounts { overheads: 1, ..CriticalPathCostCounts::default() };
         if self.over_network {
             amounts.route_ps = (ps - self.costs.overhead) as i64;
         } else {
@@ -561,12 +619,12 @@ impl<'a> CriticalPathFinder<'a> {
         amounts
     }
 
-    fn route(ps: u64) -> PathCostCounts {
-        PathCostCounts { route_ps: ps as i64, ..PathCostCounts::default() }
+    fn route(ps: u64) -> CriticalPathCostCounts {
+        CriticalPathCostCounts { route_ps: ps as i64, ..CriticalPathCostCounts::default() }
     }
 
     /// The spans of work of all processors, rank after rank, each in order of time.
-    pub(super) fn busy(&self) -> Vec<BusySpan> {
+    pub(super) fn busy(&self) -> Vec<ProcessorBusySpan> {
         let mut all = Vec::new();
         for rank in 0..self.schedule.ranks() {
             let first = all.len();
@@ -578,27 +636,35 @@ impl<'a> CriticalPathFinder<'a> {
         all
     }
 
-    fn busy_with(&self, rank: u32, op: u32, all: &mut Vec<BusySpan>) {
+    fn busy_with(&self, rank: u32, op: u32, all: &mut Vec<ProcessorBusySpan>) {
         let (it, c) = (self.op(op), self.costs);
         let mut add = |step, doing, length: u64| {
             if let Some(begin) = self.trace.at(step, op) {
-                all.push(BusySpan { rank, op, doing, begin, end: begin + length });
+                all.push(ProcessorBusySpan { rank, op, doing, begin, end: begin + length });
             }
         };
         match it.kind {
             OperationKind::Calc => {
-                add(OpStep::Begin, ProcessorWorkKind::Computes, it.size * c.divisor);
+                add(OperationStep::Begin, ProcessorWorkKind::Computes, it.size * c.divisor);
             }
             OperationKind::Send => {
                 let question = if self.is_eager(op) { it.size } else { 1 };
-                add(OpStep::Begin, ProcessorWorkKind::Sends, c.overhead + c.cpu_bytes(question));
-                add(OpStep::Data, ProcessorWorkKind::Sends, c.overhead + c.cpu_bytes(it.size));
+                add(
+                    OperationStep::Begin,
+                    ProcessorWorkKind::Sends,
+                    c.overhead + c.cpu_bytes(question),
+                );
+                add(
+                    OperationStep::Data,
+                    ProcessorWorkKind::Sends,
+                    c.overhead + c.cpu_bytes(it.size),
+                );
             }
             OperationKind::Recv => {
-                add(OpStep::Answer, ProcessorWorkKind::Answers, c.overhead);
-                let begin = self.at(OpStep::Work, op);
+                add(OperationStep::Answer, ProcessorWorkKind::Answers, c.overhead);
+                let begin = self.at(OperationStep::Work, op);
                 add(
-                    OpStep::Work,
+                    OperationStep::Work,
                     ProcessorWorkKind::Receives,
                     self.end_of(op).saturating_sub(begin),
                 );

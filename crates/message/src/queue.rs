@@ -15,7 +15,7 @@ const KEPT: usize = 1 << 12;
 
 /// An event and its time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct TimedEvent {
+pub(super) struct TimedScheduleEvent {
     pub(super) time: u64,
     /// The key: among events of the same time the one with the least key is first.
     pub(super) key: u64,
@@ -29,21 +29,21 @@ pub(super) struct EventQueue {
     /// The current time: that of the event taken most recently from the buckets.
     last: u64,
     /// Events at the time `last`, by key; those before index `first` have been taken.
-    present: Vec<TimedEvent>,
+    present: Vec<TimedScheduleEvent>,
     first: usize,
     /// The events to prefetch, and whether they are new; the index up to which present events were
     /// prefetched, and the time up to which all events were.
-    soon: Vec<TimedEvent>,
+    soon: Vec<TimedScheduleEvent>,
     is_news: bool,
     seen: usize,
     until: u64,
     /// Events at the time `last` whose keys did not arrive in order.
-    late: BinaryHeap<Reverse<TimedEvent>>,
+    late: BinaryHeap<Reverse<TimedScheduleEvent>>,
     /// Events before `last`: with some parameters a processor is free before it was requested.
-    past: BinaryHeap<Reverse<TimedEvent>>,
+    past: BinaryHeap<Reverse<TimedScheduleEvent>>,
     /// Events after `last`: bucket `i` holds those whose highest bit that differs from `last` is
     /// bit `i`.
-    buckets: Vec<Vec<TimedEvent>>,
+    buckets: Vec<Vec<TimedScheduleEvent>>,
     /// The buckets that are not empty, a bit each.
     filled: u64,
 }
@@ -54,7 +54,7 @@ impl EventQueue {
     }
 
     #[inline]
-    pub(super) fn push(&mut self, event: TimedEvent) {
+    pub(super) fn push(&mut self, event: TimedScheduleEvent) {
         if event.time > self.last {
             let bucket = (event.time ^ self.last).ilog2();
             self.buckets[bucket as usize].push(event);
@@ -69,7 +69,7 @@ impl EventQueue {
     }
 
     #[inline]
-    pub(super) fn pop(&mut self) -> Option<TimedEvent> {
+    pub(super) fn pop(&mut self) -> Option<TimedScheduleEvent> {
         if let Some(Reverse(event)) = self.past.pop() {
             return Some(event);
         }
@@ -100,7 +100,7 @@ impl EventQueue {
     }
 
     /// The events that come next, at most [`AHEAD`].
-    pub(super) fn soon(&self) -> &[TimedEvent] {
+    pub(super) fn soon(&self) -> &[TimedScheduleEvent] {
         &self.soon
     }
 
@@ -164,7 +164,7 @@ mod tests {
                 };
                 serial += 1;
                 let key = if serial % 3 == 0 { (1 << 40) - serial } else { (1 << 40) + serial };
-                let event = TimedEvent { time, key, op: serial as u32, rank: 0 };
+                let event = TimedScheduleEvent { time, key, op: serial as u32, rank: 0 };
                 queue.push(event);
                 heap.push(Reverse(event));
                 for _ in 0..pops / 2 {

@@ -1,7 +1,7 @@
 //! The state of processors and interfaces of all ranks, and the messages and receives that wait
 //! there.
 
-use super::matching::ShortLists;
+use super::matching::OldestOfShortLists;
 
 /// The state of a rank's first processor and interface, in half a cache line.
 #[derive(Debug, Clone, Copy, Default)]
@@ -10,7 +10,7 @@ struct RankState {
     cpu: u64,
     sends: u64,
     takes: u64,
-    heads: ShortLists,
+    heads: OldestOfShortLists,
 }
 
 /// The state of all ranks.
@@ -69,13 +69,13 @@ impl RankStates {
 
     /// The receives and messages that wait at a rank, for changing.
     #[inline]
-    pub(super) fn heads(&mut self, rank: u32) -> &mut ShortLists {
+    pub(super) fn heads(&mut self, rank: u32) -> &mut OldestOfShortLists {
         &mut self.all[rank as usize].heads
     }
 
     /// The receives and messages that wait at a rank.
     #[inline]
-    pub(super) fn waits(&self, rank: u32) -> ShortLists {
+    pub(super) fn waits(&self, rank: u32) -> OldestOfShortLists {
         self.all[rank as usize].heads
     }
 

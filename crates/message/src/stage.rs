@@ -2,13 +2,16 @@
 
 use super::costs::{preset_or_table, preset_or_table_schema};
 use super::net::{
-    AdapterCosts, ChannelUse, LinkCosts, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
-    SwitchCosts,
+    AdapterTimeParameters, ChannelUse, LinkTimeParameters, MessageRouteSelection,
+    NetworkTimeParameters, NetworkWithRanks, RailSelection, SwitchTimeParameters,
 };
-use super::{CostOrigin, CostSpec, LogGops, RunResult, ScheduleDialect, TracedRun, run};
+use super::{
+    LogGopsParameters, MessageCostOrigin, MessageCostSpec, ScheduleDialect, ScheduleRunResult,
+    TracedRunResult, run,
+};
 use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
@@ -27,7 +30,7 @@ use traffic::workload::{Schedule, generator, make};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "Spec")]
-pub struct MessageParameters {
+pub struct MessageSimulationParameters {
     /// What processes do: a name of `flyloom workload list` with its parameters, such as
     /// `alltoall_pairwise bytes=65536`, or a file.
     pub workload: String,
@@ -40,17 +43,17 @@ pub struct MessageParameters {
     /// and parameters in place of the preset's; a network takes the place of `L` and `G`.
     #[serde(deserialize_with = "preset_or_table")]
     #[schemars(schema_with = "preset_or_table_schema")]
-    pub costs: CostSpec,
+    pub costs: MessageCostSpec,
     /// Cables of the network.
-    pub link: LinkCosts,
+    pub link: LinkTimeParameters,
     /// Switches of the network.
-    pub switch: SwitchCosts,
+    pub switch: SwitchTimeParameters,
     /// Which of the routes between two endpoints a message takes.
-    pub selection: RouteSelection,
+    pub selection: MessageRouteSelection,
     /// Which rails of its endpoints a message takes, where these have several.
     pub rail: RailSelection,
     /// Adapters, processes of one endpoint, and how closely rates are followed.
-    pub network: AdapterCosts,
+    pub network: AdapterTimeParameters,
     /// Which endpoint each rank is on: a name of `flyloom list placements`, or a file.
     pub placement: String,
     /// Ranks on each endpoint.
@@ -63,18 +66,18 @@ pub struct MessageParameters {
     pub seeds: u32,
 }
 
-impl Default for MessageParameters {
+impl Default for MessageSimulationParameters {
     fn default() -> Self {
         Self {
             workload: "alltoall_pairwise".to_owned(),
             workload_options: Map::new(),
             dialect: ScheduleDialect::default(),
-            costs: CostSpec::default(),
-            link: LinkCosts::default(),
-            switch: SwitchCosts::default(),
-            selection: RouteSelection::default(),
+            costs: MessageCostSpec::default(),
+            link: LinkTimeParameters::default(),
+            switch: SwitchTimeParameters::default(),
+            selection: MessageRouteSelection::default(),
             rail: RailSelection::default(),
-            network: AdapterCosts::default(),
+            network: AdapterTimeParameters::default(),
             placement: "linear".to_owned(),
             per_endpoint: 1,
             seed: 0,
@@ -85,7 +88,7 @@ impl Default for MessageParameters {
 
 /// The inputs of a run.
 #[derive(Clone, Copy, Default)]
-pub struct MessageInputs<'a> {
+pub struct MessageSimulationInputs<'a> {
     /// The network, if there is one.
     pub topology: Option<&'a Arc<Topology>>,
     /// The tables that messages follow; without tables they take shortest paths.
@@ -99,7 +102,7 @@ pub struct MessageInputs<'a> {
 /// What went over the channels between switches, and over those of endpoints.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Loaded")]
-pub struct ChannelTotals {
+pub struct ChannelTrafficTotals {
     /// Bytes over all channels between switches, each as often as it took one.
     pub switch_bytes: f64,
     /// Bytes over the one of them that had most.
@@ -130,13 +133,13 @@ pub struct ShortReceivesReport {
 /// What the message level finds.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Record")]
-pub struct MessageRecord {
+pub struct MessageSimulationRecord {
     /// By which rules the schedule was run.
     pub dialect: ScheduleDialect,
     /// What messages cost.
-    pub parameters: LogGops,
+    pub parameters: LogGopsParameters,
     /// Where that is from.
-    pub costs: CostOrigin,
+    pub costs: MessageCostOrigin,
     /// How many processes there are.
     pub ranks: u32,
     /// When the last of them is done, ns.
@@ -151,7 +154,7 @@ pub struct MessageRecord {
     pub sent_bytes: f64,
     /// What went over the network, where there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub network: Option<ChannelTotals>,
+    pub network: Option<ChannelTrafficTotals>,
     /// Receives that are smaller than the messages that they take, where there are some.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub short_receives: Option<ShortReceivesReport>,
@@ -162,21 +165,21 @@ pub struct MessageRecord {
 
 /// A run with all its figures, including those of each rank and each channel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunOutcome {
+pub struct MessageSimulationResult {
     /// The record.
-    pub record: MessageRecord,
+    pub record: MessageSimulationRecord,
     /// The time at which each rank is done, ns.
     pub finish_ns: Vec<f64>,
     /// The use of the network's channels; none without a network.
     pub used: Option<ChannelUse>,
     /// The critical path and the spans of processors, without the figures in the fields above; none
     /// unless requested.
-    pub traced: Option<TracedRun>,
+    pub traced: Option<TracedRunResult>,
     /// The schedule that was generated; none unless the run was traced.
     pub schedule: Option<Schedule>,
 }
 
-impl MessageParameters {
+impl MessageSimulationParameters {
     /// Runs the schedule with `seed`; also finds the critical path if `is_traced`. With several
     /// seeds, each is a simulation of its own.
     ///
@@ -184,10 +187,10 @@ impl MessageParameters {
     /// When something does not fit, the schedule deadlocks, or `watch` says stop.
     pub fn simulate(
         &self,
-        on: MessageInputs<'_>,
+        on: MessageSimulationInputs<'_>,
         is_traced: bool,
-        watch: &dyn Watch,
-    ) -> Result<RunOutcome, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<MessageSimulationResult, ComputationError> {
         self.check()?;
         let schedule = if let Some(schedule) = on.schedule {
             Cow::Borrowed(schedule)
@@ -205,7 +208,7 @@ impl MessageParameters {
         }
         let how = self.how();
         let (costs, origin) = self.costs.resolved(self.dialect)?;
-        let under = driven.map(|driven| NetworkSetup {
+        let under = driven.map(|driven| NetworkWithRanks {
             on: driven,
             how: &how,
             places: &places,
@@ -241,10 +244,10 @@ impl MessageParameters {
 
     /// Whether runs with the seeds that are asked for can differ: where routes are drawn, or ranks
     /// are placed at random on the network. O(seeds x endpoints).
-    pub fn differs_by_seed(&self, on: MessageInputs<'_>) -> bool {
+    pub fn differs_by_seed(&self, on: MessageSimulationInputs<'_>) -> bool {
         let topology = on.topology.or(on.routing.map(Routing::topology));
         let Some(topology) = topology else { return false };
-        if self.selection == RouteSelection::One {
+        if self.selection == MessageRouteSelection::One {
             return true;
         }
         let Ok(placement) = placement(&self.placement) else { return false };
@@ -256,8 +259,8 @@ impl MessageParameters {
     }
 
     /// The parameters of the network.
-    fn how(&self) -> NetworkCosts {
-        NetworkCosts {
+    fn how(&self) -> NetworkTimeParameters {
+        NetworkTimeParameters {
             link: self.link.clone(),
             switch: self.switch.clone(),
             selection: self.selection,
@@ -267,7 +270,10 @@ impl MessageParameters {
     }
 
     /// The name of the workload to generate, and its parameters.
-    fn made(&self, on: MessageInputs<'_>) -> Result<(String, Map<String, Value>), Refusal> {
+    fn made(
+        &self,
+        on: MessageSimulationInputs<'_>,
+    ) -> Result<(String, Map<String, Value>), Refusal> {
         let recipe = parse_inline(&self.workload).map_err(|r| r.within("workload"))?;
         let mut with = recipe.params;
         for (key, value) in &self.workload_options {
@@ -306,14 +312,14 @@ impl MessageParameters {
         &self,
         schedule: &Schedule,
         on: Option<&Topology>,
-        found: RunResult,
-        (parameters, costs): (LogGops, CostOrigin),
-    ) -> RunOutcome {
+        found: ScheduleRunResult,
+        (parameters, costs): (LogGopsParameters, MessageCostOrigin),
+    ) -> MessageSimulationResult {
         let unit = self.dialect.unit_ns();
         let finish_ns: Vec<f64> = found.finish.iter().map(|&t| t as f64 * unit).collect();
         let last = finish_ns.iter().copied().fold(0.0, f64::max);
         let network = on.zip(found.used.as_ref()).map(|(on, used)| loaded(on, used, last));
-        let record = MessageRecord {
+        let record = MessageSimulationRecord {
             dialect: self.dialect,
             parameters,
             costs,
@@ -331,11 +337,17 @@ impl MessageParameters {
             }),
             over_seeds: None,
         };
-        RunOutcome { record, finish_ns, used: found.used, traced: None, schedule: None }
+        MessageSimulationResult {
+            record,
+            finish_ns,
+            used: found.used,
+            traced: None,
+            schedule: None,
+        }
     }
 }
 
-fn loaded(on: &Topology, used: &ChannelUse, finish_ns: f64) -> ChannelTotals {
+fn loaded(on: &Topology, used: &ChannelUse, finish_ns: f64) -> ChannelTrafficTotals {
     let links = 2 * on.links().len();
     let uses = used.uses(finish_ns);
     let works = |channel: usize| on.links()[channel / 2].cable.up;
@@ -348,7 +360,7 @@ fn loaded(on: &Topology, used: &ChannelUse, finish_ns: f64) -> ChannelTotals {
             best = Some(channel);
         }
     }
-    ChannelTotals {
+    ChannelTrafficTotals {
         switch_bytes: used.bytes[..links].iter().sum(),
         busiest_bytes: best.map_or(0.0, |b| used.bytes[b]),
         busiest_link_use: best.map_or(0.0, |b| uses[b]),
@@ -379,7 +391,7 @@ pub fn channel_ends(on: &Topology, channel: usize) -> [&str; 2] {
     if is_back { [ends[1], ends[0]] } else { ends }
 }
 
-impl ExperimentStage for MessageParameters {
+impl ExperimentStage for MessageSimulationParameters {
     const NAME: &'static str = "sim.message";
     const FILES: &'static [&'static str] = &["workload", "placement"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -461,8 +473,8 @@ impl ExperimentStage for MessageParameters {
         RenamedParameter::words("network.rails", "rail", &[("interface", "by_interface")]),
     ];
 
-    type Input<'a> = MessageInputs<'a>;
-    type Record = MessageRecord;
+    type Input<'a> = MessageSimulationInputs<'a>;
+    type Record = MessageSimulationRecord;
 
     fn examples() -> Vec<Self> {
         let with = |bytes: u64| Map::from_iter([("bytes".to_owned(), json!(bytes))]);
@@ -484,7 +496,7 @@ impl ExperimentStage for MessageParameters {
         Ok(())
     }
 
-    fn need(&self, on: MessageInputs<'_>, threads: usize) -> ResourceNeed {
+    fn need(&self, on: MessageSimulationInputs<'_>, threads: usize) -> ResourceNeed {
         let switches = on.topology.map_or(0.0, |t| t.switches().len() as f64);
         let ops = on.schedule.map_or(0.0, |schedule| schedule.ops().len() as f64);
         let runs = f64::from(self.seeds);
@@ -495,7 +507,11 @@ impl ExperimentStage for MessageParameters {
         )
     }
 
-    fn run(&self, on: MessageInputs<'_>, watch: &dyn Watch) -> Result<MessageRecord, Stop> {
+    fn run(
+        &self,
+        on: MessageSimulationInputs<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<MessageSimulationRecord, ComputationError> {
         Ok(self.simulate(on, false, watch)?.record)
     }
 }

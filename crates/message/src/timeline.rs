@@ -1,13 +1,13 @@
 //! The parts of a timeline besides the work of processors: messages and collective operations.
 
-use super::path::{BusySpan, ProcessorWorkKind};
-use super::trace::OperationTimes;
+use super::path::{ProcessorBusySpan, ProcessorWorkKind};
+use super::trace::OperationStepTimes;
 use std::collections::BTreeMap;
 use traffic::workload::{OperationKind, Schedule};
 
 /// A message, by the spans of work in which it is sent and received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MessageSpans {
+pub struct MessageWorkSpans {
     /// The index of its sending among all spans; for a large message, the sending after the answer.
     pub send: u32,
     /// The index of its receiving among all spans.
@@ -32,9 +32,9 @@ pub struct CollectiveSpan {
 /// All messages, ordered by their sends. O(operations).
 pub(super) fn messages(
     schedule: &Schedule,
-    trace: &OperationTimes,
-    spans: &[BusySpan],
-) -> Vec<MessageSpans> {
+    trace: &OperationStepTimes,
+    spans: &[ProcessorBusySpan],
+) -> Vec<MessageWorkSpans> {
     let mut place = vec![u32::MAX; schedule.ops().len()];
     for (at, span) in (0..).zip(spans) {
         // a large message's request precedes its sending, whose index overwrites that of the
@@ -48,20 +48,20 @@ pub(super) fn messages(
         .filter_map(|(sent, _)| {
             let received = trace.partner(sent)?;
             let (send, receive) = (place[sent as usize], place[received as usize]);
-            Some(MessageSpans { send, receive })
+            Some(MessageWorkSpans { send, receive })
         })
         .collect()
 }
 
 /// The named collective operations, in their order, each on every processor that takes part.
 /// O(spans log collectives).
-pub(super) fn collectives(schedule: &Schedule, spans: &[BusySpan]) -> Vec<CollectiveSpan> {
+pub(super) fn collectives(schedule: &Schedule, spans: &[ProcessorBusySpan]) -> Vec<CollectiveSpan> {
     let bounds: Vec<(u32, u32)> = schedule.collectives().map(|s| (s.first, s.end)).collect();
     if bounds.is_empty() {
         return Vec::new();
     }
     let mut found: BTreeMap<(u32, u8), CollectiveSpan> = BTreeMap::new();
-    for &BusySpan { rank, op, begin, end, .. } in spans {
+    for &ProcessorBusySpan { rank, op, begin, end, .. } in spans {
         let Some(number) = bounds.partition_point(|b| b.0 <= op).checked_sub(1) else { continue };
         if bounds[number].1 <= op {
             continue;

@@ -3,7 +3,7 @@
 /// A step of an operation or of its message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(usize)]
-pub enum OpStep {
+pub enum OperationStep {
     /// The operation begins: a send on its processor, a receive by being posted, or a calculation.
     Begin,
     /// The first byte of a send's message arrives, or its request to send.
@@ -20,17 +20,17 @@ pub enum OpStep {
     Enter,
     /// The last byte of a message leaves its sender.
     Sent,
-    /// The processor of a receive begins to work on the bytes: at [`OpStep::Take`] or
+    /// The processor of a receive begins to work on the bytes: at [`OperationStep::Take`] or
     /// before.
     Work,
     /// The time at which a message, its request, the answer, or the large message after the answer
     /// would arrive or begin if nothing else delayed it.
     ArriveDue,
-    /// The time of [`OpStep::Data`] if nothing else delayed it.
+    /// The time of [`OperationStep::Data`] if nothing else delayed it.
     DataDue,
-    /// The time of [`OpStep::DataArrive`] if nothing else delayed it.
+    /// The time of [`OperationStep::DataArrive`] if nothing else delayed it.
     DataArriveDue,
-    /// The time of [`OpStep::Enter`] if nothing else delayed it.
+    /// The time of [`OperationStep::Enter`] if nothing else delayed it.
     EnterDue,
     /// Not a time but a duration: that of the message's bytes in the network without other traffic.
     Alone,
@@ -43,7 +43,7 @@ const NEVER: u64 = u64::MAX;
 
 /// The times of each step of each operation, picoseconds. It needs 172 bytes for each operation.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct OperationTimes {
+pub struct OperationStepTimes {
     times: Vec<[u64; STEPS]>,
     /// The serial number of each step among all steps of the run, from 1.
     order: Vec<[u32; STEPS]>,
@@ -51,7 +51,7 @@ pub struct OperationTimes {
     partner: Vec<u32>,
 }
 
-impl OperationTimes {
+impl OperationStepTimes {
     /// An empty trace of `ops` operations; 0 if no trace was requested.
     pub(super) fn new(ops: usize) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl OperationTimes {
     }
 
     #[inline]
-    pub(super) fn note(&mut self, step: OpStep, op: u32, now: u64) {
+    pub(super) fn note(&mut self, step: OperationStep, op: u32, now: u64) {
         if let Some(times) = self.times.get_mut(op as usize) {
             times[step as usize] = now;
             self.count += 1;
@@ -80,12 +80,12 @@ impl OperationTimes {
     }
 
     /// The time of a step of an operation, picoseconds; `None` if the step did not happen.
-    pub fn at(&self, step: OpStep, op: u32) -> Option<u64> {
+    pub fn at(&self, step: OperationStep, op: u32) -> Option<u64> {
         Some(self.times[op as usize][step as usize]).filter(|&time| time != NEVER)
     }
 
     /// The serial number of a step among all steps of the run, from 1.
-    pub(super) fn order(&self, step: OpStep, op: u32) -> u32 {
+    pub(super) fn order(&self, step: OperationStep, op: u32) -> u32 {
         self.order[op as usize][step as usize]
     }
 

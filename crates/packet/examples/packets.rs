@@ -2,11 +2,11 @@
 //! JSON.
 #![expect(clippy::print_stdout, reason = "a program")]
 
-use base::Quiet;
+use base::QuietWatch;
 use fabric::network::parse_inline;
-use packet::replay::GivenJobs;
-use packet::spec::PacketParameters;
-use packet::stage::PacketInputs;
+use packet::replay::UserSuppliedJobs;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::PacketSimulationInputs;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -19,13 +19,17 @@ fn main() {
     let recipe = parse_inline(net).expect("a network");
     let family = families::family(&recipe.family).expect("a family");
     let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
-    let spec: PacketParameters = serde_json::from_str(given).expect("parameters");
+    let spec: PacketSimulationParameters = serde_json::from_str(given).expect("parameters");
     let began = Instant::now();
     let clock = || began.elapsed().as_secs_f64();
-    let driven =
-        PacketInputs { topology: &on, routing: None, traffic: None, jobs: GivenJobs::default() };
+    let driven = PacketSimulationInputs {
+        topology: &on,
+        routing: None,
+        traffic: None,
+        jobs: UserSuppliedJobs::default(),
+    };
     let threads = threads.parse().expect("threads");
-    let found = spec.simulate(driven, threads, Some(&clock), &Quiet).expect("it runs");
+    let found = spec.simulate(driven, threads, Some(&clock), &QuietWatch).expect("it runs");
     for job in &found.jobs {
         println!("{job:?}");
     }

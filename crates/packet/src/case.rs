@@ -1,26 +1,26 @@
 //! A case of the packet level: a network under a dialect's model, with traffic or workloads, ready
 //! to run.
 
-use super::classes::{PortSharingRule, TrafficClass};
+use super::classes::{ClassPortSharingRule, TrafficClassParameters};
 use super::dialect::{DialectNetwork, build};
-use super::ended::FinalState;
-use super::model::{Model, TrafficSource};
+use super::ended::FinalRunState;
+use super::model::{EndpointTrafficSource, PacketSimulationModel};
 use super::models::PacketPathMethod;
 use super::nic::{MessageInjectionProcess, OpenLoopTraffic};
-use super::offer::{AcceptedRate, ClassOfferedTraffic};
+use super::offer::{AcceptedTraffic, ClassOfferedTraffic};
 use super::plant::{LinkClass, SimulatedNetwork};
 use super::rates::LinkRates;
-use super::replay::{GivenJobs, JobReplay};
+use super::replay::{ReplayedJobs, UserSuppliedJobs};
 use super::report::{EngineCounts, RunReportBuilder};
-use super::row::LoadPointRow;
-use super::spec::{EventEngineKind, EventUndoMode, PacketParameters};
+use super::row::LoadPointResultRow;
+use super::spec::{EventEngineKind, EventUndoMode, PacketSimulationParameters};
 use super::stuck::{BlockedPacket, wait_cycle};
-use super::tally::Tally;
-use super::timing::Timing;
-use super::used::UsedParameters;
-use super::window::{MeasuredWindow, RunLength};
-use base::{Refusal, Stop, Watch};
-use des::{OptimisticOptions, optimistic, sequential, windows};
+use super::tally::ArrivalStatistics;
+use super::timing::DialectTimingRules;
+use super::used::AppliedParameterValues;
+use super::window::{MeasuredWindow, RunLengthParameters};
+use base::{ComputationError, ProgressWatch, Refusal};
+use des::{OptimisticEngineOptions, optimistic, sequential, windows};
 use fabric::Topology;
 use paths::PathSource;
 use paths::select::RailSelection;
@@ -29,20 +29,20 @@ use traffic::destinations::PacketDestinations;
 use traffic::sending::OfferedTraffic;
 
 /// A network with its model, and with the traffic or workloads that are sent over it.
-pub struct PacketCase {
-    spec: PacketParameters,
+pub struct PreparedPacketSimulation {
+    spec: PacketSimulationParameters,
     on: Arc<Topology>,
     plant: Arc<SimulatedNetwork>,
-    timing: Timing,
+    timing: DialectTimingRules,
     route: Arc<PacketPathMethod>,
     injection: MessageInjectionProcess,
     /// The values of parameters that have a default for each dialect and network.
-    used: UsedParameters,
+    used: AppliedParameterValues,
     concentration: u32,
-    source: CaseTraffic,
+    source: PreparedTraffic,
     /// The warm-up, measured and drain times of generated traffic; none if the whole run is
     /// measured.
-    run: Option<RunLength>,
+    run: Option<RunLengthParameters>,
     /// Whether packets are proved free of deadlock.
     pub verified: bool,
     /// The range of the rates of links.
@@ -50,23 +50,23 @@ pub struct PacketCase {
 }
 
 /// The traffic of a case; its load is set for each point.
-enum CaseTraffic {
+enum PreparedTraffic {
     /// Open-loop traffic: the destinations of each class.
     Open(Vec<PacketDestinations>),
     /// Workloads: processes send what their schedules say.
-    Replay(Arc<JobReplay>),
+    Replay(Arc<ReplayedJobs>),
 }
 
 /// Traffic or workloads that the caller gives, in place of those that the parameters name.
 #[derive(Clone, Copy, Default)]
-pub struct GivenTraffic<'a> {
+pub struct UserSuppliedTraffic<'a> {
     /// Who sends to whom.
     pub traffic: Option<&'a OfferedTraffic>,
     /// The schedules of workloads, and the endpoints of their processes.
-    pub jobs: GivenJobs<'a>,
+    pub jobs: UserSuppliedJobs<'a>,
 }
 
-impl PacketCase {
+impl PreparedPacketSimulation {
     /// Builds the network's model and proves its paths free of deadlock.
     ///
     /// # Errors
@@ -74,10 +74,10 @@ impl PacketCase {
     /// says stop.
     pub fn new(
         on: PathSource,
-        spec: &PacketParameters,
-        given: GivenTraffic<'_>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        spec: &PacketSimulationParameters,
+        given: UserSuppliedTraffic<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         spec.check()?;
         let t = on.topology().clone();
         let to = if spec.workload.0.is_empty() {
@@ -96,13 +96,18 @@ impl PacketCase {
             rates,
         } = build(spec, on, watch)?;
         let source = if let Some(to) = to {
-            CaseTraffic::Open(to)
+            PreparedTraffic::Open(to)
         } else {
             let rate = plant.of(LinkClass::Endpoint).gib_per_s;
-            CaseTraffic::Replay(Arc::new(given.jobs.replay(spec, &t, (rate, injection), watch)?))
+            PreparedTraffic::Replay(Arc::new(given.jobs.replay(
+                spec,
+                &t,
+                (rate, injection),
+                watch,
+            )?))
         };
         let run = match &source {
-            CaseTraffic::Open(to) if spec.is_steady() => Some(steady(spec, to, &plant)),
+            PreparedTraffic::Open(to) if spec.is_steady() => Some(steady(spec, to, &plant)),
             _ => None,
         };
         Ok(Self {
@@ -122,15 +127,15 @@ impl PacketCase {
     }
 
     /// The schedules of workloads, where the case has workloads.
-    pub fn replay(&self) -> Option<&Arc<JobReplay>> {
+    pub fn replay(&self) -> Option<&Arc<ReplayedJobs>> {
         match &self.source {
-            CaseTraffic::Open(_) => None,
-            CaseTraffic::Replay(replay) => Some(replay),
+            PreparedTraffic::Open(_) => None,
+            PreparedTraffic::Replay(replay) => Some(replay),
         }
     }
 
     /// The warm-up, measured and drain times; none if the whole run is measured.
-    pub(super) fn run_length(&self) -> Option<&RunLength> {
+    pub(super) fn run_length(&self) -> Option<&RunLengthParameters> {
         self.run.as_ref()
     }
 
@@ -146,14 +151,14 @@ impl PacketCase {
     }
 
     /// The parameters with the values that the run uses where none is given.
-    pub(super) fn used_parameters(&self) -> PacketParameters {
+    pub(super) fn used_parameters(&self) -> PacketSimulationParameters {
         self.used.filled_in(self.spec.with_defaults(self.run_length()))
     }
 
     /// The part of a run that is measured, and the time at which it is stopped, ps.
     fn measured(&self) -> (MeasuredWindow, u64) {
         let end_ps = self.spec.end_ns.map_or(u64::MAX, |ns| (ns * 1e3).round() as u64);
-        self.run.as_ref().map_or((MeasuredWindow::WHOLE, end_ps), RunLength::window)
+        self.run.as_ref().map_or((MeasuredWindow::WHOLE, end_ps), RunLengthParameters::window)
     }
 
     /// The maximum rate of a rail of an endpoint, in bytes a second.
@@ -162,30 +167,30 @@ impl PacketCase {
     }
 
     /// The model at an offered load, which workloads ignore.
-    pub(super) fn model(&self, load: f64) -> Model {
+    pub(super) fn model(&self, load: f64) -> PacketSimulationModel {
         let spec = &self.spec;
         let rails = match spec.rail {
             RailSelection::Random => spec.dialect.entry().random_rails,
             other => other,
         };
         let (drive, expected) = match &self.source {
-            CaseTraffic::Open(to) => {
+            PreparedTraffic::Open(to) => {
                 let open = self.opens(to, load);
                 let chunks = open.iter().map(|open| self.chunks(open)).sum();
-                (TrafficSource::Open(open), chunks)
+                (EndpointTrafficSource::Open(open), chunks)
             }
-            CaseTraffic::Replay(replay) => {
-                (TrafficSource::Replay(replay.clone()), replay.chunks(spec.packet_bytes))
+            PreparedTraffic::Replay(replay) => {
+                (EndpointTrafficSource::Replay(replay.clone()), replay.chunks(spec.packet_bytes))
             }
         };
-        Model {
+        PacketSimulationModel {
             window: self.measured().0,
             expected,
             plant: self.plant.clone(),
             timing: self.timing.clone(),
             route: self.route.clone(),
             rails,
-            sharing: PortSharingRule::of(&spec.traffic_class),
+            sharing: ClassPortSharingRule::of(&spec.traffic_class),
             drive,
             concentration: self.concentration,
             seed: spec.seed,
@@ -196,14 +201,16 @@ impl PacketCase {
     }
 
     /// The classes of traffic, with their shares scaled so that they add up to 1.
-    pub(super) fn classes(&self) -> Vec<TrafficClass> {
+    pub(super) fn classes(&self) -> Vec<TrafficClassParameters> {
         let all = if self.spec.traffic_class.is_empty() {
-            vec![TrafficClass::default()]
+            vec![TrafficClassParameters::default()]
         } else {
             self.spec.traffic_class.clone()
         };
         let sum: f64 = all.iter().map(|one| one.share).sum();
-        all.into_iter().map(|one| TrafficClass { share: one.share / sum, ..one }).collect()
+        all.into_iter()
+            .map(|one| TrafficClassParameters { share: one.share / sum, ..one })
+            .collect()
     }
 
     /// The open-loop traffic of all classes at a load.
@@ -214,7 +221,12 @@ impl PacketCase {
 
     /// The open-loop traffic of one class, where all classes together send `rate` bytes a second
     /// from each endpoint.
-    fn open(&self, to: &PacketDestinations, class: &TrafficClass, rate: f64) -> OpenLoopTraffic {
+    fn open(
+        &self,
+        to: &PacketDestinations,
+        class: &TrafficClassParameters,
+        rate: f64,
+    ) -> OpenLoopTraffic {
         let bytes = class.message_bytes.unwrap_or(self.spec.message_bytes());
         let messages = class.messages.unwrap_or(self.spec.messages());
         OpenLoopTraffic {
@@ -229,7 +241,7 @@ impl PacketCase {
     /// What each class offers at a load.
     fn offers(&self, to: &[PacketDestinations], load: f64) -> Vec<ClassOfferedTraffic> {
         let window = self.measured().0;
-        let of = |(open, class): (OpenLoopTraffic, TrafficClass)| ClassOfferedTraffic {
+        let of = |(open, class): (OpenLoopTraffic, TrafficClassParameters)| ClassOfferedTraffic {
             load: class.share * load,
             senders: f64::from(open.to.active()),
             messages: f64::from(open.to.active()) * window.messages(&open),
@@ -260,8 +272,8 @@ impl PacketCase {
         &self,
         load: f64,
         threads: usize,
-        watch: &dyn Watch,
-    ) -> Result<LoadPointRow, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<LoadPointResultRow, ComputationError> {
         let model = self.model(load);
         let end_ps = self.end_ps();
         let parts = || model.parts(threads.clamp(1, 1024) as u16);
@@ -270,7 +282,7 @@ impl PacketCase {
             EventEngineKind::Threads => windows(&model, &parts(), end_ps, watch)?,
             EventEngineKind::Mpi => return Err(alone()),
             EventEngineKind::Optimistic => {
-                let ahead = OptimisticOptions {
+                let ahead = OptimisticEngineOptions {
                     span_ps: ((self.spec.ahead_ns * 1000.0).round() as u64).max(1),
                     forced: self.spec.undo == EventUndoMode::Forced,
                     hostile: (self.spec.undo == EventUndoMode::Hostile).then_some(self.spec.seed),
@@ -278,7 +290,7 @@ impl PacketCase {
                 optimistic(&model, &parts(), end_ps, ahead, watch)?
             }
         };
-        let ended = FinalState::of(&model, (0..).zip(&found.states));
+        let ended = FinalRunState::of(&model, (0..).zip(&found.states));
         let ran = EngineCounts::of(&found);
         let is_stuck = self.is_stuck(&ended, &ran);
         let waits = if is_stuck { wait_cycle(&model, &found.states) } else { Vec::new() };
@@ -293,7 +305,7 @@ impl PacketCase {
     /// Whether packets are deadlocked. Packets may be left in the network if a run was stopped at
     /// its end time. They are deadlocked only if the last event was so long before that time that
     /// no other event can have been pending.
-    pub(super) fn is_stuck(&self, ended: &FinalState, ran: &EngineCounts) -> bool {
+    pub(super) fn is_stuck(&self, ended: &FinalRunState, ran: &EngineCounts) -> bool {
         let has_ended = match self.run {
             None => self.spec.end_ns.is_none(),
             Some(_) => ran.last_ps.saturating_add(self.longest_ps()) < self.end_ps(),
@@ -306,7 +318,7 @@ impl PacketCase {
         let chunk_ps = self.plant.links().iter().map(|link| link.chunk_ps).max().unwrap_or(0);
         let ports = (0..self.plant.routers).flat_map(|router| self.plant.all(router));
         let latency_ps = ports.map(|behind| behind.latency_ps).max().unwrap_or(0);
-        let Timing { router_ps, credit_ps, jitter, nic, waking, .. } = self.timing;
+        let DialectTimingRules { router_ps, credit_ps, jitter, nic, waking, .. } = self.timing;
         let drawn = [Some(jitter), Some(nic), waking].into_iter().flatten();
         let drawn_ps: u64 = drawn.map(|it| it.least_ps + u64::from(it.more_ps)).sum();
         4 * chunk_ps + u64::from(latency_ps) + router_ps + credit_ps + 2 * drawn_ps
@@ -314,7 +326,7 @@ impl PacketCase {
 
     /// How long the measured part of a run took, ps: until the last event or, beside background
     /// jobs, until all other jobs were done.
-    fn measured_ps(&self, ran: &EngineCounts, ended: &FinalState) -> u64 {
+    fn measured_ps(&self, ran: &EngineCounts, ended: &FinalRunState) -> u64 {
         let is_beside = self.replay().is_some_and(|replay| replay.tells());
         let done_ps = ended.times.iter().map(|time| time.end_ps).max();
         match done_ps {
@@ -328,10 +340,10 @@ impl PacketCase {
         &self,
         load: f64,
         ran: &EngineCounts,
-        ended: &FinalState,
-        tally: &Tally,
+        ended: &FinalRunState,
+        tally: &ArrivalStatistics,
         waits: &[BlockedPacket],
-    ) -> Result<LoadPointRow, Stop> {
+    ) -> Result<LoadPointResultRow, ComputationError> {
         let reporter = RunReportBuilder {
             on: &self.on,
             plant: &self.plant,
@@ -346,9 +358,9 @@ impl PacketCase {
         let load = self.replay().is_none().then_some(load);
         let ran = &EngineCounts { last_ps: self.measured_ps(ran, ended), ..*ran };
         let mut row = reporter.row(load, ran, ended, tally, waits);
-        if let (Some(load), CaseTraffic::Open(to)) = (load, &self.source) {
+        if let (Some(load), PreparedTraffic::Open(to)) = (load, &self.source) {
             let offers = self.offers(to, load);
-            let accepted = AcceptedRate::of_all(&reporter.rates(&offers, tally));
+            let accepted = AcceptedTraffic::of_all(&reporter.rates(&offers, tally));
             (row.accepted_load, row.saturated) = (Some(accepted.load), accepted.saturated);
             row.classes = (offers.len() > 1).then(|| reporter.classes(&offers, tally));
         }
@@ -363,10 +375,10 @@ impl PacketCase {
 /// The warm-up, measured and drain times. Those that the parameters do not set follow from the
 /// messages of the class whose messages are longest.
 fn steady(
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     to: &[PacketDestinations],
     plant: &SimulatedNetwork,
-) -> RunLength {
+) -> RunLengthParameters {
     let lengths = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
     let bytes = lengths.max().unwrap_or(spec.message_bytes());
     let message_ns = f64::from(bytes) * 1e9 / plant.of(LinkClass::Endpoint).gib_per_s;
@@ -376,7 +388,7 @@ fn steady(
 }
 
 /// The refusal of `sync = "mpi"` in a run that is not started under MPI.
-pub(super) fn alone() -> Stop {
+pub(super) fn alone() -> ComputationError {
     let why = "mpi is for the ranks of `mpiexec -n 2 flyloom sim packet ... --sync mpi`";
     Refusal::new("sync", why, "sequential, threads, optimistic").into()
 }
@@ -384,17 +396,17 @@ pub(super) fn alone() -> Stop {
 /// The destinations of every endpoint, for each class of traffic.
 fn of_classes(
     on: &PathSource,
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     given: Option<&OfferedTraffic>,
-    watch: &dyn Watch,
-) -> Result<Vec<PacketDestinations>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<PacketDestinations>, ComputationError> {
     if spec.traffic_class.is_empty() {
         return Ok(vec![destinations(on, spec, given, watch)?]);
     }
-    let of = |class: &TrafficClass| match &class.traffic {
+    let of = |class: &TrafficClassParameters| match &class.traffic {
         Some(traffic) => destinations(
             on,
-            &PacketParameters { traffic: Some(traffic.clone()), ..spec.clone() },
+            &PacketSimulationParameters { traffic: Some(traffic.clone()), ..spec.clone() },
             None,
             watch,
         ),
@@ -407,10 +419,10 @@ fn of_classes(
 /// parameters name.
 fn destinations(
     on: &PathSource,
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     given: Option<&OfferedTraffic>,
-    watch: &dyn Watch,
-) -> Result<PacketDestinations, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<PacketDestinations, ComputationError> {
     let endpoints = on.topology().endpoints().len() as u32;
     let is_by_steps = spec.dialect.entry().draws_steps;
     Ok(match (given, on) {

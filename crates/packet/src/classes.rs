@@ -6,7 +6,7 @@
 //! Source: Goyal, Vin & Cheng, "Start-time fair queueing", IEEE/ACM Transactions on Networking
 //! 5(5), 1997, for shares by weights.
 
-use super::node::Node;
+use super::node::NodePorts;
 use super::runs::EventHandlerContext;
 use base::Refusal;
 use schemars::JsonSchema;
@@ -20,7 +20,8 @@ const MOST_LANES: usize = 128;
 /// The parameters of one of several classes of traffic; what it leaves out is as for all traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct TrafficClass {
+#[schemars(rename = "TrafficClass")]
+pub struct TrafficClassParameters {
     /// Share of the class in the load, in proportion to those of the others.
     pub share: f64,
     /// Who sends to whom: a pattern with its argument.
@@ -36,7 +37,7 @@ pub struct TrafficClass {
     pub weight: f64,
 }
 
-impl Default for TrafficClass {
+impl Default for TrafficClassParameters {
     fn default() -> Self {
         Self {
             share: 1.0,
@@ -49,7 +50,7 @@ impl Default for TrafficClass {
     }
 }
 
-impl TrafficClass {
+impl TrafficClassParameters {
     /// Checks classes of traffic that have `lanes` virtual channels each. Classes of workloads may
     /// set their priority and weight alone, because the workload says what is sent.
     ///
@@ -94,13 +95,13 @@ impl TrafficClass {
 
 /// The rule by which several classes of traffic share the ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PortSharingRule {
-    of: Vec<ClassShare>,
+pub struct ClassPortSharingRule {
+    of: Vec<ClassPortShare>,
 }
 
 /// The share of a class of traffic at every port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct ClassShare {
+struct ClassPortShare {
     priority: u32,
     /// The index of the first class with the same priority.
     level: usize,
@@ -115,11 +116,11 @@ const UNIT: f64 = 1024.0;
 /// class that sent last.
 const TAGS: usize = 3;
 
-impl PortSharingRule {
+impl ClassPortSharingRule {
     /// The rule for these classes; none where there is only one class.
-    pub(super) fn of(all: &[TrafficClass]) -> Option<Self> {
+    pub(super) fn of(all: &[TrafficClassParameters]) -> Option<Self> {
         let greatest = all.iter().map(|one| one.weight).fold(0.0, f64::max);
-        let of = |one: &TrafficClass| ClassShare {
+        let of = |one: &TrafficClassParameters| ClassPortShare {
             priority: one.priority,
             level: all.iter().position(|other| other.priority == one.priority).unwrap_or(0),
             cost: (UNIT * greatest / one.weight).round() as u64,
@@ -137,14 +138,14 @@ impl PortSharingRule {
     }
 
     /// The virtual time at which the next packet of a class would begin to be sent.
-    fn begins(&self, node: &Node, port: u16, class: usize) -> u64 {
+    fn begins(&self, node: &NodePorts, port: u16, class: usize) -> u64 {
         let level = self.at(port, self.of[class].level) + 1;
         node.tags[self.at(port, class)].max(node.tags[level])
     }
 
     /// The class that sends next at a port, among the classes for which `may` holds: of those with
     /// the highest priority, the one whose packet would begin first.
-    pub(super) fn next(&self, node: &Node, port: u16, may: impl Fn(u8) -> bool) -> Option<u8> {
+    pub(super) fn next(&self, node: &NodePorts, port: u16, may: impl Fn(u8) -> bool) -> Option<u8> {
         let all = (0..self.of.len()).filter(|class| may(*class as u8));
         let urgency = |class: usize| std::cmp::Reverse(self.of[class].priority);
         let best = all.min_by_key(|&class| (urgency(class), self.begins(node, port, class)))?;
@@ -154,27 +155,27 @@ impl PortSharingRule {
     /// Charges a class for the bytes that it sends.
     pub(super) fn serves(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         port: u16,
         (class, bytes): (u8, u32),
         to: &mut impl EventHandlerContext,
     ) {
         let class = usize::from(class);
-        let ClassShare { level, cost, .. } = self.of[class];
+        let ClassPortShare { level, cost, .. } = self.of[class];
         let begins = self.begins(node, port, class);
         *node.tag(self.at(port, level) + 1, to) = begins;
         *node.tag(self.at(port, class), to) = begins + cost * u64::from(bytes);
     }
 
     /// The virtual channel that a class used last at a port.
-    pub(super) fn last(&self, node: &Node, port: u16, class: u8) -> u8 {
+    pub(super) fn last(&self, node: &NodePorts, port: u16, class: u8) -> u8 {
         node.tags[self.at(port, class.into()) + 2] as u8
     }
 
     /// Records the virtual channel of a class that sent.
     pub(super) fn sent(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         port: u16,
         (class, lane): (u8, u8),
         to: &mut impl EventHandlerContext,

@@ -3,18 +3,18 @@
 
 use super::endpoint::Endpoint;
 use super::event::{ChunkSender, Event, PacketChunk};
-use super::model::{Model, TrafficSource};
-use super::node::Node;
+use super::model::{EndpointTrafficSource, PacketSimulationModel};
+use super::node::NodePorts;
 use super::plant::LinkClass;
-use super::port::{Lane, QueuedChunk};
+use super::port::{PortVirtualChannel, QueuedChunk};
 use super::replay;
-use super::runs::{EventHandlerContext, StateChange};
-use super::tally::Arrival;
+use super::runs::{EventHandlerContext, NodeStateChange};
+use super::tally::ChunkArrival;
 use super::timing::{CreditRule, ForwardingRule};
 use des::LpNumber;
 use paths::select::RailSelection;
 
-impl Model {
+impl PacketSimulationModel {
     /// The index of the queue of a rail for a class of traffic.
     #[inline]
     pub(super) fn queue_at(&self, port: u16, class: u8) -> usize {
@@ -103,7 +103,7 @@ impl Model {
     /// Whether a class has a packet for a rail, and there is room for it in the buffer behind the
     /// rail.
     #[inline]
-    fn may_send(&self, node: &Node, (port, me): (u16, LpNumber), class: u8) -> bool {
+    fn may_send(&self, node: &NodePorts, (port, me): (u16, LpNumber), class: u8) -> bool {
         let lane = node.lanes[self.queue_at(port, class)];
         let kind = self.plant.kind_of_rail(me - self.plant.routers, port as u8);
         !lane.queued.is_empty() && self.has_room(node, &lane, kind)
@@ -111,7 +111,7 @@ impl Model {
 
     /// Whether the queue of an endpoint's rail holds at least as much as the buffer behind it.
     #[inline]
-    pub(super) fn is_full(&self, lane: &Lane, rail: u8, me: LpNumber) -> bool {
+    pub(super) fn is_full(&self, lane: &PortVirtualChannel, rail: u8, me: LpNumber) -> bool {
         let link = self.plant.kind(self.plant.kind_of_rail(me - self.plant.routers, rail));
         match self.timing.room {
             CreditRule::Behind => lane.waiting >= link.chunks,
@@ -123,7 +123,7 @@ impl Model {
     #[inline]
     fn takes(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         port: u16,
         class: u8,
         to: &mut impl EventHandlerContext,
@@ -195,7 +195,7 @@ impl Model {
         let delay_ps = arrives_ps + latency_ps - now;
         to.send(at.router, delay_ps, Event::Arrives(packet, waiting.sender));
         if packet.is_last
-            && let (TrafficSource::Replay(_), Some(op)) =
+            && let (EndpointTrafficSource::Replay(_), Some(op)) =
                 (&self.drive, replay::sends(packet.message))
         {
             let left_ps = if self.timing.is_sent_early {
@@ -245,21 +245,23 @@ impl Model {
         self.credit(&mut it.node, (sender, packet.bytes), 0, to);
         let now = to.now_ps();
         let latency_ps = now - packet.began_ps;
-        to.note(|| StateChange::Received(it.received));
+        to.note(|| NodeStateChange::Received(it.received));
         it.received.chunks += 1;
         it.received.bytes += u64::from(packet.bytes);
         it.received.latency_ps += latency_ps;
         it.received.last_ps = now;
         let class = self.plant.class_of(sender.lane);
         let (job, whole_bytes) = match &self.drive {
-            TrafficSource::Open(open) => (class.into(), open[usize::from(class)].bytes),
-            TrafficSource::Replay(replay) => replay.message_at(it.plays.as_deref(), packet.message),
+            EndpointTrafficSource::Open(open) => (class.into(), open[usize::from(class)].bytes),
+            EndpointTrafficSource::Replay(replay) => {
+                replay.message_at(it.plays.as_deref(), packet.message)
+            }
         };
         let from = packet.from * self.plant.classes + u32::from(class);
         let is_late = self.overtaken && it.is_late(from, packet.began_ps, to);
         let PacketChunk { bytes, hops, is_detour, message, .. } = packet;
         let is_whole = it.is_whole((from, message), bytes, whole_bytes, to);
-        to.record(Arrival {
+        to.record(ChunkArrival {
             at_ps: now,
             latency_ps,
             message_ps: is_whole.then(|| now - packet.created_ps),
@@ -269,7 +271,7 @@ impl Model {
             is_late,
             job,
         });
-        if let (TrafficSource::Replay(replay), true) = (&self.drive, is_whole) {
+        if let (EndpointTrafficSource::Replay(replay), true) = (&self.drive, is_whole) {
             self.comes(replay, it, message, to);
         }
     }

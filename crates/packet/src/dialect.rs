@@ -1,33 +1,36 @@
 //! Builds routers, delays and paths from the parameters and a network, with the defaults of the
 //! dialect.
 
-use super::models::{DETOUR_WEIGHT, Dialect, GuidedPaths, ModelPathInputs, PacketPathMethod, RATE};
+use super::models::{
+    DETOUR_WEIGHT, ModelPathInputs, PacketPathMethod, RATE, RoutingGuidePaths, SimulatorDialect,
+};
 use super::nic::MessageInjectionProcess;
 use super::plant::{LinkClass, LinkClassProperties, SimulatedNetwork};
 use super::rates::{self, LinkRates};
-use super::spec::{Arbitration, PacketParameters, SwitchingMode};
+use super::spec::{PacketSimulationParameters, PortArbitrationRule, SwitchingMode};
 use super::timing::{
-    CreditRule, ForwardingRule, RandomDelay, Timing, VirtualChannelSendOrder, transmission_ps,
+    CreditRule, DialectTimingRules, ForwardingRule, RandomDelay, VirtualChannelSendOrder,
+    transmission_ps,
 };
-use super::used::{LOOKAHEAD_NS, UsedParameters};
-use base::{Refusal, Stop, Watch};
+use super::used::{AppliedParameterValues, LOOKAHEAD_NS};
+use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::Topology;
 use fabric::network::Cable;
-use paths::lengths::PathLengths;
-use paths::proved::{self, PathRules};
-use paths::select::{LEAST_QUEUE, LaneUseRule, RailSelection, SelectionParams};
-use paths::wiring::{Wiring, rails};
+use paths::lengths::RouterDistances;
+use paths::proved::{self, PathChoiceRules};
+use paths::select::{LEAST_QUEUE, LaneUseRule, PathSelectionParameters, RailSelection};
+use paths::wiring::{RouterWiring, rails};
 use paths::{PathSource, SWITCH_DELAY_NS};
 use std::sync::Arc;
 
 /// The network under a dialect's model: its ports and links, delays and paths.
 pub(super) struct DialectNetwork {
     pub(super) plant: SimulatedNetwork,
-    pub(super) timing: Timing,
+    pub(super) timing: DialectTimingRules,
     pub(super) route: PacketPathMethod,
     pub(super) injection: MessageInjectionProcess,
     /// The values of parameters that have a default for each dialect and network.
-    pub(super) used: UsedParameters,
+    pub(super) used: AppliedParameterValues,
     /// Number of endpoints of each router.
     pub(super) concentration: u32,
     /// Whether packets are proved free of deadlock.
@@ -50,26 +53,26 @@ fn ps(ns: f64) -> u64 {
 /// When the dialect does not know such a network, or packets may deadlock and `unverified` is not
 /// set.
 pub(super) fn build(
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     on: PathSource,
-    watch: &dyn Watch,
-) -> Result<DialectNetwork, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<DialectNetwork, ComputationError> {
     let t = on.topology().clone();
     let of_rails = rails(&t)?;
-    if spec.dialect != Dialect::Physical && matches!(on, PathSource::Tables(_)) {
+    if spec.dialect != SimulatorDialect::Physical && matches!(on, PathSource::Tables(_)) {
         let why = format!("{} with tables: it has paths of its own", spec.dialect.name());
         return Err(Refusal::new("dialect", why, "a network, or the dialect physical").into());
     }
     let latency_ps = |cable: &Cable| {
         let ps = match (spec.link.latency_ns, spec.dialect) {
             (Some(ns), _) => ps(ns),
-            (None, Dialect::Physical) => cable.latency().0,
+            (None, SimulatorDialect::Physical) => cable.latency().0,
             (None, _) => 0,
         };
         // the wiring of the flit level has no latency of 0, so all latencies are one longer there
         (ps.min(u64::from(u32::MAX) - 1) + 1) as u32
     };
-    let wiring = Arc::new(Wiring::of(&t, latency_ps)?);
+    let wiring = Arc::new(RouterWiring::of(&t, latency_ps)?);
     let lanes = spec.router.virtual_channels.unwrap_or(spec.dialect.entry().virtual_channels);
     let of_cables = rates::hold(spec, &t);
     let plant = plant(spec, &t, &wiring, (of_rails, lanes))?;
@@ -96,7 +99,7 @@ pub(super) fn build(
     };
     let timing = timing(spec, of_rails);
     Ok(DialectNetwork {
-        used: UsedParameters::of(spec, (&plant, &timing), of_cables, lanes, chosen),
+        used: AppliedParameterValues::of(spec, (&plant, &timing), of_cables, lanes, chosen),
         timing,
         injection: spec.injection.unwrap_or(spec.dialect.entry().injection),
         rates: LinkRates::of(&plant, of_cables),
@@ -115,7 +118,7 @@ fn of_each_plane(on: &Topology, plant: &SimulatedNetwork) -> u32 {
 }
 
 /// Default rates of local links, global links and endpoints, in GiB/s.
-fn usual_rates(spec: &PacketParameters, on: &Topology) -> [f64; 3] {
+fn usual_rates(spec: &PacketSimulationParameters, on: &Topology) -> [f64; 3] {
     let usual = spec.dialect.entry().rates_gib_per_s;
     if rates::hold(spec, on) {
         // loads are fractions of the endpoints' rate, which is that of their cables here
@@ -126,16 +129,16 @@ fn usual_rates(spec: &PacketParameters, on: &Topology) -> [f64; 3] {
 }
 
 /// The rate of a rail of an endpoint, in GiB/s.
-pub(super) fn endpoint_rate(spec: &PacketParameters, on: &Topology) -> f64 {
+pub(super) fn endpoint_rate(spec: &PacketSimulationParameters, on: &Topology) -> f64 {
     spec.link
         .gib_per_s(LinkClass::Endpoint)
         .unwrap_or_else(|| usual_rates(spec, on)[LinkClass::Endpoint as usize])
 }
 
 fn plant(
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     on: &Topology,
-    wiring: &Wiring,
+    wiring: &RouterWiring,
     (rails, lanes): (u32, u8),
 ) -> Result<SimulatedNetwork, Refusal> {
     let (link, chunk) = (&spec.link, spec.packet_bytes);
@@ -172,18 +175,18 @@ fn check_times(plant: &SimulatedNetwork) -> Result<(), Refusal> {
     Err(Refusal::new("packet_bytes", why, "4 ms at most, by rate and length"))
 }
 
-fn timing(spec: &PacketParameters, rails: u32) -> Timing {
+fn timing(spec: &PacketSimulationParameters, rails: u32) -> DialectTimingRules {
     let (router, link) = (&spec.router, &spec.link);
     let local = link.gib_per_s(LinkClass::Local).unwrap_or(RATE);
     let usual_credit_ns = CREDIT_BYTES * 1e9 / (local * f64::from(1 << 30));
     let router_ps = ps(router.delay_ns.unwrap_or(SWITCH_DELAY_NS));
     let credit_ps = ps(router.credit_ns.unwrap_or(usual_credit_ns));
-    if spec.dialect == Dialect::Physical {
+    if spec.dialect == SimulatorDialect::Physical {
         let passing = match router.switching {
             None | Some(SwitchingMode::CutThrough) => ForwardingRule::Head,
             Some(SwitchingMode::StoreAndForward) => ForwardingRule::Whole,
         };
-        return Timing {
+        return DialectTimingRules {
             router_ps,
             credit_ps,
             jitter: RandomDelay::ZERO,
@@ -196,14 +199,14 @@ fn timing(spec: &PacketParameters, rails: u32) -> Timing {
             begins_late: false,
             is_sent_early: false,
             order: match router.arbitration.unwrap_or_default() {
-                Arbitration::RoundRobin => VirtualChannelSendOrder::RoundRobin,
-                Arbitration::Oldest => VirtualChannelSendOrder::Oldest,
+                PortArbitrationRule::RoundRobin => VirtualChannelSendOrder::RoundRobin,
+                PortArbitrationRule::Oldest => VirtualChannelSendOrder::Oldest,
             },
         };
     }
     let lookahead_ps = ps(router.lookahead_ns.unwrap_or(LOOKAHEAD_NS));
     let half_ns = RandomDelay { least_ps: 500 + lookahead_ps, more_ps: 500 };
-    (spec.dialect.entry().timing)(Timing {
+    (spec.dialect.entry().timing)(DialectTimingRules {
         router_ps,
         credit_ps,
         jitter: RandomDelay { least_ps: lookahead_ps, more_ps: 1000 },
@@ -221,7 +224,11 @@ fn timing(spec: &PacketParameters, rails: u32) -> Timing {
 }
 
 /// The parameters of adaptive selections for the cables of this network.
-fn choosing(spec: &PacketParameters, plant: &SimulatedNetwork, wiring: &Wiring) -> SelectionParams {
+fn choosing(
+    spec: &PacketSimulationParameters,
+    plant: &SimulatedNetwork,
+    wiring: &RouterWiring,
+) -> PathSelectionParameters {
     let given = spec.selection.choosing(spec.choosing);
     // if a workload determines message sizes, packets are assumed to be full
     let of_classes = spec.traffic_class.iter().filter_map(|class| class.message_bytes);
@@ -238,11 +245,11 @@ fn choosing(spec: &PacketParameters, plant: &SimulatedNetwork, wiring: &Wiring) 
 
 /// The rules by which packets choose their paths in flyloom's own dialect.
 fn rules<'a>(
-    spec: &'a PacketParameters,
+    spec: &'a PacketSimulationParameters,
     plant: &SimulatedNetwork,
-    (wiring, lanes): (&Wiring, u8),
-) -> PathRules<'a> {
-    PathRules {
+    (wiring, lanes): (&RouterWiring, u8),
+) -> PathChoiceRules<'a> {
+    PathChoiceRules {
         selection: &spec.selection,
         choosing: choosing(spec, plant, wiring),
         lane_use: spec.lane_use,
@@ -254,12 +261,12 @@ fn rules<'a>(
 /// Paths over proved candidates, as at the flit level; whether they are proved free of deadlock;
 /// and the rule for virtual channels.
 fn physical(
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     on: PathSource,
-    rules: PathRules<'_>,
-    (plant, wiring): (&SimulatedNetwork, &Arc<Wiring>),
-    watch: &dyn Watch,
-) -> Result<(PacketPathMethod, bool, LaneUseRule), Stop> {
+    rules: PathChoiceRules<'_>,
+    (plant, wiring): (&SimulatedNetwork, &Arc<RouterWiring>),
+    watch: &dyn ProgressWatch,
+) -> Result<(PacketPathMethod, bool, LaneUseRule), ComputationError> {
     // paths of the user's tables need not be shortest ones
     let may_be_longer = !spec.selection.is_minimal() || matches!(on, PathSource::Tables(_));
     let proved = proved::guide(on, rules, wiring, watch)?;
@@ -267,8 +274,8 @@ fn physical(
     let lengths = lengths.then(|| {
         let neighbours =
             |at| plant.all(at).filter(|b| b.class != LinkClass::Endpoint).map(|b| b.lp);
-        PathLengths::new(plant.routers, neighbours)
+        RouterDistances::new(plant.routers, neighbours)
     });
-    let route = PacketPathMethod::Guided(GuidedPaths::new(proved.guide, plant, lengths)?);
+    let route = PacketPathMethod::Guided(RoutingGuidePaths::new(proved.guide, plant, lengths)?);
     Ok((route, proved.verified, proved.lane_use))
 }

@@ -2,8 +2,8 @@
 //! ran in different processes can be added.
 
 use super::event::NONE;
-use super::model::{Model, NodeState};
-use super::node::Node;
+use super::model::{NodeState, PacketSimulationModel};
+use super::node::NodePorts;
 use super::plant::LinkClass;
 use super::port::{NEVER_PS, Port};
 use super::replay::ProcessTimes;
@@ -14,7 +14,7 @@ use message::UnfinishedOperations;
 /// The busiest port of a router and its busy time; if background jobs run, the time until all other
 /// jobs were done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct BusiestPort {
+pub struct BusiestRouterPort {
     /// How long it was busy, ps; 0 where no port was.
     pub busy_ps: u64,
     /// The router that the busiest port belongs to.
@@ -47,12 +47,12 @@ pub struct PortUse {
 
 /// The state of some logical processes, or of all, at the end of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FinalState {
+pub struct FinalRunState {
     /// A digest of all counters of these processes: equal states have equal digests, whatever
     /// engine ran them.
     pub digest: u64,
     /// The port between routers that was busy longest; the first one if several were.
-    pub busiest: BusiestPort,
+    pub busiest: BusiestRouterPort,
     /// Whether any packets still wait.
     pub waits: bool,
     /// The use of ports between routers, where the user asked for it.
@@ -63,18 +63,21 @@ pub struct FinalState {
     pub left: UnfinishedOperations,
 }
 
-impl Default for FinalState {
+impl Default for FinalRunState {
     fn default() -> Self {
-        let busiest = BusiestPort { busy_ps: 0, router: NONE, port: 0 };
+        let busiest = BusiestRouterPort { busy_ps: 0, router: NONE, port: 0 };
         let (links, times, left) = (Vec::new(), Vec::new(), UnfinishedOperations::default());
         Self { digest: 0, busiest, waits: false, links, times, left }
     }
 }
 
-impl FinalState {
+impl FinalRunState {
     /// The final state of these logical processes of the simulator (routers and endpoints).
     /// O(ports).
-    pub fn of<'a>(model: &Model, states: impl Iterator<Item = (LpNumber, &'a NodeState)>) -> Self {
+    pub fn of<'a>(
+        model: &PacketSimulationModel,
+        states: impl Iterator<Item = (LpNumber, &'a NodeState)>,
+    ) -> Self {
         let mut all = Self::default();
         let mut bytes = Vec::new();
         for (lp, state) in states {
@@ -110,7 +113,7 @@ impl FinalState {
         all
     }
 
-    fn router(&mut self, model: &Model, router: LpNumber, node: &Node) {
+    fn router(&mut self, model: &PacketSimulationModel, router: LpNumber, node: &NodePorts) {
         let until = node.recent.as_ref().and_then(|recent| recent.until.as_ref());
         for (at, (port, behind)) in (0..).zip(node.ports.iter().zip(model.plant.all(router))) {
             if behind.class != LinkClass::Endpoint {
@@ -118,7 +121,7 @@ impl FinalState {
                 if let Some(until) = until.map(|all| all[usize::from(at)]) {
                     (busy_ps, blocked_ps, since_ps) = (until.busy_ps, until.blocked_ps, NEVER_PS);
                 }
-                self.busy(BusiestPort { busy_ps, router, port: at });
+                self.busy(BusiestRouterPort { busy_ps, router, port: at });
                 if model.links {
                     self.links.push(PortUse {
                         router,
@@ -134,7 +137,7 @@ impl FinalState {
         }
     }
 
-    fn busy(&mut self, other: BusiestPort) {
+    fn busy(&mut self, other: BusiestRouterPort) {
         let mine = self.busiest;
         let is_first = (other.router, other.port) < (mine.router, mine.port);
         if other.busy_ps > 0

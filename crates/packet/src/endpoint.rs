@@ -3,21 +3,21 @@
 
 use super::event::PacketChunk;
 use super::nic::Nic;
-use super::node::Node;
-use super::received::{PartialMessage, ReceivedTotals};
+use super::node::NodePorts;
+use super::received::{EndpointReceivedTotals, PartialMessage};
 use super::replay::EndpointProcesses;
-use super::runs::{EventHandlerContext, StateChange};
-use base::seed::FastStream;
+use super::runs::{EventHandlerContext, NodeStateChange};
+use base::seed::FastRandomStream;
 
 /// An endpoint: it has a port for each rail and, at each port, a lane for each class of traffic,
-/// whose queue is [`super::port::Lane::queued`].
+/// whose queue is [`super::port::PortVirtualChannel::queued`].
 #[derive(Debug, Clone)]
 pub struct Endpoint {
-    pub(super) node: Node,
+    pub(super) node: NodePorts,
     /// The network interface of each class of traffic.
     pub(super) nics: Vec<Nic>,
     /// The totals of what it has received.
-    pub received: ReceivedTotals,
+    pub received: EndpointReceivedTotals,
     /// For each sender and class, the latest time at which a packet that has arrived was scheduled,
     /// ps; empty if overtaken packets are not counted.
     youngest: Vec<(u32, u64)>,
@@ -29,13 +29,13 @@ pub struct Endpoint {
 
 impl Endpoint {
     /// An endpoint with `rails` rails and `classes` classes of traffic.
-    pub(super) fn new(rails: u32, classes: u32, dice: FastStream) -> Self {
-        let node = Node::new(rails as usize, classes as usize, dice);
+    pub(super) fn new(rails: u32, classes: u32, dice: FastRandomStream) -> Self {
+        let node = NodePorts::new(rails as usize, classes as usize, dice);
         let nics = vec![Nic::new(); classes as usize];
         Self {
             node,
             nics,
-            received: ReceivedTotals::default(),
+            received: EndpointReceivedTotals::default(),
             youngest: Vec::new(),
             partial: Vec::new(),
             plays: None,
@@ -48,16 +48,16 @@ impl Endpoint {
     }
 
     /// Undoes a change.
-    pub(super) fn undo(&mut self, change: StateChange) {
+    pub(super) fn undo(&mut self, change: NodeStateChange) {
         match change {
-            StateChange::Nic(class, was) => self.nics[usize::from(class)] = was,
-            StateChange::Received(was) => self.received = was,
-            StateChange::Youngest(at, Some(was)) => self.youngest[at as usize].1 = was,
-            StateChange::Youngest(at, None) => _ = self.youngest.remove(at as usize),
-            StateChange::PartCame(at, None) => _ = self.partial.remove(at as usize),
-            StateChange::PartCame(at, Some(was)) => self.partial[at as usize] = was,
-            StateChange::AllCame(at, was) => self.partial.insert(at as usize, was),
-            StateChange::Process(was) => {
+            NodeStateChange::Nic(class, was) => self.nics[usize::from(class)] = was,
+            NodeStateChange::Received(was) => self.received = was,
+            NodeStateChange::Youngest(at, Some(was)) => self.youngest[at as usize].1 = was,
+            NodeStateChange::Youngest(at, None) => _ = self.youngest.remove(at as usize),
+            NodeStateChange::PartCame(at, None) => _ = self.partial.remove(at as usize),
+            NodeStateChange::PartCame(at, Some(was)) => self.partial[at as usize] = was,
+            NodeStateChange::AllCame(at, was) => self.partial.insert(at as usize, was),
+            NodeStateChange::Process(was) => {
                 if let Some(plays) = &mut self.plays {
                     plays.undo(was);
                 }
@@ -80,13 +80,13 @@ impl Endpoint {
             Ok(at) => {
                 let youngest_ps = self.youngest[at].1;
                 if began_ps > youngest_ps {
-                    to.note(|| StateChange::Youngest(at as u32, Some(youngest_ps)));
+                    to.note(|| NodeStateChange::Youngest(at as u32, Some(youngest_ps)));
                     self.youngest[at].1 = began_ps;
                 }
                 began_ps < youngest_ps
             }
             Err(at) => {
-                to.note(|| StateChange::Youngest(at as u32, None));
+                to.note(|| NodeStateChange::Youngest(at as u32, None));
                 self.youngest.insert(at, (from, began_ps));
                 false
             }
@@ -109,16 +109,16 @@ impl Endpoint {
             Ok(at) => {
                 let was = self.partial[at];
                 if was.left > bytes {
-                    to.note(|| StateChange::PartCame(at as u32, Some(was)));
+                    to.note(|| NodeStateChange::PartCame(at as u32, Some(was)));
                     self.partial[at].left -= bytes;
                     return false;
                 }
-                to.note(|| StateChange::AllCame(at as u32, was));
+                to.note(|| NodeStateChange::AllCame(at as u32, was));
                 self.partial.remove(at);
                 true
             }
             Err(at) => {
-                to.note(|| StateChange::PartCame(at as u32, None));
+                to.note(|| NodeStateChange::PartCame(at as u32, None));
                 self.partial.insert(at, PartialMessage { of, left: whole_bytes - bytes });
                 false
             }

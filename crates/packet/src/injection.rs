@@ -2,10 +2,10 @@
 
 use super::endpoint::Endpoint;
 use super::event::{ChunkSender, Event, PacketChunk};
-use super::model::{Model, TrafficSource};
+use super::model::{EndpointTrafficSource, PacketSimulationModel};
 use super::nic::{MessageInjectionProcess, Nic, OpenLoopTraffic};
-use super::runs::{EventHandlerContext, StateChange};
-use super::tally::Arrival;
+use super::runs::{EventHandlerContext, NodeStateChange};
+use super::tally::ChunkArrival;
 use super::window::MeasuredWindow;
 
 impl Endpoint {
@@ -13,7 +13,7 @@ impl Endpoint {
     /// undone.
     pub(super) fn nic(&mut self, class: u8, to: &mut impl EventHandlerContext) -> &mut Nic {
         let nic = &mut self.nics[usize::from(class)];
-        to.note(|| StateChange::Nic(class, *nic));
+        to.note(|| NodeStateChange::Nic(class, *nic));
         nic
     }
 
@@ -23,7 +23,7 @@ impl Endpoint {
     }
 }
 
-impl Model {
+impl PacketSimulationModel {
     /// Schedules the creation of an endpoint's first message of a class.
     pub(super) fn opens(
         &self,
@@ -54,8 +54,10 @@ impl Model {
     /// An endpoint creates its next message of a class.
     pub(super) fn creates(&self, it: &mut Endpoint, class: u8, to: &mut impl EventHandlerContext) {
         let open = match &self.drive {
-            TrafficSource::Open(open) => &open[usize::from(class)],
-            TrafficSource::Replay(replay) => return self.background_creates(replay, it, to),
+            EndpointTrafficSource::Open(open) => &open[usize::from(class)],
+            EndpointTrafficSource::Replay(replay) => {
+                return self.background_creates(replay, it, to);
+            }
         };
         let me = to.me() - self.plant.routers;
         let other = open.to.draw(me, it.node.dice(to));
@@ -68,7 +70,7 @@ impl Model {
         if other == me {
             // a message to its own endpoint does not enter the network; only windows count it
             if self.window != MeasuredWindow::WHOLE {
-                to.record(Arrival::at_sender(to.now_ps(), open.bytes, class.into()));
+                to.record(ChunkArrival::at_sender(to.now_ps(), open.bytes, class.into()));
             }
             return;
         }

@@ -3,19 +3,19 @@
 
 use super::endpoint::Endpoint;
 use super::event::{ChunkSender, Event, PacketChunk};
-use super::model::Model;
-use super::node::Node;
-use super::port::LaneQueue;
-use super::runs::StateChange;
-use super::tally::Arrival;
-use base::seed::FastStream;
+use super::model::PacketSimulationModel;
+use super::node::NodePorts;
+use super::port::VirtualChannelQueue;
+use super::runs::NodeStateChange;
+use super::tally::ChunkArrival;
+use base::seed::FastRandomStream;
 use des::{HandlerContext, LpNumber};
 use proptest::prelude::*;
 
 /// A context that records changes and can undo them.
-struct ChangeRecordingContext(Vec<StateChange>);
+struct ChangeRecordingContext(Vec<NodeStateChange>);
 
-impl HandlerContext<Model> for ChangeRecordingContext {
+impl HandlerContext<PacketSimulationModel> for ChangeRecordingContext {
     const KEEPS: bool = true;
 
     fn me(&self) -> LpNumber {
@@ -28,11 +28,11 @@ impl HandlerContext<Model> for ChangeRecordingContext {
 
     fn send(&mut self, _: LpNumber, _: u64, _: Event) {}
 
-    fn note(&mut self, was: impl FnOnce() -> StateChange) {
+    fn note(&mut self, was: impl FnOnce() -> NodeStateChange) {
         self.0.push(was());
     }
 
-    fn record(&mut self, _: Arrival) {}
+    fn record(&mut self, _: ChunkArrival) {}
 }
 
 fn packet(from: u32, began_ps: u64, bytes: u32) -> PacketChunk {
@@ -59,14 +59,14 @@ proptest! {
     fn the_oldest_is_first(
         steps in proptest::collection::vec(proptest::option::of((0_u32..4, 0_u64..6)), 1..60)
     ) {
-        let mut node = Node::new(1, 1, FastStream::new(0, "test", 0));
+        let mut node = NodePorts::new(1, 1, FastRandomStream::new(0, "test", 0));
         node.by_age = true;
         let (mut due, mut kept) = (Vec::<PacketChunk>::new(), ChangeRecordingContext(Vec::new()));
         for (number, step) in (1..).zip(steps) {
             if let Some((from, began_ps)) = step {
                 let new = packet(from, began_ps, number);
                 let sender = ChunkSender { lp: 0, port: 0, lane: 0 };
-                node.put(0, 0, LaneQueue::Queued, (new, sender), &mut kept);
+                node.put(0, 0, VirtualChannelQueue::Queued, (new, sender), &mut kept);
                 due.push(new);
                 due.sort_by_key(|p| (p.began_ps, p.from, p.bytes));
             } else if !due.is_empty() {
@@ -90,7 +90,7 @@ proptest! {
     fn overtaken_packets_are_found(
         came in proptest::collection::vec((0_u32..5, 0_u64..20), 1..60)
     ) {
-        let mut it = Endpoint::new(1, 1, FastStream::new(0, "test", 0));
+        let mut it = Endpoint::new(1, 1, FastRandomStream::new(0, "test", 0));
         let mut kept = ChangeRecordingContext(Vec::new());
         for (at, &(from, began_ps)) in came.iter().enumerate() {
             let due = came[..at].iter().any(|other| other.0 == from && other.1 > began_ps);

@@ -1,6 +1,6 @@
 //! Latencies and accepted rates in the units that users read.
 
-use super::tally::{ArrivalSums, Histogram};
+use super::tally::{ArrivalSums, TimeHistogram};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -9,7 +9,8 @@ use serde::Serialize;
 /// interface until all of a message has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[expect(clippy::struct_field_names, reason = "names of columns end in what they are, and unit")]
-pub struct Latencies {
+#[schemars(rename = "Latencies")]
+pub struct LatencyFigures {
     /// Mean latency of packets, ns.
     pub mean_latency_ns: Option<f64>,
     /// Latency that half of the packets do not exceed, at most 1/64 too large, ns.
@@ -28,13 +29,13 @@ pub struct Latencies {
     pub max_message_latency_ns: Option<f64>,
 }
 
-impl Latencies {
+impl LatencyFigures {
     /// The latencies of everything that arrived.
     pub(super) fn of(sums: &ArrivalSums) -> Self {
         let in_ns = |ps: f64| ps / 1e3;
-        let mean = |of: &Histogram| of.mean_ps().map(in_ns);
-        let quantile = |of: &Histogram, share| of.quantile_ps(share).map(|ps| in_ns(ps as f64));
-        let max = |of: &Histogram| of.max_ps().map(|ps| in_ns(ps as f64));
+        let mean = |of: &TimeHistogram| of.mean_ps().map(in_ns);
+        let quantile = |of: &TimeHistogram, share| of.quantile_ps(share).map(|ps| in_ns(ps as f64));
+        let max = |of: &TimeHistogram| of.max_ps().map(|ps| in_ns(ps as f64));
         let ArrivalSums { chunks, messages, .. } = sums;
         Self {
             mean_latency_ns: mean(chunks),

@@ -43,17 +43,19 @@ mod used;
 mod window;
 mod wire;
 
-pub use classes::{PortSharingRule, TrafficClass};
-pub use ended::{BusiestPort, FinalState};
+pub use classes::{ClassPortSharingRule, TrafficClassParameters};
+pub use ended::{BusiestRouterPort, FinalRunState};
 pub use endpoint::Endpoint;
 pub use event::{ChunkSender, Event, PacketChunk};
-pub use model::{Model, NodeState, TrafficSource};
-pub use models::{Dialect, GuidedPaths, PacketPathMethod};
+pub use model::{EndpointTrafficSource, NodeState, PacketSimulationModel};
+pub use models::{PacketPathMethod, RoutingGuidePaths, SimulatorDialect};
 pub use nic::{MessageInjectionProcess, OpenLoopTraffic};
 pub use plant::{LinkClass, LinkClassProperties, SimulatedNetwork};
 pub use rates::LinkRates;
-pub use received::ReceivedTotals;
-pub use row::ClassRow;
-pub use tally::Tally;
-pub use timing::{CreditRule, ForwardingRule, RandomDelay, Timing, VirtualChannelSendOrder};
-pub use window::{MeasuredWindow, RunLength};
+pub use received::EndpointReceivedTotals;
+pub use row::TrafficClassResultRow;
+pub use tally::ArrivalStatistics;
+pub use timing::{
+    CreditRule, DialectTimingRules, ForwardingRule, RandomDelay, VirtualChannelSendOrder,
+};
+pub use window::{MeasuredWindow, RunLengthParameters};

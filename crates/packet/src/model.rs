@@ -1,46 +1,46 @@
 //! The model of the packet level: routers and endpoints as logical processes.
 
-use super::classes::PortSharingRule;
+use super::classes::ClassPortSharingRule;
 use super::endpoint::Endpoint;
 use super::event::Event;
 use super::models::PacketPathMethod;
 use super::nic::OpenLoopTraffic;
-use super::node::Node;
+use super::node::NodePorts;
 use super::parts::parts;
 use super::plant::{LinkClass, SimulatedNetwork};
-use super::replay::JobReplay;
-use super::runs::StateChange;
-use super::tally::{Arrival, Tally};
-use super::timing::{ForwardingRule, TELL_PS, Timing, VirtualChannelSendOrder};
-use super::until::RecentTransmissions;
+use super::replay::ReplayedJobs;
+use super::runs::NodeStateChange;
+use super::tally::{ArrivalStatistics, ChunkArrival};
+use super::timing::{DialectTimingRules, ForwardingRule, TELL_PS, VirtualChannelSendOrder};
+use super::until::RecentPortTransmissions;
 use super::window::MeasuredWindow;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use des::{HandlerContext, LpNumber};
 use paths::select::RailSelection;
 use std::sync::Arc;
 
 /// The source of the messages that endpoints send.
-pub enum TrafficSource {
+pub enum EndpointTrafficSource {
     /// Messages that endpoints create by themselves, for each class of traffic.
     Open(Vec<OpenLoopTraffic>),
     /// Messages of the processes of workloads.
-    Replay(Arc<JobReplay>),
+    Replay(Arc<ReplayedJobs>),
 }
 
 /// The model of a network under load.
-pub struct Model {
+pub struct PacketSimulationModel {
     /// The simulated network.
     pub plant: Arc<SimulatedNetwork>,
     /// The delays and rules of the dialect.
-    pub timing: Timing,
+    pub timing: DialectTimingRules,
     /// The paths of packets.
     pub route: Arc<PacketPathMethod>,
     /// The rule that assigns packets to rails.
     pub rails: RailSelection,
     /// How classes of traffic share ports, where there are several.
-    pub sharing: Option<PortSharingRule>,
+    pub sharing: Option<ClassPortSharingRule>,
     /// The source of the traffic that endpoints send.
-    pub drive: TrafficSource,
+    pub drive: EndpointTrafficSource,
     /// Number of endpoints of each router.
     pub concentration: u32,
     /// The seed of all random numbers.
@@ -62,12 +62,12 @@ pub struct Model {
 #[derive(Debug, Clone)]
 pub enum NodeState {
     /// A router.
-    Router(Node),
+    Router(NodePorts),
     /// An endpoint.
     Endpoint(Endpoint),
 }
 
-impl<C: HandlerContext<Model>> super::runs::EventHandlerContext for C {
+impl<C: HandlerContext<PacketSimulationModel>> super::runs::EventHandlerContext for C {
     #[inline]
     fn me(&self) -> LpNumber {
         HandlerContext::me(self)
@@ -84,22 +84,22 @@ impl<C: HandlerContext<Model>> super::runs::EventHandlerContext for C {
     }
 
     #[inline]
-    fn note(&mut self, change: impl FnOnce() -> StateChange) {
+    fn note(&mut self, change: impl FnOnce() -> NodeStateChange) {
         HandlerContext::note(self, change);
     }
 
     #[inline]
-    fn record(&mut self, arrival: Arrival) {
+    fn record(&mut self, arrival: ChunkArrival) {
         HandlerContext::record(self, arrival);
     }
 }
 
-impl des::SimulationModel for Model {
+impl des::SimulationModel for PacketSimulationModel {
     type State = NodeState;
     type Event = Event;
-    type Change = StateChange;
-    type Record = Arrival;
-    type Tally = Tally;
+    type Change = NodeStateChange;
+    type Record = ChunkArrival;
+    type Tally = ArrivalStatistics;
 
     fn lps(&self) -> u32 {
         self.plant.routers + self.plant.endpoints
@@ -107,24 +107,24 @@ impl des::SimulationModel for Model {
 
     fn start(&self, to: &mut impl HandlerContext<Self>) -> NodeState {
         let me = to.me();
-        let dice = FastStream::new(self.seed, "packet", me.into());
+        let dice = FastRandomStream::new(self.seed, "packet", me.into());
         if me < self.plant.routers {
             let (ports, lanes) = (self.plant.ports(me), self.plant.lanes as usize);
-            let mut node = Node::new(ports, lanes, dice);
+            let mut node = NodePorts::new(ports, lanes, dice);
             node.by_age = self.timing.order == VirtualChannelSendOrder::Oldest;
-            node.tags = PortSharingRule::tags(self.sharing.as_ref(), ports);
-            node.recent = self.tells().then(|| Box::new(RecentTransmissions::new(ports)));
+            node.tags = ClassPortSharingRule::tags(self.sharing.as_ref(), ports);
+            node.recent = self.tells().then(|| Box::new(RecentPortTransmissions::new(ports)));
             return NodeState::Router(node);
         }
         let mut it = Endpoint::new(self.plant.rails, self.plant.classes, dice);
-        it.node.tags = PortSharingRule::tags(self.sharing.as_ref(), self.plant.rails as usize);
+        it.node.tags = ClassPortSharingRule::tags(self.sharing.as_ref(), self.plant.rails as usize);
         match &self.drive {
-            TrafficSource::Open(open) => {
+            EndpointTrafficSource::Open(open) => {
                 for one in (0..).zip(open) {
                     self.opens(one, &mut it, to);
                 }
             }
-            TrafficSource::Replay(replay) => self.starts(replay, &mut it, to),
+            EndpointTrafficSource::Replay(replay) => self.starts(replay, &mut it, to),
         }
         NodeState::Endpoint(it)
     }
@@ -158,34 +158,34 @@ impl des::SimulationModel for Model {
         }
     }
 
-    fn undo(&self, state: &mut NodeState, change: StateChange) {
+    fn undo(&self, state: &mut NodeState, change: NodeStateChange) {
         match state {
             NodeState::Router(node) => node.undo(change),
             NodeState::Endpoint(it) => it.undo(change),
         }
     }
 
-    fn tally(&self) -> Tally {
+    fn tally(&self) -> ArrivalStatistics {
         let jobs = match &self.drive {
-            TrafficSource::Open(open) => open.len(),
-            TrafficSource::Replay(replay) => replay.jobs.len(),
+            EndpointTrafficSource::Open(open) => open.len(),
+            EndpointTrafficSource::Replay(replay) => replay.jobs.len(),
         };
-        Tally::of_jobs(jobs, self.span_ps, self.window)
+        ArrivalStatistics::of_jobs(jobs, self.span_ps, self.window)
     }
 
-    fn count(&self, tally: &mut Tally, record: Arrival) {
+    fn count(&self, tally: &mut ArrivalStatistics, record: ChunkArrival) {
         tally.add(record);
     }
 
-    fn merge(&self, into: &mut Tally, other: Tally) {
+    fn merge(&self, into: &mut ArrivalStatistics, other: ArrivalStatistics) {
         into.merge(&other);
     }
 
-    fn progress(&self, tally: &Tally, parts: u64) -> (&'static str, u64, u64) {
+    fn progress(&self, tally: &ArrivalStatistics, parts: u64) -> (&'static str, u64, u64) {
         // background jobs send until the others are done, so that their packets cannot be predicted
         let counted: u64 = match &self.drive {
-            TrafficSource::Open(_) => tally.arrived,
-            TrafficSource::Replay(replay) => {
+            EndpointTrafficSource::Open(_) => tally.arrived,
+            EndpointTrafficSource::Replay(replay) => {
                 let jobs =
                     replay.jobs.iter().zip(&tally.jobs).filter(|(job, _)| !job.is_background);
                 jobs.map(|(_, sums)| sums.chunks.count).sum()
@@ -197,7 +197,7 @@ impl des::SimulationModel for Model {
 
     fn lookahead_ps(&self, part_of: &[u16]) -> u64 {
         let apart = |a: LpNumber, b: LpNumber| part_of[a as usize] != part_of[b as usize];
-        let Timing { credit_ps, router_ps, jitter, passing, .. } = self.timing;
+        let DialectTimingRules { credit_ps, router_ps, jitter, passing, .. } = self.timing;
         let ports = (0..self.plant.routers).flat_map(|r| self.plant.all(r).map(move |b| (r, b)));
         let crossing = ports.filter(|(router, behind)| apart(*router, behind.lp));
         let least = crossing.map(|(_, behind)| {
@@ -214,15 +214,15 @@ impl des::SimulationModel for Model {
     }
 }
 
-impl Model {
+impl PacketSimulationModel {
     /// Whether all endpoints must be informed when the jobs are done: background jobs then stop.
     pub(super) fn tells(&self) -> bool {
-        matches!(&self.drive, TrafficSource::Replay(replay) if replay.tells())
+        matches!(&self.drive, EndpointTrafficSource::Replay(replay) if replay.tells())
     }
 
     /// Handles an event of the processes of an endpoint.
     fn plays(&self, it: &mut Endpoint, event: Event, to: &mut impl HandlerContext<Self>) {
-        let TrafficSource::Replay(replay) = &self.drive else { return };
+        let EndpointTrafficSource::Replay(replay) = &self.drive else { return };
         match event {
             Event::Enters(message) => self.enters(replay, it, message, to),
             Event::Taken(message) => self.taken(replay, it, message, to),
@@ -237,8 +237,8 @@ impl Model {
     /// The length of the shortest chunk, in bytes.
     fn least_bytes(&self) -> u32 {
         match &self.drive {
-            TrafficSource::Replay(_) => 1,
-            TrafficSource::Open(open) => {
+            EndpointTrafficSource::Replay(_) => 1,
+            EndpointTrafficSource::Open(open) => {
                 let least = |open: &OpenLoopTraffic| match open.bytes % self.plant.chunk_bytes {
                     0 => self.plant.chunk_bytes,
                     rest => rest,

@@ -1,9 +1,9 @@
 //! Network interfaces of endpoints, one for each class of traffic: they cut messages into packets.
 
 use super::event::{NONE, PacketChunk};
-use super::port::ChunkList;
+use super::port::ChunkQueue;
 use base::exp::ln;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use traffic::destinations::PacketDestinations;
@@ -12,7 +12,7 @@ use traffic::destinations::PacketDestinations;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Nic {
     /// Messages that wait to be cut into packets.
-    pub(super) messages: ChunkList,
+    pub(super) messages: ChunkQueue,
     /// The message that is being cut; it is stored as its next packet, whose length is not set yet.
     pub(super) current: PacketChunk,
     /// Bytes of the current message that have yet to be sent.
@@ -45,7 +45,7 @@ pub enum MessageInjectionProcess {
 
 impl MessageInjectionProcess {
     /// Time until the first message of an endpoint, ps.
-    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
+    pub(super) fn first_ps(self, interval_ps: f64, dice: &mut FastRandomStream) -> u64 {
         match self {
             Self::Exponential => self.next_ps(interval_ps, dice),
             Self::Synchronised => 0,
@@ -54,7 +54,7 @@ impl MessageInjectionProcess {
     }
 
     /// Time from one message to the next, ps.
-    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut FastStream) -> u64 {
+    pub(super) fn next_ps(self, interval_ps: f64, dice: &mut FastRandomStream) -> u64 {
         match self {
             Self::Exponential => (-ln(uniform(dice)) * interval_ps).round() as u64,
             Self::Synchronised | Self::Jittered => interval_ps.round() as u64,
@@ -63,7 +63,7 @@ impl MessageInjectionProcess {
 }
 
 /// A random number in (0, 1], whose logarithm is finite.
-fn uniform(dice: &mut FastStream) -> f64 {
+fn uniform(dice: &mut FastRandomStream) -> f64 {
     ((dice.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
 }
 
@@ -100,7 +100,7 @@ impl Nic {
             is_last: false,
         };
         Self {
-            messages: ChunkList::EMPTY,
+            messages: ChunkQueue::EMPTY,
             current,
             left: 0,
             free_ps: 0,

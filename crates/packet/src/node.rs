@@ -1,17 +1,19 @@
 //! The queues and ports of a router or an endpoint; every change can be undone.
 
 use super::event::{ChunkSender, PacketChunk};
-use super::port::{ChunkList, Lane, LaneQueue, NEVER_PS, NO_SLOT, Port, QueuedChunk};
-use super::runs::{EventHandlerContext, StateChange};
+use super::port::{
+    ChunkQueue, NEVER_PS, NO_SLOT, Port, PortVirtualChannel, QueuedChunk, VirtualChannelQueue,
+};
+use super::runs::{EventHandlerContext, NodeStateChange};
 use super::timing::RandomDelay;
-use super::until::RecentTransmissions;
-use base::seed::FastStream;
+use super::until::RecentPortTransmissions;
+use base::seed::FastRandomStream;
 
 /// The ports, virtual channels and queues of a router or an endpoint.
 #[derive(Debug, Clone)]
-pub struct Node {
+pub struct NodePorts {
     pub(super) ports: Vec<Port>,
-    pub(super) lanes: Vec<Lane>,
+    pub(super) lanes: Vec<PortVirtualChannel>,
     slots: Vec<QueuedChunk>,
     free: u32,
     /// Whether chunks that wait for room are sorted by age, the oldest first; otherwise they are in
@@ -20,14 +22,14 @@ pub struct Node {
     /// The numbers by which classes of traffic share ports; empty if there is only one class.
     pub(super) tags: Vec<u64>,
     /// The recent transmissions of its ports; none if there are no background jobs.
-    pub(super) recent: Option<Box<RecentTransmissions>>,
+    pub(super) recent: Option<Box<RecentPortTransmissions>>,
     /// The node's stream of random numbers.
-    pub(super) dice: FastStream,
+    pub(super) dice: FastRandomStream,
 }
 
-impl Node {
+impl NodePorts {
     /// A node with this number of ports, each with this number of lanes.
-    pub fn new(ports: usize, lanes: usize, dice: FastStream) -> Self {
+    pub fn new(ports: usize, lanes: usize, dice: FastRandomStream) -> Self {
         let port = Port {
             free_ps: 0,
             busy_ps: 0,
@@ -40,13 +42,13 @@ impl Node {
             is_awake: false,
             last: 0,
         };
-        let lane = Lane {
+        let lane = PortVirtualChannel {
             chunks: 0,
             bytes: 0,
             waiting: 0,
             waiting_bytes: 0,
-            pending: ChunkList::EMPTY,
-            queued: ChunkList::EMPTY,
+            pending: ChunkQueue::EMPTY,
+            queued: ChunkQueue::EMPTY,
         };
         Self {
             ports: vec![port; ports],
@@ -84,8 +86,8 @@ impl Node {
 
     /// The node's stream of random numbers, for drawing; its state is recorded for undoing.
     #[inline]
-    pub fn dice(&mut self, to: &mut impl EventHandlerContext) -> &mut FastStream {
-        to.note(|| StateChange::Dice(self.dice));
+    pub fn dice(&mut self, to: &mut impl EventHandlerContext) -> &mut FastRandomStream {
+        to.note(|| NodeStateChange::Dice(self.dice));
         &mut self.dice
     }
 
@@ -93,49 +95,53 @@ impl Node {
     #[inline]
     pub fn port(&mut self, port: u16, to: &mut impl EventHandlerContext) -> &mut Port {
         let at = usize::from(port);
-        to.note(|| StateChange::Port(port, self.ports[at]));
+        to.note(|| NodeStateChange::Port(port, self.ports[at]));
         &mut self.ports[at]
     }
 
     /// A lane, for changing; its old state is recorded for undoing.
     #[inline]
-    pub fn lane(&mut self, at: usize, to: &mut impl EventHandlerContext) -> &mut Lane {
-        to.note(|| StateChange::Lane(at as u32, self.lanes[at]));
+    pub fn lane(
+        &mut self,
+        at: usize,
+        to: &mut impl EventHandlerContext,
+    ) -> &mut PortVirtualChannel {
+        to.note(|| NodeStateChange::Lane(at as u32, self.lanes[at]));
         &mut self.lanes[at]
     }
 
     /// Puts a chunk at the end of a list and returns the new list.
     pub fn append(
         &mut self,
-        list: ChunkList,
+        list: ChunkQueue,
         packet: PacketChunk,
         sender: ChunkSender,
         to: &mut impl EventHandlerContext,
-    ) -> ChunkList {
+    ) -> ChunkQueue {
         let slot = self.slot(packet, sender, NO_SLOT, to);
         if list.is_empty() {
-            return ChunkList { head: slot, tail: slot };
+            return ChunkQueue { head: slot, tail: slot };
         }
         self.link(list.tail, slot, to);
-        ChunkList { head: list.head, tail: slot }
+        ChunkQueue { head: list.head, tail: slot }
     }
 
     /// Puts a chunk into a list sorted by age, behind all chunks that are at least as old, and
     /// returns the new list. O(chunks that are older).
     fn insert(
         &mut self,
-        list: ChunkList,
+        list: ChunkQueue,
         packet: PacketChunk,
         sender: ChunkSender,
         to: &mut impl EventHandlerContext,
-    ) -> ChunkList {
+    ) -> ChunkQueue {
         let is_younger = |slot: u32, of: &Self| of.slots[slot as usize].packet.age() > packet.age();
         if list.is_empty() || !is_younger(list.tail, self) {
             return self.append(list, packet, sender, to);
         }
         if is_younger(list.head, self) {
             let slot = self.slot(packet, sender, list.head, to);
-            return ChunkList { head: slot, tail: list.tail };
+            return ChunkQueue { head: slot, tail: list.tail };
         }
         let mut before = list.head;
         while !is_younger(self.slots[before as usize].next, self) {
@@ -158,12 +164,12 @@ impl Node {
         let waiting = QueuedChunk { packet, sender, tail_ps, next };
         let slot = self.free;
         if slot == NO_SLOT {
-            to.note(|| StateChange::Grown);
+            to.note(|| NodeStateChange::Grown);
             self.slots.push(waiting);
             return self.slots.len() as u32 - 1;
         }
         let was = self.slots[slot as usize];
-        to.note(|| StateChange::Taken(slot, was));
+        to.note(|| NodeStateChange::Taken(slot, was));
         self.free = was.next;
         self.slots[slot as usize] = waiting;
         slot
@@ -172,7 +178,7 @@ impl Node {
     /// Makes slot `next` the successor of `slot`.
     fn link(&mut self, slot: u32, next: u32, to: &mut impl EventHandlerContext) {
         let was = self.slots[slot as usize].next;
-        to.note(|| StateChange::Linked(slot, was));
+        to.note(|| NodeStateChange::Linked(slot, was));
         self.slots[slot as usize].next = next;
     }
 
@@ -180,18 +186,18 @@ impl Node {
     /// chunk.
     pub fn remove(
         &mut self,
-        list: ChunkList,
+        list: ChunkQueue,
         to: &mut impl EventHandlerContext,
-    ) -> (ChunkList, QueuedChunk) {
+    ) -> (ChunkQueue, QueuedChunk) {
         let slot = list.head;
         let waiting = self.slots[slot as usize];
-        to.note(|| StateChange::Freed(slot, waiting));
+        to.note(|| NodeStateChange::Freed(slot, waiting));
         self.slots[slot as usize].next = self.free;
         self.free = slot;
         let rest = if slot == list.tail {
-            ChunkList::EMPTY
+            ChunkQueue::EMPTY
         } else {
-            ChunkList { head: waiting.next, tail: list.tail }
+            ChunkQueue { head: waiting.next, tail: list.tail }
         };
         (rest, waiting)
     }
@@ -213,7 +219,7 @@ impl Node {
 
     /// A number by which classes share a port, for changing; its old value is recorded for undoing.
     pub fn tag(&mut self, at: usize, to: &mut impl EventHandlerContext) -> &mut u64 {
-        to.note(|| StateChange::Tag(at as u32, self.tags[at]));
+        to.note(|| NodeStateChange::Tag(at as u32, self.tags[at]));
         &mut self.tags[at]
     }
 
@@ -225,18 +231,18 @@ impl Node {
 
     /// The age of the first chunk of a list that is not empty; the older the chunk, the smaller the
     /// value.
-    pub fn age(&self, list: ChunkList) -> (u64, u32) {
+    pub fn age(&self, list: ChunkQueue) -> (u64, u32) {
         self.slots[list.head as usize].packet.age()
     }
 
     /// The length of the first chunk of a list that is not empty, in bytes.
     #[inline]
-    pub fn first_bytes(&self, list: ChunkList) -> u32 {
+    pub fn first_bytes(&self, list: ChunkQueue) -> u32 {
         self.slots[list.head as usize].packet.bytes
     }
 
     /// The chunks of a list, in order.
-    pub fn waiting(&self, list: ChunkList) -> impl Iterator<Item = &QueuedChunk> {
+    pub fn waiting(&self, list: ChunkQueue) -> impl Iterator<Item = &QueuedChunk> {
         let mut slot = list.head;
         std::iter::from_fn(move || {
             let waiting = self.slots.get(slot as usize)?;
@@ -250,27 +256,28 @@ impl Node {
         &mut self,
         port: u16,
         at: usize,
-        queue: LaneQueue,
+        queue: VirtualChannelQueue,
         (packet, sender): (PacketChunk, ChunkSender),
         to: &mut impl EventHandlerContext,
     ) {
         let lane = self.lanes[at];
         match queue {
-            LaneQueue::Pending => {
+            VirtualChannelQueue::Pending => {
                 let pending = self.append(lane.pending, packet, sender, to);
                 let (chunks, bytes) = (lane.chunks + 1, lane.bytes + packet.bytes);
-                *self.lane(at, to) = Lane { chunks, bytes, pending, ..lane };
+                *self.lane(at, to) = PortVirtualChannel { chunks, bytes, pending, ..lane };
                 let it = self.port(port, to);
                 it.pending += 1;
                 it.most = it.most.max(it.pending + it.queued);
             }
-            LaneQueue::Queued => {
+            VirtualChannelQueue::Queued => {
                 let queued = if self.by_age {
                     self.insert(lane.queued, packet, sender, to)
                 } else {
                     self.append(lane.queued, packet, sender, to)
                 };
-                *self.lane(at, to) = Lane { queued, waiting: lane.waiting + 1, ..lane };
+                *self.lane(at, to) =
+                    PortVirtualChannel { queued, waiting: lane.waiting + 1, ..lane };
                 let it = self.port(port, to);
                 it.queued += 1;
                 it.most = it.most.max(it.pending + it.queued);
@@ -279,33 +286,33 @@ impl Node {
     }
 
     /// Undoes a change.
-    pub fn undo(&mut self, change: StateChange) {
+    pub fn undo(&mut self, change: NodeStateChange) {
         match change {
-            StateChange::Dice(was) => self.dice = was,
-            StateChange::Port(port, was) => self.ports[usize::from(port)] = was,
-            StateChange::Lane(lane, was) => self.lanes[lane as usize] = was,
-            StateChange::Grown => _ = self.slots.pop(),
-            StateChange::Taken(slot, was) => {
+            NodeStateChange::Dice(was) => self.dice = was,
+            NodeStateChange::Port(port, was) => self.ports[usize::from(port)] = was,
+            NodeStateChange::Lane(lane, was) => self.lanes[lane as usize] = was,
+            NodeStateChange::Grown => _ = self.slots.pop(),
+            NodeStateChange::Taken(slot, was) => {
                 self.slots[slot as usize] = was;
                 self.free = slot;
             }
-            StateChange::Linked(slot, was) => self.slots[slot as usize].next = was,
-            StateChange::Freed(slot, was) => {
+            NodeStateChange::Linked(slot, was) => self.slots[slot as usize].next = was,
+            NodeStateChange::Freed(slot, was) => {
                 self.free = self.slots[slot as usize].next;
                 self.slots[slot as usize] = was;
             }
-            StateChange::Tag(at, was) => self.tags[at as usize] = was,
-            StateChange::Kept(_) | StateChange::Forgot(..) | StateChange::Ended => {
+            NodeStateChange::Tag(at, was) => self.tags[at as usize] = was,
+            NodeStateChange::Kept(_) | NodeStateChange::Forgot(..) | NodeStateChange::Ended => {
                 if let Some(recent) = &mut self.recent {
                     recent.undo(change);
                 }
             }
-            StateChange::Nic(..)
-            | StateChange::Received(_)
-            | StateChange::Youngest(..)
-            | StateChange::PartCame(..)
-            | StateChange::AllCame(..)
-            | StateChange::Process(_) => {}
+            NodeStateChange::Nic(..)
+            | NodeStateChange::Received(_)
+            | NodeStateChange::Youngest(..)
+            | NodeStateChange::PartCame(..)
+            | NodeStateChange::AllCame(..)
+            | NodeStateChange::Process(_) => {}
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) struct ClassOfferedTraffic {
 
 /// The accepted part of the offered traffic.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct AcceptedRate {
+pub(super) struct AcceptedTraffic {
     /// The offered load, as a fraction of the rate of one rail.
     pub(super) offered: f64,
     /// The accepted load of each endpoint that sends, as a fraction of the rate of one rail.
@@ -32,16 +32,16 @@ pub(super) struct AcceptedRate {
 impl ClassOfferedTraffic {
     /// The accepted load if `bytes` arrive in the measured time; `is_window` says whether that is a
     /// window rather than the whole run.
-    pub(super) fn accepted(&self, bytes: u64, time_ps: u64, is_window: bool) -> AcceptedRate {
+    pub(super) fn accepted(&self, bytes: u64, time_ps: u64, is_window: bool) -> AcceptedTraffic {
         let all = self.senders * self.rate * time_ps as f64 / 1e12;
         let load = if all > 0.0 { bytes as f64 / all } else { 0.0 };
         let is_steady = is_window && self.senders > 0.0;
         let saturated = is_steady.then(|| is_saturated(self.load, load, self.messages)).flatten();
-        AcceptedRate { offered: self.load, load, messages: self.messages, saturated }
+        AcceptedTraffic { offered: self.load, load, messages: self.messages, saturated }
     }
 }
 
-impl AcceptedRate {
+impl AcceptedTraffic {
     /// The accepted load of all classes together.
     pub(super) fn of_all(classes: &[Self]) -> Self {
         if let [one] = classes {

@@ -228,7 +228,7 @@ impl RouterGraph {
             return;
         }
         let half = parts.div_ceil(2);
-        let sides = Bisection::of(&self.only(vertices), half, parts);
+        let sides = RouterGraphBisection::of(&self.only(vertices), half, parts);
         let of = |side: bool| {
             let mine = vertices.iter().zip(&sides).filter(move |(_, s)| **s == side);
             mine.map(|(vertex, _)| *vertex).collect::<Vec<_>>()
@@ -257,7 +257,7 @@ impl RouterGraph {
 }
 
 /// A cut into two sides: false is the first side, which should weigh `target`.
-struct Bisection<'a> {
+struct RouterGraphBisection<'a> {
     graph: &'a RouterGraph,
     sides: Vec<bool>,
     first_weight: u64,
@@ -268,7 +268,7 @@ struct Bisection<'a> {
     cut: i64,
 }
 
-impl<'a> Bisection<'a> {
+impl<'a> RouterGraphBisection<'a> {
     /// The best cut found; the first side gets `half` of the `parts` parts.
     fn of(graph: &'a RouterGraph, half: u16, parts: u16) -> Vec<bool> {
         let vertices = graph.weights.len() as u32;
@@ -300,7 +300,7 @@ impl<'a> Bisection<'a> {
             it
         };
         let tried = (0..=starts).map(begin);
-        let best = tried.min_by_key(Bisection::rank).expect("there is a first one");
+        let best = tried.min_by_key(RouterGraphBisection::rank).expect("there is a first one");
         best.sides
     }
 

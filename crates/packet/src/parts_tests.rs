@@ -4,7 +4,7 @@ use super::parts::{divided, links, parts, weights};
 use super::plant::{LinkClass, SimulatedNetwork};
 use fabric::Topology;
 use fabric::network::{Cable, parse_inline};
-use paths::wiring::{Wiring, rails};
+use paths::wiring::{RouterWiring, rails};
 
 fn built(inline: &str) -> Topology {
     let recipe = parse_inline(inline).expect("it is written so");
@@ -15,7 +15,7 @@ fn built(inline: &str) -> Topology {
 /// The network of an inline form, with links of 1 ns.
 fn plant(inline: &str) -> SimulatedNetwork {
     let t = built(inline);
-    let wiring = Wiring::of(&t, |_: &Cable| 1001).expect("it can be wired");
+    let wiring = RouterWiring::of(&t, |_: &Cable| 1001).expect("it can be wired");
     let link = || SimulatedNetwork::link(12.5, 65_536, 4096);
     let rails = rails(&t).expect("as many for all");
     SimulatedNetwork::new(&wiring, rails, (2, 1), 4096, [link(), link(), link()], |_, _| {

@@ -4,7 +4,7 @@
 use super::event::ChunkSender;
 use super::timing::transmission_ps;
 use des::LpNumber;
-use paths::wiring::{CableEnd, EndpointAttachment, Wiring};
+use paths::wiring::{CableEnd, EndpointAttachment, RouterWiring};
 
 /// The class of a link, which determines its rate and buffers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub enum LinkClass {
 
 /// The far end of a link: what a port of a router is connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FarEnd {
+pub struct LinkFarEnd {
     /// The router or endpoint at the far end.
     pub lp: LpNumber,
     /// The port at the far end; for an endpoint, its rail.
@@ -66,7 +66,7 @@ pub struct SimulatedNetwork {
     /// Whether all links of endpoints have the rate of [`LinkClass::Endpoint`].
     is_one_endpoint_rate: bool,
     offsets: Vec<u32>,
-    far_ends: Vec<FarEnd>,
+    far_ends: Vec<LinkFarEnd>,
     /// The latency of the links if all have the same; else none.
     latency_ps: Option<u32>,
     /// The router and port of each rail of each endpoint.
@@ -74,12 +74,12 @@ pub struct SimulatedNetwork {
 }
 
 impl SimulatedNetwork {
-    /// The simulated network of a wiring. Its rails are numbered as by [`Wiring::of`]; its
+    /// The simulated network of a wiring. Its rails are numbered as by [`RouterWiring::of`]; its
     /// latencies are in ps, each one more than the real latency. `class` returns the class of the
     /// link between two routers, `lanes` is the number of virtual channels of each class of
     /// traffic.
     pub fn new(
-        wiring: &Wiring,
+        wiring: &RouterWiring,
         rails: u32,
         (lanes, classes): (u32, u32),
         chunk_bytes: u32,
@@ -100,12 +100,12 @@ impl SimulatedNetwork {
                 };
                 let latency_ps = port.out_latency - 1;
                 let kind = class as u16;
-                far_ends.push(FarEnd { lp, port: port_there, class, kind, latency_ps });
+                far_ends.push(LinkFarEnd { lp, port: port_there, class, kind, latency_ps });
             }
             offsets.push(far_ends.len() as u32);
         }
         let endpoints = attached.len() as u32 / rails;
-        let first = far_ends.first().map_or(0, |b: &FarEnd| b.latency_ps);
+        let first = far_ends.first().map_or(0, |b: &LinkFarEnd| b.latency_ps);
         let latency_ps = far_ends.iter().all(|b| b.latency_ps == first).then_some(first);
         Self {
             routers,
@@ -182,7 +182,7 @@ impl SimulatedNetwork {
     }
 
     /// The far ends of all ports of a router.
-    pub fn all(&self, router: u32) -> impl Iterator<Item = FarEnd> + '_ {
+    pub fn all(&self, router: u32) -> impl Iterator<Item = LinkFarEnd> + '_ {
         let [first, last] = [router, router + 1].map(|r| self.offsets[r as usize] as usize);
         self.far_ends[first..last].iter().copied()
     }
@@ -231,7 +231,7 @@ impl SimulatedNetwork {
 
     /// The far end of the link at a port of a router.
     #[inline]
-    pub fn behind(&self, router: u32, port: u16) -> FarEnd {
+    pub fn behind(&self, router: u32, port: u16) -> LinkFarEnd {
         self.far_ends[self.offsets[router as usize] as usize + usize::from(port)]
     }
 

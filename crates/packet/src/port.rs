@@ -9,12 +9,12 @@ pub(super) const NEVER_PS: u64 = u64::MAX;
 
 /// A first-in-first-out queue of chunks, linked through the slots of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChunkList {
+pub struct ChunkQueue {
     pub(super) head: u32,
     pub(super) tail: u32,
 }
 
-impl ChunkList {
+impl ChunkQueue {
     /// An empty queue.
     pub const EMPTY: Self = Self { head: NO_SLOT, tail: NO_SLOT };
 
@@ -27,7 +27,7 @@ impl ChunkList {
 /// A virtual channel of a port: the chunks in the buffer at the far end, and those that wait for
 /// room there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Lane {
+pub struct PortVirtualChannel {
     /// Chunks that hold room in the buffer at the far end: they wait to be sent, are on the wire,
     /// or have not left that buffer.
     pub chunks: u32,
@@ -38,10 +38,10 @@ pub struct Lane {
     /// The bytes of the chunks in `queued`; counted at endpoints only.
     pub waiting_bytes: u32,
     /// Chunks that have been granted room and wait to be sent.
-    pub pending: ChunkList,
+    pub pending: ChunkQueue,
     /// Chunks that wait for room at the far end; their credits have not been returned to their
     /// senders.
-    pub queued: ChunkList,
+    pub queued: ChunkQueue,
 }
 
 /// A port of a router or an endpoint.
@@ -91,7 +91,7 @@ impl PacketChunk {
 
 /// One of the two queues of a lane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LaneQueue {
+pub enum VirtualChannelQueue {
     /// Chunks with room granted.
     Pending,
     /// Chunks without room.
@@ -101,7 +101,7 @@ pub enum LaneQueue {
 /// The transmission of a chunk by a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_field_names, reason = "names of times end in their unit")]
-pub struct Transmission {
+pub struct ChunkTransmission {
     /// The time since when chunks had waited for lack of room, ps; the start of the transmission if
     /// none had.
     pub(super) blocked_ps: u64,

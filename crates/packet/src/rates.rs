@@ -1,13 +1,13 @@
 //! The rates of links: those of the network's cables if it specifies any, else the dialect's
 //! defaults.
 
-use super::models::Dialect;
-use super::plant::{FarEnd, LinkClass, SimulatedNetwork};
-use super::spec::{BITS_IN_GIB, PacketParameters};
+use super::models::SimulatorDialect;
+use super::plant::{LinkClass, LinkFarEnd, SimulatedNetwork};
+use super::spec::{BITS_IN_GIB, PacketSimulationParameters};
 use base::SwitchId;
 use fabric::Topology;
 use fabric::network::{Cable, PortPeer};
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -26,7 +26,7 @@ pub struct LinkRates {
 impl LinkRates {
     /// The lowest and highest rate in a network.
     pub(super) fn of(plant: &SimulatedNetwork, of_cables: bool) -> Self {
-        let is_link = |(router, behind): &(u32, FarEnd)| behind.lp != *router;
+        let is_link = |(router, behind): &(u32, LinkFarEnd)| behind.lp != *router;
         let all = (0..plant.routers).flat_map(|r| plant.all(r).map(move |b| (r, b)));
         let rates = all.filter(is_link).map(|(_, b)| plant.kind(b.kind).gib_per_s);
         let usual = plant.of(LinkClass::Endpoint).gib_per_s;
@@ -45,11 +45,11 @@ fn gib_per_s(cable: &Cable) -> f64 {
 
 /// Whether the rates of a network's cables are used under a dialect: if it was read from a fabric,
 /// whose switches have GUIDs, or if some cable does not have the default rate.
-pub(super) fn hold(spec: &PacketParameters, on: &Topology) -> bool {
+pub(super) fn hold(spec: &PacketSimulationParameters, on: &Topology) -> bool {
     let usual = Cable::default().rate_gbps();
     let links = on.links().iter().map(|link| &link.cable);
     let mut cables = links.chain(on.terminals().iter().map(|terminal| &terminal.cable));
-    spec.dialect == Dialect::Physical
+    spec.dialect == SimulatorDialect::Physical
         && (on.switches().iter().any(|switch| switch.guid.is_some())
             || cables.any(|cable| cable.rate_gbps().to_bits() != usual.to_bits()))
 }
@@ -64,12 +64,12 @@ pub(super) fn of_endpoints(on: &Topology) -> Option<f64> {
 /// set.
 pub(super) fn with_cable_rates(
     plant: SimulatedNetwork,
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     on: &Topology,
 ) -> SimulatedNetwork {
     let given = &spec.link;
     let seats: Vec<Vec<u16>> =
-        (0..plant.routers).map(|router| Wiring::seats(on, SwitchId(router))).collect();
+        (0..plant.routers).map(|router| RouterWiring::seats(on, SwitchId(router))).collect();
     let classes: Vec<Vec<LinkClass>> =
         (0..plant.routers).map(|router| plant.all(router).map(|b| b.class).collect()).collect();
     plant.with_rates(|router, port| {

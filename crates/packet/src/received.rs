@@ -2,7 +2,7 @@
 
 /// The totals of what an endpoint has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ReceivedTotals {
+pub struct EndpointReceivedTotals {
     /// Number of chunks received.
     pub chunks: u64,
     /// Bytes received.

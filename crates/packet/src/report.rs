@@ -1,19 +1,19 @@
 //! The report of a run, with names in place of numbers of switches, and nanoseconds.
 
-use super::ended::FinalState;
-use super::latencies::{Latencies, accepted};
-use super::model::Model;
-use super::offer::{AcceptedRate, ClassOfferedTraffic};
+use super::ended::FinalRunState;
+use super::latencies::{LatencyFigures, accepted};
+use super::model::PacketSimulationModel;
+use super::offer::{AcceptedTraffic, ClassOfferedTraffic};
 use super::plant::SimulatedNetwork;
-use super::replay::{JobReplay, JobResultRow, ProcessColumns};
-use super::row::{ArrivalSeriesColumns, ClassRow, LinkUseColumns, LoadPointRow};
+use super::replay::{JobResultRow, ProcessTimeColumns, ReplayedJobs};
+use super::row::{ArrivalSeriesColumns, LinkUseColumns, LoadPointResultRow, TrafficClassResultRow};
 use super::stuck::BlockedPacket;
-use super::tally::{ArrivalSums, Tally};
+use super::tally::{ArrivalStatistics, ArrivalSums};
 use super::window::MeasuredWindow;
 use base::SwitchId;
-use des::RunOutcome;
+use des::SimulationOutcome;
 use fabric::Topology;
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use std::sync::Arc;
 
 /// What the engine counted during a run.
@@ -33,8 +33,8 @@ pub(super) struct EngineCounts {
 
 impl EngineCounts {
     /// The counts of an engine's outcome.
-    pub(super) fn of(found: &RunOutcome<Model>) -> Self {
-        let RunOutcome { events, last_ps, windows, undone, .. } = *found;
+    pub(super) fn of(found: &SimulationOutcome<PacketSimulationModel>) -> Self {
+        let SimulationOutcome { events, last_ps, windows, undone, .. } = *found;
         Self { events, last_ps, windows, undone, efficiency: found.efficiency() }
     }
 }
@@ -43,7 +43,7 @@ impl EngineCounts {
 pub(super) struct RunReportBuilder<'a> {
     pub(super) on: &'a Topology,
     pub(super) plant: &'a SimulatedNetwork,
-    pub(super) replay: Option<&'a Arc<JobReplay>>,
+    pub(super) replay: Option<&'a Arc<ReplayedJobs>>,
     /// Whether overtaken packets were counted.
     pub(super) overtaken: bool,
     /// The part of the run that is measured.
@@ -78,13 +78,13 @@ impl RunReportBuilder<'_> {
         &self,
         load: Option<f64>,
         ran: &EngineCounts,
-        ended: &FinalState,
-        tally: &Tally,
+        ended: &FinalRunState,
+        tally: &ArrivalStatistics,
         waits: &[BlockedPacket],
-    ) -> LoadPointRow {
+    ) -> LoadPointResultRow {
         let sums = tally.all();
         let busiest = ended.busiest;
-        LoadPointRow {
+        LoadPointResultRow {
             offered_load: load,
             accepted_load: None,
             saturated: None,
@@ -93,7 +93,7 @@ impl RunReportBuilder<'_> {
             messages: sums.messages.count,
             mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
             mean_switches: sums.mean_hops(),
-            latencies: Latencies::of(&sums),
+            latencies: LatencyFigures::of(&sums),
             nonminimal_packets: sums.detours,
             overtaken_packets: self.overtaken.then_some(sums.overtaken),
             end_ns: in_ns(sums.last_ps as f64),
@@ -131,7 +131,11 @@ impl RunReportBuilder<'_> {
     }
 
     /// The accepted load of each class of traffic.
-    pub(super) fn rates(&self, offers: &[ClassOfferedTraffic], tally: &Tally) -> Vec<AcceptedRate> {
+    pub(super) fn rates(
+        &self,
+        offers: &[ClassOfferedTraffic],
+        tally: &ArrivalStatistics,
+    ) -> Vec<AcceptedTraffic> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
         let of = |(offer, sums): (&ClassOfferedTraffic, &ArrivalSums)| {
             offer.accepted(sums.bytes, self.time_ps(last_ps), self.window.length_ps().is_some())
@@ -140,9 +144,13 @@ impl RunReportBuilder<'_> {
     }
 
     /// The results of each class of traffic.
-    pub(super) fn classes(&self, offers: &[ClassOfferedTraffic], tally: &Tally) -> Vec<ClassRow> {
+    pub(super) fn classes(
+        &self,
+        offers: &[ClassOfferedTraffic],
+        tally: &ArrivalStatistics,
+    ) -> Vec<TrafficClassResultRow> {
         let last_ps = tally.jobs.iter().map(|sums| sums.last_ps).max().unwrap_or(0);
-        let of = |(rate, sums): (AcceptedRate, &ArrivalSums)| ClassRow {
+        let of = |(rate, sums): (AcceptedTraffic, &ArrivalSums)| TrafficClassResultRow {
             offered_load: rate.offered,
             accepted_load: rate.load,
             saturated: rate.saturated,
@@ -151,24 +159,24 @@ impl RunReportBuilder<'_> {
             messages: sums.messages.count,
             mean_hops: sums.mean_hops().map(|switches| switches - 1.0),
             mean_switches: sums.mean_hops(),
-            latencies: Latencies::of(sums),
+            latencies: LatencyFigures::of(sums),
         };
         self.rates(offers, tally).into_iter().zip(&tally.jobs).map(of).collect()
     }
 
-    fn jobs(&self, ended: &FinalState, tally: &Tally) -> Vec<JobResultRow> {
-        let rows = |it: &Arc<JobReplay>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
+    fn jobs(&self, ended: &FinalRunState, tally: &ArrivalStatistics) -> Vec<JobResultRow> {
+        let rows = |it: &Arc<ReplayedJobs>| it.job_rows(&tally.jobs, &ended.times, self.overtaken);
         self.replay.map_or_else(Vec::new, rows)
     }
 
     /// The use of each channel between routers, in a run that lasts until `last_ps`.
-    pub(super) fn links(&self, ended: &FinalState, last_ps: u64) -> LinkUseColumns {
+    pub(super) fn links(&self, ended: &FinalRunState, last_ps: u64) -> LinkUseColumns {
         let mut rows = LinkUseColumns::default();
         let time_ps = self.time_ps(last_ps).max(1) as f64;
         let mut seats = (u32::MAX, Vec::new());
         for link in &ended.links {
             if seats.0 != link.router {
-                seats = (link.router, Wiring::seats(self.on, SwitchId(link.router)));
+                seats = (link.router, RouterWiring::seats(self.on, SwitchId(link.router)));
             }
             rows.from.push(self.name(link.router).to_owned());
             rows.to.push(self.leads_to(link.router, link.port).to_owned());
@@ -187,12 +195,13 @@ impl RunReportBuilder<'_> {
     }
 
     /// The times of each process of workloads.
-    pub(super) fn ranks(&self, ended: &FinalState) -> ProcessColumns {
-        self.replay.map_or_else(ProcessColumns::default, |replay| replay.rank_rows(&ended.times))
+    pub(super) fn ranks(&self, ended: &FinalRunState) -> ProcessTimeColumns {
+        self.replay
+            .map_or_else(ProcessTimeColumns::default, |replay| replay.rank_rows(&ended.times))
     }
 
     /// Arrivals in spans of this length, ns.
-    pub(super) fn series(&self, tally: &Tally, span_ns: f64) -> ArrivalSeriesColumns {
+    pub(super) fn series(&self, tally: &ArrivalStatistics, span_ns: f64) -> ArrivalSeriesColumns {
         let mut rows = ArrivalSeriesColumns::default();
         let all_gbit = span_ns * f64::from(self.plant.endpoints) / 8.0;
         for (at, span) in tally.series.iter().enumerate() {

@@ -1,18 +1,18 @@
 //! Routers: an arriving chunk gets its next hop, waits for room behind the port, then for the port.
 
 use super::event::{ChunkSender, Event, PacketChunk};
-use super::model::Model;
-use super::node::Node;
+use super::model::PacketSimulationModel;
+use super::node::NodePorts;
 use super::plant::{LinkClass, LinkClassProperties};
-use super::port::{Lane, LaneQueue, NEVER_PS};
+use super::port::{NEVER_PS, PortVirtualChannel, VirtualChannelQueue};
 use super::runs::EventHandlerContext;
 use super::timing::{CreditRule, ForwardingRule, VirtualChannelSendOrder};
 
-impl Model {
+impl PacketSimulationModel {
     /// Handles a chunk that arrives at a router.
     pub(super) fn at_router(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         mut packet: PacketChunk,
         sender: ChunkSender,
         to: &mut impl EventHandlerContext,
@@ -22,12 +22,12 @@ impl Model {
         let at = self.lane_at(port, lane);
         let bytes = packet.bytes;
         if self.timing.room == CreditRule::Gone {
-            node.put(port, at, LaneQueue::Queued, (packet, sender), to);
+            node.put(port, at, VirtualChannelQueue::Queued, (packet, sender), to);
         } else if node.lanes[at].chunks < self.room(to.me(), port).chunks {
-            node.put(port, at, LaneQueue::Pending, (packet, sender), to);
+            node.put(port, at, VirtualChannelQueue::Pending, (packet, sender), to);
             self.credit(node, (sender, bytes), 0, to);
         } else {
-            node.put(port, at, LaneQueue::Queued, (packet, sender), to);
+            node.put(port, at, VirtualChannelQueue::Queued, (packet, sender), to);
             Self::blocks(node, port, to);
             return;
         }
@@ -38,7 +38,7 @@ impl Model {
     /// waits for room gets it.
     pub(super) fn router_credit(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         (port, lane): (u16, u8),
         bytes: u32,
         to: &mut impl EventHandlerContext,
@@ -52,7 +52,7 @@ impl Model {
         }
         if self.timing.room == CreditRule::Behind {
             let waiting = node.take_queued(port, at, to);
-            node.put(port, at, LaneQueue::Pending, (waiting.packet, waiting.sender), to);
+            node.put(port, at, VirtualChannelQueue::Pending, (waiting.packet, waiting.sender), to);
             self.credit(node, (waiting.sender, waiting.packet.bytes), 0, to);
         }
         self.router_wakes(node, port, to);
@@ -61,7 +61,7 @@ impl Model {
     /// Sends the next chunk of a router's port, if one may go.
     pub(super) fn router_sends(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         port: u16,
         to: &mut impl EventHandlerContext,
     ) {
@@ -131,7 +131,7 @@ impl Model {
 
     /// Records the time since when chunks have been waiting, for lack of room, for a port that is
     /// free.
-    fn blocks(node: &mut Node, port: u16, to: &mut impl EventHandlerContext) {
+    fn blocks(node: &mut NodePorts, port: u16, to: &mut impl EventHandlerContext) {
         let it = node.ports[usize::from(port)];
         if it.pending == 0 && it.queued > 0 && it.since_ps == NEVER_PS {
             node.port(port, to).since_ps = it.free_ps.max(to.now_ps());
@@ -139,7 +139,7 @@ impl Model {
     }
 
     /// The virtual channel of a port that sends next; none if no chunk may go.
-    fn next_lane(&self, node: &Node, port: u16, me: u32) -> Option<u8> {
+    fn next_lane(&self, node: &NodePorts, port: u16, me: u32) -> Option<u8> {
         let room = self.plant.behind(me, port).kind;
         let Some(sharing) = &self.sharing else {
             let last = node.ports[usize::from(port)].last;
@@ -158,7 +158,7 @@ impl Model {
     /// `own`.
     fn next_of(
         &self,
-        node: &Node,
+        node: &NodePorts,
         (port, kind): (u16, u16),
         (own, lanes): (u8, u8),
         last: u8,
@@ -188,7 +188,7 @@ impl Model {
     }
 
     /// Makes a port of a router send, unless an event to do so is already scheduled.
-    fn router_wakes(&self, node: &mut Node, port: u16, to: &mut impl EventHandlerContext) {
+    fn router_wakes(&self, node: &mut NodePorts, port: u16, to: &mut impl EventHandlerContext) {
         if self.wakes(node, port, to) {
             self.router_sends(node, port, to);
         }
@@ -198,7 +198,7 @@ impl Model {
     /// one already is.
     pub(super) fn wakes(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         port: u16,
         to: &mut impl EventHandlerContext,
     ) -> bool {
@@ -220,7 +220,7 @@ impl Model {
     /// Returns the credit of a chunk to its sender, after the chunk has left the buffer.
     pub(super) fn credit(
         &self,
-        node: &mut Node,
+        node: &mut NodePorts,
         (sender, bytes): (ChunkSender, u32),
         delay_ps: u64,
         to: &mut impl EventHandlerContext,
@@ -245,7 +245,7 @@ impl Model {
     /// Whether the first waiting chunk of a virtual channel fits into the buffer behind a link of
     /// this kind, by its bytes or as one chunk, whichever the buffer counts.
     #[inline]
-    pub(super) fn has_room(&self, node: &Node, lane: &Lane, kind: u16) -> bool {
+    pub(super) fn has_room(&self, node: &NodePorts, lane: &PortVirtualChannel, kind: u16) -> bool {
         let link = self.plant.kind(kind);
         match self.timing.room {
             CreditRule::Behind => lane.chunks < link.chunks,

@@ -1,7 +1,7 @@
 //! The result of a run at one load, as users read it.
 
-use super::latencies::Latencies;
-use super::replay::{JobResultRow, ProcessColumns};
+use super::latencies::LatencyFigures;
+use super::replay::{JobResultRow, ProcessTimeColumns};
 use paths::over_seeds::SeedStatistics;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use serde::Serialize;
 /// The result of a run at one load.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Row")]
-pub struct LoadPointRow {
+pub struct LoadPointResultRow {
     /// What endpoints offer to send, as part of the rate of one rail; null for a workload.
     pub offered_load: Option<f64>,
     /// What of it arrives, for each endpoint that sends: bytes that arrived in the measured window,
@@ -34,7 +34,7 @@ pub struct LoadPointRow {
     pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]
-    pub latencies: Latencies,
+    pub latencies: LatencyFigures,
     /// Packets on non-minimal paths.
     pub nonminimal_packets: u64,
     /// Packets that arrived behind one that the same endpoint sent after them in the same class of
@@ -67,7 +67,7 @@ pub struct LoadPointRow {
     pub over_seeds: Option<SeedStatistics>,
     /// The results of each class of traffic, where there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub classes: Option<Vec<ClassRow>>,
+    pub classes: Option<Vec<TrafficClassResultRow>>,
     /// The results of jobs, those of workloads first; they are reported beside the points.
     #[serde(skip)]
     pub jobs: Vec<JobResultRow>,
@@ -76,7 +76,7 @@ pub struct LoadPointRow {
     pub links: Option<LinkUseColumns>,
     /// The times of each process of workloads, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<ProcessColumns>,
+    pub ranks: Option<ProcessTimeColumns>,
     /// Arrivals in equal spans of time, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<ArrivalSeriesColumns>,
@@ -125,7 +125,8 @@ pub struct ArrivalSeriesColumns {
 
 /// The results of a class of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct ClassRow {
+#[schemars(rename = "ClassRow")]
+pub struct TrafficClassResultRow {
     /// What endpoints offer to send, as part of the rate of one rail.
     pub offered_load: f64,
     /// What of it arrives, for each endpoint that sends.
@@ -145,5 +146,5 @@ pub struct ClassRow {
     pub mean_switches: Option<f64>,
     /// Latencies of packets and of messages.
     #[serde(flatten)]
-    pub latencies: Latencies,
+    pub latencies: LatencyFigures,
 }

@@ -3,11 +3,11 @@
 
 use super::event::Event;
 use super::nic::Nic;
-use super::port::{Lane, Port, QueuedChunk, Transmission};
-use super::received::{PartialMessage, ReceivedTotals};
+use super::port::{ChunkTransmission, Port, PortVirtualChannel, QueuedChunk};
+use super::received::{EndpointReceivedTotals, PartialMessage};
 use super::replay::ProcessChange;
-use super::tally::Arrival;
-use base::seed::FastStream;
+use super::tally::ChunkArrival;
+use base::seed::FastRandomStream;
 use des::LpNumber;
 
 /// The context of event handlers of routers and endpoints: [`des::HandlerContext`] for this model.
@@ -22,21 +22,21 @@ pub trait EventHandlerContext {
     fn send(&mut self, to: LpNumber, delay_ps: u64, event: Event);
 
     /// Records a change as the value before it, if the engine may have to undo it.
-    fn note(&mut self, change: impl FnOnce() -> StateChange);
+    fn note(&mut self, change: impl FnOnce() -> NodeStateChange);
 
     /// Counts a chunk that has arrived.
-    fn record(&mut self, arrival: Arrival);
+    fn record(&mut self, arrival: ChunkArrival);
 }
 
 /// A change to the state of a router or an endpoint, as the value before it.
 #[derive(Debug, Clone, Copy)]
-pub enum StateChange {
+pub enum NodeStateChange {
     /// The stream of random numbers.
-    Dice(FastStream),
+    Dice(FastRandomStream),
     /// A port, by its number.
     Port(u16, Port),
     /// A lane, by its index.
-    Lane(u32, Lane),
+    Lane(u32, PortVirtualChannel),
     /// A slot was added.
     Grown,
     /// A free slot was taken; its number and old content.
@@ -50,13 +50,13 @@ pub enum StateChange {
     /// A transmission of a port was added to the recent ones.
     Kept(u16),
     /// A transmission of a port was dropped from the recent ones.
-    Forgot(u16, Transmission),
+    Forgot(u16, ChunkTransmission),
     /// All jobs are done.
     Ended,
     /// The network interface of a class of traffic.
     Nic(u8, Nic),
     /// The totals of what an endpoint has received.
-    Received(ReceivedTotals),
+    Received(EndpointReceivedTotals),
     /// The latest scheduling time of packets of a sender, by the sender's index in the list; none
     /// if the entry was added.
     Youngest(u32, Option<u64>),

@@ -1,18 +1,20 @@
 //! The parameters of a run at the packet level.
 
-use super::classes::TrafficClass;
-use super::models::{CODES_MESSAGES, Dialect};
+use super::classes::TrafficClassParameters;
+use super::models::{CODES_MESSAGES, SimulatorDialect};
 use super::nic::MessageInjectionProcess;
 use super::plant::LinkClass;
 use super::replay::{
-    BackgroundSpec, BackgroundSpecs, CODES_COSTS, CollectiveTrafficMode, ComputeTimeMode,
-    MpiCostSpec, MpiCosts, TraceNames, needs_trace,
+    BackgroundJobList, BackgroundJobParameters, CODES_COSTS, CollectiveTrafficMode,
+    ComputeTimeMode, MpiCostSpec, MpiCosts, WorkloadNames, needs_trace,
 };
-use super::window::RunLength;
+use super::window::RunLengthParameters;
 use base::Refusal;
-use paths::loads::{Loads, MOST_LOAD};
+use paths::loads::{MOST_LOAD, SimulationLoads};
 use paths::over_seeds::check_seeds;
-use paths::select::{LaneUseRule, RailSelection, Selection, SelectionParams, SelectionSpec};
+use paths::select::{
+    LaneUseRule, PathSelection, PathSelectionParameters, PathSelectionSpec, RailSelection,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -30,7 +32,8 @@ pub enum SwitchingMode {
 /// Which of the packets that wait for a port goes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Arbitration {
+#[schemars(rename = "Arbitration")]
+pub enum PortArbitrationRule {
     /// Virtual channels take turns; in each, the packet that came first.
     #[default]
     RoundRobin,
@@ -71,7 +74,8 @@ pub enum EventUndoMode {
 /// Rates, buffers and latencies of links; those of the dialect where they are not given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct LinkParams {
+#[schemars(rename = "LinkParams")]
+pub struct LinkParameters {
     /// Latency of every link, ns; default: in `physical` by the lengths of the cables, 5 ns a
     /// metre, 25 ns where they are not known; in the other dialects 0.
     pub latency_ns: Option<f64>,
@@ -91,7 +95,7 @@ pub struct LinkParams {
     pub endpoint_buffer_bytes: Option<u32>,
 }
 
-impl LinkParams {
+impl LinkParameters {
     /// The rate that the parameters set for links of a class, in GiB/s; none if they set none.
     pub(super) fn gib_per_s(&self, class: LinkClass) -> Option<f64> {
         let of_class = match class {
@@ -109,7 +113,8 @@ pub(super) const BITS_IN_GIB: f64 = 8_589_934_592.0;
 /// Delays and arbitration of switches; those of the dialect where they are not given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct SwitchParams {
+#[schemars(rename = "SwitchParams")]
+pub struct SwitchParameters {
     /// Time through a switch, during which no port is occupied, ns.
     pub delay_ns: Option<f64>,
     /// Time of a credit, besides the latency of the link, ns.
@@ -119,7 +124,7 @@ pub struct SwitchParams {
     /// When switches forward packets; `physical` only.
     pub switching: Option<SwitchingMode>,
     /// Which of the packets that wait for a port goes first; `physical` only.
-    pub arbitration: Option<Arbitration>,
+    pub arbitration: Option<PortArbitrationRule>,
     /// A minimal path is taken where at most this many bytes wait for it; `codes-dally-v1` and
     /// `codes-dfplus-v1` only.
     pub adaptive_threshold_bytes: Option<u32>,
@@ -135,19 +140,19 @@ pub struct SwitchParams {
 #[serde(default, deny_unknown_fields)]
 #[expect(clippy::struct_excessive_bools, reason = "options that users set one by one")]
 #[schemars(rename = "Spec")]
-pub struct PacketParameters {
+pub struct PacketSimulationParameters {
     /// The model of routers and endpoints.
-    pub dialect: Dialect,
+    pub dialect: SimulatorDialect,
     /// Loads as part of the rate of one rail of an endpoint: a number, several, or a range
     /// `0.1:0.9:0.1`; 0.5 where it is not given. Not beside a workload, nor are `traffic`,
     /// `messages` and `message_bytes`.
-    pub load: Option<Loads>,
+    pub load: Option<SimulationLoads>,
     /// How packets choose among the paths that exist: by name, where `adaptive` means `ugal_l`, or
     /// by a score of one's own, in `physical` only.
-    pub selection: SelectionSpec,
+    pub selection: PathSelectionSpec,
     /// The numbers that the selection is tuned by; its defaults where they are not given;
     /// `physical` only.
-    pub choosing: Option<SelectionParams>,
+    pub choosing: Option<PathSelectionParameters>,
     /// The virtual channels of packets that choose their paths; `physical` only.
     pub lane_use: LaneUseRule,
     /// The rail of its endpoint that a packet takes, where there are several.
@@ -156,7 +161,7 @@ pub struct PacketParameters {
     pub traffic: Option<String>,
     /// Several classes of traffic at once, each a table; none: one class with the parameters of the
     /// run. `physical` only.
-    pub traffic_class: Vec<TrafficClass>,
+    pub traffic_class: Vec<TrafficClassParameters>,
     /// When endpoints create messages; as in the dialect where it is not given.
     pub injection: Option<MessageInjectionProcess>,
     /// Messages that each endpoint sends: the run is measured from its beginning until the last has
@@ -168,11 +173,11 @@ pub struct PacketParameters {
     /// arrived by then does not count, ns.
     pub end_ns: Option<f64>,
     /// Warm-up, measured time and drain of a run in a steady state.
-    pub run: RunLength,
+    pub run: RunLengthParameters,
     /// What processes do, in place of `traffic`: a name of `flyloom workload list` with its
     /// parameters, such as `amg_like p=12 levels=4 cycles=1 base_bytes=16384`, or a file or a
     /// folder of a trace; several of them are jobs at the same time.
-    pub workload: TraceNames,
+    pub workload: WorkloadNames,
     /// The class of traffic of each workload, where there are several classes: the first is 1,
     /// which is that of workloads for which there is no number.
     pub workload_class: Vec<u32>,
@@ -184,7 +189,7 @@ pub struct PacketParameters {
     /// jobs together, those of the background last.
     pub placement: String,
     /// Background jobs: they send to random endpoints as long as the workloads run.
-    pub background: BackgroundSpecs,
+    pub background: BackgroundJobList,
     /// What messages cost: a name of `flyloom list costs`, where `mpi` does not say it; default
     /// `hdr`, as at the message level, in the dialects of CODES `codes`; the rate and the latency
     /// are the network's.
@@ -202,10 +207,10 @@ pub struct PacketParameters {
     /// Longest packet; longer messages are cut into several.
     pub packet_bytes: u32,
     /// Rates, buffers and latencies of links.
-    pub link: LinkParams,
+    pub link: LinkParameters,
     /// Delays and arbitration of switches.
     #[serde(rename = "switch")]
-    pub router: SwitchParams,
+    pub router: SwitchParameters,
     /// The engine that runs the events.
     pub sync: EventEngineKind,
     /// How far the optimistic engine goes ahead, ns.
@@ -222,12 +227,12 @@ pub struct PacketParameters {
     pub seeds: u32,
 }
 
-impl Default for PacketParameters {
+impl Default for PacketSimulationParameters {
     fn default() -> Self {
         Self {
-            dialect: Dialect::Physical,
+            dialect: SimulatorDialect::Physical,
             load: None,
-            selection: Selection::Minimal.into(),
+            selection: PathSelection::Minimal.into(),
             choosing: None,
             lane_use: LaneUseRule::Auto,
             rail: RailSelection::LeastUsed,
@@ -237,13 +242,13 @@ impl Default for PacketParameters {
             messages: None,
             message_bytes: None,
             end_ns: None,
-            run: RunLength::default(),
-            workload: TraceNames::default(),
+            run: RunLengthParameters::default(),
+            workload: WorkloadNames::default(),
             workload_class: Vec::new(),
             compute: ComputeTimeMode::Off,
             collectives: CollectiveTrafficMode::Real,
             placement: "linear".to_owned(),
-            background: BackgroundSpecs::default(),
+            background: BackgroundJobList::default(),
             costs: None,
             mpi: MpiCostSpec::default(),
             links: false,
@@ -251,8 +256,8 @@ impl Default for PacketParameters {
             ranks: false,
             series_ns: None,
             packet_bytes: 4096,
-            link: LinkParams::default(),
-            router: SwitchParams::default(),
+            link: LinkParameters::default(),
+            router: SwitchParameters::default(),
             sync: EventEngineKind::Sequential,
             ahead_ns: 100.0,
             undo: EventUndoMode::Needed,
@@ -278,13 +283,13 @@ fn within<T: PartialOrd + Copy + std::fmt::Display>(
     }
 }
 
-impl PacketParameters {
+impl PacketSimulationParameters {
     /// Checks the parameters as far as that is possible without a network.
     ///
     /// # Errors
     /// When a number is out of its range, or the dialect does not support a parameter.
     pub fn check(&self) -> Result<(), Refusal> {
-        if self.load == Some(Loads::Auto) {
+        if self.load == Some(SimulationLoads::Auto) {
             return Err(Refusal::new("load", "auto is of the flit level", "0.5, or 0.1:0.9:0.1"));
         }
         // the interval between messages must be a time
@@ -326,8 +331,8 @@ impl PacketParameters {
     }
 
     /// The loads of the run's points.
-    pub(super) fn loads(&self) -> Loads {
-        self.load.clone().unwrap_or_else(|| Loads::At(vec![0.5]))
+    pub(super) fn loads(&self) -> SimulationLoads {
+        self.load.clone().unwrap_or_else(|| SimulationLoads::At(vec![0.5]))
     }
 
     /// The traffic pattern.
@@ -371,7 +376,7 @@ impl PacketParameters {
 
     /// The same parameters with the defaults of traffic filled in, unless there is a workload;
     /// `run` holds the times of the window, if one is measured.
-    pub(super) fn with_defaults(&self, run: Option<&RunLength>) -> Self {
+    pub(super) fn with_defaults(&self, run: Option<&RunLengthParameters>) -> Self {
         let mpi = self.mpi_costs().map_or(self.mpi, MpiCostSpec::from);
         let costs = Some(self.costs().to_owned());
         if !self.workload.0.is_empty() {
@@ -392,7 +397,7 @@ impl PacketParameters {
     /// The preset of what messages of a workload cost.
     fn costs(&self) -> &str {
         let usual = match self.dialect {
-            Dialect::Physical => message::USUAL_COSTS,
+            SimulatorDialect::Physical => message::USUAL_COSTS,
             _ => CODES_COSTS,
         };
         self.costs.as_deref().unwrap_or(usual)
@@ -409,9 +414,9 @@ impl PacketParameters {
     /// Refuses parameters that conflict with a workload, and those that need one.
     fn check_replay(&self) -> Result<(), Refusal> {
         self.mpi_costs()?.check()?;
-        self.background.0.iter().try_for_each(BackgroundSpec::check)?;
+        self.background.0.iter().try_for_each(BackgroundJobParameters::check)?;
         let lanes = self.router.virtual_channels.unwrap_or(4);
-        TrafficClass::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;
+        TrafficClassParameters::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;
         self.check_class_numbers()?;
         if self.workload.0.is_empty() {
             return match (self.background.0.is_empty(), self.ranks) {

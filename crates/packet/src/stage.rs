@@ -1,24 +1,27 @@
 //! The packet level as a stage: from the parameters and the network to the figures of each point.
 
-use super::case::{GivenTraffic, PacketCase, alone};
-use super::models::{Dialect, RATE};
+use super::case::{PreparedPacketSimulation, UserSuppliedTraffic, alone};
+use super::models::{RATE, SimulatorDialect};
 use super::plant::LinkClass;
 use super::rates::LinkRates;
-use super::replay::{GivenJobs, JobResultRow};
-use super::row::LoadPointRow;
-use super::spec::{BITS_IN_GIB, EventEngineKind, PacketParameters};
+use super::replay::{JobResultRow, UserSuppliedJobs};
+use super::row::LoadPointResultRow;
+use super::spec::{BITS_IN_GIB, EventEngineKind, PacketSimulationParameters};
 use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, Interrupted, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
-use des::PeerExchange;
+use base::{
+    ComputationError, ExperimentStage, Interrupted, ProgressWatch, RecordColumn, Refusal,
+    ResourceNeed,
+};
+use des::PeerByteExchange;
 use des::peers::{agree, same};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use paths::PathSource;
-use paths::loads::Loads;
+use paths::loads::SimulationLoads;
 use paths::proved::proof_bytes;
-use paths::select::Selection;
+use paths::select::PathSelection;
 use paths::side_by_side::{paying, side_by_side};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,7 +31,7 @@ use traffic::sending::OfferedTraffic;
 
 /// The inputs of a run at the packet level: network, tables, traffic and workloads.
 #[derive(Clone, Copy)]
-pub struct PacketInputs<'a> {
+pub struct PacketSimulationInputs<'a> {
     /// The network.
     pub topology: &'a Arc<Topology>,
     /// The forwarding tables that packets follow; without them the selection chooses paths on the
@@ -38,32 +41,32 @@ pub struct PacketInputs<'a> {
     pub traffic: Option<&'a OfferedTraffic>,
     /// Schedules and endpoints of workloads that the caller supplies, in place of those that the
     /// parameters name.
-    pub jobs: GivenJobs<'a>,
+    pub jobs: UserSuppliedJobs<'a>,
 }
 
 /// The results of a run at the packet level.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "Record")]
-pub struct PacketRecord {
+pub struct PacketSimulationRecord {
     /// Whether packets were proved free of deadlock.
     pub verified: bool,
     /// The rates of links: those of the cables, link by link, where the network gives some.
     pub rates: LinkRates,
     /// All parameters.
-    pub parameters: PacketParameters,
+    pub parameters: PacketSimulationParameters,
     /// Decisions in which a score of the user's own selection was not a number, such as 0 / 0, and
     /// so never better than another: of all points; none of built-in selections, and of
     /// the engine `optimistic`, which decides again, and of MPI's ranks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub undefined_decisions: Option<u64>,
     /// A point for each load, in their order; a single one for workloads.
-    pub points: Vec<LoadPointRow>,
+    pub points: Vec<LoadPointResultRow>,
     /// The results of jobs, those of workloads first; empty where there are no workloads.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub jobs: Vec<JobResultRow>,
 }
 
-impl PacketParameters {
+impl PacketSimulationParameters {
     /// Runs the simulation with `seed` on `threads` threads. The result does not depend on their
     /// number, except for wall times, which `clock` gives in seconds. The runs of several seeds are
     /// simulations of one seed each.
@@ -73,16 +76,16 @@ impl PacketParameters {
     /// says stop.
     pub fn simulate(
         &self,
-        on: PacketInputs<'_>,
+        on: PacketSimulationInputs<'_>,
         threads: usize,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
-        watch: &dyn Watch,
-    ) -> Result<PacketRecord, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<PacketSimulationRecord, ComputationError> {
         if self.sync == EventEngineKind::Mpi {
             return Err(alone());
         }
         let case = self.case(on, watch)?;
-        let Loads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
+        let SimulationLoads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
         // workloads ignore the load, so they are run once
         let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
         // a parallel engine uses all threads for one point, the sequential one uses one for each
@@ -97,25 +100,32 @@ impl PacketParameters {
             let began = clock.map(|now| now());
             let row = case.point(loads[at], each, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
-            Ok(LoadPointRow { wall_s, ..row })
+            Ok(LoadPointResultRow { wall_s, ..row })
         })?;
         Ok(Self::record(&case, points))
     }
 
-    fn record(case: &PacketCase, mut points: Vec<LoadPointRow>) -> PacketRecord {
+    fn record(
+        case: &PreparedPacketSimulation,
+        mut points: Vec<LoadPointResultRow>,
+    ) -> PacketSimulationRecord {
         let jobs = points.first_mut().map(|row| std::mem::take(&mut row.jobs)).unwrap_or_default();
         let (verified, rates) = (case.verified, case.rates);
         let parameters = case.used_parameters();
         let undefined_decisions = case.undefined_decisions();
-        PacketRecord { verified, rates, parameters, undefined_decisions, points, jobs }
+        PacketSimulationRecord { verified, rates, parameters, undefined_decisions, points, jobs }
     }
 
     /// The network with the traffic that is sent over it, ready to run.
-    fn case(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketCase, Stop> {
+    fn case(
+        &self,
+        on: PacketSimulationInputs<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<PreparedPacketSimulation, ComputationError> {
         self.check()?;
         let source = PathSource::of(on.topology, on.routing);
-        let given = GivenTraffic { traffic: on.traffic, jobs: on.jobs };
-        PacketCase::new(source, self, given, watch)
+        let given = UserSuppliedTraffic { traffic: on.traffic, jobs: on.jobs };
+        PreparedPacketSimulation::new(source, self, given, watch)
     }
 
     /// Runs the simulation over several processes, each of which simulates a part of the network;
@@ -126,11 +136,11 @@ impl PacketParameters {
     /// different inputs.
     pub fn simulate_over(
         &self,
-        on: PacketInputs<'_>,
-        peers: &mut dyn PeerExchange,
+        on: PacketSimulationInputs<'_>,
+        peers: &mut dyn PeerByteExchange,
         clock: Option<&(dyn Fn() -> f64 + core::marker::Sync)>,
-        watch: &dyn Watch,
-    ) -> Result<PacketRecord, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<PacketSimulationRecord, ComputationError> {
         let case = agree(peers, self.case(on, watch))?;
         let tables = on.routing.map_or(0, Routing::digest);
         same(
@@ -143,15 +153,15 @@ impl PacketParameters {
                 ("parameters", serde_json::to_string(self).unwrap_or_default()),
             ],
         )?;
-        let Loads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
+        let SimulationLoads::At(loads) = &self.loads() else { return Err(Interrupted.into()) };
         let loads = if case.replay().is_some() { &[0.0][..] } else { loads };
         let point = |load: &f64| {
             let began = clock.map(|now| now());
             let row = case.point_over(*load, peers, watch)?;
             let wall_s = began.zip(clock).map(|(began, now)| now() - began);
-            Ok(LoadPointRow { wall_s, ..row })
+            Ok(LoadPointResultRow { wall_s, ..row })
         };
-        let points = loads.iter().map(point).collect::<Result<_, Stop>>()?;
+        let points = loads.iter().map(point).collect::<Result<_, ComputationError>>()?;
         Ok(Self::record(&case, points))
     }
 
@@ -159,11 +169,11 @@ impl PacketParameters {
     /// two, seconds within an order of magnitude.
     pub fn need_of(&self, size: &NetworkSize) -> ResourceNeed {
         let (points, load) = match &self.loads() {
-            Loads::At(loads) => {
+            SimulationLoads::At(loads) => {
                 let count = loads.len().max(1) as f64;
                 (count, loads.iter().sum::<f64>() / count)
             }
-            Loads::Auto => (1.0, 0.5),
+            SimulationLoads::Auto => (1.0, 0.5),
         };
         let packets = f64::from(self.message_bytes().div_ceil(self.packet_bytes));
         let (messages, waiting) = if self.is_steady() {
@@ -208,7 +218,7 @@ impl PacketParameters {
             + 600.0 * size.terminals
             + 150.0 * size.terminals * each.min(8.0);
         let tables = self.selection.kind().table_bytes(size) + at_once * state;
-        let is_proved = self.dialect == Dialect::Physical && !self.unverified;
+        let is_proved = self.dialect == SimulatorDialect::Physical && !self.unverified;
         let proof = if is_proved {
             proof_bytes(size, &self.selection, self.lane_use, lanes / classes)
         } else {
@@ -263,7 +273,7 @@ const fn real(
     RecordColumn::new(name, at, ColumnType::Real, unit, help, better)
 }
 
-impl ExperimentStage for PacketParameters {
+impl ExperimentStage for PacketSimulationParameters {
     const NAME: &'static str = "sim.packet";
     const FILES: &'static [&'static str] = &["traffic", "workload", "placement"];
     const COLUMNS: &'static [RecordColumn] = &[
@@ -377,18 +387,22 @@ impl ExperimentStage for PacketParameters {
         RenamedParameter::name("background.class", "background.traffic_class"),
     ];
 
-    type Input<'a> = PacketInputs<'a>;
-    type Record = PacketRecord;
+    type Input<'a> = PacketSimulationInputs<'a>;
+    type Record = PacketSimulationRecord;
 
     fn examples() -> Vec<Self> {
         let less = Self { messages: Some(5), ..Self::default() };
         vec![
             less.clone(),
-            Self { selection: Selection::Valiant.into(), sync: EventEngineKind::Threads, ..less },
+            Self {
+                selection: PathSelection::Valiant.into(),
+                sync: EventEngineKind::Threads,
+                ..less
+            },
         ]
     }
 
-    fn need(&self, on: PacketInputs<'_>, threads: usize) -> ResourceNeed {
+    fn need(&self, on: PacketSimulationInputs<'_>, threads: usize) -> ResourceNeed {
         let size = NetworkSize::of(on.topology, threads);
         if self.workload.0.is_empty() {
             return self.need_of(&size);
@@ -400,7 +414,11 @@ impl ExperimentStage for PacketParameters {
         self.check()
     }
 
-    fn run(&self, on: PacketInputs<'_>, watch: &dyn Watch) -> Result<PacketRecord, Stop> {
+    fn run(
+        &self,
+        on: PacketSimulationInputs<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<PacketSimulationRecord, ComputationError> {
         let threads = self.paying(on.topology, rayon::current_num_threads());
         self.simulate(on, threads, None, watch)
     }

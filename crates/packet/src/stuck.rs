@@ -1,9 +1,9 @@
 //! The cycle of packets that wait for one another if a run deadlocks.
 
 use super::event::{ChunkSender, PacketChunk};
-use super::model::{Model, NodeState};
-use super::node::Node;
-use super::port::Lane;
+use super::model::{NodeState, PacketSimulationModel};
+use super::node::NodePorts;
+use super::port::PortVirtualChannel;
 use des::LpNumber;
 
 /// A packet that waits for room in a channel that leaves a router.
@@ -23,10 +23,13 @@ pub(super) struct BlockedPacket {
 ///
 /// The search starts at any waiting packet and proceeds to the first packet in the buffer that it
 /// waits for. O(packets that wait in one router x length of the cycle).
-pub(super) fn wait_cycle(model: &Model, states: &[NodeState]) -> Vec<BlockedPacket> {
+pub(super) fn wait_cycle(
+    model: &PacketSimulationModel,
+    states: &[NodeState],
+) -> Vec<BlockedPacket> {
     let lanes = model.plant.lanes as usize;
-    let first_in = |at: LpNumber, node: &Node, came: Option<ChunkSender>| {
-        let waits = |(ix, of): (usize, &Lane)| {
+    let first_in = |at: LpNumber, node: &NodePorts, came: Option<ChunkSender>| {
+        let waits = |(ix, of): (usize, &PortVirtualChannel)| {
             let fits = |sender: ChunkSender| came.is_none_or(|came| came == sender);
             let found = node.waiting(of.queued).find(|waiting| fits(waiting.sender))?;
             let (port, lane) = ((ix / lanes) as u16, (ix % lanes) as u8);

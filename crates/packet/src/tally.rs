@@ -4,7 +4,7 @@ use super::window::MeasuredWindow;
 
 /// The arrival of a chunk at its destination.
 #[derive(Debug, Clone, Copy)]
-pub struct Arrival {
+pub struct ChunkArrival {
     /// The time of arrival, ps.
     pub at_ps: u64,
     /// The latency of the chunk, ps.
@@ -23,7 +23,7 @@ pub struct Arrival {
     pub job: u16,
 }
 
-impl Arrival {
+impl ChunkArrival {
     /// The arrival of a message of a class that an endpoint sends to itself, without the network.
     pub(super) fn at_sender(at_ps: u64, bytes: u32, job: u16) -> Self {
         Self {
@@ -45,7 +45,7 @@ const FINE: u32 = 6;
 
 /// A histogram of times, with their sum and the largest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Histogram {
+pub struct TimeHistogram {
     /// The number of times in the histogram.
     pub count: u64,
     /// The sum of the times, ps.
@@ -60,9 +60,9 @@ pub struct Histogram {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ArrivalSums {
     /// Latencies of chunks.
-    pub chunks: Histogram,
+    pub chunks: TimeHistogram,
     /// Latencies of messages that arrived completely, from when they are handed to the interface.
-    pub messages: Histogram,
+    pub messages: TimeHistogram,
     /// Bytes that arrived in the measured time, whenever they were sent.
     pub bytes: u64,
     /// Sum over chunks of the number of routers visited.
@@ -77,7 +77,7 @@ pub struct ArrivalSums {
 
 /// Statistics of all arrivals.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tally {
+pub struct ArrivalStatistics {
     /// The sums of each job or class of traffic; a single entry if there are none.
     pub jobs: Vec<ArrivalSums>,
     /// Arrivals in equal spans of time; empty unless the user asked for them.
@@ -117,7 +117,7 @@ fn top(bucket: usize) -> u64 {
     (((mantissa + 1) << octave) - 1).min(u128::from(u64::MAX)) as u64
 }
 
-impl Histogram {
+impl TimeHistogram {
     fn add(&mut self, ps: u64) {
         self.count += 1;
         self.sum_ps += u128::from(ps);
@@ -165,7 +165,7 @@ impl Histogram {
 }
 
 impl ArrivalSums {
-    fn add(&mut self, arrival: &Arrival, window: MeasuredWindow) {
+    fn add(&mut self, arrival: &ChunkArrival, window: MeasuredWindow) {
         if window.has(arrival.at_ps) {
             self.bytes += u64::from(arrival.bytes);
         }
@@ -204,14 +204,14 @@ impl ArrivalSums {
     }
 }
 
-impl Tally {
+impl ArrivalStatistics {
     /// Empty statistics for `jobs` jobs or classes, at least 1, in spans of `span_ps`.
     pub fn of_jobs(jobs: usize, span_ps: u64, window: MeasuredWindow) -> Self {
         let jobs = vec![ArrivalSums::default(); jobs.max(1)];
         Self { jobs, span_ps, series: Vec::new(), arrived: 0, window }
     }
 
-    fn span(&mut self, arrival: &Arrival) {
+    fn span(&mut self, arrival: &ChunkArrival) {
         let at = ((arrival.at_ps / self.span_ps) as usize).min(MOST_SPANS - 1);
         if at >= self.series.len() {
             self.series.resize(at + 1, TimeSpanArrivals::default());
@@ -223,7 +223,7 @@ impl Tally {
     }
 
     /// Adds an arrival.
-    pub fn add(&mut self, arrival: Arrival) {
+    pub fn add(&mut self, arrival: ChunkArrival) {
         if arrival.hops > 0 {
             self.arrived += 1;
             if self.span_ps > 0 {
@@ -277,19 +277,19 @@ mod tests {
 
     #[test]
     fn quantiles_of_known_values() {
-        let mut spread = Histogram::default();
+        let mut spread = TimeHistogram::default();
         (1..=1000).for_each(|ps| spread.add(ps));
         for (share, value) in [(0.5, 500), (0.99, 990), (0.001, 1), (1.0, 1000)] {
             let found = spread.quantile_ps(share).expect("there are some");
             assert!(found >= value && found <= value + value / 64, "{share}: {found}");
         }
         assert_eq!((spread.mean_ps(), spread.max_ps()), (Some(500.5), Some(1000)));
-        assert_eq!(Histogram::default().quantile_ps(0.5), None);
+        assert_eq!(TimeHistogram::default().quantile_ps(0.5), None);
     }
 
     #[test]
     fn halves_add_up_to_the_whole() {
-        let arrival = |i: u64| Arrival {
+        let arrival = |i: u64| ChunkArrival {
             at_ps: i,
             latency_ps: i * i * 7919 % 100_003,
             message_ps: i.is_multiple_of(3).then_some(i * 31),
@@ -300,7 +300,7 @@ mod tests {
             job: (i % 2) as u16,
         };
         let of = |range: std::ops::Range<u64>| {
-            let mut tally = Tally::of_jobs(2, 10, MeasuredWindow::WHOLE);
+            let mut tally = ArrivalStatistics::of_jobs(2, 10, MeasuredWindow::WHOLE);
             range.for_each(|i| tally.add(arrival(i)));
             tally
         };

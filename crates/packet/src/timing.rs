@@ -1,6 +1,6 @@
 //! The delays and rules by which dialects differ.
 
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 
 /// The order in which the virtual channels of a port send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl RandomDelay {
 
     /// Draws a delay, ps.
     #[inline]
-    pub fn ps(self, dice: &mut FastStream) -> u64 {
+    pub fn ps(self, dice: &mut FastRandomStream) -> u64 {
         let more_ps = if self.more_ps > 0 { dice.below(self.more_ps) } else { 0 };
         self.least_ps + u64::from(more_ps)
     }
@@ -62,7 +62,7 @@ impl RandomDelay {
 
 /// The delays and rules of a dialect.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Timing {
+pub struct DialectTimingRules {
     /// Delay of a router, ps: from when a chunk's last byte leaves its output until it arrives at
     /// the other end, minus the latency of the link. No port is busy meanwhile.
     pub router_ps: u64,

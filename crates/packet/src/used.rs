@@ -1,34 +1,35 @@
 //! The values that a run uses of parameters that were not given: what its record says.
 
-use super::models::{DETOUR_WEIGHT, Dialect};
+use super::models::{DETOUR_WEIGHT, SimulatorDialect};
 use super::nic::MessageInjectionProcess;
 use super::plant::{LinkClass, SimulatedNetwork};
 use super::spec::{
-    Arbitration, BITS_IN_GIB, LinkParams, PacketParameters, SwitchParams, SwitchingMode,
+    BITS_IN_GIB, LinkParameters, PacketSimulationParameters, PortArbitrationRule, SwitchParameters,
+    SwitchingMode,
 };
-use super::timing::Timing;
-use paths::select::{LaneUseRule, SelectionParams};
+use super::timing::DialectTimingRules;
+use paths::select::{LaneUseRule, PathSelectionParameters};
 
 /// The values of parameters that have a default for each dialect and network.
-pub(super) struct UsedParameters {
+pub(super) struct AppliedParameterValues {
     injection: MessageInjectionProcess,
-    choosing: Option<SelectionParams>,
+    choosing: Option<PathSelectionParameters>,
     lane_use: LaneUseRule,
-    link: LinkParams,
-    switch: SwitchParams,
+    link: LinkParameters,
+    switch: SwitchParameters,
 }
 
-impl UsedParameters {
+impl AppliedParameterValues {
     /// The values in a network with these delays. Rates and latencies that each cable gives for
     /// itself are no single value, so that they stay as the parameters have them. `proved` has the
     /// numbers that the selection compares by, and the rule for virtual channels, where
     /// candidates of paths are proved.
     pub(super) fn of(
-        spec: &PacketParameters,
-        (plant, timing): (&SimulatedNetwork, &Timing),
+        spec: &PacketSimulationParameters,
+        (plant, timing): (&SimulatedNetwork, &DialectTimingRules),
         of_cables: bool,
         virtual_channels: u8,
-        proved: Option<(SelectionParams, LaneUseRule)>,
+        proved: Option<(PathSelectionParameters, LaneUseRule)>,
     ) -> Self {
         let entry = spec.dialect.entry();
         Self {
@@ -42,8 +43,8 @@ impl UsedParameters {
     }
 
     /// The parameters with these values.
-    pub(super) fn filled_in(&self, spec: PacketParameters) -> PacketParameters {
-        PacketParameters {
+    pub(super) fn filled_in(&self, spec: PacketSimulationParameters) -> PacketSimulationParameters {
+        PacketSimulationParameters {
             injection: Some(self.injection),
             choosing: self.choosing,
             lane_use: self.lane_use,
@@ -54,7 +55,11 @@ impl UsedParameters {
     }
 }
 
-fn used_link(spec: &PacketParameters, plant: &SimulatedNetwork, of_cables: bool) -> LinkParams {
+fn used_link(
+    spec: &PacketSimulationParameters,
+    plant: &SimulatedNetwork,
+    of_cables: bool,
+) -> LinkParameters {
     let given = &spec.link;
     let rate = |class: LinkClass, own: Option<f64>| {
         let of_run = own.or(given.rate_gbps);
@@ -62,8 +67,8 @@ fn used_link(spec: &PacketParameters, plant: &SimulatedNetwork, of_cables: bool)
         of_run.or((!of_cables).then_some(usual))
     };
     let room = |class: LinkClass| Some(plant.of(class).bytes);
-    let no_latency_ns = (spec.dialect != Dialect::Physical).then_some(0.0);
-    LinkParams {
+    let no_latency_ns = (spec.dialect != SimulatorDialect::Physical).then_some(0.0);
+    LinkParameters {
         latency_ns: given.latency_ns.or(no_latency_ns),
         rate_gbps: given.rate_gbps,
         local_rate_gbps: rate(LinkClass::Local, given.local_rate_gbps),
@@ -75,16 +80,20 @@ fn used_link(spec: &PacketParameters, plant: &SimulatedNetwork, of_cables: bool)
     }
 }
 
-fn used_switch(spec: &PacketParameters, timing: &Timing, virtual_channels: u8) -> SwitchParams {
+fn used_switch(
+    spec: &PacketSimulationParameters,
+    timing: &DialectTimingRules,
+    virtual_channels: u8,
+) -> SwitchParameters {
     let (given, entry) = (&spec.router, spec.dialect.entry());
-    let is_own = spec.dialect == Dialect::Physical;
+    let is_own = spec.dialect == SimulatorDialect::Physical;
     let ns = |ps: u64| Some(ps as f64 / 1000.0);
-    SwitchParams {
+    SwitchParameters {
         delay_ns: given.delay_ns.or(ns(timing.router_ps)),
         credit_ns: given.credit_ns.or(ns(timing.credit_ps)),
         virtual_channels: Some(virtual_channels),
         switching: given.switching.or(is_own.then_some(SwitchingMode::CutThrough)),
-        arbitration: given.arbitration.or(is_own.then_some(Arbitration::RoundRobin)),
+        arbitration: given.arbitration.or(is_own.then_some(PortArbitrationRule::RoundRobin)),
         adaptive_threshold_bytes: given.adaptive_threshold_bytes.or(entry.threshold_bytes),
         detour_weight: given.detour_weight.or(entry.threshold_bytes.map(|_| DETOUR_WEIGHT)),
         lookahead_ns: given.lookahead_ns.or((!is_own).then_some(LOOKAHEAD_NS)),

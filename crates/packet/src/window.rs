@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 /// `physical` for which no number of messages and no end is given.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct RunLength {
+#[schemars(rename = "RunLength")]
+pub struct RunLengthParameters {
     /// Time before anything counts, ns; by default the time of 100 messages at the rate of a rail.
     pub warmup_ns: Option<f64>,
     /// Time that counts, ns; by default the time of 500 messages at the rate of a rail, and longer
@@ -36,7 +37,7 @@ const LEAST_NS: f64 = 100.0;
 /// The longest time that a parameter can give, ns.
 const MOST_NS: f64 = 1e12;
 
-impl RunLength {
+impl RunLengthParameters {
     /// Whether it gives any time.
     pub(super) fn is_given(&self) -> bool {
         self.times().iter().any(|(_, ns)| ns.is_some())
@@ -161,7 +162,7 @@ mod tests {
 
     #[test]
     fn defaults_are_times_of_messages() {
-        let none = RunLength::default();
+        let none = RunLengthParameters::default();
         let of = |message_ns, packets, senders| {
             let found = none.with_defaults(message_ns, packets, senders);
             (found.warmup_ns.unwrap(), found.measure_ns.unwrap(), found.drain_ns.unwrap())
@@ -174,7 +175,7 @@ mod tests {
         assert_eq!(of(30_000.0, 100.0, 200.0), (600_000.0, 3_000_000.0, 3_600_000.0));
         // short messages count for 100 ns each
         assert_eq!(of(5.0, 1.0, 200.0), (10_000.0, 50_000.0, 60_000.0));
-        let given = RunLength { measure_ns: Some(7.0), ..none };
+        let given = RunLengthParameters { measure_ns: Some(7.0), ..none };
         assert_eq!(given.with_defaults(300.0, 1.0, 200.0).measure_ns, Some(7.0));
     }
 }

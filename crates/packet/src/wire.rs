@@ -1,14 +1,14 @@
 //! Byte encoding of events and statistics, for runs over several MPI ranks.
 
-use super::ended::{BusiestPort, FinalState, PortUse};
+use super::ended::{BusiestRouterPort, FinalRunState, PortUse};
 use super::event::{ChunkSender, Event, PacketChunk};
 use super::replay::ProcessTimes;
-use super::tally::{ArrivalSums, Histogram, Tally, TimeSpanArrivals};
+use super::tally::{ArrivalStatistics, ArrivalSums, TimeHistogram, TimeSpanArrivals};
 use super::window::MeasuredWindow;
-use des::WireValue;
+use des::WireEncodable;
 use message::UnfinishedOperations;
 
-impl WireValue for Event {
+impl WireEncodable for Event {
     #[inline]
     fn put(&self, into: &mut Vec<u8>) {
         match *self {
@@ -67,7 +67,7 @@ impl WireValue for Event {
     }
 }
 
-impl WireValue for FinalState {
+impl WireEncodable for FinalRunState {
     fn put(&self, into: &mut Vec<u8>) {
         self.digest.put(into);
         self.busiest.put(into);
@@ -81,24 +81,24 @@ impl WireValue for FinalState {
     }
 
     fn take(from: &mut &[u8]) -> Option<Self> {
-        let digest = WireValue::take(from)?;
-        let busiest = WireValue::take(from)?;
-        let waits = WireValue::take(from)?;
-        let links = WireValue::take(from)?;
-        let times = WireValue::take(from)?;
-        let stuck = WireValue::take(from)?;
-        let sends = WireValue::take(from)?;
-        let receives = WireValue::take(from)?;
-        let messages = WireValue::take(from)?;
+        let digest = WireEncodable::take(from)?;
+        let busiest = WireEncodable::take(from)?;
+        let waits = WireEncodable::take(from)?;
+        let links = WireEncodable::take(from)?;
+        let times = WireEncodable::take(from)?;
+        let stuck = WireEncodable::take(from)?;
+        let sends = WireEncodable::take(from)?;
+        let receives = WireEncodable::take(from)?;
+        let messages = WireEncodable::take(from)?;
         let left = UnfinishedOperations { stuck, sends, receives, messages };
         Some(Self { digest, busiest, waits, links, times, left })
     }
 }
 
-/// Implements [`WireValue`] for records: the fields are written one after the other.
+/// Implements [`WireEncodable`] for records: the fields are written one after the other.
 macro_rules! wire_fields {
     ($($of:ty { $($field:ident),* })*) => {$(
-        impl WireValue for $of {
+        impl WireEncodable for $of {
             #[inline]
             fn put(&self, into: &mut Vec<u8>) {
                 $(self.$field.put(into);)*
@@ -106,7 +106,7 @@ macro_rules! wire_fields {
 
             #[inline]
             fn take(from: &mut &[u8]) -> Option<Self> {
-                $(let $field = WireValue::take(from)?;)*
+                $(let $field = WireEncodable::take(from)?;)*
                 Some(Self { $($field),* })
             }
         }
@@ -119,12 +119,12 @@ wire_fields! {
         is_last
     }
     ChunkSender { lp, port, lane }
-    BusiestPort { busy_ps, router, port }
+    BusiestRouterPort { busy_ps, router, port }
     PortUse { router, port, bytes, busy_ps, most, blocked_ps, since_ps }
     ProcessTimes { rank, end_ps, communication_ps, calculated_ps }
-    Histogram { count, sum_ps, max_ps, buckets }
+    TimeHistogram { count, sum_ps, max_ps, buckets }
     ArrivalSums { chunks, messages, bytes, hops, detours, overtaken, last_ps }
     TimeSpanArrivals { chunks, bytes, latency_ps }
     MeasuredWindow { start_ps, end_ps }
-    Tally { jobs, series, span_ps, arrived, window }
+    ArrivalStatistics { jobs, series, span_ps, arrived, window }
 }

@@ -2,7 +2,7 @@
 //! may leave the switch.
 
 use super::word::PacketHeader;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use std::any::Any;
 
 /// An output that a packet asks for: a port, and the virtual channels that it may take there.
@@ -53,7 +53,7 @@ pub struct PacketPosition<'a> {
     /// The queues that the router knows.
     pub sight: &'a dyn QueueView,
     /// The router's stream of random numbers.
-    pub random: &'a mut FastStream,
+    pub random: &'a mut FastRandomStream,
 }
 
 impl<'a> PacketPosition<'a> {
@@ -64,7 +64,7 @@ impl<'a> PacketPosition<'a> {
         router: u32,
         (lane, stride): (usize, u32),
         sight: &'a dyn QueueView,
-        random: &'a mut FastStream,
+        random: &'a mut FastRandomStream,
     ) -> Self {
         let channel = (lane & ((1 << stride) - 1)) as u8;
         Self { router, in_port: (lane >> stride) as u16, lane: channel, sight, random }
@@ -115,7 +115,12 @@ pub trait RoutingGuide: Sync {
     }
 
     /// The virtual channels on which a packet may leave its source, as a bit mask; all by default.
-    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, random: &mut FastStream) -> u32 {
+    fn inject(
+        &self,
+        source: u32,
+        packet: &mut PacketHeader<'_>,
+        random: &mut FastRandomStream,
+    ) -> u32 {
         let _ = (source, packet, random);
         lanes(0, self.lanes() - 1)
     }

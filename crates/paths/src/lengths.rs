@@ -1,18 +1,18 @@
 //! Distances between routers, in links.
 
-use super::wiring::Wiring;
+use super::wiring::RouterWiring;
 
 /// The numbers of links of the shortest paths between routers; [`u8::MAX`] where there is no path,
 /// or where a path has 255 links or more.
 #[derive(Debug, Clone)]
-pub struct PathLengths {
+pub struct RouterDistances {
     routers: u32,
     links: Vec<u8>,
 }
 
-impl PathLengths {
+impl RouterDistances {
     /// Distances between the routers of a wiring.
-    pub fn of(wiring: &Wiring) -> Self {
+    pub fn of(wiring: &RouterWiring) -> Self {
         Self::new(wiring.routers(), |at| {
             wiring.ports(at).iter().filter_map(super::wiring::Port::leads_to)
         })
@@ -51,7 +51,7 @@ impl PathLengths {
     /// The number of links between two endpoints over their rails number `rail`; `from` and `to`
     /// are the numbers of the first rails of the two endpoints.
     #[inline]
-    pub fn between(&self, wiring: &Wiring, from: u32, to: u32, rail: u32) -> u8 {
+    pub fn between(&self, wiring: &RouterWiring, from: u32, to: u32, rail: u32) -> u8 {
         let router = |first: u32| wiring.endpoints()[(first + rail) as usize].router;
         self.get(router(from), router(to))
     }
@@ -67,8 +67,8 @@ mod tests {
         let params = json!({ "n": 7, "p": 2 });
         let params = params.as_object().expect("a table");
         let t = families::family("ring").and_then(|f| f.build(params)).expect("a ring");
-        let wiring = Wiring::of(&t, |_| 1).expect("a wiring");
-        let lengths = PathLengths::of(&wiring);
+        let wiring = RouterWiring::of(&t, |_| 1).expect("a wiring");
+        let lengths = RouterDistances::of(&wiring);
         for a in 0..14_u32 {
             for b in 0..14_u32 {
                 let apart = (a / 2).abs_diff(b / 2);

@@ -11,7 +11,7 @@ const MOST: usize = 1000;
 
 /// The loads at which a run simulates the network, in flits per endpoint and cycle.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub enum Loads {
+pub enum SimulationLoads {
     /// The run chooses loads until it has found where the network saturates.
     #[default]
     Auto,
@@ -33,7 +33,7 @@ enum RawSimulationLoads {
     Text(String),
 }
 
-impl Loads {
+impl SimulationLoads {
     /// Reads `0.5`, `0.1,0.2`, `0.1:1.0:0.1` (first, last, step; both ends count) or `auto`. The
     /// range of the numbers is checked by [`Self::check`].
     ///
@@ -114,7 +114,7 @@ fn range(text: &str, first: f64, last: f64, step: f64) -> Result<Vec<f64>, Refus
     Ok((0..=steps as usize).map(|i| round(first + i as f64 * step)).collect())
 }
 
-impl<'de> Deserialize<'de> for Loads {
+impl<'de> Deserialize<'de> for SimulationLoads {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         match RawSimulationLoads::deserialize(from)? {
             RawSimulationLoads::One(load) => Ok(Self::At(vec![load])),
@@ -125,7 +125,7 @@ impl<'de> Deserialize<'de> for Loads {
     }
 }
 
-impl Serialize for Loads {
+impl Serialize for SimulationLoads {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Auto => to.serialize_str("auto"),
@@ -137,7 +137,7 @@ impl Serialize for Loads {
     }
 }
 
-impl JsonSchema for Loads {
+impl JsonSchema for SimulationLoads {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Loads".into()
     }
@@ -154,20 +154,20 @@ mod tests {
 
     #[test]
     fn loads_are_read_as_they_are_written() {
-        let of = |given: Value| serde_json::from_value::<Loads>(given).expect("loads");
-        assert_eq!(of(json!("auto")), Loads::Auto);
-        assert_eq!(of(json!(0.5)), Loads::At(vec![0.5]));
+        let of = |given: Value| serde_json::from_value::<SimulationLoads>(given).expect("loads");
+        assert_eq!(of(json!("auto")), SimulationLoads::Auto);
+        assert_eq!(of(json!(0.5)), SimulationLoads::At(vec![0.5]));
         assert_eq!(of(json!(1)), of(json!("1")));
-        assert_eq!(of(json!("0.1,0.25")), Loads::At(vec![0.1, 0.25]));
-        assert_eq!(of(json!("0.1:0.4:0.1")), Loads::At(vec![0.1, 0.2, 0.3, 0.4]));
-        assert_eq!(of(json!("0.1:0.35:0.1, 0.9")), Loads::At(vec![0.1, 0.2, 0.3, 0.9]));
+        assert_eq!(of(json!("0.1,0.25")), SimulationLoads::At(vec![0.1, 0.25]));
+        assert_eq!(of(json!("0.1:0.4:0.1")), SimulationLoads::At(vec![0.1, 0.2, 0.3, 0.4]));
+        assert_eq!(of(json!("0.1:0.35:0.1, 0.9")), SimulationLoads::At(vec![0.1, 0.2, 0.3, 0.9]));
         for given in [json!("auto"), json!(0.5), json!([0.1, 0.2])] {
             assert_eq!(json!(of(given.clone())), given);
         }
     }
 
     fn refused(text: &str) -> Refusal {
-        let loads = Loads::parse(text).and_then(|loads| loads.check(fits_some, RANGE));
+        let loads = SimulationLoads::parse(text).and_then(|loads| loads.check(fits_some, RANGE));
         loads.expect_err(text)
     }
 
@@ -188,7 +188,7 @@ mod tests {
             let refused = refused(text);
             assert!(refused.param == "load" && refused.why.contains(expected), "{refused}");
         }
-        let check = |all| Loads::At(all).check(fits_some, RANGE);
+        let check = |all| SimulationLoads::At(all).check(fits_some, RANGE);
         assert!(check(Vec::new()).is_err());
         assert!(check((1..=MOST).map(|i| i as f64 / MOST as f64).collect()).is_ok());
         assert!(check(vec![0.5; MOST + 1]).is_err());

@@ -4,30 +4,30 @@
 use crate::PathSource;
 use crate::guide::RoutingGuide;
 use crate::select::{
-    AncestorGuide, CandidatePaths, DetourGuide, LaneUseRule, MOST_CLASSES, Selection,
-    SelectionParams, SelectionSpec, TableGuide,
+    CandidatePaths, CommonAncestorGuide, DetourGuide, ForwardingTableGuide, LaneUseRule,
+    MOST_CLASSES, PathSelection, PathSelectionParameters, PathSelectionSpec,
 };
-use crate::wiring::Wiring;
-use base::{Refusal, Stop, SwitchId, Watch};
+use crate::wiring::RouterWiring;
+use base::{ComputationError, ProgressWatch, Refusal, SwitchId};
 use fabric::Topology;
 use fabric::geometry::PlaneStructure;
 use fabric::size::NetworkSize;
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    CandidateScheme, GroupMinimalRouting, LaneClasses, LegPaths, MinimalAdaptiveRouting,
-    ProgressiveAdaptiveRouting,
+    CandidateScheme, GroupMinimalRouting, LaneClasses, MinimalAdaptiveRouting,
+    ProgressiveAdaptiveRouting, RouteLegScheme,
 };
 use fabric::tables::candidates::{UpDownAdaptiveRouting, ValiantDetourRouting, groups};
 use std::sync::Arc;
-use verify::{RouteLimits, Verdict, Verification, VerifiedRouting};
+use verify::{RouteLimits, Verdict, VerificationVerdicts, VerifiedRouting};
 
 /// The rules by which packets choose among the paths that exist.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct PathRules<'a> {
+pub struct PathChoiceRules<'a> {
     /// The selection: which path a packet takes.
-    pub selection: &'a SelectionSpec,
+    pub selection: &'a PathSelectionSpec,
     /// The parameters of the selection.
-    pub choosing: SelectionParams,
+    pub choosing: PathSelectionParameters,
     /// The virtual channels that packets may use.
     pub lane_use: LaneUseRule,
     /// The number of virtual channels of a port.
@@ -52,14 +52,14 @@ const MOST_LANES: u32 = 32;
 /// The rules and the network that a guide is made for.
 #[derive(Clone, Copy)]
 struct RoutingGuideRequest<'a> {
-    rules: PathRules<'a>,
-    wiring: &'a Arc<Wiring>,
-    watch: &'a dyn Watch,
+    rules: PathChoiceRules<'a>,
+    wiring: &'a Arc<RouterWiring>,
+    watch: &'a dyn ProgressWatch,
 }
 
 /// The legs of detours in a network of groups; the largest number of hops of a leg, and of a leg to
 /// which a packet changes after its first hop; and the number of lane classes needed.
-struct GroupDetourLegs {
+struct GroupDetourRouting {
     via: ValiantDetourRouting<GroupMinimalRouting>,
     reach: (u32, u8),
     needed: u32,
@@ -72,10 +72,10 @@ struct GroupDetourLegs {
 /// are not free of deadlock, or when `watch` asks to stop.
 pub fn guide(
     source: PathSource,
-    rules: PathRules<'_>,
-    wiring: &Arc<Wiring>,
-    watch: &dyn Watch,
-) -> Result<ProvedRoutingGuide, Stop> {
+    rules: PathChoiceRules<'_>,
+    wiring: &Arc<RouterWiring>,
+    watch: &dyn ProgressWatch,
+) -> Result<ProvedRoutingGuide, ComputationError> {
     let case = RoutingGuideRequest { rules, wiring, watch };
     let t = match source {
         PathSource::Tables(routing) => return case.of_tables(*routing),
@@ -114,10 +114,12 @@ pub fn guide(
 }
 
 /// The same refusal, but for parameter `param`.
-fn named(stop: Stop, param: &str) -> Stop {
+fn named(stop: ComputationError, param: &str) -> ComputationError {
     match stop {
-        Stop::Refused(r) => Stop::Refused(Refusal { param: param.to_owned(), ..r }),
-        other @ Stop::Interrupted(_) => other,
+        ComputationError::Refused(r) => {
+            ComputationError::Refused(Refusal { param: param.to_owned(), ..r })
+        }
+        other @ ComputationError::Interrupted(_) => other,
     }
 }
 
@@ -160,14 +162,14 @@ impl RoutingGuideRequest<'_> {
     }
 
     /// Legs that cross the fewest links between groups, with their lane classes.
-    fn by_groups(&self, t: Arc<Topology>) -> Result<GroupDetourLegs, Stop> {
+    fn by_groups(&self, t: Arc<Topology>) -> Result<GroupDetourRouting, ComputationError> {
         let leg =
             GroupMinimalRouting::new(t, LaneClasses::any(self.rules.virtual_channels), self.watch)?;
         let needed = self.classes(longest(&leg, |a, b| leg.crossings(a, b)) + 1);
         let reach = longest(&leg, |a, b| leg.hops(a, b));
         let (classes, turns) = self.turning(needed, reach);
         let leg = leg.with_lanes(self.lanes_of(classes.min(MOST_CLASSES.into())));
-        Ok(GroupDetourLegs {
+        Ok(GroupDetourRouting {
             via: ValiantDetourRouting::by_group(leg),
             reach: (reach, turns),
             needed,
@@ -178,7 +180,12 @@ impl RoutingGuideRequest<'_> {
     /// `lane_use`. Lanes by hops are free of deadlock in every network. Lanes by groups are tried
     /// with a proof, because inside a group of a larger diameter packets of one lane may still wait
     /// for one another.
-    fn advice(&self, t: &Arc<Topology>, by_hops: u32, used: LaneUseRule) -> Result<String, Stop> {
+    fn advice(
+        &self,
+        t: &Arc<Topology>,
+        by_hops: u32,
+        used: LaneUseRule,
+    ) -> Result<String, ComputationError> {
         let mut advised = Vec::new();
         if by_hops <= MOST_LANES {
             advised
@@ -191,7 +198,7 @@ impl RoutingGuideRequest<'_> {
         };
         let is_other = |needed: &u32| used != LaneUseRule::Groups || *needed > given;
         if let Some(needed) = needed.filter(|n| *n <= MOST_LANES).filter(is_other) {
-            let rules = PathRules { virtual_channels: needed.max(given) as u8, ..self.rules };
+            let rules = PathChoiceRules { virtual_channels: needed.max(given) as u8, ..self.rules };
             let legs = RoutingGuideRequest { rules, ..*self }.by_groups(t.clone())?;
             if self.proves(legs.via, legs.reach)? {
                 advised.push(format!("{needed} with lane_use groups"));
@@ -204,11 +211,11 @@ impl RoutingGuideRequest<'_> {
     }
 
     /// Whether the selection's paths over the legs of `via` are proved free of deadlock.
-    fn proves<B: LegPaths + Clone>(
+    fn proves<B: RouteLegScheme + Clone>(
         &self,
         via: ValiantDetourRouting<B>,
         (longest, turns): (u32, u8),
-    ) -> Result<bool, Stop> {
+    ) -> Result<bool, ComputationError> {
         let watch = self.watch;
         let selection = self.rules.selection;
         Ok(if selection.is_minimal() {
@@ -226,16 +233,16 @@ impl RoutingGuideRequest<'_> {
 
     /// The selection's guide over the legs of `via`, and whether its paths are proved free of
     /// deadlock.
-    fn over<B: LegPaths + Clone>(
+    fn over<B: RouteLegScheme + Clone>(
         &self,
         via: ValiantDetourRouting<B>,
         (longest, turns): (u32, u8),
-        help: impl FnOnce() -> Result<String, Stop>,
-    ) -> Result<(Box<dyn RoutingGuide + Send>, bool), Stop> {
+        help: impl FnOnce() -> Result<String, ComputationError>,
+    ) -> Result<(Box<dyn RoutingGuide + Send>, bool), ComputationError> {
         let RoutingGuideRequest { rules, wiring, watch } = *self;
         let scheme = ProgressiveAdaptiveRouting::new(via, longest as u8, turns);
         let selection = rules.selection;
-        let kind = if selection.is_progressive() { Selection::Par } else { selection.kind() };
+        let kind = if selection.is_progressive() { PathSelection::Par } else { selection.kind() };
         let by_score = |guide: DetourGuide| match selection.custom() {
             Some(custom) => Box::new(guide.scored(custom)),
             None => Box::new(guide),
@@ -261,11 +268,16 @@ impl RoutingGuideRequest<'_> {
         }
     }
 
-    fn of_tables(&self, routing: Routing) -> Result<ProvedRoutingGuide, Stop> {
+    fn of_tables(&self, routing: Routing) -> Result<ProvedRoutingGuide, ComputationError> {
         let RoutingGuideRequest { rules, wiring, watch } = *self;
         let lanes = rules.virtual_channels;
-        let guide =
-            TableGuide::new(routing.clone(), rules.selection, rules.choosing, lanes, wiring)?;
+        let guide = ForwardingTableGuide::new(
+            routing.clone(),
+            rules.selection,
+            rules.choosing,
+            lanes,
+            wiring,
+        )?;
         if !rules.unverified {
             check_turns(routing.topology())?;
             let limits = RouteLimits { lanes, ..RouteLimits::NONE };
@@ -278,7 +290,7 @@ impl RoutingGuideRequest<'_> {
         Ok(ProvedRoutingGuide { guide: Box::new(guide), verified, lane_use: rules.lane_use })
     }
 
-    fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedRoutingGuide, Stop> {
+    fn nearest_ancestor(&self, t: Arc<Topology>) -> Result<ProvedRoutingGuide, ComputationError> {
         let RoutingGuideRequest { rules, wiring, watch } = *self;
         if t.geometry().form != PlaneStructure::Levels {
             let help = "a tree: its switches have levels";
@@ -289,7 +301,7 @@ impl RoutingGuideRequest<'_> {
         let scheme = UpDownAdaptiveRouting::new(t, rank.clone(), rules.virtual_channels, watch)?;
         match VerifiedRouting::scheme(scheme, watch)? {
             Ok(proved) => {
-                let guide = AncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
+                let guide = CommonAncestorGuide::new(&proved, rank, rules.choosing, wiring, watch)?;
                 Ok(ProvedRoutingGuide {
                     guide: Box::new(guide),
                     verified: true,
@@ -306,7 +318,7 @@ impl RoutingGuideRequest<'_> {
 /// for each pair of switches.
 pub fn proof_bytes(
     size: &NetworkSize,
-    selection: &SelectionSpec,
+    selection: &PathSelectionSpec,
     lane_use: LaneUseRule,
     lanes: f64,
 ) -> f64 {
@@ -331,7 +343,7 @@ fn check_turns(on: &Topology) -> Result<(), Refusal> {
 
 /// The refusal of paths on which packets can wait for each other in a cycle. It names the first
 /// channel of the cycle.
-fn unproved(why: impl std::fmt::Display, help: String) -> Stop {
+fn unproved(why: impl std::fmt::Display, help: String) -> ComputationError {
     let why = why.to_string();
     let reason = match why.split_once('\n') {
         Some((first, rest)) => format!("{first}; {} more in the cycle", rest.lines().count()),
@@ -341,7 +353,7 @@ fn unproved(why: impl std::fmt::Display, help: String) -> Stop {
 }
 
 /// Says in words what is wrong with forwarding tables.
-fn fault(found: &Verification) -> String {
+fn fault(found: &VerificationVerdicts) -> String {
     if let Verdict::Fails(why) = &found.complete {
         return why.to_string();
     }

@@ -1,6 +1,6 @@
 //! Work items that do not depend on one another, done by several threads.
 
-use base::Stop;
+use base::ComputationError;
 use base::team::{ThreadBarrier, processors, together};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -23,8 +23,8 @@ pub fn paying(threads: usize, items: usize, items_a_thread: usize) -> usize {
 pub fn side_by_side<T: Send>(
     count: usize,
     threads: usize,
-    work: impl Fn(usize) -> Result<T, Stop> + Sync,
-) -> Result<Vec<T>, Stop> {
+    work: impl Fn(usize) -> Result<T, ComputationError> + Sync,
+) -> Result<Vec<T>, ComputationError> {
     let (next, meeting) = (AtomicUsize::new(0), ThreadBarrier::new(threads));
     let hand = || {
         let mut mine = Vec::new();
@@ -37,7 +37,7 @@ pub fn side_by_side<T: Send>(
             mine.push((at, work(at)?));
         }
     };
-    let found: Vec<Result<Vec<(usize, T)>, Stop>> =
+    let found: Vec<Result<Vec<(usize, T)>, ComputationError>> =
         together(&meeting, 0..threads.max(1), |_, _| hand());
     let mut all = Vec::new();
     for part in found {

@@ -4,7 +4,7 @@
 use crate::side_by_side::paying;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::network::{Cable, Plug, PortPeer};
+use fabric::network::{Cable, CablePlug, PortPeer};
 use std::ops::Range;
 
 /// The device at the end of the cable in a router's port.
@@ -58,7 +58,7 @@ impl Port {
 ///
 /// A channel of latency L delivers what is sent in cycle t in cycle t + 1 + L.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wiring {
+pub struct RouterWiring {
     /// The index of each router's first port in `ports`, then the number of all ports.
     offsets: Vec<u32>,
     ports: Vec<Port>,
@@ -75,7 +75,7 @@ pub struct Wiring {
 /// itself.
 const PORTS_A_THREAD: usize = 512;
 
-impl Wiring {
+impl RouterWiring {
     /// The number of threads, out of `threads`, that are worth using for one run, cycle by cycle.
     pub fn paying(&self, threads: usize) -> usize {
         let ports = (0..self.routers()).map(|router| self.ports(router).len()).sum();
@@ -125,7 +125,7 @@ impl Wiring {
     pub fn of(on: &Topology, latency: impl Fn(&Cable) -> u32) -> Result<Self, Refusal> {
         let (_, rail_of) = numbered(on)?;
         let seats: Vec<Vec<u16>> = (0..on.switches().len() as u32).map(|s| used(on, s)).collect();
-        let at = |plug: Plug| {
+        let at = |plug: CablePlug| {
             let seats = &seats[plug.switch.ix()];
             seats.binary_search(&plug.port).expect("a working cable's port is in use") as u16
         };
@@ -158,7 +158,7 @@ impl Wiring {
         Ok(Self::new(&routers))
     }
 
-    /// The port numbers of a switch for which [`Wiring::of`] makes ports, in order.
+    /// The port numbers of a switch for which [`RouterWiring::of`] makes ports, in order.
     pub fn seats(on: &Topology, switch: SwitchId) -> Vec<u16> {
         used(on, switch.0)
     }

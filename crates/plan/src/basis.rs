@@ -2,7 +2,7 @@
 //!
 //! Bills are compared only where they have the same basis: catalogue, rates and items.
 
-use super::catalog::{BillPart, CableUse, Catalog};
+use super::catalog::{BillSection, CableUse, Catalog};
 use base::Refusal;
 use base::words::did_you_mean;
 use fabric::network::Topology;
@@ -49,12 +49,12 @@ impl BillItem {
     }
 
     /// The item that a part of the bill is in.
-    pub fn of(part: BillPart) -> Self {
+    pub fn of(part: BillSection) -> Self {
         match part {
-            BillPart::Switches | BillPart::SwitchCables => Self::Network,
-            BillPart::EndpointCables => Self::EndpointCables,
-            BillPart::Nics => Self::Adapters,
-            BillPart::Energy => Self::Energy,
+            BillSection::Switches | BillSection::SwitchCables => Self::Network,
+            BillSection::EndpointCables => Self::EndpointCables,
+            BillSection::Nics => Self::Adapters,
+            BillSection::Energy => Self::Energy,
         }
     }
 }
@@ -77,15 +77,15 @@ pub(super) fn words(items: &[BillItem]) -> String {
 
 /// The items that a total adds up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct IncludedItems([bool; 4]);
+pub struct IncludedBillItems([bool; 4]);
 
-impl Default for IncludedItems {
+impl Default for IncludedBillItems {
     fn default() -> Self {
         Self(BillItem::ALL.map(|item| BillItem::USUAL.contains(&item)))
     }
 }
 
-impl IncludedItems {
+impl IncludedBillItems {
     /// The set of these items.
     ///
     /// # Errors

@@ -2,11 +2,11 @@
 
 use super::Device;
 use super::catalog::{CableKind, CableUse, Catalog, CatalogOffer, millionths};
-use super::floor::{DeviceRackPosition, Floor};
+use super::floor::{DeviceRackPosition, RackFloor};
 use super::rules::FloorRules;
 use super::shop::PriceSource;
 use base::{LinkId, Refusal, TerminalId};
-use fabric::network::{Plug, Topology};
+use fabric::network::{CablePlug, Topology};
 use serde::Serialize;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -95,14 +95,14 @@ impl PriceSource<'_> {
 }
 
 /// The offers of a catalogue for cables, looked up once for each use, length and rate.
-struct CableQuotes<'a> {
+struct CatalogCableOffers<'a> {
     catalog: &'a Catalog,
     /// The index in `all` of the offer for each [`PlannedCable::kind_bought`].
     of: HashMap<(bool, u64, u64), usize>,
     all: Vec<(CableKind, CatalogOffer)>,
 }
 
-impl<'a> CableQuotes<'a> {
+impl<'a> CatalogCableOffers<'a> {
     /// A cache of the offers of `catalog`, empty at first.
     fn new(catalog: &'a Catalog) -> Self {
         Self { catalog, of: HashMap::new(), all: Vec::new() }
@@ -137,7 +137,7 @@ impl<'a> CableQuotes<'a> {
 /// When `floor` was made for another network.
 pub fn cables(
     t: &Topology,
-    floor: &Floor,
+    floor: &RackFloor,
     rules: &FloorRules,
     shop: PriceSource<'_>,
 ) -> Result<Vec<PlannedCable>, Refusal> {
@@ -156,11 +156,11 @@ pub fn cables(
 /// When `floor` was made for another network.
 pub fn cables_unsorted(
     t: &Topology,
-    floor: &Floor,
+    floor: &RackFloor,
     rules: &FloorRules,
     shop: PriceSource<'_>,
 ) -> Result<Vec<PlannedCable>, Refusal> {
-    let end = |plug: Plug| CableEnd {
+    let end = |plug: CablePlug| CableEnd {
         seat: floor.switches[plug.switch.ix()],
         device: Device::Switch(plug.switch),
         port: plug.port,
@@ -182,7 +182,7 @@ pub fn cables_unsorted(
         let rate_gbps = shop.rate_gbps(t, &terminal.cable);
         list.push(run(id, 0, [a, end(terminal.plug)], rate_gbps, floor, rules));
     }
-    let mut quotes = CableQuotes::new(shop.catalog);
+    let mut quotes = CatalogCableOffers::new(shop.catalog);
     for i in 0..list.len() {
         let (kind, offer) =
             quotes.buy(&list[i]).map_err(|refusal| out_of_reach(t, floor, &list, shop, refusal))?;
@@ -196,7 +196,7 @@ pub fn cables_unsorted(
 ///
 /// # Panics
 /// When `floor` was made for another network.
-pub fn step_of(t: &Topology, floor: &Floor, id: CableId) -> u8 {
+pub fn step_of(t: &Topology, floor: &RackFloor, id: CableId) -> u8 {
     let CableId::Link(link) = id else { return 0 };
     let ends = [t.links()[link.ix()].a.switch, t.links()[link.ix()].b.switch];
     let [a, b] = ends.map(|s| floor.switches[s.ix()].rack);
@@ -214,7 +214,7 @@ fn run(
     step: u8,
     [a, b]: [CableEnd; 2],
     rate_gbps: f64,
-    floor: &Floor,
+    floor: &RackFloor,
     rules: &FloorRules,
 ) -> PlannedCable {
     let length_m = whole_mm(floor.length_m(a.seat, b.seat, rules));
@@ -227,7 +227,7 @@ fn run(
 /// ends; `first` is the refusal of one such cable.
 fn out_of_reach(
     t: &Topology,
-    floor: &Floor,
+    floor: &RackFloor,
     list: &[PlannedCable],
     shop: PriceSource<'_>,
     first: Refusal,
@@ -276,16 +276,16 @@ pub const CSV_HEADER: &str = "cable,step,kind,length_m,stock_m,rate_gbps,cost_us
 
 /// Writes the cable list as comma-separated values with a header (RFC 4180, lines end in `\n`).
 ///
-/// Labels are [`Floor::label`]'s. A device that stands beside its rack has an empty unit. Lengths
-/// and prices have as many decimals as they need, lengths one at least, prices two, so that each
-/// column adds up to what the plan says. A name that a spreadsheet would take for a formula has `'`
-/// in front.
+/// Labels are [`RackFloor::label`]'s. A device that stands beside its rack has an empty unit.
+/// Lengths and prices have as many decimals as they need, lengths one at least, prices two, so that
+/// each column adds up to what the plan says. A name that a spreadsheet would take for a formula
+/// has `'` in front.
 ///
 /// # Errors
 /// When `out` fails.
 pub fn write_csv(
     t: &Topology,
-    floor: &Floor,
+    floor: &RackFloor,
     cables: &[PlannedCable],
     out: &mut impl fmt::Write,
 ) -> fmt::Result {

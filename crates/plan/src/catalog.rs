@@ -27,7 +27,7 @@ const BUILT_IN: &[(&str, &str)] = &[
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[schemars(rename = "Confidence")]
-pub enum PriceConfidence {
+pub enum FigureConfidence {
     /// Printed in the source.
     A,
     /// Several sources agree within a factor of 2.
@@ -44,7 +44,7 @@ pub enum PriceConfidence {
 )]
 #[schemars(rename = "Part")]
 #[serde(rename_all = "snake_case")]
-pub enum BillPart {
+pub enum BillSection {
     /// The switches.
     Switches,
     /// Cables between switches, with their transceivers.
@@ -57,13 +57,13 @@ pub enum BillPart {
     Energy,
 }
 
-impl BillPart {
+impl BillSection {
     /// All parts, in the order of a bill.
     pub const ALL: [Self; 5] =
         [Self::Switches, Self::SwitchCables, Self::EndpointCables, Self::Nics, Self::Energy];
 }
 
-impl fmt::Display for BillPart {
+impl fmt::Display for BillSection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Switches => "switches",
@@ -112,7 +112,7 @@ pub struct FigureOrigin {
     /// When it held: a year, a month, a day, or a span.
     pub date: String,
     /// How well it is known.
-    pub confidence: PriceConfidence,
+    pub confidence: FigureConfidence,
 }
 
 /// A price, and the lowest and highest that were found.
@@ -206,7 +206,7 @@ pub struct CatalogCable {
 /// takes two transceivers and a fibre.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct CatalogProduct {
+pub struct CatalogComponent {
     /// Its name in the bill.
     pub id: String,
     /// What it is called on sale.
@@ -279,11 +279,11 @@ pub struct Catalog {
     /// Cables with their plugs.
     pub cables: Vec<CatalogCable>,
     /// Transceivers.
-    pub transceivers: Vec<CatalogProduct>,
+    pub transceivers: Vec<CatalogComponent>,
     /// Fibres for them.
-    pub fibres: Vec<CatalogProduct>,
+    pub fibres: Vec<CatalogComponent>,
     /// Adapters.
-    pub nics: Vec<CatalogProduct>,
+    pub nics: Vec<CatalogComponent>,
     /// Servers, which have no price here: how much room and power they take.
     pub servers: Vec<CatalogServer>,
 }
@@ -300,7 +300,7 @@ pub struct CatalogOffer {
     /// Height of a switch in rack units; `None` where the catalogue does not say.
     pub rack_units: Option<u16>,
     /// The least of its parts' grades.
-    pub confidence: PriceConfidence,
+    pub confidence: FigureConfidence,
 }
 
 impl Catalog {
@@ -452,7 +452,7 @@ impl Catalog {
     }
 
     fn of_fibre(&self, length_m: f64, gbps: f64) -> Option<CatalogOffer> {
-        let reaches = |p: &&CatalogProduct| p.reach_m.is_some_and(|r| length_m <= r);
+        let reaches = |p: &&CatalogComponent| p.reach_m.is_some_and(|r| length_m <= r);
         let ends = self.transceivers.iter().filter(reaches).filter(|x| x.gbps == Some(gbps));
         let end = cheapest(ends.filter_map(|x| Some(self.piece(x, x.price?))))?;
         let fibres = self.fibres.iter().filter(reaches);
@@ -466,7 +466,7 @@ impl Catalog {
         })
     }
 
-    fn piece(&self, piece: &CatalogProduct, price: Price) -> CatalogOffer {
+    fn piece(&self, piece: &CatalogComponent, price: Price) -> CatalogOffer {
         self.offer(piece.id.clone(), price, piece.watts, piece.origin.confidence)
     }
 
@@ -475,7 +475,7 @@ impl Catalog {
         id: String,
         price: Price,
         watts: Option<f64>,
-        confidence: PriceConfidence,
+        confidence: FigureConfidence,
     ) -> CatalogOffer {
         let all = [price.typical, price.low(), price.high()];
         let usd = all.map(|p| millionths(p * self.usd_per_unit));

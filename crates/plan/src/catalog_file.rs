@@ -1,7 +1,7 @@
 //! Reads a catalogue: TOML, with the line of whatever is wrong in it.
 
 use super::catalog::{
-    Catalog, CatalogCable, CatalogProduct, CatalogServer, CatalogSwitch, EnergyPrice, Price,
+    Catalog, CatalogCable, CatalogComponent, CatalogServer, CatalogSwitch, EnergyPrice, Price,
 };
 use base::Refusal;
 use serde::Deserialize;
@@ -26,11 +26,11 @@ struct RawPriceCatalog {
     #[serde(default)]
     cable: Vec<Spanned<CatalogCable>>,
     #[serde(default)]
-    transceiver: Vec<Spanned<CatalogProduct>>,
+    transceiver: Vec<Spanned<CatalogComponent>>,
     #[serde(default)]
-    fibre: Vec<Spanned<CatalogProduct>>,
+    fibre: Vec<Spanned<CatalogComponent>>,
     #[serde(default)]
-    nic: Vec<Spanned<CatalogProduct>>,
+    nic: Vec<Spanned<CatalogComponent>>,
     #[serde(default)]
     server: Vec<Spanned<CatalogServer>>,
 }
@@ -133,7 +133,8 @@ impl RawPriceCatalog {
     }
 
     fn into_catalog(self) -> Catalog {
-        let pieces = |list: Vec<Spanned<CatalogProduct>>| list.into_iter().map(Spanned::into_inner);
+        let pieces =
+            |list: Vec<Spanned<CatalogComponent>>| list.into_iter().map(Spanned::into_inner);
         Catalog {
             name: self.name,
             title: self.title,
@@ -263,7 +264,7 @@ fn server(s: &CatalogServer, start: usize) -> Result<(), FaultAt> {
     amount(&format!("{}: watts", s.id), s.watts.unwrap_or(0.0), start)
 }
 
-fn piece(what: &str, p: &CatalogProduct, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
+fn piece(what: &str, p: &CatalogComponent, needs: [bool; 2], start: usize) -> Result<(), FaultAt> {
     let id = &p.id;
     price(id, p.price, start)?;
     amount(&format!("{id}: watts"), p.watts.unwrap_or(0.0), start)?;

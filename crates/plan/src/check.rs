@@ -1,14 +1,16 @@
 //! Whether the cables that were found are the planned ones; if not, what to do, fault by fault.
 
 use super::cable::CableId;
-use super::comparison::FabricComparison;
-use super::devices::{DevicePort, IdentifyBy, MatchedDevice};
-use super::due::AnswerExpectation;
-use super::floor::Floor;
-use super::outcome::{CableCheck, CableState, CablingFinding, ComparisonOptions, SwitchState};
+use super::comparison::PlanAndFoundFabric;
+use super::devices::{DeviceIdentificationProperty, DevicePort, MatchedDevice};
+use super::due::DeviceAnswerExpectation;
+use super::floor::RackFloor;
+use super::outcome::{
+    CableCheckOptions, CableCheckResult, CablingFinding, PlannedCableState, PlannedSwitchState,
+};
 use super::repairs::{CableDifference, differences};
 use base::{Refusal, SwitchId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
@@ -19,11 +21,11 @@ use std::collections::BTreeMap;
 /// As [`check_cables_by`].
 pub fn check_cables(
     plan: &Topology,
-    guids: Option<&Addresses>,
+    guids: Option<&PortAddresses>,
     found: &Topology,
-    floor: Option<&Floor>,
-) -> Result<CableCheck, Refusal> {
-    check_cables_by(plan, guids, found, floor, ComparisonOptions::default())
+    floor: Option<&RackFloor>,
+) -> Result<CableCheckResult, Refusal> {
+    check_cables_by(plan, guids, found, floor, CableCheckOptions::default())
 }
 
 /// Compares `found` with `plan`.
@@ -44,33 +46,36 @@ pub fn check_cables(
 /// When `guids` belong to another network, or fewer than half of the switches are recognised.
 pub fn check_cables_by(
     plan: &Topology,
-    guids: Option<&Addresses>,
+    guids: Option<&PortAddresses>,
     found: &Topology,
-    floor: Option<&Floor>,
-    how: ComparisonOptions,
-) -> Result<CableCheck, Refusal> {
+    floor: Option<&RackFloor>,
+    how: CableCheckOptions,
+) -> Result<CableCheckResult, Refusal> {
     let sizes = (plan.switches().len(), plan.endpoints().len());
     if guids.is_some_and(|g| (g.switch_guid.len(), g.node_guid.len()) != sizes) {
         let why = "the addresses belong to another network";
         let help = format!("addresses of {} switches and {} endpoints", sizes.0, sizes.1);
         return Err(Refusal::new("addresses", why, help));
     }
-    if how.ignore_ports && how.identify == IdentifyBy::Structure {
+    if how.ignore_ports && how.identify == DeviceIdentificationProperty::Structure {
         let why = "cables alone tell devices by their ports, which are to be ignored";
         return Err(Refusal::new("ignore_ports", why, "identify by guid or name"));
     }
     let ignored = how.ignore_ports;
-    let mut check = FabricComparison::new(plan, guids, found, floor, how.clone())?.run();
-    if !ignored && check.misplaced > 0 && check.identified.by != IdentifyBy::Structure {
-        let how = ComparisonOptions { ignore_ports: true, ..how };
-        let other = FabricComparison::new(plan, guids, found, floor, how)?.run();
+    let mut check = PlanAndFoundFabric::new(plan, guids, found, floor, how.clone())?.run();
+    if !ignored
+        && check.misplaced > 0
+        && check.identified.by != DeviceIdentificationProperty::Structure
+    {
+        let how = CableCheckOptions { ignore_ports: true, ..how };
+        let other = PlanAndFoundFabric::new(plan, guids, found, floor, how)?.run();
         check.on_other_ports = other.on_other_ports;
     }
     Ok(check)
 }
 
-impl FabricComparison<'_> {
-    fn run(&self) -> CableCheck {
+impl PlanAndFoundFabric<'_> {
+    fn run(&self) -> CableCheckResult {
         let (planned, found) = (self.planned_map(), self.found_cables());
         let found = self.ports.as_ref().map_or_else(|| found.clone(), |p| p.apply(&found));
         let mut findings = Vec::new();
@@ -84,17 +89,17 @@ impl FabricComparison<'_> {
             let state = match found.get(&a) {
                 Some(&(at, is)) if at == b => {
                     if is.speed >= cable.speed && is.width >= cable.width {
-                        CableState::Correct
+                        PlannedCableState::Correct
                     } else {
                         slow.push((a.min(b), a.max(b), cable, is));
-                        CableState::Degraded
+                        PlannedCableState::Degraded
                     }
                 }
                 _ if !self.can_be(id, a.node, b.node) => {
                     if self.is_due(id) {
-                        CableState::Lost
+                        PlannedCableState::Lost
                     } else {
-                        CableState::Unlaid
+                        PlannedCableState::Unlaid
                     }
                 }
                 other => {
@@ -102,11 +107,11 @@ impl FabricComparison<'_> {
                     let taken = other.is_some() || found.contains_key(&b);
                     if !self.is_due(id) {
                         later.extend([(a, id), (b, id)]);
-                        CableState::Unlaid
+                        PlannedCableState::Unlaid
                     } else if taken {
-                        CableState::Wrong
+                        PlannedCableState::Wrong
                     } else {
-                        CableState::Missing
+                        PlannedCableState::Missing
                     }
                 }
             };
@@ -131,21 +136,21 @@ impl FabricComparison<'_> {
 
     fn counted(
         &self,
-        cables: BTreeMap<CableId, CableState>,
-        switches: Vec<SwitchState>,
+        cables: BTreeMap<CableId, PlannedCableState>,
+        switches: Vec<PlannedSwitchState>,
         findings: Vec<CablingFinding>,
-    ) -> CableCheck {
-        let count = |which: &[CableState]| {
+    ) -> CableCheckResult {
+        let count = |which: &[PlannedCableState]| {
             cables.values().filter(|state| which.contains(state)).count() as u64
         };
-        CableCheck {
+        CableCheckResult {
             planned: cables.len() as u64,
-            correct: count(&[CableState::Correct]),
-            degraded: count(&[CableState::Degraded]),
-            misplaced: count(&[CableState::Wrong]),
-            lost: count(&[CableState::Missing, CableState::Lost]),
-            missing: count(&[CableState::Missing]),
-            unlaid: count(&[CableState::Unlaid]),
+            correct: count(&[PlannedCableState::Correct]),
+            degraded: count(&[PlannedCableState::Degraded]),
+            misplaced: count(&[PlannedCableState::Wrong]),
+            lost: count(&[PlannedCableState::Missing, PlannedCableState::Lost]),
+            missing: count(&[PlannedCableState::Missing]),
+            unlaid: count(&[PlannedCableState::Unlaid]),
             on_other_ports: self.ports.as_ref().map_or(0, |ports| ports.elsewhere),
             findings,
             identified: self.identified,
@@ -157,43 +162,44 @@ impl FabricComparison<'_> {
 
     fn switch_states(
         &self,
-        cables: &BTreeMap<CableId, CableState>,
+        cables: &BTreeMap<CableId, PlannedCableState>,
         strange: &BTreeMap<DevicePort, DevicePort>,
-        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
-    ) -> Vec<SwitchState> {
-        let mut states = vec![SwitchState::Correct; self.plan.switches().len()];
-        let mut worst = |node: MatchedDevice, state: SwitchState| {
+        reached: &BTreeMap<MatchedDevice, DeviceAnswerExpectation>,
+    ) -> Vec<PlannedSwitchState> {
+        let mut states = vec![PlannedSwitchState::Correct; self.plan.switches().len()];
+        let mut worst = |node: MatchedDevice, state: PlannedSwitchState| {
             if let MatchedDevice::Switch(s) = node {
                 states[s.ix()] = states[s.ix()].max(state);
             }
         };
         for (id, a, b, _) in self.planned_cables() {
             let state = match cables[&id] {
-                CableState::Degraded => SwitchState::Degraded,
-                CableState::Wrong | CableState::Missing => SwitchState::Wrong,
-                CableState::Unlaid => SwitchState::Unlaid,
-                CableState::Correct | CableState::Lost => continue,
+                PlannedCableState::Degraded => PlannedSwitchState::Degraded,
+                PlannedCableState::Wrong | PlannedCableState::Missing => PlannedSwitchState::Wrong,
+                PlannedCableState::Unlaid => PlannedSwitchState::Unlaid,
+                PlannedCableState::Correct | PlannedCableState::Lost => continue,
             };
             worst(a.node, state);
             worst(b.node, state);
         }
         for socket in strange.keys() {
-            worst(socket.node, SwitchState::Wrong);
+            worst(socket.node, PlannedSwitchState::Wrong);
         }
         for s in (0..self.plan.switches().len()).map(SwitchId::from) {
             let (place, own) = (self.places.found[s.ix()], self.boxes.pairs.found[s.ix()]);
             match (place, own) {
                 (None, _) | (_, None) => {
-                    let no =
-                        self.wanted(reached, MatchedDevice::Switch(s)) == AnswerExpectation::No;
-                    let state = if no { SwitchState::Unlaid } else { SwitchState::Missing };
+                    let no = self.wanted(reached, MatchedDevice::Switch(s))
+                        == DeviceAnswerExpectation::No;
+                    let state =
+                        if no { PlannedSwitchState::Unlaid } else { PlannedSwitchState::Missing };
                     worst(MatchedDevice::Switch(s), state);
                 }
                 (Some(place), Some(own)) if place != own => {
-                    worst(MatchedDevice::Switch(s), SwitchState::Moved);
+                    worst(MatchedDevice::Switch(s), PlannedSwitchState::Moved);
                 }
                 _ if self.boxes.replaced.contains(&s.0) => {
-                    worst(MatchedDevice::Switch(s), SwitchState::Replaced);
+                    worst(MatchedDevice::Switch(s), PlannedSwitchState::Replaced);
                 }
                 _ => {}
             }
@@ -219,11 +225,11 @@ impl FabricComparison<'_> {
 fn without_unlaid(
     list: Vec<CableDifference>,
     later: &BTreeMap<DevicePort, CableId>,
-    cables: &mut BTreeMap<CableId, CableState>,
+    cables: &mut BTreeMap<CableId, PlannedCableState>,
 ) -> Vec<CableDifference> {
     let mut wrong = |ends: &[DevicePort; 2]| {
         if let Some(id) = later.get(&ends[0]) {
-            cables.insert(*id, CableState::Wrong);
+            cables.insert(*id, PlannedCableState::Wrong);
         }
     };
     let mut left = Vec::with_capacity(list.len());

@@ -1,10 +1,12 @@
 //! Cable checks on made faults: all found, none invented, and the moves repair them.
 
 use super::*;
-use base::seed::Stream;
-use fabric::addresses::Addresses;
+use base::seed::RandomStream;
+use fabric::addresses::PortAddresses;
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology};
+use fabric::network::{
+    Cable, CablePlug, InfinibandLaneSpeed, NetworkRecipe, Switch, Topology, TopologyBuilder,
+};
 use families::family;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,30 +23,30 @@ pub(super) type TestPort = (String, u16);
 #[derive(Clone)]
 pub(super) struct TestFabric {
     pub(super) plan: Topology,
-    pub(super) addresses: Addresses,
+    pub(super) addresses: PortAddresses,
     pub(super) cables: Vec<([TestPort; 2], Cable)>,
     pub(super) dead: BTreeSet<String>,
     pub(super) guids: bool,
     pub(super) strangers: BTreeMap<String, u64>,
     /// The name and GUID that a discovery reports for a device, where the plan has others.
     pub(super) masks: BTreeMap<String, (String, u64)>,
-    pub(super) identify: IdentifyBy,
-    pub(super) how: ComparisonOptions,
+    pub(super) identify: DeviceIdentificationProperty,
+    pub(super) how: CableCheckOptions,
 }
 
 impl TestFabric {
     pub(super) fn of(plan: Topology) -> Self {
-        let name = |p: Plug| (plan.switches()[p.switch.ix()].name.clone(), p.port);
+        let name = |p: CablePlug| (plan.switches()[p.switch.ix()].name.clone(), p.port);
         let links = plan.links().iter().map(|l| ([name(l.a), name(l.b)], l.cable));
         let rails = plan.terminals().iter().map(|t| {
             let own = (plan.endpoints()[t.endpoint.ix()].name.clone(), t.rail + 1);
             ([own, name(t.plug)], t.cable)
         });
         let cables = links.chain(rails).collect();
-        let addresses = Addresses::assign(&plan, 0).expect("addresses");
+        let addresses = PortAddresses::assign(&plan, 0).expect("addresses");
         let (dead, strangers) = (BTreeSet::new(), BTreeMap::new());
-        let (masks, identify) = (BTreeMap::new(), IdentifyBy::Auto);
-        let how = ComparisonOptions::default();
+        let (masks, identify) = (BTreeMap::new(), DeviceIdentificationProperty::Auto);
+        let how = CableCheckOptions::default();
         Self { plan, addresses, cables, dead, guids: true, strangers, masks, identify, how }
     }
 
@@ -83,9 +85,9 @@ impl TestFabric {
     pub(super) fn discovered(&self) -> Topology {
         let alive = |ends: &[TestPort; 2]| ends.iter().all(|j| !self.dead.contains(&j.0));
         let cables: Vec<_> = self.cables.iter().rev().filter(|(ends, _)| alive(ends)).collect();
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let mut switches = BTreeMap::new();
-        let mut endpoints: BTreeMap<&str, Vec<(u16, Plug, Cable)>> = BTreeMap::new();
+        let mut endpoints: BTreeMap<&str, Vec<(u16, CablePlug, Cable)>> = BTreeMap::new();
         let names = cables.iter().flat_map(|(ends, _)| ends.iter().map(|j| j.0.as_str()));
         for name in names.filter(|n| self.is_switch(n)) {
             switches.entry(name).or_insert_with(|| {
@@ -93,8 +95,9 @@ impl TestFabric {
             });
         }
         for ([x, y], cable) in &cables {
-            let plug =
-                |j: &TestPort| switches.get(j.0.as_str()).map(|&switch| Plug { switch, port: j.1 });
+            let plug = |j: &TestPort| {
+                switches.get(j.0.as_str()).map(|&switch| CablePlug { switch, port: j.1 })
+            };
             match (plug(x), plug(y)) {
                 (Some(a), Some(z)) => drop(b.link_at(a, z, *cable)),
                 (None, Some(z)) => endpoints.entry(&x.0).or_default().push((x.1, z, *cable)),
@@ -109,7 +112,7 @@ impl TestFabric {
                 b.terminal_mut(t).rail = port - 1;
             }
         }
-        let recipe = Recipe { family: "file".into(), params: serde_json::Map::new() };
+        let recipe = NetworkRecipe { family: "file".into(), params: serde_json::Map::new() };
         b.finish(recipe).expect("a valid network")
     }
 
@@ -129,10 +132,10 @@ impl TestFabric {
         self.strangers.get(name).copied().or(known).filter(|_| self.guids)
     }
 
-    pub(super) fn check(&self) -> CableCheck {
+    pub(super) fn check(&self) -> CableCheckResult {
         let addresses = self.guids.then_some(&self.addresses);
         let found = self.discovered();
-        let how = ComparisonOptions { identify: self.identify, ..self.how.clone() };
+        let how = CableCheckOptions { identify: self.identify, ..self.how.clone() };
         let check = check_cables_by(&self.plan, addresses, &found, None, how);
         let check = check.expect("the same fabric");
         let sum = check.correct + check.degraded + check.misplaced + check.lost + check.unlaid;
@@ -140,7 +143,7 @@ impl TestFabric {
         check
     }
 
-    pub(super) fn faults(&self) -> Vec<(FaultKind, u64)> {
+    pub(super) fn faults(&self) -> Vec<(CablingFaultKind, u64)> {
         self.check().counts().into_iter().collect()
     }
 }
@@ -170,9 +173,9 @@ fn a_pulled_cable_is_missing_at_both_ends() {
     assert_eq!((check.findings.len(), check.misplaced, check.lost, check.missing), (1, 0, 1, 1));
     assert_eq!(check.correct, 374);
     let f = &check.findings[0];
-    assert_eq!(f.fault, FaultKind::Missing);
+    assert_eq!(f.fault, CablingFaultKind::Missing);
     assert_eq!(f.planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 6".to_owned()]]);
-    let floor = floor(&room.plan, &FloorRules::default(), &base::Quiet).expect("valid rules");
+    let floor = floor(&room.plan, &FloorRules::default(), &base::QuietWatch).expect("valid rules");
     let found = room.discovered();
     let check = check_cables(&room.plan, Some(&room.addresses), &found, Some(&floor));
     let labels = &check.expect("the same fabric").findings[0].planned[0];
@@ -187,7 +190,7 @@ fn a_swapped_pair_is_one_finding_with_the_swap_on_one_switch() {
     let check = room.check();
     assert_eq!((check.findings.len(), check.misplaced), (1, 2));
     let f = &check.findings[0];
-    assert_eq!((f.fault, f.planned.len(), f.found.len()), (FaultKind::Swapped, 2, 2));
+    assert_eq!((f.fault, f.planned.len(), f.found.len()), (CablingFaultKind::Swapped, 2, 2));
     let sockets: BTreeSet<DevicePort> =
         [7, 8].map(|port| DevicePort { node: MatchedDevice::Switch(SwitchId(0)), port }).into();
     let &[CableRepairStep::Swap(a, b)] = f.moves.as_slice() else { panic!("{:?}", f.moves) };
@@ -212,7 +215,7 @@ fn a_ring_of_three_is_one_finding_with_two_swaps_on_one_switch() {
         let check = room.check();
         assert_eq!((check.findings.len(), check.misplaced), (1, 3), "{check}");
         let f = &check.findings[0];
-        assert_eq!((f.fault, f.planned.len(), f.moves.len()), (FaultKind::Swapped, 3, 2));
+        assert_eq!((f.fault, f.planned.len(), f.moves.len()), (CablingFaultKind::Swapped, 3, 2));
         assert_eq!(f.repair.matches(switch).count(), 4, "all plugs are on {switch}: {}", f.repair);
         let mut cables = jacks(&room);
         obey(&room, &mut cables, f);
@@ -226,7 +229,7 @@ fn a_dead_switch_is_one_finding_with_all_that_goes_with_it() {
     room.dead.insert("sf-1-2-3".into());
     let check = room.check();
     assert_eq!(check.findings.len(), 1, "{check}");
-    assert_eq!((check.findings[0].fault, check.lost), (FaultKind::MissingSwitch, 11));
+    assert_eq!((check.findings[0].fault, check.lost), (CablingFaultKind::MissingSwitch, 11));
     assert!(check.findings[0].what.contains("sf-1-2-3 does not answer: 11 cables and 4 endpoints"));
 }
 
@@ -237,7 +240,7 @@ fn a_dead_endpoint_and_a_moved_one_are_distinguished() {
     let (cable, end) = room.at("sf-0-1-0", 1);
     room.cables[cable].0[end] = ("sf-0-1-0".into(), 36);
     let check = room.check();
-    let expect = [(FaultKind::MissingEndpoint, 1), (FaultKind::Wrong, 1)];
+    let expect = [(CablingFaultKind::MissingEndpoint, 1), (CablingFaultKind::Wrong, 1)];
     assert_eq!(check.counts().into_iter().collect::<Vec<_>>(), expect);
     assert!(
         check.findings[0].repair.ends_with("to sf-0-0-4 port 2"),
@@ -259,11 +262,11 @@ fn extra_and_degraded_cables_are_found() {
     let (narrow, _) = room.at("sf-0-3-3", 7);
     room.cables[narrow].1.width = 1;
     let (slow, _) = room.at("sf-0-2-2", 7);
-    room.cables[slow].1.speed = Speed::EDR;
+    room.cables[slow].1.speed = InfinibandLaneSpeed::EDR;
     let (fast, _) = room.at("sf-0-2-2", 8);
-    room.cables[fast].1.speed = Speed::NDR;
+    room.cables[fast].1.speed = InfinibandLaneSpeed::NDR;
     let check = room.check();
-    assert_eq!(room.faults(), [(FaultKind::Extra, 1), (FaultKind::Degraded, 2)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::Extra, 1), (CablingFaultKind::Degraded, 2)]);
     assert_eq!((check.degraded, check.correct), (2, 373));
     assert!(check.findings[2].what.ends_with("runs at 1x HDR instead of 4x HDR"));
     assert!(check.findings[1].what.ends_with("runs at 4x EDR instead of 4x HDR"));
@@ -274,18 +277,18 @@ fn replaced_hardware_is_named_and_its_cables_still_checked() {
     // same name, other GUID; then other name too, recognised by where its cables are
     let mut room = slim_fly();
     room.strangers.insert("sf-0-0-2".into(), 0xabc);
-    assert_eq!(room.faults(), [(FaultKind::Replaced, 1)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::Replaced, 1)]);
     for (ends, _) in &mut room.cables {
         for jack in ends.iter_mut().filter(|j| j.0 == "sf-0-0-2") {
             jack.0 = "spare".into();
         }
     }
     room.strangers.insert("spare".into(), 0xdef);
-    assert_eq!(room.faults(), [(FaultKind::Replaced, 1)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::Replaced, 1)]);
     let (cable, _) = room.at("spare", 9);
     room.cables.remove(cable);
     let check = room.check();
-    assert_eq!(room.faults(), [(FaultKind::Replaced, 1), (FaultKind::Missing, 1)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::Replaced, 1), (CablingFaultKind::Missing, 1)]);
     assert!(check.findings[0].what.contains("spare with GUID 0x0000000000000def"));
 }
 
@@ -295,12 +298,12 @@ fn unknown_hardware_is_named_and_its_cables_are_extra() {
     room.strangers.insert("stray".into(), 0x77);
     let extra = [("stray".to_owned(), 1), ("sf-1-1-1".to_owned(), 30)];
     room.cables.push((extra, Cable::default()));
-    assert_eq!(room.faults(), [(FaultKind::Unknown, 1), (FaultKind::Extra, 1)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::Unknown, 1), (CablingFaultKind::Extra, 1)]);
 }
 
 #[test]
 fn a_rail_that_is_out_is_a_missing_cable_not_a_missing_endpoint() {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for plane in 0..2 {
         b.switch(Switch { plane, ..Switch::new(format!("s{plane}")) });
     }
@@ -309,16 +312,16 @@ fn a_rail_that_is_out_is_a_missing_cable_not_a_missing_endpoint() {
         b.attach(e, SwitchId(0), 0, Cable::default());
         b.attach(e, SwitchId(1), 0, Cable::default());
     }
-    let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+    let recipe = NetworkRecipe { family: "test".into(), params: serde_json::Map::new() };
     let mut room = TestFabric::of(b.finish(recipe).expect("valid"));
     let (cable, _) = room.at("h1", 2);
     room.cables.remove(cable);
-    assert_eq!(room.faults(), [(FaultKind::Missing, 1)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::Missing, 1)]);
     room.dead.insert("s1".into());
-    assert_eq!(room.faults(), [(FaultKind::MissingSwitch, 1)]);
+    assert_eq!(room.faults(), [(CablingFaultKind::MissingSwitch, 1)]);
     room.dead.insert("h2".into());
     let check = room.check();
-    let expect = [(FaultKind::MissingSwitch, 1), (FaultKind::MissingEndpoint, 1)];
+    let expect = [(CablingFaultKind::MissingSwitch, 1), (CablingFaultKind::MissingEndpoint, 1)];
     assert_eq!(check.counts().into_iter().collect::<Vec<_>>(), expect);
     assert!(check.findings[0].what.ends_with("3 cables and 0 endpoints go with it"), "{check}");
 }
@@ -342,7 +345,11 @@ fn a_stranger_with_few_cables_of_a_missing_switch_has_not_replaced_it() {
     room.cables.push(([("stray".to_owned(), 9), other], Cable::default()));
     let extra = [("stray".to_owned(), 1), ("sf-1-1-1".to_owned(), 30)];
     room.cables.push((extra, Cable::default()));
-    let expect = [(FaultKind::MissingSwitch, 1), (FaultKind::Unknown, 1), (FaultKind::Extra, 2)];
+    let expect = [
+        (CablingFaultKind::MissingSwitch, 1),
+        (CablingFaultKind::Unknown, 1),
+        (CablingFaultKind::Extra, 2),
+    ];
     assert_eq!(room.faults(), expect);
 }
 
@@ -351,7 +358,7 @@ fn another_fabric_is_refused() {
     let (plan, other) = (built("slim_fly:q=5,p=4"), built("dragonfly:p=2,a=4,h=2"));
     let refusal = check_cables(&plan, None, &other, None).expect_err("nothing in common");
     assert!(refusal.why.contains("none of the plan's 50 switches"));
-    let addresses = Addresses::assign(&other, 0).expect("addresses");
+    let addresses = PortAddresses::assign(&other, 0).expect("addresses");
     let refusal = check_cables(&plan, Some(&addresses), &plan, None).expect_err("other sizes");
     assert_eq!(refusal.param, "addresses");
 }
@@ -435,11 +442,11 @@ proptest! {
     #[test]
     fn separate_faults_are_all_found_and_none_invented(seed in any::<u64>(), k in 0_usize..12) {
         let mut room = slim_fly();
-        let mut draw = Stream::new(seed, "faults", 0);
+        let mut draw = RandomStream::new(seed, "faults", 0);
         let mut touched: BTreeSet<String> = BTreeSet::new();
-        let mut made: BTreeMap<FaultKind, u64> = BTreeMap::new();
+        let mut made: BTreeMap<CablingFaultKind, u64> = BTreeMap::new();
         for _ in 0..k {
-            let cable = |draw: &mut Stream| draw.below(175) as usize;
+            let cable = |draw: &mut RandomStream| draw.below(175) as usize;
             let (c, d) = (cable(&mut draw), cable(&mut draw));
             let names = |room: &TestFabric, c: usize| room.cables[c].0.clone().map(|j| j.0);
             let free = |names: &[String]| names.iter().all(|n| !touched.contains(n));
@@ -458,22 +465,22 @@ proptest! {
                     }
                     room.dead.insert(victim);
                     touched.extend(near);
-                    FaultKind::MissingSwitch
+                    CablingFaultKind::MissingSwitch
                 }
                 1 => {
                     // an unplugged cable ends in a port that no check looks at
                     room.cables[c].1.up = false;
                     touched.extend(names(&room, c));
-                    FaultKind::Missing
+                    CablingFaultKind::Missing
                 }
                 2 if room.swap((c, 1), (d, 1)) => {
                     touched.extend(ends);
-                    FaultKind::Swapped
+                    CablingFaultKind::Swapped
                 }
                 3 => {
                     room.cables[c].1.width = 1;
                     touched.extend(names(&room, c));
-                    FaultKind::Degraded
+                    CablingFaultKind::Degraded
                 }
                 _ => continue,
             };
@@ -488,10 +495,10 @@ proptest! {
     fn any_tangle_is_repaired_by_the_moves(seed in any::<u64>(), k in 1_u64..40) {
         let mut room = slim_fly();
         let planned = jacks(&room);
-        let mut draw = Stream::new(seed, "tangle", 0);
+        let mut draw = RandomStream::new(seed, "tangle", 0);
         for _ in 0..k {
             let n = room.cables.len() as u64;
-            let at = |draw: &mut Stream| (draw.below(n) as usize, draw.below(2) as usize);
+            let at = |draw: &mut RandomStream| (draw.below(n) as usize, draw.below(2) as usize);
             let (x, y) = (at(&mut draw), at(&mut draw));
             match draw.below(4) {
                 0 if x.0 < 175 => drop(room.cables.remove(x.0)),

@@ -1,33 +1,33 @@
 //! A fabric beside its plan, in the terms of the plan: which cables are due, laid and possible.
 
 use super::cable::CableId;
-use super::devices::{CablesByEnd, DeviceMatch, DevicePairing, DevicePort, MatchedDevice};
-use super::floor::Floor;
-use super::outcome::{ComparisonOptions, IdentifiedDevices};
+use super::devices::{CablesByEnd, DeviceMatching, DevicePairing, DevicePort, MatchedDevice};
+use super::floor::RackFloor;
+use super::outcome::{CableCheckOptions, DeviceIdentificationCounts};
 use super::places::{SwappedSwitchCycle, in_plan};
-use super::ports::{RenumberedPorts, renumbered};
+use super::ports::{PlannedPortNumbers, renumbered};
 use base::{EndpointId, LinkId, TerminalId};
 use fabric::network::{Cable, Topology};
 
 /// A plan and the fabric that was found, with the devices of both matched.
-pub(super) struct FabricComparison<'a> {
+pub(super) struct PlanAndFoundFabric<'a> {
     pub(super) plan: &'a Topology,
     pub(super) found: &'a Topology,
-    pub(super) floor: Option<&'a Floor>,
-    pub(super) how: ComparisonOptions,
+    pub(super) floor: Option<&'a RackFloor>,
+    pub(super) how: CableCheckOptions,
     /// The real port that stands for each planned one; `None` where port numbers must match the
     /// plan.
-    pub(super) ports: Option<RenumberedPorts>,
+    pub(super) ports: Option<PlannedPortNumbers>,
     /// Which found switch is which planned one.
-    pub(super) boxes: DeviceMatch,
+    pub(super) boxes: DeviceMatching,
     /// The planned switch in whose place each found one stands: there its cables to switches are
     /// compared.
     pub(super) places: DevicePairing,
     /// The planned switch in whose place each found one has its cables to endpoints compared.
     pub(super) hosts: DevicePairing,
-    pub(super) endpoints: DeviceMatch,
+    pub(super) endpoints: DeviceMatching,
     pub(super) rounds: Vec<SwappedSwitchCycle>,
-    pub(super) identified: IdentifiedDevices,
+    pub(super) identified: DeviceIdentificationCounts,
 }
 
 /// The cables, each listed twice: under either of its ends.
@@ -35,12 +35,12 @@ fn by_either_end(ends: impl Iterator<Item = (DevicePort, DevicePort, Cable)>) ->
     ends.flat_map(|(a, b, cable)| [(a, (b, cable)), (b, (a, cable))]).collect()
 }
 
-impl FabricComparison<'_> {
+impl PlanAndFoundFabric<'_> {
     pub(super) fn planned_cables(
         &self,
     ) -> impl Iterator<Item = (CableId, DevicePort, DevicePort, Cable)> + '_ {
         let t = self.plan;
-        let at = |p: fabric::network::Plug| DevicePort {
+        let at = |p: fabric::network::CablePlug| DevicePort {
             node: MatchedDevice::Switch(p.switch),
             port: p.port,
         };

@@ -1,9 +1,9 @@
 //! The bill: what a network costs and draws, part by part, by the prices of a catalogue.
 
-use super::basis::{BillItem, IncludedItems};
+use super::basis::{BillItem, IncludedBillItems};
 use super::cable::PlannedCable;
 use super::catalog::{
-    BillPart, CableKind, CableUse, CatalogOffer, EnergyPrice, PriceConfidence, millionths,
+    BillSection, CableKind, CableUse, CatalogOffer, EnergyPrice, FigureConfidence, millionths,
 };
 use super::shop::PriceSource;
 use base::Refusal;
@@ -20,7 +20,7 @@ const HOURS: f64 = 8760.0;
 #[schemars(rename = "Line")]
 pub struct BillLine {
     /// The part of the bill.
-    pub part: BillPart,
+    pub part: BillSection,
     /// Electric or optical; none of what is no cable.
     pub kind: Option<CableKind>,
     /// What is bought.
@@ -36,7 +36,7 @@ pub struct BillLine {
     /// Their power together, watts; none where the catalogue does not say.
     pub watts: Option<f64>,
     /// How well the price is known.
-    pub confidence: PriceConfidence,
+    pub confidence: FigureConfidence,
     /// Whether the totals count it.
     pub counted: bool,
 }
@@ -69,7 +69,7 @@ pub struct Bill {
     /// The items that the totals add up.
     pub include: Vec<BillItem>,
     /// The parts of these items that there are lines of.
-    pub counts: Vec<BillPart>,
+    pub counts: Vec<BillSection>,
     /// Catalogue, rates and items in words: bills compare where these are the same.
     pub basis: String,
     /// What is bought, part by part; what is not counted is here too where it has a price.
@@ -109,7 +109,7 @@ pub struct Bill {
     /// Price of that energy, counted or not, US dollars; none where the catalogue has none.
     pub energy_usd_per_year: Option<f64>,
     /// The least grade of what is counted, A to D; none where nothing is.
-    pub confidence: Option<PriceConfidence>,
+    pub confidence: Option<FigureConfidence>,
 }
 
 /// The bill of `t`, whose cables are `cables`, made with this `shop`.
@@ -132,7 +132,7 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
     let mut lacks = Vec::new();
     for (&ports, &count) in &by_ports {
         let offer = shop.catalog.switch(ports, link_gbps);
-        lines.bought(BillPart::Switches, offer, count, shop.include, &mut lacks)?;
+        lines.bought(BillSection::Switches, offer, count, shop.include, &mut lacks)?;
     }
     // the sums do not depend on the order of the cables
     let mut alike: BTreeMap<(bool, u64, u64), (&PlannedCable, u64)> = BTreeMap::new();
@@ -150,10 +150,10 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
     }
     for (rate, count) in by_rate {
         let offer = shop.catalog.nic(f64::from_bits(rate));
-        lines.bought(BillPart::Nics, offer, count, shop.include, &mut lacks)?;
+        lines.bought(BillSection::Nics, offer, count, shop.include, &mut lacks)?;
     }
     let lines = lines.finish(shop.include);
-    let number = |part: BillPart, kind: CableKind| {
+    let number = |part: BillSection, kind: CableKind| {
         let of = lines.iter().filter(|line| line.part == part && line.kind == Some(kind));
         of.map(|line| line.count).sum()
     };
@@ -171,11 +171,14 @@ pub fn bill(t: &Topology, cables: &[PlannedCable], shop: PriceSource<'_>) -> Res
         endpoints: t.endpoints().len() as u64,
         switches: t.switches().len() as u64,
         radix: by_ports.keys().next_back().copied().unwrap_or(0),
-        cables_electric: number(BillPart::SwitchCables, CableKind::Electric),
-        cables_optical: number(BillPart::SwitchCables, CableKind::Optical),
-        endpoint_cables_electric: number(BillPart::EndpointCables, CableKind::Electric),
-        endpoint_cables_optical: number(BillPart::EndpointCables, CableKind::Optical),
-        counts: BillPart::ALL.into_iter().filter(|&p| shop.include.has(BillItem::of(p))).collect(),
+        cables_electric: number(BillSection::SwitchCables, CableKind::Electric),
+        cables_optical: number(BillSection::SwitchCables, CableKind::Optical),
+        endpoint_cables_electric: number(BillSection::EndpointCables, CableKind::Electric),
+        endpoint_cables_optical: number(BillSection::EndpointCables, CableKind::Optical),
+        counts: BillSection::ALL
+            .into_iter()
+            .filter(|&p| shop.include.has(BillItem::of(p)))
+            .collect(),
         basis: basis(shop, &rates, &items),
         network_usd: known(BillItem::Network),
         endpoint_cables_usd: known(BillItem::EndpointCables),
@@ -206,19 +209,25 @@ fn basis(shop: PriceSource<'_>, rates: &[f64], items: &[BillItem]) -> String {
     format!("{} at {rates} Gbit/s: {items}", shop.catalog.name)
 }
 
-fn part_of(for_use: CableUse) -> BillPart {
+fn part_of(for_use: CableUse) -> BillSection {
     match for_use {
-        CableUse::Switch => BillPart::SwitchCables,
-        CableUse::Endpoint => BillPart::EndpointCables,
+        CableUse::Switch => BillSection::SwitchCables,
+        CableUse::Endpoint => BillSection::EndpointCables,
     }
 }
 
 /// The lines of a bill that is being made, by part, kind and name, which is the order of the bill.
 #[derive(Default)]
-struct BillLines(BTreeMap<(BillPart, Option<CableKind>, String), BillLine>);
+struct BillLines(BTreeMap<(BillSection, Option<CableKind>, String), BillLine>);
 
 impl BillLines {
-    fn add(&mut self, part: BillPart, kind: Option<CableKind>, offer: &CatalogOffer, count: u64) {
+    fn add(
+        &mut self,
+        part: BillSection,
+        kind: Option<CableKind>,
+        offer: &CatalogOffer,
+        count: u64,
+    ) {
         let line = self.0.entry((part, kind, offer.id.clone())).or_insert_with(|| BillLine {
             part,
             kind,
@@ -246,10 +255,10 @@ impl BillLines {
     /// When there is no offer for an item that is counted.
     fn bought(
         &mut self,
-        part: BillPart,
+        part: BillSection,
         offer: Result<CatalogOffer, Refusal>,
         count: u64,
-        include: IncludedItems,
+        include: IncludedBillItems,
         lacks: &mut Vec<BillItem>,
     ) -> Result<(), Refusal> {
         match offer {
@@ -260,7 +269,7 @@ impl BillLines {
         Ok(())
     }
 
-    fn finish(self, include: IncludedItems) -> Vec<BillLine> {
+    fn finish(self, include: IncludedBillItems) -> Vec<BillLine> {
         let mut lines: Vec<BillLine> = self.0.into_values().collect();
         for line in &mut lines {
             line.counted = include.has(BillItem::of(line.part));
@@ -281,8 +290,8 @@ impl Bill {
             self.cost_usd_low += line.usd_low;
             self.cost_usd_high += line.usd_high;
             match (line.part, line.kind) {
-                (BillPart::Switches, _) => self.switches_usd += line.usd,
-                (BillPart::Nics, _) => self.nics_usd += line.usd,
+                (BillSection::Switches, _) => self.switches_usd += line.usd,
+                (BillSection::Nics, _) => self.nics_usd += line.usd,
                 (_, Some(CableKind::Optical)) => self.optical_usd += line.usd,
                 _ => self.electric_usd += line.usd,
             }
@@ -322,7 +331,7 @@ impl Bill {
         self.energy_kwh_per_year = Some(kwh);
         self.energy_usd_per_year = Some(usd);
         self.lines.push(BillLine {
-            part: BillPart::Energy,
+            part: BillSection::Energy,
             kind: None,
             id: "a year".into(),
             count: 1,

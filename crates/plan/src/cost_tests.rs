@@ -2,15 +2,18 @@
 
 #![allow(clippy::float_cmp)] // rates and prints are given, not computed
 
-use super::catalog::{CableUse, PriceConfidence};
+use super::catalog::{CableUse, FigureConfidence};
 use super::floor_tests::studied;
-use super::sc14::StudyColumn;
+use super::sc14::CostStudyColumn;
 use super::{
-    Bill, BillItem, CableKind, Catalog, IncludedItems, PriceSource, bill, cables, cables_unsorted,
-    catalog_file, floor,
+    Bill, BillItem, CableKind, Catalog, IncludedBillItems, PriceSource, bill, cables,
+    cables_unsorted, catalog_file, floor,
 };
-use base::Quiet;
-use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch, Topology, parse_inline};
+use base::QuietWatch;
+use fabric::network::{
+    Cable, CablePlug, InfinibandLaneSpeed, NetworkRecipe, Switch, Topology, TopologyBuilder,
+    parse_inline,
+};
 use families::family;
 use proptest::prelude::*;
 
@@ -21,9 +24,9 @@ fn built(net: &str) -> Topology {
 
 fn billed(net: &str, catalog: &Catalog, include: &[BillItem]) -> Bill {
     let (t, rules) = (built(net), studied());
-    let include = IncludedItems::of(include).expect("items");
+    let include = IncludedBillItems::of(include).expect("items");
     let shop = PriceSource { catalog, gbps: None, include };
-    let floor = floor(&t, &rules, &Quiet).expect("valid rules");
+    let floor = floor(&t, &rules, &QuietWatch).expect("valid rules");
     let list = cables(&t, &floor, &rules, shop).expect("all is on sale");
     bill(&t, &list, shop).expect("all is on sale")
 }
@@ -73,7 +76,7 @@ fn flat_prices_are_the_sum_over_parts() {
     close(found.cost_usd, 54.0 * 16_500.0 + 648.0 * 675.0 + 648.0 * 190.0, 1e-6);
     close(found.cost_usd_low, 54.0 * 15_708.0 + 648.0 * 618.0 + 648.0 * 143.0, 1e-6);
     close(found.cost_usd_high, 54.0 * 17_415.0 + 648.0 * 736.0 + 648.0 * 217.0, 1e-6);
-    assert_eq!(found.confidence, Some(PriceConfidence::B));
+    assert_eq!(found.confidence, Some(FigureConfidence::B));
     assert!(found.power_unknown.contains(&"sb7800".to_owned()));
 }
 
@@ -88,7 +91,7 @@ fn products_are_the_cheapest_that_fit() {
     let (kind, long) = shop.cable(CableUse::Switch, 3.1, 400.0).expect("a cable");
     assert_eq!((kind, long.usd), (CableKind::Optical, [2.0 * 649.0 + 100.0, 1148.0, 1648.0]));
     assert_eq!(long.watts, Some(22.0));
-    assert_eq!(long.confidence, PriceConfidence::C, "that of the fibre");
+    assert_eq!(long.confidence, FigureConfidence::C, "that of the fibre");
     for refused in [
         shop.switch(65, 800.0).expect_err("none is priced"),
         shop.cable(CableUse::Switch, 501.0, 400.0).map(|o| o.1).expect_err("beyond every fibre"),
@@ -183,7 +186,7 @@ fn items_are_chosen_and_the_same_for_every_catalogue() {
                 .filter(|(_, i)| mask >> i & 1 == 1)
                 .map(|(item, _)| item)
                 .collect();
-            let Ok(include) = IncludedItems::of(&items) else {
+            let Ok(include) = IncludedBillItems::of(&items) else {
                 assert_eq!(items, [BillItem::Energy]);
                 continue;
             };
@@ -208,7 +211,7 @@ fn items_are_chosen_and_the_same_for_every_catalogue() {
     let energy = all.power_w / 1000.0 * 8760.0 * 1.3 * 0.10;
     close(all.energy_usd_per_year.expect("priced"), energy, 1e-6);
     assert!(all.basis.starts_with("products-2026 at 400 Gbit/s: network, endpoint_cables, a"));
-    assert!(IncludedItems::of(&[]).is_err());
+    assert!(IncludedBillItems::of(&[]).is_err());
     assert!(BillItem::named("endpoint-cables").is_ok());
     assert!(BillItem::named("fans").expect_err("no item").help.contains("adapters, energy"));
 }
@@ -228,22 +231,22 @@ fn the_newest_catalogue_is_the_default() {
 #[test]
 fn a_file_is_priced_by_the_newest_catalogue_of_its_rate() {
     let of_rate = |speed, ports: u16| {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let cable = Cable { speed, ..Cable::default() };
         let [x, y] = ["x", "y"].map(|name| b.switch(Switch { ports, ..Switch::new(name) }));
-        b.link_at(Plug { switch: x, port: 1 }, Plug { switch: y, port: 1 }, cable);
+        b.link_at(CablePlug { switch: x, port: 1 }, CablePlug { switch: y, port: 1 }, cable);
         let host = b.endpoint("h", None);
         b.attach(host, x, 0, cable);
-        let recipe = Recipe { family: "file".into(), params: serde_json::Map::new() };
+        let recipe = NetworkRecipe { family: "file".into(), params: serde_json::Map::new() };
         b.finish(recipe).expect("valid")
     };
     for (speed, ports, expect) in [
-        (Speed::NDR, 64, "products-2026"),
-        (Speed::NDR, 65, "galaxyfly-2016"), // models have any number of ports
-        (Speed::HDR, 40, "hdr40-2024"),
-        (Speed::HDR, 41, "galaxyfly-2016"),
-        (Speed::EDR, 36, "edr36-2024"),
-        (Speed::FDR, 36, "galaxyfly-2016"),
+        (InfinibandLaneSpeed::NDR, 64, "products-2026"),
+        (InfinibandLaneSpeed::NDR, 65, "galaxyfly-2016"), // models have any number of ports
+        (InfinibandLaneSpeed::HDR, 40, "hdr40-2024"),
+        (InfinibandLaneSpeed::HDR, 41, "galaxyfly-2016"),
+        (InfinibandLaneSpeed::EDR, 36, "edr36-2024"),
+        (InfinibandLaneSpeed::FDR, 36, "galaxyfly-2016"),
     ] {
         let t = of_rate(speed, ports);
         assert_eq!(Catalog::usual(&t, None).expect("one").name, expect, "{speed} x {ports}");
@@ -269,11 +272,12 @@ proptest! {
 
 /// A printed column: endpoints, routers, electric and fibre cables, dollars and watts for each
 /// endpoint; what the rule is known to miss is `None`.
-type PrintedColumn = (StudyColumn, u64, u64, Option<u64>, Option<u64>, Option<f64>, Option<f64>);
+type PrintedColumn =
+    (CostStudyColumn, u64, u64, Option<u64>, Option<u64>, Option<f64>, Option<f64>);
 
 const COLUMNS: [PrintedColumn; 10] = [
     (
-        StudyColumn::SlimFly { q: 19, p: 15 },
+        CostStudyColumn::SlimFly { q: 19, p: 15 },
         10_830,
         722,
         Some(6_669),
@@ -282,7 +286,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         Some(8.02),
     ),
     (
-        StudyColumn::Dragonfly { a: 22, p: 11, h: 11, g: 243 },
+        CostStudyColumn::Dragonfly { a: 22, p: 11, h: 11, g: 243 },
         58_806,
         5_346,
         Some(56_133),
@@ -291,7 +295,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         Some(10.9),
     ),
     (
-        StudyColumn::Dragonfly { a: 14, p: 7, h: 7, g: 99 },
+        CostStudyColumn::Dragonfly { a: 14, p: 7, h: 7, g: 99 },
         9_702,
         1_386,
         Some(9_009),
@@ -300,7 +304,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         Some(10.8),
     ),
     (
-        StudyColumn::Dragonfly { a: 22, p: 11, h: 11, g: 45 },
+        CostStudyColumn::Dragonfly { a: 22, p: 11, h: 11, g: 45 },
         10_890,
         990,
         None,
@@ -309,7 +313,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         Some(10.9),
     ),
     (
-        StudyColumn::FlattenedButterfly { c: 12 },
+        CostStudyColumn::FlattenedButterfly { c: 12 },
         20_736,
         1_728,
         Some(9_504),
@@ -318,7 +322,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         None,
     ),
     (
-        StudyColumn::FlattenedButterfly { c: 10 },
+        CostStudyColumn::FlattenedButterfly { c: 10 },
         10_000,
         1_000,
         Some(4_500),
@@ -327,7 +331,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         None,
     ),
     (
-        StudyColumn::FatTree { radix: 43 },
+        CostStudyColumn::FatTree { radix: 43 },
         19_876,
         2_311,
         Some(19_414),
@@ -335,9 +339,9 @@ const COLUMNS: [PrintedColumn; 10] = [
         None,
         Some(14.0),
     ),
-    (StudyColumn::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
+    (CostStudyColumn::FatTree { radix: 35 }, 10_718, 1_531, None, None, None, Some(14.0)),
     (
-        StudyColumn::Random { switches: 4020, p: 10, radix: 43 },
+        CostStudyColumn::Random { switches: 4020, p: 10, radix: 43 },
         40_200,
         4_020,
         None,
@@ -346,7 +350,7 @@ const COLUMNS: [PrintedColumn; 10] = [
         Some(12.04),
     ),
     (
-        StudyColumn::Random { switches: 1386, p: 7, radix: 28 },
+        CostStudyColumn::Random { switches: 1386, p: 7, radix: 28 },
         9_702,
         1_386,
         None,
@@ -375,8 +379,8 @@ fn the_study_reckons_what_it_printed() {
         }
     }
     let totals = [
-        StudyColumn::FatTree { radix: 35 },
-        StudyColumn::Random { switches: 4020, p: 10, radix: 43 },
+        CostStudyColumn::FatTree { radix: 35 },
+        CostStudyColumn::Random { switches: 4020, p: 10, radix: 43 },
     ];
     assert_eq!(totals.map(|s| s.reckon().cables), [7_350 + 24_806, 32_488 + 33_842]);
 }
@@ -384,16 +388,19 @@ fn the_study_reckons_what_it_printed() {
 #[test]
 fn networks_are_the_columns_they_are() {
     for (net, study) in [
-        ("slim_fly:q=5,p=4", StudyColumn::SlimFly { q: 5, p: 4 }),
-        ("dragonfly:h=2", StudyColumn::Dragonfly { a: 4, p: 2, h: 2, g: 9 }),
-        ("flattened_butterfly:k=3,n=4", StudyColumn::FlattenedButterfly { c: 3 }),
-        ("fat_tree:levels=3,k=4", StudyColumn::FatTree { radix: 4 }),
-        ("jellyfish:n=10,k=3,p=2", StudyColumn::Random { switches: 10, p: 2, radix: 5 }),
+        ("slim_fly:q=5,p=4", CostStudyColumn::SlimFly { q: 5, p: 4 }),
+        ("dragonfly:h=2", CostStudyColumn::Dragonfly { a: 4, p: 2, h: 2, g: 9 }),
+        ("flattened_butterfly:k=3,n=4", CostStudyColumn::FlattenedButterfly { c: 3 }),
+        ("fat_tree:levels=3,k=4", CostStudyColumn::FatTree { radix: 4 }),
+        ("jellyfish:n=10,k=3,p=2", CostStudyColumn::Random { switches: 10, p: 2, radix: 5 }),
     ] {
-        assert_eq!(StudyColumn::of(&built(net)).expect(net), study);
+        assert_eq!(CostStudyColumn::of(&built(net)).expect(net), study);
     }
     for net in ["torus:shape=4x4", "fat_tree:levels=2,k=4", "flattened_butterfly:k=3,n=3"] {
-        assert!(StudyColumn::of(&built(net)).expect_err(net).why.starts_with("the study"), "{net}");
+        assert!(
+            CostStudyColumn::of(&built(net)).expect_err(net).why.starts_with("the study"),
+            "{net}"
+        );
     }
 }
 
@@ -403,7 +410,7 @@ fn a_bill_is_the_same_for_any_order_of_cables() {
     for net in ["slim_fly:q=7,p=6", "jellyfish:n=60,k=9,p=5"] {
         let (t, rules, catalog) = (built(net), studied(), named("products-2026"));
         let shop = PriceSource::of(&catalog);
-        let floor = floor(&t, &rules, &Quiet).expect("valid rules");
+        let floor = floor(&t, &rules, &QuietWatch).expect("valid rules");
         let listed = cables(&t, &floor, &rules, shop).expect("all is on sale");
         let mut unsorted = cables_unsorted(&t, &floor, &rules, shop).expect("all is on sale");
         let of = |list: &[_]| bill(&t, list, shop).expect("all is on sale");

@@ -2,7 +2,7 @@
 
 use super::Device;
 use base::{EndpointId, SwitchId, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::{Cable, Topology};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -46,7 +46,7 @@ pub(super) type CablesByEnd = BTreeMap<DevicePort, (DevicePort, Cable)>;
 /// The property by which a found device is identified with a planned one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum IdentifyBy {
+pub enum DeviceIdentificationProperty {
     /// GUIDs, then names; cables where these identify fewer than half of the switches.
     #[default]
     Auto,
@@ -58,7 +58,7 @@ pub enum IdentifyBy {
     Structure,
 }
 
-impl IdentifyBy {
+impl DeviceIdentificationProperty {
     /// The variant of this name, such as `guid`; `None` when there is none.
     pub fn from_name(name: &str) -> Option<Self> {
         match name {
@@ -105,7 +105,7 @@ impl DevicePairing {
 }
 
 /// The devices of one kind of a plan and a found network, matched.
-pub(super) struct DeviceMatch {
+pub(super) struct DeviceMatching {
     /// Which found device is which planned one.
     pub(super) pairs: DevicePairing,
     /// Whether each found device is down, so that it is not matched.
@@ -120,12 +120,12 @@ pub(super) struct DeviceMatch {
 /// The identity of a device, as far as it is known: its GUID and its name.
 type DeviceIdentity<'a> = (Option<u64>, &'a str);
 
-impl DeviceMatch {
+impl DeviceMatching {
     fn new(
         plan: &[DeviceIdentity<'_>],
         found: &[DeviceIdentity<'_>],
         down: Vec<bool>,
-        by: IdentifyBy,
+        by: DeviceIdentificationProperty,
     ) -> Self {
         let mut this = Self {
             pairs: DevicePairing::new(plan.len(), found.len()),
@@ -133,12 +133,12 @@ impl DeviceMatch {
             replaced: Vec::new(),
             by_guid: false,
         };
-        if matches!(by, IdentifyBy::Auto | IdentifyBy::Guid) {
+        if matches!(by, DeviceIdentificationProperty::Auto | DeviceIdentificationProperty::Guid) {
             this.join(plan, found, |card| card.0);
         }
         this.by_guid = this.pairs.len() > 0;
         let before = this.pairs.found.clone();
-        if matches!(by, IdentifyBy::Auto | IdentifyBy::Name) {
+        if matches!(by, DeviceIdentificationProperty::Auto | DeviceIdentificationProperty::Name) {
             this.join(plan, found, |card| Some(card.1));
         }
         for (p, now) in this.pairs.found.iter().enumerate() {
@@ -190,10 +190,10 @@ impl DeviceMatch {
 /// device that only its name identifies counts as replaced. No device is matched by structure here.
 pub(super) fn match_devices(
     plan: &Topology,
-    guids: Option<&Addresses>,
+    guids: Option<&PortAddresses>,
     found: &Topology,
-    by: IdentifyBy,
-) -> (DeviceMatch, DeviceMatch) {
+    by: DeviceIdentificationProperty,
+) -> (DeviceMatching, DeviceMatching) {
     let planned_guid = |known: Option<u64>, made: Option<u64>| made.or(known);
     let plan_switches: Vec<DeviceIdentity<'_>> = plan
         .switches()
@@ -217,8 +217,8 @@ pub(super) fn match_devices(
         endpoints_down[t.endpoint.ix()] &= !found.terminal_is_up(TerminalId::from(i));
     }
     (
-        DeviceMatch::new(&plan_switches, &switches, switches_down, by),
-        DeviceMatch::new(&plan_endpoints, &endpoints, endpoints_down, by),
+        DeviceMatching::new(&plan_switches, &switches, switches_down, by),
+        DeviceMatching::new(&plan_endpoints, &endpoints, endpoints_down, by),
     )
 }
 
@@ -230,7 +230,7 @@ pub(super) fn follow_switches(
     plan: &Topology,
     found: &Topology,
     places: &DevicePairing,
-    endpoints: &mut DeviceMatch,
+    endpoints: &mut DeviceMatching,
 ) {
     let planned: BTreeMap<(u32, u16, u16), u32> = plan
         .terminals()

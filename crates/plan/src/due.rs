@@ -1,14 +1,14 @@
 //! Which devices must answer by now: while cables are being laid, a cable that is not due is not
 //! missing.
 
-use super::comparison::FabricComparison;
+use super::comparison::PlanAndFoundFabric;
 use super::devices::MatchedDevice;
 use base::{EndpointId, SwitchId};
 use std::collections::BTreeMap;
 
 /// Whether a device that does not answer should.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum AnswerExpectation {
+pub(super) enum DeviceAnswerExpectation {
     /// It has a cable that is due, and devices that are reached over such cables answer.
     Yes,
     /// It has cables that are due, but no device at their other ends answers.
@@ -17,10 +17,10 @@ pub(super) enum AnswerExpectation {
     No,
 }
 
-impl FabricComparison<'_> {
+impl PlanAndFoundFabric<'_> {
     /// For each device with a cable that is due, whether it should answer. Without a list of due
     /// cables every planned cable is due, and every device should answer. O(cables).
-    pub(super) fn reached(&self) -> BTreeMap<MatchedDevice, AnswerExpectation> {
+    pub(super) fn reached(&self) -> BTreeMap<MatchedDevice, DeviceAnswerExpectation> {
         if self.how.due.is_none() {
             return BTreeMap::new();
         }
@@ -31,17 +31,17 @@ impl FabricComparison<'_> {
                 peers.entry(b.node).or_default().push(a.node);
             }
         }
-        let mut wanted: BTreeMap<MatchedDevice, AnswerExpectation> =
-            peers.keys().map(|node| (*node, AnswerExpectation::OutOfReach)).collect();
+        let mut wanted: BTreeMap<MatchedDevice, DeviceAnswerExpectation> =
+            peers.keys().map(|node| (*node, DeviceAnswerExpectation::OutOfReach)).collect();
         let mut open: Vec<MatchedDevice> =
             peers.keys().copied().filter(|n| self.answers(*n)).collect();
         for node in &open {
-            wanted.insert(*node, AnswerExpectation::Yes);
+            wanted.insert(*node, DeviceAnswerExpectation::Yes);
         }
         while let Some(node) = open.pop() {
             for peer in &peers[&node] {
-                if wanted.insert(*peer, AnswerExpectation::Yes)
-                    == Some(AnswerExpectation::OutOfReach)
+                if wanted.insert(*peer, DeviceAnswerExpectation::Yes)
+                    == Some(DeviceAnswerExpectation::OutOfReach)
                 {
                     open.push(*peer);
                 }
@@ -53,12 +53,12 @@ impl FabricComparison<'_> {
     /// Whether a device should answer by now.
     pub(super) fn wanted(
         &self,
-        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
+        reached: &BTreeMap<MatchedDevice, DeviceAnswerExpectation>,
         node: MatchedDevice,
-    ) -> AnswerExpectation {
+    ) -> DeviceAnswerExpectation {
         match &self.how.due {
-            None => AnswerExpectation::Yes,
-            Some(_) => reached.get(&node).copied().unwrap_or(AnswerExpectation::No),
+            None => DeviceAnswerExpectation::Yes,
+            Some(_) => reached.get(&node).copied().unwrap_or(DeviceAnswerExpectation::No),
         }
     }
 
@@ -73,8 +73,8 @@ impl FabricComparison<'_> {
     /// Planned switches and endpoints that do not answer, with whether they should.
     pub(super) fn silent(
         &self,
-        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
-    ) -> Vec<(MatchedDevice, AnswerExpectation)> {
+        reached: &BTreeMap<MatchedDevice, DeviceAnswerExpectation>,
+    ) -> Vec<(MatchedDevice, DeviceAnswerExpectation)> {
         let switches =
             (0..self.plan.switches().len()).map(|s| MatchedDevice::Switch(SwitchId::from(s)));
         let endpoints =

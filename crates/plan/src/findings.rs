@@ -1,20 +1,20 @@
 //! The text of a cable check: what is wrong and what to do, with the labels that people read.
 
-use super::comparison::FabricComparison;
-use super::devices::{DeviceMatch, DevicePort, MatchedDevice};
-use super::due::AnswerExpectation;
+use super::comparison::PlanAndFoundFabric;
+use super::devices::{DeviceMatching, DevicePort, MatchedDevice};
+use super::due::DeviceAnswerExpectation;
 use super::lines::counted;
-use super::outcome::{CablingFinding, FaultKind};
+use super::outcome::{CablingFaultKind, CablingFinding};
 use super::places::SwappedSwitchCycle;
-use super::repairs::{CableDifference, CableRepairStep, NamedPort, RepairInstruction};
+use super::repairs::{CableDifference, CableRepairInstruction, CableRepairStep, NamedPort};
 use base::{EndpointId, SwitchId};
 use fabric::network::Cable;
 use std::collections::BTreeMap;
 
-impl FabricComparison<'_> {
+impl PlanAndFoundFabric<'_> {
     pub(super) fn report_devices(
         &self,
-        reached: &BTreeMap<MatchedDevice, AnswerExpectation>,
+        reached: &BTreeMap<MatchedDevice, DeviceAnswerExpectation>,
         findings: &mut Vec<CablingFinding>,
     ) {
         let mut peers: BTreeMap<MatchedDevice, Vec<DevicePort>> = BTreeMap::new();
@@ -33,7 +33,9 @@ impl FabricComparison<'_> {
             !peers(node).is_empty() && peers(node).iter().all(|peer| !self.serves(peer.node))
         };
         let silent = self.silent(reached);
-        for &(node, _) in silent.iter().filter(|(_, wanted)| *wanted == AnswerExpectation::Yes) {
+        for &(node, _) in
+            silent.iter().filter(|(_, wanted)| *wanted == DeviceAnswerExpectation::Yes)
+        {
             match node {
                 MatchedDevice::Switch(s) => findings.push(self.dead_switch(s, &peers, &cut_off)),
                 node if cut_off(node) => {}
@@ -46,7 +48,11 @@ impl FabricComparison<'_> {
             let line = format!("{what} {place} is now {other}: put it back, or plan with this one");
             let what = format!("{what} {place} was replaced: {other} is in its place");
             let repair = "put it back, or plan with the new GUID";
-            findings.push(device(FaultKind::Replaced, place, [what, repair.to_owned(), line]));
+            findings.push(device(
+                CablingFaultKind::Replaced,
+                place,
+                [what, repair.to_owned(), line],
+            ));
         }
         self.report_unknown(findings);
     }
@@ -71,7 +77,7 @@ impl FabricComparison<'_> {
         let what = format!("switch {} does not answer: {along}", self.place(node));
         let repair = "check its power and its cables".to_owned();
         let line = self.switch_line(node, cables, endpoints);
-        device(FaultKind::MissingSwitch, self.place(node), [what, repair, line])
+        device(CablingFaultKind::MissingSwitch, self.place(node), [what, repair, line])
     }
 
     fn dead_endpoint(&self, node: MatchedDevice, plugs: &[DevicePort]) -> CablingFinding {
@@ -82,17 +88,18 @@ impl FabricComparison<'_> {
             _ => format!("check its power and its cable to {}", to.join(", ")),
         };
         let line = self.endpoint_line(node, plugs);
-        device(FaultKind::MissingEndpoint, self.place(node), [what, repair, line])
+        device(CablingFaultKind::MissingEndpoint, self.place(node), [what, repair, line])
     }
 
     /// Reports, as one finding, the devices that should answer but that no due cable joins to a
     /// device that answers.
     fn report_out_of_reach(
         &self,
-        silent: &[(MatchedDevice, AnswerExpectation)],
+        silent: &[(MatchedDevice, DeviceAnswerExpectation)],
         findings: &mut Vec<CablingFinding>,
     ) {
-        let away = silent.iter().filter(|(_, wanted)| *wanted == AnswerExpectation::OutOfReach);
+        let away =
+            silent.iter().filter(|(_, wanted)| *wanted == DeviceAnswerExpectation::OutOfReach);
         let away: Vec<MatchedDevice> = away.map(|(node, _)| *node).collect();
         let Some(first) = away.first() else { return };
         let switches = away.iter().filter(|n| matches!(n, MatchedDevice::Switch(_))).count();
@@ -102,7 +109,11 @@ impl FabricComparison<'_> {
         let what = format!("{who} are out of reach: no cable that is due leads there from here");
         let repair = "look from there as well, and give all discoveries in one file".to_owned();
         let line = format!("{who} are out of reach: {repair}");
-        findings.push(device(FaultKind::OutOfReach, self.place(*first), [what, repair, line]));
+        findings.push(device(
+            CablingFaultKind::OutOfReach,
+            self.place(*first),
+            [what, repair, line],
+        ));
     }
 
     /// The empty place for a missing switch: its own, or, where another switch stands there, the
@@ -166,7 +177,7 @@ impl FabricComparison<'_> {
             };
             let moves: Vec<CableRepairStep> = here.iter().map(exchange).collect();
             let words = [what, repair, self.moved_line(round)];
-            let mut finding = device(FaultKind::MovedSwitch, places.join(", "), words);
+            let mut finding = device(CablingFaultKind::MovedSwitch, places.join(", "), words);
             finding.instructions = moves.iter().map(|m| self.instruction(*m)).collect();
             finding.table = self.table(&moves);
             finding.moves = moves;
@@ -174,18 +185,22 @@ impl FabricComparison<'_> {
         }
     }
 
-    fn instruction(&self, step: CableRepairStep) -> RepairInstruction {
+    fn instruction(&self, step: CableRepairStep) -> CableRepairInstruction {
         let port = |s: DevicePort| NamedPort { device: self.name(s.node), port: self.real(s).port };
         match step {
-            CableRepairStep::Add(a, b) => RepairInstruction::Add { ports: [port(a), port(b)] },
+            CableRepairStep::Add(a, b) => CableRepairInstruction::Add { ports: [port(a), port(b)] },
             CableRepairStep::Remove(a, b) => {
-                RepairInstruction::Remove { ports: [port(a), port(b)] }
+                CableRepairInstruction::Remove { ports: [port(a), port(b)] }
             }
-            CableRepairStep::Plug(a, b) => RepairInstruction::Plug { ports: [port(a), port(b)] },
-            CableRepairStep::Swap(a, b) => RepairInstruction::Swap { ports: [port(a), port(b)] },
+            CableRepairStep::Plug(a, b) => {
+                CableRepairInstruction::Plug { ports: [port(a), port(b)] }
+            }
+            CableRepairStep::Swap(a, b) => {
+                CableRepairInstruction::Swap { ports: [port(a), port(b)] }
+            }
             CableRepairStep::Exchange { a, b, with_endpoints } => {
                 let devices = [a, b].map(|s| self.name(MatchedDevice::Switch(s)));
-                RepairInstruction::Exchange { devices, with_endpoints }
+                CableRepairInstruction::Exchange { devices, with_endpoints }
             }
         }
     }
@@ -219,13 +234,13 @@ impl FabricComparison<'_> {
     }
 
     fn report_unknown(&self, findings: &mut Vec<CablingFinding>) {
-        let unknown = |m: &DeviceMatch, f: usize| m.pairs.planned[f].is_none() && !m.down[f];
+        let unknown = |m: &DeviceMatching, f: usize| m.pairs.planned[f].is_none() && !m.down[f];
         let mut report = |what: &str, name: &str, guid: Option<u64>| {
             let guid = guid.map_or(String::new(), |g| format!(" (GUID 0x{g:016x})"));
             let what = format!("{what} {name}{guid} is not in the plan");
             let repair = "remove it, or plan for it".to_owned();
             let line = format!("{what}: {repair}");
-            findings.push(device(FaultKind::Unknown, name.to_owned(), [what, repair, line]));
+            findings.push(device(CablingFaultKind::Unknown, name.to_owned(), [what, repair, line]));
         };
         for (f, s) in self.found.switches().iter().enumerate() {
             if unknown(&self.boxes, f) {
@@ -253,7 +268,12 @@ impl FabricComparison<'_> {
         let what = format!("cable {x} - {y} runs at {is} instead of {should}");
         let repair = "reseat or replace the cable".to_owned();
         let line = self.slow_line([a, b], planned, found);
-        self.cables(FaultKind::Degraded, [what, repair, line], [&[[a, b]], &[[a, b]]], Vec::new())
+        self.cables(
+            CablingFaultKind::Degraded,
+            [what, repair, line],
+            [&[[a, b]], &[[a, b]]],
+            Vec::new(),
+        )
     }
 
     pub(super) fn difference(&self, difference: CableDifference) -> CablingFinding {
@@ -264,7 +284,7 @@ impl FabricComparison<'_> {
                 let what = format!("cable {} - {} is missing", l(a), l(b));
                 let repair = "plug it in or replace it".to_owned();
                 self.cables(
-                    FaultKind::Missing,
+                    CablingFaultKind::Missing,
                     [what, repair, line],
                     [&[[a, b]], &[]],
                     vec![CableRepairStep::Add(a, b)],
@@ -274,7 +294,7 @@ impl FabricComparison<'_> {
                 let what = format!("cable {} - {} is not in the plan", l(a), l(b));
                 let repair = "remove it".to_owned();
                 self.cables(
-                    FaultKind::Extra,
+                    CablingFaultKind::Extra,
                     [what, repair, line],
                     [&[], &[[a, b]]],
                     vec![CableRepairStep::Remove(a, b)],
@@ -285,7 +305,7 @@ impl FabricComparison<'_> {
                 let repair = format!("move the plug in {} to {}", l(from), l(to));
                 let cables: [&[[DevicePort; 2]]; 2] = [&[[to, stays]], &[[stays, from]]];
                 self.cables(
-                    FaultKind::Wrong,
+                    CablingFaultKind::Wrong,
                     [what, repair, line],
                     cables,
                     vec![CableRepairStep::Plug(from, to)],
@@ -302,7 +322,12 @@ impl FabricComparison<'_> {
                 let what = format!("cables {should} are swapped: {is} were found");
                 let repair = format!("swap the plugs in {}", repair.join(", then in "));
                 let moves = swaps.into_iter().map(|(a, b)| CableRepairStep::Swap(a, b)).collect();
-                self.cables(FaultKind::Swapped, [what, repair, line], [&planned, &found], moves)
+                self.cables(
+                    CablingFaultKind::Swapped,
+                    [what, repair, line],
+                    [&planned, &found],
+                    moves,
+                )
             }
         }
     }
@@ -310,7 +335,7 @@ impl FabricComparison<'_> {
     /// A finding about cables: those planned and those found instead.
     fn cables(
         &self,
-        fault: FaultKind,
+        fault: CablingFaultKind,
         [what, repair, line]: [String; 3],
         [planned, found]: [&[[DevicePort; 2]]; 2],
         moves: Vec<CableRepairStep>,
@@ -336,7 +361,11 @@ impl FabricComparison<'_> {
     }
 }
 
-fn device(fault: FaultKind, place: String, [what, repair, line]: [String; 3]) -> CablingFinding {
+fn device(
+    fault: CablingFaultKind,
+    place: String,
+    [what, repair, line]: [String; 3],
+) -> CablingFinding {
     CablingFinding {
         fault,
         place,

@@ -7,8 +7,8 @@ use super::Device;
 use super::packing::{RackLimits, RackLoad};
 use super::rules::{FloorRules, ServerPlacement};
 use super::seating::{SwitchRackBlock, seat};
-use base::Stop;
-use base::{SwitchId, TerminalId, Watch};
+use base::ComputationError;
+use base::{ProgressWatch, SwitchId, TerminalId};
 use fabric::network::Topology;
 use serde::Serialize;
 
@@ -34,7 +34,7 @@ pub struct FloorRack {
 /// The seat of a switch or an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub struct DeviceRackPosition {
-    /// Index of the rack in [`Floor::racks`].
+    /// Index of the rack in [`RackFloor::racks`].
     pub rack: u32,
     /// Lowest unit it takes, from 1 at the bottom; `None` for what stands beside the rack.
     pub unit: Option<u16>,
@@ -44,7 +44,7 @@ pub struct DeviceRackPosition {
 
 /// Racks on a grid and what is in them.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Floor {
+pub struct RackFloor {
     /// The racks, row by row.
     pub racks: Vec<FloorRack>,
     /// Seat of each switch, by switch id; the unit is always known.
@@ -53,7 +53,7 @@ pub struct Floor {
     pub endpoints: Vec<Option<DeviceRackPosition>>,
 }
 
-impl Floor {
+impl RackFloor {
     /// Manhattan distance between the centres of two racks, metres.
     ///
     /// # Panics
@@ -130,7 +130,11 @@ impl Floor {
 /// # Errors
 /// When a rule is out of range, or one switch or one server does not fit in a rack; when `watch`
 /// asks to stop.
-pub fn floor(t: &Topology, rules: &FloorRules, watch: &dyn Watch) -> Result<Floor, Stop> {
+pub fn floor(
+    t: &Topology,
+    rules: &FloorRules,
+    watch: &dyn ProgressWatch,
+) -> Result<RackFloor, ComputationError> {
     rules.check()?;
     let limits = RackLimits::new(rules)?;
     let first = first_rails(t);
@@ -148,7 +152,7 @@ fn filled(
     first: &[Option<TerminalId>],
     rules: &FloorRules,
     limits: &RackLimits,
-) -> Floor {
+) -> RackFloor {
     let mut order: Vec<_> = (0..)
         .zip(blocks)
         .flat_map(|(b, block)| (0..).zip(&block.spots).map(move |(k, &spot)| (spot, b, k)))
@@ -156,7 +160,7 @@ fn filled(
     order.sort_unstable();
     let digits = order.len().saturating_sub(1).to_string().len().max(2);
     let mut of: Vec<Vec<u32>> = blocks.iter().map(|block| vec![0; block.spots.len()]).collect();
-    let mut floor = Floor {
+    let mut floor = RackFloor {
         racks: Vec::with_capacity(order.len()),
         switches: vec![
             DeviceRackPosition { rack: 0, unit: None, shared: false };

@@ -3,11 +3,11 @@
 #![allow(clippy::float_cmp)] // lengths are sums of whole metres
 
 use super::*;
-use base::Stop;
-use base::seed::Stream;
-use base::{Quiet, Refusal};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{QuietWatch, Refusal};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Cable, PortPeer, Recipe, Switch, Topology};
+use fabric::network::{Cable, NetworkRecipe, PortPeer, Switch, Topology, TopologyBuilder};
 use families::{FAMILIES, family};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ pub(super) fn built(net: &str) -> Topology {
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
-pub(super) fn floored(t: &Topology, rules: &FloorRules) -> Floor {
-    floor(t, rules, &Quiet).expect("valid rules")
+pub(super) fn floored(t: &Topology, rules: &FloorRules) -> RackFloor {
+    floor(t, rules, &QuietWatch).expect("valid rules")
 }
 
 fn refused(t: &Topology, rules: &FloorRules) -> Refusal {
-    match floor(t, rules, &Quiet) {
-        Err(Stop::Refused(refusal)) => refusal,
+    match floor(t, rules, &QuietWatch) {
+        Err(ComputationError::Refused(refusal)) => refusal,
         other => panic!("not refused: {other:?}"),
     }
 }
@@ -39,19 +39,19 @@ pub(super) fn deployed() -> FloorRules {
 
 /// The network with these edges, as it comes from a file.
 pub(super) fn network(switches: u32, edges: &[(u32, u32)], p: u32) -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let all: Vec<SwitchId> =
         (0..switches).map(|s| b.switch(Switch::new(format!("s{s}")))).collect();
     b.endpoints_on(all.iter().copied(), p);
     for &(x, y) in edges {
         b.link(all[x as usize], all[y as usize]);
     }
-    let recipe = Recipe { family: "file".into(), params: serde_json::Map::new() };
+    let recipe = NetworkRecipe { family: "file".into(), params: serde_json::Map::new() };
     b.finish(recipe).expect("valid")
 }
 
 /// Links between switches of one group and rack, between groups of a rack, between racks.
-pub(super) fn links(t: &Topology, floor: &Floor) -> [usize; 3] {
+pub(super) fn links(t: &Topology, floor: &RackFloor) -> [usize; 3] {
     let mut counts = [0; 3];
     for l in t.links() {
         let [a, b] =
@@ -63,7 +63,7 @@ pub(super) fn links(t: &Topology, floor: &Floor) -> [usize; 3] {
 }
 
 /// Links between every two racks that have any.
-pub(super) fn pairs(t: &Topology, floor: &Floor) -> BTreeMap<(u32, u32), u32> {
+pub(super) fn pairs(t: &Topology, floor: &RackFloor) -> BTreeMap<(u32, u32), u32> {
     let mut pairs = BTreeMap::new();
     for l in t.links() {
         let [a, b] = [l.a.switch, l.b.switch].map(|s| floor.switches[s.ix()].rack);
@@ -75,13 +75,13 @@ pub(super) fn pairs(t: &Topology, floor: &Floor) -> BTreeMap<(u32, u32), u32> {
 }
 
 /// Total length of all links, metres.
-pub(super) fn metres(t: &Topology, floor: &Floor, rules: &FloorRules) -> f64 {
+pub(super) fn metres(t: &Topology, floor: &RackFloor, rules: &FloorRules) -> f64 {
     let seat = |s: SwitchId| floor.switches[s.ix()];
     t.links().iter().map(|l| floor.length_m(seat(l.a.switch), seat(l.b.switch), rules)).sum()
 }
 
 /// The different lengths of cables from endpoints to their first switch, metres, as text.
-fn drops(t: &Topology, floor: &Floor, rules: &FloorRules) -> BTreeSet<String> {
+fn drops(t: &Topology, floor: &RackFloor, rules: &FloorRules) -> BTreeSet<String> {
     let rails = t.terminals().iter().filter(|rail| rail.rail == 0);
     let length = rails.map(|rail| {
         let seat = floor.endpoints[rail.endpoint.ix()].expect("seated");
@@ -298,7 +298,7 @@ fn servers_take_the_racks_that_they_need() {
 
 #[test]
 fn rails_in_two_planes_are_cabled_from_one_seat() {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for plane in 0..2 {
         b.switch(Switch { plane, ..Switch::new(format!("s{plane}")) });
     }
@@ -306,7 +306,7 @@ fn rails_in_two_planes_are_cabled_from_one_seat() {
     b.attach(e, SwitchId(0), 0, Cable::default());
     b.attach(e, SwitchId(1), 0, Cable::default());
     b.endpoint("unplugged", None);
-    let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+    let recipe = NetworkRecipe { family: "test".into(), params: serde_json::Map::new() };
     let t = b.finish(recipe).expect("valid");
     let rules = FloorRules { rack_units: 2, ..FloorRules::default() };
     let both = floored(&t, &rules);
@@ -362,7 +362,7 @@ fn rules_out_of_range_are_refused() {
 
 /// Checks a floor: nothing overlaps or sticks out, every server is seated by the rule, every rack
 /// reports what is in it, power suffices.
-fn keeps_its_promise(t: &Topology, floor: &Floor, rules: &FloorRules, net: &str) {
+fn keeps_its_promise(t: &Topology, floor: &RackFloor, rules: &FloorRules, net: &str) {
     let mut taken: BTreeMap<(u32, u32), u32> = BTreeMap::new();
     let mut watts = vec![0.0; floor.racks.len()];
     let mut tops = vec![0_u32; floor.racks.len()];
@@ -447,7 +447,7 @@ fn racks_of_servers_are_in_the_row_of_their_switches() {
 }
 
 /// Racks of servers adjoin the rack of their switches, one after the other.
-fn stand_beside(floor: &Floor, rules: &FloorRules, beside: &BTreeMap<u32, u32>, net: &str) {
+fn stand_beside(floor: &RackFloor, rules: &FloorRules, beside: &BTreeMap<u32, u32>, net: &str) {
     let mut of: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (&rack, &home) in beside {
         of.entry(home).or_default().push(rack);
@@ -471,7 +471,7 @@ fn stand_beside(floor: &Floor, rules: &FloorRules, beside: &BTreeMap<u32, u32>, 
 
 #[test]
 fn every_family_keeps_all_random_rules_or_is_refused() {
-    let mut draw = Stream::new(7, "random rules", 0);
+    let mut draw = RandomStream::new(7, "random rules", 0);
     let mut kept = 0;
     for entry in FAMILIES {
         for recipe in entry.examples() {
@@ -500,12 +500,12 @@ fn every_family_keeps_all_random_rules_or_is_refused() {
                     ..FloorRules::default()
                 };
                 let net = format!("{recipe} under {rules:?}");
-                match floor(&t, &rules, &Quiet) {
+                match floor(&t, &rules, &QuietWatch) {
                     Ok(floor) => {
                         keeps_its_promise(&t, &floor, &rules, &net);
                         kept += 1;
                     }
-                    Err(Stop::Refused(r)) => {
+                    Err(ComputationError::Refused(r)) => {
                         let known = ["switch_units", "server_units", "rack_kw"];
                         assert!(
                             known.contains(&r.param.as_str()) && !r.help.is_empty(),
@@ -537,7 +537,7 @@ fn one_switch_or_one_server_that_no_rack_holds_is_refused() {
     // a switch of 300 W with 5 endpoints of 100 W
     let of_300 = |kw, rules| FloorRules { rack_kw: Some(kw), switch_w: Some(300.0), ..rules };
     let power = |kw| FloorRules { endpoint_w: 100.0, ..of_300(kw, inside(42)) };
-    let racks = |kw| floor(&t, &power(kw), &Quiet).expect("enough power").racks.len();
+    let racks = |kw| floor(&t, &power(kw), &QuietWatch).expect("enough power").racks.len();
     assert_eq!((racks(0.8), racks(1.59), racks(1.6), racks(6.4)), (32, 32, 16, 8));
     assert_eq!(racks(0.75), 64, "the fifth server is beside");
     assert_eq!(refused(&t, &of_300(0.2, FloorRules::default())).param, "rack_kw");
@@ -552,7 +552,7 @@ fn racks_are_split_when_power_does_not_suffice() {
     let t = built("slim_fly:q=5,p=4");
     let rules = |kw| FloorRules { rack_kw: Some(kw), switch_w: Some(400.0), ..studied() };
     for (kw, racks) in [(4.0, 5), (3.99, 10), (2.0, 10), (1.99, 15), (0.4, 50)] {
-        let floor = floor(&t, &rules(kw), &Quiet).expect("enough power");
+        let floor = floor(&t, &rules(kw), &QuietWatch).expect("enough power");
         assert_eq!(floor.racks.len(), racks, "{kw} kW");
         let drawn: f64 = floor.racks.iter().map(|r| r.watts).sum();
         assert_eq!(drawn, 20_000.0);
@@ -561,7 +561,7 @@ fn racks_are_split_when_power_does_not_suffice() {
     for (endpoint_w, racks) in [(25.0, 5), (26.0, 10)] {
         let tight =
             FloorRules { endpoint_w, rack_kw: Some(5.0), switch_w: Some(400.0), ..deployed() };
-        assert_eq!(floor(&t, &tight, &Quiet).expect("enough power").racks.len(), racks);
+        assert_eq!(floor(&t, &tight, &QuietWatch).expect("enough power").racks.len(), racks);
     }
 }
 
@@ -629,13 +629,13 @@ fn rows_slack_and_pitches_are_as_ruled() {
 
 #[test]
 fn an_interruption_stops_the_search() {
-    struct ImmediateStop;
-    impl base::Watch for ImmediateStop {
+    struct ImmediatelyStoppingWatch;
+    impl base::ProgressWatch for ImmediatelyStoppingWatch {
         fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), base::Interrupted> {
             Err(base::Interrupted)
         }
     }
     let t = built("jellyfish:n=200,k=5,p=1");
-    let stopped = floor(&t, &FloorRules::default(), &ImmediateStop);
-    assert!(matches!(stopped, Err(Stop::Interrupted(_))));
+    let stopped = floor(&t, &FloorRules::default(), &ImmediatelyStoppingWatch);
+    assert!(matches!(stopped, Err(ComputationError::Interrupted(_))));
 }

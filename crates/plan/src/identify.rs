@@ -1,37 +1,40 @@
 //! The identity and the place of each found device, and the refusal of a fabric of another plan.
 
-use super::comparison::FabricComparison;
+use super::comparison::PlanAndFoundFabric;
 use super::devices::{
-    DeviceMatch, DevicePairing, IdentifyBy, MatchedDevice, follow_switches, match_devices,
+    DeviceIdentificationProperty, DeviceMatching, DevicePairing, MatchedDevice, follow_switches,
+    match_devices,
 };
-use super::floor::Floor;
-use super::outcome::{ComparisonOptions, IdentifiedDevices};
-use super::places::{PlacementCertainty, PlanFabricCables, endpoint_places, rounds};
+use super::floor::RackFloor;
+use super::outcome::{CableCheckOptions, DeviceIdentificationCounts};
+use super::places::{PlacementCertainty, PlannedAndFoundCables, endpoint_places, rounds};
 use super::shape::by_structure;
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::{PortPeer, Topology};
 use std::collections::{BTreeMap, BTreeSet};
 
-impl<'a> FabricComparison<'a> {
+impl<'a> PlanAndFoundFabric<'a> {
     /// Matches the devices of plan and fabric, and finds the place in which each stands.
     pub(super) fn new(
         plan: &'a Topology,
-        guids: Option<&Addresses>,
+        guids: Option<&PortAddresses>,
         found: &'a Topology,
-        floor: Option<&'a Floor>,
-        how: ComparisonOptions,
+        floor: Option<&'a RackFloor>,
+        how: CableCheckOptions,
     ) -> Result<Self, Refusal> {
         let by = how.identify;
         let (boxes, endpoints) = match_devices(plan, guids, found, by);
         let places = boxes.pairs.clone();
         let by_now = match by {
-            IdentifyBy::Auto if boxes.by_guid => IdentifyBy::Guid,
-            IdentifyBy::Auto => IdentifyBy::Name,
+            DeviceIdentificationProperty::Auto if boxes.by_guid => {
+                DeviceIdentificationProperty::Guid
+            }
+            DeviceIdentificationProperty::Auto => DeviceIdentificationProperty::Name,
             other => other,
         };
         let identified =
-            IdentifiedDevices { by: by_now, switches: 0, endpoints: 0, equally_good: 1 };
+            DeviceIdentificationCounts { by: by_now, switches: 0, endpoints: 0, equally_good: 1 };
         let hosts = places.clone();
         let mut check = Self {
             plan,
@@ -46,9 +49,10 @@ impl<'a> FabricComparison<'a> {
             rounds: Vec::new(),
             identified,
         };
-        let wiring = PlanFabricCables::new(plan, found, check.how.ignore_ports);
+        let wiring = PlannedAndFoundCables::new(plan, found, check.how.ignore_ports);
         let few = !check.enough(check.boxes.pairs.len());
-        let by_cables = by == IdentifyBy::Structure || by == IdentifyBy::Auto && few;
+        let by_cables = by == DeviceIdentificationProperty::Structure
+            || by == DeviceIdentificationProperty::Auto && few;
         if by_cables && !check.how.ignore_ports {
             check.recognise(&wiring, by)?;
         } else if few {
@@ -59,7 +63,9 @@ impl<'a> FabricComparison<'a> {
         check.hosts = check.places.clone();
         while check.adopt(true) {}
         check.rounds = rounds(&check.boxes.pairs, &check.places);
-        if check.identified.by == IdentifyBy::Structure || check.endpoints.pairs.len() == 0 {
+        if check.identified.by == DeviceIdentificationProperty::Structure
+            || check.endpoints.pairs.len() == 0
+        {
             follow_switches(plan, found, &check.places, &mut check.endpoints);
         }
         check.hosts = endpoint_places(
@@ -101,11 +107,15 @@ impl<'a> FabricComparison<'a> {
         Refusal::new("found", why, help)
     }
 
-    /// Identifies the devices by their cables alone. With [`IdentifyBy::Auto`], GUIDs and names
-    /// that are known decide between placements that the cables leave equally good.
-    fn recognise(&mut self, wiring: &PlanFabricCables<'_>, by: IdentifyBy) -> Result<(), Refusal> {
+    /// Identifies the devices by their cables alone. With [`DeviceIdentificationProperty::Auto`],
+    /// GUIDs and names that are known decide between placements that the cables leave equally good.
+    fn recognise(
+        &mut self,
+        wiring: &PlannedAndFoundCables<'_>,
+        by: DeviceIdentificationProperty,
+    ) -> Result<(), Refusal> {
         let known = (&self.boxes.pairs, &self.endpoints.pairs);
-        let known = (by == IdentifyBy::Auto).then_some(known);
+        let known = (by == DeviceIdentificationProperty::Auto).then_some(known);
         let shape = by_structure(self.plan, self.found, wiring, known);
         let agreeing = wiring.agreeing(&shape.pairs);
         let half = 2 * shape.pairs.len() >= self.plan.switches().len();
@@ -120,18 +130,18 @@ impl<'a> FabricComparison<'a> {
         self.places = shape.pairs.clone();
         self.boxes.pairs = shape.pairs;
         self.boxes.replaced.clear();
-        if by == IdentifyBy::Structure {
+        if by == DeviceIdentificationProperty::Structure {
             let pairs = &mut self.endpoints.pairs;
             *pairs = DevicePairing::new(pairs.found.len(), pairs.planned.len());
             self.endpoints.replaced.clear();
         }
-        self.identified.by = IdentifyBy::Structure;
+        self.identified.by = DeviceIdentificationProperty::Structure;
         self.identified.equally_good = shape.equally_good;
         Ok(())
     }
 
     /// Finds the places of the switches that are known.
-    fn settle(&mut self, wiring: &PlanFabricCables<'_>) {
+    fn settle(&mut self, wiring: &PlannedAndFoundCables<'_>) {
         wiring.settle(&mut self.places, PlacementCertainty::Clear);
         if self.how.ignore_ports {
             return; // without port numbers the whole graph identifies nothing
@@ -257,7 +267,7 @@ impl<'a> FabricComparison<'a> {
     }
 }
 
-fn replace(devices: &mut DeviceMatch, planned: u32, found: u32) -> bool {
+fn replace(devices: &mut DeviceMatching, planned: u32, found: u32) -> bool {
     devices.pairs.set(planned, found);
     let at = devices.replaced.binary_search(&planned).unwrap_or_else(|at| at);
     devices.replaced.insert(at, planned);

@@ -1,9 +1,9 @@
 //! What a cable check calls devices and ports: names, with labels where the floor is known.
 
-use super::comparison::FabricComparison;
+use super::comparison::PlanAndFoundFabric;
 use super::devices::{DevicePort, MatchedDevice};
 
-impl FabricComparison<'_> {
+impl PlanAndFoundFabric<'_> {
     /// How far apart two ports are: 0 on one device, 1 in one rack, 2 otherwise.
     pub(super) fn apart(&self, a: DevicePort, b: DevicePort) -> u32 {
         let seat = |s: DevicePort| Some(self.floor?.seat(s.node.planned()?)?.rack);

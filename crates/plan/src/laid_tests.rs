@@ -3,7 +3,7 @@
 
 use super::check_tests::{TestFabric, TestPort, built, jacks, obey, slim_fly};
 use super::*;
-use base::seed::Stream;
+use base::seed::RandomStream;
 use base::{LinkId, TerminalId};
 use fabric::network::Cable;
 use proptest::prelude::*;
@@ -42,7 +42,7 @@ fn ids(plan: &fabric::network::Topology) -> Vec<CableId> {
 impl TestFabric {
     /// Exchanges the plugs in the ports of a switch at random; cables join the same devices as
     /// before.
-    fn reorder(&mut self, switch: &str, draw: &mut Stream) {
+    fn reorder(&mut self, switch: &str, draw: &mut RandomStream) {
         let at: Vec<(usize, usize)> = (0..self.cables.len())
             .flat_map(|i| [(i, 0), (i, 1)])
             .filter(|&(i, e)| self.cables[i].0[e].0 == switch)
@@ -64,7 +64,7 @@ impl TestFabric {
 fn another_order_of_ports_on_one_switch_is_no_fault_where_ports_are_ignored() {
     for net in NETS {
         let mut room = TestFabric::of(built(net));
-        let mut draw = Stream::new(3, "order", 0);
+        let mut draw = RandomStream::new(3, "order", 0);
         let name = room.switch(4);
         room.reorder(&name, &mut draw);
         let there = jacks(&room);
@@ -101,7 +101,7 @@ fn parallel_cables_are_counted_where_ports_are_ignored() {
     let check = room.check();
     assert_eq!(
         check.counts(),
-        BTreeMap::from([(FaultKind::Extra, 1)]),
+        BTreeMap::from([(CablingFaultKind::Extra, 1)]),
         "four where three are planned"
     );
 }
@@ -109,7 +109,11 @@ fn parallel_cables_are_counted_where_ports_are_ignored() {
 #[test]
 fn structure_and_ignored_ports_do_not_go_together() {
     let plan = built("slim_fly:q=5,p=4");
-    let how = ComparisonOptions { identify: IdentifyBy::Structure, ignore_ports: true, due: None };
+    let how = CableCheckOptions {
+        identify: DeviceIdentificationProperty::Structure,
+        ignore_ports: true,
+        due: None,
+    };
     let refusal = check_cables_by(&plan, None, &plan, None, how).expect_err("one or the other");
     assert_eq!(refusal.param, "ignore_ports");
 }
@@ -127,10 +131,10 @@ fn exchanged_switches_are_found_where_ports_are_ignored() {
             };
         }
     }
-    let mut draw = Stream::new(1, "order", 0);
+    let mut draw = RandomStream::new(1, "order", 0);
     room.reorder("sf-0-1-2", &mut draw);
     let check = room.check();
-    assert_eq!(check.counts(), BTreeMap::from([(FaultKind::MovedSwitch, 1)]), "{check}");
+    assert_eq!(check.counts(), BTreeMap::from([(CablingFaultKind::MovedSwitch, 1)]), "{check}");
     assert_eq!(check.correct, check.planned);
 }
 
@@ -140,7 +144,7 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
     let mut room = slim_fly();
     // the racks that were built: a column's 10 switches, and 40 servers in 20 units
     let built = FloorRules { endpoints_per_unit: Some(2), ..FloorRules::default() };
-    let seats = floor(&room.plan, &built, &base::Quiet).expect("valid rules");
+    let seats = floor(&room.plan, &built, &base::QuietWatch).expect("valid rules");
     let due: BTreeSet<CableId> =
         ids(&room.plan).into_iter().filter(|id| step_of(&room.plan, &seats, *id) < 3).collect();
     assert_eq!(due.len(), 275);
@@ -162,18 +166,19 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
     let check = room.check();
     assert!(check.is_clean(), "all racks are there: {check}");
     assert_eq!((check.correct, check.unlaid, check.lost), (275, 100, 0));
-    let states = check.switches.iter().filter(|s| **s == SwitchState::Unlaid).count();
+    let states = check.switches.iter().filter(|s| **s == PlannedSwitchState::Unlaid).count();
     assert_eq!(states, 50, "each has cables to other racks");
     room.cables.retain(|(ends, _)| ends.iter().any(|j| racks.get(&j.0) == Some(&0)));
     let check = room.check();
-    assert_eq!(check.counts(), BTreeMap::from([(FaultKind::OutOfReach, 1)]), "{check}");
+    assert_eq!(check.counts(), BTreeMap::from([(CablingFaultKind::OutOfReach, 1)]), "{check}");
     assert!(check.findings[0].what.starts_with("40 switches and 160 endpoints"), "{check}");
     assert_eq!((check.correct, check.lost, check.unlaid), (55, 220, 100));
     // a switch of the discovered rack is dead
     let dead = racks.iter().find(|(_, rack)| **rack == 0).expect("a switch").0.clone();
     room.dead.insert(dead);
     let check = room.check();
-    let expect = BTreeMap::from([(FaultKind::MissingSwitch, 1), (FaultKind::OutOfReach, 1)]);
+    let expect =
+        BTreeMap::from([(CablingFaultKind::MissingSwitch, 1), (CablingFaultKind::OutOfReach, 1)]);
     assert_eq!(check.counts(), expect, "{check}");
     // 2 rings of 5 and 5 cables across in a rack, 4 endpoints: 2 + 1 + 4 cables that are due
     assert!(check.findings[0].what.contains(": 7 cables and 4 endpoints"), "{check}");
@@ -186,7 +191,7 @@ fn what_nothing_leads_to_yet_is_out_of_reach_and_not_dead() {
 #[test]
 fn lines_are_short_and_say_where_and_what_to_do() {
     let mut room = slim_fly();
-    let seats = floor(&room.plan, &FloorRules::default(), &base::Quiet).expect("valid rules");
+    let seats = floor(&room.plan, &FloorRules::default(), &base::QuietWatch).expect("valid rules");
     room.dead.insert("sf-1-2-3".into());
     room.dead.insert("host-0001".into());
     let (cable, _) = room.at("sf-0-0-0", 5);
@@ -200,10 +205,10 @@ fn lines_are_short_and_say_where_and_what_to_do() {
     let (slow, _) = room.at("sf-1-4-4", 9);
     room.cables[slow].1.width = 1;
     let found = room.discovered();
-    let how = ComparisonOptions::default();
+    let how = CableCheckOptions::default();
     let check = check_cables_by(&room.plan, Some(&room.addresses), &found, Some(&seats), how);
     let check = check.expect("the same fabric");
-    let kinds: BTreeSet<FaultKind> = check.findings.iter().map(|f| f.fault).collect();
+    let kinds: BTreeSet<CablingFaultKind> = check.findings.iter().map(|f| f.fault).collect();
     assert_eq!(kinds.len(), 5, "{check}");
     for finding in &check.findings {
         let line = &finding.line;
@@ -217,7 +222,8 @@ fn lines_are_short_and_say_where_and_what_to_do() {
     let ring = check.findings.iter().find(|f| f.moves.len() > 1).expect("a ring of four");
     assert_eq!(ring.line, "4 cables swapped in a ring: exchange plugs, 3 exchanges in this order");
     assert!(ring.table.iter().flatten().all(|p| p.starts_with("sf-0-3-0 port ")), "{ring:?}");
-    let missing = check.findings.iter().find(|f| f.fault == FaultKind::Missing).expect("one");
+    let missing =
+        check.findings.iter().find(|f| f.fault == CablingFaultKind::Missing).expect("one");
     let ends = "sf-0-0-0 port 5 (R00-U01-P05) - sf-0-0-1 port 6 (R00-U02-P06)";
     assert_eq!(missing.line, format!("missing cable {ends}: plug it in"));
 }
@@ -233,7 +239,7 @@ proptest! {
         room.how.ignore_ports = true;
         let links = room.plan.links().len();
         let goal = pairs(&jacks(&room));
-        let mut draw = Stream::new(seed, "pairs", 0);
+        let mut draw = RandomStream::new(seed, "pairs", 0);
         let switches = room.plan.switches().len() as u64;
         for _ in 0..draw.below(4) {
             let name = room.switch(draw.below(switches));
@@ -242,7 +248,7 @@ proptest! {
         let mut pulled = 0;
         for _ in 0..k {
             let n = room.cables.len() as u64;
-            let at = |draw: &mut Stream| (draw.below(n) as usize, draw.below(2) as usize);
+            let at = |draw: &mut RandomStream| (draw.below(n) as usize, draw.below(2) as usize);
             let (x, y) = (at(&mut draw), at(&mut draw));
             match draw.below(4) {
                 0 if x.0 < links - pulled => {
@@ -266,7 +272,7 @@ proptest! {
         let all = room.plan.endpoints().len();
         prop_assume!(seen.switches().len() as u64 == switches && seen.endpoints().len() == all);
         let check = room.check();
-        prop_assume!(!check.counts().contains_key(&FaultKind::MovedSwitch));
+        prop_assume!(!check.counts().contains_key(&CablingFaultKind::MovedSwitch));
         let there = pairs(&jacks(&room));
         let right: i64 = goal.iter().map(|(p, n)| *n.min(there.get(p).unwrap_or(&0))).sum();
         prop_assert_eq!(check.correct + check.degraded, right as u64, "{}", check);
@@ -282,7 +288,7 @@ proptest! {
     #[test]
     fn states_are_those_of_each_cable(net in 0..NETS.len(), seed in any::<u64>(), k in 0_u64..40) {
         let mut room = TestFabric::of(built(NETS[net]));
-        let mut draw = Stream::new(seed, "due", 0);
+        let mut draw = RandomStream::new(seed, "due", 0);
         let ids = ids(&room.plan);
         let links = room.plan.links().len() as u64;
         let due: BTreeSet<CableId> = ids
@@ -299,14 +305,14 @@ proptest! {
         for i in &gone {
             room.cables[*i].1.up = false;
         }
-        let mut expect: BTreeMap<CableId, CableState> = BTreeMap::new();
+        let mut expect: BTreeMap<CableId, PlannedCableState> = BTreeMap::new();
         for (i, id) in ids.iter().enumerate() {
             let silent = room.cables[i].0.iter().any(|j| dead.contains(&j.0));
             let state = match (silent || gone.contains(&i), due.contains(id), silent) {
-                (false, ..) => CableState::Correct,
-                (true, false, _) => CableState::Unlaid,
-                (true, true, true) => CableState::Lost,
-                (true, true, false) => CableState::Missing,
+                (false, ..) => PlannedCableState::Correct,
+                (true, false, _) => PlannedCableState::Unlaid,
+                (true, true, true) => PlannedCableState::Lost,
+                (true, true, false) => PlannedCableState::Missing,
             };
             expect.insert(*id, state);
         }
@@ -315,14 +321,16 @@ proptest! {
         let check = room.check();
         prop_assert!(check.cables == expect, "{}", check);
         let count = |state| expect.values().filter(|s| **s == state).count() as u64;
-        prop_assert_eq!(check.correct, count(CableState::Correct));
-        prop_assert_eq!(check.missing, count(CableState::Missing));
-        prop_assert_eq!(check.unlaid, count(CableState::Unlaid));
-        prop_assert_eq!(check.lost, count(CableState::Missing) + count(CableState::Lost));
+        prop_assert_eq!(check.correct, count(PlannedCableState::Correct));
+        prop_assert_eq!(check.missing, count(PlannedCableState::Missing));
+        prop_assert_eq!(check.unlaid, count(PlannedCableState::Unlaid));
+        let lost = count(PlannedCableState::Missing) + count(PlannedCableState::Lost);
+        prop_assert_eq!(check.lost, lost);
         prop_assert_eq!(check.misplaced, 0);
         let of = |fault| check.counts().get(&fault).copied().unwrap_or(0);
-        prop_assert_eq!(of(FaultKind::Missing), check.missing);
-        let answers_no_more = of(FaultKind::MissingSwitch) + of(FaultKind::OutOfReach);
+        prop_assert_eq!(of(CablingFaultKind::Missing), check.missing);
+        let answers_no_more =
+            of(CablingFaultKind::MissingSwitch) + of(CablingFaultKind::OutOfReach);
         prop_assert!(answers_no_more <= dead.len() as u64);
         prop_assert!(dead.is_empty() || answers_no_more > 0);
         prop_assert_eq!(check.findings.len() as u64, check.missing + answers_no_more);
@@ -333,7 +341,7 @@ proptest! {
     #[test]
     fn wrong_cables_are_corrected_and_later_ones_not_missed(seed in any::<u64>(), k in 1_u64..30) {
         let mut room = slim_fly();
-        let mut draw = Stream::new(seed, "later", 0);
+        let mut draw = RandomStream::new(seed, "later", 0);
         let all = ids(&room.plan);
         let due: BTreeSet<CableId> = all
             .iter()
@@ -352,7 +360,7 @@ proptest! {
             .collect();
         for _ in 0..k {
             let n = room.cables.len() as u64;
-            let at = |draw: &mut Stream| (draw.below(n) as usize, draw.below(2) as usize);
+            let at = |draw: &mut RandomStream| (draw.below(n) as usize, draw.below(2) as usize);
             let (x, y) = (at(&mut draw), at(&mut draw));
             match draw.below(3) {
                 0 if room.cables[x.0].0.iter().all(|j| room.is_switch(&j.0)) => {
@@ -365,7 +373,7 @@ proptest! {
         prop_assume!(seen.switches().len() == 50 && seen.endpoints().len() == 200);
         room.how.due = Some(due.clone());
         let check = room.check();
-        prop_assume!(!check.counts().contains_key(&FaultKind::MovedSwitch));
+        prop_assume!(!check.counts().contains_key(&CablingFaultKind::MovedSwitch));
         let mut cables = jacks(&room);
         for finding in &check.findings {
             obey(&room, &mut cables, finding);
@@ -374,7 +382,7 @@ proptest! {
             prop_assert_eq!(&ends[a].0, b, "what is laid is as planned");
         }
         for (a, (b, id)) in &ends {
-            let unlaid = check.cables[id] == CableState::Unlaid;
+            let unlaid = check.cables[id] == PlannedCableState::Unlaid;
             prop_assert!(!unlaid || !due.contains(id));
             prop_assert!(cables.get(a) == Some(b) || unlaid && !cables.contains_key(a));
         }

@@ -35,7 +35,7 @@ mod shape;
 mod shop;
 mod warnings;
 
-pub use basis::{BillItem, IncludedItems};
+pub use basis::{BillItem, IncludedBillItems};
 pub use cable::{
     CableId, CableLengthClass, PlannedCable, by_length, cables, cables_unsorted, step_of, sum_m,
     write_csv,
@@ -44,14 +44,14 @@ pub use catalog::{CableKind, Catalog, millionths};
 pub use check::{check_cables, check_cables_by};
 pub use codes::qr_code;
 pub use cost::{Bill, bill};
-pub use devices::{DevicePort, IdentifyBy, MatchedDevice};
-pub use floor::{DeviceRackPosition, Floor, FloorRack, floor};
+pub use devices::{DeviceIdentificationProperty, DevicePort, MatchedDevice};
+pub use floor::{DeviceRackPosition, FloorRack, RackFloor, floor};
 pub use outcome::{
-    CableCheck, CableState, CablingFinding, ComparisonOptions, FaultKind, IdentifiedDevices,
-    SwitchState,
+    CableCheckOptions, CableCheckResult, CablingFaultKind, CablingFinding,
+    DeviceIdentificationCounts, PlannedCableState, PlannedSwitchState,
 };
-pub use progress::{LayingProgress, progress};
-pub use repairs::{CableRepairStep, NamedPort, RepairInstruction};
+pub use progress::{CableLayingProgress, progress};
+pub use repairs::{CableRepairInstruction, CableRepairStep, NamedPort};
 pub use rules::{FloorRules, ServerPlacement};
 pub use shop::PriceSource;
 pub use warnings::warnings;

@@ -1,6 +1,6 @@
 //! Findings in one short line each: what is wrong, where, and what to do.
 
-use super::comparison::FabricComparison;
+use super::comparison::PlanAndFoundFabric;
 use super::devices::{DevicePort, MatchedDevice};
 use super::places::SwappedSwitchCycle;
 use super::repairs::{CableDifference, CableRepairStep};
@@ -15,7 +15,7 @@ pub(super) fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
-impl FabricComparison<'_> {
+impl PlanAndFoundFabric<'_> {
     /// The text that `make` gives for these ports: with names and labels, or with labels alone
     /// where that is too long.
     fn of_ports(&self, ports: &[DevicePort], make: impl Fn(&[String]) -> String) -> String {

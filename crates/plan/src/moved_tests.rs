@@ -3,8 +3,8 @@
 
 use super::check_tests::{TestFabric, TestPort, built, jacks, obey, slim_fly};
 use super::*;
-use base::seed::Stream;
-use fabric::network::{Cable, Speed};
+use base::seed::RandomStream;
+use fabric::network::{Cable, InfinibandLaneSpeed};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ impl TestFabric {
         let names: Vec<String> =
             switches.chain(self.plan.endpoints().iter().map(|e| e.name.clone())).collect();
         let mut order: Vec<usize> = (0..names.len()).collect();
-        let mut draw = Stream::new(seed, "masks", 0);
+        let mut draw = RandomStream::new(seed, "masks", 0);
         for i in (1..order.len()).rev() {
             order.swap(i, draw.below(i as u64 + 1) as usize);
         }
@@ -52,12 +52,12 @@ impl TestFabric {
     }
 }
 
-fn counts(check: &CableCheck) -> Vec<(FaultKind, u64)> {
+fn counts(check: &CableCheckResult) -> Vec<(CablingFaultKind, u64)> {
     check.counts().into_iter().collect()
 }
 
 /// Applies all findings in order; then all planned cables between devices that are there are laid.
-fn is_repaired(room: &TestFabric, check: &CableCheck) {
+fn is_repaired(room: &TestFabric, check: &CableCheckResult) {
     let mut cables = jacks(room);
     for finding in &check.findings {
         obey(room, &mut cables, finding);
@@ -72,7 +72,7 @@ fn two_exchanged_switches_are_one_finding_in_either_order() {
             let mut room = slim_fly();
             room.exchange(a, b, with_endpoints);
             let check = room.check();
-            assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 1)], "{check}");
+            assert_eq!(counts(&check), [(CablingFaultKind::MovedSwitch, 1)], "{check}");
             assert_eq!((check.correct, check.planned), (375, 375));
             let f = &check.findings[0];
             let what = format!("switches {a} and {b} stand in each other's places");
@@ -80,11 +80,15 @@ fn two_exchanged_switches_are_one_finding_in_either_order() {
             assert_eq!(f.place, format!("{a}, {b}"));
             let along = if with_endpoints { " together with their endpoints" } else { "" };
             assert_eq!(f.repair, format!("exchange them{along}, or swap their names in the plan"));
-            let states = check.switches.iter().filter(|s| **s == SwitchState::Moved).count();
+            let states = check.switches.iter().filter(|s| **s == PlannedSwitchState::Moved).count();
             assert_eq!(states, 2);
             is_repaired(&room, &check);
             room.guids = false;
-            assert_eq!(counts(&room.check()), [(FaultKind::MovedSwitch, 1)], "by name alone");
+            assert_eq!(
+                counts(&room.check()),
+                [(CablingFaultKind::MovedSwitch, 1)],
+                "by name alone"
+            );
         }
     }
 }
@@ -98,12 +102,12 @@ fn a_rotation_is_one_finding_and_two_are_two() {
             room.exchange(pair[0], pair[1], k == 4);
         }
         let check = room.check();
-        assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 1)], "{check}");
+        assert_eq!(counts(&check), [(CablingFaultKind::MovedSwitch, 1)], "{check}");
         assert_eq!(check.findings[0].moves.len(), k - 1);
         is_repaired(&room, &check);
         room.exchange("sf-1-0-0", "sf-1-0-2", false);
         let check = room.check();
-        assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 2)], "{check}");
+        assert_eq!(counts(&check), [(CablingFaultKind::MovedSwitch, 2)], "{check}");
         is_repaired(&room, &check);
     }
 }
@@ -117,7 +121,7 @@ fn a_switch_in_the_place_of_a_dead_one_is_moved_and_the_dead_one_missing() {
         let check = room.check();
         assert_eq!(
             counts(&check),
-            [(FaultKind::MissingSwitch, 1), (FaultKind::MovedSwitch, 1)],
+            [(CablingFaultKind::MissingSwitch, 1), (CablingFaultKind::MovedSwitch, 1)],
             "{check}"
         );
         let dead = &check.findings[0].what;
@@ -142,15 +146,15 @@ fn further_faults_on_moved_switches_are_still_found() {
         let (cable, _) = room.at(b, 6);
         room.cables.remove(cable);
         let (cable, _) = room.at(b, 9);
-        room.cables[cable].1.speed = Speed::EDR;
+        room.cables[cable].1.speed = InfinibandLaneSpeed::EDR;
         let (x, y) = (room.at(a, 1), room.at("sf-1-1-1", 2));
         assert!(room.swap(x, y));
         let check = room.check();
         let expect = [
-            (FaultKind::MovedSwitch, 1),
-            (FaultKind::Swapped, 2),
-            (FaultKind::Missing, 1),
-            (FaultKind::Degraded, 1),
+            (CablingFaultKind::MovedSwitch, 1),
+            (CablingFaultKind::Swapped, 2),
+            (CablingFaultKind::Missing, 1),
+            (CablingFaultKind::Degraded, 1),
         ];
         assert_eq!(counts(&check), expect, "{check}");
         is_repaired(&room, &check);
@@ -168,7 +172,11 @@ fn a_spare_in_the_place_of_one_that_stands_elsewhere_replaces_the_one_that_is_go
     }
     room.strangers.insert("spare".into(), 0xdef);
     let check = room.check();
-    assert_eq!(counts(&check), [(FaultKind::Replaced, 1), (FaultKind::MovedSwitch, 1)], "{check}");
+    assert_eq!(
+        counts(&check),
+        [(CablingFaultKind::Replaced, 1), (CablingFaultKind::MovedSwitch, 1)],
+        "{check}"
+    );
     assert!(check.findings[0].what.contains("sf-1-4-0 was replaced: spare"), "{check}");
     assert_eq!(check.correct, check.planned);
 }
@@ -181,21 +189,21 @@ fn a_fabric_whose_switches_are_all_shuffled_is_only_moved() {
         room.exchange(a, b, false);
     }
     let check = room.check();
-    assert_eq!(counts(&check), [(FaultKind::MovedSwitch, 1)], "{check}");
+    assert_eq!(counts(&check), [(CablingFaultKind::MovedSwitch, 1)], "{check}");
     assert_eq!(check.correct, check.planned);
 }
 
 /// An injector of faults that have no cable in common, so that each is a finding of its own.
 struct FaultInjector<'a> {
     room: &'a mut TestFabric,
-    draw: Stream,
+    draw: RandomStream,
     touched: BTreeSet<[TestPort; 2]>,
-    made: BTreeMap<FaultKind, u64>,
+    made: BTreeMap<CablingFaultKind, u64>,
 }
 
 impl<'a> FaultInjector<'a> {
     fn new(room: &'a mut TestFabric, seed: u64) -> Self {
-        let draw = Stream::new(seed, "harm", 0);
+        let draw = RandomStream::new(seed, "harm", 0);
         Self { room, draw, touched: BTreeSet::new(), made: BTreeMap::new() }
     }
 
@@ -211,7 +219,7 @@ impl<'a> FaultInjector<'a> {
         (!self.touched.contains(ends) && (link || !links_only)).then_some(c)
     }
 
-    fn touch(&mut self, cables: &[usize], fault: FaultKind) {
+    fn touch(&mut self, cables: &[usize], fault: CablingFaultKind) {
         self.touched.extend(cables.iter().map(|c| self.room.cables[*c].0.clone()));
         *self.made.entry(fault).or_insert(0) += 1;
     }
@@ -239,7 +247,7 @@ impl<'a> FaultInjector<'a> {
             self.room.cables = before;
             return None;
         }
-        self.touch(&picked, FaultKind::Swapped);
+        self.touch(&picked, CablingFaultKind::Swapped);
         Some(())
     }
 
@@ -248,16 +256,16 @@ impl<'a> FaultInjector<'a> {
             0 => {
                 let c = self.cable(true)?;
                 self.room.cables[c].1.up = false;
-                self.touch(&[c], FaultKind::Missing);
+                self.touch(&[c], CablingFaultKind::Missing);
             }
             1 => return self.rotate(2, kinds < 4),
             2 => return self.rotate(3, kinds < 4),
             3 => {
                 let c = self.cable(false)?;
-                let slow = Cable { speed: Speed::QDR, ..Cable::default() };
+                let slow = Cable { speed: InfinibandLaneSpeed::QDR, ..Cable::default() };
                 let narrow = Cable { width: 1, ..Cable::default() };
                 self.room.cables[c].1 = if self.below(2) == 0 { slow } else { narrow };
-                self.touch(&[c], FaultKind::Degraded);
+                self.touch(&[c], CablingFaultKind::Degraded);
             }
             4 => {
                 let (c, jack) = (self.cable(false)?, self.free_jack()?);
@@ -268,7 +276,7 @@ impl<'a> FaultInjector<'a> {
                     return None;
                 }
                 self.room.cables[c].0[end] = jack;
-                self.touch(&[c], FaultKind::Wrong);
+                self.touch(&[c], CablingFaultKind::Wrong);
             }
             _ => {
                 let (a, b) = (self.free_jack()?, self.free_jack()?);
@@ -276,7 +284,7 @@ impl<'a> FaultInjector<'a> {
                     return None;
                 }
                 self.room.cables.push(([a, b], Cable::default()));
-                self.touch(&[self.room.cables.len() - 1], FaultKind::Extra);
+                self.touch(&[self.room.cables.len() - 1], CablingFaultKind::Extra);
             }
         }
         Some(())
@@ -322,7 +330,7 @@ impl<'a> FaultInjector<'a> {
             }
         }
         self.touched.extend(renamed);
-        *self.made.entry(FaultKind::MovedSwitch).or_insert(0) += 1;
+        *self.made.entry(CablingFaultKind::MovedSwitch).or_insert(0) += 1;
         Some(())
     }
 }
@@ -374,7 +382,7 @@ proptest! {
     #[test]
     fn tangles_with_exchanged_switches_are_repaired(seed in any::<u64>(), k in 1_usize..40) {
         let mut room = slim_fly();
-        let mut draw = Stream::new(seed, "tangle", 1);
+        let mut draw = RandomStream::new(seed, "tangle", 1);
         let names = room.switch_names();
         let mut pick = |n: usize| draw.below(n as u64) as usize;
         for _ in 0..k {
@@ -402,7 +410,7 @@ proptest! {
 }
 
 /// The true name of every planned device as the check sees it.
-fn truth(room: &TestFabric, check: &CableCheck) -> BTreeMap<String, String> {
+fn truth(room: &TestFabric, check: &CableCheckResult) -> BTreeMap<String, String> {
     let own: BTreeMap<u64, &String> =
         room.masks.iter().map(|(name, (_, guid))| (*guid, name)).collect();
     check.guids.iter().map(|(planned, guid)| (planned.clone(), own[guid].clone())).collect()
@@ -415,7 +423,7 @@ fn a_hidden_fabric_is_recognised_by_its_cables() {
         room.hide(7);
         let check = room.check();
         assert!(check.is_clean(), "{net}: {check}");
-        assert_eq!(check.identified.by, IdentifyBy::Structure);
+        assert_eq!(check.identified.by, DeviceIdentificationProperty::Structure);
         assert_eq!(check.identified.switches, room.plan.switches().len() as u64);
         assert_eq!(check.identified.endpoints, room.plan.endpoints().len() as u64);
         // every planned cable is where the check says that its devices are
@@ -437,7 +445,7 @@ fn equally_good_placements_are_counted() {
     let check = room.check();
     assert!(check.is_clean(), "{check}");
     assert_eq!(check.identified.equally_good, 5);
-    room.identify = IdentifyBy::Name;
+    room.identify = DeviceIdentificationProperty::Name;
     assert_eq!(room.check_refused().param, "found");
 }
 
@@ -450,7 +458,7 @@ impl TestFabric {
             addresses,
             &found,
             None,
-            ComparisonOptions { identify: self.identify, ..ComparisonOptions::default() },
+            CableCheckOptions { identify: self.identify, ..CableCheckOptions::default() },
         )
         .expect_err("another")
     }
@@ -474,7 +482,7 @@ proptest! {
         room.hide(seed);
         let check = room.check();
         prop_assert_eq!(check.counts(), expect, "{}", check);
-        prop_assert_eq!(check.identified.by, IdentifyBy::Structure);
+        prop_assert_eq!(check.identified.by, DeviceIdentificationProperty::Structure);
     }
 
     /// Another fabric is refused, whatever its devices are called.

@@ -8,7 +8,7 @@ use super::packing::{RackLoad, RackSwitchGroups};
 use super::placing::FloorSpot;
 use super::rules::FloorRules;
 use base::partition::WeightedGraph;
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use std::collections::BTreeMap;
 
 /// Most passes over all pieces.
@@ -18,14 +18,14 @@ const MOST_ARRANGED: usize = 32;
 
 /// A position in a rack, with the coordinates of that rack on the floor in millimetres.
 #[derive(Clone, Copy, Default)]
-struct PieceRackPosition {
+struct SwitchGroupPosition {
     at: [i32; 2],
     rack: u32,
     place: u32,
 }
 
 /// Racks of pieces on their spots, while pieces move.
-pub(super) struct RackPieceOptimizer<'a> {
+pub(super) struct RackAssignmentOptimizer<'a> {
     pieces: &'a RackSwitchGroups<'a>,
     /// Whether servers are in the racks of their switches.
     counted: bool,
@@ -34,7 +34,7 @@ pub(super) struct RackPieceOptimizer<'a> {
     inside: i64,
     overhead: i64,
     /// The position of each piece.
-    of: Vec<PieceRackPosition>,
+    of: Vec<SwitchGroupPosition>,
     /// Length of the cables of each piece.
     length: Vec<i64>,
     /// Pieces that are to be looked at: those whose cables have changed.
@@ -52,7 +52,7 @@ struct RackContents {
     at: [i32; 2],
 }
 
-impl<'a> RackPieceOptimizer<'a> {
+impl<'a> RackAssignmentOptimizer<'a> {
     /// All pieces in these racks of cells, which stand on `spots`.
     pub(super) fn new(
         pieces: &'a RackSwitchGroups<'a>,
@@ -76,7 +76,7 @@ impl<'a> RackPieceOptimizer<'a> {
             racks: racks.into_iter().zip(spots).map(rack).collect(),
             inside: mm(rules.inside_m),
             overhead: 2 * mm(rules.overhead_m * long + rules.slack_m),
-            of: vec![PieceRackPosition::default(); pieces.switches.len()],
+            of: vec![SwitchGroupPosition::default(); pieces.switches.len()],
             length: Vec::new(),
             open: vec![true; pieces.switches.len()],
         };
@@ -85,7 +85,7 @@ impl<'a> RackPieceOptimizer<'a> {
             let of_cell = most.entry(r.cell).or_default();
             *of_cell = moving.units(r.load).max(*of_cell);
             for (place, &p) in (0..).zip(&r.pieces) {
-                moving.of[p as usize] = PieceRackPosition { at: r.at, rack, place };
+                moving.of[p as usize] = SwitchGroupPosition { at: r.at, rack, place };
             }
         }
         for rack in &mut moving.racks {
@@ -101,7 +101,10 @@ impl<'a> RackPieceOptimizer<'a> {
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` says so.
-    pub(super) fn settled(mut self, watch: &dyn Watch) -> Result<Vec<Vec<u32>>, Interrupted> {
+    pub(super) fn settled(
+        mut self,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Vec<Vec<u32>>, Interrupted> {
         self.arrange();
         let mut scratch = Vec::new();
         for round in 0..ROUNDS {
@@ -179,7 +182,7 @@ impl<'a> RackPieceOptimizer<'a> {
         for rack in [a, b] {
             let at = self.racks[rack].at;
             for (place, &p) in (0..).zip(&self.racks[rack].pieces) {
-                self.of[p as usize] = PieceRackPosition { at, rack: rack as u32, place };
+                self.of[p as usize] = SwitchGroupPosition { at, rack: rack as u32, place };
             }
         }
     }
@@ -298,7 +301,7 @@ impl<'a> RackPieceOptimizer<'a> {
 
     fn put(&mut self, piece: usize, rack: u32) {
         let load = self.pieces.loads[piece];
-        let PieceRackPosition { rack: from, place, .. } = self.of[piece];
+        let SwitchGroupPosition { rack: from, place, .. } = self.of[piece];
         let left = &mut self.racks[from as usize];
         left.load = left.load.less(load);
         left.pieces.swap_remove(place as usize);
@@ -307,7 +310,7 @@ impl<'a> RackPieceOptimizer<'a> {
         }
         let to = &mut self.racks[rack as usize];
         to.load = to.load.and(load);
-        self.of[piece] = PieceRackPosition { at: to.at, rack, place: to.pieces.len() as u32 };
+        self.of[piece] = SwitchGroupPosition { at: to.at, rack, place: to.pieces.len() as u32 };
         to.pieces.push(piece as u32);
     }
 

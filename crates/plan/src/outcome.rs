@@ -1,8 +1,8 @@
 //! What a cable check finds: faults with their repairs, and how every cable and switch is.
 
 use super::cable::CableId;
-use super::devices::IdentifyBy;
-use super::repairs::{CableRepairStep, RepairInstruction};
+use super::devices::DeviceIdentificationProperty;
+use super::repairs::{CableRepairInstruction, CableRepairStep};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,7 +10,7 @@ use std::fmt;
 /// What kind of fault a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum FaultKind {
+pub enum CablingFaultKind {
     /// A planned switch does not answer; its cables are not listed apart.
     MissingSwitch,
     /// A planned endpoint does not answer.
@@ -39,7 +39,7 @@ pub enum FaultKind {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CablingFinding {
     /// Its kind.
-    pub fault: FaultKind,
+    pub fault: CablingFaultKind,
     /// The devices or ports concerned, by their labels.
     #[serde(rename = "where")]
     pub place: String,
@@ -61,13 +61,13 @@ pub struct CablingFinding {
     pub moves: Vec<CableRepairStep>,
     /// The moves for a program, by names.
     #[serde(rename = "moves")]
-    pub instructions: Vec<RepairInstruction>,
+    pub instructions: Vec<CableRepairInstruction>,
 }
 
 /// How a planned cable is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum CableState {
+pub enum PlannedCableState {
     /// In its place at its speed and width.
     Correct,
     /// In its place, but slower or narrower than planned.
@@ -85,7 +85,7 @@ pub enum CableState {
 /// How a planned switch is, by the worst that is known of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum SwitchState {
+pub enum PlannedSwitchState {
     /// All its cables are as planned.
     Correct,
     /// Some of its cables, or all, are not laid yet; the others are as planned.
@@ -104,9 +104,9 @@ pub enum SwitchState {
 
 /// By what the devices were identified, and how many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct IdentifiedDevices {
+pub struct DeviceIdentificationCounts {
     /// GUIDs (with names for the rest), names, or the structure.
-    pub by: IdentifyBy,
+    pub by: DeviceIdentificationProperty,
     /// Planned switches that were found.
     pub switches: u64,
     /// Planned endpoints that were found.
@@ -118,13 +118,14 @@ pub struct IdentifiedDevices {
 
 /// How a fabric is compared with its plan.
 #[derive(Debug, Clone, Default)]
-pub struct ComparisonOptions {
+pub struct CableCheckOptions {
     /// What tells which device is which.
-    pub identify: IdentifyBy,
+    pub identify: DeviceIdentificationProperty,
     /// Whether a cable between the right two devices is right whatever ports it is in.
     pub ignore_ports: bool,
     /// The cables that must be laid by now; `None`: all. One that is not among them and not there
-    /// is [`CableState::Unlaid`], and a device is missed only where such a cable leads to it.
+    /// is [`PlannedCableState::Unlaid`], and a device is missed only where such a cable leads to
+    /// it.
     pub due: Option<BTreeSet<CableId>>,
 }
 
@@ -132,7 +133,7 @@ pub struct ComparisonOptions {
 ///
 /// Every planned cable counts once: `planned = correct + degraded + misplaced + lost + unlaid`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct CableCheck {
+pub struct CableCheckResult {
     /// Cables of the plan, those of endpoints included.
     pub planned: u64,
     /// Cables in their place at their speed and width.
@@ -154,26 +155,26 @@ pub struct CableCheck {
     /// The faults, devices first, then cables by kind, in an order in which they can be repaired.
     pub findings: Vec<CablingFinding>,
     /// By what the devices were identified.
-    pub identified: IdentifiedDevices,
+    pub identified: DeviceIdentificationCounts,
     /// How every planned cable is.
     #[serde(skip)]
-    pub cables: BTreeMap<CableId, CableState>,
+    pub cables: BTreeMap<CableId, PlannedCableState>,
     /// How every planned switch is, by switch id.
     #[serde(rename = "switch_states")]
-    pub switches: Vec<SwitchState>,
+    pub switches: Vec<PlannedSwitchState>,
     /// Planned name and found GUID of every device that was identified and has one, switches first.
     #[serde(skip)]
     pub guids: Vec<(String, u64)>,
 }
 
-impl CableCheck {
+impl CableCheckResult {
     /// Whether the fabric is as planned.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 
     /// Number of findings of each kind there is.
-    pub fn counts(&self) -> BTreeMap<FaultKind, u64> {
+    pub fn counts(&self) -> BTreeMap<CablingFaultKind, u64> {
         self.findings.iter().fold(BTreeMap::new(), |mut counts, f| {
             *counts.entry(f.fault).or_insert(0) += 1;
             counts
@@ -181,7 +182,7 @@ impl CableCheck {
     }
 }
 
-impl fmt::Display for CableCheck {
+impl fmt::Display for CableCheckResult {
     /// One line of summary, and one line a finding.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (planned, correct) = (self.planned, self.correct);

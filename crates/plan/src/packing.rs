@@ -5,8 +5,8 @@
 
 use super::rules::{FloorRules, ServerPlacement};
 use base::partition::{GraphBisection, WeightedGraph, halve_best_of};
-use base::seed::Stream;
-use base::{Interrupted, Refusal, SwitchId, TerminalId, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::network::Topology;
 
 /// The load of a rack: the switches and endpoints that are in it or are to be put in it.
@@ -189,7 +189,7 @@ pub(super) struct RackSwitchGroups<'a> {
     pub(super) loads: Vec<RackLoad>,
     /// Cables between pieces; masses are not used.
     pub(super) cables: WeightedGraph,
-    watch: &'a dyn Watch,
+    watch: &'a dyn ProgressWatch,
 }
 
 /// Number of halvings of which the best is taken, unless an earlier one is as even as can be.
@@ -203,7 +203,7 @@ const THOROUGH: u64 = 8;
 const SMALL: usize = 384;
 
 /// The split of a cell.
-pub(super) struct SwitchCellSplit {
+pub(super) struct SplitSwitchCell {
     loads: Vec<RackLoad>,
     cables: WeightedGraph,
     /// The positions in the cell of the pieces of each rack.
@@ -211,7 +211,7 @@ pub(super) struct SwitchCellSplit {
 }
 
 /// A cell under halving.
-struct SwitchCellBisection {
+struct SwitchCellBisector {
     /// Attempts of each halving at a small graph.
     attempts: u64,
     /// The parts that are not halved again.
@@ -230,7 +230,7 @@ impl<'a> RackSwitchGroups<'a> {
         switches: Vec<Vec<SwitchId>>,
         first: &[Option<TerminalId>],
         limits: &'a RackLimits<'a>,
-        watch: &'a dyn Watch,
+        watch: &'a dyn ProgressWatch,
     ) -> Self {
         let mut of = vec![0_u32; t.switches().len()];
         for (piece, all) in (0..).zip(&switches) {
@@ -316,7 +316,7 @@ impl<'a> RackSwitchGroups<'a> {
     pub(super) fn split(
         &self,
         cell: &[u32],
-        last: &mut Option<SwitchCellSplit>,
+        last: &mut Option<SplitSwitchCell>,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         if self.hold(cell) {
             return Ok(vec![cell.to_vec()]);
@@ -330,7 +330,7 @@ impl<'a> RackSwitchGroups<'a> {
         };
         let pieces = |rack: &Vec<u32>| rack.iter().map(|&place| cell[place as usize]).collect();
         let found = racks.iter().map(pieces).collect();
-        *last = Some(SwitchCellSplit { loads, cables: within, racks });
+        *last = Some(SplitSwitchCell { loads, cables: within, racks });
         Ok(found)
     }
 
@@ -367,7 +367,7 @@ impl<'a> RackSwitchGroups<'a> {
         racks: u64,
         attempts: u64,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
-        let mut halving = SwitchCellBisection { attempts, found: Vec::new(), places: Vec::new() };
+        let mut halving = SwitchCellBisector { attempts, found: Vec::new(), places: Vec::new() };
         self.divide(cell.to_vec(), racks, &mut halving)?;
         self.relieve(&mut halving.found);
         Ok(halving.found)
@@ -448,7 +448,7 @@ impl<'a> RackSwitchGroups<'a> {
         &self,
         cell: Vec<u32>,
         racks: u64,
-        halving: &mut SwitchCellBisection,
+        halving: &mut SwitchCellBisector,
     ) -> Result<(), Interrupted> {
         let racks = racks.min(cell.len() as u64);
         if racks <= 1 {
@@ -466,7 +466,7 @@ impl<'a> RackSwitchGroups<'a> {
         let mut best: Option<GraphBisection> = None;
         for start in 0..STARTS {
             let index = (u64::from(cell[0]) << 32) | (cell.len() as u64) << 8 | start;
-            let mut draw = Stream::new(seed, "racks", index);
+            let mut draw = RandomStream::new(seed, "racks", index);
             let found = halve_best_of(&graph, 0, halving.attempts, &mut draw, &tick)?;
             let worth = |h: &GraphBisection| (h.difference, h.cut);
             if best.as_ref().is_none_or(|best| worth(&found) < worth(best)) {

@@ -5,17 +5,17 @@
 
 use super::devices::{DevicePairing, DevicePort, MatchedDevice};
 use base::{LinkId, SwitchId, TerminalId};
-use fabric::network::{Plug, PortPeer, Topology};
+use fabric::network::{CablePlug, PortPeer, Topology};
 use std::collections::BTreeSet;
 
 /// More rounds than moving switches to their places needs; it ends the cases that would never end.
 const ROUNDS: u32 = 100;
 
 /// The cables between the switches of a plan and the working ones of a found network.
-pub(super) struct PlanFabricCables<'a> {
+pub(super) struct PlannedAndFoundCables<'a> {
     plan: &'a Topology,
     /// Own port and other end of every working cable, by found switch.
-    pub(super) rows: Vec<Vec<(u16, Plug)>>,
+    pub(super) rows: Vec<Vec<(u16, CablePlug)>>,
     /// Working cables between found switches.
     pub(super) cables: u64,
     /// Whether any port of a switch will do.
@@ -31,7 +31,7 @@ pub(super) enum PlacementCertainty {
     Clear,
 }
 
-impl<'a> PlanFabricCables<'a> {
+impl<'a> PlannedAndFoundCables<'a> {
     pub(super) fn new(plan: &'a Topology, found: &Topology, ignore_ports: bool) -> Self {
         let mut rows = vec![Vec::new(); found.switches().len()];
         let mut cables = 0;
@@ -49,7 +49,7 @@ impl<'a> PlanFabricCables<'a> {
     }
 
     /// The other end of the planned cable between switches in `port` of `place`.
-    pub(super) fn planned(&self, place: u32, port: u16) -> Option<Plug> {
+    pub(super) fn planned(&self, place: u32, port: u16) -> Option<CablePlug> {
         match self.plan.peer(SwitchId(place), port) {
             PortPeer::Switch(channel) => Some(self.plan.head(channel)),
             PortPeer::Terminal(_) | PortPeer::Empty => None,
@@ -60,7 +60,7 @@ impl<'a> PlanFabricCables<'a> {
     /// the number of such cables.
     pub(super) fn votes(&self, at: &DevicePairing, f: u32) -> Vec<(u32, u32)> {
         let row = &self.rows[f as usize];
-        let in_port = |&(port, far): &(u16, Plug)| {
+        let in_port = |&(port, far): &(u16, CablePlug)| {
             let end = self.planned(at.planned[far.switch.ix()]?, far.port)?;
             (end.port == port).then_some(end.switch.0)
         };
@@ -244,7 +244,7 @@ pub(super) fn endpoint_places(
 }
 
 /// The port of the plan that a port of a found switch stands for under `places`.
-pub(super) fn in_plan(places: &DevicePairing, plug: Plug) -> DevicePort {
+pub(super) fn in_plan(places: &DevicePairing, plug: CablePlug) -> DevicePort {
     let node = match places.planned[plug.switch.ix()] {
         Some(place) => MatchedDevice::Switch(SwitchId(place)),
         None => MatchedDevice::UnknownSwitch(plug.switch),

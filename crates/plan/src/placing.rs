@@ -6,8 +6,8 @@
 use super::rules::FloorRules;
 use base::exp::exp_minus;
 use base::partition::WeightedGraph;
-use base::seed::Stream;
-use base::{Interrupted, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Row and column of a rack.
@@ -99,14 +99,14 @@ const SETTLING: u64 = 1;
 const WORK: u64 = 100_000_000;
 
 /// Racks on spots, being exchanged so that the cables between them get shorter.
-struct RackExchange<'a> {
+struct RackExchangeOptimizer<'a> {
     cables: &'a WeightedGraph,
     /// Distances of neighbours along a row and of rows, millimetres.
     pitch: (i128, i128),
     spots: Vec<FloorSpot>,
 }
 
-impl RackExchange<'_> {
+impl RackExchangeOptimizer<'_> {
     /// By how much the cables of `rack` but those to `other` get longer, along the rows and across
     /// them, when it stands at `there`: cables times their Manhattan distances.
     fn longer(&self, rack: usize, there: FloorSpot, other: usize) -> (i64, i64) {
@@ -161,7 +161,7 @@ pub(super) fn annealed(
     cables: &WeightedGraph,
     spots: Vec<FloorSpot>,
     rules: &FloorRules,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<FloorSpot>, Interrupted> {
     let n = spots.len() as u64;
     let millimetres = |metres: f64| (metres * 1000.0).round() as i128;
@@ -169,12 +169,12 @@ pub(super) fn annealed(
     if n < 3 || cables.targets.is_empty() || pitch == (0, 0) {
         return Ok(spots);
     }
-    let mut draw = Stream::new(rules.seed, "floor", 0);
-    let pick = |draw: &mut Stream| {
+    let mut draw = RandomStream::new(rules.seed, "floor", 0);
+    let pick = |draw: &mut RandomStream| {
         let (a, b) = (draw.below(n), draw.below(n - 1));
         (a as usize, (b + u64::from(b >= a)) as usize)
     };
-    let mut racks = RackExchange { cables, pitch, spots };
+    let mut racks = RackExchangeOptimizer { cables, pitch, spots };
     let (mut worse, mut sum) = (0.0, 0.0);
     for _ in 0..SAMPLES {
         let (a, b) = pick(&mut draw);

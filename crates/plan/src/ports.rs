@@ -13,7 +13,7 @@ type CableBetween = (DevicePort, DevicePort, Cable);
 
 /// The real port that stands for each planned one, device by device.
 #[derive(Debug, Clone, Default)]
-pub(super) struct RenumberedPorts {
+pub(super) struct PlannedPortNumbers {
     /// The planned port that stands for a real one.
     planned: BTreeMap<DevicePort, DevicePort>,
     /// The real port of a planned one; a planned port that is left out stands for itself.
@@ -22,7 +22,7 @@ pub(super) struct RenumberedPorts {
     pub(super) elsewhere: u64,
 }
 
-impl RenumberedPorts {
+impl PlannedPortNumbers {
     /// The real port of a planned cable end.
     pub(super) fn real(&self, socket: DevicePort) -> DevicePort {
         self.real.get(&socket).copied().unwrap_or(socket)
@@ -52,8 +52,8 @@ fn by_pair(cables: &CablesByEnd) -> BTreeMap<(MatchedDevice, MatchedDevice), Vec
 /// The renumbering under which as many found cables as possible are planned ones. Cables in their
 /// own ports are matched first, then those between the same devices, the fastest first. Each
 /// remaining end stands for a planned port of its device that has no cable. O(cables * log cables).
-pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> RenumberedPorts {
-    let mut this = RenumberedPorts::default();
+pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> PlannedPortNumbers {
+    let mut this = PlannedPortNumbers::default();
     let (mut absent, mut strange) = (BTreeSet::new(), BTreeSet::new());
     let mut there = by_pair(found);
     for (pair, list) in by_pair(planned) {
@@ -86,7 +86,7 @@ pub(super) fn renumbered(planned: &CablesByEnd, found: &CablesByEnd) -> Renumber
     this
 }
 
-impl RenumberedPorts {
+impl PlannedPortNumbers {
     /// The ends of planned cables that are not there, and of found cables that are not planned.
     fn rest(
         &mut self,

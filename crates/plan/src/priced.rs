@@ -1,10 +1,11 @@
 //! The bill of a network as a measure.
 
 use super::{
-    Bill, BillItem, Catalog, FloorRules, IncludedItems, PriceSource, bill, cables_unsorted, floor,
+    Bill, BillItem, Catalog, FloorRules, IncludedBillItems, PriceSource, bill, cables_unsorted,
+    floor,
 };
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, Watch};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, ResourceNeed};
 use fabric::Topology;
 use fabric::size::NetworkSize;
 use schemars::JsonSchema;
@@ -140,12 +141,16 @@ impl ExperimentStage for CostParams {
         NetworkSize::of(on, threads).plan(false)
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<CostRecord, Stop> {
+    fn run(
+        &self,
+        on: &Topology,
+        watch: &dyn ProgressWatch,
+    ) -> Result<CostRecord, ComputationError> {
         let catalog = match &self.catalog {
             Some(name) => Catalog::named(name)?,
             None => Catalog::usual(on, self.gbps)?,
         };
-        let include = IncludedItems::of(&self.include)?;
+        let include = IncludedBillItems::of(&self.include)?;
         include.check(&catalog)?;
         let shop = PriceSource { catalog: &catalog, gbps: self.gbps, include };
         let rules = FloorRules::from_value(&Value::Object(self.rules.clone()))?;

@@ -1,13 +1,13 @@
 //! How far the laying of cables has come, step by step and rack by rack.
 
 use super::cable::PlannedCable;
-use super::floor::Floor;
-use super::outcome::{CableCheck, CableState};
+use super::floor::RackFloor;
+use super::outcome::{CableCheckResult, PlannedCableState};
 use serde::Serialize;
 
 /// Cables of one step.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct CableCounts {
+pub struct LaidCableCounts {
     /// Cables of the plan.
     pub planned: u64,
     /// Those that were laid, right or wrong: correct, degraded and wrong ones.
@@ -26,45 +26,49 @@ pub struct CableCounts {
     pub unlaid: u64,
 }
 
-impl CableCounts {
-    fn add(&mut self, state: CableState) {
+impl LaidCableCounts {
+    fn add(&mut self, state: PlannedCableState) {
         self.planned += 1;
-        self.laid += u64::from(state <= CableState::Wrong);
-        self.correct += u64::from(state == CableState::Correct);
-        self.degraded += u64::from(state == CableState::Degraded);
-        self.wrong += u64::from(state == CableState::Wrong);
-        self.missing += u64::from(state == CableState::Missing);
-        self.lost += u64::from(state == CableState::Lost);
-        self.unlaid += u64::from(state == CableState::Unlaid);
+        self.laid += u64::from(state <= PlannedCableState::Wrong);
+        self.correct += u64::from(state == PlannedCableState::Correct);
+        self.degraded += u64::from(state == PlannedCableState::Degraded);
+        self.wrong += u64::from(state == PlannedCableState::Wrong);
+        self.missing += u64::from(state == PlannedCableState::Missing);
+        self.lost += u64::from(state == PlannedCableState::Lost);
+        self.unlaid += u64::from(state == PlannedCableState::Unlaid);
     }
 }
 
 /// The cables of one rack.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RackProgress {
+pub struct RackLayingProgress {
     /// Name of the rack.
     pub rack: String,
     /// By step, as [`PlannedCable::step`]; a cable between two racks counts in both.
-    pub steps: [CableCounts; 4],
+    pub steps: [LaidCableCounts; 4],
 }
 
 /// The progress of the laying of cables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LayingProgress {
+pub struct CableLayingProgress {
     /// By step, as [`PlannedCable::step`]; every cable counts once.
-    pub steps: [CableCounts; 4],
+    pub steps: [LaidCableCounts; 4],
     /// The racks, in the floor's order.
-    pub racks: Vec<RackProgress>,
+    pub racks: Vec<RackLayingProgress>,
 }
 
 /// Counts the planned `cables` of `floor` by what `check` says of them. O(cables).
-pub fn progress(floor: &Floor, cables: &[PlannedCable], check: &CableCheck) -> LayingProgress {
-    let rack = |rack: &super::FloorRack| RackProgress {
+pub fn progress(
+    floor: &RackFloor,
+    cables: &[PlannedCable],
+    check: &CableCheckResult,
+) -> CableLayingProgress {
+    let rack = |rack: &super::FloorRack| RackLayingProgress {
         rack: rack.name.clone(),
-        steps: [CableCounts::default(); 4],
+        steps: [LaidCableCounts::default(); 4],
     };
-    let mut all = LayingProgress {
-        steps: [CableCounts::default(); 4],
+    let mut all = CableLayingProgress {
+        steps: [LaidCableCounts::default(); 4],
         racks: floor.racks.iter().map(rack).collect(),
     };
     for cable in cables {

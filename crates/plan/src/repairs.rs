@@ -46,7 +46,7 @@ pub struct NamedPort {
 /// A [`CableRepairStep`] for a program, which needs nothing but names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "do", rename_all = "lowercase")]
-pub enum RepairInstruction {
+pub enum CableRepairInstruction {
     /// Plug a cable in between two free ports.
     Add {
         /// The two ports.

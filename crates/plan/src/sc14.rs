@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// A column of the study: a family and its sizes.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "family", rename_all = "snake_case", deny_unknown_fields)]
-pub enum StudyColumn {
+pub enum CostStudyColumn {
     /// Slim Fly of the field of `q` elements, `p` endpoints a switch.
     SlimFly {
         /// Elements of the field.
@@ -54,7 +54,7 @@ pub enum StudyColumn {
 
 /// What the study's rules give for a column.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct StudyResult {
+pub struct CostStudyResult {
     /// Number of endpoints.
     pub endpoints: u64,
     /// Number of switches.
@@ -97,7 +97,7 @@ fn between_racks_m(racks: f64) -> f64 {
     2.0 + 2.0 * (racks - 1.0) / (3.0 * racks.sqrt())
 }
 
-impl StudyColumn {
+impl CostStudyColumn {
     /// The column of a network.
     ///
     /// # Errors
@@ -141,7 +141,7 @@ impl StudyColumn {
     }
 
     /// The study's figures for this column.
-    pub fn reckon(self) -> StudyResult {
+    pub fn reckon(self) -> CostStudyResult {
         match self {
             Self::SlimFly { q, p } => slim_fly(q, p),
             Self::Dragonfly { a, p, h, g } => dragonfly(a, p, h, g),
@@ -165,8 +165,8 @@ fn sums(
     radix: u32,
     [electric, optical]: [Option<u64>; 2],
     cost_usd: Option<f64>,
-) -> StudyResult {
-    StudyResult {
+) -> CostStudyResult {
+    CostStudyResult {
         endpoints,
         switches,
         radix,
@@ -180,7 +180,7 @@ fn sums(
     }
 }
 
-fn slim_fly(q: u32, p: u32) -> StudyResult {
+fn slim_fly(q: u32, p: u32) -> CostStudyResult {
     let n = u64::from(q);
     let radix = if q.is_multiple_of(2) { 3 * q / 2 } else { (3 * q - 1) / 2 } + p;
     let (electric, optical) = ((2 * n + 1) * n * (n - 1) / 2, n * n * n);
@@ -199,7 +199,7 @@ fn slim_fly(q: u32, p: u32) -> StudyResult {
     found
 }
 
-fn dragonfly(a: u32, p: u32, h: u32, g: u32) -> StudyResult {
+fn dragonfly(a: u32, p: u32, h: u32, g: u32) -> CostStudyResult {
     let (groups, switches) = (u64::from(g), u64::from(a) * u64::from(g));
     let electric = u64::from(a) * u64::from(a.saturating_sub(1)) / 2 * groups;
     let optical = (groups * groups).saturating_sub(1) / 2;
@@ -214,7 +214,7 @@ fn dragonfly(a: u32, p: u32, h: u32, g: u32) -> StudyResult {
     found
 }
 
-fn flattened_butterfly(c: u32) -> StudyResult {
+fn flattened_butterfly(c: u32) -> CostStudyResult {
     let n = u64::from(c);
     let (electric, optical) = (n * n * n * n.saturating_sub(1) / 2, n.pow(4));
     let (switches, radix) = (n.pow(3), (4 * c).saturating_sub(3));
@@ -230,7 +230,7 @@ fn flattened_butterfly(c: u32) -> StudyResult {
     found
 }
 
-fn fat_tree(radix: u32) -> StudyResult {
+fn fat_tree(radix: u32) -> CostStudyResult {
     let p = f64::from(radix) / 2.0;
     let whole = |x: f64| Some(x as u64);
     let both = [whole((2.0 * p - 1.0) * p * p), whole((4.0 * p + 1.0) * p * p)];

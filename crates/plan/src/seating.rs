@@ -6,14 +6,14 @@
 //! 2007, section 4; folded tori: Dally & Towles, "Principles and Practices of Interconnection
 //! Networks", 2004, section 5.3.
 
-use super::moving::RackPieceOptimizer;
+use super::moving::RackAssignmentOptimizer;
 use super::packing::{RackLimits, RackSwitchGroups};
 use super::placing::{
     FloorSpot, RankedCoordinate, across, annealed, blocks_by_row, on_grid, row_by_row,
 };
 use super::rules::FloorRules;
-use base::{Interrupted, SwitchId, TerminalId, Watch};
-use fabric::geometry::{Geometry, PlaneStructure, RowLinks};
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
+use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
 use fabric::network::{Switch, Topology};
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ pub(super) struct SwitchRackBlock {
 }
 
 /// Racks of pieces, before they have a spot.
-enum UnplacedRacks {
+enum UnplacedRackCells {
     /// Cells one after the other, each of one or more racks, which stay beside each other.
     List(Vec<Vec<Vec<u32>>>),
     /// Cells by their coordinates across the rows and along them.
@@ -35,7 +35,7 @@ enum UnplacedRacks {
     Open(Vec<Vec<u32>>),
 }
 
-impl UnplacedRacks {
+impl UnplacedRackCells {
     fn all(&self) -> Vec<Vec<u32>> {
         match self {
             Self::List(cells) => cells.iter().flatten().cloned().collect(),
@@ -54,9 +54,9 @@ pub(super) fn seat(
     first: &[Option<TerminalId>],
     limits: &RackLimits,
     rules: &FloorRules,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<SwitchRackBlock>, Interrupted> {
-    let Geometry { form, planes } = t.geometry();
+    let NetworkGeometry { form, planes } = t.geometry();
     let seating = |switches| {
         let pieces = RackSwitchGroups::new(t, switches, first, limits, watch);
         RackAssigner { pieces, rules, form, planes }
@@ -67,7 +67,8 @@ pub(super) fn seat(
     let apart = single.racks()?;
     if let Some(bundled) = bundled {
         let together = bundled.racks()?;
-        let crossing = |s: &RackAssigner, racks: &UnplacedRacks| s.pieces.crossing(&racks.all());
+        let crossing =
+            |s: &RackAssigner, racks: &UnplacedRackCells| s.pieces.crossing(&racks.all());
         if crossing(&bundled, &together) <= crossing(&single, &apart) {
             return bundled.placed(&together, watch);
         }
@@ -114,7 +115,7 @@ struct RackAssigner<'a> {
 }
 
 /// The coordinates of each piece in the dimensions that are wider than 1, ranked from 0.
-struct PieceCoordinates {
+struct SwitchGroupCoordinates {
     sizes: Vec<u32>,
     at: Vec<Vec<u32>>,
 }
@@ -134,9 +135,9 @@ impl RackAssigner<'_> {
     }
 
     /// The racks, by what coordinates and groups mean in the family.
-    fn racks(&self) -> Result<UnplacedRacks, Interrupted> {
+    fn racks(&self) -> Result<UnplacedRackCells, Interrupted> {
         if self.ids().is_empty() {
-            return Ok(UnplacedRacks::List(Vec::new()));
+            return Ok(UnplacedRackCells::List(Vec::new()));
         }
         match self.form {
             PlaneStructure::Columns if self.ids().all(|p| self.coordinates(p).len() == 3) => {
@@ -144,8 +145,8 @@ impl RackAssigner<'_> {
             }
             PlaneStructure::Levels if self.top() > 0 => self.tree(),
             PlaneStructure::Grid(row) => match self.grid() {
-                Some(grid) if row == RowLinks::Complete => self.by_dimension(&grid),
-                Some(grid) => self.by_block(&grid, row == RowLinks::Ring),
+                Some(grid) if row == GridRowLinks::Complete => self.by_dimension(&grid),
+                Some(grid) => self.by_block(&grid, row == GridRowLinks::Ring),
                 None => self.by_group(),
             },
             PlaneStructure::Free => self.open(),
@@ -156,13 +157,13 @@ impl RackAssigner<'_> {
     }
 
     /// Racks with as few cables between them as can be found.
-    fn open(&self) -> Result<UnplacedRacks, Interrupted> {
+    fn open(&self) -> Result<UnplacedRackCells, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
-        Ok(UnplacedRacks::Open(self.pieces.split(&all, &mut None)?))
+        Ok(UnplacedRackCells::Open(self.pieces.split(&all, &mut None)?))
     }
 
     /// A cell for each group of each plane; [`Self::open`] where there is only one group.
-    fn by_group(&self) -> Result<UnplacedRacks, Interrupted> {
+    fn by_group(&self) -> Result<UnplacedRackCells, Interrupted> {
         let one = self.ids().all(|p| self.switch(p).group == self.switch(0).group);
         if one {
             return self.open();
@@ -171,14 +172,17 @@ impl RackAssigner<'_> {
     }
 
     /// A cell for all pieces of one key, in the order of the keys.
-    fn listed(&self, key: impl Fn(u32) -> RankedCoordinate) -> Result<UnplacedRacks, Interrupted> {
+    fn listed(
+        &self,
+        key: impl Fn(u32) -> RankedCoordinate,
+    ) -> Result<UnplacedRackCells, Interrupted> {
         let mut cells: BTreeMap<RankedCoordinate, Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
             cells.entry(key(p)).or_default().push(p);
         }
         let mut last = None;
         let split = cells.values().map(|cell| self.pieces.split(cell, &mut last));
-        Ok(UnplacedRacks::List(split.collect::<Result<_, _>>()?))
+        Ok(UnplacedRackCells::List(split.collect::<Result<_, _>>()?))
     }
 
     fn top(&self) -> u8 {
@@ -187,7 +191,7 @@ impl RackAssigner<'_> {
 
     /// Pods, or as many leaves to a rack as fit with their endpoints where there are two levels;
     /// then racks of the top level.
-    fn tree(&self) -> Result<UnplacedRacks, Interrupted> {
+    fn tree(&self) -> Result<UnplacedRackCells, Interrupted> {
         let top = self.top();
         let mut cells: BTreeMap<(bool, u16, u32), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
@@ -208,16 +212,16 @@ impl RackAssigner<'_> {
                 list.push(self.pieces.split(&cell, &mut last)?);
             }
         }
-        Ok(UnplacedRacks::List(list))
+        Ok(UnplacedRackCells::List(list))
     }
 
     /// The wide dimensions; `None` where pieces have no coordinates or not the same number.
-    fn grid(&self) -> Option<PieceCoordinates> {
+    fn grid(&self) -> Option<SwitchGroupCoordinates> {
         let dimensions = self.coordinates(0).len();
         if dimensions == 0 || self.ids().any(|p| self.coordinates(p).len() != dimensions) {
             return None;
         }
-        let mut grid = PieceCoordinates {
+        let mut grid = SwitchGroupCoordinates {
             sizes: Vec::new(),
             at: vec![Vec::new(); self.pieces.switches.len()],
         };
@@ -238,16 +242,19 @@ impl RackAssigner<'_> {
 
     /// The first dimension within a rack, the second along the rows, the third across them, higher
     /// ones in blocks of these.
-    fn by_dimension(&self, grid: &PieceCoordinates) -> Result<UnplacedRacks, Interrupted> {
+    fn by_dimension(
+        &self,
+        grid: &SwitchGroupCoordinates,
+    ) -> Result<UnplacedRackCells, Interrupted> {
         self.gridded(|p| grid.at[p as usize].iter().skip(1).copied().collect())
     }
 
     /// Blocks of neighbours; the racks along a closed dimension in folded order.
     fn by_block(
         &self,
-        grid: &PieceCoordinates,
+        grid: &SwitchGroupCoordinates,
         closed: bool,
-    ) -> Result<UnplacedRacks, Interrupted> {
+    ) -> Result<UnplacedRackCells, Interrupted> {
         let all: Vec<u32> = self.ids().collect();
         let most = self.pieces.limits.most(self.pieces.largest(&all)).max(1);
         let blocks = blocks(&grid.sizes, most, closed);
@@ -265,7 +272,7 @@ impl RackAssigner<'_> {
 
     /// Cells by their place in the room: dimensions alternate between along the rows and across
     /// them, and planes are side by side.
-    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<UnplacedRacks, Interrupted> {
+    fn gridded(&self, place: impl Fn(u32) -> Vec<u32>) -> Result<UnplacedRackCells, Interrupted> {
         let mut cells: BTreeMap<(RankedCoordinate, RankedCoordinate), Vec<u32>> = BTreeMap::new();
         for p in self.ids() {
             let at = place(p);
@@ -280,31 +287,31 @@ impl RackAssigner<'_> {
         let mut last = None;
         let mut split = |cell: &[u32]| self.pieces.split(cell, &mut last);
         let split = cells.into_iter().map(|(key, cell)| Ok((key, split(&cell)?)));
-        Ok(UnplacedRacks::Grid(split.collect::<Result<_, Interrupted>>()?))
+        Ok(UnplacedRackCells::Grid(split.collect::<Result<_, Interrupted>>()?))
     }
 
     /// The racks on their spots, each followed by the racks for its servers.
     fn placed(
         &self,
-        racks: &UnplacedRacks,
-        watch: &dyn Watch,
+        racks: &UnplacedRackCells,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<SwitchRackBlock>, Interrupted> {
         let all = racks.all();
         let widths: Vec<usize> = all.iter().map(|r| 1 + self.pieces.racks_beside(r)).collect();
         let spots = match racks {
-            UnplacedRacks::List(cells) => {
+            UnplacedRackCells::List(cells) => {
                 let wide = widths.iter().any(|&w| w > 1);
                 let beside = wide || cells.iter().any(|cell| cell.len() > 1);
                 blocks_by_row(&widths, self.rules, beside)
             }
-            UnplacedRacks::Grid(cells) => {
+            UnplacedRackCells::Grid(cells) => {
                 let mut widths = widths.iter();
                 let cells = cells.iter().map(|(key, racks)| {
                     (key.clone(), widths.by_ref().take(racks.len()).sum::<usize>())
                 });
                 on_grid(&cells.collect(), self.rules)
             }
-            UnplacedRacks::Open(_) => self.open_spots(&all, &widths, watch)?,
+            UnplacedRackCells::Open(_) => self.open_spots(&all, &widths, watch)?,
         };
         let all = self.moved(racks, all, &widths, &spots, watch)?;
         let mut spots = spots.into_iter();
@@ -321,16 +328,16 @@ impl RackAssigner<'_> {
     /// is the first of its `widths` on `spots`.
     fn moved(
         &self,
-        racks: &UnplacedRacks,
+        racks: &UnplacedRackCells,
         all: Vec<Vec<u32>>,
         widths: &[usize],
         spots: &[FloorSpot],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<Vec<u32>>, Interrupted> {
         let sizes: Vec<usize> = match racks {
-            UnplacedRacks::List(cells) => cells.iter().map(Vec::len).collect(),
-            UnplacedRacks::Grid(cells) => cells.values().map(Vec::len).collect(),
-            UnplacedRacks::Open(racks) => vec![racks.len()],
+            UnplacedRackCells::List(cells) => cells.iter().map(Vec::len).collect(),
+            UnplacedRackCells::Grid(cells) => cells.values().map(Vec::len).collect(),
+            UnplacedRackCells::Open(racks) => vec![racks.len()],
         };
         if sizes.iter().all(|&racks| racks < 2) {
             return Ok(all);
@@ -342,7 +349,7 @@ impl RackAssigner<'_> {
         });
         let first: Vec<FloorSpot> = starts.map(|start| spots[start]).collect();
         let racks = cells.zip(all).collect();
-        RackPieceOptimizer::new(&self.pieces, racks, &first, self.rules).settled(watch)
+        RackAssignmentOptimizer::new(&self.pieces, racks, &first, self.rules).settled(watch)
     }
 
     /// Spots of racks that stand where their cables are short; each takes as many spots in a row as
@@ -352,7 +359,7 @@ impl RackAssigner<'_> {
         &self,
         racks: &[Vec<u32>],
         widths: &[usize],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Vec<FloorSpot>, Interrupted> {
         let (cables, total) = (self.pieces.between(racks), widths.iter().sum());
         let width = widths.iter().max().map_or(1, |&w| w as u32);

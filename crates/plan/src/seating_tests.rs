@@ -5,10 +5,10 @@
 use super::floor_tests::{built, deployed, floored, links, metres, network, pairs, studied};
 use super::placing::annealed;
 use super::*;
-use base::Quiet;
+use base::QuietWatch;
 use base::partition::WeightedGraph;
-use base::seed::Stream;
-use fabric::network::{Builder, Switch, Topology};
+use base::seed::RandomStream;
+use fabric::network::{Switch, Topology, TopologyBuilder};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Racks of a grid whose first dimension is inside: s1 cables, times parallel ones, between two
@@ -47,7 +47,7 @@ fn racks_of_a_hyperx_differ_in_one_coordinate_or_have_no_cable() {
 }
 
 /// Most steps along a row or a column that any link takes.
-fn longest_step(t: &Topology, floor: &Floor) -> u32 {
+fn longest_step(t: &Topology, floor: &RackFloor) -> u32 {
     let rack = |s: SwitchId| &floor.racks[floor.switches[s.ix()].rack as usize];
     let steps = t.links().iter().map(|l| {
         let (a, b) = (rack(l.a.switch), rack(l.b.switch));
@@ -187,7 +187,7 @@ fn planted_racks_are_found() {
     {
         let n = count * size;
         let mut name: Vec<u32> = (0..n).collect();
-        Stream::new(seed, "names", 0).shuffle(&mut name);
+        RandomStream::new(seed, "names", 0).shuffle(&mut name);
         let mut edges = Vec::new();
         for c in 0..count {
             for i in 0..size {
@@ -319,7 +319,7 @@ fn few_racks_are_placed_as_exhaustive_search_does() {
         }
         best
     }
-    let mut draw = Stream::new(3, "cables", 0);
+    let mut draw = RandomStream::new(3, "cables", 0);
     for racks in 2..=7_usize {
         for (across, pitch_m, rows_m) in [(2, 1.0, 1.0), (3, 1.0, 3.0), (7, 0.5, 2.0)] {
             let weight: Vec<u32> = (0..racks * racks).map(|_| draw.below(4) as u32).collect();
@@ -352,7 +352,7 @@ fn few_racks_are_placed_as_exhaustive_search_does() {
             };
             let rules = FloorRules { pitch_m, row_pitch_m: Some(rows_m), ..FloorRules::default() };
             let start: Vec<(u32, u32)> = (0..racks).map(spot).collect();
-            let found = annealed(&graph, start, &rules, &Quiet).expect("not interrupted");
+            let found = annealed(&graph, start, &rules, &QuietWatch).expect("not interrupted");
             let taken: BTreeSet<_> = found.iter().copied().collect();
             assert_eq!(taken, (0..racks).map(spot).collect(), "the same spots");
             let cost =
@@ -377,7 +377,7 @@ fn networks_of_files_are_seated_by_group_or_by_links() {
     let broken = t.with_failures(&[base::LinkId(3)], &[SwitchId(5)]).expect("they are there");
     assert_eq!(halves(&broken), found, "what fails is not moved");
     assert_eq!(floored(&network(0, &[], 0), &rules).racks, [], "no switch, no rack");
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for s in t.switches() {
         let half = u32::from(s.name.len() > 2);
         b.switch(Switch { group: half, ..s.clone() });

@@ -6,7 +6,7 @@
 //! and the rest grows from there, the switch that most of its cables agree on first.
 
 use super::devices::DevicePairing;
-use super::places::{PlacementCertainty, PlanFabricCables};
+use super::places::{PlacementCertainty, PlannedAndFoundCables};
 use base::{SwitchId, TerminalId};
 use fabric::network::{PortPeer, Topology};
 use std::cmp::Reverse;
@@ -18,7 +18,7 @@ const ROOTS: usize = 4;
 const PATIENCE: u64 = 60;
 
 /// The best laying of a plan over a found network.
-pub(super) struct BestPlanMatch {
+pub(super) struct BestPlanPlacement {
     /// Which found switch stands in the place of which planned one.
     pub(super) pairs: DevicePairing,
     /// How many layings are equally good, as far as the search went.
@@ -33,8 +33,8 @@ type LayingMerit = (u64, u64, u64);
 pub(super) type KnownDevices<'a> = (&'a DevicePairing, &'a DevicePairing);
 
 /// A search for the best laying.
-struct PlanMatchSearch<'a> {
-    wiring: &'a PlanFabricCables<'a>,
+struct PlanPlacementSearch<'a> {
+    wiring: &'a PlannedAndFoundCables<'a>,
     /// Port, endpoint and rail of every working terminal, by found switch.
     hosts: Vec<Vec<(u16, u32, u16)>>,
     plan: &'a Topology,
@@ -50,9 +50,9 @@ struct PlanMatchSearch<'a> {
 pub(super) fn by_structure(
     plan: &Topology,
     found: &Topology,
-    wiring: &PlanFabricCables<'_>,
+    wiring: &PlannedAndFoundCables<'_>,
     known: Option<KnownDevices<'_>>,
-) -> BestPlanMatch {
+) -> BestPlanPlacement {
     let mut hosts = vec![Vec::new(); found.switches().len()];
     for (i, t) in found.terminals().iter().enumerate() {
         if found.terminal_is_up(TerminalId::from(i)) {
@@ -60,8 +60,8 @@ pub(super) fn by_structure(
         }
     }
     let degree = wiring.rows.iter().map(Vec::len).max().unwrap_or(0) as u64;
-    let search = PlanMatchSearch { wiring, hosts, plan, known, degree };
-    let mut shape = BestPlanMatch {
+    let search = PlanPlacementSearch { wiring, hosts, plan, known, degree };
+    let mut shape = BestPlanPlacement {
         pairs: DevicePairing::new(plan.switches().len(), found.switches().len()),
         equally_good: 1,
     };
@@ -76,7 +76,7 @@ pub(super) fn by_structure(
 }
 
 /// The connected components that have a cable, the largest first.
-fn parts(wiring: &PlanFabricCables<'_>) -> Vec<Vec<u32>> {
+fn parts(wiring: &PlannedAndFoundCables<'_>) -> Vec<Vec<u32>> {
     let mut seen = vec![false; wiring.rows.len()];
     let mut parts = Vec::new();
     for start in 0..wiring.rows.len() {
@@ -100,7 +100,7 @@ fn parts(wiring: &PlanFabricCables<'_>) -> Vec<Vec<u32>> {
     parts
 }
 
-impl PlanMatchSearch<'_> {
+impl PlanPlacementSearch<'_> {
     /// The best laying that adds `part` to `base`, and how many are as good.
     fn lay(&self, part: &[u32], base: &DevicePairing) -> (Option<DevicePairing>, u64) {
         let cables = part.iter().map(|f| self.wiring.rows[*f as usize].len() as u64).sum::<u64>();

@@ -1,6 +1,6 @@
 //! Where a network is bought: a catalogue, a rate, and what totals add up.
 
-use super::basis::IncludedItems;
+use super::basis::IncludedBillItems;
 use super::catalog::{Catalog, CatalogOffer};
 use fabric::network::{Cable, Topology};
 
@@ -13,13 +13,13 @@ pub struct PriceSource<'a> {
     /// fabric or a file, and for the catalogue's own where a family made the network.
     pub gbps: Option<f64>,
     /// What totals add up.
-    pub include: IncludedItems,
+    pub include: IncludedBillItems,
 }
 
 impl<'a> PriceSource<'a> {
     /// This catalogue at its own rate, with totals of [`BillItem::USUAL`](super::BillItem::USUAL).
     pub fn of(catalog: &'a Catalog) -> Self {
-        Self { catalog, gbps: None, include: IncludedItems::default() }
+        Self { catalog, gbps: None, include: IncludedBillItems::default() }
     }
 }
 

@@ -4,9 +4,9 @@
 
 use super::cable::{CSV_HEADER, CableId};
 use super::*;
-use base::{LinkId, Quiet};
+use base::{LinkId, QuietWatch};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Recipe, Switch, Topology};
+use fabric::network::{NetworkRecipe, Switch, Topology, TopologyBuilder};
 use families::family;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ fn built(net: &str) -> Topology {
     family(&recipe.family).expect("a family").build(&recipe.params).expect("a member")
 }
 
-fn planned(t: &Topology, rules: &FloorRules) -> (Floor, Vec<PlannedCable>) {
-    let floor = floor(t, rules, &Quiet).expect("valid rules");
+fn planned(t: &Topology, rules: &FloorRules) -> (RackFloor, Vec<PlannedCable>) {
+    let floor = floor(t, rules, &QuietWatch).expect("valid rules");
     let catalog = Catalog::named("fdr10-2014").expect("it comes along");
     let shop = PriceSource { gbps: Some(200.0), ..PriceSource::of(&catalog) };
     let list = cables(t, &floor, rules, shop).expect("all is on sale");
@@ -93,11 +93,11 @@ fn endpoints_that_share_a_unit_have_labels_of_their_own() {
 
 #[test]
 fn names_with_commas_and_quotes_stay_one_field() {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let x = b.switch(Switch::new("a,b"));
     let y = b.switch(Switch::new("say \"c\""));
     b.link(x, y);
-    let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+    let recipe = NetworkRecipe { family: "test".into(), params: serde_json::Map::new() };
     let t = b.finish(recipe).expect("valid");
     let (floor, list) = planned(&t, &FloorRules::default());
     let mut csv = String::new();

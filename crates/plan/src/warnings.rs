@@ -1,6 +1,6 @@
 //! Warnings: what a floor leaves open, or is on the edge of what can be built.
 
-use super::floor::Floor;
+use super::floor::RackFloor;
 use super::rules::{FloorRules, ServerPlacement};
 use fabric::network::Topology;
 
@@ -10,7 +10,7 @@ const AIR_KW: f64 = 40.0;
 
 /// The warnings for whoever builds `floor`, a line each; `t` and `rules` are those it was made for.
 /// O(racks).
-pub fn warnings(t: &Topology, floor: &Floor, rules: &FloorRules) -> Vec<String> {
+pub fn warnings(t: &Topology, floor: &RackFloor, rules: &FloorRules) -> Vec<String> {
     let mut found = Vec::new();
     let seated = floor.endpoints.iter().flatten().count();
     let beside = rules.endpoints == ServerPlacement::Beside;

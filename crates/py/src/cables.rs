@@ -2,11 +2,13 @@
 
 use crate::cost::{Shop, rules_of};
 use crate::enter::{refuse, run};
-use base::{LinkId, Refusal, Stop, TerminalId};
-use fabric::addresses::Addresses;
+use base::{ComputationError, LinkId, Refusal, TerminalId};
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology as Network;
 use plan::cable::CableId;
-use plan::{CableState, Catalog, ComparisonOptions, Floor, IdentifyBy};
+use plan::{
+    CableCheckOptions, Catalog, DeviceIdentificationProperty, PlannedCableState, RackFloor,
+};
 use pyo3::prelude::*;
 use serde_json::{Map, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -21,7 +23,7 @@ pub fn qr_code(words: &str) -> Option<Vec<String>> {
 /// How a user wants a fabric to be compared with its plan.
 #[derive(Debug)]
 pub struct CableCheckRequest<'a> {
-    /// What devices are identified by: a name of `IdentifyBy`.
+    /// What devices are identified by: a name of `DeviceIdentificationProperty`.
     pub identify: &'a str,
     /// GUIDs by device name.
     pub guids: Option<&'a BTreeMap<String, u64>>,
@@ -46,7 +48,7 @@ pub fn check<'py>(
     rules: Option<&Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let identify = asked.identify;
-    let identify = IdentifyBy::from_name(identify).ok_or_else(|| {
+    let identify = DeviceIdentificationProperty::from_name(identify).ok_or_else(|| {
         let why = format!("'{identify}' is nothing to identify devices by");
         refuse(Refusal::new("identify", why, "auto, guid, name, structure"))
     })?;
@@ -62,25 +64,25 @@ pub fn check<'py>(
         let floor = match plan::floor(t, &rules, watch) {
             Ok(floor) => Some(floor),
             // a network that does not fit into racks has no labels, unless the user gave rules
-            Err(Stop::Refused(_)) if !given => None,
+            Err(ComputationError::Refused(_)) if !given => None,
             Err(why) => return Err(why),
         };
         let (due, scope) = due(t, floor.as_ref(), asked)?;
-        let how = ComparisonOptions { identify, ignore_ports: asked.ignore_ports, due };
+        let how = CableCheckOptions { identify, ignore_ports: asked.ignore_ports, due };
         let check = plan::check_cables_by(t, Some(&addresses), found, floor.as_ref(), how)?;
         let mut value = serde_json::to_value(&check).unwrap_or_default();
         value["clean"] = check.is_clean().into();
-        let laid = scope.iter().all(|id| check.cables.get(id) != Some(&CableState::Unlaid));
+        let laid = scope.iter().all(|id| check.cables.get(id) != Some(&PlannedCableState::Unlaid));
         value["complete"] = (check.is_clean() && laid).into();
         for finding in value["findings"].as_array_mut().into_iter().flatten() {
             finding["kind"] = finding["fault"].clone();
         }
-        let odd = check.cables.iter().filter(|(_, state)| **state != CableState::Correct);
+        let odd = check.cables.iter().filter(|(_, state)| **state != PlannedCableState::Correct);
         value["cables"] =
             odd.map(|(id, s)| (id.to_string(), json!(s))).collect::<Map<_, _>>().into();
         let guid = |(name, guid): &(String, u64)| json!([name, format!("0x{guid:016x}")]);
         value["guids"] = check.guids.iter().map(guid).collect();
-        let steps = |floor: Floor| {
+        let steps = |floor: RackFloor| {
             let cables = plan::cables(t, &floor, &rules, shop).ok()?;
             Some(json!(plan::progress(&floor, &cables, &check)))
         };
@@ -93,7 +95,7 @@ pub fn check<'py>(
 /// about, laid or not.
 fn due(
     t: &Network,
-    floor: Option<&Floor>,
+    floor: Option<&RackFloor>,
     asked: &CableCheckRequest<'_>,
 ) -> Result<(Option<BTreeSet<CableId>>, BTreeSet<CableId>), Refusal> {
     let links = (0..t.links().len()).map(|l| CableId::Link(LinkId::from(l)));
@@ -122,9 +124,9 @@ fn due(
 }
 
 /// The addresses of the plan, with the GUIDs in `guids` in place of its own.
-fn addresses(t: &Network, guids: Option<&BTreeMap<String, u64>>) -> Result<Addresses, Refusal> {
+fn addresses(t: &Network, guids: Option<&BTreeMap<String, u64>>) -> Result<PortAddresses, Refusal> {
     // new LIDs: a LID that two devices have does not prevent the comparison
-    let mut addresses = Addresses::assign(&t.with_new_lids(0)?, 0)?;
+    let mut addresses = PortAddresses::assign(&t.with_new_lids(0)?, 0)?;
     let Some(guids) = guids else { return Ok(addresses) };
     let switches = t.switches().iter().enumerate().map(|(i, s)| (s.name.as_str(), (true, i)));
     let endpoints = t.endpoints().iter().enumerate().map(|(i, e)| (e.name.as_str(), (false, i)));

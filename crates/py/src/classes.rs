@@ -4,13 +4,13 @@
 //! that have them.
 
 use crate::enter::{afford, afford_later, enter_alone, refuse, stopped};
-use base::{ResourceNeed, Stop};
-use fabric::addresses::Addresses;
-use fabric::network::{Recipe, Topology as Network};
+use base::{ComputationError, ResourceNeed};
+use fabric::addresses::PortAddresses;
+use fabric::network::{NetworkRecipe, Topology as Network};
 use fabric::size::NetworkSize;
 use pyo3::prelude::*;
 use std::sync::Arc;
-use traffic::demand::Demand;
+use traffic::demand::TrafficDemand;
 use traffic::sending::OfferedTraffic;
 use traffic::workload::Schedule;
 
@@ -32,7 +32,7 @@ impl Topology {
     }
 
     /// The network of `recipe`, if there is memory for it.
-    pub fn built(py: Python<'_>, recipe: &Recipe) -> PyResult<Self> {
+    pub fn built(py: Python<'_>, recipe: &NetworkRecipe) -> PyResult<Self> {
         let entry = families::family(&recipe.family).map_err(refuse)?;
         let promise = entry.promise(&recipe.params).map_err(refuse)?;
         afford_later(py, recipe)?;
@@ -59,12 +59,14 @@ pub fn affordable(
 pub struct Routing {
     pub inner: fabric::tables::Routing,
     /// Addresses the tables were read with; `None` for tables of ours, whose addresses are made.
-    pub addresses: Option<Addresses>,
+    pub addresses: Option<PortAddresses>,
 }
 
 impl Routing {
     /// The tables that an engine has laid, or why it has not.
-    pub fn from_result(routed: Result<fabric::tables::Routing, Stop>) -> PyResult<Self> {
+    pub fn from_result(
+        routed: Result<fabric::tables::Routing, ComputationError>,
+    ) -> PyResult<Self> {
         routed.map(|inner| Self { inner, addresses: None }).map_err(stopped)
     }
 }
@@ -73,7 +75,7 @@ impl Routing {
 #[pyclass(frozen, module = "flyloom")]
 pub struct Traffic {
     pub on: Py<Topology>,
-    pub inner: Demand,
+    pub inner: TrafficDemand,
     pub sending: OfferedTraffic,
     /// Whether a matching is known to be the longest; None for other traffic.
     #[pyo3(get)]

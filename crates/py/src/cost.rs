@@ -3,8 +3,8 @@
 use crate::enter::{from_python, refuse, run, to_python};
 use base::Refusal;
 use fabric::network::Topology as Network;
-use plan::sc14::StudyColumn;
-use plan::{BillItem, Catalog, FloorRules, IncludedItems, PlannedCable};
+use plan::sc14::CostStudyColumn;
+use plan::{BillItem, Catalog, FloorRules, IncludedBillItems, PlannedCable};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Shop {
     catalog: Catalog,
     gbps: Option<f64>,
-    include: IncludedItems,
+    include: IncludedBillItems,
     electric_limit_m: Option<f64>,
     /// Whether no catalogue was named.
     usual: bool,
@@ -86,7 +86,7 @@ impl Shop {
                 Ok(Self { catalog, ..shop.clone() }.limited())
             }
             None => {
-                let (catalog, include) = (Catalog::usual(t, None)?, IncludedItems::default());
+                let (catalog, include) = (Catalog::usual(t, None)?, IncludedBillItems::default());
                 Ok(Self { catalog, gbps: None, include, electric_limit_m: None, usual: true })
             }
         }
@@ -105,10 +105,10 @@ impl Shop {
 }
 
 /// The items of these names; those of [`BillItem::USUAL`] where no names are given.
-fn included(names: Option<Vec<String>>) -> Result<IncludedItems, Refusal> {
-    let Some(names) = names else { return Ok(IncludedItems::default()) };
+fn included(names: Option<Vec<String>>) -> Result<IncludedBillItems, Refusal> {
+    let Some(names) = names else { return Ok(IncludedBillItems::default()) };
     let items = names.iter().map(|name| BillItem::named(name)).collect::<Result<Vec<_>, _>>()?;
-    IncludedItems::of(&items)
+    IncludedBillItems::of(&items)
 }
 
 pub(crate) fn rules_of(given: Option<&Bound<'_, PyAny>>) -> PyResult<FloorRules> {
@@ -129,7 +129,7 @@ pub(crate) struct LaidOutNetwork<'a> {
     t: &'a Network,
     rules: FloorRules,
     shop: Shop,
-    floor: plan::Floor,
+    floor: plan::RackFloor,
     cables: Vec<PlannedCable>,
 }
 
@@ -166,7 +166,7 @@ pub(crate) fn bill(laid: &LaidOutNetwork<'_>) -> Result<Value, Refusal> {
 }
 
 pub(crate) fn of_2014<'py>(py: Python<'py>, t: &Network) -> PyResult<Bound<'py, PyAny>> {
-    let found = StudyColumn::of(t).map_err(refuse)?.reckon();
+    let found = CostStudyColumn::of(t).map_err(refuse)?.reckon();
     to_python(py, &serde_json::to_value(&found).unwrap_or_default())
 }
 
@@ -177,7 +177,7 @@ pub fn study_of_2014<'py>(
     py: Python<'py>,
     study: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let study: StudyColumn = serde_json::from_value(from_python(study)?)
+    let study: CostStudyColumn = serde_json::from_value(from_python(study)?)
         .map_err(|e| refuse(Refusal::new("study", e.to_string(), "")))?;
     to_python(py, &serde_json::to_value(study.reckon()).unwrap_or_default())
 }

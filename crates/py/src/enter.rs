@@ -2,8 +2,8 @@
 
 use crate::fault;
 use base::ResourceNeed;
-use base::{Interrupted, Refusal, Stop, Watch};
-use fabric::network::Recipe;
+use base::{ComputationError, Interrupted, ProgressWatch, Refusal};
+use fabric::network::NetworkRecipe;
 use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
@@ -136,12 +136,12 @@ fn no_word(name: &str, value: &Bound<'_, PyAny>, why: &PyErr) -> Refusal {
 
 /// Progress of the worker, read by the thread that holds the interpreter.
 #[derive(Default)]
-struct SharedProgress {
+struct SharedTaskProgress {
     stop: AtomicBool,
     latest: Mutex<(String, u64, u64)>,
 }
 
-impl Watch for SharedProgress {
+impl ProgressWatch for SharedTaskProgress {
     fn tick(&self, what: &str, done: u64, total: u64) -> Result<(), Interrupted> {
         if self.stop.load(Ordering::Relaxed) {
             return Err(Interrupted);
@@ -268,7 +268,7 @@ pub fn room_bytes(py: Python<'_>) -> PyResult<f64> {
 
 /// Refuses the network of `recipe`, which is not built yet, where this machine cannot do what it is
 /// built for: see `flyloom.support.machine.built_for`.
-pub fn afford_later(py: Python<'_>, recipe: &Recipe) -> PyResult<()> {
+pub fn afford_later(py: Python<'_>, recipe: &NetworkRecipe) -> PyResult<()> {
     let params = to_python(py, &Value::Object(recipe.params.clone()))?;
     let given = (recipe.to_string(), &recipe.family, params);
     machine(py)?.call_method1("afford_later", given).map(drop)
@@ -279,7 +279,7 @@ pub fn afford_later(py: Python<'_>, recipe: &Recipe) -> PyResult<()> {
 pub fn enter<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Watch) -> T + Send,
+    work: impl FnOnce(&dyn ProgressWatch) -> T + Send,
 ) -> PyResult<T> {
     entered(py, progress, work, false)
 }
@@ -288,7 +288,7 @@ pub fn enter<T: Send>(
 pub fn enter_to_last<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Watch) -> T + Send,
+    work: impl FnOnce(&dyn ProgressWatch) -> T + Send,
 ) -> PyResult<T> {
     entered(py, progress, work, true)
 }
@@ -296,10 +296,10 @@ pub fn enter_to_last<T: Send>(
 fn entered<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Watch) -> T + Send,
+    work: impl FnOnce(&dyn ProgressWatch) -> T + Send,
     keeps: bool,
 ) -> PyResult<T> {
-    let shared = SharedProgress::default();
+    let shared = SharedTaskProgress::default();
     let (send, receive) = mpsc::channel();
     let before = fault::count();
     pool(py)?.in_place_scope(|scope| {
@@ -313,7 +313,7 @@ fn entered<T: Send>(
             progress.as_ref(),
             &shared,
             receive,
-            InterruptRules { hears: true, keeps, before },
+            InterruptionRules { hears: true, keeps, before },
         )
     })
 }
@@ -328,8 +328,8 @@ pub fn enter_alone<T: Send + 'static>(
     pool(py)?.spawn(move || {
         let _ = send.send(catch_unwind(AssertUnwindSafe(work)));
     });
-    let how = InterruptRules { hears: false, keeps: false, before };
-    attend(py, None, &SharedProgress::default(), receive, how)
+    let how = InterruptionRules { hears: false, keeps: false, before };
+    attend(py, None, &SharedTaskProgress::default(), receive, how)
 }
 
 /// Turns of a tenth of a second in which work may end in order after a fault.
@@ -337,7 +337,7 @@ const GRACE: u32 = 4;
 
 /// The rules by which the end of work is waited for.
 #[derive(Clone, Copy)]
-struct InterruptRules {
+struct InterruptionRules {
     /// Whether a watch can stop the work; the result of the work then says why it stopped.
     hears: bool,
     /// Whether the work has a result even after Ctrl-C.
@@ -354,9 +354,9 @@ struct InterruptRules {
 fn attend<T: Send>(
     py: Python<'_>,
     progress: Option<&Py<PyAny>>,
-    shared: &SharedProgress,
+    shared: &SharedTaskProgress,
     mut receive: mpsc::Receiver<thread::Result<T>>,
-    how: InterruptRules,
+    how: InterruptionRules,
 ) -> PyResult<T> {
     let mut stopped: Option<PyErr> = None;
     let mut turns_with_fault = 0;
@@ -406,7 +406,7 @@ fn attend<T: Send>(
     }
 }
 
-impl SharedProgress {
+impl SharedTaskProgress {
     fn report(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         let Some(progress) = progress else { return Ok(()) };
         let (what, done, total) = self.latest.lock().map(|l| l.clone()).unwrap_or_default();
@@ -420,10 +420,10 @@ pub fn interrupted() -> PyErr {
 }
 
 /// The exception for work that ended without a result.
-pub fn stopped(why: Stop) -> PyErr {
+pub fn stopped(why: ComputationError) -> PyErr {
     match why {
-        Stop::Refused(refusal) => refuse(refusal),
-        Stop::Interrupted(_) => interrupted(),
+        ComputationError::Refused(refusal) => refuse(refusal),
+        ComputationError::Interrupted(_) => interrupted(),
     }
 }
 
@@ -431,7 +431,7 @@ pub fn stopped(why: Stop) -> PyErr {
 pub fn run(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
-    work: impl FnOnce(&dyn Watch) -> Result<Value, Stop> + Send,
+    work: impl FnOnce(&dyn ProgressWatch) -> Result<Value, ComputationError> + Send,
 ) -> PyResult<Bound<'_, PyAny>> {
     to_python(py, &enter(py, progress, work)?.map_err(stopped)?)
 }

@@ -4,7 +4,7 @@ use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, from_python, object, refuse, to_python};
 use base::Refusal;
 use fabric::size::NetworkSize;
-use formats::export::{DevicePlaces, ExportInput, FORMATS, format};
+use formats::export::{DeviceFloorPlaces, ExportInput, FORMATS, format};
 use pyo3::prelude::*;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[derive(Deserialize)]
 struct FloorPlan {
     #[serde(flatten)]
-    places: DevicePlaces,
+    places: DeviceFloorPlaces,
     links_m: Vec<f32>,
     terminals_m: Vec<f32>,
 }

@@ -2,7 +2,7 @@
 
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::workload::Workload;
-use formats::trace::{self, FileNaming, TraceFormat, WrittenWorkload};
+use formats::trace::{self, TraceFileNaming, TraceFormat, WorkloadFileContents};
 use formats::{communication, graph_file};
 use lab::kinds::keys;
 use pyo3::prelude::*;
@@ -42,11 +42,11 @@ pub fn trace_formats(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
 
 fn row(format: &TraceFormat) -> Value {
     let naming = match format.naming {
-        FileNaming::One(ends) => json!({ "files": "one", "ends": ends, "shared": [] }),
-        FileNaming::PerRank { before, ends, shared } => {
+        TraceFileNaming::One(ends) => json!({ "files": "one", "ends": ends, "shared": [] }),
+        TraceFileNaming::PerRank { before, ends, shared } => {
             json!({ "files": "ranks", "before": before, "ends": ends, "shared": shared })
         }
-        FileNaming::Indexed { index, before, digits, end, .. } => json!({
+        TraceFileNaming::Indexed { index, before, digits, end, .. } => json!({
             "files": "index", "index": index, "before": before, "digits": digits, "ends": [end],
             "shared": [],
         }),
@@ -79,7 +79,7 @@ pub fn trace_looks(format: &str, content: &[u8]) -> PyResult<bool> {
 #[pyfunction]
 pub fn trace_ranks(format: &str, index: &str) -> PyResult<u32> {
     match trace::format(format).map_err(refuse)?.naming {
-        FileNaming::Indexed { ranks, .. } => ranks(index).map_err(refuse),
+        TraceFileNaming::Indexed { ranks, .. } => ranks(index).map_err(refuse),
         _ => Ok(1),
     }
 }
@@ -121,13 +121,13 @@ pub fn trace_counts<'py>(
 /// and how many ranks do several things at the same time, where that is lost.
 type PythonWorkload<'py> = (Vec<(String, Bound<'py, PyBytes>)>, u32, u64, u64, Option<u32>);
 
-fn given_back<'py>(py: Python<'py>, written: &WrittenWorkload) -> PythonWorkload<'py> {
+fn given_back<'py>(py: Python<'py>, written: &WorkloadFileContents) -> PythonWorkload<'py> {
     let one = |(name, content): &(String, Vec<u8>)| (name.clone(), PyBytes::new(py, content));
     let all = written.files.iter().map(one).collect();
     (all, written.ranks, written.operations, written.bytes, written.at_once)
 }
 
-fn writer(format: &str) -> PyResult<trace::FormatWriter> {
+fn writer(format: &str) -> PyResult<trace::TraceFormatWriter> {
     let format = trace::format(format).map_err(refuse)?;
     format.writer.ok_or_else(|| {
         let why = format!("{} is read, and not written", format.part.name);

@@ -4,9 +4,9 @@ use crate::classes::Topology;
 use crate::enter::{enter, from_python, object, refuse, stopped, to_python};
 use crate::plugins::plugins;
 use base::RecordJson;
-use base::{Refusal, ResourceNeed, Watch};
+use base::{ProgressWatch, Refusal, ResourceNeed};
 use engines::ask;
-use fabric::size::RouteTask;
+use fabric::size::RouteWorkKind;
 use lab::kinds::KINDS;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -82,7 +82,7 @@ pub fn point_need(
     let mut needs = vec![size.build()];
     if let Some(engine) = engine {
         needs.push(engines::work::need(&size, None, engine, layers));
-        needs.push(size.along_any(layers, RouteTask::Proof));
+        needs.push(size.along_any(layers, RouteWorkKind::Proof));
     }
     for (level, given) in object(from_python(simulated)?) {
         needs.push(lab::stages::simulated(&level, &object(given), &size).map_err(refuse)?);
@@ -103,7 +103,7 @@ pub fn simulation_fits(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
     let given = object(from_python(given)?);
-    let work = |watch: &dyn Watch| lab::fits::simulation(level, &given, &on.inner, watch);
+    let work = |watch: &dyn ProgressWatch| lab::fits::simulation(level, &given, &on.inner, watch);
     enter(py, progress, work)?.map_err(stopped)
 }
 
@@ -135,7 +135,7 @@ pub fn traffic_fits(
     seed: u64,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<()> {
-    let work = |watch: &dyn Watch| lab::fits::traffic(traffic, &on.inner, seed, watch);
+    let work = |watch: &dyn ProgressWatch| lab::fits::traffic(traffic, &on.inner, seed, watch);
     enter(py, progress, work)?.map_err(stopped)
 }
 

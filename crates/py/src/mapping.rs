@@ -2,7 +2,7 @@
 
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, enter_to_last, from_python, object, refuse, stopped, to_python};
-use base::{Quiet, Refusal, ResourceNeed, Stop, Watch};
+use base::{ComputationError, ProgressWatch, QuietWatch, Refusal, ResourceNeed};
 use formats::communication::{CommunicationMatrix, FORMATS as GRAPHS};
 use formats::mapping::{self as files, FORMATS};
 use lab::joint::{JointMappingRequest, joint};
@@ -70,7 +70,7 @@ impl Communication {
     /// What the ranks of a schedule send.
     #[staticmethod]
     fn of_workload(py: Python<'_>, workload: Py<Workload>) -> PyResult<Self> {
-        let work = |_: &dyn Watch| {
+        let work = |_: &dyn ProgressWatch| {
             traffic::communication::CommunicationGraph::of_schedule(&workload.get().inner)
         };
         Ok(Self::new(enter(py, None, work)?.map_err(refuse)?))
@@ -110,7 +110,7 @@ impl Communication {
         seed: u64,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
-        let work = |watch: &dyn Watch| mapping::halo::halo(&self.inner, parts, seed, watch);
+        let work = |watch: &dyn ProgressWatch| mapping::halo::halo(&self.inner, parts, seed, watch);
         Ok(Self::new(enter(py, progress, work)?.map_err(stopped)?))
     }
 
@@ -167,12 +167,12 @@ fn spec_of(given: &Bound<'_, PyAny>) -> PyResult<MappingParameters> {
 }
 
 /// The network and the tables where there are some.
-struct MappingTarget {
+struct MappingNetwork {
     topology: Arc<fabric::Topology>,
     routing: Option<fabric::tables::Routing>,
 }
 
-impl MappingTarget {
+impl MappingNetwork {
     fn of(on: &Bound<'_, PyAny>) -> PyResult<Self> {
         if let Ok(tables) = on.cast::<Routing>() {
             let routing = tables.get().inner.clone();
@@ -194,8 +194,8 @@ fn linear(
     paths: TrafficPathRule<'_>,
     graph: &traffic::communication::CommunicationGraph,
     slots: &ProcessSlots,
-    watch: &dyn Watch,
-) -> Result<Value, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Value, ComputationError> {
     if graph.processes() as usize > slots.count() {
         return Ok(Value::Null);
     }
@@ -205,19 +205,20 @@ fn linear(
 
 /// The figures of a mapping, with bounds, and those of the linear mapping on the same paths.
 fn figures(
-    on: &MappingTarget,
+    on: &MappingNetwork,
     graph: &traffic::communication::CommunicationGraph,
     slots: &ProcessSlots,
     places: &[u32],
     linear_by: TrafficPathRule<'_>,
-    watch: &dyn Watch,
-) -> Result<Value, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Value, ComputationError> {
     let paths = on.paths();
     let found = evaluate(paths, graph, places, watch)?;
     let low = bounds(&on.topology, slots, graph);
     let linear = linear(linear_by, graph, slots, watch)?;
     let busy = busiest(paths, graph, places, &found.loads, 5, 8)?;
-    let name = |plug: fabric::network::Plug| on.topology.switches()[plug.switch.ix()].name.clone();
+    let name =
+        |plug: fabric::network::CablePlug| on.topology.switches()[plug.switch.ix()].name.clone();
     let busy: Vec<Value> = busy
         .iter()
         .map(|one| {
@@ -251,11 +252,11 @@ pub fn map_processes<'py>(
     progress: Option<Py<PyAny>>,
     start: Option<Vec<u32>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, given) = (MappingTarget::of(on)?, spec_of(given)?);
+    let (on, given) = (MappingNetwork::of(on)?, spec_of(given)?);
     let steps = chain::parse(&given.method).map_err(refuse)?;
     let pins = given.pins();
     let graph = graph.get().graph()?;
-    let work = |watch: &dyn Watch| -> Result<Value, Stop> {
+    let work = |watch: &dyn ProgressWatch| -> Result<Value, ComputationError> {
         let slots = ProcessSlots::new(&on.topology, given.hosts.as_deref(), given.per_endpoint)?;
         let request = MappingRequest {
             graph,
@@ -271,7 +272,7 @@ pub fn map_processes<'py>(
         };
         let mapped = map(&request, watch)?;
         let mut found = if mapped.interrupted {
-            figures(&on, graph, &slots, &mapped.places, on.paths(), &Quiet)?
+            figures(&on, graph, &slots, &mapped.places, on.paths(), &QuietWatch)?
         } else {
             figures(&on, graph, &slots, &mapped.places, on.paths(), watch)?
         };
@@ -301,35 +302,38 @@ pub fn map_with_routing<'py>(
     let pins = given.pins();
     let on = on.get().inner.clone();
     let graph = graph.get().graph()?;
-    let work = |watch: &dyn Watch| -> Result<(Value, fabric::tables::Routing), Stop> {
-        let slots = ProcessSlots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
-        let request = MappingRequest {
-            graph,
-            paths: TrafficPathRule::Shortest(&on),
-            slots: &slots,
-            pins: &pins,
-            steps: &steps,
-            start: start.as_deref(),
-            objective: given.objective,
-            hops_limit: given.hops_limit.unwrap_or(HOPS_LIMIT_WITH_ROUTING),
-            effort: given.effort,
-            seed: given.seed,
+    let work =
+        |watch: &dyn ProgressWatch| -> Result<(Value, fabric::tables::Routing), ComputationError> {
+            let slots = ProcessSlots::new(&on, given.hosts.as_deref(), given.per_endpoint)?;
+            let request = MappingRequest {
+                graph,
+                paths: TrafficPathRule::Shortest(&on),
+                slots: &slots,
+                pins: &pins,
+                steps: &steps,
+                start: start.as_deref(),
+                objective: given.objective,
+                hops_limit: given.hops_limit.unwrap_or(HOPS_LIMIT_WITH_ROUTING),
+                effort: given.effort,
+                seed: given.seed,
+            };
+            let found =
+                joint(&JointMappingRequest { on: &on, request, layers, options: &options }, watch)?;
+            let to_last: &dyn ProgressWatch =
+                if found.mapped.interrupted { &QuietWatch } else { watch };
+            let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
+            let tables =
+                MappingNetwork { topology: on.clone(), routing: Some(found.routing.clone()) };
+            let (places, shortest) = (&found.mapped.places, TrafficPathRule::Shortest(&on));
+            let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
+            report["interrupted"] = found.mapped.interrupted.into();
+            report["verified"] = proof.holds().into();
+            report["lanes"] = found.routing.lanes().count().into();
+            report["layers"] = found.routing.layers().into();
+            report["routing_bound"] = json!(found.bound);
+            report["steps"] = json!(found.steps);
+            Ok((report, found.routing))
         };
-        let found =
-            joint(&JointMappingRequest { on: &on, request, layers, options: &options }, watch)?;
-        let to_last: &dyn Watch = if found.mapped.interrupted { &Quiet } else { watch };
-        let proof = verify::verify(&found.routing, RouteLimits::NONE, to_last)?;
-        let tables = MappingTarget { topology: on.clone(), routing: Some(found.routing.clone()) };
-        let (places, shortest) = (&found.mapped.places, TrafficPathRule::Shortest(&on));
-        let mut report = figures(&tables, graph, &slots, places, shortest, to_last)?;
-        report["interrupted"] = found.mapped.interrupted.into();
-        report["verified"] = proof.holds().into();
-        report["lanes"] = found.routing.lanes().count().into();
-        report["layers"] = found.routing.layers().into();
-        report["routing_bound"] = json!(found.bound);
-        report["steps"] = json!(found.steps);
-        Ok((report, found.routing))
-    };
     let (report, routing) = enter_to_last(py, progress, work)?.map_err(stopped)?;
     Ok((to_python(py, &report)?, Routing { inner: routing, addresses: None }))
 }
@@ -346,8 +350,8 @@ pub fn evaluate_mapping<'py>(
     per_endpoint: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let (on, graph) = (MappingTarget::of(on)?, graph.get().graph()?);
-    let work = |watch: &dyn Watch| -> Result<Value, Stop> {
+    let (on, graph) = (MappingNetwork::of(on)?, graph.get().graph()?);
+    let work = |watch: &dyn ProgressWatch| -> Result<Value, ComputationError> {
         let slots = ProcessSlots::new(&on.topology, hosts.as_deref(), per_endpoint)?;
         figures(&on, graph, &slots, &places, on.paths(), watch)
     };
@@ -364,12 +368,12 @@ pub fn mapping_loads<'py>(
     places: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
-    let (on, graph) = (MappingTarget::of(on)?, graph.get().graph()?);
-    let work = |watch: &dyn Watch| evaluate(on.paths(), graph, &places, watch);
+    let (on, graph) = (MappingNetwork::of(on)?, graph.get().graph()?);
+    let work = |watch: &dyn ProgressWatch| evaluate(on.paths(), graph, &places, watch);
     let loads = enter(py, progress, work)?.map_err(stopped)?.loads;
     let channels = || (0..loads.len()).map(base::ChannelId::from);
     let found = PyDict::new(py);
-    let switch = |plug: fabric::network::Plug| plug.switch.0;
+    let switch = |plug: fabric::network::CablePlug| plug.switch.0;
     found.set_item(
         "from",
         PyArray1::from_iter(py, channels().map(|c| switch(on.topology.tail(c)))),
@@ -419,7 +423,7 @@ pub fn mapping_of(
     per_endpoint: Option<u32>,
 ) -> PyResult<Vec<u32>> {
     let topology = on.get().inner.clone();
-    let work = |_: &dyn Watch| {
+    let work = |_: &dyn ProgressWatch| {
         let format = format.as_deref().map(files::format).transpose()?;
         let all = ProcessSlots::new(&topology, hosts.as_deref(), per_endpoint)?;
         let order = order(&all);
@@ -440,7 +444,7 @@ pub fn mapping_text(
     per_endpoint: Option<u32>,
 ) -> PyResult<String> {
     let topology = on.get().inner.clone();
-    let work = |_: &dyn Watch| {
+    let work = |_: &dyn ProgressWatch| {
         let all = ProcessSlots::new(&topology, hosts.as_deref(), per_endpoint)?;
         let order = order(&all);
         files::write(&topology, &places, &order, files::format(&format)?)

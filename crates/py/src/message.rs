@@ -3,17 +3,19 @@
 use crate::classes::{Routing, Topology, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use base::stage::parameters;
-use base::{ExperimentStage, RecordJson, Refusal, Stop, Watch};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordJson, Refusal};
 use lab::over_seeds::over_seeds;
-use message::stage::{MessageInputs, MessageParameters, RunOutcome, channel_ends};
-use message::{LogGops, PathCostCounts, ProcessorWorkKind, TracedRun};
+use message::stage::{
+    MessageSimulationInputs, MessageSimulationParameters, MessageSimulationResult, channel_ends,
+};
+use message::{CriticalPathCostCounts, LogGopsParameters, ProcessorWorkKind, TracedRunResult};
 use numpy::{PyArray1, PyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use traffic::workload::{ANY, Op, OperationKind, Schedule};
+use traffic::workload::{ANY, OperationKind, Schedule, ScheduleOperation};
 
 /// A network, and its tables where these are given.
 type RoutedNetwork = (Option<Arc<fabric::Topology>>, Option<fabric::tables::Routing>);
@@ -33,7 +35,7 @@ pub fn driven(on: Option<&Bound<'_, PyAny>>) -> PyResult<RoutedNetwork> {
 /// The schema of the message level's parameters.
 #[pyfunction]
 pub fn message_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &schemars::schema_for!(MessageParameters).to_value())
+    to_python(py, &schemars::schema_for!(MessageSimulationParameters).to_value())
 }
 
 /// The result of a run: when each rank is done, the channels, the critical path and the processors'
@@ -48,13 +50,13 @@ type MessageResult<'py> = (
 /// A critical path and what processors do, as columns; times in nanoseconds.
 fn trace_of<'py>(
     py: Python<'py>,
-    traced: &TracedRun,
+    traced: &TracedRunResult,
     ranks: &Schedule,
-    costs: &LogGops,
+    costs: &LogGopsParameters,
 ) -> PyResult<Bound<'py, PyDict>> {
     let found = PyDict::new(py);
     let ns = |ps: u64| ps as f64 / 1000.0;
-    let (path, all) = (&traced.path, PathCostCounts::of(&traced.path));
+    let (path, all) = (&traced.path, CriticalPathCostCounts::of(&traced.path));
     let parts = PyDict::new(py);
     for (name, part) in all.parts_ns(costs) {
         parts.set_item(name, part)?;
@@ -111,14 +113,15 @@ fn trace_of<'py>(
 /// one.
 fn operations_of<'py>(
     py: Python<'py>,
-    traced: &TracedRun,
+    traced: &TracedRunResult,
     ranks: &Schedule,
     work: &Bound<'py, PyDict>,
 ) -> PyResult<()> {
     let busy = &traced.spans;
     let ops = || busy.iter().map(|b| ranks.ops()[b.op as usize]);
-    let is_message = |op: &Op| op.kind != OperationKind::Calc;
-    let known = |op: Op, n: u32| if is_message(&op) && n != ANY { i64::from(n) } else { -1 };
+    let is_message = |op: &ScheduleOperation| op.kind != OperationKind::Calc;
+    let known =
+        |op: ScheduleOperation, n: u32| if is_message(&op) && n != ANY { i64::from(n) } else { -1 };
     let mut senders = BTreeMap::new();
     for message in &traced.messages {
         let received = busy[message.receive as usize].op;
@@ -151,15 +154,15 @@ fn planes(on: &fabric::Topology) -> Vec<u16> {
 
 /// The result of the run with the first seed, and the record of all runs that `spec` asks for.
 fn each_seed(
-    spec: &MessageParameters,
-    on: MessageInputs<'_>,
+    spec: &MessageSimulationParameters,
+    on: MessageSimulationInputs<'_>,
     is_traced: bool,
-    watch: &dyn Watch,
-) -> Result<(RunOutcome, RecordJson), Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<(MessageSimulationResult, RecordJson), ComputationError> {
     let first = Mutex::new(None);
     let run = |seed: u64, _: usize| {
         let is_first = seed == spec.seed;
-        let one = MessageParameters { seed, seeds: 1, ..spec.clone() };
+        let one = MessageSimulationParameters { seed, seeds: 1, ..spec.clone() };
         let ran = one.simulate(on, is_traced && is_first, watch)?;
         let record = RecordJson::of(&ran.record);
         if is_first {
@@ -171,7 +174,7 @@ fn each_seed(
         run(spec.seed, 1)?
     } else {
         let threads = rayon::current_num_threads();
-        over_seeds((spec.seed, spec.seeds), threads, MessageParameters::COLUMNS, run)?
+        over_seeds((spec.seed, spec.seeds), threads, MessageSimulationParameters::COLUMNS, run)?
     };
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
     Ok((first.expect("the first seed was run"), record))
@@ -192,13 +195,14 @@ pub fn simulate_message<'py>(
     traced: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<MessageResult<'py>> {
-    let spec: MessageParameters = parameters(&object(from_python(given)?)).map_err(|refused| {
-        let param = refused.param.trim_start_matches("costs.").to_owned();
-        refuse(Refusal { param, ..refused })
-    })?;
+    let spec: MessageSimulationParameters =
+        parameters(&object(from_python(given)?)).map_err(|refused| {
+            let param = refused.param.trim_start_matches("costs.").to_owned();
+            refuse(Refusal { param, ..refused })
+        })?;
     let (topology, routing) = driven(on)?;
     let schedule = workload.as_ref().map(|w| &w.get().inner);
-    let played = MessageInputs {
+    let played = MessageSimulationInputs {
         topology: topology.as_ref(),
         routing: routing.as_ref(),
         schedule,

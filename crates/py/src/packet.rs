@@ -4,11 +4,11 @@ use crate::classes::{Routing, Topology, Traffic, Workload};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::ranks::Ranks;
 use base::stage::parameters;
-use base::{ExperimentStage, RecordJson, Stop};
+use base::{ComputationError, ExperimentStage, RecordJson};
 use lab::over_seeds::over_seeds;
-use packet::replay::GivenJobs;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use packet::replay::UserSuppliedJobs;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use pyo3::prelude::*;
 use serde_json::Value;
 use std::time::Instant;
@@ -17,7 +17,7 @@ use traffic::workload::Schedule;
 /// The schema of the packet level's parameters.
 #[pyfunction]
 pub fn packet_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &schemars::schema_for!(PacketParameters).to_value())
+    to_python(py, &schemars::schema_for!(PacketSimulationParameters).to_value())
 }
 
 /// What the packet level finds at the loads that `given` says: `verified`, `parameters`, `points`;
@@ -45,10 +45,12 @@ pub fn simulate_packet<'py>(
     let (workloads, places) = jobs;
     let schedules: Option<Vec<&Schedule>> =
         workloads.as_ref().map(|all| all.iter().map(|one| &one.get().inner).collect());
-    let jobs = GivenJobs { schedules: schedules.as_deref(), places: places.as_deref() };
-    let on = PacketInputs { topology: &topology, routing: routing.as_ref(), traffic, jobs };
+    let jobs = UserSuppliedJobs { schedules: schedules.as_deref(), places: places.as_deref() };
+    let on =
+        PacketSimulationInputs { topology: &topology, routing: routing.as_ref(), traffic, jobs };
     let read = || {
-        let spec: PacketParameters = parameters(&object(from_python(given)?)).map_err(refuse)?;
+        let spec: PacketSimulationParameters =
+            parameters(&object(from_python(given)?)).map_err(refuse)?;
         afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
         Ok(spec)
     };
@@ -59,7 +61,7 @@ pub fn simulate_packet<'py>(
             let spec = read()?;
             let threads = spec.paying(&topology, threads);
             enter(py, progress, |watch| {
-                let run = |one: &PacketParameters, threads| {
+                let run = |one: &PacketSimulationParameters, threads| {
                     one.simulate(on, threads, Some(&clock), watch)
                 };
                 each_seed(&spec, threads, run)
@@ -69,7 +71,7 @@ pub fn simulate_packet<'py>(
             let spec = ranks.agreed(py, read())?;
             enter(py, progress, |watch| {
                 ranks.same_build()?;
-                let run = |one: &PacketParameters, _| {
+                let run = |one: &PacketSimulationParameters, _| {
                     ranks.over(|peers| one.simulate_over(on, peers, Some(&clock), watch))
                 };
                 each_seed(&spec, 1, run)
@@ -80,15 +82,25 @@ pub fn simulate_packet<'py>(
 }
 
 /// The record of a run with every seed that `spec` asks for; `run` runs a single one.
-fn each_seed(
-    spec: &PacketParameters,
+fn each_seed<R>(
+    spec: &PacketSimulationParameters,
     threads: usize,
-    run: impl Fn(&PacketParameters, usize) -> Result<PacketRecord, Stop> + Sync,
-) -> Result<RecordJson, Stop> {
+    run: R,
+) -> Result<RecordJson, ComputationError>
+where
+    R: Fn(&PacketSimulationParameters, usize) -> Result<PacketSimulationRecord, ComputationError>
+        + Sync,
+{
     if spec.seeds == 1 {
         return run(spec, threads).map(RecordJson::of);
     }
-    over_seeds((spec.seed, spec.seeds), threads, PacketParameters::COLUMNS, |seed, threads| {
-        run(&PacketParameters { seed, seeds: 1, ..spec.clone() }, threads).map(RecordJson::of)
-    })
+    over_seeds(
+        (spec.seed, spec.seeds),
+        threads,
+        PacketSimulationParameters::COLUMNS,
+        |seed, threads| {
+            run(&PacketSimulationParameters { seed, seeds: 1, ..spec.clone() }, threads)
+                .map(RecordJson::of)
+        },
+    )
 }

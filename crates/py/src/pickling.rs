@@ -4,7 +4,7 @@
 use crate::classes::{Routing, Topology, affordable};
 use crate::enter::{enter_alone, refuse};
 use base::{LinkId, Refusal, SwitchId};
-use fabric::network::{Recipe, Topology as Network};
+use fabric::network::{NetworkRecipe, Topology as Network};
 use fabric::size::NetworkSize;
 use formats::graph_file::json;
 use pyo3::prelude::*;
@@ -96,7 +96,7 @@ pub fn kept_topology(
         let read = move || json::read(&text, "pickle").map(families::recognised);
         Arc::new(enter_alone(py, read)?.map_err(refuse)?)
     } else {
-        let recipe: Recipe = serde_json::from_str(recipe).map_err(|e| other(&e))?;
+        let recipe: NetworkRecipe = serde_json::from_str(recipe).map_err(|e| other(&e))?;
         let whole = Topology::built(py, &recipe)?.inner;
         let links: Vec<LinkId> = links.into_iter().map(LinkId).collect();
         let switches: Vec<SwitchId> = switches.into_iter().map(SwitchId).collect();

@@ -2,15 +2,15 @@
 
 use crate::classes::{Routing, Topology};
 use crate::enter::{enter, from_python, object, refuse, to_python};
-use base::{Refusal, Stop, Watch};
-use engines::given::{GivenPath, NextHopKind, from_hops, from_paths};
-use lab::plugins::Plugin;
+use base::{ComputationError, ProgressWatch, Refusal};
+use engines::given::{NextHopEntryMeaning, UserGivenPath, from_hops, from_paths};
+use lab::plugins::PluginDescription;
 use numpy::{PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 use serde_json::json;
 
 /// The parts of a list of rows as `registry()` has them; none where it is `None`.
-pub fn plugins(rows: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Plugin>> {
+pub fn plugins(rows: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<PluginDescription>> {
     let Some(rows) = rows else { return Ok(Vec::new()) };
     serde_json::from_value(from_python(rows)?)
         .map_err(|e| refuse(Refusal::new("plug-in", e.to_string(), "a row of the registry")))
@@ -25,7 +25,7 @@ pub fn plugin_parameters<'py>(
     given: &Bound<'py, PyAny>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let bad = |e: serde_json::Error| refuse(Refusal::new("plug-in", e.to_string(), ""));
-    let part: Plugin = serde_json::from_value(from_python(row)?).map_err(bad)?;
+    let part: PluginDescription = serde_json::from_value(from_python(row)?).map_err(bad)?;
     let all = part.complete(&object(from_python(given)?)).map_err(refuse)?;
     to_python(py, &all.into())
 }
@@ -64,14 +64,17 @@ pub fn meant(word: &str, names: Vec<String>) -> Option<String> {
 }
 
 /// The tables that `work` makes for `on`, known as the work of `engine`; refusals name it.
-fn made(
+fn made<W>(
     py: Python<'_>,
     on: &Topology,
     engine: &str,
     options: &Bound<'_, PyAny>,
     layers: u32,
-    work: impl FnOnce(&dyn Watch) -> Result<fabric::tables::Routing, Stop> + Send,
-) -> PyResult<Routing> {
+    work: W,
+) -> PyResult<Routing>
+where
+    W: FnOnce(&dyn ProgressWatch) -> Result<fabric::tables::Routing, ComputationError> + Send,
+{
     on.afford(py, "routing", |size| size.tables(layers.min(128)))?;
     let options = object(from_python(options)?);
     let routed = enter(py, None, work)?.map_err(|stop| stop.within(engine));
@@ -91,7 +94,7 @@ pub fn tables_of_hops(
 ) -> PyResult<Routing> {
     let layers = next.shape()[0] as u32;
     let next: Vec<i64> = next.as_array().iter().copied().collect();
-    let hops = if ports { NextHopKind::Ports } else { NextHopKind::Switches };
+    let hops = if ports { NextHopEntryMeaning::Ports } else { NextHopEntryMeaning::Switches };
     let inner = on.inner.clone();
     made(py, &on, engine, options, layers, |watch| from_hops(&inner, layers, hops, &next, watch))
 }
@@ -107,8 +110,8 @@ pub fn tables_of_paths(
     paths: Vec<(u32, Option<u32>, Vec<u32>)>,
     layers: u32,
 ) -> PyResult<Routing> {
-    let path = |(layer, to, switches)| GivenPath { layer, to, switches };
-    let paths: Vec<GivenPath> = paths.into_iter().map(path).collect();
+    let path = |(layer, to, switches)| UserGivenPath { layer, to, switches };
+    let paths: Vec<UserGivenPath> = paths.into_iter().map(path).collect();
     let inner = on.inner.clone();
     made(py, &on, engine, options, layers, |watch| from_paths(&inner, layers, &paths, watch))
 }

@@ -1,8 +1,8 @@
 //! One rank of an MPI program for Python: what all ranks agree on, and how they end.
 
 use crate::enter::{RefusalError, refuse, stopped};
-use base::{Interrupted, Refusal, Stop};
-use des::PeerExchange;
+use base::{ComputationError, Interrupted, Refusal};
+use des::PeerByteExchange;
 use des::peers::{agree, same};
 use des_mpi::MpiWorld;
 use pyo3::exceptions::PyKeyboardInterrupt;
@@ -80,8 +80,8 @@ impl Ranks {
     /// The errors of `work`; also when MPI has ended.
     pub fn over<T>(
         &self,
-        work: impl FnOnce(&mut dyn PeerExchange) -> Result<T, Stop>,
-    ) -> Result<T, Stop> {
+        work: impl FnOnce(&mut dyn PeerByteExchange) -> Result<T, ComputationError>,
+    ) -> Result<T, ComputationError> {
         match self.lock().as_mut() {
             Some(world) => work(world),
             None => Err(Refusal::new("", "MPI has ended in this process", "").into()),
@@ -107,7 +107,7 @@ impl Ranks {
     ///
     /// # Errors
     /// The refusal names one that does not.
-    pub fn same_build(&self) -> Result<(), Stop> {
+    pub fn same_build(&self) -> Result<(), ComputationError> {
         let sources = base::seed::fnv1a64(env!("FLYLOOM_SOURCES").as_bytes());
         let version = env!("CARGO_PKG_VERSION").to_owned();
         let given = [("flyloom", version), ("build of flyloom", format!("{sources:016x}"))];
@@ -116,7 +116,7 @@ impl Ranks {
 }
 
 /// A Python exception as the other ranks hear of it.
-fn stop_of(error: &Bound<'_, PyAny>) -> Stop {
+fn stop_of(error: &Bound<'_, PyAny>) -> ComputationError {
     if error.is_instance_of::<PyKeyboardInterrupt>() {
         return Interrupted.into();
     }

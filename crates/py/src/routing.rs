@@ -6,12 +6,12 @@ use crate::enter::{
     afford, enter, enter_alone, from_python, html, interrupted, object, refuse, stopped, to_python,
 };
 use crate::pickling::{PickleReduction, reduce_routing};
-use crate::stage::{MeasureFiles, measured};
+use crate::stage::{MeasureInputFiles, measured};
 use crate::views::{array, view};
 use base::{Refusal, TerminalId};
 use engines::{lanes, repair};
-use fabric::addresses::Addresses;
-use fabric::size::{NetworkSize, RouteTask};
+use fabric::addresses::PortAddresses;
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::ServiceLevels;
 use formats::graph_file::orcs;
 use formats::ib::{changes, compare, lft, sl_files, table};
@@ -23,7 +23,7 @@ use verify::{RouteLimits, VerifiedRouting, certificate};
 
 impl Routing {
     /// Refuses work along all routes that the machine cannot do.
-    fn afford(&self, py: Python<'_>, what: &str, work: RouteTask) -> PyResult<()> {
+    fn afford(&self, py: Python<'_>, what: &str, work: RouteWorkKind) -> PyResult<()> {
         affordable(py, self.inner.topology(), what, |size| size.along(&self.inner, work))
     }
 
@@ -35,19 +35,19 @@ impl Routing {
         }
     }
 
-    fn addresses(&self) -> Result<Addresses, Refusal> {
+    fn addresses(&self) -> Result<PortAddresses, Refusal> {
         match &self.addresses {
             Some(kept) => Ok(kept.clone()),
-            None => Addresses::assign(self.inner.topology(), self.inner.lmc()),
+            None => PortAddresses::assign(self.inner.topology(), self.inner.lmc()),
         }
     }
 }
 
-fn difference(d: &compare::EntryDifference) -> Value {
+fn difference(d: &compare::TableEntryDifferences) -> Value {
     json!({ "entries": d.entries, "differing": d.differing, "first": d.first })
 }
 
-fn counted(n: changes::ChangeCount) -> Value {
+fn counted(n: changes::TableChangeCounts) -> Value {
     json!({ "all": n.all, "changed": n.changed, "new": n.new })
 }
 
@@ -82,7 +82,7 @@ impl Routing {
     fn next<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray3<u16>>> {
         let on = self.inner.topology();
         let shape = [self.inner.layers() as usize, on.terminals().len(), on.switches().len()];
-        self.afford(py, "whole tables of", RouteTask::Whole)?;
+        self.afford(py, "whole tables of", RouteWorkKind::Whole)?;
         let routing = self.inner.clone();
         let whole = enter_alone(py, move || routing.next())?;
         array(py, whole)?.reshape(shape)
@@ -133,9 +133,9 @@ impl Routing {
         py: Python<'_>,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Option<String>> {
-        self.afford(py, "proving routes on", RouteTask::Certificate)?;
+        self.afford(py, "proving routes on", RouteWorkKind::Certificate)?;
         let addresses = self.addresses().map_err(refuse)?;
-        let work = |watch: &dyn base::Watch| {
+        let work = |watch: &dyn base::ProgressWatch| {
             VerifiedRouting::routing(self.inner.clone(), RouteLimits::NONE, watch)
         };
         let Ok(proved) = enter(py, progress, work)?.map_err(|_| interrupted())? else {
@@ -153,9 +153,9 @@ impl Routing {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Self> {
         let mut options = object(from_python(options)?);
-        let how = lanes::LaneMethodChoice::take(&mut options, false).map_err(refuse)?.spread();
+        let how = lanes::LaneMethodParameters::take(&mut options, false).map_err(refuse)?.spread();
         self.afford(py, "giving lanes on", how.work())?;
-        let work = |watch: &dyn base::Watch| lanes::spread(self.inner.clone(), &how, watch);
+        let work = |watch: &dyn base::ProgressWatch| lanes::spread(self.inner.clone(), &how, watch);
         let inner = enter(py, progress, work)?.map_err(stopped)?;
         Ok(Self { inner, addresses: self.addresses.clone() })
     }
@@ -169,8 +169,8 @@ impl Routing {
         on: &Topology,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<(Self, Bound<'py, PyAny>)> {
-        self.afford(py, "repairing routes on", RouteTask::Repair)?;
-        let work = |watch: &dyn base::Watch| repair::repair(&self.inner, &on.inner, watch);
+        self.afford(py, "repairing routes on", RouteWorkKind::Repair)?;
+        let work = |watch: &dyn base::ProgressWatch| repair::repair(&self.inner, &on.inner, watch);
         let done = enter(py, progress, work)?.map_err(stopped)?;
         let found = to_python(py, &json!(repair::record::RepairRecord::of(&self.inner, &done)))?;
         Ok((Self { inner: done.routing, addresses: self.addresses.clone() }, found))
@@ -201,7 +201,7 @@ impl Routing {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = MeasureFiles {
+        let given = MeasureInputFiles {
             routing: Some(&self.inner),
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -230,14 +230,14 @@ impl Routing {
 
     /// The tables as a digraph of ORCS.
     fn orcs_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteTask::Digraph)?;
+        self.afford(py, "writing routes on", RouteWorkKind::Digraph)?;
         let routing = self.inner.clone();
         enter_alone(py, move || orcs::write(&routing))?.map_err(refuse)
     }
 
     /// The forwarding tables as `dump_fts` prints them.
     fn lft_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteTask::Listing)?;
+        self.afford(py, "writing routes on", RouteWorkKind::Listing)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || -> Result<String, Refusal> {
             let tables = lft::tables(&routing, &addresses)?;
@@ -251,7 +251,7 @@ impl Routing {
 
     /// The file that the OpenSM plug-in reads: tables, service levels, SL2VL.
     fn table_text(&self, py: Python<'_>) -> PyResult<String> {
-        self.afford(py, "writing routes on", RouteTask::Table)?;
+        self.afford(py, "writing routes on", RouteWorkKind::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let work = move || {
             lft::tables(&routing, &addresses)
@@ -306,7 +306,7 @@ impl Routing {
         before: Option<PyRef<'py, Self>>,
         lfts: Option<&str>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        self.afford(py, "comparing routes on", RouteTask::Table)?;
+        self.afford(py, "comparing routes on", RouteWorkKind::Table)?;
         let (routing, addresses) = (self.inner.clone(), self.addresses().map_err(refuse)?);
         let old = before.map(|b| b.addresses().map(|a| (b.inner.clone(), a)));
         let old = old.transpose().map_err(refuse)?;
@@ -321,12 +321,14 @@ impl Routing {
             let new = (&routing, &addresses);
             let tables = changes::lfts(&was, &lft::tables(&routing, &addresses)?);
             let sl2vl = changes::sl2vl(old, new);
-            let row = |(s, (_, n)): (&changes::SwitchTableChange, &(u64, changes::ChangeCount))| {
-                json!({ "guid": s.guid, "entries": s.entries, "blocks": s.blocks,
+            let row =
+                |(s, (_, n)): (&changes::SwitchTableChange, &(u64, changes::TableChangeCounts))| {
+                    json!({ "guid": s.guid, "entries": s.entries, "blocks": s.blocks,
                     "sl2vl": n.changed + n.new })
-            };
+                };
             let rows: Vec<Value> = tables.iter().zip(&sl2vl).map(row).collect();
-            let sl2vl = sl2vl.iter().fold(changes::ChangeCount::default(), |sum, (_, n)| sum + *n);
+            let sl2vl =
+                sl2vl.iter().fold(changes::TableChangeCounts::default(), |sum, (_, n)| sum + *n);
             Ok(json!({
                 "switches": rows, "path_levels": counted(changes::levels(old, new)),
                 "sl2vl": counted(sl2vl),

@@ -1,7 +1,7 @@
 //! Graph search: bounds and annealing of the order/degree and order/radix problems.
 
 use crate::enter::{enter, refuse, to_python};
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use design::search::anneal::{
     AnnealingOptions, AnnealingSearch as Annealing, random_mean_distance,
 };
@@ -73,11 +73,11 @@ pub struct Search {
 
 /// A watch that also stops when the time is up.
 struct DeadlineWatch<'a> {
-    watch: &'a dyn Watch,
+    watch: &'a dyn ProgressWatch,
     end: Option<Instant>,
 }
 
-impl Watch for DeadlineWatch<'_> {
+impl ProgressWatch for DeadlineWatch<'_> {
     fn tick(&self, what: &str, done: u64, total: u64) -> Result<(), Interrupted> {
         if self.end.is_some_and(|end| Instant::now() >= end) {
             return Err(Interrupted);

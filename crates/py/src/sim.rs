@@ -4,10 +4,10 @@ use crate::classes::{Routing, Topology, Traffic};
 use crate::enter::{afford, enter, from_python, object, refuse, stopped, to_python};
 use crate::stage::injections;
 use base::stage::parameters;
-use base::{ExperimentStage, RecordJson, Refusal, Stop};
-use flit::case::GivenTraffic;
-use flit::spec::FlitParameters;
-use flit::stage::FlitInputs;
+use base::{ComputationError, ExperimentStage, RecordJson, Refusal};
+use flit::case::UserSuppliedTraffic;
+use flit::spec::FlitSimulationParameters;
+use flit::stage::FlitSimulationInputs;
 use formats::booksim::{self, SettingsSource};
 use lab::sampling::BookSimSimulation;
 use pyo3::prelude::*;
@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 /// The schema of the flit level's parameters.
 #[pyfunction]
 pub fn flit_schema(py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
-    to_python(py, &schemars::schema_for!(FlitParameters).to_value())
+    to_python(py, &schemars::schema_for!(FlitSimulationParameters).to_value())
 }
 
 /// What the flit level finds at the loads that `given` says: `verified`, `parameters`, `points`
@@ -33,7 +33,8 @@ pub fn simulate_flit<'py>(
     times: Option<(String, String)>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let spec: FlitParameters = parameters(&object(from_python(given)?)).map_err(refuse)?;
+    let spec: FlitSimulationParameters =
+        parameters(&object(from_python(given)?)).map_err(refuse)?;
     let routing = on.cast::<Routing>().ok().map(|tables| tables.get().inner.clone());
     let topology = match &routing {
         Some(routing) => routing.topology().clone(),
@@ -41,10 +42,12 @@ pub fn simulate_flit<'py>(
     };
     let times = injections(times, &topology)?;
     let traffic = match (&times, &traffic) {
-        (Some(times), _) => Some(GivenTraffic::Times(times)),
-        (None, sending) => sending.as_ref().map(|t| GivenTraffic::Sending(t.get().sending())),
+        (Some(times), _) => Some(UserSuppliedTraffic::Times(times)),
+        (None, sending) => {
+            sending.as_ref().map(|t| UserSuppliedTraffic::Sending(t.get().sending()))
+        }
     };
-    let on = FlitInputs { topology: &topology, routing: routing.as_ref(), traffic };
+    let on = FlitSimulationInputs { topology: &topology, routing: routing.as_ref(), traffic };
     afford(py, &format!("simulating {}", topology.recipe()), |_| spec.need(on, threads))?;
     let found = enter(py, progress, |watch| spec.simulate(on, threads, watch))?.map_err(stopped)?;
     to_python(py, &Value::Object(RecordJson::of(found).0))
@@ -90,7 +93,7 @@ pub fn simulate_booksim(
     threads: usize,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'_, PyAny>> {
-    let work = |watch: &dyn base::Watch| -> Result<BookSimSimulation, Stop> {
+    let work = |watch: &dyn base::ProgressWatch| -> Result<BookSimSimulation, ComputationError> {
         let config = booksim::read(&sources(&given))?;
         let network = network.as_ref().map(|(name, text)| (&**name, &**text));
         let case = BookSimSimulation::new(config, network, watch)?;
@@ -103,7 +106,7 @@ pub fn simulate_booksim(
     let again = progress.as_ref().map(|progress| progress.clone_ref(py));
     let case = enter(py, again, work)?.map_err(stopped)?;
     afford(py, "simulating all periods", |_| case.need())?;
-    let work = |watch: &dyn base::Watch| -> Result<Value, Stop> {
+    let work = |watch: &dyn base::ProgressWatch| -> Result<Value, ComputationError> {
         let found = case.run(threads, watch)?;
         let (row, classes) = case.rows(&found.point);
         Ok(json!({

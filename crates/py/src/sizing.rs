@@ -53,7 +53,7 @@ fn document<'py, T: Serialize>(py: Python<'py>, value: &T) -> PyResult<Bound<'py
 
 /// A request for [`nearest`] members.
 #[derive(Deserialize)]
-struct NearestRequest {
+struct NearestMembersRequest {
     /// Endpoints (none: the largest) and most ports of a switch, a pair each.
     wishes: Vec<(Option<u64>, u32)>,
     concentration: String,
@@ -65,8 +65,8 @@ struct NearestRequest {
     skipped: BTreeSet<(String, String)>,
 }
 
-/// For each of the wishes of `question`, a dict (see `NearestRequest`), the nearest members: a list
-/// of dicts, see `design::sizing::NearestFamilyMembers`.
+/// For each of the wishes of `question`, a dict (see `NearestMembersRequest`), the nearest members:
+/// a list of dicts, see `design::sizing::NearestFamilyMembers`.
 #[pyfunction]
 #[pyo3(signature = (question, progress=None))]
 pub fn nearest<'py>(
@@ -74,7 +74,7 @@ pub fn nearest<'py>(
     question: &Bound<'py, PyAny>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let q: NearestRequest = serde_json::from_value(from_python(question)?)
+    let q: NearestMembersRequest = serde_json::from_value(from_python(question)?)
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
     if q.planes.is_some_and(|planes| !(1..=MAX_PLANES).contains(&planes)) {
         let help = format!("1 to {MAX_PLANES}");
@@ -104,7 +104,8 @@ pub fn nearest_members<'py>(
     let wish = wish(endpoints, radix, concentration, oversubscription).map_err(refuse)?;
     let members: Vec<sizing::UserFamilyMember> = serde_json::from_value(from_python(members)?)
         .map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let work = |watch: &dyn base::Watch| sizing::nearest_members(family, &members, &wish, watch);
+    let work =
+        |watch: &dyn base::ProgressWatch| sizing::nearest_members(family, &members, &wish, watch);
     document(py, &enter(py, None, work)?.map_err(|_| interrupted())?)
 }
 
@@ -125,7 +126,7 @@ pub fn address_table<'py>(
     for &radix in &radixes {
         wish(None, radix, "ceil", 1.0).map_err(refuse)?;
     }
-    let work = |watch: &dyn base::Watch| -> Result<Vec<serde_json::Value>, Interrupted> {
+    let work = |watch: &dyn base::ProgressWatch| -> Result<Vec<serde_json::Value>, Interrupted> {
         let mut rows = Vec::new();
         for &radix in &radixes {
             for lmc in 0..8 {

@@ -9,11 +9,11 @@ use pyo3::prelude::*;
 use serde_json::Value;
 use std::sync::Arc;
 use traffic::sending::OfferedTraffic;
-use traffic::times::TimedPackets;
+use traffic::times::TimedPacketLists;
 use traffic::workload::Schedule;
 
 /// The files of a measure, and what else it has besides its network and its parameters.
-pub struct MeasureFiles<'a> {
+pub struct MeasureInputFiles<'a> {
     /// Tables.
     pub routing: Option<&'a Routing>,
     /// Traffic that was read.
@@ -35,12 +35,12 @@ pub fn measured<'py>(
     name: &str,
     given: Option<&Bound<'py, PyAny>>,
     topology: &Arc<Topology>,
-    given_files: MeasureFiles<'_>,
+    given_files: MeasureInputFiles<'_>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let entry = stage(name).map_err(refuse)?;
     let given = &given.map(from_python).transpose()?.map(object).unwrap_or_default();
-    let MeasureFiles { routing, traffic, workloads, times, places } = given_files;
+    let MeasureInputFiles { routing, traffic, workloads, times, places } = given_files;
     let schedules: Option<Vec<&Schedule>> =
         workloads.map(|all| all.iter().map(|one| &one.get().inner).collect());
     let (schedules, times) = (schedules.as_deref(), injections(times, topology)?);
@@ -64,9 +64,9 @@ pub fn measured<'py>(
 pub fn injections(
     file: Option<(String, String)>,
     on: &fabric::Topology,
-) -> PyResult<Option<Arc<TimedPackets>>> {
+) -> PyResult<Option<Arc<TimedPacketLists>>> {
     let read = |(name, text): (String, String)| {
-        TimedPackets::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
+        TimedPacketLists::parse(&text, on).map(Arc::new).map_err(|r| refuse(r.within(&name)))
     };
     file.map(read).transpose()
 }

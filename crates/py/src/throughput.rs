@@ -4,7 +4,7 @@ pub use crate::classes::Traffic;
 use crate::classes::{Routing, Topology};
 use crate::enter::{enter, refuse, stopped};
 use crate::views::array;
-use base::{EndpointId, Refusal, Stop, SwitchId};
+use base::{ComputationError, EndpointId, Refusal, SwitchId};
 use measure::load::routes;
 use measure::load::routes::DemandRoutes;
 use measure::load::throughput;
@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use traffic::demand;
 use traffic::demand::DemandEnd;
-use traffic::pattern::Pattern;
+use traffic::pattern::CommunicationPattern;
 use traffic::sending::{self, OfferedTraffic};
 
 #[pymethods]
@@ -29,7 +29,7 @@ impl Traffic {
         seed: u64,
     ) -> PyResult<Self> {
         let t = network.get().inner.clone();
-        let work = |watch: &dyn base::Watch| -> Result<_, Stop> {
+        let work = |watch: &dyn base::ProgressWatch| -> Result<_, ComputationError> {
             let (sending, exact) = OfferedTraffic::named(&t, name, elephants, seed, watch)?;
             Ok((sending.demand(&t)?, sending, exact))
         };
@@ -40,7 +40,7 @@ impl Traffic {
     /// The names that `named` takes: those of traffic, then those of patterns.
     #[staticmethod]
     fn names() -> (Vec<&'static str>, Vec<&'static str>) {
-        (sending::NAMES.to_vec(), Pattern::names())
+        (sending::NAMES.to_vec(), CommunicationPattern::names())
     }
 
     /// The traffic of rows on `network`: sources, destinations and amounts, of equal length. Party
@@ -61,7 +61,7 @@ impl Traffic {
         let ends = from.iter().zip(to.iter()).zip(much.iter());
         let pairs = ends.map(|((a, b), x)| (party(a), party(b), *x)).collect();
         let t = network.get().inner.clone();
-        let work = |_: &dyn base::Watch| -> Result<_, Refusal> {
+        let work = |_: &dyn base::ProgressWatch| -> Result<_, Refusal> {
             let sending = OfferedTraffic::between(pairs);
             Ok((sending.demand(&t)?, sending))
         };
@@ -120,7 +120,7 @@ impl Traffic {
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let t = self.on.get().inner.clone();
-        let work = |watch: &dyn base::Watch| match routing {
+        let work = |watch: &dyn base::ProgressWatch| match routing {
             Some(tables) => throughput::bounds_over(&tables.inner, &self.inner, epsilon, watch),
             None => throughput::bounds(&t, &self.inner, epsilon, watch),
         };
@@ -143,7 +143,8 @@ impl Traffic {
         routing: &Routing,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let work = |watch: &dyn base::Watch| routes::choices(&routing.inner, &self.inner, watch);
+        let work =
+            |watch: &dyn base::ProgressWatch| routes::choices(&routing.inner, &self.inner, watch);
         let all = enter(py, progress, work)?.map_err(stopped)?;
         arrays(py, &all)
     }

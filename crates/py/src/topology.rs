@@ -9,11 +9,11 @@ use crate::enter::{
     to_python,
 };
 use crate::pickling::{PickleReduction, reduce_topology};
-use crate::stage::{MeasureFiles, measured};
+use crate::stage::{MeasureInputFiles, measured};
 use crate::views::array;
 use base::{LinkId, Refusal, SwitchId, TerminalId, fields};
-use fabric::addresses::Addresses;
-use fabric::network::{Failures, Recipe, Topology as Network, lost_in};
+use fabric::addresses::PortAddresses;
+use fabric::network::{FailureParameters, NetworkRecipe, Topology as Network, lost_in};
 use fabric::size::NetworkSize;
 use formats::backed::NetworkFileOptions;
 use formats::graph_file;
@@ -30,7 +30,7 @@ fn column<T>(items: &[T], value: impl Fn(&T) -> u32) -> Vec<u32> {
 }
 
 /// The failures that a dict describes.
-fn failures(given: &Bound<'_, PyAny>) -> PyResult<Failures> {
+fn failures(given: &Bound<'_, PyAny>) -> PyResult<FailureParameters> {
     let wrong = |(field, why)| Refusal::new(field, why, "links, switches, random, seed");
     fields::typed(&from_python(given)?).map_err(|e| refuse(wrong(e)))
 }
@@ -44,7 +44,10 @@ impl Topology {
     /// The member of `family` with these parameters (a dict). Raises `RefusalError`.
     #[staticmethod]
     fn from_spec(py: Python<'_>, family: &str, params: &Bound<'_, PyAny>) -> PyResult<Self> {
-        Self::built(py, &Recipe { family: family.to_owned(), params: object(from_python(params)?) })
+        Self::built(
+            py,
+            &NetworkRecipe { family: family.to_owned(), params: object(from_python(params)?) },
+        )
     }
 
     /// The network of the inline form `family:key=value,...`. Raises `RefusalError`.
@@ -82,7 +85,8 @@ impl Topology {
 
     /// The same network, known as the member of `family` with these parameters (a dict).
     fn with_recipe(&self, family: &str, params: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let recipe = Recipe { family: family.to_owned(), params: object(from_python(params)?) };
+        let recipe =
+            NetworkRecipe { family: family.to_owned(), params: object(from_python(params)?) };
         let inner = Network::clone(&self.inner).with_recipe(recipe);
         Ok(Self { inner: Arc::new(inner) })
     }
@@ -251,7 +255,7 @@ impl Topology {
             let why = "of no format in which a network is two files";
             return Err(refuse(base::Refusal::new(first.0, why, "flyloom list network-files")));
         };
-        let work = move |_: &dyn base::Watch| {
+        let work = move |_: &dyn base::ProgressWatch| {
             let files = [(&*first.0, &*first.1), (&*second.0, &*second.1)];
             found.format.read(files, p).map(families::recognised)
         };
@@ -268,7 +272,7 @@ impl Topology {
         name: String,
         definitions: Vec<(String, String)>,
     ) -> PyResult<Self> {
-        let work = move |_: &dyn base::Watch| {
+        let work = move |_: &dyn base::ProgressWatch| {
             graph_file::ibutils::read_with(&text, &name, &definitions).map(families::recognised)
         };
         let inner = enter(py, None, work)?.map_err(refuse)?;
@@ -355,7 +359,7 @@ impl Topology {
         times: Option<(String, String)>,
         places: Option<Vec<u32>>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let given = MeasureFiles {
+        let given = MeasureInputFiles {
             routing: None,
             traffic: traffic.map(Traffic::sending),
             workloads: workloads.as_deref(),
@@ -409,7 +413,7 @@ impl Topology {
             "graphml" => Ok(graph_file::graphml::write(&t)),
             "edges" => Ok(graph_file::edge_list::write(&t)),
             "dot" => Ok(graph_file::dot::write(&t)),
-            "netlist" => Addresses::assign(&t, lmc).and_then(|a| write_netlist(&t, &a, None)),
+            "netlist" => PortAddresses::assign(&t, lmc).and_then(|a| write_netlist(&t, &a, None)),
             other => Err(Refusal::new(
                 "format",
                 format!("'{other}' is no format"),
@@ -522,8 +526,11 @@ impl Topology {
         let [lfts, levels, sl2vl] = [Some(lfts), levels, sl2vl].map(|text| text.map(str::to_owned));
         let work = move || -> Result<_, Refusal> {
             let (on, name) = (&on, &name);
-            let addresses =
-                if keep_lids { Addresses::from_fabric(on)? } else { Addresses::assign(on, lmc)? };
+            let addresses = if keep_lids {
+                PortAddresses::from_fabric(on)?
+            } else {
+                PortAddresses::assign(on, lmc)?
+            };
             let tables = formats::ib::lft::read(&lfts.unwrap_or_default(), name)?;
             let mut routing = formats::ib::lft::to_routing(&tables, on, &addresses)?;
             if let Some(levels) = levels {
@@ -556,7 +563,7 @@ impl Topology {
         self.afford(py, "reading tables for", |size| size.tables(1 << lmc.min(7)))?;
         let (on, text, name) = (on.clone(), text.to_owned(), name.to_owned());
         let work = move || {
-            let addresses = Addresses::assign(&on, lmc)?;
+            let addresses = PortAddresses::assign(&on, lmc)?;
             formats::ib::table::read(&text, &name, &on, &addresses)
         };
         let inner = enter_alone(py, work)?.map_err(refuse)?.named(engine, Map::new());
@@ -605,7 +612,7 @@ impl Topology {
     /// the network carries are kept; refused where they do not fit.
     #[pyo3(signature = (lmc=0))]
     fn addresses<'py>(&self, py: Python<'py>, lmc: u8) -> PyResult<Bound<'py, PyAny>> {
-        let a = Addresses::assign(&self.inner, lmc).map_err(refuse)?;
+        let a = PortAddresses::assign(&self.inner, lmc).map_err(refuse)?;
         let all = json!({
             "lmc": a.lmc, "switch_guid": a.switch_guid, "switch_lid": a.switch_lid,
             "node_guid": a.node_guid, "port_guid": a.port_guid, "lid": a.lid,

@@ -7,7 +7,7 @@ use base::ExperimentStage;
 use formats::trace::{self, goal, goal_binary, recorded};
 use lab::best;
 use lab::kinds::keys;
-use message::stage::MessageInputs;
+use message::stage::MessageSimulationInputs;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
@@ -179,9 +179,9 @@ pub fn workload_best<'py>(
     places: Option<Vec<u32>>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let asked = best::DecisionTableRequest::read(&object(from_python(given)?)).map_err(refuse)?;
+    let asked = best::AlgorithmTableRequest::read(&object(from_python(given)?)).map_err(refuse)?;
     let (topology, routing) = driven(on)?;
-    let played = MessageInputs {
+    let played = MessageSimulationInputs {
         topology: topology.as_ref(),
         routing: routing.as_ref(),
         schedule: None,

@@ -4,7 +4,7 @@
 //! techniques useful for solution of transportation network problems", Networks 1971 (shortest
 //! augmenting paths).
 
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 
 /// The column of every row in an assignment with the largest sum of `weight(row, column)`. O(n^3).
 ///
@@ -13,7 +13,7 @@ use base::{Interrupted, Watch};
 pub(super) fn assign(
     n: usize,
     weight: impl Fn(usize, usize) -> f64,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<usize>, Interrupted> {
     let mut row_price = vec![0.0; n];
     let mut column_price = vec![0.0; n];
@@ -76,7 +76,7 @@ pub(super) fn assign(
 pub(super) fn assign_greedily(
     n: usize,
     weight: impl Fn(usize, usize) -> f64,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<usize>, Interrupted> {
     let mut free: Vec<usize> = (0..n).collect();
     let pick = |row: usize, free: &mut Vec<usize>| {
@@ -99,8 +99,8 @@ pub(super) fn assign_greedily(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
-    use base::seed::Stream;
+    use base::QuietWatch;
+    use base::seed::RandomStream;
 
     /// The largest sum over all permutations, found by trying each of them.
     fn brute(n: usize, weight: &dyn Fn(usize, usize) -> f64, row: usize, used: u32) -> f64 {
@@ -115,17 +115,17 @@ mod tests {
     #[test]
     fn no_permutation_is_heavier() {
         for case in 0..60 {
-            let mut stream = Stream::new(case, "assignment test", 0);
+            let mut stream = RandomStream::new(case, "assignment test", 0);
             let n = 1 + stream.below(7) as usize;
             let table: Vec<f64> = (0..n * n).map(|_| stream.below(5) as f64).collect();
             let weight = |r: usize, c: usize| table[r * n + c];
-            let found = assign(n, weight, &Quiet).expect("nobody stops");
+            let found = assign(n, weight, &QuietWatch).expect("nobody stops");
             let mut columns = found.clone();
             columns.sort_unstable();
             assert_eq!(columns, (0..n).collect::<Vec<_>>());
             let sum: f64 = found.iter().enumerate().map(|(r, &c)| weight(r, c)).sum();
             assert!((sum - brute(n, &weight, 0, 0)).abs() < 1e-9);
-            let greedy = assign_greedily(n, weight, &Quiet).expect("nobody stops");
+            let greedy = assign_greedily(n, weight, &QuietWatch).expect("nobody stops");
             let mut columns = greedy.clone();
             columns.sort_unstable();
             assert_eq!(columns, (0..n).collect::<Vec<_>>());
@@ -135,7 +135,7 @@ mod tests {
     /// A watch that says stop at its third tick.
     struct ThirdTickStoppingWatch(std::sync::atomic::AtomicU32);
 
-    impl Watch for ThirdTickStoppingWatch {
+    impl ProgressWatch for ThirdTickStoppingWatch {
         fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
             let before = self.0.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             if before < 2 { Ok(()) } else { Err(Interrupted) }

@@ -4,8 +4,8 @@
 //! topologies", SC 2016 (uniform, longest matching, elephants).
 
 use super::assignment::{assign, assign_greedily};
-use base::seed::Stream;
-use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
+use base::seed::RandomStream;
+use base::{ComputationError, EndpointId, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub enum DemandEnd {
 /// What an endpoint sends to another is spread evenly over the pairs of their working terminals
 /// that share a plane.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Demand {
+pub struct TrafficDemand {
     /// Source switch, destination terminal, and amount above 0; sorted, each pair once.
     pub flows: Vec<(SwitchId, TerminalId, f64)>,
 }
@@ -51,7 +51,7 @@ pub struct EndpointMatching {
     pub exact: bool,
 }
 
-impl Demand {
+impl TrafficDemand {
     /// Every endpoint sends `1 / (N - 1)` to each of the N - 1 others. O(places * endpoints).
     ///
     /// # Errors
@@ -111,7 +111,7 @@ impl Demand {
         let mut amount = vec![1.0; count];
         if let Some((fraction, seed)) = elephants {
             let mut order: Vec<usize> = (0..count).collect();
-            Stream::new(seed, "elephants", 0).shuffle(&mut order);
+            RandomStream::new(seed, "elephants", 0).shuffle(&mut order);
             let large = (fraction * count as f64).round() as usize;
             for &i in &order[large.min(count)..] {
                 amount[i] = 0.1;
@@ -197,7 +197,10 @@ pub fn capacities(t: &Topology) -> Vec<f64> {
 /// # Errors
 /// When there are fewer than two working endpoints, more than 4096 places, or endpoints without a
 /// path or a plane between them, or `watch` says stop.
-pub fn longest_matching(t: &Topology, watch: &dyn Watch) -> Result<EndpointMatching, Stop> {
+pub fn longest_matching(
+    t: &Topology,
+    watch: &dyn ProgressWatch,
+) -> Result<EndpointMatching, ComputationError> {
     let places = EndpointPlaces::new(t)?;
     let count = places.members.len();
     if count > MOST_PLACES {

@@ -1,11 +1,11 @@
 //! The traffic that endpoints send, by name or pair by pair, as all measures read it.
 
-use crate::demand::{Demand, DemandEnd, MOST_FLOWS, longest_matching};
+use crate::demand::{DemandEnd, MOST_FLOWS, TrafficDemand, longest_matching};
 pub use crate::destinations::WeightedMessage;
-use crate::pattern::Pattern;
+use crate::pattern::CommunicationPattern;
 pub use crate::working::working;
-use base::seed::Stream;
-use base::{EndpointId, Refusal, Stop, Watch};
+use base::seed::RandomStream;
+use base::{ComputationError, EndpointId, ProgressWatch, Refusal};
 use fabric::network::Topology;
 
 /// The traffic that endpoints offer: who sends how much to whom.
@@ -28,9 +28,10 @@ impl OfferedTraffic {
     /// which is `None` for other traffic.
     ///
     /// The names are `uniform`, also called `all_to_all`; `longest_matching`; `elephant`, with the
-    /// fraction `elephants` of large flows, or `elephant:FRACTION`; and those of each [`Pattern`].
-    /// The ranks of a pattern are the working endpoints in their order, all its levels are sent at
-    /// once, and each message has the amount 1. Random choices are drawn from `seed`.
+    /// fraction `elephants` of large flows, or `elephant:FRACTION`; and those of each
+    /// [`CommunicationPattern`]. The ranks of a pattern are the working endpoints in their order,
+    /// all its levels are sent at once, and each message has the amount 1. Random choices are drawn
+    /// from `seed`.
     ///
     /// # Errors
     /// When there is no such traffic, it is not possible on this network, or `watch` says stop.
@@ -39,8 +40,8 @@ impl OfferedTraffic {
         name: &str,
         elephants: f64,
         seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<(Self, Option<bool>), Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<(Self, Option<bool>), ComputationError> {
         let (word, argument) = match name.split_once(':') {
             Some((word, argument)) => (word, Some(argument)),
             None => (name, None),
@@ -62,7 +63,7 @@ impl OfferedTraffic {
             _ => return Ok((Self::Between(of_pattern(t, name, seed, watch)?), None)),
         };
         let matching = longest_matching(t, watch)?;
-        let amounts = Demand::amounts(&matching, large.map(|fraction| (fraction, seed)));
+        let amounts = TrafficDemand::amounts(&matching, large.map(|fraction| (fraction, seed)));
         let pairs = matching.pairs.iter().zip(amounts);
         let all =
             pairs.map(|(&(a, b), x)| (DemandEnd::Endpoint(a), DemandEnd::Endpoint(b), x)).collect();
@@ -79,11 +80,11 @@ impl OfferedTraffic {
     /// The traffic as a demand between switches and terminals.
     ///
     /// # Errors
-    /// As [`Demand::uniform`] and [`Demand::between`].
-    pub fn demand(&self, t: &Topology) -> Result<Demand, Refusal> {
+    /// As [`TrafficDemand::uniform`] and [`TrafficDemand::between`].
+    pub fn demand(&self, t: &Topology) -> Result<TrafficDemand, Refusal> {
         match self {
-            Self::Uniform => Demand::uniform(t),
-            Self::Between(pairs) => Demand::between(t, pairs),
+            Self::Uniform => TrafficDemand::uniform(t),
+            Self::Between(pairs) => TrafficDemand::between(t, pairs),
         }
     }
 
@@ -158,16 +159,16 @@ fn of_pattern(
     t: &Topology,
     name: &str,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<Vec<(DemandEnd, DemandEnd, f64)>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<(DemandEnd, DemandEnd, f64)>, ComputationError> {
     let alive = working(t);
     let ranks = alive.len() as u32;
-    let pattern = Pattern::on(t, None, name, ranks, watch)?;
+    let pattern = CommunicationPattern::on(t, None, name, ranks, watch)?;
     let at = |rank: u32| DemandEnd::Endpoint(alive[rank as usize]);
     if let Some(amounts) = pattern.amounts(ranks) {
         return Ok(amounts.into_iter().map(|(a, b, x)| (at(a), at(b), x)).collect());
     }
-    let mut draw = Stream::new(seed, "pattern", 0);
+    let mut draw = RandomStream::new(seed, "pattern", 0);
     let mut all = Vec::new();
     for level in 0..pattern.levels(ranks) {
         let sent = pattern.messages(level, ranks, &mut draw);
@@ -180,7 +181,7 @@ fn of_pattern(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
+    use base::QuietWatch;
     use serde_json::json;
 
     fn ring(p: u32) -> Topology {
@@ -212,7 +213,8 @@ mod tests {
     fn every_name_is_traffic() {
         let t = ring(2);
         let tenths = |name: &str| -> u64 {
-            let (sending, _) = OfferedTraffic::named(&t, name, 0.5, 1, &Quiet).expect("a name");
+            let (sending, _) =
+                OfferedTraffic::named(&t, name, 0.5, 1, &QuietWatch).expect("a name");
             let all = sending.messages(&t).expect("messages");
             (all.iter().map(|m| m.2).sum::<f64>() * 10.0).round() as u64
         };
@@ -223,7 +225,7 @@ mod tests {
         assert_eq!((tenths("neighbours:1"), tenths("gather")), (80, 70));
         assert_eq!(tenths("bruck"), 240); // three levels, all at once
         for bad in ["uniform:2", "elephant:2", "elephant:x", "rings", "null"] {
-            let found = OfferedTraffic::named(&t, bad, 0.5, 1, &Quiet);
+            let found = OfferedTraffic::named(&t, bad, 0.5, 1, &QuietWatch);
             let found = found.and_then(|(s, _)| Ok(s.messages(&t)?));
             assert!(found.is_err(), "{bad}");
         }

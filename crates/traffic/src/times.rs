@@ -21,7 +21,7 @@ pub struct TimedPacket {
 /// The packets of every source, sorted by time; packets of the same time are in the order of their
 /// lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct TimedPackets {
+pub struct TimedPacketLists {
     starts: Vec<u32>,
     all: Vec<TimedPacket>,
 }
@@ -34,7 +34,7 @@ const MOST_PACKETS: usize = 1 << 28;
 const MOST_FLITS: u64 = 1 << 20;
 const LATEST: u64 = 1 << 48;
 
-impl TimedPackets {
+impl TimedPacketLists {
     /// Reads lines of `time_cycles source destination size_flits`, separated by blanks or commas,
     /// in any order. Endpoints are names, or numbers from 0. Empty lines and those that begin with
     /// `#` are skipped. O(lines * log(lines)).
@@ -131,7 +131,7 @@ impl TimedPackets {
 #[derive(Debug, Clone, Copy)]
 pub struct TimeScaledPackets<'a> {
     /// The packets.
-    pub packets: &'a TimedPackets,
+    pub packets: &'a TimedPacketLists,
     /// The factor: a packet of time t is injected in cycle t times this factor, rounded down.
     pub stretch: f64,
 }
@@ -228,7 +228,7 @@ mod tests {
             "time_cycles source destination size_flits\n# a comment\n9 0 1 4\n\n  3,0,2,1\n\
              5 {name} 0 2\r\n3 0 3 7\n"
         );
-        let all = TimedPackets::parse(&text, &t).expect("packets");
+        let all = TimedPacketLists::parse(&text, &t).expect("packets");
         let packet = |time_cycles, destination, size_flits| TimedPacket {
             time_cycles,
             destination,
@@ -254,11 +254,11 @@ mod tests {
             ("", "times"),
             ("time_cycles source destination size_flits", "times"),
         ] {
-            let refused = TimedPackets::parse(text, &t).expect_err(text);
+            let refused = TimedPacketLists::parse(text, &t).expect_err(text);
             assert!(refused.param == place && !refused.help.is_empty(), "{text}: {refused}");
         }
         let cut = t.with_failures(&[], &[SwitchId(2)]).expect("a failure");
-        let refused = TimedPackets::parse("1 0 2 1", &cut).expect_err("it failed");
+        let refused = TimedPacketLists::parse("1 0 2 1", &cut).expect_err("it failed");
         assert!(refused.why.contains("no working cable"), "{refused}");
     }
 
@@ -266,7 +266,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(500))]
         #[test]
         fn any_text_is_read_or_refused(text in "([0-9 ,#x-]{0,12}\n){0,4}") {
-            let _ = TimedPackets::parse(&text, &ring());
+            let _ = TimedPacketLists::parse(&text, &ring());
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use super::VerifiedRouting;
 use base::ChannelId;
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::tables::Routing;
 use std::fmt::Write;
 
@@ -12,7 +12,7 @@ use std::fmt::Write;
 ///
 /// The lines are `flyloom-certificate 1`, `lanes N`, then `port 0x<switch GUID> <port> <N numbers>`
 /// for each port, and `end`. O(channels * lanes).
-pub fn text(routing: &VerifiedRouting<Routing>, addresses: &Addresses) -> String {
+pub fn text(routing: &VerifiedRouting<Routing>, addresses: &PortAddresses) -> String {
     let (on, numbering) = (routing.topology(), routing.numbering());
     let lanes = usize::from(numbering.lanes);
     let remark = fabric::addresses::remark(&on.recipe().to_string());

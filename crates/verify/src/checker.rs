@@ -5,10 +5,10 @@
 //! every packet takes them in rising order, no cycle of packets can wait for each other.
 
 use super::deadlock::ChannelNumbering;
-use base::{Interrupted, SwitchId, TerminalId, Watch};
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::network::PortPeer;
 use fabric::tables::candidates::{CandidateScheme, PacketRoutingState};
-use fabric::tables::{RouteStarts, RouteWalk, Routing};
+use fabric::tables::{RouteStartSwitches, RouteWalk, Routing};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -24,12 +24,12 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 pub fn recheck(
     routing: &Routing,
     numbering: &ChannelNumbering,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Result<(), String>, Interrupted> {
     let on = routing.topology();
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
     let sources = routing.sources();
-    let mut starts = RouteStarts::new(routing);
+    let mut starts = RouteStartSwitches::new(routing);
     let (mut before, mut own) = (None, Vec::new());
     for (i, (layer, t)) in routing.destinations().enumerate() {
         watch.tick("recheck", i as u64, total)?;
@@ -100,7 +100,7 @@ fn path(
 pub fn recheck_scheme(
     scheme: &impl CandidateScheme,
     numbering: &ChannelNumbering,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Result<(), String>, Interrupted> {
     let on = scheme.topology();
     let plane = |s: SwitchId| on.switches()[s.ix()].plane;

@@ -2,7 +2,7 @@
 //! switches.
 
 use super::Verdict;
-use base::{Interrupted, SwitchId, TerminalId, Watch};
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::network::{PortPeer, Topology};
 use fabric::tables::{DestinationBundles, ForwardingTree, NO_ROUTE, RouteWalk, Routing};
 use std::fmt;
@@ -54,7 +54,7 @@ impl RouteStatistics {
 
 /// A destination of a forwarding table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Destination {
+pub enum TableDestination {
     /// A terminal, by one of its layers.
     Terminal(u32, TerminalId),
     /// A switch itself.
@@ -80,7 +80,7 @@ pub enum RouteFault {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BrokenRoute {
     /// The destination of the route.
-    pub to: Destination,
+    pub to: TableDestination,
     /// The names of the switches that the route visits, in order.
     pub path: Vec<String>,
     /// The destination's name.
@@ -95,7 +95,7 @@ impl fmt::Display for BrokenRoute {
         let last = self.path.last().map_or("", String::as_str);
         write!(f, "route from {from} to {}", self.destination)?;
         match self.to {
-            Destination::Terminal(layer, _) if layer > 0 => write!(f, " (layer {layer})")?,
+            TableDestination::Terminal(layer, _) if layer > 0 => write!(f, " (layer {layer})")?,
             _ => {}
         }
         match self.fault {
@@ -131,10 +131,10 @@ pub(super) type RouteVerdicts = (Verdict<RouteStatistics, BrokenRoute>, Verdict<
 pub(super) fn check(
     routing: &Routing,
     hop_limit: u32,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<RouteVerdicts, Interrupted> {
     let on: &Topology = routing.topology();
-    let mut walk = ArrivalChecker::new(routing, hop_limit);
+    let mut walk = RouteArrivalChecker::new(routing, hop_limit);
     let mut reach = RouteStatistics::default();
     let mut management = Verdict::Holds(0);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -146,7 +146,7 @@ pub(super) fn check(
             watch.tick("completeness", done, total)?;
             done += 1;
             let home = on.terminals()[t.ix()].plug;
-            let to = Destination::Terminal(bundle.layer, t);
+            let to = TableDestination::Terminal(bundle.layer, t);
             let tree = routing.tree(bundle.layer, t);
             let again = (i > 0).then_some(bundle.from);
             if let Err(broken) = walk.start(tree, home.switch, home.port, to, again) {
@@ -170,7 +170,8 @@ pub(super) fn check(
     }
     for d in (0..on.switches().len()).map(SwitchId::from).filter(|d| on.switches()[d.ix()].up) {
         watch.tick("completeness", done, total)?;
-        let (tree, to) = (ForwardingTree::plain(routing.tree_to_switch(d)), Destination::Switch(d));
+        let (tree, to) =
+            (ForwardingTree::plain(routing.tree_to_switch(d)), TableDestination::Switch(d));
         match walk.start(tree, d, 0, to, None) {
             Ok(()) => management = walk.manage(tree, d, to, management, None),
             Err(broken) => return Ok((Verdict::Holds(reach), Verdict::Fails(broken))),
@@ -180,7 +181,7 @@ pub(super) fn check(
 }
 
 /// The check of all routes to one destination after the other.
-struct ArrivalChecker<'a> {
+struct RouteArrivalChecker<'a> {
     routing: &'a Routing,
     /// The number of hops from each switch to the current destination.
     hops: Vec<u32>,
@@ -190,7 +191,7 @@ struct ArrivalChecker<'a> {
     by_plane: Vec<Vec<u32>>,
 }
 
-impl<'a> ArrivalChecker<'a> {
+impl<'a> RouteArrivalChecker<'a> {
     fn new(routing: &'a Routing, hop_limit: u32) -> Self {
         let on = routing.topology();
         let mut by_plane = vec![Vec::new(); usize::from(on.planes())];
@@ -209,7 +210,7 @@ impl<'a> ArrivalChecker<'a> {
         tree: ForwardingTree<'_>,
         home: SwitchId,
         port: u16,
-        to: Destination,
+        to: TableDestination,
         again: Option<&[u32]>,
     ) -> Result<(), BrokenRoute> {
         match again {
@@ -232,7 +233,7 @@ impl<'a> ArrivalChecker<'a> {
         &mut self,
         tree: ForwardingTree<'_>,
         source: SwitchId,
-        to: Destination,
+        to: TableDestination,
     ) -> Result<(), BrokenRoute> {
         let on: &Topology = self.routing.topology();
         let mut walk = RouteWalk::new(on, tree, source);
@@ -266,7 +267,7 @@ impl<'a> ArrivalChecker<'a> {
         &mut self,
         tree: ForwardingTree<'_>,
         home: SwitchId,
-        to: Destination,
+        to: TableDestination,
         so_far: Verdict<u64, BrokenRoute>,
         again: Option<&[u32]>,
     ) -> Verdict<u64, BrokenRoute> {
@@ -286,7 +287,7 @@ impl<'a> ArrivalChecker<'a> {
         &self,
         tree: ForwardingTree<'_>,
         source: u32,
-        to: Destination,
+        to: TableDestination,
         fault: RouteFault,
     ) -> BrokenRoute {
         describe(self.routing.topology(), tree, source, to, |_| fault)
@@ -298,7 +299,7 @@ pub(super) fn describe(
     on: &Topology,
     tree: ForwardingTree<'_>,
     source: u32,
-    to: Destination,
+    to: TableDestination,
     fault: impl FnOnce(u16) -> RouteFault,
 ) -> BrokenRoute {
     let name = |s: usize| on.switches()[s].name.clone();
@@ -314,8 +315,8 @@ pub(super) fn describe(
         path.push(name(at));
     }
     let destination = match to {
-        Destination::Switch(s) => name(s.ix()),
-        Destination::Terminal(_, t) => {
+        TableDestination::Switch(s) => name(s.ix()),
+        TableDestination::Terminal(_, t) => {
             let terminal = &on.terminals()[t.ix()];
             on.endpoints()[terminal.endpoint.ix()].name.clone()
         }

@@ -5,10 +5,10 @@
 //! consume what they receive, so channels to and from endpoints are on no cycle and are left out.
 
 use super::Verdict;
-use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use base::{ChannelId, Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::tables::Routing;
-use fabric::turns::{HeldLane, LaneGraph, PathEnds, each_turn};
+use fabric::turns::{HeldLane, LaneDependencyGraph, PathEnds, each_turn};
 use std::collections::HashMap;
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub struct ChannelNumbering {
 
 /// One edge of a dependency cycle: a held channel whose holder waits for the next one.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WaitEdge {
+pub struct DependencyCycleEdge {
     /// The channel held, and its lane.
     pub held: (ChannelId, u8),
     /// The channel in words: the switch and port it leaves by, the switch it enters, and the lane.
@@ -35,7 +35,7 @@ pub struct WaitEdge {
     pub route: String,
 }
 
-impl WaitEdge {
+impl DependencyCycleEdge {
     /// The edge of a held channel, with the route that holds it.
     pub(super) fn new(on: &Topology, held: HeldLane, route: String) -> Self {
         let (tail, head) = (on.tail(held.0), on.head(held.0));
@@ -49,7 +49,7 @@ impl WaitEdge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DependencyCycle {
     /// The edges of the cycle.
-    pub waits: Vec<WaitEdge>,
+    pub waits: Vec<DependencyCycleEdge>,
 }
 
 impl fmt::Display for DependencyCycle {
@@ -72,9 +72,9 @@ impl fmt::Display for DependencyCycle {
 /// [`Interrupted`] when `watch` asks to stop.
 pub(super) fn check(
     routing: &Routing,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Verdict<ChannelNumbering, DependencyCycle>, Interrupted> {
-    let graph = LaneGraph::new(routing, routing.destinations(), watch)?;
+    let graph = LaneDependencyGraph::new(routing, routing.destinations(), watch)?;
     let dependencies = graph.dependencies();
     match graph.number(watch)? {
         Ok(number) => {
@@ -89,7 +89,7 @@ pub(super) fn check(
 fn explain(
     routing: &Routing,
     cycle: &[HeldLane],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<DependencyCycle, Interrupted> {
     let on: &Topology = routing.topology();
     let wants: HashMap<HeldLane, (usize, HeldLane)> =
@@ -114,7 +114,7 @@ fn explain(
         format!("route {from} to {}{layer}", endpoint(path.to))
     };
     let wait = |(&held, route): (&HeldLane, Option<PathEnds>)| {
-        WaitEdge::new(on, held, route.map_or_else(String::new, describe))
+        DependencyCycleEdge::new(on, held, route.map_or_else(String::new, describe))
     };
     Ok(DependencyCycle { waits: cycle.iter().zip(routes).map(wait).collect() })
 }

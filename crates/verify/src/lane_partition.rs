@@ -5,8 +5,8 @@
 //! them: a dependency cycle over lanes is a cycle over their classes, and a cycle over classes is a
 //! cycle over any of their lanes.
 
-use fabric::tables::candidates::Candidate;
-use fabric::turns::LaneGraph;
+use fabric::tables::candidates::CandidateHop;
+use fabric::turns::LaneDependencyGraph;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -19,7 +19,7 @@ pub(super) struct LaneClassBoundaries([AtomicU64; 4]);
 
 impl LaneClassBoundaries {
     /// Adds the begin and the end of the lanes of a candidate.
-    pub(super) fn add(&self, candidate: &Candidate) {
+    pub(super) fn add(&self, candidate: &CandidateHop) {
         let Range { start, end } = candidate.lanes();
         for lane in [start, end] {
             let (word, mask) = (&self.0[usize::from(lane) / 64], 1 << (lane % 64));
@@ -65,7 +65,7 @@ impl LanePartition {
     }
 
     /// The classes that a candidate offers; `None` where it offers a part of a class.
-    pub(super) fn offered(&self, candidate: &Candidate) -> Option<Range<u8>> {
+    pub(super) fn offered(&self, candidate: &CandidateHop) -> Option<Range<u8>> {
         let Range { start, end } = candidate.lanes();
         let at = |lane: u8| self.begins.get(usize::from(lane)).filter(|class| **class != INSIDE);
         Some(*at(start)? as u8..*at(end)? as u8)
@@ -91,7 +91,7 @@ impl LanePartition {
     }
 
     /// The number of dependencies between lanes that a graph over classes stands for.
-    pub(super) fn dependencies(&self, graph: &LaneGraph<'_>) -> u64 {
+    pub(super) fn dependencies(&self, graph: &LaneDependencyGraph<'_>) -> u64 {
         let lanes = |class: u8| self.classes[usize::from(class)].len() as u64;
         let each = lanes(0);
         if (0..self.count()).all(|class| lanes(class as u8) == each) {
@@ -108,8 +108,8 @@ mod tests {
     use super::*;
     use base::{ChannelId, SwitchId};
 
-    fn offers(lane: u8, width: u8) -> Candidate {
-        Candidate { channel: ChannelId(0), to: SwitchId(0), state: 0, lane, width }
+    fn offers(lane: u8, width: u8) -> CandidateHop {
+        CandidateHop { channel: ChannelId(0), to: SwitchId(0), state: 0, lane, width }
     }
 
     #[test]

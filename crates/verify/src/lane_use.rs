@@ -1,7 +1,7 @@
 //! Checks that all routes stay on the data lanes that exist.
 
 use super::Verdict;
-use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use base::{ChannelId, Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::tables::Routing;
 use std::fmt;
 
@@ -33,7 +33,7 @@ impl fmt::Display for InvalidLaneHop {
 pub fn within(
     routing: &Routing,
     lanes: u8,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Verdict<u8, InvalidLaneHop>, Interrupted> {
     if routing.lanes().count() <= lanes {
         return Ok(Verdict::Holds(routing.lanes().count()));
@@ -53,7 +53,7 @@ pub fn within(
 }
 
 /// One hop of one path, with its lane.
-struct PathHopLane {
+struct CheckedPathHop {
     channel: ChannelId,
     lane: u8,
     sl: u8,
@@ -63,8 +63,8 @@ struct PathHopLane {
 
 fn each_hop(
     routing: &Routing,
-    watch: &dyn Watch,
-    mut visit: impl FnMut(PathHopLane),
+    watch: &dyn ProgressWatch,
+    mut visit: impl FnMut(CheckedPathHop),
 ) -> Result<(), Interrupted> {
     let (on, sources) = (routing.topology(), routing.sources());
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -74,7 +74,7 @@ fn each_hop(
             for (sl, in_port) in routing.starts(layer, to, source) {
                 let walk = routing.walk(layer, to, source);
                 for (hop, lane) in walk.on_lanes(routing.lanes().sl2vl(), sl, in_port) {
-                    visit(PathHopLane { channel: hop.channel, lane, sl, source, to });
+                    visit(CheckedPathHop { channel: hop.channel, lane, sl, source, to });
                 }
             }
         }
@@ -82,7 +82,7 @@ fn each_hop(
     Ok(())
 }
 
-fn explain(routing: &Routing, hop: &PathHopLane) -> InvalidLaneHop {
+fn explain(routing: &Routing, hop: &CheckedPathHop) -> InvalidLaneHop {
     let on = routing.topology();
     let endpoint = |t: TerminalId| &on.endpoints()[on.terminals()[t.ix()].endpoint.ix()].name;
     let first = on.terminals_on(hop.source).iter().find(|&&t| on.terminal_is_up(t));

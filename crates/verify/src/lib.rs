@@ -3,7 +3,7 @@
 //! A verdict that holds carries a witness that other, simpler code can check again
 //! ([`checker::recheck`]). A verdict that fails carries a counterexample that a person can follow.
 
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use fabric::tables::Routing;
 
 pub mod certificate;
@@ -43,13 +43,13 @@ impl RouteLimits {
 
 /// The standard verdicts on one routing.
 #[derive(Debug, Clone)]
-pub struct Verification {
+pub struct VerificationVerdicts {
     /// Whether every terminal is reached from every switch with endpoints, without loops and within
     /// the hop limit.
     pub complete: Verdict<complete::RouteStatistics, complete::BrokenRoute>,
     /// Whether every route from the other switches, and to switches, arrives; management packets
-    /// need that. It does not count for [`Verification::holds`]: up*/down* routing leaves such
-    /// routes out by design.
+    /// need that. It does not count for [`VerificationVerdicts::holds`]: up*/down* routing leaves
+    /// such routes out by design.
     pub management: Verdict<u64, complete::BrokenRoute>,
     /// Whether the routes are free of deadlock: no cycle of packets can wait for each other. `None`
     /// when routes are incomplete.
@@ -60,7 +60,7 @@ pub struct Verification {
     pub lanes: Option<Verdict<u8, lane_use::InvalidLaneHop>>,
 }
 
-impl Verification {
+impl VerificationVerdicts {
     /// Whether every verdict holds and the separate checker agrees.
     pub fn holds(&self) -> bool {
         self.complete.holds()
@@ -79,11 +79,11 @@ impl Verification {
 pub fn verify(
     routing: &Routing,
     limits: RouteLimits,
-    watch: &dyn Watch,
-) -> Result<Verification, Interrupted> {
+    watch: &dyn ProgressWatch,
+) -> Result<VerificationVerdicts, Interrupted> {
     let (complete, management) = complete::check(routing, limits.hops, watch)?;
     let mut found =
-        Verification { complete, management, deadlock: None, rechecked: None, lanes: None };
+        VerificationVerdicts { complete, management, deadlock: None, rechecked: None, lanes: None };
     if !found.complete.holds() {
         return Ok(found);
     }

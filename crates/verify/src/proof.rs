@@ -1,12 +1,13 @@
 //! The measure `verify`: proofs about routing tables, every verdict by name and with its evidence.
 
 use crate::deadlock::DependencyCycle;
-use crate::{RouteLimits, Verdict, Verification, faults};
+use crate::{RouteLimits, Verdict, VerificationVerdicts, faults};
 use base::stage::{BetterDirection, ColumnType};
 use base::{
-    ExperimentStage, Interrupted, RecordColumn, Refusal, ResourceNeed, Stop, SwitchId, Watch,
+    ComputationError, ExperimentStage, Interrupted, ProgressWatch, RecordColumn, Refusal,
+    ResourceNeed, SwitchId,
 };
-use fabric::size::{NetworkSize, RouteTask};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,7 +46,7 @@ pub struct ProofRecord {
     /// Data lanes in use.
     pub lanes: u8,
     /// Every question by name.
-    pub verdicts: NamedVerdicts,
+    pub verdicts: VerdictsByQuestion,
 }
 
 /// Whether every route between endpoints arrives.
@@ -133,7 +134,7 @@ pub struct WaitingChannel {
 /// Every question by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Verdicts")]
-pub struct NamedVerdicts {
+pub struct VerdictsByQuestion {
     /// No route ends at a switch without an entry for it.
     pub no_missing_entry: RouteFaultVerdict,
     /// No route ends at a port without a working cable.
@@ -191,7 +192,7 @@ pub struct DeadlockCheckResult {
     pub why: Option<&'static str>,
     /// Numbers of channels that rise along every route.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub witness: Option<NumberingSize>,
+    pub witness: Option<ChannelNumberingSize>,
     /// Channels, each held by a route that waits for the next; the last for the first.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cycle: Option<Vec<WaitingChannel>>,
@@ -203,7 +204,7 @@ pub struct DeadlockCheckResult {
 /// The size of the numbering of channels that rises along every route.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Numbers")]
-pub struct NumberingSize {
+pub struct ChannelNumberingSize {
     /// Dependencies of the channel dependency graph.
     pub dependencies: u64,
     /// Data lanes.
@@ -298,10 +299,14 @@ impl ExperimentStage for ProofParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Proof)
+        NetworkSize::of(on.topology(), threads).along(on, RouteWorkKind::Proof)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<ProofRecord, Stop> {
+    fn run(
+        &self,
+        on: &Routing,
+        watch: &dyn ProgressWatch,
+    ) -> Result<ProofRecord, ComputationError> {
         if !(1..=15).contains(&self.max_lanes) {
             let why = format!("{} lanes", self.max_lanes);
             return Err(Refusal::new("max_lanes", why, "1 to 15").into());
@@ -315,7 +320,11 @@ impl ExperimentStage for ProofParams {
 const UNJUDGED: &str = "routes do not all arrive";
 
 impl ProofRecord {
-    fn of(routing: &Routing, limits: RouteLimits, watch: &dyn Watch) -> Result<Self, Interrupted> {
+    fn of(
+        routing: &Routing,
+        limits: RouteLimits,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, Interrupted> {
         let v = crate::verify(routing, limits, watch)?;
         let [missing, dead, wrong, looping, long] = arrivals(routing, &v, limits, watch)?;
         let deadlock = DeadlockVerdict::of(routing, &v);
@@ -324,7 +333,7 @@ impl ProofRecord {
             holds: v.holds(),
             complete: CompletenessVerdict::of(&v),
             lanes: routing.lanes().count(),
-            verdicts: NamedVerdicts {
+            verdicts: VerdictsByQuestion {
                 no_missing_entry: missing,
                 no_dead_port: dead,
                 no_wrong_delivery: wrong,
@@ -343,9 +352,9 @@ impl ProofRecord {
 /// The verdicts on how routes end, in the order of [`faults::KINDS`].
 fn arrivals(
     routing: &Routing,
-    v: &Verification,
+    v: &VerificationVerdicts,
     limits: RouteLimits,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<[RouteFaultVerdict; 5], Interrupted> {
     let holds = |routes, hop_histogram| RouteFaultVerdict {
         holds: true,
@@ -368,7 +377,7 @@ fn arrivals(
 }
 
 impl CompletenessVerdict {
-    fn of(v: &Verification) -> Self {
+    fn of(v: &VerificationVerdicts) -> Self {
         match &v.complete {
             Verdict::Holds(reach) => Self {
                 holds: true,
@@ -386,7 +395,7 @@ impl CompletenessVerdict {
 }
 
 impl ManagementVerdict {
-    fn of(v: &Verification) -> Self {
+    fn of(v: &VerificationVerdicts) -> Self {
         match &v.management {
             Verdict::Holds(routes) => {
                 Self { holds: true, routes: Some(*routes), counterexample: None }
@@ -399,7 +408,7 @@ impl ManagementVerdict {
 }
 
 impl DeadlockVerdict {
-    fn of(routing: &Routing, v: &Verification) -> Option<Self> {
+    fn of(routing: &Routing, v: &VerificationVerdicts) -> Option<Self> {
         Some(match v.deadlock.as_ref()? {
             Verdict::Holds(n) => Self {
                 holds: true,
@@ -436,12 +445,12 @@ fn waits(routing: &Routing, cycle: &DependencyCycle) -> Vec<WaitingChannel> {
 }
 
 impl DeadlockCheckResult {
-    fn of(v: &Verification, deadlock: Option<&DeadlockVerdict>) -> Self {
+    fn of(v: &VerificationVerdicts, deadlock: Option<&DeadlockVerdict>) -> Self {
         match &v.deadlock {
             None => Self { why: Some(UNJUDGED), ..Self::default() },
             Some(Verdict::Holds(n)) => Self {
                 holds: Some(matches!(v.rechecked, Some(Ok(())))),
-                witness: Some(NumberingSize {
+                witness: Some(ChannelNumberingSize {
                     dependencies: n.dependencies,
                     lanes: n.lanes,
                     numbers: n.number.len() as u64,
@@ -459,7 +468,7 @@ impl DeadlockCheckResult {
 }
 
 impl LaneVerdict {
-    fn of(v: &Verification) -> Self {
+    fn of(v: &VerificationVerdicts) -> Self {
         match &v.lanes {
             None => Self { why: Some(UNJUDGED), ..Self::default() },
             Some(Verdict::Holds(used)) => Self {

@@ -7,13 +7,13 @@
 //! a packet depends on every hop that it may take next, and all of these dependencies together must
 //! have no cycle.
 
-use super::deadlock::{ChannelNumbering, DependencyCycle, WaitEdge};
+use super::deadlock::{ChannelNumbering, DependencyCycle, DependencyCycleEdge};
 use super::lane_partition::{LaneClassBoundaries, LanePartition};
 use super::{Verdict, checker};
-use base::{Interrupted, SwitchId, TerminalId, Watch};
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::Topology;
-use fabric::tables::candidates::{Candidate, CandidateScheme, PacketRoutingState};
-use fabric::turns::{HeldLane, LaneGraph};
+use fabric::tables::candidates::{CandidateHop, CandidateScheme, PacketRoutingState};
+use fabric::turns::{HeldLane, LaneDependencyGraph};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// The witness that a scheme is free of deadlock and livelock: every packet arrives after a bounded
 /// number of hops, and a numbering of channels rises along all its choices.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DeadlockFreedom {
+pub struct SchemeDeadlockFreedomProof {
     /// A number for every (channel, lane) pair that rises along every possible route.
     pub numbering: ChannelNumbering,
     /// The largest number of hops that a packet can take.
@@ -64,12 +64,12 @@ impl fmt::Display for SchemeFlaw {
 /// [`Interrupted`] when `watch` asks to stop.
 pub fn prove(
     scheme: &impl CandidateScheme,
-    watch: &dyn Watch,
-) -> Result<Verdict<DeadlockFreedom, SchemeFlaw>, Interrupted> {
+    watch: &dyn ProgressWatch,
+) -> Result<Verdict<SchemeDeadlockFreedomProof, SchemeFlaw>, Interrupted> {
     let goals = goals(scheme);
     // the runs of lanes that a sample of packets may take are mostly those of all packets
     let cuts = LaneClassBoundaries::default();
-    let see = |held: &Candidate, wanted: &Candidate, _: u32| {
+    let see = |held: &CandidateHop, wanted: &CandidateHop, _: u32| {
         cuts.add(held);
         cuts.add(wanted);
     };
@@ -90,11 +90,11 @@ fn prove_classes(
     scheme: &impl CandidateScheme,
     goals: &[u32],
     (classes, cuts): (&LanePartition, &LaneClassBoundaries),
-    watch: &dyn Watch,
-) -> Result<Option<Verdict<DeadlockFreedom, SchemeFlaw>>, Interrupted> {
+    watch: &dyn ProgressWatch,
+) -> Result<Option<Verdict<SchemeDeadlockFreedomProof, SchemeFlaw>>, Interrupted> {
     let (lanes, is_cut) = (scheme.lanes(), AtomicBool::new(false));
-    let graph = LaneGraph::without_turns(scheme.topology(), classes.count());
-    let insert = |held: &Candidate, wanted: &Candidate, _: u32| {
+    let graph = LaneDependencyGraph::without_turns(scheme.topology(), classes.count());
+    let insert = |held: &CandidateHop, wanted: &CandidateHop, _: u32| {
         let (Some(from), Some(to)) = (classes.offered(held), classes.offered(wanted)) else {
             cuts.add(held);
             cuts.add(wanted);
@@ -126,13 +126,13 @@ fn prove_classes(
     drop(graph);
     let numbering = ChannelNumbering { lanes, number, dependencies };
     Ok(Some(match checker::recheck_scheme(scheme, &numbering, watch)? {
-        Ok(()) => Verdict::Holds(DeadlockFreedom { numbering, max_hops }),
+        Ok(()) => Verdict::Holds(SchemeDeadlockFreedomProof { numbering, max_hops }),
         Err(why) => Verdict::Fails(SchemeFlaw::Unchecked(why)),
     }))
 }
 
 /// All pairs of a virtual channel that is held and one that is waited for.
-fn pairs(held: &Candidate, wanted: &Candidate) -> impl Iterator<Item = (HeldLane, HeldLane)> {
+fn pairs(held: &CandidateHop, wanted: &CandidateHop) -> impl Iterator<Item = (HeldLane, HeldLane)> {
     let (from, to, lanes) = (held.channel, wanted.channel, wanted.lanes());
     held.lanes().flat_map(move |a| lanes.clone().map(move |b| ((from, a), (to, b))))
 }
@@ -163,7 +163,7 @@ fn sources(on: &Topology) -> Vec<Vec<SwitchId>> {
 #[derive(Default)]
 struct IntermediateSwitchArrivals {
     /// The last hops of these packets, whose channels they hold.
-    held: BTreeSet<Candidate>,
+    held: BTreeSet<CandidateHop>,
     /// The largest number of hops they have taken.
     hops: u32,
 }
@@ -173,7 +173,7 @@ type IntermediateArrivals = BTreeMap<(SwitchId, u32), IntermediateSwitchArrivals
 
 /// For each intermediate switch, state there and next hop: the first goal for which packets take
 /// that hop.
-type OnwardHops = BTreeMap<(SwitchId, u32, Candidate), u32>;
+type OnwardHops = BTreeMap<(SwitchId, u32, CandidateHop), u32>;
 
 /// The number of goals that one task handles: large enough to pay for its memory, small enough to
 /// give all cores work.
@@ -197,8 +197,8 @@ fn of_goals<T: Send>(
 fn each_wait(
     scheme: &impl CandidateScheme,
     (goals, total): (&[u32], usize),
-    watch: &dyn Watch,
-    visit: impl Fn(&Candidate, &Candidate, u32) + Sync,
+    watch: &dyn ProgressWatch,
+    visit: impl Fn(&CandidateHop, &CandidateHop, u32) + Sync,
 ) -> Result<Result<u32, SchemeFlaw>, Interrupted> {
     let done = AtomicU64::new(0);
     let tick = || watch.tick("candidates", done.fetch_add(1, Ordering::Relaxed), total as u64 * 2);
@@ -249,7 +249,7 @@ fn first_leg(
     goals: &[u32],
     sources: &[Vec<SwitchId>],
     tick: &impl Fn() -> Result<(), Interrupted>,
-    visit: &impl Fn(&Candidate, &Candidate, u32),
+    visit: &impl Fn(&CandidateHop, &CandidateHop, u32),
 ) -> Result<Result<(u32, IntermediateArrivals), SchemeFlaw>, Interrupted> {
     let on = scheme.topology();
     let mut between = IntermediateArrivals::new();
@@ -285,7 +285,7 @@ fn second_leg(
     goals: &[u32],
     between: &IntermediateArrivals,
     tick: &impl Fn() -> Result<(), Interrupted>,
-    visit: &impl Fn(&Candidate, &Candidate, u32),
+    visit: &impl Fn(&CandidateHop, &CandidateHop, u32),
 ) -> Result<Result<(u32, OnwardHops), SchemeFlaw>, Interrupted> {
     let on = scheme.topology();
     let mut onward = OnwardHops::new();
@@ -340,7 +340,7 @@ struct PacketStateSearch<'a, C> {
     all: Vec<PacketState>,
     /// By switch and state: the index in `all` plus one, or 0 where the state is not reached.
     place: Vec<u32>,
-    found: Vec<Candidate>,
+    found: Vec<CandidateHop>,
 }
 
 impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
@@ -380,7 +380,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
         &mut self,
         at: SwitchId,
         heading: PacketRoutingState,
-        mut visit: impl FnMut(&Candidate),
+        mut visit: impl FnMut(&CandidateHop),
     ) {
         let known = self.found.len();
         self.scheme.next(at, heading, &mut self.found);
@@ -393,7 +393,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
     fn run(
         &mut self,
         goal: u32,
-        visit: &impl Fn(&Candidate, &Candidate, u32),
+        visit: &impl Fn(&CandidateHop, &CandidateHop, u32),
     ) -> Result<u32, SchemeFlaw> {
         let home = self.scheme.home(goal);
         let mut i = 0;
@@ -408,7 +408,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
             }
             self.all[i].hops = first..self.found.len();
             for hop in first..self.found.len() {
-                let Candidate { to, state, .. } = self.found[hop];
+                let CandidateHop { to, state, .. } = self.found[hop];
                 let place = self.enter(to, state, 0);
                 self.all[place].open += 1;
             }
@@ -451,7 +451,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
     }
 
     /// The last hops to `home`, each with the largest number of hops of packets that have taken it.
-    fn arrivals(&self, home: SwitchId) -> impl Iterator<Item = (Candidate, u32)> {
+    fn arrivals(&self, home: SwitchId) -> impl Iterator<Item = (CandidateHop, u32)> {
         self.all.iter().flat_map(move |s| {
             let hops = self.found[s.hops.clone()].iter().filter(move |c| c.to == home);
             hops.map(|c| (*c, s.before + 1))
@@ -469,13 +469,13 @@ fn explain(
     scheme: &impl CandidateScheme,
     goals: &[u32],
     cycle: &[HeldLane],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<DependencyCycle, Interrupted> {
     let on = scheme.topology();
     let wants: HashMap<HeldLane, (usize, HeldLane)> =
         (0..cycle.len()).map(|i| (cycle[i], (i, cycle[(i + 1) % cycle.len()]))).collect();
     let goal_of: Mutex<Vec<Option<u32>>> = Mutex::new(vec![None; cycle.len()]);
-    let found = |held: &Candidate, wanted: &Candidate, goal: u32| {
+    let found = |held: &CandidateHop, wanted: &CandidateHop, goal: u32| {
         for (from, to) in pairs(held, wanted) {
             if let Some(&(i, known)) = wants.get(&from)
                 && known == to
@@ -489,9 +489,9 @@ fn explain(
     let _ = each_wait(scheme, (goals, goals.len()), watch, found)?;
     let name = |s: SwitchId| &on.switches()[s.ix()].name;
     let describe = |goal: u32| format!("packets to {}", name(scheme.home(goal)));
-    let waits = cycle
-        .iter()
-        .zip(goal_of.into_inner().expect("no thread panics"))
-        .map(|(&held, goal)| WaitEdge::new(on, held, goal.map_or_else(String::new, describe)));
+    let waits =
+        cycle.iter().zip(goal_of.into_inner().expect("no thread panics")).map(|(&held, goal)| {
+            DependencyCycleEdge::new(on, held, goal.map_or_else(String::new, describe))
+        });
     Ok(DependencyCycle { waits: waits.collect() })
 }

@@ -1,10 +1,10 @@
 //! A type for proved routing: its values come only from a proof.
 
 use super::deadlock::ChannelNumbering;
-use super::scheme::{self, DeadlockFreedom, SchemeFlaw};
-use super::{RouteLimits, Verdict, Verification, verify};
+use super::scheme::{self, SchemeDeadlockFreedomProof, SchemeFlaw};
+use super::{RouteLimits, Verdict, VerificationVerdicts, verify};
 use base::seed::fnv1a64;
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use fabric::tables::Routing;
 use fabric::tables::candidates::CandidateScheme;
 use std::ops::Deref;
@@ -27,12 +27,12 @@ impl VerifiedRouting<Routing> {
     pub fn routing(
         routing: Routing,
         limits: RouteLimits,
-        watch: &dyn Watch,
-    ) -> Result<Result<Self, Box<Verification>>, Interrupted> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Result<Self, Box<VerificationVerdicts>>, Interrupted> {
         let found = verify(&routing, limits, watch)?;
         Ok(match (found.holds(), found.deadlock) {
             (true, Some(Verdict::Holds(numbering))) => Ok(Self { proved: routing, numbering }),
-            (_, deadlock) => Err(Box::new(Verification { deadlock, ..found })),
+            (_, deadlock) => Err(Box::new(VerificationVerdicts { deadlock, ..found })),
         })
     }
 }
@@ -42,9 +42,12 @@ impl<C: CandidateScheme> VerifiedRouting<C> {
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop.
-    pub fn scheme(scheme: C, watch: &dyn Watch) -> Result<Result<Self, SchemeFlaw>, Interrupted> {
+    pub fn scheme(
+        scheme: C,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Result<Self, SchemeFlaw>, Interrupted> {
         Ok(match scheme::prove(&scheme, watch)? {
-            Verdict::Holds(DeadlockFreedom { numbering, .. }) => {
+            Verdict::Holds(SchemeDeadlockFreedomProof { numbering, .. }) => {
                 Ok(Self { proved: scheme, numbering })
             }
             Verdict::Fails(flaw) => Err(flaw),

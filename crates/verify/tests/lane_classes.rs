@@ -1,10 +1,10 @@
 //! Compares proofs over classes of lanes with proofs over all lanes, one by one.
 
-use base::{Quiet, SwitchId};
+use base::{QuietWatch, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, LaneClasses, MinimalAdaptiveRouting, PacketRoutingState,
+    CandidateHop, CandidateScheme, LaneClasses, MinimalAdaptiveRouting, PacketRoutingState,
 };
 use fabric::turns::HeldLane;
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,8 +28,8 @@ struct OfferedLaneScheme {
 
 impl OfferedLaneScheme {
     fn new(on: &Arc<Topology>, lanes: u8, states: u32, run: LaneRun) -> Self {
-        let shortest =
-            MinimalAdaptiveRouting::new(on.clone(), LaneClasses::any(1), &Quiet).expect("paths");
+        let shortest = MinimalAdaptiveRouting::new(on.clone(), LaneClasses::any(1), &QuietWatch)
+            .expect("paths");
         Self { shortest, clockwise: false, lanes, states, run }
     }
 }
@@ -47,13 +47,13 @@ impl CandidateScheme for OfferedLaneScheme {
         self.states
     }
 
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let first = found.len();
         if self.clockwise {
             let graph = self.topology().graph();
             let next = (at.0 + 1) % graph.switches() as u32;
             let channels = graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix()));
-            let to = |(_, channel): (_, &base::ChannelId)| Candidate {
+            let to = |(_, channel): (_, &base::ChannelId)| CandidateHop {
                 channel: *channel,
                 to: SwitchId(next),
                 state: 0,
@@ -142,7 +142,7 @@ fn agrees(case: &str, scheme: &OfferedLaneScheme) -> bool {
     let pairs = waits(scheme);
     let is_held =
         |(channel, lane): &HeldLane| channel.ix() * usize::from(scheme.lanes) + usize::from(*lane);
-    match prove(scheme, &Quiet).expect("nobody stops") {
+    match prove(scheme, &QuietWatch).expect("nobody stops") {
         Verdict::Holds(freedom) => {
             assert!(!has_cycle(&pairs), "{case}: a cycle is passed over");
             let numbering = freedom.numbering;

@@ -22,7 +22,7 @@ pub(crate) enum GenerateMode {
 }
 
 /// A folder whose files each add types with one trait to one table.
-struct TraitFolder {
+struct TraitTableFolder {
     /// Folder of the members, relative to the root; its `lib.rs` holds the marks.
     folder: &'static str,
     /// Name of the trait the members implement.
@@ -33,14 +33,14 @@ struct TraitFolder {
     row: &'static str,
 }
 
-const REGISTRIES: &[TraitFolder] = &[
-    TraitFolder {
+const REGISTRIES: &[TraitTableFolder] = &[
+    TraitTableFolder {
         folder: "crates/families/src",
         implements: "Family",
         table: "FAMILIES",
         row: "FamilyEntry",
     },
-    TraitFolder {
+    TraitTableFolder {
         folder: "crates/engines/src",
         implements: "Engine",
         table: "ENGINES",
@@ -49,7 +49,7 @@ const REGISTRIES: &[TraitFolder] = &[
 ];
 
 /// A folder whose files each have a row of one table, as the constant `ENTRY`.
-struct ListedFolder {
+struct TableRowFolder {
     /// Folder of the members, relative to the root; its `mod.rs` holds the marks.
     folder: &'static str,
     /// What the members are, in the plural.
@@ -60,59 +60,59 @@ struct ListedFolder {
     open: bool,
 }
 
-const LISTED: &[ListedFolder] = &[
-    ListedFolder {
+const LISTED: &[TableRowFolder] = &[
+    TableRowFolder {
         folder: "crates/mapping/src/method",
         what: "steps of mappings",
         table: "pub static METHODS: &[MappingMethodEntry]",
         open: false,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/formats/src/communication",
         what: "formats of communication graphs",
         table: "pub static FORMATS: &[CommunicationFormat]",
         open: false,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/formats/src/export",
         what: "formats that networks are written in",
         table: "pub static FORMATS: &[ExportFormat]",
         open: false,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/formats/src/graph_file",
         what: "formats that networks are read from",
         table: "pub static FORMATS: &[GraphFileFormat]",
         open: true,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/formats/src/trace",
         what: "formats of workloads",
         table: "pub static FORMATS: &[TraceFormat]",
         open: true,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/traffic/src/pattern",
         what: "patterns",
-        table: "const ENTRIES: &[PatternEntry]",
+        table: "const ENTRIES: &[PatternKindEntry]",
         open: false,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/traffic/src/placement",
         what: "placements",
-        table: "pub static PLACEMENTS: &[PlacementEntry]",
+        table: "pub static PLACEMENTS: &[PlacementMethodEntry]",
         open: false,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/traffic/src/workload/application",
         what: "applications",
         table: "pub const APPLICATIONS: &[ApplicationEntry]",
         open: false,
     },
-    ListedFolder {
+    TableRowFolder {
         folder: "crates/traffic/src/workload/collective",
         what: "algorithms of collective operations",
-        table: "pub const ALGORITHMS: &[AlgorithmEntry]",
+        table: "pub const ALGORITHMS: &[CollectiveAlgorithmEntry]",
         open: false,
     },
 ];
@@ -243,7 +243,7 @@ fn report(root: &Path, mode: GenerateMode, stale: &[PathBuf]) -> Result<String, 
     }
 }
 
-impl ListedFolder {
+impl TableRowFolder {
     /// The text between the marks: the modules, then the table.
     fn block(&self, root: &Path) -> Result<String, String> {
         let modules = with_entry(&root.join(self.folder))?;
@@ -345,7 +345,7 @@ fn modules(members: &[TraitImplementor]) -> String {
 }
 
 /// The text between the marks: the modules, then the table.
-fn block(registry: &TraitFolder, members: &[TraitImplementor]) -> String {
+fn block(registry: &TraitTableFolder, members: &[TraitImplementor]) -> String {
     let what = format!("Every `{}` of this folder, by file and name", registry.implements);
     let row = registry.row;
     let declared = format!("pub static {}: &[{row}]", registry.table);
@@ -402,17 +402,17 @@ fn stages(root: &Path) -> Result<String, String> {
     ))
 }
 
-/// The table of the formats of companion files: every constant of type `CompanionFormat`.
+/// The table of the formats of companion files: every constant of type `CompanionFileFormat`.
 fn companions(root: &Path) -> Result<String, String> {
     let mut rows = Vec::new();
     for (module, file) in modules_of(root, COMPANION_CRATE)? {
-        for name in source::consts_of(&file, "CompanionFormat") {
+        for name in source::consts_of(&file, "CompanionFileFormat") {
             rows.push(format!("crate::{module}::{name}"));
         }
     }
     rows.sort();
     let what = "All formats of companion files, by file";
-    Ok(table(what, "pub static FORMATS: &[CompanionFormat]", rows.into_iter()))
+    Ok(table(what, "pub static FORMATS: &[CompanionFileFormat]", rows.into_iter()))
 }
 
 /// The files of a crate, parsed, each with the path of its module within the crate.
@@ -532,7 +532,7 @@ mod tests {
                 ("all/bit/mod.rs", "pub(super) const ENTRY: Entry = e();"),
             ],
         );
-        let listed = ListedFolder {
+        let listed = TableRowFolder {
             folder: "all",
             what: "patterns",
             table: "const ALL: &[Entry]",

@@ -45,7 +45,7 @@ Figures of the mapping and of the linear one, lower bounds, the busiest channels
 the endpoint of each process: docs/mapping.md#figures.";
 
 /// A task of mapping in Python: the properties that its row in the table does not have.
-struct PythonTask {
+struct PythonMappingTask {
     /// The function of the verbs that does it.
     verb: &'static str,
     /// What stands for the network, and what that is.
@@ -59,9 +59,9 @@ struct PythonTask {
 const ON_TABLES: (&str, &str) =
     ("Tables", "A network, as for ``network``, with ``engine`` or without; or tables.");
 
-fn face(name: &str) -> PythonTask {
+fn face(name: &str) -> PythonMappingTask {
     match name {
-        "map_with_routing" => PythonTask {
+        "map_with_routing" => PythonMappingTask {
             verb: "mapped_with_routing",
             net: ("Source", "A network, as for ``network``."),
             returns: "tuple[ProcessMapping, Routing]",
@@ -70,10 +70,13 @@ fn face(name: &str) -> PythonTask {
                    mapping has a lower maximum congestion) and ``steps`` (what each step brought: \
                    docs/mapping.md#mapping-and-routing-together). And the tables.",
         },
-        "evaluate_mapping" => {
-            PythonTask { verb: "evaluated", net: ON_TABLES, returns: "ProcessMapping", more: "" }
-        }
-        _ => PythonTask {
+        "evaluate_mapping" => PythonMappingTask {
+            verb: "evaluated",
+            net: ON_TABLES,
+            returns: "ProcessMapping",
+            more: "",
+        },
+        _ => PythonMappingTask {
             verb: "mapped",
             net: ON_TABLES,
             returns: "ProcessMapping",

@@ -49,7 +49,7 @@ class RackTile:
 
 def floor_sheet(cabling: CablingPlan) -> DrawingSheet:
     """The whole floor as one sheet, as large as needed. O(racks + cables)."""
-    floor = _RackGrid(cabling, ROOMY)
+    floor = _RackGridLayout(cabling, ROOMY)
     columns, rows = floor.columns, floor.rows
     width = max(floor.width(len(columns)), 320.0)
     sheet = DrawingSheet(width, floor.head(width) + floor.height(rows) + MARGIN, "Floor plan")
@@ -60,7 +60,7 @@ def floor_sheet(cabling: CablingPlan) -> DrawingSheet:
 def floor_sheets(cabling: CablingPlan, size: tuple[float, float]) -> list[DrawingSheet]:
     """The floor on pages of ``size``, in parts where it is larger. O(racks + cables)."""
     for scale in (ROOMY, DENSE):
-        floor = _RackGrid(cabling, scale)
+        floor = _RackGridLayout(cabling, scale)
         most = max(1, int((size[0] - 2 * MARGIN - SIDE + GAP) / (floor.wide + GAP)))
         room = size[1] - MARGIN - floor.head(size[0])
         if len(floor.columns) <= most and floor.height(floor.rows) <= room:
@@ -86,7 +86,7 @@ def floor_sheets(cabling: CablingPlan, size: tuple[float, float]) -> list[Drawin
     return sheets
 
 
-class _RackGrid:
+class _RackGridLayout:
     """Racks on their grid, all boxes of one width; those of a row are of one height."""
 
     def __init__(self, cabling: CablingPlan, scale: FloorScale) -> None:

@@ -70,7 +70,7 @@ def order_sheets(
     cabling: CablingPlan, rows: Sequence[dict[str, Any]], size: tuple[float, float]
 ) -> list[DrawingSheet]:
     """The order as pages."""
-    flow = _PagedRows(cabling, size, "To order")
+    flow = _PagedTable(cabling, size, "To order")
     head = ("kind", "stock [m]", "rate [Gbit/s]", "needed", "spares", "buy", "metres", "cost [$]")
     places = [i * flow.room / len(head) for i in range(len(head))]
 
@@ -95,7 +95,7 @@ def list_sheets(cabling: CablingPlan, step: int, size: tuple[float, float]) -> l
     Between switches a row a cable with both labels and devices; endpoints in columns. O(cables).
     """
     cables = [cable for cable in cabling.cables if cable.step == step]
-    flow = _PagedRows(cabling, size, f"Step {step}: {STEPS[step]}")
+    flow = _PagedTable(cabling, size, f"Step {step}: {STEPS[step]}")
     for racks, bundle in groupby(cables, lambda c: (c.a.rack, c.b.rack)):
         part = list(bundle)
         name = racks[0] if racks[0] == racks[1] else " - ".join(racks)
@@ -109,7 +109,7 @@ def list_sheets(cabling: CablingPlan, step: int, size: tuple[float, float]) -> l
     return flow.sheets
 
 
-def _rows(flow: _PagedRows, cables: Sequence[Cable]) -> None:
+def _rows(flow: _PagedTable, cables: Sequence[Cable]) -> None:
     """A row a cable: number, both ends, kind and stock length."""
     first, last = 62.0, 58.0
     half = (flow.room - first - last) / 2
@@ -137,7 +137,7 @@ def _rows(flow: _PagedRows, cables: Sequence[Cable]) -> None:
         flow.row(ROW + LINE * (max(map(len, [*labels, *names])) - 1), draw)
 
 
-def _columns(flow: _PagedRows, cables: Sequence[Cable]) -> None:
+def _columns(flow: _PagedTable, cables: Sequence[Cable]) -> None:
     """Endpoints' cables beside each other, as many as there is room for."""
     words = [f"{c.a.label} to {c.b.label}" for c in cables]
     widest = max(width_of(line, SMALL) for line in words) + 22
@@ -160,7 +160,7 @@ def _tick(sheet: DrawingSheet, x: float, y: float) -> None:
     sheet.box(x, y + 2, 6.5, 6.5, line=0.6)
 
 
-class _PagedRows:
+class _PagedTable:
     """Rows under each other on as many pages as they need."""
 
     def __init__(self, cabling: CablingPlan, size: tuple[float, float], title: str) -> None:

@@ -27,7 +27,7 @@ def pair_svg(cabling: CablingPlan, pair: tuple[str, str]) -> str:
     On both sides the ends stand in the order of the rack, the top unit first, with their labels;
     a line joins the ends of a cable and says its stock length. O(cables log cables).
     """
-    drawing = _RackPair(cabling, pair, SIZES_PT["a4"][0])
+    drawing = _RackPairDrawing(cabling, pair, SIZES_PT["a4"][0])
     high = drawing.height(drawing.plugs, whole=True)
     sheet = DrawingSheet(drawing.width, high + 2 * MARGIN, f"Racks {' - '.join(pair)}")
     drawing.draw(sheet, MARGIN, drawing.plugs, "", whole=True)
@@ -44,7 +44,7 @@ def pair_sheets(cabling: CablingPlan, size: tuple[float, float]) -> list[Drawing
     sheets: list[DrawingSheet] = []
     y = math.inf
     for pair in cabling.pairs:
-        drawing = _RackPair(cabling, pair, size[0])
+        drawing = _RackPairDrawing(cabling, pair, size[0])
         parts, whole = drawing.parts(room)
         for i, part in enumerate(parts):
             high = drawing.height(part, whole)
@@ -67,7 +67,7 @@ def _order(end: CableEnd) -> tuple[int, str, int]:
     return -end.height, end.device, end.port
 
 
-class _RackSide:
+class _RackEndPositions:
     """Where the ends of one rack stand on a page, from its top."""
 
     def __init__(
@@ -94,7 +94,7 @@ class _RackSide:
         self.height = y
 
 
-class _RackPair:
+class _RackPairDrawing:
     """Two racks on pages of a width."""
 
     def __init__(self, cabling: CablingPlan, pair: tuple[str, str], width: float) -> None:
@@ -181,11 +181,11 @@ class _RackPair:
                 devices[i].add((end.height, end.device))
         return parts, False
 
-    def sides(self, plugs: list[CablePlug], whole: bool) -> list[_RackSide]:
+    def sides(self, plugs: list[CablePlug], whole: bool) -> list[_RackEndPositions]:
         """The fronts of both racks."""
         ends = ([plug.own for plug in plugs], [plug.far for plug in plugs])
         return [
-            _RackSide(own, rack, self.heights, whole, self.least, self.empty)
+            _RackEndPositions(own, rack, self.heights, whole, self.least, self.empty)
             for own, rack in zip(ends, self.racks, strict=True)
         ]
 
@@ -205,7 +205,7 @@ class _RackPair:
             self._cable(sheet, top, plug, edges, sides, k)
 
     def _front(
-        self, sheet: DrawingSheet, top: float, side: _RackSide, rack: Rack, x: float
+        self, sheet: DrawingSheet, top: float, side: _RackEndPositions, rack: Rack, x: float
     ) -> None:
         mirrored = rack is self.racks[1]
         sheet.text(x + self.box / 2, top - 8, rack.name, 10, anchor="middle", bold=True)
@@ -233,7 +233,7 @@ class _RackPair:
 
     def _cable(
         self, sheet: DrawingSheet, top: float, plug: CablePlug, edges: tuple[float, float],
-        sides: list[_RackSide], k: int,
+        sides: list[_RackEndPositions], k: int,
     ) -> None:
         y = [top + side.at[end] + self.heights[end] / 2
              for side, end in zip(sides, (plug.own, plug.far), strict=True)]

@@ -28,7 +28,7 @@ ALL_PORTS = 128
 
 
 @dataclass
-class RackStrip:
+class RackDrawingStrip:
     """A part of the rack that no page break divides."""
 
     height: float
@@ -47,10 +47,10 @@ def rack_sheets(
     other rack. Cables between switches of the rack are drawn beside the front: those of step 1
     to the left, those of step 2 to the right. O(ports + cables * tracks).
     """
-    front = _RackFront(cabling, rack, (size or (595.276, 0.0))[0])
+    front = _RackFrontDrawing(cabling, rack, (size or (595.276, 0.0))[0])
     first, blocks = front.heading_height(), front.blocks()
     room = math.inf if size is None else size[1] - MARGIN - LEGEND - 14
-    pages: list[list[RackStrip]] = [[]]
+    pages: list[list[RackDrawingStrip]] = [[]]
     y = MARGIN + first
     for block in blocks:
         whole = y + sum(strip.height for strip in block) <= room
@@ -74,7 +74,7 @@ def units(lowest: int, height: int) -> str:
     return f"U{lowest:02}" + (f" to U{last:02}" if height > 1 else "")
 
 
-class _RackFront:
+class _RackFrontDrawing:
     """The front of one rack, laid out for sheets of a width."""
 
     short_heading = 26.0
@@ -155,13 +155,13 @@ class _RackFront:
 
     # --- strips of the front ---
 
-    def blocks(self) -> list[list[RackStrip]]:
+    def blocks(self) -> list[list[RackDrawingStrip]]:
         """The rack from the top unit down, a block a device, then what stands beside it."""
         by_unit: dict[int, list[tuple[str, list[CablePlug]]]] = {}
         for (unit, name), plugs in self.rack.endpoints.items():
             by_unit.setdefault(unit, []).append((name, plugs))
         switches = {switch.unit: switch for switch in self.rack.switches}
-        blocks: list[list[RackStrip]] = []
+        blocks: list[list[RackDrawingStrip]] = []
         for unit in sorted({*by_unit, *switches} - {0}, reverse=True):
             if unit in switches:
                 blocks.append(self._switch(switches[unit]))
@@ -171,16 +171,16 @@ class _RackFront:
         if 0 in by_unit:
             blocks.append(self._beside([plug for _, plugs in by_unit[0] for plug in plugs]))
         if not blocks:
-            blocks.append([RackStrip(HEADER, lambda sheet, y: sheet.text(
+            blocks.append([RackDrawingStrip(HEADER, lambda sheet, y: sheet.text(
                 self.x, y + 8, "This rack is empty.", fill=GREY))])
         return blocks
 
-    def _beside(self, plugs: list[CablePlug]) -> list[RackStrip]:
+    def _beside(self, plugs: list[CablePlug]) -> list[RackDrawingStrip]:
         """The endpoints beside the rack, as runs of ports and names, in columns."""
         def title(sheet: DrawingSheet, y: float) -> None:
             sheet.text(self.x, y + HEADER, "Beside the rack", BODY, bold=True)
 
-        strips = [RackStrip(HEADER + GAP, title, beside=True)]
+        strips = [RackDrawingStrip(HEADER + GAP, title, beside=True)]
         words = [self._run_words(run) for run in _runs(plugs)]
         widest = 1.1 * max(width_of(line, SMALL) for line in words) + 12
         columns = max(1, int(self.room / widest))
@@ -194,7 +194,7 @@ class _RackFront:
                         x = self.x + i * self.room / columns
                         sheet.text(x, y + 7 + 8 * k, line, SMALL)
 
-            strips.append(RackStrip(8.0 * max(map(len, cells)) + 1, draw, beside=True))
+            strips.append(RackDrawingStrip(8.0 * max(map(len, cells)) + 1, draw, beside=True))
         return strips
 
     def _run_words(self, run: list[CablePlug]) -> str:
@@ -215,7 +215,7 @@ class _RackFront:
         )
         return f"{name}: {to}"
 
-    def _endpoints(self, unit: str, devices: list[tuple[str, list[CablePlug]]]) -> RackStrip:
+    def _endpoints(self, unit: str, devices: list[tuple[str, list[CablePlug]]]) -> RackDrawingStrip:
         words = "; ".join(self._words(name, plugs) for name, plugs in sorted(devices))
         at = max(30.0, 12 + width_of(unit, SMALL, True))
         lines = wrapped(words, self.room - at - 4, SMALL)
@@ -226,9 +226,9 @@ class _RackFront:
             for i, line in enumerate(lines):
                 sheet.text(self.x + at, y + 7 + 8 * i, line, SMALL)
 
-        return RackStrip(8.0 * len(lines) + 1, draw)
+        return RackDrawingStrip(8.0 * len(lines) + 1, draw)
 
-    def _switch(self, switch: Switch) -> list[RackStrip]:
+    def _switch(self, switch: Switch) -> list[RackDrawingStrip]:
         unit = units(switch.unit, self.height_of_switch)
         tint = self.tint[switch.group]
         at = self.x + 14 + width_of(unit, BODY, True)
@@ -241,7 +241,7 @@ class _RackFront:
             for i, line in enumerate(names):
                 sheet.text(at, y + 8 + 8 * i, line, BODY)
 
-        strips = [RackStrip(head, header)]
+        strips = [RackDrawingStrip(head, header)]
         for start in range(0, len(self.ports), self.per_row):
             ports = self.ports[start:start + self.per_row]
             plugs = [switch.plugs[port] for port in ports if port in switch.plugs]
@@ -255,7 +255,7 @@ class _RackFront:
                 for i, port in enumerate(ports):
                     self._cell(sheet, self.x + 4 + i * self.cell, y, port, switch, high)
 
-            strips.append(RackStrip(high + 2, row, plugs))
+            strips.append(RackDrawingStrip(high + 2, row, plugs))
         strips[-1].height += GAP
         return strips
 
@@ -288,7 +288,7 @@ class _RackFront:
     # --- pages of the drawing ---
 
     def page(
-        self, strips: list[RackStrip], top: float, height: float, i: int, n: int
+        self, strips: list[RackDrawingStrip], top: float, height: float, i: int, n: int
     ) -> DrawingSheet:
         """One page of the drawing: its part of the front, and the cables beside it."""
         part = f" ({i + 1} of {n})" if n > 1 else ""
@@ -316,7 +316,9 @@ class _RackFront:
         self._legend(sheet, height - LEGEND - 6)
         return sheet
 
-    def _wires(self, sheet: DrawingSheet, strips: list[RackStrip], top: float, step: int) -> None:
+    def _wires(
+        self, sheet: DrawingSheet, strips: list[RackDrawingStrip], top: float, step: int
+    ) -> None:
         """The cables of a step on this page, each on a track of its own beside the front."""
         side = -1 if step == 1 else 1
         edge = self.x - 2 if step == 1 else self.x + self.room + 2

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from flyloom.cabling.letters import wrapped
-from flyloom.draw.svg import INK, PAPER, Svg, printable
+from flyloom.draw.svg import INK, PAPER, SvgDrawing, printable
 
 SIZES_PT = {"a4": (595.276, 841.89), "a3": (841.89, 1190.551)}
 """Width and height of the papers, upright; 72 points are an inch."""
@@ -56,7 +56,7 @@ class DrawingSheet:
 
     def svg(self) -> str:
         """The sheet as one SVG element, of its size in points."""
-        drawing = Svg(self.width, self.height, self.name, unit="pt", font=FONT)
+        drawing = SvgDrawing(self.width, self.height, self.name, unit="pt", font=FONT)
         for kind, *mark in self.marks:
             if kind == "line":
                 points, stroke, width, dash, hint = mark

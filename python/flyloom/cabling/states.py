@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from flyloom._core import Topology
-from flyloom.draw.svg import GREY, INK, PAPER, Svg, note_svg, plural
+from flyloom.draw.svg import GREY, INK, PAPER, SvgDrawing, note_svg, plural
 from flyloom.support.words import csv_rows
 
 #: Fill, text colour and words of every state, in the order of the legend. Dark is gone, pale is
@@ -56,7 +56,7 @@ def states_svg(topology: Topology, rules: dict[str, Any] | None, found: dict[str
     notes = _notes(found, len(racks), len(floor["racks"]))
     width = max(24 + columns * (wide + _GAP), 24 + max(6.3 * len(n) for n in notes), 560)
     head = 74
-    drawing = Svg(width, head + rows * step + 20 * len(notes), "State of the racks")
+    drawing = SvgDrawing(width, head + rows * step + 20 * len(notes), "State of the racks")
     _legend(drawing, width, Counter(states))
     for place, (rack, of_rack) in enumerate(zip(racks, units, strict=True)):
         x = 24 + place % per_row * (wide + _GAP)
@@ -86,7 +86,7 @@ def _rack_width(racks: list[dict[str, Any]], slot: float) -> float:
 
 
 def _switch(
-    drawing: Svg, x: float, top: float, slot: float, switch: dict[str, Any],
+    drawing: SvgDrawing, x: float, top: float, slot: float, switch: dict[str, Any],
     states: list[str], odd: Counter[str], wide: float,
 ) -> None:
     fill, ink, words = STATES[states[switch["id"]]]
@@ -103,7 +103,7 @@ def _switch(
                      font_weight="700")
 
 
-def _legend(drawing: Svg, width: float, counts: Counter[Any]) -> None:
+def _legend(drawing: SvgDrawing, width: float, counts: Counter[Any]) -> None:
     x, y = 24.0, 14.0
     for state, (fill, _, words) in STATES.items():
         text = f"{words}: {counts[state]:,}"

@@ -80,7 +80,7 @@ def watch(
     Ctrl-C before the first result is KeyboardInterrupt.
     """
     try:
-        with ending.in_order(answers=True), _CheckDisplay(as_json) as show:
+        with ending.in_order(answers=True), _FabricCheckDisplay(as_json) as show:
             while True:
                 complete = looks.again()
                 show(looks)
@@ -93,7 +93,7 @@ def watch(
         return False
 
 
-class _CheckDisplay:
+class _FabricCheckDisplay:
     """Shows looks one below the other, or on a terminal in one place."""
 
     def __init__(self, as_json: bool) -> None:

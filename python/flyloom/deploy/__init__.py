@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["DeployError", "Ibsim", "OpenSM", "guid2lid_text"]
 
 
-class Verb(types.ModuleType):
+class CallableDeployModule(types.ModuleType):
     """Python binds ``flyloom.deploy`` to this package when anything in it is imported."""
 
     if TYPE_CHECKING:
@@ -44,4 +44,4 @@ class Verb(types.ModuleType):
         return deploy(routing, topology=topology, oracle=oracle, say=say, progress=progress)
 
 
-sys.modules[__name__].__class__ = Verb
+sys.modules[__name__].__class__ = CallableDeployModule

@@ -16,7 +16,7 @@ from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import oracle as ibutils
 from flyloom.deploy import plugin, reach, rehearsed
 from flyloom.deploy.live import Live, compared, counterexample
-from flyloom.deploy.snapshot import Snapshot
+from flyloom.deploy.snapshot import FabricSnapshot
 from flyloom.inputs.networks import Source, network
 from flyloom.support.checks import whole
 from flyloom.support.progress import Progress
@@ -164,7 +164,7 @@ def opensm_engine(
     )
 
 
-def judge(live: Live, found: Snapshot) -> str:
+def judge(live: Live, found: FabricSnapshot) -> str:
     """ibdmchk's verdict on the tables in a running fabric: NO_LOOP, LOOP or UNDECIDED of
     :mod:`flyloom.deploy.oracle`. ``found`` is what :meth:`Live.read` gave."""
     rows = (line.split() for line in (found.levels or "").splitlines())

@@ -21,7 +21,7 @@ from flyloom._core import RefusalError, Routing, Topology
 from flyloom.deploy import plugin, reach, readback, rehearsed
 from flyloom.deploy.ibsim import Ibsim
 from flyloom.deploy.opensm import OpenSM
-from flyloom.deploy.snapshot import Snapshot, imported, path_count, path_pairs
+from flyloom.deploy.snapshot import FabricSnapshot, imported, path_count, path_pairs
 from flyloom.support.errors import DeployError
 from flyloom.support.verb_results import Deployment
 
@@ -179,7 +179,7 @@ class Live:
         """ibnetdiscover's text of the fabric as it is now."""
         return readback.discover(self.ibsim)
 
-    def as_found(self, nodes: Mapping[int, readback.Node] | None = None) -> Topology:
+    def as_found(self, nodes: Mapping[int, readback.DiscoveredNode] | None = None) -> Topology:
         """The network as it is cabled now, with the planned one's numbers and addresses.
 
         Switches that do not answer are failed; cables are those found, wherever they lead.
@@ -187,7 +187,7 @@ class Live:
         nodes = nodes if nodes is not None else readback.parse_discover(self.discover())
         return as_found(self.topology, self.addresses, self._ports, nodes)
 
-    def read(self, topology: Topology | None = None, *, whole: bool = False) -> Snapshot:
+    def read(self, topology: Topology | None = None, *, whole: bool = False) -> FabricSnapshot:
         """All tables from the fabric: LFTs, and SL2VL and path records where lanes are used.
 
         Path records are asked for between the working terminals of ``topology`` (default: those of
@@ -208,7 +208,7 @@ class Live:
         lfts = readback.dump_fts(self.ibsim, blocks)
         rehearsed.check_tables(lfts, nodes)
         if not self._lanes:
-            return Snapshot(found, lfts, None, None, 0)
+            return FabricSnapshot(found, lfts, None, None, 0)
         expect("reading SL2VL tables", size.pairs)
         sl2vl = readback.sl2vl_text(self.ibsim, nodes)
         asked = topology if topology is not None else found
@@ -216,7 +216,7 @@ class Live:
         count = path_count(asked, self.lmc, self._by_source)
         expect("asking for path records", 2 * count)  # OpenSM is asked, and answers
         levels, missing = readback.path_levels(self.ibsim, nodes, pairs)
-        return Snapshot(found, lfts, levels, sl2vl, missing)
+        return FabricSnapshot(found, lfts, levels, sl2vl, missing)
 
     def tables(self) -> Routing:
         """The tables in the fabric, as a routing of the network as found."""
@@ -235,7 +235,7 @@ class Live:
         return self.opensm
 
 
-def compared(routing: Routing, found: Snapshot, lmc: int) -> dict[str, Any]:
+def compared(routing: Routing, found: FabricSnapshot, lmc: int) -> dict[str, Any]:
     """What was read against what was computed, entry for entry, and the proof of what was read."""
     parts = routing.compare(found.lfts, found.levels or "", found.sl2vl or "")
     if found.missing_levels:
@@ -250,7 +250,7 @@ def compared(routing: Routing, found: Snapshot, lmc: int) -> dict[str, Any]:
     return fields | proved(found, lmc)
 
 
-def proved(found: Snapshot, lmc: int) -> dict[str, Any]:
+def proved(found: FabricSnapshot, lmc: int) -> dict[str, Any]:
     """Whether the tables read hold: ``verified``, ``deadlock_free``, ``lanes``,
     ``counterexample``. Paths without a path record have no lane, so nothing is proved then."""
     if found.missing_levels:
@@ -302,7 +302,7 @@ def ports_of(simulated: Topology) -> list[list[int]]:
 
 def as_found(
     topology: Topology, addresses: dict[str, Any], ports: list[list[int]],
-    nodes: Mapping[int, readback.Node],
+    nodes: Mapping[int, readback.DiscoveredNode],
 ) -> Topology:
     """``topology`` with the cables that ibnetdiscover found; numbers and addresses stay.
 
@@ -363,7 +363,7 @@ def _working(cable: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _links(
-    nodes: Mapping[int, readback.Node], switch: Mapping[int, int]
+    nodes: Mapping[int, readback.DiscoveredNode], switch: Mapping[int, int]
 ) -> Iterator[tuple[int, int, int, int]]:
     """Switch, port, switch, port of every cable between switches, once each, in order."""
     for guid in sorted(nodes.keys() & switch.keys(), key=switch.__getitem__):
@@ -374,7 +374,8 @@ def _links(
 
 
 def _plugs(
-    nodes: Mapping[int, readback.Node], endpoint: Mapping[int, int], switch: Mapping[int, int]
+    nodes: Mapping[int, readback.DiscoveredNode], endpoint: Mapping[int, int],
+    switch: Mapping[int, int],
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
     """(endpoint, its port) and the switch and port where it was found."""
     for guid in nodes.keys() & endpoint.keys():

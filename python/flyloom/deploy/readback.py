@@ -38,7 +38,7 @@ _FTS_ENTRY = re.compile(r"^0x([0-9a-f]{4}) (\d{3})\b")
 
 
 @dataclass(frozen=True)
-class Port:
+class DiscoveredPort:
     """A cabled port of a node as ibnetdiscover shows it."""
 
     far_guid: int
@@ -52,7 +52,7 @@ class Port:
 
 
 @dataclass(frozen=True)
-class Node:
+class DiscoveredNode:
     """A switch or an endpoint as ibnetdiscover shows it."""
 
     guid: int
@@ -61,7 +61,7 @@ class Node:
     name: str
     lid: int | None = None
     """A switch's LID; None for an endpoint."""
-    ports: dict[int, Port] = field(default_factory=dict)
+    ports: dict[int, DiscoveredPort] = field(default_factory=dict)
     """The cabled ports, by number."""
 
 
@@ -88,21 +88,21 @@ def discover_here(timeout_s: float = 600.0) -> str:
     return text
 
 
-def parse_discover(text: str) -> dict[int, Node]:
+def parse_discover(text: str) -> dict[int, DiscoveredNode]:
     """The nodes of ibnetdiscover's text by GUID, in the text's order.
 
     DeployError when it holds no node, or a port line stands before any node.
     """
-    nodes: dict[int, Node] = {}
+    nodes: dict[int, DiscoveredNode] = {}
     node = None
     for number, line in enumerate(text.splitlines(), 1):
         if found := _SWITCH.match(line):
             count, guid, name, lid, _ = found.groups()
-            node = Node(int(guid, 16), True, int(count), name, int(lid))
+            node = DiscoveredNode(int(guid, 16), True, int(count), name, int(lid))
             nodes[node.guid] = node
         elif found := _CA.match(line):
             count, guid, name = found.groups()
-            node = Node(int(guid, 16), False, int(count), name)
+            node = DiscoveredNode(int(guid, 16), False, int(count), name)
             nodes[node.guid] = node
         elif found := _PORT.match(line):
             if node is None:
@@ -113,13 +113,13 @@ def parse_discover(text: str) -> dict[int, Node]:
     return nodes
 
 
-def _port_of(node: Node, line: str, found: re.Match[str]) -> Port:
+def _port_of(node: DiscoveredNode, line: str, found: re.Match[str]) -> DiscoveredPort:
     far_guid, far_port = int(found.group(3), 16), int(found.group(4))
     lids = None if node.is_switch else _CA_LID.search(line)
     if lids is None:
-        return Port(far_guid, far_port)
+        return DiscoveredPort(far_guid, far_port)
     guid = int(found.group(2), 16) if found.group(2) else None
-    return Port(far_guid, far_port, int(lids.group(1)), int(lids.group(2)), guid)
+    return DiscoveredPort(far_guid, far_port, int(lids.group(1)), int(lids.group(2)), guid)
 
 
 def dump_fts(ibsim: Ibsim, blocks: int = 0) -> str:
@@ -206,7 +206,9 @@ def sl2vl(
     }
 
 
-def sl2vl_text(ibsim: Ibsim, nodes: Mapping[int, Node], timeout_s: float | None = None) -> str:
+def sl2vl_text(
+    ibsim: Ibsim, nodes: Mapping[int, DiscoveredNode], timeout_s: float | None = None
+) -> str:
     """The tables of all switches as sl2vl(), as text in the layout of OpenSM's dump, by GUID."""
     lines: list[str] = []
     last = None
@@ -224,13 +226,14 @@ def sl2vl_text(ibsim: Ibsim, nodes: Mapping[int, Node], timeout_s: float | None 
     return "".join(lines)
 
 
-def switches_of(nodes: Mapping[int, Node]) -> list[int]:
+def switches_of(nodes: Mapping[int, DiscoveredNode]) -> list[int]:
     """GUIDs of the switches, in the order of ``nodes``."""
     return [node.guid for node in nodes.values() if node.is_switch]
 
 
 def _sl2vl_answers(
-    ibsim: Ibsim, nodes: Mapping[int, Node], wanted: Iterable[int], timeout_s: float | None
+    ibsim: Ibsim, nodes: Mapping[int, DiscoveredNode], wanted: Iterable[int],
+    timeout_s: float | None,
 ) -> Iterator[tuple[tuple[int, int, int], str]]:
     """Each table's key and its answer, 16 hexadecimal digits, in the order of ``wanted``.
 
@@ -250,7 +253,7 @@ def _sl2vl_answers(
             yield key, answer
 
 
-def paths_from(nodes: Mapping[int, Node], node_id: str | None) -> dict[int, str]:
+def paths_from(nodes: Mapping[int, DiscoveredNode], node_id: str | None) -> dict[int, str]:
     """{GUID: the ports, with commas, by which the shortest path leaves the endpoint ``node_id`` and
     the switches after it} of every switch; empty where no endpoint is known by that id."""
     start = next((n for n in nodes.values() if f"H-{n.guid:016x}" == node_id and n.ports), None)
@@ -268,7 +271,7 @@ def paths_from(nodes: Mapping[int, Node], node_id: str | None) -> dict[int, str]
 
 
 def _sl2vl_keys(
-    nodes: Mapping[int, Node], wanted: Iterable[int]
+    nodes: Mapping[int, DiscoveredNode], wanted: Iterable[int]
 ) -> Iterator[tuple[int, int, int]]:
     for guid in wanted:
         node = nodes.get(guid)
@@ -291,7 +294,7 @@ def path_records(
 
 def path_levels(
     ibsim: Ibsim,
-    nodes: Mapping[int, Node],
+    nodes: Mapping[int, DiscoveredNode],
     pairs: Iterable[tuple[int, int]],
     timeout_s: float | None = None,
 ) -> tuple[str, int]:
@@ -308,7 +311,7 @@ def path_levels(
 
 def _path_answers(
     ibsim: Ibsim,
-    nodes: Mapping[int, Node],
+    nodes: Mapping[int, DiscoveredNode],
     pairs: Iterable[tuple[int, int]],
     timeout_s: float | None,
 ) -> Iterator[tuple[tuple[int, int], str]]:
@@ -330,7 +333,7 @@ def _portions(items: Iterable[Any]) -> Iterator[list[Any]]:
         yield some
 
 
-def _port_guids(nodes: Mapping[int, Node]) -> dict[int, int]:
+def _port_guids(nodes: Mapping[int, DiscoveredNode]) -> dict[int, int]:
     """{LID: GUID of its port}: without it OpenSM looks through all ports for each request."""
     found: dict[int, int] = {}
     for node in nodes.values():

@@ -12,14 +12,14 @@ from typing import Any
 
 from flyloom._core import Routing
 from flyloom.deploy import readback
-from flyloom.deploy.snapshot import Snapshot, imported
+from flyloom.deploy.snapshot import FabricSnapshot, imported
 from flyloom.support.errors import DeployError
 
 _UNKNOWN = "nothing is known of the routes"
 
 
 def check_lids(
-    planned: Mapping[int, readback.Node], found: Mapping[int, readback.Node]
+    planned: Mapping[int, readback.DiscoveredNode], found: Mapping[int, readback.DiscoveredNode]
 ) -> None:
     """DeployError where a device that was found has another LID than the planned one."""
     lids = dict(_lids(planned))
@@ -29,7 +29,7 @@ def check_lids(
 
 
 def check_whole(
-    planned: Mapping[int, readback.Node], found: Mapping[int, readback.Node]
+    planned: Mapping[int, readback.DiscoveredNode], found: Mapping[int, readback.DiscoveredNode]
 ) -> None:
     """DeployError where a device or a cable of the plan was not found."""
     lost = []
@@ -49,7 +49,7 @@ def check_whole(
         raise _strange(f"{_named(lost)} did not answer")
 
 
-def check_tables(lfts: str, found: Mapping[int, readback.Node]) -> None:
+def check_tables(lfts: str, found: Mapping[int, readback.DiscoveredNode]) -> None:
     """DeployError where a switch has given no forwarding table, or not all of it: dump_fts goes on
     with the next one."""
     complete = dict(readback.tables_reported(lfts))
@@ -58,7 +58,7 @@ def check_tables(lfts: str, found: Mapping[int, readback.Node]) -> None:
         raise _strange(f"switch{'es' * (len(lost) > 1)} {_named(lost)} gave no forwarding table")
 
 
-def routed(found: Snapshot, lmc: int) -> Routing:
+def routed(found: FabricSnapshot, lmc: int) -> Routing:
     """The tables read back from a fabric that is whole.
 
     Paths without a path record are a matter of the tables where these do not arrive, and then their
@@ -83,7 +83,7 @@ def check_heard(unheard: str | None) -> None:
 
 
 def _lids(
-    nodes: Mapping[int, readback.Node],
+    nodes: Mapping[int, readback.DiscoveredNode],
 ) -> Iterator[tuple[tuple[int, int], tuple[str, Any]]]:
     """Node GUID and port number of everything that has a LID, with its name and LID; a switch has
     one of its port 0."""

@@ -13,7 +13,7 @@ MAX_RECORDS = 400_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Snapshot:
+class FabricSnapshot:
     """What a fabric reports, as text in the formats of the standard tools."""
 
     topology: Topology
@@ -28,7 +28,7 @@ class Snapshot:
     """Paths that were asked for and of which the subnet administration has no record."""
 
 
-def imported(found: Snapshot, lmc: int) -> Routing:
+def imported(found: FabricSnapshot, lmc: int) -> Routing:
     """The tables read from a fabric whose LIDs are those of ``topology.addresses(lmc)``."""
     return found.topology.import_tables(
         found.lfts, "tables read back", found.levels, found.sl2vl, keep_lids=False, lmc=lmc

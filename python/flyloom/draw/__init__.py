@@ -12,9 +12,9 @@ coarser picture, and say so in the picture itself.
 from flyloom.draw.floor import floor_svg, racks_svg
 from flyloom.draw.heat import heat_floor_svg, heat_matrix_svg
 from flyloom.draw.matrix import adjacency_svg, link_classes, matrix_order
-from flyloom.draw.svg import Svg, note_svg
+from flyloom.draw.svg import SvgDrawing, note_svg
 
 __all__ = [
-    "Svg", "adjacency_svg", "floor_svg", "heat_floor_svg", "heat_matrix_svg", "link_classes",
+    "SvgDrawing", "adjacency_svg", "floor_svg", "heat_floor_svg", "heat_matrix_svg", "link_classes",
     "matrix_order", "note_svg", "racks_svg",
 ]

@@ -11,7 +11,7 @@ from flyloom.draw.svg import (
     INK,
     PAPER,
     TINTS,
-    Svg,
+    SvgDrawing,
     fitting,
     group_words,
     note_svg,
@@ -136,7 +136,9 @@ def floor_svg(floor: Mapping[str, Any]) -> str:
     width, height = plan.size()
     counts = sorted({pair["cables"] for pair in pairs})
     note = _pairs_note(len(pairs), counts)
-    drawing = Svg(max(width, 60 + 6.6 * len(note)), height + (26 if note else 0), "Floor plan")
+    drawing = SvgDrawing(
+        max(width, 60 + 6.6 * len(note)), height + (26 if note else 0), "Floor plan"
+    )
     if len(pairs) <= DRAWN_PAIRS:
         _floor_lines(drawing, plan, pairs, counts)
     for rack in racks:
@@ -177,7 +179,8 @@ def _pairs_note(pairs: int, counts: Sequence[int]) -> str:
 
 
 def _floor_lines(
-    drawing: Svg, plan: RackDrawingPlaces, pairs: Sequence[Mapping[str, Any]], counts: Sequence[int]
+    drawing: SvgDrawing, plan: RackDrawingPlaces, pairs: Sequence[Mapping[str, Any]],
+    counts: Sequence[int],
 ) -> None:
     curves = [plan.curve(pair["a"], pair["b"]) for pair in pairs]
     fade = 0.75 if len(pairs) <= 40 else max(0.12, 0.75 * (40 / len(pairs)) ** 0.5)
@@ -242,7 +245,7 @@ def racks_svg(
     left = 22
     note = f"{len(shown)} of {len(racks):,} racks are drawn." if len(shown) < len(racks) else ""
     width = left + min(len(shown), per_row) * (_RACK_W + _RACK_GAP) - _RACK_GAP + 6
-    drawing = Svg(max(width, 240), rows * step_y + (18 if note else 0), "Rack fronts")
+    drawing = SvgDrawing(max(width, 240), rows * step_y + (18 if note else 0), "Rack fronts")
     for place, (rack, of_rack) in enumerate(zip(shown, units, strict=True)):
         x = left + place % per_row * (_RACK_W + _RACK_GAP)
         y = 22 + place // per_row * step_y
@@ -258,7 +261,7 @@ def racks_svg(
 
 
 def _rack_front(
-    drawing: Svg, x: float, y: float, slot: float, top_unit: int, rack: Mapping[str, Any],
+    drawing: SvgDrawing, x: float, y: float, slot: float, top_unit: int, rack: Mapping[str, Any],
     units: Sequence[int], groups: Sequence[object] | None, height: int,
 ) -> None:
     body = top_unit * slot

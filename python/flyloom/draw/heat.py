@@ -20,7 +20,7 @@ from flyloom.draw.matrix import (
     lattice,
     matrix_order,
 )
-from flyloom.draw.svg import GREY, INK, PAPER, Svg, fitting, note_svg, number, plural
+from flyloom.draw.svg import GREY, INK, PAPER, SvgDrawing, fitting, note_svg, number, plural
 
 Channels = Iterable[tuple[int, int, float]]
 
@@ -112,7 +112,7 @@ def heat_matrix_svg(
     elif len(busiest) < len(known):
         note = "Of parallel links the busiest is shown."
     foot = top + MATRIX_PX
-    drawing = Svg(left + MATRIX_PX + 8, foot + 66 + 18 * bool(note), title)
+    drawing = SvgDrawing(left + MATRIX_PX + 8, foot + 66 + 18 * bool(note), title)
     drawing.text(left, 12, "rows send, columns receive", 11, fill=GREY)
     drawing.add("rect", x=left, y=top, width=MATRIX_PX, height=MATRIX_PX, fill=PAPER, stroke=GREY)
     drawing.open(transform=f"translate({left} {top})")
@@ -129,7 +129,7 @@ def heat_matrix_svg(
 
 
 def _marks(
-    drawing: Svg, busiest: Mapping[tuple[int, int], float], scale: HeatScale, cell_px: float
+    drawing: SvgDrawing, busiest: Mapping[tuple[int, int], float], scale: HeatScale, cell_px: float
 ) -> None:
     """A path for each colour, of short strokes with relative moves."""
     cells: dict[int, list[tuple[int, int]]] = {}
@@ -147,7 +147,7 @@ def _marks(
         )
 
 
-def _legend(drawing: Svg, x: float, y: float, scale: HeatScale, unit: str) -> None:
+def _legend(drawing: SvgDrawing, x: float, y: float, scale: HeatScale, unit: str) -> None:
     """A box for each colour, with the numbers between them, from ``y`` on; 40 high."""
     wide = min(36.0, 300 / scale.count)
     drawing.add("rect", x=x, y=y, width=16, height=12, fill=IDLE)
@@ -193,7 +193,7 @@ def heat_floor_svg(
     note = ""
     if len(shown) < len(pairs):
         note = f"The {len(shown)} busiest of {len(pairs):,} pairs of racks are drawn."
-    drawing = Svg(max(width, 470), height + 44 + 18 * bool(note), "Use of links")
+    drawing = SvgDrawing(max(width, 470), height + 44 + 18 * bool(note), "Use of links")
     for pair in shown:
         (x0, y0), (cx, cy), (x1, y1) = plan.curve(*pair)
         ends = f"{number(x0)} {number(y0)}Q{number(cx)} {number(cy)} {number(x1)} {number(y1)}"
@@ -212,7 +212,7 @@ def heat_floor_svg(
 
 
 def _rack(
-    drawing: Svg, plan: RackDrawingPlaces, rack: Mapping[str, Any], inside: Sequence[float],
+    drawing: SvgDrawing, plan: RackDrawingPlaces, rack: Mapping[str, Any], inside: Sequence[float],
     scale: HeatScale, unit: str,
 ) -> None:
     x, y = plan.centre(rack["name"])

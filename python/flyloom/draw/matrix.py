@@ -13,7 +13,7 @@ from flyloom.draw.svg import (
     NEAR,
     PALE,
     PAPER,
-    Svg,
+    SvgDrawing,
     clipped,
     group_words,
     note_svg,
@@ -99,7 +99,7 @@ def adjacency_svg(
     note = _parallel_note(edges)
     if blocks:
         note = "Too large for single marks: each block is shaded by how full it is."
-    drawing = Svg(left + MATRIX_PX + 8, foot + 18 + 18 * (len(legend) + bool(note)),
+    drawing = SvgDrawing(left + MATRIX_PX + 8, foot + 18 + 18 * (len(legend) + bool(note)),
                   "Adjacency matrix")
     drawing.add("rect", x=left, y=top, width=MATRIX_PX, height=MATRIX_PX, fill=PAPER, stroke=GREY)
     scale = MATRIX_PX / switch_count
@@ -169,7 +169,7 @@ def _runs(order: Sequence[int], values: Sequence[object]) -> list[tuple[int, int
 
 
 def dividers(
-    drawing: Svg, order: Sequence[int], scale: float,
+    drawing: SvgDrawing, order: Sequence[int], scale: float,
     groups: Sequence[object] | None, racks: Sequence[object] | None,
 ) -> None:
     """The diagonal, lines between groups and racks, and the names of those where they fit."""
@@ -201,7 +201,7 @@ def dividers(
 
 
 def _cell_marks(
-    drawing: Svg, marks: Sequence[tuple[int, int]], classes: Sequence[int], scale: float
+    drawing: SvgDrawing, marks: Sequence[tuple[int, int]], classes: Sequence[int], scale: float
 ) -> None:
     """One path per class: short horizontal strokes, written with relative moves to stay small."""
     thick = max(1.0, 0.95 / scale)
@@ -223,7 +223,7 @@ def _cell_marks(
         )
 
 
-def lattice(drawing: Svg, switch_count: int, scale: float) -> None:
+def lattice(drawing: SvgDrawing, switch_count: int, scale: float) -> None:
     """Thin paper-coloured lines that keep neighbouring marks apart."""
     lines = "".join(
         f"M0 {number(i * scale)}h{MATRIX_PX}M{number(i * scale)} 0v{MATRIX_PX}"
@@ -232,7 +232,7 @@ def lattice(drawing: Svg, switch_count: int, scale: float) -> None:
     drawing.add("path", d=lines, stroke=PAPER, stroke_width=0.8)
 
 
-def _block_marks(drawing: Svg, marks: Sequence[tuple[int, int]], switch_count: int) -> None:
+def _block_marks(drawing: SvgDrawing, marks: Sequence[tuple[int, int]], switch_count: int) -> None:
     side = min(MATRIX_BLOCKS, switch_count)
     counts: dict[tuple[int, int], int] = {}
     for pair in marks:

@@ -44,7 +44,7 @@ def fitting(text: str, width_px: float, size_px: float, least_px: float = 6.0) -
     return clipped(text, width_px, least_px), least_px
 
 
-class Svg:
+class SvgDrawing:
     """A growing SVG drawing of a fixed size.
 
     Attribute names are Python names: ``stroke_width`` becomes ``stroke-width``. Numbers go through
@@ -109,7 +109,7 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 def note_svg(title: str, note: str) -> str:
     """A drawing that holds one line of words in place of a picture."""
-    drawing = Svg(420, 40, title)
+    drawing = SvgDrawing(420, 40, title)
     drawing.text(0, 24, note, 12, fill=GREY)
     return drawing.render()
 

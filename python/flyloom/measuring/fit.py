@@ -32,7 +32,7 @@ Numbers = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class LinePiece:
+class LineSegment:
     """A line over sizes: ``base + slope (size - 1)``, for sizes of places ``begin`` to ``end``."""
 
     begin: int
@@ -89,7 +89,9 @@ def loss(sizes: Numbers, values: Numbers, spread: Numbers, fitted: tuple[float, 
     return float(np.minimum(off**2, OUTLIER**2).sum() / 2)
 
 
-def pieces(sizes: Sequence[float] | Numbers, values: Sequence[float] | Numbers) -> list[LinePiece]:
+def pieces(
+    sizes: Sequence[float] | Numbers, values: Sequence[float] | Numbers
+) -> list[LineSegment]:
     """The pieces of a curve. ``sizes`` rise; O(n^2) lines are fitted.
 
     Raises ``ValueError`` for fewer than ``LEAST`` sizes.
@@ -115,10 +117,10 @@ def pieces(sizes: Sequence[float] | Numbers, values: Sequence[float] | Numbers) 
             came[k, j] = int(np.argmin(found))
             best[k, j] = found[came[k, j]]
     k = int(np.argmin(best[1:, count] + price * np.arange(1, MOST + 1))) + 1
-    out: list[LinePiece] = []
+    out: list[LineSegment] = []
     j = count
     while k:
         i = int(came[k, j])
-        out.append(LinePiece(i, j, *fits[i, j]))
+        out.append(LineSegment(i, j, *fits[i, j]))
         j, k = i, k - 1
     return out[::-1]

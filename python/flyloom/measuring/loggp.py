@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from flyloom.measuring.fit import LinePiece, Numbers, line, pieces, sigma
+from flyloom.measuring.fit import LineSegment, Numbers, line, pieces, sigma
 
 DRAWS = 200
 """How many draws the bootstrap makes."""
@@ -43,7 +43,7 @@ PROCESSOR = 1.03
 
 
 @dataclass(frozen=True)
-class TimeSample:
+class MessageSizeTimes:
     """The times of one size, of each repetition, in nanoseconds."""
 
     delay_ns: float
@@ -58,8 +58,8 @@ class TimeSample:
 
 
 TIMES = ("one_ns", "many_ns", "spaced_ns", "served_ns")
-"""The lists of a size, in the order of :class:`TimeSample`."""
-Sampler = Callable[[Sequence[int]], Mapping[int, TimeSample]]
+"""The lists of a size, in the order of :class:`MessageSizeTimes`."""
+Sampler = Callable[[Sequence[int]], Mapping[int, MessageSizeTimes]]
 """Measures sizes, which rise."""
 
 
@@ -145,7 +145,9 @@ def parameters(
 _NAMES = ("L_ns", "o_s_ns", "o_r_ns", "g_ns", "G_ns_per_byte", "O_ns_per_byte")
 
 
-def _curves(samples: Mapping[int, TimeSample], places: Sequence[int], n: int) -> _GapOverheadCurves:
+def _curves(
+    samples: Mapping[int, MessageSizeTimes], places: Sequence[int], n: int
+) -> _GapOverheadCurves:
     """Gaps and overheads, by the medians of the repetitions."""
     middle = np.array([
         [np.median(times) for times in _lists(samples[size])] for size in places
@@ -154,7 +156,7 @@ def _curves(samples: Mapping[int, TimeSample], places: Sequence[int], n: int) ->
 
 
 def _drawn(
-    samples: Mapping[int, TimeSample], places: Sequence[int], n: int, rng: np.random.Generator
+    samples: Mapping[int, MessageSizeTimes], places: Sequence[int], n: int, rng: np.random.Generator
 ) -> Iterator[_GapOverheadCurves]:
     """Curves of repetitions that are drawn with replacement, ``DRAWS`` times (bootstrap)."""
     middle = np.empty((DRAWS, len(places), len(TIMES)))
@@ -168,7 +170,7 @@ def _drawn(
 
 
 def _parts(
-    samples: Mapping[int, TimeSample], places: Sequence[int], n: int
+    samples: Mapping[int, MessageSizeTimes], places: Sequence[int], n: int
 ) -> Iterator[_GapOverheadCurves]:
     """Curves of each of ``PARTS`` parts of the repetitions, in order of time: a machine that was
     busy for a while shows in some parts, while drawing at random would hide it."""
@@ -186,12 +188,12 @@ def _part(times: Sequence[float], part: int) -> Sequence[float]:
     return times[begin:max((part + 1) * count // PARTS, begin + 1)]
 
 
-def _lists(of: TimeSample) -> tuple[Sequence[float], ...]:
+def _lists(of: MessageSizeTimes) -> tuple[Sequence[float], ...]:
     return tuple(getattr(of, name) for name in TIMES)
 
 
 def _of_medians(
-    samples: Mapping[int, TimeSample], places: Sequence[int], middle: Numbers, n: int
+    samples: Mapping[int, MessageSizeTimes], places: Sequence[int], middle: Numbers, n: int
 ) -> _GapOverheadCurves:
     one, many, spaced, served = middle.T
     delay = np.array([samples[size].delay_ns for size in places])
@@ -213,18 +215,18 @@ def _switch(curves: _GapOverheadCurves) -> int | None:
     return None
 
 
-def _again(curves: _GapOverheadCurves, parts: Sequence[LinePiece]) -> list[LinePiece]:
+def _again(curves: _GapOverheadCurves, parts: Sequence[LineSegment]) -> list[LineSegment]:
     """Pieces with the same borders, fitted to other values."""
     spread = sigma(curves.sizes, curves.gap)
     return [
-        LinePiece(p.begin, p.end, *line(curves.sizes[p.begin:p.end], curves.gap[p.begin:p.end],
+        LineSegment(p.begin, p.end, *line(curves.sizes[p.begin:p.end], curves.gap[p.begin:p.end],
                                     spread[p.begin:p.end]))
         for p in parts
     ]
 
 
 def _found(
-    curves: _GapOverheadCurves, parts: Sequence[LinePiece], switch: int | None, most: int
+    curves: _GapOverheadCurves, parts: Sequence[LineSegment], switch: int | None, most: int
 ) -> dict[str, Any]:
     """The parameters of curves with these pieces."""
     eager = curves.sizes <= (switch or most)

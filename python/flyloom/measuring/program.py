@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from flyloom._core import RefusalError
-from flyloom.measuring.loggp import TIMES, Sampler, TimeSample
+from flyloom.measuring.loggp import TIMES, MessageSizeTimes, Sampler
 from flyloom.ranks import library, preload
 from flyloom.support.errors import DeployError
 from flyloom.support.files import scratch
@@ -57,7 +57,7 @@ def sampler(
     progress: Progress | None = None,
 ) -> Sampler:
     """Measures sizes by a program; what each run took down goes to ``met``."""
-    def sample(sizes: Sequence[int]) -> dict[int, TimeSample]:
+    def sample(sizes: Sequence[int]) -> dict[int, MessageSizeTimes]:
         done = sum(len(run["sizes"]) for run in met)
         if progress is not None:
             progress("sizes", done, done + len(sizes))
@@ -69,10 +69,10 @@ def sampler(
     return sample
 
 
-def samples_of(report: dict[str, Any]) -> dict[int, TimeSample]:
+def samples_of(report: dict[str, Any]) -> dict[int, MessageSizeTimes]:
     """The sizes that a run measured, from its report."""
     return {
-        row["bytes"]: TimeSample(row["delay_ns"], *(row[name] for name in TIMES))
+        row["bytes"]: MessageSizeTimes(row["delay_ns"], *(row[name] for name in TIMES))
         for row in report["sizes"]
     }
 

@@ -30,7 +30,7 @@ _NAMES = {"Open MPI": ("mpicc.openmpi", "mpicc"), "MPICH": ("mpicc.mpich", "mpic
 _ANY = ("mpicc", "mpicc.openmpi", "mpicc.mpich")
 
 
-class LibraryBuild(NamedTuple):
+class LibrarySources(NamedTuple):
     """A library: its file's name, its folder in the repository, its sources, what they include,
     what it is linked with, whether it finds the core for C beside it, and whether it is a program
     instead."""
@@ -60,9 +60,9 @@ class LibraryBuild(NamedTuple):
         )
 
 
-RANKS = LibraryBuild("libflyloom_ranks.so", "ranks", ("ranks.c",))
+RANKS = LibrarySources("libflyloom_ranks.so", "ranks", ("ranks.c",))
 """What the ranks of a run send each other by."""
-RECORDER = LibraryBuild(
+RECORDER = LibrarySources(
     "libflyloom_record.so", "mpi",
     ("record.c", "record_peers.c", "record_send.c", "record_receive.c", "record_requests.c",
      "record_collective.c", "record_comms.c", "record_calls.c", "record_library.c",
@@ -72,13 +72,13 @@ RECORDER = LibraryBuild(
     ("-pthread", "-ldl"),
 )
 """Records who sends how much to whom of a program, and its calls."""
-REORDERER = LibraryBuild(
+REORDERER = LibrarySources(
     "libflyloom_reorder.so", "mpi",
     ("reorder.c", "reorder_count.c", "reorder_map.c", "map_ask.c"),
     ("reorder.h", "map.h", "map_ask.h", "wrap.h"), ("-pthread", "-ldl"), has_core=True,
 )
 """Gives the ranks of topologies of a program new processes."""
-MEASURER = LibraryBuild(
+MEASURER = LibrarySources(
     "flyloom_measure", "mpi", ("measure.c", "measure_loggp.c", "measure_ebb.c"),
     ("measure.h", "prtt.h"),
     ("-D_GNU_SOURCE",), program=True,
@@ -120,7 +120,7 @@ def words(mpicc: str) -> str:
         raise RefusalError(f"{mpicc}: {error}; {VARIABLE}=PATH names another mpicc") from None
 
 
-def build(mpicc: str, which: LibraryBuild = RANKS) -> Path:
+def build(mpicc: str, which: LibrarySources = RANKS) -> Path:
     """Builds a library into the user's cache, in place of one that is there; its path.
 
     RefusalError with the compiler's words. Several may do so at once.
@@ -146,7 +146,7 @@ def build(mpicc: str, which: LibraryBuild = RANKS) -> Path:
     return place
 
 
-def kept(mpicc: str, which: LibraryBuild = RANKS) -> Path:
+def kept(mpicc: str, which: LibrarySources = RANKS) -> Path:
     """Where a library of an mpicc is kept: by its sources and all that mpicc would call."""
     digest = hashlib.sha256()
     for file in which.files():
@@ -170,7 +170,7 @@ def _core_for_c() -> bytes:
     raise RefusalError("this flyloom has no core for C, which is Linux's; install it by its wheel")
 
 
-def path(mpicc: str, which: LibraryBuild = RANKS) -> Path:
+def path(mpicc: str, which: LibrarySources = RANKS) -> Path:
     """A library of an mpicc, built where it is not kept yet.
 
     What is kept is loaded into the user's programs, under a name that anybody can work out:

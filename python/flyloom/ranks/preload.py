@@ -68,7 +68,7 @@ def _beside(launcher: Path) -> list[Path]:
     return [launcher.with_name(name) for name in names] + [real.with_name("mpicc")]
 
 
-def built(verb: str, which: library.LibraryBuild, words: Sequence[str], name: str | None) -> Path:
+def built(verb: str, which: library.LibrarySources, words: Sequence[str], name: str | None) -> Path:
     """A library for the MPI `name` whose launcher `words` begin with, built where it is not kept.
 
     RefusalError where it cannot be loaded before that of MPI; ``verb`` is the command that asks.

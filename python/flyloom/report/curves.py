@@ -37,7 +37,7 @@ LETTER = 4.8
 
 
 @dataclass(frozen=True)
-class PanelRow:
+class CurvePanelRow:
     """A figure that is drawn against the load: a row of panels."""
 
     key: str
@@ -74,8 +74,8 @@ class LegendEntry:
 
 
 def spec(
-    curves: Sequence[Mapping[str, Any]], rows: Sequence[PanelRow], offered: str, title: str = "", *,
-    narrow: bool = False, width_pt: float | None = None,
+    curves: Sequence[Mapping[str, Any]], rows: Sequence[CurvePanelRow], offered: str,
+    title: str = "", *, narrow: bool = False, width_pt: float | None = None,
 ) -> dict[str, Any] | None:
     """Each of ``rows`` against the ``offered`` load, in panels; None where there is no point.
 
@@ -151,11 +151,13 @@ def _ends(point: Mapping[str, Any], key: str) -> tuple[float, float] | None:
     return tuple(spread["confidence_interval_95"]) if spread else None
 
 
-def _fine(point: Mapping[str, Any], row: PanelRow) -> bool:
+def _fine(point: Mapping[str, Any], row: CurvePanelRow) -> bool:
     return not point.get("saturated") and not point["deadlocked"] and point[row.key] is not None
 
 
-def _limits(made: Sequence[CurvePanel], rows: Sequence[PanelRow]) -> dict[str, tuple[float, float]]:
+def _limits(
+    made: Sequence[CurvePanel], rows: Sequence[CurvePanelRow]
+) -> dict[str, tuple[float, float]]:
     """The ends of the vertical axis of each row, the same in all panels. Latencies: those that are
     not saturated, with room above; accepted loads: all of them."""
     out = {}
@@ -178,7 +180,7 @@ def _limits(made: Sequence[CurvePanel], rows: Sequence[PanelRow]) -> dict[str, t
 
 
 def _drawn(
-    panel: CurvePanel, looks: Sequence[tuple[str, CurveStyle]], row: PanelRow, axis: _PanelAxes
+    panel: CurvePanel, looks: Sequence[tuple[str, CurveStyle]], row: CurvePanelRow, axis: _PanelAxes
 ) -> list[_DrawnCurve]:
     """What a panel of a row shows of each curve."""
     out = []
@@ -197,7 +199,7 @@ def _drawn(
 
 
 def _value(
-    point: Mapping[str, Any], row: PanelRow, limits: tuple[float, float], drawn: _DrawnCurve
+    point: Mapping[str, Any], row: CurvePanelRow, limits: tuple[float, float], drawn: _DrawnCurve
 ) -> dict[str, Any]:
     """A point of a line, with its band inside the panel."""
     low, high = _ends(point, row.key) or (point[row.key],) * 2
@@ -280,9 +282,9 @@ def ticks(low: float, high: float) -> list[float]:
 
 
 def _block(
-    made: Sequence[tuple[CurvePanel, Sequence[tuple[str, CurveStyle]]]], rows: Sequence[PanelRow],
-    along: tuple[str, float], limits: Mapping[str, tuple[float, float]], *, beside: int,
-    legend: bool,
+    made: Sequence[tuple[CurvePanel, Sequence[tuple[str, CurveStyle]]]],
+    rows: Sequence[CurvePanelRow], along: tuple[str, float],
+    limits: Mapping[str, tuple[float, float]], *, beside: int, legend: bool,
 ) -> dict[str, Any]:
     """Panels, with the looks of their curves, beside one another, a row a figure; of a single one
     as many figures as ``beside`` says, where it is not 0. The name of a curve stands once, right
@@ -351,7 +353,7 @@ def _head(name: str) -> dict[str, Any]:
     }
 
 
-def _upright(row: PanelRow, axis: _PanelAxes, first: bool) -> dict[str, Any]:
+def _upright(row: CurvePanelRow, axis: _PanelAxes, first: bool) -> dict[str, Any]:
     """The upright axis of a panel, with numbers and a title at the first of a row."""
     scale: dict[str, Any] = {"domain": [axis.low, axis.high], "nice": False}
     about: dict[str, Any] = {"title": row.title if first else None, "labels": first,
@@ -363,7 +365,7 @@ def _upright(row: PanelRow, axis: _PanelAxes, first: bool) -> dict[str, Any]:
 
 
 def _layers(
-    drawn: Sequence[_DrawnCurve], x: dict[str, Any], y: dict[str, Any], row: PanelRow,
+    drawn: Sequence[_DrawnCurve], x: dict[str, Any], y: dict[str, Any], row: CurvePanelRow,
     axis: _PanelAxes,
 ) -> list[dict[str, Any]]:
     """Bands, lines, marks and ends of the curves of a panel."""

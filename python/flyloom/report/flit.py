@@ -12,16 +12,16 @@ from typing import Any
 
 from flyloom.report.charts import INK
 from flyloom.report.comparison import chart
-from flyloom.report.curves import PanelRow, spec
+from flyloom.report.curves import CurvePanelRow, spec
 from flyloom.report.figures import round_width
 from flyloom.report.panels import COLOURS
 
 BARS = 40
 """Bars of a distribution of latencies, about."""
 ROWS = (
-    PanelRow("mean_packet_latency_cycles", "mean latency (cycles)"),
-    PanelRow("p99_packet_latency_cycles", "p99 latency (cycles)"),
-    PanelRow("accepted_load", "accepted load", latency=False),
+    CurvePanelRow("mean_packet_latency_cycles", "mean latency (cycles)"),
+    CurvePanelRow("p99_packet_latency_cycles", "p99 latency (cycles)"),
+    CurvePanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
 _OFFERED = "offered load (flits an endpoint and cycle)"
@@ -39,7 +39,7 @@ def highest_unsaturated(points: Sequence[Mapping[str, Any]]) -> Mapping[str, Any
 
 def curves_spec(
     made: Sequence[Mapping[str, Any]], title: str = "", *, narrow: bool = False,
-    width_pt: float | None = None, rows: Sequence[PanelRow] = ROWS,
+    width_pt: float | None = None, rows: Sequence[CurvePanelRow] = ROWS,
 ) -> dict[str, Any] | None:
     """Latencies and accepted load against offered load, as :func:`flyloom.report.curves.spec` has
     them."""

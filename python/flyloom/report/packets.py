@@ -15,15 +15,15 @@ from typing import Any
 from flyloom.report import axis, simulated
 from flyloom.report.charts import GREY, INK
 from flyloom.report.comparison import PALETTE, chart, colour
-from flyloom.report.curves import PanelRow, spec
+from flyloom.report.curves import CurvePanelRow, spec
 
 ROWS = (
-    PanelRow("mean_latency_ns", "mean latency (ns)"),
-    PanelRow("p99_latency_ns", "p99 latency (ns)"),
-    PanelRow("accepted_load", "accepted load", latency=False),
+    CurvePanelRow("mean_latency_ns", "mean latency (ns)"),
+    CurvePanelRow("p99_latency_ns", "p99 latency (ns)"),
+    CurvePanelRow("accepted_load", "accepted load", latency=False),
 )
 """What is drawn against the load."""
-RATE = PanelRow("accepted_gbps", "accepted (Gbit/s an endpoint)", latency=False)
+RATE = CurvePanelRow("accepted_gbps", "accepted (Gbit/s an endpoint)", latency=False)
 """What is drawn of points for which the accepted load is not known."""
 #: Figures of a job: their keys, and what their axes are called.
 FIGURES = {

@@ -150,7 +150,7 @@ def search(
         method == "auto" and order <= AUTO_ORDER and sat.has_solver()
     )
     found = _anneal(order, degree, seed, restarts, steps, symmetry, time_limit, state, progress)
-    best = _BestGraph(limits, found["diameter"], found["distance_sum"], found["edges"])
+    best = _BestGraphSoFar(limits, found["diameter"], found["distance_sum"], found["edges"])
     if use_sat and not found["interrupted"]:
         best.ask(order, degree, LIMIT_S if time_limit is None else time_limit, proof, progress)
     document = {
@@ -173,7 +173,7 @@ def search(
     return FoundGraph(document)
 
 
-class _BestGraph:
+class _BestGraphSoFar:
     """The best graph so far and the best lower bounds so far, both with their reasons."""
 
     def __init__(self, limits: GraphBounds, diameter: int | None, distance_sum: int,

@@ -277,7 +277,7 @@ class WorkloadCheck(Result):
     ranks: int
 
 
-class WrittenWorkload(Result):
+class WorkloadFilesSummary(Result):
     """A schedule or a trace that was written, see :func:`flyloom.convert_workload`."""
 
     __slots__ = ()

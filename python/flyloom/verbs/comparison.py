@@ -135,7 +135,7 @@ def compare(
     if not given and not near and not families:
         raise RefusalError("compare: no network is given; name networks or families")
     bought = shop(catalog, gbps=gbps, include=include)
-    table = _ComparisonTable(bought, samples, seed, ends, progress)
+    table = _NetworkComparisonRows(bought, samples, seed, ends, progress)
     rows = table.of_given(given)
     rows += table.of_members(near, len(radixes) > 1)
     if near and not rows:
@@ -161,7 +161,7 @@ MOST_AT_ONCE = 4
 """The most networks in memory at a time: measuring one uses all processors for much of its time."""
 
 
-class _ComparisonTable:
+class _NetworkComparisonRows:
     """The rows of a comparison as they are measured."""
 
     def __init__(

@@ -52,7 +52,7 @@ FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("di
 
 
 @dataclass(frozen=True, kw_only=True)
-class MemberRules:
+class FamilyMemberRequest:
     """The members of families that are asked for, beside the number of endpoints."""
 
     concentration: str = "ceil"
@@ -104,7 +104,7 @@ def size(
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
     planes = checked_planes(planes)
-    rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
+    rule = FamilyMemberRequest(concentration=concentration, oversubscription=oversubscription,
                        families=families, planes=planes)
     radixes = checked_radixes(radix)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
@@ -206,7 +206,7 @@ def budget(
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
     planes = checked_planes(planes)
-    rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
+    rule = FamilyMemberRequest(concentration=concentration, oversubscription=oversubscription,
                        families=families, planes=planes)
     radixes = checked_radixes(radix)
     start = max(2, int(limit / 2000))
@@ -294,7 +294,7 @@ def scale(
     """
     ports = checked_radixes(radixes)
     planes = checked_planes(planes)
-    rule = MemberRules(concentration=concentration, oversubscription=oversubscription,
+    rule = FamilyMemberRequest(concentration=concentration, oversubscription=oversubscription,
                        families=families, planes=planes)
     found = _nearest([(None, each) for each in ports], rule, progress)
     rows = [
@@ -331,12 +331,12 @@ def below(
     """For each of the wishes, endpoints (None: the most) and ports of a switch, the largest member
     of each kind of family with at most this number: dicts as in ``rows`` of :func:`size`, without
     those of the kinds ``skipped`` (family, kind)."""
-    return _nearest(wishes, MemberRules(families=families), progress, skipped)
+    return _nearest(wishes, FamilyMemberRequest(families=families), progress, skipped)
 
 
 def _nearest(
     wishes: Sequence[tuple[int | None, int]],
-    rule: MemberRules,
+    rule: FamilyMemberRequest,
     progress: Progress | None,
     skipped: Iterable[tuple[str, str]] | None = None,
 ) -> list[list[dict[str, Any]]]:

@@ -36,8 +36,8 @@ from flyloom.support.reading import read_text
 from flyloom.support.verb_results import (
     RankedWorkload,
     WorkloadCheck,
+    WorkloadFilesSummary,
     WorkloadKind,
-    WrittenWorkload,
 )
 from flyloom.verbs.simulation import SimulationRequest, over_network, short_receives, spec_of
 
@@ -77,7 +77,7 @@ def make_workload(
 def make_trace(
     name: str, path: str | os.PathLike[str], *, progress: Progress | None = None,
     **parameters: Any,
-) -> WrittenWorkload:
+) -> WorkloadFilesSummary:
     """Writes a collective operation or an application as a trace: a folder, ``path``, which ends in
     ``.dumpi``.
 
@@ -285,7 +285,7 @@ def check_workload(source: Scheduled, *, progress: Progress | None = None) -> Wo
 
 def convert_workload(
     source: Scheduled, path: str | os.PathLike[str], *, progress: Progress | None = None
-) -> WrittenWorkload:
+) -> WorkloadFilesSummary:
     """Writes a schedule in the format that the end of ``path`` asks for (``flyloom list
     workload-files``): GOAL as text for ``.goal``, in binary, as LogGOPSim reads it, for ``.bin``,
     and a folder with a trace for ``.dumpi`` (docs/traces.md). A trace of the same format keeps its
@@ -312,7 +312,7 @@ Written = tuple[list[tuple[str, bytes]], int, int, int, int | None]
 """Files by name, ranks, operations, bytes, and ranks that do several things at the same time."""
 
 
-def _write(place: Path, format: dict[str, Any], written: Written) -> WrittenWorkload:
+def _write(place: Path, format: dict[str, Any], written: Written) -> WorkloadFilesSummary:
     """Writes the file, or the files into a folder.
 
     Raises ``RefusalError`` for a place that is no folder, and for one with another run in it.
@@ -325,7 +325,7 @@ def _write(place: Path, format: dict[str, Any], written: Written) -> WrittenWork
     found: dict[str, Any] = {
         "path": str(place), "ranks": ranks, "operations": operations, "bytes": size,
     }
-    return WrittenWorkload(found if at_once is None else {**found, "at_once": at_once})
+    return WorkloadFilesSummary(found if at_once is None else {**found, "at_once": at_once})
 
 
 def _write_run(folder: Path, format: dict[str, Any], files: dict[str, bytes]) -> None:

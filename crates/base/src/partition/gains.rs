@@ -179,7 +179,7 @@ impl GainBuckets {
 #[cfg(test)]
 mod tests {
     use super::GainQueue;
-    use crate::seed::Stream;
+    use crate::seed::RandomStream;
 
     /// Compares both data structures with a list that is searched from end to end.
     #[test]
@@ -187,7 +187,7 @@ mod tests {
         for (seed, most) in [(1, 3), (2, 40), (3, 700), (4, 1 << 40)] {
             let size = 30;
             let mut gains = GainQueue::new(size, most);
-            let mut draw = Stream::new(seed, "gains", 0);
+            let mut draw = RandomStream::new(seed, "gains", 0);
             for _ in 0..3 {
                 gains.clear();
                 let mut all: Vec<(usize, bool, i64)> = Vec::new();

@@ -2,7 +2,7 @@
 
 use fabric::network::Topology;
 use formats::ib::fabric_file::read;
-use plan::{CableCheck, FaultKind, FloorRules, check_cables, floor};
+use plan::{CableCheckResult, CablingFaultKind, FloorRules, check_cables, floor};
 use std::collections::BTreeSet;
 
 const PLAN: &str = include_str!("data/sf_q5.net");
@@ -16,12 +16,12 @@ fn network(text: &str, name: &str) -> Topology {
     read(text, name).expect("a fabric file")
 }
 
-fn check(found: &str) -> CableCheck {
+fn check(found: &str) -> CableCheckResult {
     let check = check_cables(&network(PLAN, "plan"), None, &network(found, "found"), None);
     check.expect("the same fabric")
 }
 
-fn only_finding(found: &str, fault: FaultKind) -> (CableCheck, [Vec<[String; 2]>; 2]) {
+fn only_finding(found: &str, fault: CablingFaultKind) -> (CableCheckResult, [Vec<[String; 2]>; 2]) {
     let check = check(found);
     assert_eq!(check.findings.len(), 1, "{check}");
     let finding = &check.findings[0];
@@ -40,14 +40,14 @@ fn the_healthy_fabric_is_the_netlist() {
 
 #[test]
 fn the_pulled_cable_is_named() {
-    let (check, [planned, found]) = only_finding(UNLINK, FaultKind::Missing);
+    let (check, [planned, found]) = only_finding(UNLINK, CablingFaultKind::Missing);
     assert_eq!(planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 5".to_owned()]]);
     assert_eq!((found.len(), check.correct), (0, 374));
 }
 
 #[test]
 fn the_swapped_pair_is_one_finding_and_names_both_cables() {
-    let (check, [planned, found]) = only_finding(SWAP, FaultKind::Swapped);
+    let (check, [planned, found]) = only_finding(SWAP, CablingFaultKind::Swapped);
     let cables = |[x, y]: [[&str; 2]; 2]| BTreeSet::from([x, y].map(|c| c.map(str::to_owned)));
     let (a, b, c, d) = ("sf-0-0-0 port 7", "sf-0-0-0 port 8", "sf-1-0-0 port 5", "sf-1-1-0 port 5");
     assert_eq!(planned.into_iter().collect::<BTreeSet<_>>(), cables([[a, c], [b, d]]));
@@ -58,7 +58,7 @@ fn the_swapped_pair_is_one_finding_and_names_both_cables() {
 
 #[test]
 fn the_degraded_cable_is_named() {
-    let (check, [planned, _]) = only_finding(DEGRADED, FaultKind::Degraded);
+    let (check, [planned, _]) = only_finding(DEGRADED, CablingFaultKind::Degraded);
     assert_eq!(planned, [["sf-0-0-0 port 5".to_owned(), "sf-0-0-1 port 5".to_owned()]]);
     assert!(check.findings[0].what.ends_with("runs at 1x HDR instead of 4x HDR"));
     assert_eq!((check.correct, check.degraded), (374, 1));
@@ -95,7 +95,7 @@ fn with_switch_down() -> String {
 
 #[test]
 fn the_dead_switch_is_one_finding() {
-    let (check, _) = only_finding(&with_switch_down(), FaultKind::MissingSwitch);
+    let (check, _) = only_finding(&with_switch_down(), CablingFaultKind::MissingSwitch);
     let what = &check.findings[0].what;
     assert_eq!(what, "switch sf-0-0-1 does not answer: 11 cables and 4 endpoints go with it");
     assert_eq!((check.lost, check.correct), (11, 364));
@@ -104,7 +104,7 @@ fn the_dead_switch_is_one_finding() {
 #[test]
 fn labels_carry_rack_and_unit() {
     let plan = network(PLAN, "plan");
-    let seats = floor(&plan, &FloorRules::default(), &base::Quiet).expect("valid rules");
+    let seats = floor(&plan, &FloorRules::default(), &base::QuietWatch).expect("valid rules");
     let found = network(UNLINK, "found");
     let check = check_cables(&plan, None, &found, Some(&seats)).expect("the same fabric");
     let [a, _] = &check.findings[0].planned[0];

@@ -1,13 +1,13 @@
 //! Compares candidates with all paths, enumerated one by one, and their proof with the cycles of
 //! these.
 
-use base::{ChannelId, LinkId, Quiet, SwitchId};
+use base::{ChannelId, LinkId, QuietWatch, SwitchId};
 use engines::engine;
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, ForwardingTableScheme, LaneClasses, LegPaths,
-    MinimalAdaptiveRouting, PacketRoutingState, UpDownAdaptiveRouting, ValiantDetourRouting,
+    CandidateHop, CandidateScheme, ForwardingTableScheme, LaneClasses, MinimalAdaptiveRouting,
+    PacketRoutingState, RouteLegScheme, UpDownAdaptiveRouting, ValiantDetourRouting,
 };
 use families::family;
 use serde_json::json;
@@ -16,7 +16,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use verify::checker::recheck_scheme;
 use verify::deadlock::ChannelNumbering;
-use verify::scheme::{DeadlockFreedom, SchemeFlaw, prove};
+use verify::scheme::{SchemeDeadlockFreedomProof, SchemeFlaw, prove};
 use verify::{RouteLimits, Verdict, VerifiedRouting, verify};
 
 pub(crate) fn network(inline: &str) -> Arc<Topology> {
@@ -151,8 +151,8 @@ pub(crate) fn has_cycle(pairs: &TurnPairs) -> bool {
 
 /// Whether the scheme is proved. Its verdict must be that of all its pairs, and its evidence right.
 pub(crate) fn agrees(case: &str, scheme: &impl CandidateScheme, pairs: &TurnPairs) -> bool {
-    match prove(scheme, &Quiet).expect("not interrupted") {
-        Verdict::Holds(DeadlockFreedom { numbering, .. }) => {
+    match prove(scheme, &QuietWatch).expect("not interrupted") {
+        Verdict::Holds(SchemeDeadlockFreedomProof { numbering, .. }) => {
             assert!(!has_cycle(pairs), "{case}");
             assert_eq!(numbering.dependencies, pairs.len() as u64, "{case}");
             let lanes = usize::from(numbering.lanes);
@@ -215,7 +215,7 @@ fn same_paths(
 }
 
 fn minimal(on: &Arc<Topology>, lanes: LaneClasses) -> MinimalAdaptiveRouting {
-    MinimalAdaptiveRouting::new(on.clone(), lanes, &Quiet).expect("a small network")
+    MinimalAdaptiveRouting::new(on.clone(), lanes, &QuietWatch).expect("a small network")
 }
 
 #[test]
@@ -260,7 +260,7 @@ fn a_lane_too_few_is_found_with_its_cycle() {
             same_paths(&case, &scheme, &plain, &lanes, (leg, state));
         }
         if free {
-            let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("{case}") };
+            let Ok(Verdict::Holds(freedom)) = prove(&scheme, &QuietWatch) else { panic!("{case}") };
             assert_eq!(freedom.max_hops, 4, "two legs of two hops");
         }
     }
@@ -283,7 +283,7 @@ fn paths_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
             steps.windows(2).all(|pair| up(&pair[0]) || !up(&pair[1]))
         });
         let scheme = |lanes| {
-            UpDownAdaptiveRouting::new(on.clone(), rank.clone(), lanes, &Quiet).expect("paths")
+            UpDownAdaptiveRouting::new(on.clone(), rank.clone(), lanes, &QuietWatch).expect("paths")
         };
         for lanes in [1, 2] {
             let all = |_: u8, _: usize| 0..lanes;
@@ -293,9 +293,9 @@ fn paths_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
         let apart = |leg: u8, _: usize| leg..leg + 1;
         let twice = ValiantDetourRouting::by_leg(scheme(1));
         assert!(agrees(inline, &twice, &plain.pairs(&apart, true)), "{inline}");
-        let squeezed = ChangedScheme {
+        let squeezed = ChangedCandidateScheme {
             of: twice,
-            how: |_, c: &mut Vec<Candidate>| {
+            how: |_, c: &mut Vec<CandidateHop>| {
                 for c in c {
                     c.lane = 0;
                 }
@@ -307,13 +307,13 @@ fn paths_up_and_down_need_one_lane_and_two_where_they_are_taken_twice() {
 }
 
 /// A scheme whose candidates at a switch are changed.
-struct ChangedScheme<C, F> {
+struct ChangedCandidateScheme<C, F> {
     of: C,
     how: F,
 }
 
-impl<C: CandidateScheme, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> CandidateScheme
-    for ChangedScheme<C, F>
+impl<C: CandidateScheme, F: Fn(SwitchId, &mut Vec<CandidateHop>) + Sync> CandidateScheme
+    for ChangedCandidateScheme<C, F>
 {
     fn topology(&self) -> &Topology {
         self.of.topology()
@@ -333,7 +333,7 @@ impl<C: CandidateScheme, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> CandidateS
     fn starts(&self, source: SwitchId, goal: u32, found: &mut Vec<u32>) {
         self.of.starts(source, goal, found);
     }
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let mut own = Vec::new();
         self.of.next(at, heading, &mut own);
         (self.how)(at, &mut own);
@@ -351,27 +351,27 @@ impl<C: CandidateScheme, F: Fn(SwitchId, &mut Vec<Candidate>) + Sync> CandidateS
 fn packets_that_strand_or_wander_are_found() {
     let on = network("slim_fly:q=5,p=1");
     let two = LaneClasses { classes: 2, width: 1 };
-    let stranded = ChangedScheme {
+    let stranded = ChangedCandidateScheme {
         of: minimal(&on, two),
-        how: |at: SwitchId, c: &mut Vec<Candidate>| {
+        how: |at: SwitchId, c: &mut Vec<CandidateHop>| {
             if at == SwitchId(7) {
                 c.clear();
             }
         },
     };
-    match prove(&stranded, &Quiet).expect("not interrupted") {
+    match prove(&stranded, &QuietWatch).expect("not interrupted") {
         Verdict::Fails(SchemeFlaw::Stranded(why)) => {
             assert!(why.ends_with(&on.switches()[7].name), "{why}");
         }
         other => panic!("{other:?}"),
     }
     let graph = on.graph();
-    let wanders = ChangedScheme {
+    let wanders = ChangedCandidateScheme {
         of: minimal(&on, LaneClasses::any(1)),
-        how: |at: SwitchId, c: &mut Vec<Candidate>| {
+        how: |at: SwitchId, c: &mut Vec<CandidateHop>| {
             let all = graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix()));
             let more = all.filter(|(w, _)| [7, 8, 9].contains(*w));
-            c.extend(more.map(|(w, channel)| Candidate {
+            c.extend(more.map(|(w, channel)| CandidateHop {
                 channel: *channel,
                 to: SwitchId(*w),
                 state: 0,
@@ -380,13 +380,13 @@ fn packets_that_strand_or_wander_are_found() {
             }));
         },
     };
-    let found = prove(&wanders, &Quiet).expect("not interrupted");
+    let found = prove(&wanders, &QuietWatch).expect("not interrupted");
     assert!(matches!(found, Verdict::Fails(SchemeFlaw::Wanders(_))), "{found:?}");
 }
 
 fn route(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
     let options = json!({}).as_object().cloned().unwrap_or_default();
-    engine(name).expect("an engine").route(&options, on, layers, &Quiet).expect("tables")
+    engine(name).expect("an engine").route(&options, on, layers, &QuietWatch).expect("tables")
 }
 
 /// The proof of tables and that of what packets may do by them share nothing but the graph.
@@ -401,15 +401,15 @@ fn tables_are_schemes_too() {
     ] {
         let (case, routing) =
             (format!("{name} on {inline}"), route(&network(inline), name, layers));
-        let known = verify(&routing, RouteLimits::NONE, &Quiet).expect("not interrupted");
+        let known = verify(&routing, RouteLimits::NONE, &QuietWatch).expect("not interrupted");
         let Verdict::Holds(reach) = &known.complete else { panic!("{case}") };
         let scheme = ForwardingTableScheme::new(routing.clone());
-        match (prove(&scheme, &Quiet).expect("not interrupted"), known.deadlock) {
+        match (prove(&scheme, &QuietWatch).expect("not interrupted"), known.deadlock) {
             (Verdict::Holds(found), Some(Verdict::Holds(numbering))) => {
                 assert_eq!(found.numbering.dependencies, numbering.dependencies, "{case}");
                 assert_eq!(found.max_hops, reach.max_hops(), "{case}");
-                let twice =
-                    prove(&ValiantDetourRouting::by_leg(scheme), &Quiet).expect("not interrupted");
+                let twice = prove(&ValiantDetourRouting::by_leg(scheme), &QuietWatch)
+                    .expect("not interrupted");
                 let Verdict::Holds(twice) = twice else { panic!("{case}") };
                 assert_eq!(twice.max_hops, reach.max_hops() * 2, "{case}");
             }
@@ -426,10 +426,12 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
     let on = network("torus:shape=4x3,p=1");
     let plain = ReferencePaths::new(&on, |_| true);
     let scheme = ValiantDetourRouting::by_hop(minimal(&on, LaneClasses { classes: 6, width: 1 }));
-    let Ok(Verdict::Holds(freedom)) = prove(&scheme, &Quiet) else { panic!("six hops, six lanes") };
+    let Ok(Verdict::Holds(freedom)) = prove(&scheme, &QuietWatch) else {
+        panic!("six hops, six lanes")
+    };
     let numbers = &freedom.numbering;
     let check = |numbering: &ChannelNumbering| {
-        recheck_scheme(&scheme, numbering, &Quiet).expect("not interrupted")
+        recheck_scheme(&scheme, numbering, &QuietWatch).expect("not interrupted")
     };
     assert_eq!(check(numbers), Ok(()));
     let pairs = plain.pairs(&|_, hop| hop as u8..hop as u8 + 1, true);
@@ -450,7 +452,7 @@ fn the_checker_refuses_numbers_that_do_not_rise() {
 fn only_what_holds_is_verified() {
     let on = network("torus:shape=4x4,p=1");
     let proved = |name| {
-        VerifiedRouting::routing(route(&on, name, 1), RouteLimits::NONE, &Quiet)
+        VerifiedRouting::routing(route(&on, name, 1), RouteLimits::NONE, &QuietWatch)
             .expect("not interrupted")
     };
     let why = proved("min_hop").expect_err("a cycle");
@@ -466,10 +468,10 @@ fn only_what_holds_is_verified() {
     });
     assert_eq!(dor.digest(), digest);
     assert_ne!(proved("up_down").expect("free of deadlock").digest(), digest);
-    let few = VerifiedRouting::scheme(minimal(&on, LaneClasses::any(3)), &Quiet);
+    let few = VerifiedRouting::scheme(minimal(&on, LaneClasses::any(3)), &QuietWatch);
     assert!(matches!(few, Ok(Err(SchemeFlaw::Deadlock(_)))));
     let enough = minimal(&on, LaneClasses { classes: 4, width: 1 });
     let enough =
-        VerifiedRouting::scheme(enough, &Quiet).expect("not interrupted").expect("four hops");
+        VerifiedRouting::scheme(enough, &QuietWatch).expect("not interrupted").expect("four hops");
     assert_eq!(enough.hops(SwitchId(0), SwitchId(10)), Some(4), "the scheme is at hand");
 }

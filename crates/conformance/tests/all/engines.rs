@@ -1,11 +1,11 @@
 //! Promises of single engines: up*/down*, dimension order, ECMP, static Valiant, fat trees, RUES,
 //! FatPaths.
 
-use base::Stop;
-use base::seed::Stream;
-use base::{ChannelId, LinkId, Quiet, SwitchId, TerminalId};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{ChannelId, LinkId, QuietWatch, SwitchId, TerminalId};
 use engines::engine;
-use engines::lanes::{LaneMethod, LaneRules, spread};
+use engines::lanes::{LaneAssignmentMethod, LaneAssignmentRules, spread};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
@@ -30,9 +30,9 @@ fn try_route(
     layers: u32,
 ) -> Result<Routing, String> {
     let options: Map<String, Value> = options.as_object().cloned().unwrap_or_default();
-    match engine(name).expect("an engine").route(&options, on, layers, &Quiet) {
+    match engine(name).expect("an engine").route(&options, on, layers, &QuietWatch) {
         Ok(routing) => Ok(routing),
-        Err(Stop::Refused(r)) => Err(r.to_string()),
+        Err(ComputationError::Refused(r)) => Err(r.to_string()),
         Err(stopped) => panic!("{stopped}"),
     }
 }
@@ -42,7 +42,7 @@ fn route(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
 }
 
 fn holds(routing: &Routing) {
-    let v = verify(routing, RouteLimits::NONE.hops(255), &Quiet).expect("not interrupted");
+    let v = verify(routing, RouteLimits::NONE.hops(255), &QuietWatch).expect("not interrupted");
     assert!(v.holds(), "{} {:?}", routing.topology().recipe(), v.complete);
     assert!(v.management.holds(), "{} {:?}", routing.topology().recipe(), v.management);
 }
@@ -50,7 +50,7 @@ fn holds(routing: &Routing) {
 /// The network with `count` random links failed.
 fn failed(on: &Topology, count: usize, seed: u64) -> Arc<Topology> {
     let mut links: Vec<LinkId> = (0..on.links().len()).map(LinkId::from).collect();
-    Stream::new(seed, "failures", 0).shuffle(&mut links);
+    RandomStream::new(seed, "failures", 0).shuffle(&mut links);
     links.truncate(count);
     Arc::new(on.with_failures(&links, &[]).expect("links that exist"))
 }
@@ -216,18 +216,23 @@ fn nue_is_minimal_on_two_hop_networks_given_a_lane_more_than_the_radix() {
 fn hops_take_three_lanes_and_few_levels_on_the_layers_of_the_slim_fly() {
     for (inline, layers) in [("slim_fly:q=5,p=4", 4), ("slim_fly:q=5,p=1", 8)] {
         let plain = try_route(&network(inline), "layered", &json!({ "max_lanes": 15 }), layers);
-        let how = LaneRules { method: LaneMethod::Hops, max_lanes: 3, balance: false, seed: 0 };
-        let routed = spread(plain.expect("routed"), &how, &Quiet).expect("three hops at most");
+        let how = LaneAssignmentRules {
+            method: LaneAssignmentMethod::Hops,
+            max_lanes: 3,
+            balance: false,
+            seed: 0,
+        };
+        let routed = spread(plain.expect("routed"), &how, &QuietWatch).expect("three hops at most");
         holds(&routed);
         assert_eq!(routed.lanes().count(), 3);
         // first fit takes 6 colours for q = 5 in the order of switches, and level 0
         assert!((4..=7).contains(&routed.lanes().levels().in_use().len()));
-        let wide = LaneRules { max_lanes: 8, balance: true, ..how };
-        let routed = spread(routed, &wide, &Quiet).expect("three hops at most");
+        let wide = LaneAssignmentRules { max_lanes: 8, balance: true, ..how };
+        let routed = spread(routed, &wide, &QuietWatch).expect("three hops at most");
         holds(&routed);
         assert_eq!(routed.lanes().count(), 8);
-        let few = LaneRules { max_lanes: 2, ..how };
-        let why = spread(routed, &few, &Quiet).expect_err("three hops").to_string();
+        let few = LaneAssignmentRules { max_lanes: 2, ..how };
+        let why = spread(routed, &few, &QuietWatch).expect_err("three hops").to_string();
         assert!(why.contains("paths of 3 hops"), "{why}");
     }
 }
@@ -317,7 +322,7 @@ fn dimension_order_shares_out_the_halves_of_even_rings() {
         ("torus:shape=8x8,p=1", 64, 256),
         ("torus:shape=4x4x4,p=1", 32, 384),
     ] {
-        let found = edge_load(&route(&network(inline), "dor", 1), &Quiet)
+        let found = edge_load(&route(&network(inline), "dor", 1), &QuietWatch)
             .expect("not interrupted")
             .histogram;
         assert_eq!(found, BTreeMap::from([(load, channels)]), "{inline}");
@@ -481,7 +486,7 @@ fn layers_of_parts_are_shortest_where_these_lead_and_else_go_by_the_first() {
         let routed = try_route(&on, name, &options, 3).expect("routed");
         holds(&routed);
         for layer in 1..3 {
-            let mut random = Stream::new(9, name, layer.into());
+            let mut random = RandomStream::new(9, name, layer.into());
             let all = (0..on.links().len()).map(LinkId::from);
             let mut links: Vec<LinkId> = all.filter(|&l| on.link_is_up(l)).collect();
             random.shuffle(&mut links);

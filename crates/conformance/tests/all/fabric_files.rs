@@ -2,9 +2,11 @@
 //! and of a second, line-by-line reading of the same text.
 
 use base::{LinkId, SwitchId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology;
-use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch};
+use fabric::network::{
+    Cable, CablePlug, InfinibandLaneSpeed, NetworkRecipe, Switch, TopologyBuilder,
+};
 use formats::ib::fabric_file::{read, write_netlist};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,8 +22,8 @@ const DIFF: &str = include_str!("data/ibnetdiscover_diff_unlink.txt");
 type CableEnd = (String, u16);
 
 /// Switch-to-switch cables by name and port, the lesser end first.
-fn links(t: &Topology) -> BTreeMap<(CableEnd, CableEnd), (u8, Speed)> {
-    let end = |p: Plug| (t.switches()[p.switch.ix()].name.clone(), p.port);
+fn links(t: &Topology) -> BTreeMap<(CableEnd, CableEnd), (u8, InfinibandLaneSpeed)> {
+    let end = |p: CablePlug| (t.switches()[p.switch.ix()].name.clone(), p.port);
     let up = |i: &usize| t.link_is_up(LinkId::from(*i));
     let of = |i: usize| {
         let l = &t.links()[i];
@@ -133,7 +135,7 @@ fn the_fat_tree_has_three_links_a_pair() {
     let t = read(FT, "ft").expect("a good file");
     let mut pairs: BTreeMap<(String, String), u32> = BTreeMap::new();
     for ((a, b), cable) in links(&t) {
-        assert_eq!(cable, (4, Speed::HDR));
+        assert_eq!(cable, (4, InfinibandLaneSpeed::HDR));
         *pairs.entry((a.0, b.0)).or_default() += 1;
     }
     assert_eq!(pairs.len(), 12 * 6);
@@ -152,7 +154,7 @@ fn discovery_differs_from_discovery_by_what_was_done_to_the_fabric() {
     expected.remove(&cable).expect("in the healthy fabric");
     assert_eq!(links(&unlink), expected);
     let degraded = read(DEGRADED, "degraded").expect("a good file");
-    expected.insert(cable, (1, Speed::HDR));
+    expected.insert(cable, (1, InfinibandLaneSpeed::HDR));
     assert_eq!(links(&degraded), expected);
     assert_eq!(rails(&degraded), rails(&base));
     // the same fabric, before a subnet manager gave out LIDs
@@ -162,7 +164,7 @@ fn discovery_differs_from_discovery_by_what_was_done_to_the_fabric() {
 #[test]
 fn addresses_of_a_fabric_are_those_in_the_file() {
     let t = read(BASE, "base").expect("a good file");
-    let a = Addresses::from_fabric(&t).expect("OpenSM gave all of them LIDs");
+    let a = PortAddresses::from_fabric(&t).expect("OpenSM gave all of them LIDs");
     let host = t.endpoints().iter().position(|e| e.name == "host-0192").expect("there");
     let rail = t.terminals().iter().position(|x| x.endpoint.ix() == host).expect("one");
     assert_eq!((a.lid[rail], a.port_guid[rail]), (193, 0x0002_c903_0000_0c11));
@@ -170,7 +172,7 @@ fn addresses_of_a_fabric_are_those_in_the_file() {
     let switch = t.switches().iter().position(|s| s.name == "sf-1-4-3").expect("there");
     assert_eq!((a.switch_lid[switch], a.switch_guid[switch]), (249, 0x0002_c902_0000_0310));
     assert_eq!((a.lmc, a.highest_lid()), (0, 250));
-    let refusal = Addresses::from_fabric(&read(SF, "sf").expect("a good file"));
+    let refusal = PortAddresses::from_fabric(&read(SF, "sf").expect("a good file"));
     assert!(refusal.expect_err("no LIDs yet").to_string().contains("has no LID"));
     // with LMC 2 every port has a multiple of 4
     let mut text = String::new();
@@ -190,7 +192,7 @@ fn addresses_of_a_fabric_are_those_in_the_file() {
     }
     let t = read(&text, "base").expect("a good file");
     assert_eq!(t.recipe().params["lmc"], 2);
-    let a = Addresses::from_fabric(&t).expect("aligned");
+    let a = PortAddresses::from_fabric(&t).expect("aligned");
     assert_eq!((a.lmc, a.lid[rail], a.highest_lid()), (2, 4 * 193 + 300, 4 * 200 + 300 + 3));
 }
 
@@ -237,11 +239,14 @@ fn netlist_extras_are_read() {
     assert_eq!(t.switches()[1].guid, Some(0x30), "counted from the base by +");
     let rails: Vec<_> =
         t.terminals().iter().map(|x| (x.rail, x.lid, x.cable.speed, x.cable.width)).collect();
-    assert_eq!(rails, [(0, Some(8), Speed::EDR, 4), (1, Some(12), Speed::HDR, 2)]);
+    assert_eq!(
+        rails,
+        [(0, Some(8), InfinibandLaneSpeed::EDR, 4), (1, Some(12), InfinibandLaneSpeed::HDR, 2)]
+    );
     // enabled: 1x by option at one end, 1x and 4x by default at the other; SDR, DDR and QDR at one,
     // SDR and DDR at the other
     let cable = t.links()[0].cable;
-    assert_eq!((cable.width, cable.speed), (1, Speed::DDR));
+    assert_eq!((cable.width, cable.speed), (1, InfinibandLaneSpeed::DDR));
     assert_eq!(t.recipe().params["lmc"], 2);
 }
 
@@ -361,8 +366,8 @@ fn a_lossy_discovery_is_refused() {
 }
 
 /// Addresses without LIDs: the generator of the samples left all LIDs to the subnet manager.
-fn without_lids(t: &Topology) -> Addresses {
-    let mut a = Addresses::assign(t, 0).expect("few enough");
+fn without_lids(t: &Topology) -> PortAddresses {
+    let mut a = PortAddresses::assign(t, 0).expect("few enough");
     a.lid.fill(0);
     a.switch_lid.fill(0);
     a
@@ -390,29 +395,29 @@ fn netlists_are_written_as_the_other_generator_writes_them() {
 
 /// A network that uses every field: planes, two rails, odd names, degraded and failed cables.
 fn odd() -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for (i, name) in ["a=b", "a#b", "", "é\"x", &"long".repeat(20)].iter().enumerate() {
         b.switch(Switch { plane: u16::from(i > 2), ports: 9, ..Switch::new(*name) });
     }
-    let plug = |s: u32, port: u16| Plug { switch: SwitchId(s), port };
+    let plug = |s: u32, port: u16| CablePlug { switch: SwitchId(s), port };
     let cable = |speed, width| Cable { speed, width, ..Cable::default() };
-    b.link_at(plug(0, 9), plug(1, 1), cable(Speed::FDR10, 12));
-    b.link_at(plug(1, 3), plug(0, 2), cable(Speed::SDR, 1));
-    b.link_at(plug(1, 5), plug(2, 2), cable(Speed::EDR, 2));
+    b.link_at(plug(0, 9), plug(1, 1), cable(InfinibandLaneSpeed::FDR10, 12));
+    b.link_at(plug(1, 3), plug(0, 2), cable(InfinibandLaneSpeed::SDR, 1));
+    b.link_at(plug(1, 5), plug(2, 2), cable(InfinibandLaneSpeed::EDR, 2));
     b.link_at(plug(3, 5), plug(4, 2), Cable::default());
     for i in 0..4 {
         let e = b.endpoint(format!("host {i}"), (i == 2).then_some(0xabc0));
-        b.attach(e, SwitchId(i % 3), 0, cable(Speed::QDR, 8));
+        b.attach(e, SwitchId(i % 3), 0, cable(InfinibandLaneSpeed::QDR, 8));
         b.attach(e, SwitchId(3 + i % 2), 0, Cable::default());
     }
-    let recipe = Recipe { family: "odd\n#".into(), params: serde_json::Map::new() };
+    let recipe = NetworkRecipe { family: "odd\n#".into(), params: serde_json::Map::new() };
     b.finish(recipe).expect("a valid network")
 }
 
 #[test]
 fn planes_are_written_one_by_one() {
     let t = odd();
-    let a = Addresses::assign(&t, 1).expect("few enough");
+    let a = PortAddresses::assign(&t, 1).expect("few enough");
     let refusal = write_netlist(&t, &a, None).expect_err("two planes").to_string();
     assert!(refusal.contains("plane: the network has 2 planes"), "{refusal}");
     assert!(write_netlist(&t, &a, Some(2)).is_err());
@@ -422,13 +427,20 @@ fn planes_are_written_one_by_one() {
     assert_eq!(names, ["a_b", "S-02f1000000020000", "S-02f1000000030000"]);
     let speeds: BTreeSet<_> =
         first.links().iter().map(|l| (l.cable.width, l.cable.speed)).collect();
-    assert_eq!(speeds, BTreeSet::from([(12, Speed::FDR10), (1, Speed::SDR), (2, Speed::EDR)]));
+    assert_eq!(
+        speeds,
+        BTreeSet::from([
+            (12, InfinibandLaneSpeed::FDR10),
+            (1, InfinibandLaneSpeed::SDR),
+            (2, InfinibandLaneSpeed::EDR)
+        ])
+    );
     let second = read(&write_netlist(&t, &a, Some(1)).expect("plane 1"), "p1").expect("readable");
     assert!(second.terminals().iter().all(|x| x.rail == 1));
     assert_eq!(second.switches()[0].name, "__x");
     assert_eq!(second.switches()[1].name.len(), 63);
     assert_eq!(second.endpoints()[2].guid, Some(0xabc0));
-    let b = Addresses::from_fabric(&second).expect("LIDs are written");
+    let b = PortAddresses::from_fabric(&second).expect("LIDs are written");
     assert_eq!(b.switch_lid, a.switch_lid[3..]);
     assert_eq!(b.lmc, 1);
     let rail_1: Vec<u16> = a.lid.iter().skip(1).step_by(2).copied().collect();
@@ -438,27 +450,27 @@ fn planes_are_written_one_by_one() {
 #[test]
 fn what_a_simulator_cannot_hold_is_refused() {
     let make = |ports, cable| {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         b.switch(Switch { ports, ..Switch::new("x") });
         b.switch(Switch::new("y"));
-        let at = |switch: u32| Plug { switch: SwitchId(switch), port: 0 };
+        let at = |switch: u32| CablePlug { switch: SwitchId(switch), port: 0 };
         b.link_at(at(0), at(1), cable);
-        let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+        let recipe = NetworkRecipe { family: "test".into(), params: serde_json::Map::new() };
         let t = b.finish(recipe).expect("a valid network");
-        let a = Addresses::assign(&t, 0).expect("few enough");
+        let a = PortAddresses::assign(&t, 0).expect("few enough");
         write_netlist(&t, &a, None).map_err(|r| r.to_string())
     };
     assert!(make(254, Cable::default()).is_ok());
     let refusal = make(255, Cable::default()).expect_err("too many ports");
     assert_eq!(refusal, "switch x: it has 255 ports; at most 254 in InfiniBand");
-    let ndr = Cable { speed: Speed::NDR, ..Cable::default() };
+    let ndr = Cable { speed: InfinibandLaneSpeed::NDR, ..Cable::default() };
     let remark = "# HDR stands for cables of speeds that ibsim 0.10 does not know: 1 NDR\n";
     let slowed = make(4, ndr).expect("as HDR");
     let plain = make(4, Cable::default()).expect("as it is");
     assert_eq!(slowed.replace(remark, ""), plain);
     assert!(slowed.contains(remark) && !plain.contains(remark));
     let t = odd();
-    let other = Addresses::assign(&built("slim_fly:q=3"), 0).expect("few enough");
+    let other = PortAddresses::assign(&built("slim_fly:q=3"), 0).expect("few enough");
     assert!(
         write_netlist(&t, &other, Some(0)).expect_err("mixed up").to_string().contains("another")
     );
@@ -480,7 +492,7 @@ proptest! {
         let dead_switch: Vec<SwitchId> =
             dead_switch.into_iter().map(|s| SwitchId(s % whole.switches().len() as u32)).collect();
         let t = whole.with_failures(&dead, &dead_switch).expect("they exist");
-        let a = Addresses::assign(&t, lmc).expect("few enough");
+        let a = PortAddresses::assign(&t, lmc).expect("few enough");
         let text = write_netlist(&t, &a, None).expect("can be written");
         let back = read(&text, "back").expect("can be read");
         prop_assert_eq!(links(&back), links(&t));
@@ -491,8 +503,8 @@ proptest! {
         let known = |r: (String, u16, String, u16, Option<u64>, u8)| (r.0, r.1, r.2, r.3, r.5);
         let ours: BTreeSet<_> = rails(&t).into_iter().filter(up).map(known).collect();
         prop_assert_eq!(rails(&back).into_iter().map(known).collect::<BTreeSet<_>>(), ours);
-        let b = Addresses::from_fabric(&back).expect("LIDs are written");
-        let lids = |t: &Topology, a: &Addresses| -> BTreeMap<String, (u64, u16)> {
+        let b = PortAddresses::from_fabric(&back).expect("LIDs are written");
+        let lids = |t: &Topology, a: &PortAddresses| -> BTreeMap<String, (u64, u16)> {
             let switches = t.switches().iter().zip(a.switch_guid.iter().zip(&a.switch_lid));
             switches.map(|(s, (g, l))| (s.name.clone(), (*g, *l))).collect()
         };
@@ -506,7 +518,8 @@ proptest! {
 #[test]
 fn a_large_fabric_is_read() {
     let t = built("slim_fly:q=19,p=15");
-    let text = write_netlist(&t, &Addresses::assign(&t, 2).expect("fits"), None).expect("written");
+    let text =
+        write_netlist(&t, &PortAddresses::assign(&t, 2).expect("fits"), None).expect("written");
     let back = read(&text, "q19").expect("readable");
     assert_eq!((back.switches().len(), back.endpoints().len()), (722, 10_830));
     assert_eq!(links(&back), links(&t));

@@ -1,6 +1,6 @@
 //! Lines of fabrics that real tools print, one kind a test.
 
-use fabric::network::Speed;
+use fabric::network::InfinibandLaneSpeed;
 use formats::graph_file::read_any;
 
 /// Two switches with a cable at `rate`, and an endpoint on each.
@@ -30,7 +30,10 @@ fn every_speed_is_read_by_its_name() {
         ("NDR", 100.0),
         ("XDR", 200.0),
     ];
-    assert_eq!(Speed::ALL.map(|s| s.to_string()), rates.map(|(name, _)| name.to_owned()));
+    assert_eq!(
+        InfinibandLaneSpeed::ALL.map(|s| s.to_string()),
+        rates.map(|(name, _)| name.to_owned())
+    );
     for (name, lane_gbps) in rates {
         for width in [1_u8, 2, 4, 8, 12] {
             let t = read_any(&pair(&format!("{width}x{name}")), "f", None).expect("a good file");

@@ -1,7 +1,7 @@
 //! Failures given by name, by number and as a fabric shows them are the same.
 
 use base::{LinkId, SwitchId};
-use fabric::network::{FailedPart, Failures, Topology, lost_in, parse_inline};
+use fabric::network::{FailedComponent, FailureParameters, Topology, lost_in, parse_inline};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -18,8 +18,8 @@ fn network(inline: &str) -> Topology {
     family.build(&recipe.params).expect("a member")
 }
 
-fn words(text: String) -> FailedPart {
-    FailedPart::Words(text)
+fn words(text: String) -> FailedComponent {
+    FailedComponent::Words(text)
 }
 
 proptest! {
@@ -33,19 +33,19 @@ proptest! {
         let links: BTreeSet<usize> = links.into_iter().map(|l| l % on.links().len()).collect();
         let switches: BTreeSet<usize> =
             switches.into_iter().map(|s| s % on.switches().len()).collect();
-        let by_number = Failures {
-            links: links.iter().map(|l| FailedPart::Number(*l as u32)).collect(),
-            switches: switches.iter().map(|s| FailedPart::Number(*s as u32)).collect(),
-            ..Failures::default()
+        let by_number = FailureParameters {
+            links: links.iter().map(|l| FailedComponent::Number(*l as u32)).collect(),
+            switches: switches.iter().map(|s| FailedComponent::Number(*s as u32)).collect(),
+            ..FailureParameters::default()
         };
         let by_port = |l: &usize| {
             let end = if far { on.links()[*l].b } else { on.links()[*l].a };
             words(format!("{}:{}", on.switches()[end.switch.ix()].name, end.port))
         };
-        let in_words = Failures {
+        let in_words = FailureParameters {
             links: links.iter().map(by_port).collect(),
             switches: switches.iter().map(|s| words(on.switches()[*s].name.clone())).collect(),
-            ..Failures::default()
+            ..FailureParameters::default()
         };
         let ids: (Vec<LinkId>, Vec<SwitchId>) = (
             links.iter().copied().map(LinkId::from).collect(),
@@ -83,7 +83,8 @@ proptest! {
         let one = ends(link % on.links().len());
         let names = one.map(|s| on.switches()[s.ix()].name.as_str());
         let text = if turned { names.join(":") } else { [names[1], names[0]].join(":") };
-        let failures = Failures { links: vec![words(text)], ..Failures::default() };
+        let failures =
+            FailureParameters { links: vec![words(text)], ..FailureParameters::default() };
         let all = (0..on.links().len()).filter(|l| ends(*l) == one).map(LinkId::from).collect();
         prop_assert_eq!(failures.of(&on).expect("there"), (all, Vec::new()));
     }
@@ -91,11 +92,12 @@ proptest! {
     #[test]
     fn random_links_come_besides_and_by_their_seed(random in 0_u32..40, seed in any::<u64>()) {
         let on = network("slim_fly:q=5,p=1");
-        let links = vec![FailedPart::Number(7)];
-        let named = Failures { links, random, seed, ..Failures::default() };
+        let links = vec![FailedComponent::Number(7)];
+        let named = FailureParameters { links, random, seed, ..FailureParameters::default() };
         let (links, _) = named.of(&on).expect("there are enough");
         prop_assert!(links.contains(&LinkId(7)) && links.is_sorted());
-        let drawn = Failures { links: Vec::new(), ..named.clone() }.of(&on).expect("enough").0;
+        let unnamed = FailureParameters { links: Vec::new(), ..named.clone() };
+        let drawn = unnamed.of(&on).expect("enough").0;
         prop_assert_eq!(drawn.len(), random as usize);
         let both: BTreeSet<LinkId> = drawn.into_iter().chain([LinkId(7)]).collect();
         prop_assert_eq!(both.into_iter().collect::<Vec<_>>(), links);
@@ -123,15 +125,23 @@ fn a_switch_that_is_gone_takes_its_links_along() {
 fn parts_that_are_not_there_are_refused_by_name() {
     let on = network("torus:shape=4x4");
     let name = on.switches()[5].name.clone();
-    let of = |failures: Failures| failures.of(&on).expect_err("refused").to_string();
-    let link =
-        |text: &str| of(Failures { links: vec![words(text.to_owned())], ..Failures::default() });
+    let of = |failures: FailureParameters| failures.of(&on).expect_err("refused").to_string();
+    let link = |text: &str| {
+        of(FailureParameters {
+            links: vec![words(text.to_owned())],
+            ..FailureParameters::default()
+        })
+    };
     assert!(link("nobody:3").contains("there is no switch nobody"));
     assert!(link(&name).contains("SWITCH:SWITCH or SWITCH:PORT"));
     assert!(link(&format!("{name}:{name}")).contains("no working cable"));
     assert!(link(&format!("{name}:99")).contains("no working cable"));
-    let switch = Failures { switches: vec![words("x".to_owned())], ..Failures::default() };
+    let switch =
+        FailureParameters { switches: vec![words("x".to_owned())], ..FailureParameters::default() };
     assert!(of(switch).contains("there is no switch x; a name such as"));
-    assert!(of(Failures { random: 33, ..Failures::default() }).contains("33 random links of 32"));
-    assert!(Failures { random: 32, ..Failures::default() }.of(&on).is_ok());
+    assert!(
+        of(FailureParameters { random: 33, ..FailureParameters::default() })
+            .contains("33 random links of 32")
+    );
+    assert!(FailureParameters { random: 32, ..FailureParameters::default() }.of(&on).is_ok());
 }

@@ -1,9 +1,9 @@
 //! Damaged files: no reader panics, and every refusal names the file.
 
 use crate::mutations::{self, FileMutation};
-use base::Quiet;
+use base::QuietWatch;
 use engines::engine;
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology;
 use formats::graph_file::{edge_list, graphml, json, orcs, read_any};
 use formats::ib::fabric_file::{read, write_netlist};
@@ -17,13 +17,13 @@ fn good_files() -> &'static [String] {
         let recipe = fabric::network::parse_inline("slim_fly:q=3,p=1").expect("well formed");
         let family = families::family(&recipe.family).expect("a family");
         let t: Topology = family.build(&recipe.params).expect("a member");
-        let a = Addresses::assign(&t, 1).expect("few enough");
+        let a = PortAddresses::assign(&t, 1).expect("few enough");
         let netlist = write_netlist(&t, &a, None).expect("can be written");
         let full = netlist.replace("4xHDR", "4xHDR s=4 w=2 v=3 e=4").replace("# \"", "#\"");
         let mask = netlist.replace(" 4xHDR", "").replace("\"[1]", "\"[1] w=3 s=7 e=1");
         let own = json::write(&t);
         let min_hop = engine("min_hop").expect("an engine");
-        let routing = min_hop.route(&Map::new(), &Arc::new(t.clone()), 1, &Quiet);
+        let routing = min_hop.route(&Map::new(), &Arc::new(t.clone()), 1, &QuietWatch);
         let digraph = orcs::write(&routing.expect("connected")).expect("one layer");
         vec![netlist, full, mask, edge_list::write(&t), graphml::write(&t), own, digraph]
     })
@@ -101,7 +101,7 @@ fn is_helpful(refusal: &base::Refusal) {
     assert!(!refusal.why.is_empty() && !refusal.help.is_empty(), "{message}");
 }
 
-fn cables(t: &Topology) -> (Vec<fabric::network::Link>, Vec<fabric::network::Plug>) {
+fn cables(t: &Topology) -> (Vec<fabric::network::Link>, Vec<fabric::network::CablePlug>) {
     (t.links().to_vec(), t.terminals().iter().map(|x| x.plug).collect())
 }
 

@@ -2,7 +2,9 @@
 
 use base::{LinkId, SwitchId};
 use fabric::network::Topology;
-use fabric::network::{Builder, Cable, Plug, Recipe, Speed, Switch};
+use fabric::network::{
+    Cable, CablePlug, InfinibandLaneSpeed, NetworkRecipe, Switch, TopologyBuilder,
+};
 use formats::graph_file::{dot, edge_list, graphml, json, read_any};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
@@ -17,7 +19,7 @@ fn pairs(t: &Topology) -> BTreeMap<(String, String), u32> {
     let mut pairs = BTreeMap::new();
     for (i, l) in t.links().iter().enumerate() {
         if t.link_is_up(LinkId::from(i)) {
-            let name = |p: Plug| t.switches()[p.switch.ix()].name.clone();
+            let name = |p: CablePlug| t.switches()[p.switch.ix()].name.clone();
             let (a, b) = (name(l.a), name(l.b));
             *pairs.entry((a.clone().min(b.clone()), a.max(b))).or_default() += 1;
         }
@@ -87,7 +89,7 @@ fn files_of_networkx_are_read() {
     let t = read_any(MULTI, "m.graphml", None).expect("a good file");
     assert_eq!(t.links().len(), 3);
     assert_eq!(pairs(&t), BTreeMap::from([(("a".into(), "b".into()), 2)]));
-    let cable = Cable { speed: Speed::EDR, width: 1, length_m: Some(2.5), up: true };
+    let cable = Cable { speed: InfinibandLaneSpeed::EDR, width: 1, length_m: Some(2.5), up: true };
     assert_eq!((t.links()[0].cable, t.links()[1].cable), (cable, Cable::default()));
     assert!(!t.links()[2].cable.up && t.switches()[2].name == "c & d");
     let t = read_any(DIRECTED, "d.graphml", None).expect("a good file");
@@ -159,7 +161,7 @@ fn bad_graphml_is_refused_with_its_line() {
 
 /// A network that uses every field, with terminals that are not grouped by endpoint.
 fn odd() -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for i in 0..4_u32 {
         b.switch(Switch {
             guid: (i > 1).then_some(u64::MAX - u64::from(i)),
@@ -171,8 +173,8 @@ fn odd() -> Topology {
             ..Switch::new(format!("a \"b\" <{i}> é\\")).at(i * 3, vec![i, 0])
         });
     }
-    let plug = |s: u32, port: u16| Plug { switch: SwitchId(s), port };
-    let cable = Cable { speed: Speed::NDR, width: 2, length_m: Some(0.1), up: false };
+    let plug = |s: u32, port: u16| CablePlug { switch: SwitchId(s), port };
+    let cable = Cable { speed: InfinibandLaneSpeed::NDR, width: 2, length_m: Some(0.1), up: false };
     b.link_at(plug(0, 9), plug(1, 1), cable);
     b.link_at(plug(1, 0), plug(0, 0), Cable::default());
     b.link_at(plug(2, 0), plug(3, 0), Cable { length_m: Some(3.0), ..Cable::default() });
@@ -190,7 +192,7 @@ fn odd() -> Topology {
     let mut params = serde_json::Map::new();
     params.insert("x".into(), 0.1.into());
     params.insert("y".into(), serde_json::json!([1, {"z": 5e-324}]));
-    b.finish(Recipe { family: "odd".into(), params }).expect("a valid network")
+    b.finish(NetworkRecipe { family: "odd".into(), params }).expect("a valid network")
 }
 
 #[test]
@@ -337,9 +339,9 @@ fn text_of_two_words_a_line_is_no_network() {
 #[test]
 fn names_that_look_like_a_fabric_are_read_back() {
     for name in ["[", "[1]x", "vendid=0x1", "switchguid"] {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         b.switch(Switch::new(name));
-        let recipe = Recipe { family: "t".into(), params: serde_json::Map::new() };
+        let recipe = NetworkRecipe { family: "t".into(), params: serde_json::Map::new() };
         let t = b.finish(recipe).expect("a valid network");
         let back = read_any(&edge_list::write(&t), "e", None).map(|t| t.switches().len());
         assert_eq!(back.map_err(|r| r.to_string()), Ok(1), "{name}");
@@ -439,14 +441,14 @@ proptest! {
             (0_u32..6, 0_u16..5, proptest::option::of(any::<u64>())), 0..12),
         names in names(),
     ) {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for name in &names {
             b.switch(Switch::new(name.as_str()));
         }
         for (x, y, speed, up, length) in ends.into_iter().filter(|e| e.0 != e.1) {
             let length_m = Some(length.abs()).filter(|l| l.is_finite());
-            let cable = Cable { speed: Speed::ALL[speed], width: 1, length_m, up };
-            let at = |s| Plug { switch: SwitchId(s), port: 0 };
+            let cable = Cable { speed: InfinibandLaneSpeed::ALL[speed], width: 1, length_m, up };
+            let at = |s| CablePlug { switch: SwitchId(s), port: 0 };
             b.link_at(at(x), at(y), cable);
         }
         let e: Vec<_> = (0..3).map(|i| b.endpoint(names[i].clone(), None)).collect();
@@ -455,7 +457,7 @@ proptest! {
             b.terminal_mut(id).rail = rail;
             b.terminal_mut(id).port_guid = guid;
         }
-        let recipe = Recipe { family: "t".into(), params: serde_json::Map::new() };
+        let recipe = NetworkRecipe { family: "t".into(), params: serde_json::Map::new() };
         let t = b.finish(recipe).expect("a valid network");
         let back = json::read(&json::write(&t), "j");
         let refusal = back.as_ref().err().map(ToString::to_string).unwrap_or_default();

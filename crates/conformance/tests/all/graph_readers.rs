@@ -2,7 +2,7 @@
 //! dragonflies of CODES, and endpoints given to files that have none.
 
 use base::SwitchId;
-use fabric::network::{Speed, Topology};
+use fabric::network::{InfinibandLaneSpeed, Topology};
 use formats::graph_file::{codes, read_any};
 use std::fmt::Write as _;
 
@@ -53,7 +53,7 @@ fn what_others_mean_by_an_attribute_is_left_out_with_a_remark() {
         assert_eq!(t.aside().remarks, [expect]);
     }
     let t = read(&triangle(none, ("speed", ["100", "100", "HDR"])));
-    assert!(t.links().iter().all(|link| link.cable.speed == Speed::HDR));
+    assert!(t.links().iter().all(|link| link.cable.speed == InfinibandLaneSpeed::HDR));
     assert_eq!(
         t.aside().remarks,
         ["speed '100' is no speed of InfiniBand (2 such): left out of all"]
@@ -118,7 +118,7 @@ fn gml_and_node_link_say_the_same() {
         assert_eq!((t.links().len(), t.endpoints().len()), (2, 2));
         assert_eq!(t.terminals_on(SwitchId(0)).len(), 2);
         let cable = t.links()[0].cable;
-        assert_eq!((cable.speed, cable.width), (Speed::EDR, 1));
+        assert_eq!((cable.speed, cable.width), (InfinibandLaneSpeed::EDR, 1));
     }
     for (from, to, says) in [
         ("id 1", "id 0", "f: line 12: id '0' comes twice"),

@@ -1,7 +1,7 @@
 //! Every engine with every lane method: the proof holds, and the routes stay the same.
 
-use base::{Quiet, Stop};
-use engines::lanes::{DefaultLaneMethod, LaneMethod};
+use base::{ComputationError, QuietWatch};
+use engines::lanes::{DefaultLaneMethod, LaneAssignmentMethod};
 use engines::{ENGINES, EngineEntry, engine};
 use fabric::network::{Topology, parse_inline};
 use fabric::tables::Routing;
@@ -35,9 +35,9 @@ fn routed(
     let mut all = entry.examples().swap_remove(0);
     all.remove("max_lanes");
     all.extend(options.as_object().cloned().unwrap_or_default());
-    entry.route(&all, on, layers, &Quiet).map_err(|stop| match stop {
-        Stop::Refused(refusal) => refusal.to_string(),
-        stopped @ Stop::Interrupted(_) => panic!("{stopped}"),
+    entry.route(&all, on, layers, &QuietWatch).map_err(|stop| match stop {
+        ComputationError::Refused(refusal) => refusal.to_string(),
+        stopped @ ComputationError::Interrupted(_) => panic!("{stopped}"),
     })
 }
 
@@ -54,7 +54,7 @@ proptest! {
     #[test]
     fn any_engine_meets_any_method(
         net in prop::sample::select(NETWORKS.to_vec()), number in 0..ENGINES.len(),
-        method in prop::sample::select(LaneMethod::ALL.to_vec()), max_lanes in 1_u8..16,
+        method in prop::sample::select(LaneAssignmentMethod::ALL.to_vec()), max_lanes in 1_u8..16,
         balance in any::<bool>(), seed in any::<u64>(), layers in 1_u32..4,
     ) {
         let (on, entry) = (network(net), &ENGINES[number]);
@@ -69,7 +69,7 @@ proptest! {
                 prop_assert_eq!(done.next(), plain.next());
                 prop_assert_eq!(done.to_switch(), plain.to_switch());
                 prop_assert!(done.lanes().count() <= max_lanes);
-                prop_assert!(verify(&done, RouteLimits::NONE, &Quiet).expect("quiet").holds());
+                prop_assert!(verify(&done, RouteLimits::NONE, &QuietWatch).expect("quiet").holds());
             }
             (Err(why), Ok(_)) => prop_assert!(too_few(&why), "{}", why),
             (Err(why), Err(other)) => prop_assert!(why == other || too_few(&why), "{}", why),
@@ -90,7 +90,8 @@ proptest! {
         prop_assert_eq!(usual.next(), table.next());
         let one_lane = entry.lanes == DefaultLaneMethod::One;
         prop_assert!(!one_lane || usual.lanes().count() == 1);
-        prop_assert!(one_lane || verify(&usual, RouteLimits::NONE, &Quiet).expect("quiet").holds());
+        let verdicts = verify(&usual, RouteLimits::NONE, &QuietWatch).expect("quiet");
+        prop_assert!(one_lane || verdicts.holds());
     }
 }
 

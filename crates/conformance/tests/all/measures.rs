@@ -1,11 +1,11 @@
 //! Runs every measure on every family's first example: its record has what its columns say.
 
 use crate::page_measure;
-use base::Quiet;
+use base::QuietWatch;
 use base::stage::ColumnType;
 use fabric::Topology;
 use fabric::tables::Routing;
-use lab::stages::{InputKind, STAGES, StageEntry, StageInputs, stage};
+use lab::stages::{STAGES, StageEntry, StageInputKind, StageInputs, stage};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
 
@@ -35,13 +35,13 @@ fn columns_are_in_the_records_of_every_family() {
         let recipe = family.examples().swap_remove(0);
         let t = Arc::new(family.build(&recipe.params).expect("an example"));
         let routed =
-            engines::engine("up_down").expect("there is").route(&Map::new(), &t, 1, &Quiet);
+            engines::engine("up_down").expect("there is").route(&Map::new(), &t, 1, &QuietWatch);
         let routing = routed.ok();
         let routing = routing.as_ref();
         let on = given(&t, routing);
         for entry in entries() {
             for given in entry.examples() {
-                let Ok(found) = entry.run(&given, on, &Quiet) else { continue };
+                let Ok(found) = entry.run(&given, on, &QuietWatch) else { continue };
                 let cells = found.cells(entry.columns);
                 for (column, value) in entry.columns.iter().zip(cells) {
                     let place =
@@ -51,7 +51,7 @@ fn columns_are_in_the_records_of_every_family() {
                         met.insert((entry.part.name, column.name));
                     }
                 }
-                let again = entry.run(&given, on, &Quiet).expect("as before");
+                let again = entry.run(&given, on, &QuietWatch).expect("as before");
                 assert_eq!(again, found, "{} twice on {recipe}", entry.part.name);
             }
         }
@@ -101,10 +101,12 @@ fn what_needs_tables_says_so() {
     let t = Arc::new(t);
     let on = given(&t, None);
     for entry in entries() {
-        let done = entry.run(&Map::new(), on, &Quiet);
+        let done = entry.run(&Map::new(), on, &QuietWatch);
         match entry.input {
-            InputKind::Topology | InputKind::Either => assert!(done.is_ok(), "{}", entry.part.name),
-            InputKind::Routing => {
+            StageInputKind::Topology | StageInputKind::Either => {
+                assert!(done.is_ok(), "{}", entry.part.name)
+            }
+            StageInputKind::Routing => {
                 let why = done.expect_err("no tables").to_string();
                 assert!(why.contains(entry.part.name) && why.contains("route it"), "{why}");
             }

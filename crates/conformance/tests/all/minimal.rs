@@ -1,8 +1,8 @@
 //! Compares engines of balanced shortest paths with a plain computation of the same: no choice is
 //! skipped, no load is cached, every path is walked.
 
-use base::seed::Stream;
-use base::{ChannelId, LinkId, Quiet, SwitchId, TerminalId};
+use base::seed::RandomStream;
+use base::{ChannelId, LinkId, QuietWatch, SwitchId, TerminalId};
 use engines::engine;
 use fabric::network::Topology;
 use fabric::network::parse_inline;
@@ -30,7 +30,7 @@ fn networks() -> Vec<Arc<Topology>> {
         let family = family(&recipe.family).expect("a family");
         let whole = family.build(&recipe.params).expect("a member");
         let mut links: Vec<LinkId> = (0..whole.links().len()).map(LinkId::from).collect();
-        Stream::new(1, "failures", 0).shuffle(&mut links);
+        RandomStream::new(1, "failures", 0).shuffle(&mut links);
         let broken = whole.with_failures(&links[..links.len() / 10], &[]).expect("known links");
         all.extend([Arc::new(whole), Arc::new(broken)]);
     }
@@ -38,7 +38,7 @@ fn networks() -> Vec<Arc<Topology>> {
 }
 
 fn routed(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
-    let routed = engine(name).expect("an engine").route(&Map::new(), on, layers, &Quiet);
+    let routed = engine(name).expect("an engine").route(&Map::new(), on, layers, &QuietWatch);
     routed.unwrap_or_else(|e| panic!("{name} on {}: {e}", on.recipe()))
 }
 
@@ -54,14 +54,14 @@ fn endpoints(on: &Topology, v: usize) -> u64 {
 }
 
 /// A slow balancer of shortest paths, to compare engines with.
-struct ReferenceBalancer<'a> {
+struct ReferencePathBalancer<'a> {
     on: &'a Topology,
     distance: Vec<Vec<u32>>,
     cost: Vec<u64>,
     weight: Vec<u64>,
 }
 
-impl<'a> ReferenceBalancer<'a> {
+impl<'a> ReferencePathBalancer<'a> {
     fn new(on: &'a Topology) -> Self {
         let n = on.switches().len();
         let rate = |l: usize| on.links()[l].cable.rate_gbps();
@@ -168,7 +168,7 @@ fn sssp_is_as_the_plain_search_finds_it() {
             let routing = routed(&on, "sssp", layers as u32);
             let to = terminals(&on);
             let destinations: Vec<(usize, u64)> = to.iter().map(|&(_, home)| (home, 1)).collect();
-            let mut plain = ReferenceBalancer::new(&on);
+            let mut plain = ReferencePathBalancer::new(&on);
             for (layer, table) in plain.layers(&destinations, layers).iter().enumerate() {
                 for (&(t, home), row) in to.iter().zip(table) {
                     agrees(&routing, layer, t, home, row);
@@ -194,7 +194,7 @@ fn lash_is_as_the_plain_search_finds_it() {
                 rows[d] = destinations.len();
                 destinations.push((d, endpoints(&on, d)));
             }
-            let tables = ReferenceBalancer::new(&on).layers(&destinations, layers);
+            let tables = ReferencePathBalancer::new(&on).layers(&destinations, layers);
             for (layer, table) in tables.iter().enumerate() {
                 for (t, home) in terminals(&on) {
                     agrees(&routing, layer, t, home, &table[rows[home]]);

@@ -1,6 +1,6 @@
 //! Digraphs of ORCS: routes as its program follows them, round trips, and faults.
 
-use base::{Quiet, TerminalId};
+use base::{QuietWatch, TerminalId};
 use engines::engine;
 use fabric::network::parse_inline;
 use fabric::tables::{NO_ROUTE, Routing};
@@ -17,7 +17,7 @@ fn routed(inline: &str, name: &str) -> Routing {
     let recipe = parse_inline(inline).expect("an inline form");
     let network = family(&recipe.family).expect("a family").build(&recipe.params).expect("built");
     let engine = engine(name).expect("an engine");
-    engine.route(&Map::new(), &Arc::new(network), 1, &Quiet).expect("routed")
+    engine.route(&Map::new(), &Arc::new(network), 1, &QuietWatch).expect("routed")
 }
 
 /// The nodes from host to host: at each node the first edge whose comment has the destination.
@@ -73,7 +73,7 @@ fn the_routes_are_those_that_the_edges_spell() {
         assert_eq!(names(&back), names(&routing));
         assert_eq!(orcs::write(&back).expect("one layer"), text);
         assert!(
-            verify(&back, RouteLimits::NONE.hops(64), &Quiet)
+            verify(&back, RouteLimits::NONE.hops(64), &QuietWatch)
                 .expect("not stopped")
                 .complete
                 .holds()
@@ -168,6 +168,6 @@ fn what_orcs_has_no_word_for_is_refused() {
     let recipe = parse_inline("torus:shape=4,p=1").expect("an inline form");
     let network = family("torus").expect("a family").build(&recipe.params).expect("built");
     let sssp = engine("sssp").expect("an engine");
-    let layered = sssp.route(&Map::new(), &Arc::new(network), 2, &Quiet).expect("routed");
+    let layered = sssp.route(&Map::new(), &Arc::new(network), 2, &QuietWatch).expect("routed");
     assert!(orcs::write(&layered).expect_err("two layers").to_string().contains("layers 1"));
 }

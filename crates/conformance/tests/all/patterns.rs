@@ -1,21 +1,22 @@
 //! Communication patterns: every text is a pattern of messages between ranks, or is refused.
 
-use base::seed::{FastStream, Stream};
+use base::seed::{FastRandomStream, RandomStream};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use traffic::pattern::Pattern;
+use traffic::pattern::CommunicationPattern;
 
 /// Names of ORCS that are not ours, and the pattern without messages.
 const OTHERS: [&str; 4] = ["null", "rand", "recdbl", "circle"];
 
 /// Every name of the table, and the others.
 fn names() -> Vec<&'static str> {
-    [Pattern::names(), OTHERS.to_vec()].concat()
+    [CommunicationPattern::names(), OTHERS.to_vec()].concat()
 }
 
 /// The names of all parameters of patterns.
 fn keys() -> Vec<String> {
-    let schemas: Vec<_> = Pattern::all().map(base::part::Part::schema).collect();
+    let schemas: Vec<_> =
+        CommunicationPattern::all().map(base::part::PartDescription::schema).collect();
     let of = schemas.iter().filter_map(|schema| schema["properties"].as_object());
     of.flat_map(|all| all.keys().cloned()).collect()
 }
@@ -72,19 +73,20 @@ fn parameters_are_taken_by_their_names() {
         ("shuffle:8", "shuffle:active=8"),
     ] {
         let of = |text| {
-            let pattern = Pattern::parse(text, 16).expect(text);
-            let mut draw = Stream::new(1, "pattern", 0);
+            let pattern = CommunicationPattern::parse(text, 16).expect(text);
+            let mut draw = RandomStream::new(1, "pattern", 0);
             let levels = 0..pattern.levels(16);
             levels.map(|level| pattern.messages(level, 16, &mut draw)).collect::<Vec<_>>()
         };
         assert_eq!(of(text), of(short), "{text}");
     }
-    for part in Pattern::all() {
+    for part in CommunicationPattern::all() {
         for (key, of) in part.schema()["properties"].as_object().into_iter().flatten() {
             assert!(of["description"].is_string(), "{}: {key}", part.name);
         }
         let text = format!("{}:no_such_key=1", part.name);
-        let refused = Pattern::parse(&text, 16).expect_err("there is no such parameter");
+        let refused =
+            CommunicationPattern::parse(&text, 16).expect_err("there is no such parameter");
         assert_eq!(refused.param, "pattern", "{refused}");
     }
 }
@@ -95,7 +97,7 @@ proptest! {
     fn messages_are_between_two_ranks_or_the_pattern_is_refused(
         text in text(), ranks in 0_u32..60, seed in any::<u64>(),
     ) {
-        let pattern = match Pattern::parse(&text, ranks) {
+        let pattern = match CommunicationPattern::parse(&text, ranks) {
             Ok(pattern) => pattern,
             Err(r) => {
                 let known = ["pattern", "endpoints"];
@@ -103,7 +105,7 @@ proptest! {
                 return Ok(());
             }
         };
-        let mut draw = Stream::new(seed, "pattern", 0);
+        let mut draw = RandomStream::new(seed, "pattern", 0);
         for level in 0..pattern.levels(ranks) {
             let messages = pattern.messages(level, ranks, &mut draw);
             prop_assert!(messages.len() as u64 <= pattern.most_messages(ranks));
@@ -123,9 +125,10 @@ proptest! {
     fn destinations_are_drawn_among_those_there_are(
         text in text(), ranks in 2_u32..60, seed in any::<u64>(),
     ) {
-        let parsed = Pattern::parse(&text, ranks).and_then(|p| p.destinations(ranks, seed));
+        let parsed = CommunicationPattern::parse(&text, ranks);
+        let parsed = parsed.and_then(|p| p.destinations(ranks, seed));
         let Ok(all) = parsed else { return Ok(()) };
-        let mut random = FastStream::new(seed, "test", 0);
+        let mut random = FastRandomStream::new(seed, "test", 0);
         let senders = (0..ranks).filter(|&rank| all.is_active(rank)).count();
         prop_assert!(all.endpoints() == ranks && all.active() as usize == senders && senders > 0);
         for rank in 0..ranks {
@@ -141,7 +144,7 @@ proptest! {
 
     #[test]
     fn any_number_of_ranks_is_parsed(text in text(), ranks in any::<u32>()) {
-        if let Ok(pattern) = Pattern::parse(&text, ranks) {
+        if let Ok(pattern) = CommunicationPattern::parse(&text, ranks) {
             prop_assert!(pattern.levels(ranks) <= ranks && pattern.most_messages(ranks) > 0);
         }
     }
@@ -150,10 +153,10 @@ proptest! {
 /// Derangements of four are nine, all as likely.
 #[test]
 fn permutations_are_uniform_among_those_without_a_fixed_point() {
-    let pattern = Pattern::parse("permutation", 4).expect("a pattern");
+    let pattern = CommunicationPattern::parse("permutation", 4).expect("a pattern");
     let mut seen = std::collections::BTreeMap::new();
     for run in 0..9000 {
-        let mut draw = Stream::new(5, "pattern", run);
+        let mut draw = RandomStream::new(5, "pattern", run);
         *seen.entry(pattern.messages(0, 4, &mut draw)).or_insert(0_u32) += 1;
     }
     assert_eq!(seen.len(), 9);

@@ -1,7 +1,7 @@
 //! Every engine keeps its promise on every example of every family, with one route and with three.
 
 use crate::page_engine;
-use base::Quiet;
+use base::QuietWatch;
 use base::distance::distances_among;
 use engines::{ENGINES, EngineEntry};
 use fabric::Topology;
@@ -12,7 +12,7 @@ use verify::RouteLimits;
 /// Whether every route between endpoints has as many hops as the switches are apart.
 fn is_minimal(routing: &Routing) -> bool {
     let on = routing.topology();
-    let proof = verify::verify(routing, RouteLimits::NONE, &Quiet).expect("quiet");
+    let proof = verify::verify(routing, RouteLimits::NONE, &QuietWatch).expect("quiet");
     let verify::Verdict::Holds(reach) = proof.complete else { return false };
     let routed: u64 = reach.histogram.iter().zip(0_u64..).map(|(n, hops)| n * hops).sum();
     // no route is shorter than the distance, so it suffices to compare sums
@@ -39,7 +39,7 @@ fn networks() -> Vec<(String, Arc<Topology>)> {
     let mut found = Vec::new();
     for (family, recipe) in recipes {
         let t = Arc::new(family.build(&recipe.params).expect("an example"));
-        let apart = distances_among(t.graph(), &t.edge_switches(), &Quiet).expect("quiet");
+        let apart = distances_among(t.graph(), &t.edge_switches(), &QuietWatch).expect("quiet");
         if t.switches().len() <= 130 && (apart.unreachable == 0 || t.planes() > 1) {
             found.push((recipe.to_string(), t));
         }
@@ -53,13 +53,14 @@ fn broken(entry: &EngineEntry, networks: &[(String, Arc<Topology>)]) -> (Vec<Str
     let (mut broken, mut routed) = (Vec::new(), 0);
     for (name, t) in networks {
         for (layers, options) in [1, 3].into_iter().zip(entry.examples()) {
-            let Ok(routing) = entry.route(&options, t, layers, &Quiet) else { continue };
+            let Ok(routing) = entry.route(&options, t, layers, &QuietWatch) else { continue };
             let place = format!("{} {options:?} of {name}, {layers} layers", entry.part.name);
             if entry.promise.minimal && !is_minimal(&routing) {
                 broken.push(format!("not minimal: {place}"));
             }
             if entry.promise.deadlock_free {
-                let proof = verify::verify(&routing, RouteLimits::NONE, &Quiet).expect("quiet");
+                let proof =
+                    verify::verify(&routing, RouteLimits::NONE, &QuietWatch).expect("quiet");
                 if !proof.holds() {
                     broken.push(format!("can deadlock: {place}"));
                 }

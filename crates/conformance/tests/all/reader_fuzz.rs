@@ -5,10 +5,10 @@
 //! 100,000 in a campaign, to be run under a limit on memory (`ulimit -v 2097152`).
 
 use crate::mutations::{MutableFileFields, RandomGenerator};
-use base::Quiet;
+use base::QuietWatch;
 use formats::communication;
-use formats::companion::{self, CompanionFormat};
-use formats::graph_file::{self, GraphFilePair};
+use formats::companion::{self, CompanionFileFormat};
+use formats::graph_file::{self, GraphFilePairFormat};
 use formats::trace::{self, TraceFormat, goal};
 use serde_json::Map;
 
@@ -16,7 +16,7 @@ use serde_json::Map;
 type ReadFn = Box<dyn Fn(&[u8]) -> Result<(), String>>;
 
 /// A reader under test: its name, a good file, and the function that reads such bytes.
-struct NamedReader {
+struct ReaderUnderTest {
     name: String,
     good: Vec<u8>,
     read: ReadFn,
@@ -34,12 +34,12 @@ fn of(
     name: &str,
     good: impl Into<Vec<u8>>,
     read: impl Fn(&[u8]) -> Result<(), String> + 'static,
-) -> NamedReader {
-    NamedReader { name: name.to_owned(), good: good.into(), read: Box::new(read) }
+) -> ReaderUnderTest {
+    ReaderUnderTest { name: name.to_owned(), good: good.into(), read: Box::new(read) }
 }
 
 /// Every format of the tables with its own example.
-fn of_tables() -> Vec<NamedReader> {
+fn of_tables() -> Vec<ReaderUnderTest> {
     let networks = graph_file::FORMATS.iter().map(|format| {
         of(format.part.name, format.example(), |bytes| {
             as_text(graph_file::read_any(&text(bytes), "f.edges", None))
@@ -59,7 +59,7 @@ fn of_tables() -> Vec<NamedReader> {
 
 /// A format of workloads: the first file of its example is damaged, and the last where there are
 /// several, each beside the others.
-fn runs(format: &'static TraceFormat) -> Vec<NamedReader> {
+fn runs(format: &'static TraceFormat) -> Vec<ReaderUnderTest> {
     let files = format.example();
     let last = format.of_ranks(&files).len() - 1;
     let damaged = if last == 0 { vec![0] } else { vec![0, last] };
@@ -69,12 +69,12 @@ fn runs(format: &'static TraceFormat) -> Vec<NamedReader> {
         of(&format!("{} {at}", format.part.name), good, move |bytes| {
             let mut ranks = format.of_ranks(&all);
             ranks[at].1 = bytes;
-            let read = format.read(&ranks, &Map::new(), &Quiet);
+            let read = format.read(&ranks, &Map::new(), &QuietWatch);
             if let Ok(found) = &read {
                 let said = goal::text(found);
-                assert_eq!(goal::parse(&said, &Quiet).as_ref(), Ok(found));
+                assert_eq!(goal::parse(&said, &QuietWatch).as_ref(), Ok(found));
             }
-            let counted = format.count(&ranks, &Quiet).transpose();
+            let counted = format.count(&ranks, &QuietWatch).transpose();
             as_text(read).and(as_text(counted))
         })
     };
@@ -82,7 +82,7 @@ fn runs(format: &'static TraceFormat) -> Vec<NamedReader> {
 }
 
 /// A format of companion files: each file of its example is damaged, beside the others.
-fn companions(format: &'static CompanionFormat) -> Vec<NamedReader> {
+fn companions(format: &'static CompanionFileFormat) -> Vec<ReaderUnderTest> {
     let files = format.example();
     let one = |at: usize| {
         let all = files.clone();
@@ -96,7 +96,7 @@ fn companions(format: &'static CompanionFormat) -> Vec<NamedReader> {
 }
 
 /// A format in which a network is two files: each of its example is damaged, beside the other.
-fn pair(format: &'static GraphFilePair) -> Vec<NamedReader> {
+fn pair(format: &'static GraphFilePairFormat) -> Vec<ReaderUnderTest> {
     let one = |at: usize| {
         let all = format.example();
         of(&format!("{} {at}", format.part.name), all[at].1.clone(), move |bytes| {
@@ -110,7 +110,7 @@ fn pair(format: &'static GraphFilePair) -> Vec<NamedReader> {
 
 /// Tries a reader with this number of damaged files, drawn by `number`, and returns how many it
 /// takes.
-fn tried(number: usize, reader: &NamedReader, each: usize) -> usize {
+fn tried(number: usize, reader: &ReaderUnderTest, each: usize) -> usize {
     (reader.read)(&reader.good).unwrap_or_else(|why| panic!("{}: {why}", reader.name));
     let fields = MutableFileFields::of(&reader.good, |bytes| (reader.read)(bytes).is_ok());
     let mut taken = 0;

@@ -1,13 +1,13 @@
 //! Repair of tables of every engine after random failures: proofs, and brute-force cycle searches.
 
-use base::Stop;
-use base::seed::Stream;
-use base::{LinkId, Quiet, SwitchId, TerminalId};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{LinkId, QuietWatch, SwitchId, TerminalId};
 use engines::ENGINES;
-use engines::repair::{EntryChange, RepairedTables, TableChangeSafety, repair};
+use engines::repair::{RepairedTables, TableChangeSafety, TableEntryChange, repair};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
-use fabric::tables::{NO_ROUTE, Routing, Sl2Vl};
+use fabric::tables::{NO_ROUTE, Routing, Sl2VlMapping};
 use families::family;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -39,7 +39,7 @@ type Destination = (u32, TerminalId);
 
 /// The table of one destination while its entries change: at `step`, each switch has the port that
 /// it has after that number of changes.
-struct ChangingTable<'a> {
+struct ForwardingTableDuringRepair<'a> {
     old: &'a [u16],
     changed: BTreeMap<SwitchId, (usize, u16)>,
     steps: usize,
@@ -47,7 +47,7 @@ struct ChangingTable<'a> {
     just_failed: bool,
 }
 
-impl ChangingTable<'_> {
+impl ForwardingTableDuringRepair<'_> {
     /// The port of a switch after `step` changes, and the next step at which it is another.
     fn port(&self, at: SwitchId, step: usize) -> (u16, Option<usize>) {
         match self.changed.get(&at) {
@@ -69,7 +69,7 @@ type PacketState = (SwitchId, u16, Option<VirtualChannel>, u8, usize);
 fn turns_to(
     routing: &Routing,
     (layer, to): Destination,
-    tables: &ChangingTable,
+    tables: &ForwardingTableDuringRepair,
     damaged: &Topology,
     found: &mut TurnPairs,
 ) -> bool {
@@ -139,7 +139,7 @@ fn turns(
         let row = to.0 as usize * terminals + to.1.ix();
         let changed = (1..).zip(&own).map(|(i, c)| (c.0, (i, c.1))).collect();
         let old = &tables[row * switches..][..switches];
-        let tables = ChangingTable { old, changed, steps: own.len(), just_failed };
+        let tables = ForwardingTableDuringRepair { old, changed, steps: own.len(), just_failed };
         turns_to(levels, to, &tables, damaged, found)
     })
 }
@@ -182,13 +182,14 @@ fn is_free(turns: &TurnPairs) -> bool {
 
 /// Checks what a repair promises about the tables while they change: in each of its steps all turns
 /// that packets can take have no cycle, and no packet meets a loop.
-fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut Stream, case: &str) {
+fn transition_is_safe(old: &Routing, done: &RepairedTables, draw: &mut RandomStream, case: &str) {
     let new = &done.routing;
     let (on, damaged) = (old.topology(), new.topology());
     for (i, change) in done.changes.iter().enumerate() {
         let was = old.tree(change.to.0, change.to.1)[change.switch.ix()];
         assert_eq!((was, change.port.0 == change.port.1), (change.port.0, false), "{case}");
-        let again = |other: &EntryChange| (other.to, other.switch) == (change.to, change.switch);
+        let again =
+            |other: &TableEntryChange| (other.to, other.switch) == (change.to, change.switch);
         assert!(!done.changes[..i].iter().any(again), "{case}");
     }
     let mut entries: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
@@ -266,10 +267,10 @@ fn round_of_repairs(round: u64, outcomes: &mut [u32; 4]) {
         for (e, entry) in ENGINES.iter().enumerate() {
             for (o, options) in entry.examples().iter().enumerate() {
                 let layers = 1 + (n + e + o) as u32 % 2;
-                let Ok(old) = entry.route(options, &on, layers, &Quiet) else { continue };
+                let Ok(old) = entry.route(options, &on, layers, &QuietWatch) else { continue };
                 for failures in 1..=4_u64 {
                     let index = ((n * 100 + e) * 100 + o) as u64 * 10 + failures;
-                    let mut draw = Stream::new(9 + round, "failures", index);
+                    let mut draw = RandomStream::new(9 + round, "failures", index);
                     let mut any = |n: usize| draw.below(n as u64) as usize;
                     let links: Vec<LinkId> =
                         (0..failures).map(|_| LinkId::from(any(on.links().len()))).collect();
@@ -277,18 +278,20 @@ fn round_of_repairs(round: u64, outcomes: &mut [u32; 4]) {
                     let lost: Vec<SwitchId> = lost.into_iter().collect();
                     let damaged = Arc::new(on.with_failures(&links, &lost).expect("known ids"));
                     let case = format!("{name} {} {options:?} {links:?} {lost:?}", entry.part.name);
-                    let done = match repair(&old, &damaged, &Quiet) {
+                    let done = match repair(&old, &damaged, &QuietWatch) {
                         Ok(done) => done,
-                        Err(Stop::Refused(r)) if r.to_string().contains("disconnected") => {
+                        Err(ComputationError::Refused(r))
+                            if r.to_string().contains("disconnected") =>
+                        {
                             continue;
                         }
                         Err(refused) => {
                             let lanes = old.lanes().sl2vl();
-                            assert!(matches!(lanes, Sl2Vl::PerPort(_)), "{case}: {refused}");
+                            assert!(matches!(lanes, Sl2VlMapping::PerPort(_)), "{case}: {refused}");
                             continue;
                         }
                     };
-                    let proof = verify(&done.routing, RouteLimits::NONE.hops(64), &Quiet)
+                    let proof = verify(&done.routing, RouteLimits::NONE.hops(64), &QuietWatch)
                         .expect("not interrupted");
                     assert!(proof.complete.holds(), "{case}: {:?}", proof.complete);
                     assert!(proof.holds() || done.safety == TableChangeSafety::Unknown, "{case}");

@@ -1,8 +1,8 @@
 //! Repairs of repaired tables under traffic, one after the other on one fabric.
 
-use crate::repair_traffic::{BufferedFabric, OmittedStep, carry_out};
-use base::seed::Stream;
-use base::{LinkId, Quiet, SwitchId};
+use crate::repair_traffic::{BufferedFabric, OmittedRepairStep, carry_out};
+use base::seed::RandomStream;
+use base::{LinkId, QuietWatch, SwitchId};
 use engines::ENGINES;
 use engines::repair::{RepairedTables, TableChangeSafety, repair};
 use fabric::network::parse_inline;
@@ -29,7 +29,7 @@ const NETWORKS: [&str; 12] = [
 
 /// The `index`-th of all cases: tables, and successive repairs of them.
 fn case(index: u64) -> Option<(String, Routing, Vec<RepairedTables>)> {
-    let mut draw = Stream::new(17, "repairs in sequence", index);
+    let mut draw = RandomStream::new(17, "repairs in sequence", index);
     let mut any = |n: usize| draw.below(n as u64) as usize;
     let inline = NETWORKS[any(NETWORKS.len())];
     let recipe = parse_inline(inline).expect("an inline form");
@@ -41,7 +41,7 @@ fn case(index: u64) -> Option<(String, Routing, Vec<RepairedTables>)> {
     if any(2) == 0 {
         options.insert("max_lanes".to_owned(), json!(1 + any(15)));
     }
-    let first = entry.route(&options, &on, 1 + any(3) as u32, &Quiet).ok()?;
+    let first = entry.route(&options, &on, 1 + any(3) as u32, &QuietWatch).ok()?;
     let mut name = format!("{inline} {} {options:?}", entry.part.name);
     let (mut old, mut all) = (first.clone(), Vec::new());
     for _ in 0..2 + any(3) {
@@ -50,7 +50,7 @@ fn case(index: u64) -> Option<(String, Routing, Vec<RepairedTables>)> {
         let switches: Vec<_> =
             (switch < on.switches().len()).then(|| SwitchId::from(switch)).into_iter().collect();
         on = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
-        let Ok(done) = repair(&old, &on, &Quiet) else { break };
+        let Ok(done) = repair(&old, &on, &QuietWatch) else { break };
         if done.safety == TableChangeSafety::Unknown {
             return None;
         }
@@ -68,9 +68,9 @@ fn stuck_in(
     (seed, depth): (u64, usize),
     first: &Routing,
     repairs: &[RepairedTables],
-    (waits, left_out): (bool, OmittedStep),
+    (waits, left_out): (bool, OmittedRepairStep),
 ) -> Option<usize> {
-    let traffic = Stream::new(18, "traffic", seed * 8 + depth as u64);
+    let traffic = RandomStream::new(18, "traffic", seed * 8 + depth as u64);
     let mut fabric = BufferedFabric::new(first, depth, traffic);
     let pace = 1 + seed % 30;
     repairs
@@ -79,7 +79,7 @@ fn stuck_in(
 }
 
 /// The repair as documented, with nothing omitted.
-const WHOLE: (bool, OmittedStep) = (true, OmittedStep::Nothing);
+const WHOLE: (bool, OmittedRepairStep) = (true, OmittedRepairStep::Nothing);
 
 #[test]
 fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
@@ -102,7 +102,7 @@ fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
             assert_eq!(stuck, None, "case {index}, buffers of {depth}: {name}");
             done += 1;
         }
-        let nobody_waits = (false, OmittedStep::All);
+        let nobody_waits = (false, OmittedRepairStep::All);
         careless += usize::from(stuck_in((index, 1), &first, &repairs, nobody_waits).is_some());
     }
     println!("{done} sequences; {steps} of their repairs go in steps; where nobody waits,");
@@ -114,7 +114,7 @@ fn campaign_repairs_of_repaired_tables_are_as_safe_as_reported() {
 fn packets_of_the_repair_before_can_get_stuck_in_the_next() {
     // the packets that must have left before the next repair begins, according to docs/routing.md
     let (_, first, repairs) = case(150).expect("a case");
-    assert!(stuck_in((0, 2), &first, &repairs, (false, OmittedStep::Nothing)).is_some());
+    assert!(stuck_in((0, 2), &first, &repairs, (false, OmittedRepairStep::Nothing)).is_some());
     assert_eq!(stuck_in((0, 2), &first, &repairs, WHOLE), None);
 }
 
@@ -127,11 +127,11 @@ fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec
     let mut options = entry.examples()[0].clone();
     options.insert("max_lanes".to_owned(), json!(max_lanes));
     options.insert("seed".to_owned(), json!(seed));
-    let first = entry.route(&options, &on, layers, &Quiet).ok()?;
+    let first = entry.route(&options, &on, layers, &QuietWatch).ok()?;
     let (mut old, mut all) = (first.clone(), Vec::new());
     for link in [29_usize, 12, 10] {
         on = Arc::new(on.with_failures(&[LinkId::from(link)], &[]).expect("known ids"));
-        let done = repair(&old, &on, &Quiet).ok()?;
+        let done = repair(&old, &on, &QuietWatch).ok()?;
         old = done.routing.clone();
         all.push(done);
     }
@@ -140,8 +140,12 @@ fn three_cuts(max_lanes: u8, (layers, seed): (u32, u64)) -> Option<(Routing, Vec
 
 #[test]
 fn each_part_of_the_steps_is_needed_and_all_together_are_enough() {
-    let leave_out =
-        [OmittedStep::All, OmittedStep::Stops, OmittedStep::WaitForLevels, OmittedStep::Order];
+    let leave_out = [
+        OmittedRepairStep::All,
+        OmittedRepairStep::Stops,
+        OmittedRepairStep::WaitForLevels,
+        OmittedRepairStep::Order,
+    ];
     let mut third = leave_out.map(|left_out| (left_out, 0));
     let tables = [(1, 0), (1, 1), (2, 0), (2, 1)];
     for (lanes, of) in [2, 4, 15].into_iter().flat_map(|lanes| tables.map(|of| (lanes, of))) {

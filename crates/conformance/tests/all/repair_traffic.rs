@@ -4,8 +4,8 @@
 //! some channels are slow, so that old packets meet new entries. The test shares nothing with
 //! repair and the proofs but the tables and the list of changes.
 
-use base::seed::Stream;
-use base::{LinkId, Quiet, SwitchId, TerminalId};
+use base::seed::RandomStream;
+use base::{LinkId, QuietWatch, SwitchId, TerminalId};
 use engines::ENGINES;
 use engines::repair::{RepairedTables, ServiceLevelChange, TableChangeSafety, repair};
 use fabric::network::Topology;
@@ -72,14 +72,14 @@ pub(crate) struct BufferedFabric<'a> {
     new_levels: BTreeMap<(Destination, SwitchId), u8>,
     /// The destinations to which nobody sends for now.
     drained: BTreeSet<Destination>,
-    draw: Stream,
+    draw: RandomStream,
     sent: u64,
     arrived: u64,
 }
 
 /// The step of a repair that is omitted, to show that it matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum OmittedStep {
+pub(crate) enum OmittedRepairStep {
     Nothing,
     /// All steps and waits: levels change at once, then entries in their order.
     All,
@@ -99,7 +99,7 @@ enum NextPacketPlace {
 }
 
 impl<'a> BufferedFabric<'a> {
-    pub(crate) fn new(old: &'a Routing, depth: usize, draw: Stream) -> Self {
+    pub(crate) fn new(old: &'a Routing, depth: usize, draw: RandomStream) -> Self {
         let on = old.topology();
         let (channels, lanes) = (on.links().len() * 2, usize::from(old.lanes().count()));
         let mut fabric = Self {
@@ -439,7 +439,7 @@ pub(crate) fn carry_out<'a>(
     fabric: &mut BufferedFabric<'a>,
     done: &'a RepairedTables,
     pace: u64,
-    left_out: OmittedStep,
+    left_out: OmittedRepairStep,
 ) -> bool {
     let damaged = done.routing.topology();
     let of_levels = done.levels.iter().map(|c| c.to);
@@ -450,7 +450,8 @@ pub(crate) fn carry_out<'a>(
     fabric.fail(damaged);
     let mut changes: Vec<_> = done.changes.iter().map(|c| (c.to, c.switch, c.port.1)).collect();
     let drains = matches!(done.safety, TableChangeSafety::Draining(_));
-    if done.safety == TableChangeSafety::AnyOrder || drains || left_out == OmittedStep::Order {
+    if done.safety == TableChangeSafety::AnyOrder || drains || left_out == OmittedRepairStep::Order
+    {
         fabric.draw.shuffle(&mut changes);
     }
     let carried = ready(fabric, done, pace, left_out)
@@ -470,14 +471,14 @@ fn ready(
     fabric: &mut BufferedFabric<'_>,
     done: &RepairedTables,
     pace: u64,
-    left_out: OmittedStep,
+    left_out: OmittedRepairStep,
 ) -> bool {
     match done.safety {
-        _ if left_out == OmittedStep::All => true,
+        _ if left_out == OmittedRepairStep::All => true,
         TableChangeSafety::AnyOrder | TableChangeSafety::InOrder => true,
         TableChangeSafety::InSteps => {
             let stops = done.stops.iter().map(|&(to, s)| (to, s, NO_ROUTE));
-            (left_out == OmittedStep::Stops || fabric.change(stops, pace)) && fabric.wait()
+            (left_out == OmittedRepairStep::Stops || fabric.change(stops, pace)) && fabric.wait()
         }
         TableChangeSafety::Draining(_) => {
             fabric.drained = fabric.changing.iter().copied().collect();
@@ -492,18 +493,20 @@ fn ready(
 fn levels_are_old(
     fabric: &mut BufferedFabric<'_>,
     done: &RepairedTables,
-    left_out: OmittedStep,
+    left_out: OmittedRepairStep,
 ) -> bool {
     match left_out {
         _ if done.levels.is_empty() || done.safety != TableChangeSafety::InSteps => true,
-        OmittedStep::All | OmittedStep::WaitForLevels => true,
-        OmittedStep::Nothing | OmittedStep::Stops | OmittedStep::Order => fabric.wait(),
+        OmittedRepairStep::All | OmittedRepairStep::WaitForLevels => true,
+        OmittedRepairStep::Nothing | OmittedRepairStep::Stops | OmittedRepairStep::Order => {
+            fabric.wait()
+        }
     }
 }
 
 /// The `index`-th of all cases: tables of some engine on some network, and their repair.
-fn case(index: u64) -> Option<(String, Routing, RepairedTables, Stream)> {
-    let mut draw = Stream::new(13, "repairs under traffic", index);
+fn case(index: u64) -> Option<(String, Routing, RepairedTables, RandomStream)> {
+    let mut draw = RandomStream::new(13, "repairs under traffic", index);
     let mut any = |n: usize| draw.below(n as u64) as usize;
     let inline = NETWORKS[any(NETWORKS.len())];
     let recipe = parse_inline(inline).expect("an inline form");
@@ -512,13 +515,13 @@ fn case(index: u64) -> Option<(String, Routing, RepairedTables, Stream)> {
     let entry = &ENGINES[any(ENGINES.len())];
     let examples = entry.examples();
     let options = &examples[any(examples.len())];
-    let old = entry.route(options, &on, 1 + any(2) as u32, &Quiet).ok()?;
+    let old = entry.route(options, &on, 1 + any(2) as u32, &QuietWatch).ok()?;
     let links: Vec<_> = (0..=any(3)).map(|_| LinkId::from(any(on.links().len()))).collect();
     let switch = any(on.switches().len() * 4);
     let switches: Vec<_> =
         (switch < on.switches().len()).then(|| SwitchId::from(switch)).into_iter().collect();
     let damaged = Arc::new(on.with_failures(&links, &switches).expect("known ids"));
-    let done = repair(&old, &damaged, &Quiet).ok()?;
+    let done = repair(&old, &damaged, &QuietWatch).ok()?;
     let name = format!("{inline} {} {options:?} {links:?} {switches:?}", entry.part.name);
     (done.safety != TableChangeSafety::Unknown).then_some((name, old, done, draw))
 }
@@ -535,9 +538,9 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
             continue;
         };
         let pace = 1 + draw.below(30);
-        let traffic = Stream::new(14, "traffic", index);
+        let traffic = RandomStream::new(14, "traffic", index);
         let mut fabric = BufferedFabric::new(&old, 1, traffic);
-        let safe = carry_out(&mut fabric, &done, pace, OmittedStep::Nothing);
+        let safe = carry_out(&mut fabric, &done, pace, OmittedRepairStep::Nothing);
         assert!(safe, "case {index}, {name}: stuck, {:?}", done.safety);
         arrived += fabric.arrived;
         outcomes[match done.safety {
@@ -547,8 +550,9 @@ fn campaign_packets_never_get_stuck_where_repair_is_safe() {
             TableChangeSafety::Draining(_) | TableChangeSafety::Unknown => 3,
         }] += 1;
         if matches!(done.safety, TableChangeSafety::InSteps | TableChangeSafety::Draining(_)) {
-            let mut careless = BufferedFabric::new(&old, 1, Stream::new(14, "traffic", index));
-            stuck += u32::from(!carry_out(&mut careless, &done, pace, OmittedStep::All));
+            let mut careless =
+                BufferedFabric::new(&old, 1, RandomStream::new(14, "traffic", index));
+            stuck += u32::from(!carry_out(&mut careless, &done, pace, OmittedRepairStep::All));
         }
         index += 1;
     }
@@ -563,9 +567,9 @@ fn a_packet_that_never_arrives_ends_the_wait() {
     let recipe = parse_inline("torus:shape=6,p=1").expect("an inline form");
     let on = family(&recipe.family).expect("a family").build(&recipe.params).expect("a member");
     let entry = ENGINES.iter().find(|entry| entry.part.name == "up_down").expect("an engine");
-    let routing = entry.route(&entry.examples()[0], &Arc::new(on), 1, &Quiet).expect("tables");
+    let routing = entry.route(&entry.examples()[0], &Arc::new(on), 1, &QuietWatch).expect("tables");
     let on = routing.topology();
-    let mut fabric = BufferedFabric::new(&routing, 2, Stream::new(19, "a loop", 0));
+    let mut fabric = BufferedFabric::new(&routing, 2, RandomStream::new(19, "a loop", 0));
     // no endpoint sends, and two switches forward packets for a third switch to each other
     fabric.drained = (0..on.terminals().len()).map(|t| (0, TerminalId::from(t))).collect();
     let home = on.terminals()[0].plug.switch;

@@ -1,13 +1,15 @@
 //! Engines, lanes and proofs on every family, on damaged tables, and against brute force.
 
-use base::Stop;
-use base::seed::Stream;
-use base::{LinkId, Quiet, SwitchId, TerminalId};
-use engines::lanes::{LaneMethod, LaneRules, spread};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{LinkId, QuietWatch, SwitchId, TerminalId};
+use engines::lanes::{LaneAssignmentMethod, LaneAssignmentRules, spread};
 use engines::{ENGINES, engine};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, PortPeer, Recipe, Switch, Topology};
-use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
+use fabric::network::{NetworkRecipe, PortPeer, Switch, Topology, TopologyBuilder};
+use fabric::tables::{
+    LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2VlMapping, Sl2VlPortTables,
+};
 use families::{FAMILIES, family};
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -24,11 +26,11 @@ fn network(inline: &str) -> Arc<Topology> {
 
 fn route(on: &Arc<Topology>, name: &str, layers: u32) -> Routing {
     let entry = engine(name).expect("an engine");
-    entry.route(&Map::new(), on, layers, &Quiet).expect("routed")
+    entry.route(&Map::new(), on, layers, &QuietWatch).expect("routed")
 }
 
 fn built(switches: u32, links: &[(u32, u32)], p: u32) -> Arc<Topology> {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for s in 0..switches {
         b.switch(Switch::new(format!("s{s}")));
     }
@@ -36,7 +38,7 @@ fn built(switches: u32, links: &[(u32, u32)], p: u32) -> Arc<Topology> {
     for &(x, y) in links {
         b.link(SwitchId(x), SwitchId(y));
     }
-    let recipe = Recipe { family: "test".into(), params: Map::new() };
+    let recipe = NetworkRecipe { family: "test".into(), params: Map::new() };
     Arc::new(b.finish(recipe).expect("a valid network"))
 }
 
@@ -51,8 +53,8 @@ fn every_engine_routes_every_family_completely_and_minimally() {
             (0..on.switches().len()).map(|s| on.graph().distances_from(s)).collect();
         for (entry, layers) in ENGINES.iter().flat_map(|e| [(e, 1), (e, 3)]) {
             for options in entry.examples() {
-                let routed = match entry.route(&options, &on, layers, &Quiet) {
-                    Err(Stop::Refused(r)) => {
+                let routed = match entry.route(&options, &on, layers, &QuietWatch) {
+                    Err(ComputationError::Refused(r)) => {
                         let reasons = [
                             "lanes do not make these routes",
                             "paths of",
@@ -68,8 +70,8 @@ fn every_engine_routes_every_family_completely_and_minimally() {
                     }
                     other => other.expect("not interrupted"),
                 };
-                let v =
-                    verify(&routed, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
+                let v = verify(&routed, RouteLimits::NONE.hops(64), &QuietWatch)
+                    .expect("not interrupted");
                 let Verdict::Holds(reach) = &v.complete else {
                     panic!("{recipe} {}: {:?}", entry.part.name, v.complete)
                 };
@@ -115,7 +117,7 @@ fn sssp_reaches_the_lower_bound_of_the_forwarding_index_on_the_hoffman_singleton
     for name in ["min_hop", "sssp", "dfsssp"] {
         let load = measure::load::edge_load::edge_load(
             &route(&network("slim_fly:q=5,p=4"), name, 1),
-            &Quiet,
+            &QuietWatch,
         )
         .expect("not interrupted");
         assert_eq!((load.index(), load.mean_bound()), (16 * 13, 208), "{name}");
@@ -132,7 +134,7 @@ fn layers_give_most_switch_pairs_three_disjoint_paths() {
     for (layers, least, seed) in (0..12).flat_map(|s| [(4, 0.55, s), (8, 0.85, s)]) {
         let entry = engine("layered").expect("an engine");
         let options = json!({ "seed": seed }).as_object().cloned().expect("an object");
-        let routed = entry.route(&options, &on, layers, &Quiet).expect("routed");
+        let routed = entry.route(&options, &on, layers, &QuietWatch).expect("routed");
         let (mut rich, mut pairs) = (0, 0);
         for d in (0..50).map(SwitchId) {
             let to = on.terminals_on(d)[0];
@@ -182,7 +184,7 @@ fn four_routes_on_the_deployed_fat_tree_stay_perfectly_balanced() {
     // 12 leaves of 18 endpoints, 18 cables up from each: 11 * 18 * 18 / 18 routes a cable and layer
     let on = network("fat_tree:leaves=12,spines=6,parallel=3,p=18");
     for name in ["sssp", "dfsssp"] {
-        let load = measure::load::edge_load::edge_load(&route(&on, name, 4), &Quiet)
+        let load = measure::load::edge_load::edge_load(&route(&on, name, 4), &QuietWatch)
             .expect("not interrupted");
         assert_eq!(load.histogram, BTreeMap::from([(4 * 198, 432)]), "{name}");
     }
@@ -196,7 +198,10 @@ fn damaged_tables_are_distinguished() {
         let mut next = good.next();
         next[to * 4 + from] = port;
         let bad = Routing::new(on.clone(), 1, next, good.to_switch().to_vec());
-        match verify(&bad, RouteLimits::NONE.hops(3), &Quiet).expect("not interrupted").complete {
+        match verify(&bad, RouteLimits::NONE.hops(3), &QuietWatch)
+            .expect("not interrupted")
+            .complete
+        {
             Verdict::Fails(broken) => broken,
             Verdict::Holds(_) => panic!("a route was spoilt"),
         }
@@ -213,12 +218,12 @@ fn damaged_tables_are_distinguished() {
         "{message}"
     );
     let strict =
-        verify(&good, RouteLimits::NONE.hops(2), &Quiet).expect("not interrupted").complete;
+        verify(&good, RouteLimits::NONE.hops(2), &QuietWatch).expect("not interrupted").complete;
     assert!(matches!(strict, Verdict::Fails(b) if b.fault == RouteFault::TooLong(2)));
     let failed = Arc::new(on.with_failures(&[LinkId(1)], &[]).expect("link 1 exists"));
     let stale = Routing::new(failed, 1, good.next(), good.to_switch().to_vec());
     let Verdict::Fails(b) =
-        verify(&stale, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").complete
+        verify(&stale, RouteLimits::NONE.hops(64), &QuietWatch).expect("not interrupted").complete
     else {
         panic!("a route uses the failed link")
     };
@@ -229,22 +234,23 @@ fn damaged_tables_are_distinguished() {
 #[test]
 fn networks_that_cannot_be_routed_are_refused() {
     let entry = engine("sssp").expect("an engine");
-    let refused = |on: &Arc<Topology>, layers| match entry.route(&Map::new(), on, layers, &Quiet) {
-        Err(Stop::Refused(r)) => r.to_string(),
-        other => panic!("{other:?}"),
-    };
+    let refused =
+        |on: &Arc<Topology>, layers| match entry.route(&Map::new(), on, layers, &QuietWatch) {
+            Err(ComputationError::Refused(r)) => r.to_string(),
+            other => panic!("{other:?}"),
+        };
     let apart = built(4, &[(0, 1), (2, 3)], 1);
     assert!(refused(&apart, 1).contains("no path from switch s0 to switch s2"));
     assert!(refused(&built(2, &[(0, 1)], 1), 129).contains("1 to 128"));
     let ring = network("torus:shape=9");
     let one = json!({ "max_lanes": 1 }).as_object().cloned().expect("an object");
     let dfsssp = engine("dfsssp").expect("an engine");
-    let r = dfsssp.route(&one, &ring, 1, &Quiet).expect_err("a ring needs two lanes");
+    let r = dfsssp.route(&one, &ring, 1, &QuietWatch).expect_err("a ring needs two lanes");
     assert!(r.to_string().contains("allow more lanes"), "{r}");
 }
 
 /// SL2VL tables that give a packet lane 0 on its first hop and lane 1 after it, by in-port.
-fn lane_by_hop(on: &Topology) -> Sl2Vl {
+fn lane_by_hop(on: &Topology) -> Sl2VlMapping {
     let mut tables = Sl2VlPortTables::new(on, [0; 16]);
     for s in (0..on.switches().len()).map(SwitchId::from) {
         let ports = on.switches()[s.ix()].ports;
@@ -253,7 +259,7 @@ fn lane_by_hop(on: &Topology) -> Sl2Vl {
             assert!(tables.set(s, input, output, [lane; 16]));
         }
     }
-    Sl2Vl::PerPort(tables)
+    Sl2VlMapping::PerPort(tables)
 }
 
 #[test]
@@ -266,7 +272,7 @@ fn lanes_may_change_en_route() {
         let lanes = LaneAssignment::new(ServiceLevels::Same(3), lane_by_hop(plain.topology()));
         assert_eq!(lanes.count(), 2);
         let routing = plain.clone().with_lanes(lanes);
-        let v = verify(&routing, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
+        let v = verify(&routing, RouteLimits::NONE.hops(64), &QuietWatch).expect("not interrupted");
         assert_eq!(v.holds(), free, "{inline}");
         assert_eq!(brute_force_is_free(&routing), free, "{inline}");
         if let Some(Verdict::Fails(cycle)) = &v.deadlock {
@@ -280,7 +286,7 @@ fn clockwise_routes_of_a_ring_deadlock_in_one_cycle() {
     let ring = network("torus:shape=5,p=1");
     let plain = route(&ring, "min_hop", 1);
     let Some(Verdict::Fails(cycle)) =
-        verify(&plain, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock
+        verify(&plain, RouteLimits::NONE.hops(64), &QuietWatch).expect("not interrupted").deadlock
     else {
         panic!("two hops in either direction close a cycle")
     };
@@ -297,7 +303,7 @@ fn levels_by_terminal_and_by_switch_mean_the_same_with_one_terminal_a_switch() {
         LaneAssignment::new(ServiceLevels::ByTerminal(levels), by_switch.lanes().sl2vl().clone());
     let by_terminal = by_switch.clone().with_lanes(lanes);
     let verdict = |r: &Routing| {
-        verify(r, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted").deadlock
+        verify(r, RouteLimits::NONE.hops(64), &QuietWatch).expect("not interrupted").deadlock
     };
     assert_eq!(verdict(&by_switch), verdict(&by_terminal));
 }
@@ -384,7 +390,7 @@ fn paths_by_lane(routing: &Routing) -> BTreeMap<u8, u64> {
 
 /// A connected random network with random in-trees as routes and random lanes.
 fn random_routing(n: u32, extra: usize, layers: u32, lanes: u8, seed: u64) -> Routing {
-    let mut s = Stream::new(seed, "random routing", 0);
+    let mut s = RandomStream::new(seed, "random routing", 0);
     let mut links: Vec<(u32, u32)> = (1..n).map(|v| (v, s.below(u64::from(v)) as u32)).collect();
     for _ in 0..extra {
         let (a, b) = (s.below(n.into()) as u32, s.below(n.into()) as u32);
@@ -420,7 +426,11 @@ fn random_routing(n: u32, extra: usize, layers: u32, lanes: u8, seed: u64) -> Ro
             assert!(tables.set(SwitchId(v), input, output, table));
         }
     }
-    let sl2vl = if seed.is_multiple_of(2) { Sl2Vl::modulo(lanes) } else { Sl2Vl::PerPort(tables) };
+    let sl2vl = if seed.is_multiple_of(2) {
+        Sl2VlMapping::modulo(lanes)
+    } else {
+        Sl2VlMapping::PerPort(tables)
+    };
     let lanes = LaneAssignment::new(ServiceLevels::BySwitch(levels), sl2vl);
     Routing::new(on, layers, next, to_switch).with_lanes(lanes)
 }
@@ -434,7 +444,7 @@ proptest! {
         seed in 0_u64..1 << 40,
     ) {
         let routing = random_routing(n, extra, layers, lanes, seed);
-        let v = verify(&routing, RouteLimits::NONE.hops(64), &Quiet).expect("not interrupted");
+        let v = verify(&routing, RouteLimits::NONE.hops(64), &QuietWatch).expect("not interrupted");
         prop_assert!(v.complete.holds());
         let free = brute_force_is_free(&routing);
         prop_assert_eq!(v.deadlock.as_ref().is_some_and(Verdict::holds), free);
@@ -443,7 +453,7 @@ proptest! {
                 prop_assert!(matches!(v.rechecked, Some(Ok(()))));
                 if numbering.dependencies > 0 {
                     numbering.number.fill(7);
-                    let again = checker::recheck(&routing, &numbering, &Quiet);
+                    let again = checker::recheck(&routing, &numbering, &QuietWatch);
                     prop_assert!(again.expect("not interrupted").is_err());
                 }
             }
@@ -466,9 +476,9 @@ proptest! {
     ) {
         let routing = random_routing(n, extra, layers, 1, seed);
         let plain = routing.clone().with_lanes(LaneAssignment::single());
-        for method in LaneMethod::ALL {
-            let how = LaneRules { method, max_lanes, balance, seed };
-            match spread(routing.clone(), &how, &Quiet) {
+        for method in LaneAssignmentMethod::ALL {
+            let how = LaneAssignmentRules { method, max_lanes, balance, seed };
+            match spread(routing.clone(), &how, &QuietWatch) {
                 Ok(done) => {
                     prop_assert!(brute_force_is_free(&done), "{:?}", method);
                     prop_assert!(done.lanes().count() <= max_lanes);
@@ -476,9 +486,10 @@ proptest! {
                     // no lanes are spent where none are needed
                     let one_lane = done.lanes().count() == 1;
                     prop_assert!(balance || one_lane == brute_force_is_free(&plain));
-                    let proof = verify(&done, RouteLimits::NONE.hops(64), &Quiet);
+                    let proof = verify(&done, RouteLimits::NONE.hops(64), &QuietWatch);
                     prop_assert!(proof.expect("not interrupted").holds());
-                    if method == LaneMethod::Hops && !balance && done.lanes().count() > 1 {
+                    let by_hops = method == LaneAssignmentMethod::Hops;
+                    if by_hops && !balance && done.lanes().count() > 1 {
                         lanes_count_hops(&done);
                     }
                 }
@@ -497,10 +508,10 @@ proptest! {
         n in 8_u32..14, extra in 0_usize..14, seed in 0_u64..1 << 40, max_lanes in 2_u8..16,
     ) {
         let routing = random_routing(n, extra, 1, 1, seed);
-        for method in [LaneMethod::Online, LaneMethod::Lightest] {
-            let how = |balance| LaneRules { method, max_lanes, balance, seed };
-            let Ok(needed) = spread(routing.clone(), &how(false), &Quiet) else { continue };
-            let done = spread(routing.clone(), &how(true), &Quiet).expect("fewer lanes do");
+        for method in [LaneAssignmentMethod::Online, LaneAssignmentMethod::Lightest] {
+            let how = |balance| LaneAssignmentRules { method, max_lanes, balance, seed };
+            let Ok(needed) = spread(routing.clone(), &how(false), &QuietWatch) else { continue };
+            let done = spread(routing.clone(), &how(true), &QuietWatch).expect("fewer lanes do");
             prop_assert_eq!(done.lanes().count(), max_lanes);
             let (before, after) = (paths_by_lane(&needed), paths_by_lane(&done));
             prop_assert_eq!(before.values().sum::<u64>(), after.values().sum::<u64>());
@@ -516,7 +527,7 @@ proptest! {
         n in 2_u32..12, extra in 0_usize..14, layers in 1_u32..3, seed in 0_u64..1 << 40,
     ) {
         let routing = random_routing(n, extra, layers, 1, seed);
-        match engines::lanes::break_cycles(routing, 15, &Quiet) {
+        match engines::lanes::break_cycles(routing, 15, &QuietWatch) {
             Ok(spread) => prop_assert!(brute_force_is_free(&spread)),
             Err(e) => prop_assert!(e.to_string().contains("15 lanes do not"), "{}", e),
         }

@@ -2,11 +2,11 @@
 //! enumerated one by one.
 
 use super::candidates::{TurnPairs, VirtualChannel, agrees, damaged, followed, network};
-use base::{LinkId, Quiet, SwitchId};
+use base::{LinkId, QuietWatch, SwitchId};
 use fabric::network::Topology;
 use fabric::tables::candidates::{
-    GroupMinimalRouting, LaneClasses, LegPaths, MinimalAdaptiveRouting, ProgressiveAdaptiveRouting,
-    ValiantDetourRouting,
+    GroupMinimalRouting, LaneClasses, MinimalAdaptiveRouting, ProgressiveAdaptiveRouting,
+    RouteLegScheme, ValiantDetourRouting,
 };
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -150,7 +150,7 @@ fn channels(paths: Vec<Vec<(u32, Range<u8>)>>) -> Vec<Vec<u32>> {
 }
 
 /// The paths of a leg from its first state on are the plain ones.
-fn same_paths(case: &str, leg: &impl LegPaths, plain: &ReferencePaths) {
+fn same_paths(case: &str, leg: &impl RouteLegScheme, plain: &ReferencePaths) {
     for (&(s, d), paths) in &plain.paths {
         let found = channels(followed(leg, (s, d as u32, 0)));
         let mut wanted: Vec<Vec<u32>> =
@@ -174,7 +174,7 @@ fn lanes_that_rise_between_groups() {
         let plain = ReferencePaths::new(&on, true);
         let leg = |classes| {
             let lanes = LaneClasses { classes, width: 1 };
-            GroupMinimalRouting::new(on.clone(), lanes, &Quiet).expect("groups")
+            GroupMinimalRouting::new(on.clone(), lanes, &QuietWatch).expect("groups")
         };
         same_paths(inline, &leg(3), &plain);
         let stays = |hop: &ReferenceHop| !plain.crosses(hop);
@@ -211,7 +211,8 @@ fn packets_that_turn_behind_their_first_hop() {
         for classes in 1..=2 * reach + 1 {
             let case = format!("{inline}, {classes} classes");
             let lanes = LaneClasses { classes, width: 1 };
-            let leg = MinimalAdaptiveRouting::new(on.clone(), lanes, &Quiet).expect("it is small");
+            let leg =
+                MinimalAdaptiveRouting::new(on.clone(), lanes, &QuietWatch).expect("it is small");
             for (far, enough) in [(1, 2 * reach), (reach, 2 * reach + 1)] {
                 let par = ProgressiveAdaptiveRouting::new(
                     ValiantDetourRouting::by_hop(leg.clone()),

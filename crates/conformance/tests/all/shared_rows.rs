@@ -1,18 +1,18 @@
 //! Compares results for tables whose rows terminals share with a plain walk over whole tables.
 
-use base::{ChannelId, Quiet, SwitchId, TerminalId};
+use base::{ChannelId, QuietWatch, SwitchId, TerminalId};
 use engines::engine;
-use engines::lanes::{LaneMethod, LaneRules, spread};
+use engines::lanes::{LaneAssignmentMethod, LaneAssignmentRules, spread};
 use fabric::network::Topology;
 use fabric::network::parse_inline;
-use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2Vl};
+use fabric::tables::{LaneAssignment, NO_ROUTE, Routing, ServiceLevels, Sl2VlMapping};
 use families::family;
 use measure::load::edge_load::edge_load;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use verify::complete::Destination;
+use verify::complete::TableDestination;
 use verify::{RouteLimits, Verdict, verify};
 
 fn build(inline: &str) -> Arc<Topology> {
@@ -126,11 +126,11 @@ impl ReferenceWalkResult {
 fn agree(routing: &Routing) -> Result<(), TestCaseError> {
     let next = routing.next();
     let plain = ReferenceWalkResult::of(routing, &next);
-    let found = verify(routing, RouteLimits::NONE, &Quiet).expect("quiet");
-    prop_assert_eq!(&edge_load(routing, &Quiet).expect("quiet").routes, &plain.loads);
+    let found = verify(routing, RouteLimits::NONE, &QuietWatch).expect("quiet");
+    prop_assert_eq!(&edge_load(routing, &QuietWatch).expect("quiet").routes, &plain.loads);
     match (&found.complete, plain.broken) {
         (Verdict::Fails(found), Some((layer, to, from))) => {
-            prop_assert_eq!(found.to, Destination::Terminal(layer, to));
+            prop_assert_eq!(found.to, TableDestination::Terminal(layer, to));
             prop_assert_eq!(&found.path[0], &routing.topology().switches()[from.ix()].name);
         }
         (Verdict::Holds(reach), None) => {
@@ -175,7 +175,7 @@ proptest! {
     ) {
         let on = build(NETWORKS[network]);
         let entry = engine(name).expect("an engine");
-        let Ok(routed) = entry.route(&Map::new(), &on, layers, &Quiet) else { return Ok(()) };
+        let Ok(routed) = entry.route(&Map::new(), &on, layers, &QuietWatch) else { return Ok(()) };
         let mut next = routed.next();
         let s = on.switches().len();
         for (at, port) in changes {
@@ -188,12 +188,13 @@ proptest! {
         prop_assert_eq!(routing.next(), next);
         if let Some(levels) = levels {
             let of = (0..routing.entries()).map(|i| levels[i * i % 7]).collect();
-            let lanes = LaneAssignment::new(ServiceLevels::BySwitch(of), Sl2Vl::modulo(3));
+            let lanes = LaneAssignment::new(ServiceLevels::BySwitch(of), Sl2VlMapping::modulo(3));
             routing = routing.with_lanes(lanes);
         } else if by_hops {
-            let how = LaneRules { method: LaneMethod::Hops, max_lanes: 8, balance: false, seed: 0 };
+            let method = LaneAssignmentMethod::Hops;
+            let how = LaneAssignmentRules { method, max_lanes: 8, balance: false, seed: 0 };
             // lanes exist only for tables without routing loops
-            if let Ok(done) = spread(routing.clone(), &how, &Quiet) {
+            if let Ok(done) = spread(routing.clone(), &how, &QuietWatch) {
                 routing = done;
             }
         }

@@ -10,13 +10,13 @@
 //! 1983; Nakao et al., 2021 (see `orbits`).
 
 use super::bounds::bounds;
-use super::orbits::{DrawnExchange, OrbitEdge, SymmetricGraph};
-use super::reach::{DistanceSweep, GraphScore};
+use super::orbits::{DrawnOrbitExchange, OrbitEdge, SymmetricGraph};
+use super::reach::{GraphScore, MultiSourceDistanceSearch};
 use super::walks::{self, WalkCounts};
 use super::{MAX_ARCS, OrderDegreeProblem, starts};
 use base::exp::exp_minus;
-use base::seed::Stream;
-use base::{Interrupted, Refusal, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch, Refusal};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,13 +58,13 @@ pub struct AnnealingSearch {
     degree: u32,
     steps: u64,
     seed: u64,
-    restarts: Vec<AnnealingRestartState>,
+    restarts: Vec<SavedAnnealingRestart>,
 }
 
 /// One restart of the annealing. Each edge stands for its orbit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct AnnealingRestartState {
+struct SavedAnnealingRestart {
     symmetry: u32,
     /// The length of the longest walks counted, 0 where distances are measured.
     longest: usize,
@@ -80,7 +80,7 @@ struct AnnealingRestartState {
 
 /// The best graph of a search so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BestGraph {
+pub struct BestGraphSoFar {
     /// Its diameter and sum of distances.
     pub score: GraphScore,
     /// Its edges, smaller end first, sorted.
@@ -138,9 +138,9 @@ impl AnnealingSearch {
                 let g = symmetry.unwrap_or(turns[i % turns.len().min(8)]);
                 match known {
                     Some(recipe) => {
-                        AnnealingRestartState::new(problem, 1, Some(recipe), (seed, i as u64))
+                        SavedAnnealingRestart::new(problem, 1, Some(recipe), (seed, i as u64))
                     }
-                    None => AnnealingRestartState::new(problem, g, None, (seed, i as u64)),
+                    None => SavedAnnealingRestart::new(problem, g, None, (seed, i as u64)),
                 }
             })
             .collect();
@@ -217,7 +217,7 @@ impl AnnealingSearch {
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop; the search then has done whole blocks of steps
     /// and can continue.
-    pub fn advance(&mut self, watch: &dyn Watch) -> Result<(), Interrupted> {
+    pub fn advance(&mut self, watch: &dyn ProgressWatch) -> Result<(), Interrupted> {
         let (problem, steps, seed) = (self.problem(), self.steps, self.seed);
         let all = steps * self.restarts.len() as u64;
         let done = AtomicU64::new(self.restarts.iter().map(|r| r.done).sum());
@@ -236,13 +236,13 @@ impl AnnealingSearch {
     }
 
     /// The best graph so far; among equals that of the first restart.
-    pub fn best(&self) -> BestGraph {
+    pub fn best(&self) -> BestGraphSoFar {
         let scored = self.restarts.iter().map(|r| {
             let graph = r.graph(self.problem(), &r.best);
-            (DistanceSweep::default().score(&graph), graph)
+            (MultiSourceDistanceSearch::default().score(&graph), graph)
         });
         let (score, graph) = scored.min_by_key(|(score, _)| *score).expect("at least one restart");
-        BestGraph {
+        BestGraphSoFar {
             score,
             edges: graph.all_edges(),
             symmetry: graph.symmetry(),
@@ -282,15 +282,17 @@ pub fn random_mean_distance(problem: OrderDegreeProblem, seed: u64, samples: u32
     let sums: Vec<u64> = (0..samples)
         .into_par_iter()
         .map(|i| {
-            let mut random = Stream::new(seed, "search random", u64::from(i));
-            DistanceSweep::default().score(&shuffled(problem, 1, &mut random)).distance_sum
+            let mut random = RandomStream::new(seed, "search random", u64::from(i));
+            MultiSourceDistanceSearch::default()
+                .score(&shuffled(problem, 1, &mut random))
+                .distance_sum
         })
         .collect();
     sums.iter().map(|&sum| sum as f64 / pairs as f64).sum::<f64>() / f64::from(samples)
 }
 
 /// A random graph with this symmetry, made by exchanges from the circulant graph.
-fn shuffled(problem: OrderDegreeProblem, g: u32, random: &mut Stream) -> SymmetricGraph {
+fn shuffled(problem: OrderDegreeProblem, g: u32, random: &mut RandomStream) -> SymmetricGraph {
     let mut graph = SymmetricGraph::circulant(problem, g);
     for _ in 0..20 * graph.edges().len() {
         if let Some(drawn) = graph.draw(random) {
@@ -301,18 +303,18 @@ fn shuffled(problem: OrderDegreeProblem, g: u32, random: &mut Stream) -> Symmetr
 }
 
 /// The cost of exchanges, either updated incrementally or measured anew.
-enum ExchangeCostEvaluator {
+enum EdgeExchangeCostEvaluator {
     WalkCounts(WalkCounts),
-    DistanceSweep(DistanceSweep, GraphScore),
+    DistanceSweep(MultiSourceDistanceSearch, GraphScore),
 }
 
-impl ExchangeCostEvaluator {
+impl EdgeExchangeCostEvaluator {
     /// Counts walks of up to `longest` edges; measures distances where that is 0.
     fn new(graph: &SymmetricGraph, longest: usize) -> Self {
         if longest > 0 {
             return Self::WalkCounts(WalkCounts::new(graph, longest));
         }
-        let mut reach = DistanceSweep::default();
+        let mut reach = MultiSourceDistanceSearch::default();
         let score = reach.score(graph);
         Self::DistanceSweep(reach, score)
     }
@@ -325,7 +327,7 @@ impl ExchangeCostEvaluator {
         }
     }
 
-    fn apply(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnExchange) {
+    fn apply(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnOrbitExchange) {
         match self {
             Self::WalkCounts(walks) => walks.apply(graph, drawn),
             Self::DistanceSweep(reach, score) => {
@@ -339,7 +341,7 @@ impl ExchangeCostEvaluator {
     fn undo(
         &mut self,
         graph: &mut SymmetricGraph,
-        drawn: &DrawnExchange,
+        drawn: &DrawnOrbitExchange,
         before: Option<GraphScore>,
     ) {
         let reverse = graph.reverse(drawn);
@@ -369,28 +371,28 @@ fn longest_walks(graph: &SymmetricGraph, problem: OrderDegreeProblem) -> usize {
     if problem.degree > walks::MAX_DEGREE || cells > MAX_ARCS {
         return 0;
     }
-    match DistanceSweep::default().score(graph).diameter {
+    match MultiSourceDistanceSearch::default().score(graph).diameter {
         Some(..=3) => 2,
         Some(4 | 5) => 3,
         _ => 0,
     }
 }
 
-impl AnnealingRestartState {
+impl SavedAnnealingRestart {
     fn new(
         problem: OrderDegreeProblem,
         symmetry: u32,
         known: Option<&String>,
         (seed, index): (u64, u64),
     ) -> Self {
-        let mut random = Stream::new(seed, "search start", index);
+        let mut random = RandomStream::new(seed, "search start", index);
         let known = known.and_then(|recipe| starts::start(problem, recipe, &mut random));
         let known = known.and_then(|edges| SymmetricGraph::new(problem, symmetry, &edges));
         let cold = known.is_some();
         let mut graph = known.unwrap_or_else(|| shuffled(problem, symmetry, &mut random));
         let edges = graph.edges().to_vec();
         let longest = longest_walks(&graph, problem);
-        let mut gauge = ExchangeCostEvaluator::new(&graph, longest);
+        let mut gauge = EdgeExchangeCostEvaluator::new(&graph, longest);
         let (mut worse, mut sum) = (0_u32, 0);
         for _ in 0..SAMPLE {
             let (before, score) = (gauge.energy(&graph), gauge.score());
@@ -406,7 +408,7 @@ impl AnnealingRestartState {
         let heat = if worse == 0 { 1.0 } else { sum as f64 / f64::from(worse) };
         // the circulant graph is connected, the random one may not be
         let ring = SymmetricGraph::circulant(problem, symmetry);
-        let mut reach = DistanceSweep::default();
+        let mut reach = MultiSourceDistanceSearch::default();
         let random_is_better = reach.score(&graph) < reach.score(&ring);
         let best = if random_is_better { edges.clone() } else { ring.edges().to_vec() };
         Self { symmetry, longest, done: 0, cold, heat, edges, best }
@@ -426,7 +428,7 @@ impl AnnealingRestartState {
         mut tick: impl FnMut(u64) -> Result<(), Interrupted>,
     ) -> Result<(), Interrupted> {
         let limit = bounds(problem);
-        let mut walk = RunningRestart::new(self, problem);
+        let mut walk = RunningAnnealingRestart::new(self, problem);
         while self.done < steps {
             if walk.best.meets(&limit) {
                 tick(steps - self.done)?;
@@ -434,7 +436,8 @@ impl AnnealingRestartState {
                 break;
             }
             let block = BLOCK.min(steps - self.done);
-            let random = Stream::new(seed, "search anneal", (index << 40) | (self.done / BLOCK));
+            let random =
+                RandomStream::new(seed, "search anneal", (index << 40) | (self.done / BLOCK));
             let heat = self.heat * cooling(self.cold, self.done as f64 / steps as f64);
             let better = walk.block(random, block, heat, || tick(0))?;
             if let Some(best) = better {
@@ -449,24 +452,24 @@ impl AnnealingRestartState {
 }
 
 /// A running restart: its current graph, costs and random stream.
-struct RunningRestart {
+struct RunningAnnealingRestart {
     graph: SymmetricGraph,
-    gauge: ExchangeCostEvaluator,
-    reach: DistanceSweep,
+    gauge: EdgeExchangeCostEvaluator,
+    reach: MultiSourceDistanceSearch,
     best: GraphScore,
     /// The energy of the best graph.
     lowest: u64,
 }
 
-impl RunningRestart {
-    fn new(restart: &AnnealingRestartState, problem: OrderDegreeProblem) -> Self {
+impl RunningAnnealingRestart {
+    fn new(restart: &SavedAnnealingRestart, problem: OrderDegreeProblem) -> Self {
         let graph = restart.graph(problem, &restart.edges);
         let best = restart.graph(problem, &restart.best);
-        let mut reach = DistanceSweep::default();
+        let mut reach = MultiSourceDistanceSearch::default();
         Self {
-            gauge: ExchangeCostEvaluator::new(&graph, restart.longest),
+            gauge: EdgeExchangeCostEvaluator::new(&graph, restart.longest),
             best: reach.score(&best),
-            lowest: ExchangeCostEvaluator::new(&best, restart.longest).energy(&best),
+            lowest: EdgeExchangeCostEvaluator::new(&best, restart.longest).energy(&best),
             graph,
             reach,
         }
@@ -476,7 +479,7 @@ impl RunningRestart {
     /// there is one.
     fn block(
         &mut self,
-        mut random: Stream,
+        mut random: RandomStream,
         steps: u64,
         heat: f64,
         mut tick: impl FnMut() -> Result<(), Interrupted>,

@@ -9,7 +9,7 @@
 //! Computing 106, 2021: graph symmetry in the search.
 
 use super::OrderDegreeProblem;
-use base::seed::Stream;
+use base::seed::RandomStream;
 
 /// An edge that stands for its orbit.
 pub(super) type OrbitEdge = (u32, u32);
@@ -32,7 +32,7 @@ pub(super) struct SymmetricGraph {
 
 /// An exchange of at most two orbits for at most two others.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct OrbitExchange {
+pub(super) struct EdgeOrbitExchange {
     /// The orbits that are removed.
     pub out: [Option<OrbitEdge>; 2],
     /// The orbits that are added.
@@ -204,7 +204,7 @@ impl SymmetricGraph {
 
     /// Draws a random exchange of edges. `None` when the draw makes a loop, a double edge or a
     /// wrong degree, or changes nothing. O(degree).
-    pub(super) fn draw(&self, random: &mut Stream) -> Option<DrawnExchange> {
+    pub(super) fn draw(&self, random: &mut RandomStream) -> Option<DrawnOrbitExchange> {
         let count = self.edges.len() as u64;
         let (i, j) = (random.below(count) as usize, random.below(count) as usize);
         let bits = random.next_u64();
@@ -229,12 +229,12 @@ impl SymmetricGraph {
             (false, true) => [Some((c, a)), Some(across(b))],
         };
         let out = [Some(self.edges[i]), (i != j).then(|| self.edges[j])];
-        let drawn = DrawnExchange { at: [i, j], exchange: OrbitExchange { out, into } };
+        let drawn = DrawnOrbitExchange { at: [i, j], exchange: EdgeOrbitExchange { out, into } };
         self.keeps_degrees(&drawn.exchange).then_some(drawn)
     }
 
     /// Whether the new orbits are edges that do not exist yet, and every vertex keeps its degree.
-    fn keeps_degrees(&self, exchange: &OrbitExchange) -> bool {
+    fn keeps_degrees(&self, exchange: &EdgeOrbitExchange) -> bool {
         let fresh = |&(a, b): &OrbitEdge| a != b && !self.has((a, b));
         if !exchange.into.iter().flatten().all(fresh) {
             return false;
@@ -278,7 +278,7 @@ impl SymmetricGraph {
     /// O(g * degree).
     pub(super) fn apply(
         &mut self,
-        drawn: &DrawnExchange,
+        drawn: &DrawnOrbitExchange,
         mut see: impl FnMut(&Self, OrbitEdge, bool),
     ) {
         for &edge in drawn.exchange.out.iter().flatten() {
@@ -297,20 +297,20 @@ impl SymmetricGraph {
     }
 
     /// The exchange that undoes `drawn`, the last one performed.
-    pub(super) fn reverse(&self, drawn: &DrawnExchange) -> DrawnExchange {
+    pub(super) fn reverse(&self, drawn: &DrawnOrbitExchange) -> DrawnOrbitExchange {
         let [one, two] = drawn.exchange.into;
         let last = self.edges.len() - 1;
-        let exchange = OrbitExchange { out: [one, two], into: drawn.exchange.out };
-        DrawnExchange { at: [last, if two.is_some() { last - 1 } else { last }], exchange }
+        let exchange = EdgeOrbitExchange { out: [one, two], into: drawn.exchange.out };
+        DrawnOrbitExchange { at: [last, if two.is_some() { last - 1 } else { last }], exchange }
     }
 }
 
 /// A drawn exchange, with the positions of the removed orbits in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DrawnExchange {
+pub(super) struct DrawnOrbitExchange {
     at: [usize; 2],
     /// The exchange of orbits.
-    pub exchange: OrbitExchange,
+    pub exchange: EdgeOrbitExchange,
 }
 
 #[cfg(test)]
@@ -363,7 +363,7 @@ mod tests {
             let mut graph = SymmetricGraph::circulant(problem, g);
             let missing = usize::from(problem.is_odd());
             check(&graph, problem, missing);
-            let mut random = Stream::new(1, "orbits", u64::from(n * d * g));
+            let mut random = RandomStream::new(1, "orbits", u64::from(n * d * g));
             let mut done = 0;
             for _ in 0..2000 {
                 if let Some(drawn) = graph.draw(&mut random) {

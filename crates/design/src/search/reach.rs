@@ -40,12 +40,12 @@ impl PartialOrd for GraphScore {
 
 /// A breadth-first sweep from many sources, whose memory is reused.
 #[derive(Debug, Default)]
-pub(super) struct DistanceSweep {
+pub(super) struct MultiSourceDistanceSearch {
     seen: Vec<u64>,
     next: Vec<u64>,
 }
 
-impl DistanceSweep {
+impl MultiSourceDistanceSearch {
     /// The score of `graph`. O(ceil(base / 512) * diameter * arcs) operations on 512 bits.
     pub(super) fn score(&mut self, graph: &SymmetricGraph) -> GraphScore {
         let mut total = GraphScore { diameter: Some(0), distance_sum: 0 };
@@ -132,7 +132,7 @@ fn grow<const W: usize>(
 mod tests {
     use super::*;
     use crate::search::OrderDegreeProblem;
-    use base::seed::Stream;
+    use base::seed::RandomStream;
     use base::{Graph, SwitchId};
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
         ];
         for (n, d, g) in cases {
             let mut graph = SymmetricGraph::circulant(OrderDegreeProblem::new(n, d).unwrap(), g);
-            let mut random = Stream::new(2, "reach", u64::from(n));
+            let mut random = RandomStream::new(2, "reach", u64::from(n));
             for _ in 0..20 * n {
                 if let Some(drawn) = graph.draw(&mut random) {
                     graph.apply(&drawn, |_, _, _| {});
@@ -166,7 +166,11 @@ mod tests {
             }
             let expect =
                 GraphScore { diameter: (longest < n).then_some(longest), distance_sum: sum };
-            assert_eq!(DistanceSweep::default().score(&graph), expect, "({n}, {d}, {g})");
+            assert_eq!(
+                MultiSourceDistanceSearch::default().score(&graph),
+                expect,
+                "({n}, {d}, {g})"
+            );
         }
     }
 
@@ -176,9 +180,10 @@ mod tests {
         let problem = OrderDegreeProblem::new(6, 2).unwrap();
         let edges = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)];
         let graph = SymmetricGraph::new(problem, 1, &edges).expect("a graph");
-        let apart = DistanceSweep::default().score(&graph);
+        let apart = MultiSourceDistanceSearch::default().score(&graph);
         assert_eq!(apart, GraphScore { diameter: None, distance_sum: 6 * 2 + 18 * 6 });
-        let ring = DistanceSweep::default().score(&SymmetricGraph::circulant(problem, 1));
+        let ring =
+            MultiSourceDistanceSearch::default().score(&SymmetricGraph::circulant(problem, 1));
         assert_eq!(ring, GraphScore { diameter: Some(3), distance_sum: 6 * 9 });
         assert!(ring < apart);
     }

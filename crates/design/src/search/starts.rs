@@ -14,7 +14,7 @@
 use super::OrderDegreeProblem;
 use super::orbits::OrbitEdge;
 use base::field::prime_power;
-use base::seed::Stream;
+use base::seed::RandomStream;
 use fabric::network::parse_inline;
 use families::family;
 
@@ -48,7 +48,7 @@ pub(super) fn recipes(problem: OrderDegreeProblem) -> Vec<String> {
 pub(super) fn start(
     problem: OrderDegreeProblem,
     recipe: &str,
-    random: &mut Stream,
+    random: &mut RandomStream,
 ) -> Option<Vec<OrbitEdge>> {
     let (n, d) = (problem.order() as usize, problem.degree() as usize);
     let mut rows = rows(recipe)?;
@@ -107,7 +107,7 @@ fn trim(rows: &mut [Vec<u32>], d: usize) {
 
 /// Gives every vertex the full degree (all but one where that is odd), by edges between two
 /// vertices that lack one, or by splitting an edge.
-fn fill(rows: &mut [Vec<u32>], d: usize, random: &mut Stream) -> Option<()> {
+fn fill(rows: &mut [Vec<u32>], d: usize, random: &mut RandomStream) -> Option<()> {
     loop {
         let mut short: Vec<u32> = (0..rows.len() as u32)
             .flat_map(|v| std::iter::repeat_n(v, d - rows[v as usize].len()))
@@ -152,7 +152,7 @@ fn fill(rows: &mut [Vec<u32>], d: usize, random: &mut Stream) -> Option<()> {
 mod tests {
     use super::*;
     use crate::search::orbits::SymmetricGraph;
-    use crate::search::reach::DistanceSweep;
+    use crate::search::reach::MultiSourceDistanceSearch;
 
     /// The Hoffman-Singleton graph has 50 vertices of degree 7, the polarity graphs of 7 and 8 have
     /// 57 and 73.
@@ -169,14 +169,14 @@ mod tests {
             SymmetricGraph::new(OrderDegreeProblem::new(50, 7).unwrap(), 1, &exact.unwrap())
                 .unwrap();
         assert_eq!(
-            DistanceSweep::default().score(&graph).diameter,
+            MultiSourceDistanceSearch::default().score(&graph).diameter,
             Some(2),
             "nothing to cut or to fill"
         );
     }
 
-    fn any() -> Stream {
-        Stream::new(1, "starts", 0)
+    fn any() -> RandomStream {
+        RandomStream::new(1, "starts", 0)
     }
 
     #[test]

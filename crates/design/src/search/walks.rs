@@ -9,7 +9,7 @@
 //! Source: Shimizu and Mori, "Average shortest path length of graphs of diameter 3", 2016
 //! (arXiv:1606.05119): local search by counts that an exchange changes in few places.
 
-use super::orbits::{DrawnExchange, OrbitEdge, SymmetricGraph};
+use super::orbits::{DrawnOrbitExchange, OrbitEdge, SymmetricGraph};
 
 /// The largest degree for which 16 bits can count walks of three edges.
 pub(super) const MAX_DEGREE: u32 = 128;
@@ -74,7 +74,7 @@ impl WalkCounts {
     }
 
     /// Performs an exchange in `graph` and in the counts.
-    pub(super) fn apply(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnExchange) {
+    pub(super) fn apply(&mut self, graph: &mut SymmetricGraph, drawn: &DrawnOrbitExchange) {
         graph.apply(drawn, |graph, edge, comes| {
             if comes {
                 self.count::<true>(graph, edge);
@@ -157,8 +157,8 @@ impl WalkCounts {
 mod tests {
     use super::*;
     use crate::search::OrderDegreeProblem;
-    use crate::search::reach::DistanceSweep;
-    use base::seed::Stream;
+    use crate::search::reach::MultiSourceDistanceSearch;
+    use base::seed::RandomStream;
 
     #[test]
     fn exchanges_leave_the_counts_that_counting_anew_gives() {
@@ -168,7 +168,7 @@ mod tests {
             let problem = OrderDegreeProblem::new(n, d).unwrap();
             let mut graph = SymmetricGraph::circulant(problem, g);
             let mut walks = WalkCounts::new(&graph, longest);
-            let mut random = Stream::new(5, "walks", u64::from(n));
+            let mut random = RandomStream::new(5, "walks", u64::from(n));
             for step in 0..400 {
                 let Some(drawn) = graph.draw(&mut random) else { continue };
                 walks.apply(&mut graph, &drawn);
@@ -188,7 +188,7 @@ mod tests {
         for (n, d, g, longest) in [(40, 8, 1, 2), (40, 8, 4, 2), (60, 6, 1, 3), (60, 6, 5, 3)] {
             let problem = OrderDegreeProblem::new(n, d).unwrap();
             let mut graph = SymmetricGraph::circulant(problem, g);
-            let mut random = Stream::new(6, "walks", u64::from(n));
+            let mut random = RandomStream::new(6, "walks", u64::from(n));
             let (mut compared, mut draws) = (0, 0);
             while compared < 20 {
                 draws += 1;
@@ -196,7 +196,7 @@ mod tests {
                 if let Some(drawn) = graph.draw(&mut random) {
                     graph.apply(&drawn, |_, _, _| {});
                 }
-                let exact = DistanceSweep::default().score(&graph);
+                let exact = MultiSourceDistanceSearch::default().score(&graph);
                 if draws < 500 || exact.diameter.is_none_or(|d| d as usize > longest + 1) {
                     continue;
                 }

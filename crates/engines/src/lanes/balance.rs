@@ -6,7 +6,7 @@
 
 use super::method::PathLanes;
 use super::paths::each_path;
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 use fabric::tables::Routing;
 
 /// Distributes the paths of `found` over `max_lanes` lanes: the lanes with the most paths are split
@@ -18,7 +18,7 @@ pub(super) fn over(
     routing: &Routing,
     found: PathLanes,
     max_lanes: u8,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<PathLanes, Interrupted> {
     let PathLanes { mut lane_of, lanes } = found;
     let mut paths = vec![0_u64; usize::from(lanes)];

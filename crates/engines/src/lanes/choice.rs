@@ -1,7 +1,7 @@
 //! The user's choice of lanes for any engine, and the one function that applies it.
 
-use super::{LaneMethod, LaneRules, common_lanes, spread};
-use base::{Refusal, Stop, Watch};
+use super::{LaneAssignmentMethod, LaneAssignmentRules, common_lanes, spread};
+use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -26,10 +26,10 @@ pub enum DefaultLaneMethod {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 #[schemars(rename = "LaneChoice")]
-pub struct LaneMethodChoice {
+pub struct LaneMethodParameters {
     /// The method; that of the engine when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<LaneMethod>,
+    pub method: Option<LaneAssignmentMethod>,
     /// Most data lanes that may be used, 1 to 15 (common hardware has 4 or 8); 8 when left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 1, max = 15))]
@@ -45,7 +45,8 @@ pub struct LaneMethodChoice {
 /// The options of every engine that say how its routes get their lanes.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "only its schema is used")]
-struct LaneOptions {
+#[schemars(rename = "LaneOptions")]
+struct EngineLaneOptions {
     /// How routes get their lanes: a method, also with parameters (`random:seed=1`), or a table of
     /// `method`, `max_lanes`, `balance` and `seed`.
     lanes: Option<String>,
@@ -59,10 +60,10 @@ struct LaneOptions {
 
 /// The schema of the options of every engine: `lanes`, `max_lanes`, `balance`.
 pub fn schema() -> Value {
-    schemars::schema_for!(LaneOptions).to_value()
+    schemars::schema_for!(EngineLaneOptions).to_value()
 }
 
-impl LaneMethodChoice {
+impl LaneMethodParameters {
     /// Removes the choice of lanes from the options of an engine and returns it: `lanes`, and
     /// `max_lanes` and `balance` beside it or in it. The `seed` beside it stays in the options
     /// where the engine `draws` itself.
@@ -119,8 +120,8 @@ impl LaneMethodChoice {
     }
 
     /// The rules by which lanes are assigned, with defaults for what was left out.
-    pub fn spread(&self) -> LaneRules {
-        LaneRules {
+    pub fn spread(&self) -> LaneAssignmentRules {
+        LaneAssignmentRules {
             method: self.method.unwrap_or_default(),
             max_lanes: self.max_lanes(),
             balance: self.balance.unwrap_or(false),
@@ -136,8 +137,8 @@ impl LaneMethodChoice {
         &self,
         routing: Routing,
         usual: DefaultLaneMethod,
-        watch: &dyn Watch,
-    ) -> Result<Routing, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Routing, ComputationError> {
         let given = || (2..=self.max_lanes()).contains(&routing.lanes().count());
         if !self.chosen() && (usual != DefaultLaneMethod::Online || given()) {
             return Ok(routing);

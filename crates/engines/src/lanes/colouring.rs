@@ -56,7 +56,7 @@ fn dsatur(neighbours: &[Vec<u32>]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::seed::Stream;
+    use base::seed::RandomStream;
     use proptest::prelude::*;
 
     fn graph(n: usize, links: impl Iterator<Item = (usize, usize)>) -> Vec<Vec<u32>> {
@@ -99,7 +99,7 @@ mod tests {
     proptest! {
         #[test]
         fn neighbours_differ(n in 1_usize..40, links in 0_usize..200, seed in any::<u64>()) {
-            let mut s = Stream::new(seed, "graph", 0);
+            let mut s = RandomStream::new(seed, "graph", 0);
             let mut draw = || s.below(n as u64) as usize;
             let pairs: Vec<(usize, usize)> = (0..links).map(|_| (draw(), draw())).collect();
             let neighbours = graph(n, pairs.into_iter().filter(|(a, b)| a != b));

@@ -5,13 +5,13 @@
 //! 2011, section IV: the edge is the one that the fewest paths use, the one that the most use, or a
 //! random one.
 
-use super::method::{LaneMethod, LaneRules, PathLanes, too_few};
+use super::method::{LaneAssignmentMethod, LaneAssignmentRules, PathLanes, too_few};
 use super::paths::{each_path, turns_of};
-use base::seed::Stream;
-use base::{ChannelId, Interrupted, Stop, Watch};
+use base::seed::RandomStream;
+use base::{ChannelId, ComputationError, Interrupted, ProgressWatch};
 use fabric::network::Topology;
 use fabric::tables::Routing;
-use fabric::turns::DependencyNumbering;
+use fabric::turns::ChannelDependencyNumbering;
 
 /// Assigns a lane to every path of `routing`.
 ///
@@ -19,21 +19,23 @@ use fabric::turns::DependencyNumbering;
 /// When more than `max_lanes` lanes are needed, or `watch` asks to stop.
 pub(super) fn lanes(
     routing: &Routing,
-    rules: &LaneRules,
-    watch: &dyn Watch,
-) -> Result<PathLanes, Stop> {
-    let dependencies = DependencyNumbering::new(routing.topology());
+    rules: &LaneAssignmentRules,
+    watch: &dyn ProgressWatch,
+) -> Result<PathLanes, ComputationError> {
+    let dependencies = ChannelDependencyNumbering::new(routing.topology());
     let mut lane_of = vec![0_u8; routing.entries()];
-    let mut random = Stream::new(rules.seed, "edges of cycles", 0);
+    let mut random = RandomStream::new(rules.seed, "edges of cycles", 0);
     for lane in 0..rules.max_lanes {
-        let mut users = DependencyUsers::new(routing, &dependencies, &mut lane_of, lane, watch)?;
+        let mut users = PathsByDependency::new(routing, &dependencies, &mut lane_of, lane, watch)?;
         let mut moved = 0_u64;
-        let mut search = CycleSearch::new(routing.topology(), &dependencies);
+        let mut search = DependencyCycleSearch::new(routing.topology(), &dependencies);
         while let Some(cycle) = search.cycle(&users.count) {
             watch.tick("lanes", lane.into(), rules.max_lanes.into())?;
             let edge = match rules.method {
-                LaneMethod::Lightest => cycle.iter().min_by_key(|e| users.count[**e]),
-                LaneMethod::Heaviest => cycle.iter().rev().max_by_key(|e| users.count[**e]),
+                LaneAssignmentMethod::Lightest => cycle.iter().min_by_key(|e| users.count[**e]),
+                LaneAssignmentMethod::Heaviest => {
+                    cycle.iter().rev().max_by_key(|e| users.count[**e])
+                }
                 _ => cycle.get(random.below(cycle.len() as u64) as usize),
             };
             users.leave(*edge.expect("a cycle has edges"), &mut lane_of);
@@ -48,9 +50,9 @@ pub(super) fn lanes(
 }
 
 /// For each channel dependency, the paths of one lane that use it.
-struct DependencyUsers<'a> {
+struct PathsByDependency<'a> {
     routing: &'a Routing,
-    dependencies: &'a DependencyNumbering,
+    dependencies: &'a ChannelDependencyNumbering,
     lane: u8,
     /// The number of paths on the lane that use each dependency now.
     count: Vec<u32>,
@@ -60,13 +62,13 @@ struct DependencyUsers<'a> {
     paths: Vec<u32>,
 }
 
-impl<'a> DependencyUsers<'a> {
+impl<'a> PathsByDependency<'a> {
     fn new(
         routing: &'a Routing,
-        dependencies: &'a DependencyNumbering,
+        dependencies: &'a ChannelDependencyNumbering,
         lane_of: &mut [u8],
         lane: u8,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Self, Interrupted> {
         let mut count = vec![0_u32; dependencies.count()];
         each_path(routing, lane_of, lane, watch, |_, _, turns| {
@@ -106,9 +108,9 @@ impl<'a> DependencyUsers<'a> {
 }
 
 /// A depth-first search for cycles that can continue after dependencies were removed.
-struct CycleSearch<'a> {
+struct DependencyCycleSearch<'a> {
     on: &'a Topology,
-    dependencies: &'a DependencyNumbering,
+    dependencies: &'a ChannelDependencyNumbering,
     state: Vec<VisitState>,
     /// The current path of the search: channels, each with the dependency by which the search goes
     /// on from it.
@@ -124,15 +126,15 @@ enum VisitState {
     Done,
 }
 
-impl<'a> CycleSearch<'a> {
-    fn new(on: &'a Topology, dependencies: &'a DependencyNumbering) -> Self {
+impl<'a> DependencyCycleSearch<'a> {
+    fn new(on: &'a Topology, dependencies: &'a ChannelDependencyNumbering) -> Self {
         let state = vec![VisitState::New; on.graph().links() * 2];
         Self { on, dependencies, state, path: Vec::new(), next_root: 0 }
     }
 
     /// The dependencies of the next cycle, in order; `None` when there is none. Before the next
-    /// call at least one of them must have lost its last user, and [`CycleSearch::cut`] must be
-    /// called.
+    /// call at least one of them must have lost its last user, and [`DependencyCycleSearch::cut`]
+    /// must be called.
     fn cycle(&mut self, count: &[u32]) -> Option<Vec<usize>> {
         loop {
             let Some(&(at, slot)) = self.path.last() else {

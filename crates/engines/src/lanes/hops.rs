@@ -15,10 +15,10 @@
 use super::colouring::{colours, count};
 use super::method::MOST_LANES;
 use super::paths::each_path;
-use base::{ChannelId, Interrupted, Refusal, Stop, SwitchId, Watch};
+use base::{ChannelId, ComputationError, Interrupted, ProgressWatch, Refusal, SwitchId};
 use fabric::network::{PortPeer, Topology};
 use fabric::tables::{
-    DestinationBundles, LaneAssignment, PortPairNumbering, Routing, ServiceLevels, Sl2Vl,
+    DestinationBundles, LaneAssignment, PortPairNumbering, Routing, ServiceLevels, Sl2VlMapping,
     Sl2VlPortTables,
 };
 
@@ -29,13 +29,13 @@ use fabric::tables::{
 /// When a path has more hops than there are lanes, or when 16 service levels cannot distinguish the
 /// hops.
 ///
-/// [`Stop::Interrupted`] when `watch` asks to stop.
+/// [`ComputationError::Interrupted`] when `watch` asks to stop.
 pub(super) fn lanes(
     routing: Routing,
     max_lanes: u8,
     balance: bool,
-    watch: &dyn Watch,
-) -> Result<Routing, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
     let on = routing.topology();
     let (longest, thirds) = lengths(&routing, watch)?;
     if longest > usize::from(max_lanes) {
@@ -65,7 +65,7 @@ pub(super) fn lanes(
         let hop = |s, input, output| hops.hop[hops.at(s, input, output)];
         (ServiceLevels::BySwitch(level_of), tables(on, longest, lanes, hop, watch)?)
     };
-    Ok(routing.with_lanes(LaneAssignment::new(levels, Sl2Vl::PerPort(tables))))
+    Ok(routing.with_lanes(LaneAssignment::new(levels, Sl2VlMapping::PerPort(tables))))
 }
 
 /// The hop number of a packet, by switch, in-port, out-port and service level.
@@ -96,7 +96,7 @@ fn tables(
     longest: usize,
     lanes: usize,
     hop_of: impl Fn(SwitchId, u16, u16) -> [u8; 16],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Sl2VlPortTables, Interrupted> {
     let mut tables = Sl2VlPortTables::new(on, [0; 16]);
     for (s, switch) in on.switches().iter().enumerate() {
@@ -125,7 +125,10 @@ fn tables(
 
 /// The most hops of a path, at least 1, and for each channel whether it is the second of three
 /// hops.
-fn lengths(routing: &Routing, watch: &dyn Watch) -> Result<(usize, Vec<bool>), Interrupted> {
+fn lengths(
+    routing: &Routing,
+    watch: &dyn ProgressWatch,
+) -> Result<(usize, Vec<bool>), Interrupted> {
     let on = routing.topology();
     let (mut longest, mut seconds) = (1, vec![false; on.links().len() * 2]);
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
@@ -181,7 +184,11 @@ fn colours_of(on: &Topology, seconds: &[bool]) -> Option<Vec<u32>> {
 
 /// Service levels: 0 for paths of at most two hops, 1 + the colour of the second switch for paths
 /// of three.
-fn levels_of(routing: &Routing, colour: &[u32], watch: &dyn Watch) -> Result<Vec<u8>, Interrupted> {
+fn levels_of(
+    routing: &Routing,
+    colour: &[u32],
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<u8>, Interrupted> {
     let mut level_of = vec![0_u8; routing.entries()];
     each_path(routing, &mut level_of, 0, watch, |_, own, turns| {
         if let [first, _, _] = channels(turns)[..] {
@@ -196,8 +203,8 @@ fn levels_of(routing: &Routing, colour: &[u32], watch: &dyn Watch) -> Result<Vec
 fn first_fit(
     routing: &Routing,
     level_of: &mut [u8],
-    watch: &dyn Watch,
-) -> Result<HopNumberTable, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<HopNumberTable, ComputationError> {
     let on = routing.topology();
     let mut hops = HopNumberTable::new(on);
     let mut stuck = false;

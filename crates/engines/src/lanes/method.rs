@@ -1,14 +1,15 @@
 //! The methods by which paths get their lanes, with their limits and results.
 
 use base::Refusal;
-use fabric::size::RouteTask;
+use fabric::size::RouteWorkKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A method by which paths get their virtual lanes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum LaneMethod {
+#[schemars(rename = "LaneMethod")]
+pub enum LaneAssignmentMethod {
     /// Path by path: each takes the first lane in which it closes no cycle.
     #[default]
     Online,
@@ -22,7 +23,7 @@ pub enum LaneMethod {
     Hops,
 }
 
-impl LaneMethod {
+impl LaneAssignmentMethod {
     /// All methods.
     pub const ALL: [Self; 5] =
         [Self::Online, Self::Lightest, Self::Heaviest, Self::Random, Self::Hops];
@@ -41,9 +42,9 @@ impl LaneMethod {
 
 /// The rules by which paths get lanes: a method with its parameters.
 #[derive(Debug, Clone, Copy)]
-pub struct LaneRules {
+pub struct LaneAssignmentRules {
     /// How paths get their lanes.
-    pub method: LaneMethod,
+    pub method: LaneAssignmentMethod,
     /// Most data lanes, 1 to 15.
     pub max_lanes: u8,
     /// Whether paths are then distributed over the remaining lanes, so that all `max_lanes` lanes
@@ -53,13 +54,13 @@ pub struct LaneRules {
     pub seed: u64,
 }
 
-impl LaneRules {
+impl LaneAssignmentRules {
     /// The kind of work, for estimates of time and memory.
-    pub fn work(&self) -> RouteTask {
-        if self.method == LaneMethod::Hops && !self.balance {
-            RouteTask::Hops
+    pub fn work(&self) -> RouteWorkKind {
+        if self.method == LaneAssignmentMethod::Hops && !self.balance {
+            RouteWorkKind::Hops
         } else {
-            RouteTask::Lanes
+            RouteWorkKind::Lanes
         }
     }
 }

@@ -5,8 +5,8 @@
 //! networks", IEEE Transactions on Computers 36(5), 1987: a lane is free of deadlock when its
 //! channel dependency graph has no cycle. The file of each method names its own source.
 
-use base::{Refusal, Stop, Watch};
-use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl};
+use base::{ComputationError, ProgressWatch, Refusal};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2VlMapping};
 use method::{MOST_LANES, PathLanes};
 use rows::DistinctTableRows;
 
@@ -23,8 +23,8 @@ pub(crate) mod order;
 pub(crate) mod paths;
 mod rows;
 
-pub use choice::{DefaultLaneMethod, LaneMethodChoice, schema};
-pub use method::{LaneMethod, LaneRules};
+pub use choice::{DefaultLaneMethod, LaneMethodParameters, schema};
+pub use method::{LaneAssignmentMethod, LaneAssignmentRules};
 
 /// The number of data lanes of common hardware, which engines use by default.
 pub const fn common_lanes() -> u8 {
@@ -40,7 +40,11 @@ pub const fn common_lanes() -> u8 {
 /// # Errors
 /// When `max_lanes` is not 1 to 15 or not enough, when `Hops` needs more than 16 service levels, or
 /// when `watch` asks to stop.
-pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<Routing, Stop> {
+pub fn spread(
+    routing: Routing,
+    rules: &LaneAssignmentRules,
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
     let max_lanes = rules.max_lanes;
     if !(1..=MOST_LANES).contains(&max_lanes) {
         let why = format!("{max_lanes} lanes");
@@ -54,10 +58,12 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
         PathLanes { lane_of: vec![0; routing.entries()], lanes: 1 }
     } else {
         match rules.method {
-            LaneMethod::Online => {
+            LaneAssignmentMethod::Online => {
                 online::lanes(&routing, &DistinctTableRows::of(&routing), max_lanes, watch)?
             }
-            LaneMethod::Hops => return hops::lanes(routing, max_lanes, rules.balance, watch),
+            LaneAssignmentMethod::Hops => {
+                return hops::lanes(routing, max_lanes, rules.balance, watch);
+            }
             _ => cycles::lanes(&routing, rules, watch)?,
         }
     };
@@ -67,7 +73,7 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
         return Ok(routing);
     }
     let levels = ServiceLevels::BySwitch(found.lane_of);
-    Ok(routing.with_lanes(LaneAssignment::new(levels, Sl2Vl::modulo(found.lanes))))
+    Ok(routing.with_lanes(LaneAssignment::new(levels, Sl2VlMapping::modulo(found.lanes))))
 }
 
 /// [`spread`] with the method `Online`, which assigns lanes path by path and takes as few as it
@@ -78,8 +84,17 @@ pub fn spread(routing: Routing, rules: &LaneRules, watch: &dyn Watch) -> Result<
 ///
 /// # Errors
 /// When `max_lanes` is not 1 to 15 or not enough, or `watch` asks to stop.
-pub fn break_cycles(routing: Routing, max_lanes: u8, watch: &dyn Watch) -> Result<Routing, Stop> {
-    let rules = LaneRules { method: LaneMethod::Online, max_lanes, balance: false, seed: 0 };
+pub fn break_cycles(
+    routing: Routing,
+    max_lanes: u8,
+    watch: &dyn ProgressWatch,
+) -> Result<Routing, ComputationError> {
+    let rules = LaneAssignmentRules {
+        method: LaneAssignmentMethod::Online,
+        max_lanes,
+        balance: false,
+        seed: 0,
+    };
     spread(routing, &rules, watch)
 }
 
@@ -87,7 +102,7 @@ pub fn break_cycles(routing: Routing, max_lanes: u8, watch: &dyn Watch) -> Resul
 #[derive(Debug, Clone)]
 pub struct MethodLaneCount {
     /// The method.
-    pub method: LaneMethod,
+    pub method: LaneAssignmentMethod,
     /// Data lanes and service levels, or why 15 lanes or 16 levels are not enough.
     pub lanes: Result<(u8, u8), Refusal>,
 }
@@ -95,19 +110,19 @@ pub struct MethodLaneCount {
 /// Counts the lanes that each method needs for the routes of `routing`.
 ///
 /// # Errors
-/// [`Stop::Interrupted`] when `watch` asks to stop.
+/// [`ComputationError::Interrupted`] when `watch` asks to stop.
 pub fn needed(
     routing: &Routing,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<Vec<MethodLaneCount>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<MethodLaneCount>, ComputationError> {
     let mut all = Vec::new();
-    for method in LaneMethod::ALL {
-        let rules = LaneRules { method, max_lanes: 15, balance: false, seed };
+    for method in LaneAssignmentMethod::ALL {
+        let rules = LaneAssignmentRules { method, max_lanes: 15, balance: false, seed };
         let lanes = match spread(routing.clone(), &rules, watch) {
             Ok(done) => Ok((done.lanes().count(), done.lanes().levels().in_use().len() as u8)),
-            Err(Stop::Refused(refusal)) => Err(refusal),
-            Err(stopped @ Stop::Interrupted(_)) => return Err(stopped),
+            Err(ComputationError::Refused(refusal)) => Err(refusal),
+            Err(stopped @ ComputationError::Interrupted(_)) => return Err(stopped),
         };
         all.push(MethodLaneCount { method, lanes });
     }

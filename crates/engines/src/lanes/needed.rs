@@ -2,8 +2,8 @@
 
 use super::{MethodLaneCount, needed};
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, Watch};
-use fabric::size::{NetworkSize, RouteTask};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, ResourceNeed};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,13 +22,13 @@ pub struct LanesNeededParams {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LanesNeededRecord {
     /// One row for each method.
-    pub methods: Vec<LanesNeededRow>,
+    pub methods: Vec<LanesNeededByMethod>,
 }
 
 /// The lanes and service levels that one method needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Method")]
-pub struct LanesNeededRow {
+pub struct LanesNeededByMethod {
     /// `online`, `lightest`, `heaviest`, `random` or `hops`.
     pub method: &'static str,
     /// Data lanes; none where 15 lanes or 16 service levels are not enough.
@@ -40,7 +40,7 @@ pub struct LanesNeededRow {
     pub why: Option<String>,
 }
 
-impl From<&MethodLaneCount> for LanesNeededRow {
+impl From<&MethodLaneCount> for LanesNeededByMethod {
     fn from(need: &MethodLaneCount) -> Self {
         let lanes = need.lanes.as_ref();
         Self {
@@ -105,12 +105,16 @@ impl ExperimentStage for LanesNeededParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Lanes)
+        NetworkSize::of(on.topology(), threads).along(on, RouteWorkKind::Lanes)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<LanesNeededRecord, Stop> {
+    fn run(
+        &self,
+        on: &Routing,
+        watch: &dyn ProgressWatch,
+    ) -> Result<LanesNeededRecord, ComputationError> {
         Ok(LanesNeededRecord {
-            methods: needed(on, self.seed, watch)?.iter().map(LanesNeededRow::from).collect(),
+            methods: needed(on, self.seed, watch)?.iter().map(LanesNeededByMethod::from).collect(),
         })
     }
 }

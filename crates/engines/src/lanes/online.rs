@@ -11,12 +11,12 @@
 //! refused a turn does so again.
 
 use super::method::{PathLanes, too_few};
-use super::order::TurnOrder;
+use super::order::AcyclicTurnSet;
 use super::rows::DistinctTableRows;
-use base::{Interrupted, Stop, SwitchId, TerminalId, Watch};
+use base::{ComputationError, Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{Routing, TerminalNextHops};
-use fabric::turns::DependencyNumbering;
+use fabric::turns::ChannelDependencyNumbering;
 
 /// Assigns a lane to every path of `routing`, whose turns have a cycle on a single lane. `rows` are
 /// the distinct rows of its table.
@@ -27,8 +27,8 @@ pub(super) fn lanes(
     routing: &Routing,
     rows: &DistinctTableRows,
     max_lanes: u8,
-    watch: &dyn Watch,
-) -> Result<PathLanes, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<PathLanes, ComputationError> {
     let mut lane_of = vec![0_u8; routing.entries()];
     let lanes = if by_number(routing, rows, &mut lane_of, watch)? {
         2
@@ -51,7 +51,7 @@ fn by_number(
     routing: &Routing,
     rows: &DistinctTableRows,
     lane_of: &mut [u8],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<bool, Interrupted> {
     let mut short = true;
     each_row(routing, rows, watch, |row, sources, hops| {
@@ -73,12 +73,12 @@ fn one_by_one(
     rows: &DistinctTableRows,
     lane_of: &mut [u8],
     max_lanes: u8,
-    watch: &dyn Watch,
-) -> Result<u8, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<u8, ComputationError> {
     lane_of.fill(0);
     let on = routing.topology();
-    let dependencies = DependencyNumbering::new(on);
-    let mut order = TurnOrder::new(on, &dependencies);
+    let dependencies = ChannelDependencyNumbering::new(on);
+    let mut order = AcyclicTurnSet::new(on, &dependencies);
     for lane in 0..max_lanes {
         let mut moved = false;
         each_row(routing, rows, watch, |row, sources, hops| {
@@ -104,7 +104,7 @@ fn one_by_one(
 fn each_row(
     routing: &Routing,
     rows: &DistinctTableRows,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
     mut visit: impl FnMut(usize, &[SwitchId], &TerminalNextHops) -> bool,
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
@@ -133,7 +133,7 @@ mod tests {
     use super::super::paths::each_path;
     use super::*;
     use crate::engine;
-    use base::{ChannelId, Quiet};
+    use base::{ChannelId, QuietWatch};
     use fabric::network::parse_inline;
     use families::family;
     use std::sync::Arc;
@@ -143,19 +143,19 @@ mod tests {
         let family = family(&recipe.family).expect("a family");
         let on = Arc::new(family.build(&recipe.params).expect("a member"));
         let engine = engine(name).expect("an engine");
-        engine.route(&serde_json::Map::new(), &on, layers, &Quiet).expect("routed")
+        engine.route(&serde_json::Map::new(), &on, layers, &QuietWatch).expect("routed")
     }
 
     /// Assigns lanes path by path over all rows; with `fixed` the order of a lane never changes.
     fn plainly(routing: &Routing, fixed: bool) -> (Vec<u8>, u8) {
         let on = routing.topology();
-        let dependencies = DependencyNumbering::new(on);
-        let mut order = TurnOrder::new(on, &dependencies);
+        let dependencies = ChannelDependencyNumbering::new(on);
+        let mut order = AcyclicTurnSet::new(on, &dependencies);
         let mut lane_of = vec![0; routing.entries()];
         for lane in 0..15 {
             let forward = |(a, b): (ChannelId, ChannelId)| (a < b) == (lane % 2 == 0);
             let mut moved = false;
-            each_path(routing, &mut lane_of, lane, &Quiet, |_, own, mut turns| {
+            each_path(routing, &mut lane_of, lane, &QuietWatch, |_, own, mut turns| {
                 let taken = if fixed {
                     turns.all(forward)
                 } else {
@@ -191,7 +191,7 @@ mod tests {
                 let count = routing.destinations().count();
                 assert_eq!(rows.distinct.len() + rows.alike.len(), count, "{inline}");
                 assert!(name == "sssp" || !rows.alike.is_empty(), "{inline}: lash knows switches");
-                let found = lanes(&routing, &rows, 15, &Quiet);
+                let found = lanes(&routing, &rows, 15, &QuietWatch);
                 let found = found.unwrap_or_else(|_| panic!("{inline}"));
                 assert_eq!((found.lane_of, found.lanes), plainly(&routing, short), "{inline}");
             }
@@ -202,7 +202,7 @@ mod tests {
     fn one_lane_is_too_few_where_two_are_needed() {
         let routing = routing("slim_fly:q=5,p=1", "sssp", 1);
         let rows = DistinctTableRows::of(&routing);
-        assert!(lanes(&routing, &rows, 1, &Quiet).is_err());
-        assert!(lanes(&routing, &rows, 2, &Quiet).is_ok());
+        assert!(lanes(&routing, &rows, 1, &QuietWatch).is_err());
+        assert!(lanes(&routing, &rows, 2, &QuietWatch).is_ok());
     }
 }

@@ -8,14 +8,14 @@
 
 use base::ChannelId;
 use fabric::network::Topology;
-use fabric::turns::DependencyNumbering;
+use fabric::turns::ChannelDependencyNumbering;
 
 /// A virtual channel: a channel and a lane on it.
 pub(crate) type VirtualChannel = (ChannelId, u8);
 
 /// The turns taken so far, and an order of the virtual channels in which they all go forward.
-pub(crate) struct TurnOrder<'a> {
-    dependencies: &'a DependencyNumbering,
+pub(crate) struct AcyclicTurnSet<'a> {
+    dependencies: &'a ChannelDependencyNumbering,
     lanes: usize,
     /// By virtual channel (`channel * lanes + lane`): a number that grows along the order.
     position: Vec<u64>,
@@ -27,15 +27,16 @@ pub(crate) struct TurnOrder<'a> {
     before: AdjacencyLists,
     mark: Vec<u32>,
     marks: u32,
-    /// The turns that were taken and those that were refused since the last [`TurnOrder::settle`].
+    /// The turns that were taken and those that were refused since the last
+    /// [`AcyclicTurnSet::settle`].
     taken: Vec<(VirtualChannel, VirtualChannel)>,
     refused: Vec<usize>,
 }
 
-/// A state of a [`TurnOrder`] to return to: the numbers of turns taken and refused since the last
-/// [`TurnOrder::settle`].
+/// A state of a [`AcyclicTurnSet`] to return to: the numbers of turns taken and refused since the
+/// last [`AcyclicTurnSet::settle`].
 #[derive(Clone, Copy)]
-pub(crate) struct TurnOrderCheckpoint {
+pub(crate) struct AcyclicTurnSetCheckpoint {
     taken: usize,
     refused: usize,
 }
@@ -55,9 +56,9 @@ enum TurnState {
     Refused,
 }
 
-impl<'a> TurnOrder<'a> {
+impl<'a> AcyclicTurnSet<'a> {
     /// An order without turns on one lane, with the channels by their numbers.
-    pub(crate) fn new(on: &Topology, dependencies: &'a DependencyNumbering) -> Self {
+    pub(crate) fn new(on: &Topology, dependencies: &'a ChannelDependencyNumbering) -> Self {
         let position: Vec<u32> = (0..on.graph().links() as u32 * 2).collect();
         Self::with_positions(dependencies, 1, &position)
     }
@@ -65,7 +66,7 @@ impl<'a> TurnOrder<'a> {
     /// An order without turns on several lanes, with virtual channel `channel * lanes + lane` at
     /// `position`.
     pub(crate) fn with_positions(
-        dependencies: &'a DependencyNumbering,
+        dependencies: &'a ChannelDependencyNumbering,
         lanes: usize,
         position: &[u32],
     ) -> Self {
@@ -191,14 +192,14 @@ impl<'a> TurnOrder<'a> {
         self.refused.clear();
     }
 
-    /// The current state, to which [`TurnOrder::undo_to`] returns, until the next
-    /// [`TurnOrder::settle`].
-    pub(crate) fn checkpoint(&self) -> TurnOrderCheckpoint {
-        TurnOrderCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
+    /// The current state, to which [`AcyclicTurnSet::undo_to`] returns, until the next
+    /// [`AcyclicTurnSet::settle`].
+    pub(crate) fn checkpoint(&self) -> AcyclicTurnSetCheckpoint {
+        AcyclicTurnSetCheckpoint { taken: self.taken.len(), refused: self.refused.len() }
     }
 
     /// Removes every turn taken since `checkpoint`, and forgets that turns were refused since.
-    pub(crate) fn undo_to(&mut self, checkpoint: TurnOrderCheckpoint) {
+    pub(crate) fn undo_to(&mut self, checkpoint: AcyclicTurnSetCheckpoint) {
         self.give_back(checkpoint.taken);
         for turn in self.refused.drain(checkpoint.refused..) {
             self.state[turn] = TurnState::Unknown;
@@ -232,7 +233,7 @@ impl<'a> TurnOrder<'a> {
         }
         self.marks += 2;
         let (behind, ahead) = (self.marks - 1, self.marks);
-        let mut sides = [CycleSearchFrontier::new(b, behind), CycleSearchFrontier::new(a, ahead)];
+        let mut sides = [CycleSearchSide::new(b, behind), CycleSearchSide::new(a, ahead)];
         self.mark[b as usize] = behind;
         self.mark[a as usize] = ahead;
         while sides.iter().all(|side| side.head < side.found.len()) {
@@ -376,14 +377,14 @@ impl AdjacencyLists {
 }
 
 /// One of the two searches for a cycle, forward or backward.
-struct CycleSearchFrontier {
+struct CycleSearchSide {
     found: Vec<u32>,
     head: usize,
     work: usize,
     mark: u32,
 }
 
-impl CycleSearchFrontier {
+impl CycleSearchSide {
     fn new(start: u32, mark: u32) -> Self {
         Self { found: vec![start], head: 0, work: 0, mark }
     }
@@ -392,7 +393,7 @@ impl CycleSearchFrontier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::seed::Stream;
+    use base::seed::RandomStream;
     use fabric::network::parse_inline;
     use families::family;
     use std::collections::BTreeSet;
@@ -418,13 +419,13 @@ mod tests {
     fn turns_are_taken_unless_a_search_finds_a_cycle() {
         let recipe = parse_inline("hyperx:shape=3x3,p=1").unwrap();
         let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-        let dependencies = DependencyNumbering::new(&on);
+        let dependencies = ChannelDependencyNumbering::new(&on);
         let channels = on.links().len() as u64 * 2;
-        let mut random = Stream::new(5, "test", 0);
+        let mut random = RandomStream::new(5, "test", 0);
         for lanes in [1_usize, 2] {
             let mut order: Vec<u32> = (0..channels as u32 * lanes as u32).collect();
             random.shuffle(&mut order);
-            let mut kept = TurnOrder::with_positions(&dependencies, lanes, &order);
+            let mut kept = AcyclicTurnSet::with_positions(&dependencies, lanes, &order);
             let mut turns = BTreeSet::new();
             for round in 0..3 {
                 let mut tried = BTreeSet::new();

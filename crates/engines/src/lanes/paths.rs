@@ -1,6 +1,6 @@
 //! Visits the paths of a routing and their turns, one after the other in a fixed order.
 
-use base::{Interrupted, SwitchId, TerminalId, Watch};
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::tables::{RouteTurns, Routing};
 
 /// Calls `visit` with every path on `lane`, in a fixed order. `visit` gets the index of the path in
@@ -12,7 +12,7 @@ pub(super) fn each_path(
     routing: &Routing,
     lane_of: &mut [u8],
     lane: u8,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
     mut visit: impl FnMut(usize, &mut u8, RouteTurns<'_>),
 ) -> Result<(), Interrupted> {
     let on = routing.topology();

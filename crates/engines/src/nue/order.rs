@@ -7,7 +7,7 @@
 
 use super::turns::TurnTraffic;
 use base::ChannelId;
-use base::seed::Stream;
+use base::seed::RandomStream;
 use fabric::network::Topology;
 
 /// The initial distance between the places of neighbours in the order. It leaves room to insert
@@ -62,7 +62,7 @@ impl<'a> ChannelOrder<'a> {
         places: Vec<u64>,
         kept: &[ChannelId],
         turns: TurnTraffic,
-        random: &mut Stream,
+        random: &mut RandomStream,
     ) -> Self {
         let channels = 0..places.len();
         let around = |c: usize| turns.into.of(c).len() + turns.out_of.of(c).len();
@@ -220,12 +220,12 @@ impl<'a> ChannelOrder<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::turns::TurnCounter;
+    use super::super::turns::TurnTrafficCounter;
     use super::*;
     use crate::sssp::endpoints_per_switch;
     use base::SwitchId;
     use fabric::network::parse_inline;
-    use fabric::turns::DependencyNumbering;
+    use fabric::turns::ChannelDependencyNumbering;
     use families::family;
 
     /// The traffic of all turns that go forward.
@@ -241,12 +241,12 @@ mod tests {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
             let (dependencies, endpoints) =
-                (DependencyNumbering::new(&on), endpoints_per_switch(&on));
-            let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
+                (ChannelDependencyNumbering::new(&on), endpoints_per_switch(&on));
+            let mut counter = TurnTrafficCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let rank: Vec<u32> = (0..on.switches().len() as u32).collect();
             let start = up_then_down(&on, &rank);
-            let mut random = Stream::new(1, "test", 0);
+            let mut random = RandomStream::new(1, "test", 0);
             let mut order = ChannelOrder::new(&on, start, &[], counter.take(), &mut random);
             let before = forward(&order);
             order.improve();

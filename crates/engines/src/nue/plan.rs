@@ -4,21 +4,21 @@
 
 use super::order::{ChannelOrder, up_then_down};
 use super::spanning::SpanningTree;
-use super::turns::TurnCounter;
+use super::turns::TurnTrafficCounter;
 use super::within::{LaneChannelOrder, RouteGrower};
-use crate::lanes::order::TurnOrder;
+use crate::lanes::order::AcyclicTurnSet;
 use crate::sssp::endpoints_per_switch;
 use crate::trees::NextHopTree;
-use base::seed::Stream;
-use base::{Interrupted, SwitchId, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch, SwitchId};
 use fabric::network::Topology;
-use fabric::turns::DependencyNumbering;
+use fabric::turns::ChannelDependencyNumbering;
 
 /// A destination switch in one layer.
 type LayeredDestination = (usize, SwitchId);
 
 /// The lane of every destination, and the channel order of every lane.
-pub(super) struct LanePlan<'a> {
+pub(super) struct DestinationLaneAssignment<'a> {
     on: &'a Topology,
     endpoints: Vec<u32>,
     /// The number of the connected part that each switch is in.
@@ -29,7 +29,7 @@ pub(super) struct LanePlan<'a> {
     lanes: Vec<LaneChannelOrder>,
 }
 
-impl<'a> LanePlan<'a> {
+impl<'a> DestinationLaneAssignment<'a> {
     /// Assigns the destinations of all layers to `lanes` lanes, and orders the channels of each
     /// lane.
     pub(super) fn new(
@@ -37,17 +37,18 @@ impl<'a> LanePlan<'a> {
         layers: u32,
         lanes: u8,
         seed: u64,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Self, Interrupted> {
-        let (dependencies, endpoints) = (DependencyNumbering::new(on), endpoints_per_switch(on));
+        let (dependencies, endpoints) =
+            (ChannelDependencyNumbering::new(on), endpoints_per_switch(on));
         let mut all: Vec<LayeredDestination> = (0..layers as usize)
             .flat_map(|layer| (0..endpoints.len()).map(move |d| (layer, SwitchId::from(d))))
             .filter(|(_, d)| endpoints[d.ix()] > 0)
             .collect();
-        Stream::new(seed, "destinations", 0).shuffle(&mut all);
-        let mut counter = TurnCounter::new(on, &dependencies, &endpoints);
-        let mut assigned: Vec<LaneDestinations<'_>> =
-            (0..lanes).map(|_| LaneDestinations::new(on, &dependencies)).collect();
+        RandomStream::new(seed, "destinations", 0).shuffle(&mut all);
+        let mut counter = TurnTrafficCounter::new(on, &dependencies, &endpoints);
+        let mut assigned: Vec<DestinationsOfLane<'_>> =
+            (0..lanes).map(|_| DestinationsOfLane::new(on, &dependencies)).collect();
         for (i, &to) in all.iter().enumerate() {
             watch.tick("lanes", i as u64, all.len() as u64)?;
             assign(&mut assigned, to, endpoints[to.1.ix()], &mut counter);
@@ -74,10 +75,10 @@ impl<'a> LanePlan<'a> {
     /// destinations.
     fn compromise(
         &mut self,
-        assigned: Vec<LaneDestinations<'_>>,
+        assigned: Vec<DestinationsOfLane<'_>>,
         seed: u64,
-        counter: &mut TurnCounter<'_>,
-        watch: &dyn Watch,
+        counter: &mut TurnTrafficCounter<'_>,
+        watch: &dyn ProgressWatch,
     ) -> Result<(), Interrupted> {
         let tree_order = SpanningTree::new(self.on);
         let start = up_then_down(self.on, &tree_order.rank);
@@ -88,7 +89,7 @@ impl<'a> LanePlan<'a> {
                 self.lanes.push(LaneChannelOrder::new(self.on, whole.places()));
                 continue;
             }
-            let mut random = Stream::new(seed, "channels", lane as u64);
+            let mut random = RandomStream::new(seed, "channels", lane as u64);
             assigned.all.iter().for_each(|(_, d)| counter.add(*d));
             let mut order = ChannelOrder::new(
                 self.on,
@@ -114,7 +115,11 @@ impl<'a> LanePlan<'a> {
 
     /// Moves destinations whose lane does not allow shortest routes to a lane that does, or else to
     /// the lane with the shortest detours.
-    fn settle(&mut self, all: &[LayeredDestination], watch: &dyn Watch) -> Result<(), Interrupted> {
+    fn settle(
+        &mut self,
+        all: &[LayeredDestination],
+        watch: &dyn ProgressWatch,
+    ) -> Result<(), Interrupted> {
         let mut load = vec![0_u64; self.lanes.len()];
         for &(layer, d) in all {
             load[usize::from(self.lane(layer, d))] += u64::from(self.endpoints[d.ix()]);
@@ -207,26 +212,26 @@ impl<'a> LanePlan<'a> {
 }
 
 /// The destinations assigned to one lane.
-struct LaneDestinations<'a> {
+struct DestinationsOfLane<'a> {
     all: Vec<LayeredDestination>,
     load: u64,
     /// An order in which all turns of all their shortest routes go forward, as long as one exists.
-    whole: Option<TurnOrder<'a>>,
+    whole: Option<AcyclicTurnSet<'a>>,
 }
 
-impl<'a> LaneDestinations<'a> {
-    fn new(on: &Topology, dependencies: &'a DependencyNumbering) -> Self {
-        Self { all: Vec::new(), load: 0, whole: Some(TurnOrder::new(on, dependencies)) }
+impl<'a> DestinationsOfLane<'a> {
+    fn new(on: &Topology, dependencies: &'a ChannelDependencyNumbering) -> Self {
+        Self { all: Vec::new(), load: 0, whole: Some(AcyclicTurnSet::new(on, dependencies)) }
     }
 }
 
 /// Assigns a destination to the least loaded lane that allows all its shortest routes besides those
 /// of its other destinations, or else to the least loaded lane.
 fn assign(
-    lanes: &mut [LaneDestinations<'_>],
+    lanes: &mut [DestinationsOfLane<'_>],
     to: LayeredDestination,
     endpoints: u32,
-    counter: &mut TurnCounter<'_>,
+    counter: &mut TurnTrafficCounter<'_>,
 ) {
     let mut by_load: Vec<usize> = (0..lanes.len()).collect();
     by_load.sort_by_key(|&l| (lanes[l].load, l));
@@ -235,7 +240,7 @@ fn assign(
         counter.add(to.1);
         let turns = counter.drain();
         let turns = turns.iter().map(|&(a, b)| ((a, 0), (b, 0)));
-        let takes = |lane: &mut LaneDestinations<'_>| {
+        let takes = |lane: &mut DestinationsOfLane<'_>| {
             lane.whole.as_mut().is_some_and(|whole| whole.take(turns.clone()))
         };
         home = by_load.iter().copied().find(|&l| takes(&mut lanes[l]));
@@ -251,7 +256,7 @@ fn assign(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::{ChannelId, LinkId, Quiet};
+    use base::{ChannelId, LinkId, QuietWatch};
     use fabric::network::parse_inline;
     use families::family;
 
@@ -294,7 +299,7 @@ mod tests {
         for on in networks() {
             let (part, _) = on.graph().components();
             for lanes in [1, 2, 8] {
-                let plan = LanePlan::new(&on, 1, lanes, 7, &Quiet).unwrap();
+                let plan = DestinationLaneAssignment::new(&on, 1, lanes, 7, &QuietWatch).unwrap();
                 let mut grower = RouteGrower::new(&on);
                 let mut tree = NextHopTree::default();
                 for d in 0..on.switches().len() {
@@ -329,12 +334,12 @@ mod tests {
     fn turns_of_the_spanning_tree_stay_forward() {
         for on in networks() {
             let (dependencies, endpoints) =
-                (DependencyNumbering::new(&on), endpoints_per_switch(&on));
-            let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
+                (ChannelDependencyNumbering::new(&on), endpoints_per_switch(&on));
+            let mut counter = TurnTrafficCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let tree_order = SpanningTree::new(&on);
             let start = up_then_down(&on, &tree_order.rank);
-            let mut random = Stream::new(3, "test", 0);
+            let mut random = RandomStream::new(3, "test", 0);
             let mut order =
                 ChannelOrder::new(&on, start, &tree_order.links, counter.take(), &mut random);
             order.improve();
@@ -360,7 +365,7 @@ mod tests {
     #[test]
     fn lanes_that_suffice_give_shortest_routes_only() {
         let on = network("slim_fly:q=5,p=1");
-        let plan = LanePlan::new(&on, 1, 8, 0, &Quiet).unwrap();
+        let plan = DestinationLaneAssignment::new(&on, 1, 8, 0, &QuietWatch).unwrap();
         let (mut grower, mut tree) = (RouteGrower::new(&on), NextHopTree::default());
         for d in 0..50 {
             plan.next_hops(&mut tree, &mut grower, 0, SwitchId(d));

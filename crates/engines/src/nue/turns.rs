@@ -6,12 +6,12 @@
 use crate::trees::NextHopTree;
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
-use fabric::turns::DependencyNumbering;
+use fabric::turns::ChannelDependencyNumbering;
 
 /// Sums the traffic of turns, destination by destination.
-pub(super) struct TurnCounter<'a> {
+pub(super) struct TurnTrafficCounter<'a> {
     on: &'a Topology,
-    dependencies: &'a DependencyNumbering,
+    dependencies: &'a ChannelDependencyNumbering,
     endpoints: &'a [u32],
     /// The traffic of each dependency; `used` lists the dependencies with traffic.
     traffic: Vec<f64>,
@@ -22,10 +22,10 @@ pub(super) struct TurnCounter<'a> {
     place: Vec<u32>,
 }
 
-impl<'a> TurnCounter<'a> {
+impl<'a> TurnTrafficCounter<'a> {
     pub(super) fn new(
         on: &'a Topology,
-        dependencies: &'a DependencyNumbering,
+        dependencies: &'a ChannelDependencyNumbering,
         endpoints: &'a [u32],
     ) -> Self {
         Self {
@@ -175,8 +175,8 @@ mod tests {
             let recipe = parse_inline(inline).unwrap();
             let on = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
             let (dependencies, endpoints) =
-                (DependencyNumbering::new(&on), endpoints_per_switch(&on));
-            let mut counter = TurnCounter::new(&on, &dependencies, &endpoints);
+                (ChannelDependencyNumbering::new(&on), endpoints_per_switch(&on));
+            let mut counter = TurnTrafficCounter::new(&on, &dependencies, &endpoints);
             (0..on.switches().len()).for_each(|d| counter.add(SwitchId::from(d)));
             let turns = counter.take();
             let mut seen: Vec<(u32, u32, f64)> = (0..on.links().len() as u32 * 2)

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 /// A part of a destination's tree that a dead entry cuts off: all switches whose route passes
 /// through the switch with that entry.
 #[derive(Debug, Clone)]
-pub(super) struct CutOffPart {
+pub(super) struct CutOffTreePart {
     /// The switch whose entry is dead.
     pub(super) root: SwitchId,
     /// All switches whose routes pass through the root, the root first.
@@ -20,11 +20,11 @@ pub(super) struct CutOffPart {
 
 /// A path out of a cut-off part: the hops from its root on, the last of which leaves the part.
 #[derive(Debug, Clone)]
-pub(super) struct ExitPath {
+pub(super) struct CutOffExitPath {
     hops: Vec<(SwitchId, u16)>,
 }
 
-impl ExitPath {
+impl CutOffExitPath {
     /// Writes the entries of the path, last hop first. Returns those that changed, in that order,
     /// with their old ports.
     pub(super) fn apply(&self, entries: &mut [u16]) -> Vec<(SwitchId, u16)> {
@@ -40,7 +40,7 @@ impl ExitPath {
 }
 
 /// Exit paths, each with the number of entries that it changes.
-type ExitPaths = Vec<(u32, ExitPath)>;
+type ExitPaths = Vec<(u32, CutOffExitPath)>;
 
 /// The largest number of exit paths of a part that are compared.
 const MOST_EXITS: usize = 1024;
@@ -87,21 +87,21 @@ impl<'a> CutOffFinder<'a> {
 
     /// The parts that are cut off from `home`. O(failed ports) when there are none, otherwise
     /// O(switches) and the arcs of the parts.
-    pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffPart> {
+    pub(super) fn parts(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffTreePart> {
         let is_broken = Self::roots(&self.lost, entries, home).next().is_some();
         if is_broken { self.trace(entries, home) } else { Vec::new() }
     }
 
     /// As [`Self::parts`], but it always prepares [`Self::around`], also when there are no parts.
-    pub(super) fn trace(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffPart> {
+    pub(super) fn trace(&mut self, entries: &[u16], home: SwitchId) -> Vec<CutOffTreePart> {
         let roots: Vec<SwitchId> = Self::roots(&self.lost, entries, home).collect();
         self.home = home;
         self.part.clear();
         self.part.resize(entries.len(), UNKNOWN);
         self.part[home.ix()] = CONNECTED;
-        let mut parts: Vec<CutOffPart> = (1..)
+        let mut parts: Vec<CutOffTreePart> = (1..)
             .zip(roots)
-            .map(|(number, root)| CutOffPart { root, members: vec![root], least: 0, number })
+            .map(|(number, root)| CutOffTreePart { root, members: vec![root], least: 0, number })
             .collect();
         for part in &parts {
             self.part[part.root.ix()] = part.number;
@@ -136,10 +136,10 @@ impl<'a> CutOffFinder<'a> {
     /// pointed to their channel.
     pub(super) fn next(
         &self,
-        parts: &mut Vec<CutOffPart>,
+        parts: &mut Vec<CutOffTreePart>,
         entries: &[u16],
-    ) -> Option<(CutOffPart, Vec<ExitPath>)> {
-        let exits = |part: &CutOffPart| self.exits_of(part, entries, |p| p == CONNECTED);
+    ) -> Option<(CutOffTreePart, Vec<CutOffExitPath>)> {
+        let exits = |part: &CutOffTreePart| self.exits_of(part, entries, |p| p == CONNECTED);
         let mut best: Option<(u32, usize, ExitPaths)> = None;
         for (i, part) in parts.iter().enumerate() {
             let found = exits(part);
@@ -153,7 +153,7 @@ impl<'a> CutOffFinder<'a> {
     }
 
     /// Marks the switches of a part as connected, once it has an exit path.
-    pub(super) fn attach(&mut self, part: &CutOffPart) {
+    pub(super) fn attach(&mut self, part: &CutOffTreePart) {
         for s in &part.members {
             self.part[s.ix()] = CONNECTED;
         }
@@ -208,7 +208,12 @@ impl<'a> CutOffFinder<'a> {
     /// Paths from the root of a part to switches that `out` accepts, with the number of entries
     /// that each changes. A hop that the table already has changes nothing, so this is a
     /// shortest-path search with costs 0 and 1.
-    fn exits_of(&self, part: &CutOffPart, entries: &[u16], out: impl Fn(u32) -> bool) -> ExitPaths {
+    fn exits_of(
+        &self,
+        part: &CutOffTreePart,
+        entries: &[u16],
+        out: impl Fn(u32) -> bool,
+    ) -> ExitPaths {
         let graph = self.on.graph();
         let mut cost = vec![u32::MAX; entries.len()];
         let mut done = vec![false; entries.len()];
@@ -253,7 +258,7 @@ impl<'a> CutOffFinder<'a> {
                 at = earlier;
             }
             hops.reverse();
-            (cost, ExitPath { hops })
+            (cost, CutOffExitPath { hops })
         };
         found.into_iter().map(path).collect()
     }

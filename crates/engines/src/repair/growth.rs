@@ -4,7 +4,7 @@
 //! by hop, and a hop is taken only where its dependencies close no cycle. Here whole paths are
 //! tested, so that it works with any service levels and SL2VL tables.
 
-use super::{Destination, DestinationRepair, OldRoutesInUse, RepairState};
+use super::{Destination, DestinationTableChanges, OldRoutesSharingLanes, RepairState};
 use base::{ChannelId, SwitchId};
 use fabric::network::Topology;
 use std::cmp::Reverse;
@@ -42,7 +42,7 @@ impl RepairState<'_> {
         &mut self,
         to: Destination,
         home: SwitchId,
-    ) -> Option<DestinationRepair> {
+    ) -> Option<DestinationTableChanges> {
         let old = self.row(to);
         // traced again, because the search for exit paths has marked some parts as connected
         self.cut_off.trace(old, home);
@@ -77,12 +77,12 @@ impl RepairState<'_> {
         home: SwitchId,
         mut torn: Vec<bool>,
         tree: Option<&[bool]>,
-    ) -> Option<DestinationRepair> {
+    ) -> Option<DestinationTableChanges> {
         let old = self.row(to);
         let mut entries = old.to_vec();
-        let mut plan = DestinationRepair::default();
+        let mut plan = DestinationTableChanges::default();
         let switches = (0..old.len()).map(SwitchId::from);
-        if self.live == OldRoutesInUse::OtherDestinations {
+        if self.live == OldRoutesSharingLanes::OtherDestinations {
             let stays = |s: &SwitchId| self.on.switches()[s.ix()].up && !torn[s.ix()] && *s != home;
             for s in switches.clone().filter(stays) {
                 if !self.takes(to, s, true, old, &mut plan.levels) {
@@ -111,7 +111,7 @@ impl RepairState<'_> {
             if changes {
                 plan.entries.push((s, port));
                 let goes_on = self.cut_off.has(s) && self.cut_off.leads_on(s, old[s.ix()]);
-                if self.live == OldRoutesInUse::Arriving && goes_on {
+                if self.live == OldRoutesSharingLanes::Arriving && goes_on {
                     plan.stops.push(s);
                 }
             }
@@ -134,9 +134,9 @@ impl RepairState<'_> {
         levels: &mut Vec<(SwitchId, u8)>,
     ) -> bool {
         let alone = match self.live {
-            OldRoutesInUse::All => false,
-            OldRoutesInUse::Arriving => self.cut_off.has(s),
-            OldRoutesInUse::OtherDestinations => true,
+            OldRoutesSharingLanes::All => false,
+            OldRoutesSharingLanes::Arriving => self.cut_off.has(s),
+            OldRoutesSharingLanes::OtherDestinations => true,
         };
         if alone {
             return self.takes(to, s, true, new, levels);

@@ -1,6 +1,6 @@
 //! The lengths of routes before a repair and after it.
 
-use base::{Interrupted, SwitchId, TerminalId, Watch};
+use base::{Interrupted, ProgressWatch, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::{Routing, TerminalNextHops};
 use std::collections::BTreeMap;
@@ -11,14 +11,18 @@ use std::collections::BTreeMap;
 /// one layer. A route is counted if both ends work after the failures and it arrives in both
 /// tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RouteLengths {
+pub struct RepairRouteLengths {
     /// The number of routes for each pair of hop counts before and after.
     pub routes: BTreeMap<(u32, u32), u64>,
 }
 
-impl RouteLengths {
+impl RepairRouteLengths {
     /// Compares the routes of `old` with those of `new`. O(layers * terminals * switches).
-    pub(super) fn of(old: &Routing, new: &Routing, watch: &dyn Watch) -> Result<Self, Interrupted> {
+    pub(super) fn of(
+        old: &Routing,
+        new: &Routing,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, Interrupted> {
         let on = new.topology();
         let (sources, total) =
             (new.sources(), u64::from(new.layers()) * on.terminals().len() as u64);

@@ -7,7 +7,7 @@
 //! ([`cut_off`]). New routes keep their service levels, and they must be compatible with the old
 //! routes that still carry packets: the channel dependencies of both together must have no cycle.
 //! The search first keeps many old routes alive, so that the repair disturbs little traffic, and
-//! then fewer ([`OldRoutesInUse`]):
+//! then fewer ([`OldRoutesSharingLanes`]):
 //!
 //! 1. All old routes stay alive, and so do the paths of packets on which they meet first old and
 //!    then new entries. Entries of a destination change from the destination outwards, so a packet
@@ -33,15 +33,17 @@
 
 use crate::check_connected;
 use crate::lanes::acyclic;
-use crate::lanes::order::{TurnOrder, TurnOrderCheckpoint, VirtualChannel};
+use crate::lanes::order::{AcyclicTurnSet, AcyclicTurnSetCheckpoint, VirtualChannel};
 use crate::sssp::endpoints_per_switch;
-use base::{ChannelId, Interrupted, LinkId, Refusal, Stop, SwitchId, TerminalId, Watch};
-use cut_off::{CutOffFinder, CutOffPart, ExitPath};
+use base::{
+    ChannelId, ComputationError, Interrupted, LinkId, ProgressWatch, Refusal, SwitchId, TerminalId,
+};
+use cut_off::{CutOffExitPath, CutOffFinder, CutOffTreePart};
 use fabric::network::Topology;
 use fabric::tables::{LaneAssignment, NO_ROUTE, RouteWalk, Routing, ServiceLevels};
-use fabric::turns::DependencyNumbering;
-use lengths::RouteLengths;
-use predecessors::Predecessors;
+use fabric::turns::ChannelDependencyNumbering;
+use lengths::RepairRouteLengths;
+use predecessors::PredecessorSwitches;
 use std::sync::Arc;
 
 mod at_once;
@@ -53,7 +55,7 @@ pub mod record;
 
 /// A table entry that the repair changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct EntryChange {
+pub struct TableEntryChange {
     /// The layer and the destination terminal.
     pub to: (u32, TerminalId),
     /// The switch whose table has the entry.
@@ -105,7 +107,7 @@ pub struct RepairedTables {
     pub routing: Routing,
     /// The entries towards endpoints that change, in an order in which no packet meets a forwarding
     /// loop.
-    pub changes: Vec<EntryChange>,
+    pub changes: Vec<TableEntryChange>,
     /// For a repair in steps: the entries that drop packets until they change.
     pub stops: Vec<((u32, TerminalId), SwitchId)>,
     /// The paths whose service level changes.
@@ -118,7 +120,7 @@ pub struct RepairedTables {
     /// Whether traffic can go on while the entries change.
     pub safety: TableChangeSafety,
     /// The lengths of routes before and after.
-    pub lengths: RouteLengths,
+    pub lengths: RepairRouteLengths,
 }
 
 /// Repairs the tables `old` for `on`, the same network with more failures. Routes that did not
@@ -134,12 +136,12 @@ pub struct RepairedTables {
 pub fn repair(
     old: &Routing,
     on: &Arc<Topology>,
-    watch: &dyn Watch,
-) -> Result<RepairedTables, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<RepairedTables, ComputationError> {
     let before = old.topology().clone();
     let lost = failures(&before, on)?;
     check_connected(on)?;
-    let dependencies = DependencyNumbering::new(&before);
+    let dependencies = ChannelDependencyNumbering::new(&before);
     let table = old.next();
     let mut state = repair_destinations((old, &table), on, &lost, &dependencies, watch)?;
     let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -160,7 +162,7 @@ pub fn repair(
     let routing = Routing::new(on.clone(), old.layers(), next, to_switch)
         .with_lanes(with_levels(old, &levels))
         .named(old.engine(), old.options().clone());
-    let lengths = RouteLengths::of(old, &routing, watch)?;
+    let lengths = RepairRouteLengths::of(old, &routing, watch)?;
     Ok(RepairedTables { routing, changes, stops, levels, least, management, safety, lengths })
 }
 
@@ -197,9 +199,9 @@ fn repair_destinations<'a>(
     (old, table): (&'a Routing, &'a [u16]),
     on: &'a Topology,
     lost: &[(SwitchId, Vec<u16>)],
-    dependencies: &'a DependencyNumbering,
-    watch: &dyn Watch,
-) -> Result<RepairState<'a>, Stop> {
+    dependencies: &'a ChannelDependencyNumbering,
+    watch: &dyn ProgressWatch,
+) -> Result<RepairState<'a>, ComputationError> {
     let dead = |c: ChannelId| !on.link_is_up(c.link());
     let is_broken = |&(layer, t): &Destination| {
         let home = on.terminals()[t.ix()].plug.switch;
@@ -208,23 +210,28 @@ fn repair_destinations<'a>(
     };
     let (mut broken, sound): (Vec<Destination>, Vec<Destination>) =
         old.destinations().partition(is_broken);
-    for live in [OldRoutesInUse::All, OldRoutesInUse::Arriving, OldRoutesInUse::OtherDestinations] {
+    for live in [
+        OldRoutesSharingLanes::All,
+        OldRoutesSharingLanes::Arriving,
+        OldRoutesSharingLanes::OtherDestinations,
+    ] {
         for _ in 0..MOST_ATTEMPTS {
             let order = match live {
-                OldRoutesInUse::All => {
+                OldRoutesSharingLanes::All => {
                     acyclic::order_of(old, old.destinations(), dependencies, dead, watch)?
                 }
-                OldRoutesInUse::Arriving => {
+                OldRoutesSharingLanes::Arriving => {
                     let whole = without_cut_off((old, table), on, lost, &broken);
                     acyclic::order_of(&whole, whole.destinations(), dependencies, dead, watch)?
                 }
-                OldRoutesInUse::OtherDestinations => {
+                OldRoutesSharingLanes::OtherDestinations => {
                     acyclic::order_of(old, sound.iter().copied(), dependencies, dead, watch)?
                 }
             };
             let mut state = RepairState::new((old, table), on, lost, order, live);
             let Some(to) = state.repair_all(&broken, watch)? else {
-                state.waits = live == OldRoutesInUse::Arriving && !state.fits_at_once(&broken);
+                state.waits =
+                    live == OldRoutesSharingLanes::Arriving && !state.fits_at_once(&broken);
                 return Ok(state);
             };
             let place = broken.iter().position(|b| *b == to).unwrap_or(0);
@@ -233,7 +240,7 @@ fn repair_destinations<'a>(
     }
     let order = acyclic::order_of(old, std::iter::empty(), dependencies, dead, watch)?;
     let mut state =
-        RepairState::new((old, table), on, lost, order, OldRoutesInUse::OtherDestinations);
+        RepairState::new((old, table), on, lost, order, OldRoutesSharingLanes::OtherDestinations);
     state.reserve_tree();
     let all: Vec<Destination> = sound.into_iter().filter(|(_, t)| on.terminal_is_up(*t)).collect();
     let Some((_, t)) = state.repair_all(&[all, broken].concat(), watch)? else { return Ok(state) };
@@ -296,7 +303,7 @@ type Destination = (u32, TerminalId);
 /// The old routes that may still carry packets, with which new routes must share the lanes without
 /// deadlock.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum OldRoutesInUse {
+enum OldRoutesSharingLanes {
     /// All old routes, and the paths on which packets meet new entries after old ones.
     All,
     /// The old routes that still arrive, and the paths on which their packets meet new entries.
@@ -316,8 +323,8 @@ struct RepairState<'a> {
     cut_off: CutOffFinder<'a>,
     /// The turns of the new routes and of the old routes in use; `None` when the old routes had a
     /// cycle.
-    order: Option<TurnOrder<'a>>,
-    live: OldRoutesInUse,
+    order: Option<AcyclicTurnSet<'a>>,
+    live: OldRoutesSharingLanes,
     /// The links of a spanning tree whose turns are reserved on all lanes; `None` where the repair
     /// needed no such tree.
     tree: Option<Vec<bool>>,
@@ -325,10 +332,10 @@ struct RepairState<'a> {
     endpoints: Vec<u32>,
     /// For each switch, the switches that forward to it by the old entries of the current
     /// destination.
-    predecessors: Predecessors,
+    predecessors: PredecessorSwitches,
     /// The service levels in use, each once.
     in_use: Vec<u8>,
-    changes: Vec<EntryChange>,
+    changes: Vec<TableEntryChange>,
     stops: Vec<(Destination, SwitchId)>,
     levels: Vec<ServiceLevelChange>,
     /// The number of destinations whose entries or levels change.
@@ -342,7 +349,7 @@ struct RepairState<'a> {
 /// The changes for one destination: its entries in order, those of its entries that must drop
 /// packets first, and the service levels of paths.
 #[derive(Default)]
-struct DestinationRepair {
+struct DestinationTableChanges {
     entries: Vec<(SwitchId, u16)>,
     stops: Vec<SwitchId>,
     levels: Vec<(SwitchId, u8)>,
@@ -353,8 +360,8 @@ impl<'a> RepairState<'a> {
         (old, table): (&'a Routing, &'a [u16]),
         on: &'a Topology,
         lost: &[(SwitchId, Vec<u16>)],
-        order: Option<TurnOrder<'a>>,
-        live: OldRoutesInUse,
+        order: Option<AcyclicTurnSet<'a>>,
+        live: OldRoutesSharingLanes,
     ) -> Self {
         // the level of a single path can change only where levels are stored by source switch
         let in_use = match old.lanes().levels() {
@@ -371,7 +378,7 @@ impl<'a> RepairState<'a> {
             tree: None,
             repaired_destinations: 0,
             endpoints: endpoints_per_switch(old.topology()),
-            predecessors: Predecessors::default(),
+            predecessors: PredecessorSwitches::default(),
             in_use,
             changes: Vec::new(),
             stops: Vec::new(),
@@ -392,7 +399,7 @@ impl<'a> RepairState<'a> {
     fn repair_all(
         &mut self,
         broken: &[Destination],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Option<Destination>, Interrupted> {
         for (i, &to) in broken.iter().enumerate() {
             if i.is_multiple_of(256) {
@@ -404,8 +411,10 @@ impl<'a> RepairState<'a> {
             self.least += parts.iter().map(|p| u64::from(p.least)).sum::<u64>();
             let known = self.checkpoint();
             let by_exits = match self.live {
-                OldRoutesInUse::OtherDestinations => None,
-                OldRoutesInUse::All | OldRoutesInUse::Arriving => self.by_exits(to, parts),
+                OldRoutesSharingLanes::OtherDestinations => None,
+                OldRoutesSharingLanes::All | OldRoutesSharingLanes::Arriving => {
+                    self.by_exits(to, parts)
+                }
             };
             if by_exits.is_none() {
                 self.undo_to(known);
@@ -419,12 +428,12 @@ impl<'a> RepairState<'a> {
     }
 
     /// The current state of the turn order, for [`Self::undo_to`]; `None` without an order.
-    fn checkpoint(&self) -> Option<TurnOrderCheckpoint> {
-        self.order.as_ref().map(TurnOrder::checkpoint)
+    fn checkpoint(&self) -> Option<AcyclicTurnSetCheckpoint> {
+        self.order.as_ref().map(AcyclicTurnSet::checkpoint)
     }
 
     /// Removes the turns taken since `checkpoint`.
-    fn undo_to(&mut self, checkpoint: Option<TurnOrderCheckpoint>) {
+    fn undo_to(&mut self, checkpoint: Option<AcyclicTurnSetCheckpoint>) {
         if let (Some(order), Some(checkpoint)) = (&mut self.order, checkpoint) {
             order.undo_to(checkpoint);
         }
@@ -434,10 +443,10 @@ impl<'a> RepairState<'a> {
     fn by_exits(
         &mut self,
         to: Destination,
-        mut parts: Vec<CutOffPart>,
-    ) -> Option<DestinationRepair> {
+        mut parts: Vec<CutOffTreePart>,
+    ) -> Option<DestinationTableChanges> {
         let mut entries = self.row(to).to_vec();
-        let mut plan = DestinationRepair::default();
+        let mut plan = DestinationTableChanges::default();
         if !parts.is_empty() {
             self.predecessors.resolve(self.old.topology(), &entries);
         }
@@ -468,11 +477,11 @@ impl<'a> RepairState<'a> {
         &mut self,
         entries: &mut [u16],
         to: Destination,
-        part: &CutOffPart,
-        exits: &[ExitPath],
-        plan: &mut DestinationRepair,
+        part: &CutOffTreePart,
+        exits: &[CutOffExitPath],
+        plan: &mut DestinationTableChanges,
     ) -> Option<()> {
-        let stopped = self.live == OldRoutesInUse::Arriving;
+        let stopped = self.live == OldRoutesSharingLanes::Arriving;
         for relevel in [false, true].into_iter().take(1 + usize::from(stopped)) {
             for exit in exits {
                 let was = exit.apply(entries);
@@ -500,13 +509,13 @@ impl<'a> RepairState<'a> {
         &mut self,
         new: &[u16],
         to: Destination,
-        part: &CutOffPart,
+        part: &CutOffTreePart,
         changed: &[(SwitchId, u16)],
         relevel: bool,
-        plan: &mut DestinationRepair,
+        plan: &mut DestinationTableChanges,
     ) -> bool {
         let (known, levels) = (self.checkpoint(), plan.levels.len());
-        let meets = self.live == OldRoutesInUse::All;
+        let meets = self.live == OldRoutesSharingLanes::All;
         let fits = part.members.iter().all(|&m| self.takes(to, m, relevel, new, &mut plan.levels))
             && (!meets || changed.iter().all(|&(s, _)| self.takes_meeting(to, s, new)));
         if !fits {
@@ -564,7 +573,7 @@ impl<'a> RepairState<'a> {
         for sl in levels {
             turns.clear();
             self.add_turns(to, source, Some(sl), &port, &mut turns);
-            if self.live == OldRoutesInUse::Arriving {
+            if self.live == OldRoutesSharingLanes::Arriving {
                 // packets of the old level still travel up to the switch that drops them
                 self.add_turns(to, source, None, &stopped, &mut turns);
             }
@@ -605,7 +614,7 @@ impl<'a> RepairState<'a> {
     }
 
     /// Records the changes for a destination.
-    fn carry_out(&mut self, to: Destination, plan: DestinationRepair) {
+    fn carry_out(&mut self, to: Destination, plan: DestinationTableChanges) {
         if let Some(order) = &mut self.order {
             order.settle();
         }
@@ -615,7 +624,7 @@ impl<'a> RepairState<'a> {
         self.in_order |= plan.entries.len() > 1;
         self.changes.extend(plan.entries.into_iter().map(|(switch, port)| {
             let port = (was[switch.ix()], port);
-            EntryChange { to, switch, port }
+            TableEntryChange { to, switch, port }
         }));
         self.stops.extend(plan.stops.into_iter().map(|s| (to, s)));
         self.levels.extend(plan.levels.into_iter().map(|(source, level)| {
@@ -630,7 +639,7 @@ impl<'a> RepairState<'a> {
             return TableChangeSafety::Unknown;
         }
         match self.live {
-            OldRoutesInUse::OtherDestinations => {
+            OldRoutesSharingLanes::OtherDestinations => {
                 let n = self.repaired_destinations;
                 let name = if n == 1 { "destination has" } else { "destinations have" };
                 TableChangeSafety::Draining(format!(

@@ -5,13 +5,13 @@ use fabric::network::Topology;
 
 /// For the table of one destination, the switches that forward to each switch.
 #[derive(Debug, Default)]
-pub(super) struct Predecessors {
+pub(super) struct PredecessorSwitches {
     /// The predecessors of switch `s` are `from[first[s]..first[s + 1]]`.
     first: Vec<u32>,
     from: Vec<SwitchId>,
 }
 
-impl Predecessors {
+impl PredecessorSwitches {
     /// Fills the lists from the `entries` of all switches, over every cable that `on` has.
     /// O(switches).
     pub(super) fn resolve(&mut self, on: &Topology, entries: &[u16]) {

@@ -2,9 +2,12 @@
 
 use super::{RepairedTables, TableChangeSafety, repair};
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, SwitchId, TerminalId, Watch};
-use fabric::network::{FailedPart, Failures};
-use fabric::size::{NetworkSize, RouteTask};
+use base::{
+    ComputationError, ExperimentStage, ProgressWatch, RecordColumn, ResourceNeed, SwitchId,
+    TerminalId,
+};
+use fabric::network::{FailedComponent, FailureParameters};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,9 +22,9 @@ use std::sync::Arc;
 #[serde(deny_unknown_fields, default)]
 pub struct RepairParams {
     /// Links that fail, by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
-    pub links: Vec<FailedPart>,
+    pub links: Vec<FailedComponent>,
     /// Switches that fail, by number or name.
-    pub switches: Vec<FailedPart>,
+    pub switches: Vec<FailedComponent>,
     /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
@@ -74,7 +77,7 @@ pub struct RepairRecord {
     /// The paths that change their service level, in a safe order.
     pub level_changes: Vec<PathServiceLevelChange>,
     /// The entries that change, in a safe order.
-    pub changes: Vec<PortChange>,
+    pub changes: Vec<TableEntryPortChange>,
 }
 
 /// Routes whose length changes.
@@ -106,7 +109,7 @@ pub struct TableEntry {
 /// An entry that changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "NewPort")]
-pub struct PortChange {
+pub struct TableEntryPortChange {
     /// The entry.
     #[serde(flatten)]
     pub entry: TableEntry,
@@ -179,19 +182,23 @@ impl ExperimentStage for RepairParams {
 
     fn examples() -> Vec<Self> {
         vec![
-            Self { links: vec![FailedPart::Number(0)], ..Self::default() },
+            Self { links: vec![FailedComponent::Number(0)], ..Self::default() },
             Self { random: 1, ..Self::default() },
         ]
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Repair)
+        NetworkSize::of(on.topology(), threads).along(on, RouteWorkKind::Repair)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<RepairRecord, Stop> {
+    fn run(
+        &self,
+        on: &Routing,
+        watch: &dyn ProgressWatch,
+    ) -> Result<RepairRecord, ComputationError> {
         let topology = on.topology();
         let Self { links, switches, random, seed } = self.clone();
-        let (links, switches) = Failures { links, switches, random, seed }.of(topology)?;
+        let (links, switches) = FailureParameters { links, switches, random, seed }.of(topology)?;
         let damaged = Arc::new(topology.with_failures(&links, &switches)?);
         Ok(RepairRecord::of(on, &repair(on, &damaged, watch)?))
     }
@@ -223,7 +230,7 @@ impl RepairRecord {
             was: c.level.0,
             level: c.level.1,
         });
-        let changes = done.changes.iter().map(|c| PortChange {
+        let changes = done.changes.iter().map(|c| TableEntryPortChange {
             entry: entry(c.switch, c.to),
             was: c.port.0,
             port: c.port.1,

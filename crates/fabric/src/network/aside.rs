@@ -1,6 +1,6 @@
 //! The contents of a network's file that are no part of the network.
 
-use super::plug::Plug;
+use super::plug::CablePlug;
 
 /// The contents of a network's file that are no part of the network, with remarks on them. A
 /// network with more failures has the same ones. The comparison of two networks ignores them.
@@ -9,7 +9,7 @@ pub struct OmittedFileContents {
     /// What was left out, or understood otherwise than it is written: one line each.
     pub remarks: Vec<String>,
     /// Cables with both ends at one switch. They carry no traffic.
-    pub loops: Vec<[Plug; 2]>,
+    pub loops: Vec<[CablePlug; 2]>,
     /// For each switch, the number of cables to devices that are no endpoints, aggregation nodes
     /// not counted. Such cables show that a switch without endpoints is a leaf. Empty where there
     /// are none.

@@ -1,30 +1,31 @@
 //! A network under construction: its parts are collected, ports are chosen, and all is checked.
 
 use super::{
-    Cable, Endpoint, Link, OmittedFileContents, Plug, PortPeer, Recipe, Switch, Terminal, Topology,
+    Cable, CablePlug, Endpoint, Link, NetworkRecipe, OmittedFileContents, PortPeer, Switch,
+    Terminal, Topology,
 };
-use crate::geometry::Geometry;
+use crate::geometry::NetworkGeometry;
 use base::{EndpointId, Graph, LinkId, Refusal, SwitchId, TerminalId};
 use std::sync::OnceLock;
 
-/// The most connected parts that [`Builder::number_planes`] takes for planes.
+/// The most connected parts that [`TopologyBuilder::number_planes`] takes for planes.
 const MAX_PARTS: u32 = 64;
 
 /// A network under construction.
 ///
-/// [`Builder::finish`] chooses the port of every plug whose port is 0: the lowest free one,
+/// [`TopologyBuilder::finish`] chooses the port of every plug whose port is 0: the lowest free one,
 /// endpoints before links, each in the order in which they were added.
 #[derive(Debug, Clone, Default)]
-pub struct Builder {
+pub struct TopologyBuilder {
     pub(super) switches: Vec<Switch>,
     pub(super) links: Vec<Link>,
     endpoints: Vec<Endpoint>,
     terminals: Vec<Terminal>,
-    geometry: Geometry,
+    geometry: NetworkGeometry,
     aside: OmittedFileContents,
 }
 
-impl From<&Topology> for Builder {
+impl From<&Topology> for TopologyBuilder {
     fn from(t: &Topology) -> Self {
         Self {
             switches: t.switches.clone(),
@@ -37,7 +38,7 @@ impl From<&Topology> for Builder {
     }
 }
 
-impl Builder {
+impl TopologyBuilder {
     /// An empty network.
     pub fn new() -> Self {
         Self::default()
@@ -73,7 +74,7 @@ impl Builder {
         self.terminals.push(Terminal {
             endpoint,
             rail,
-            plug: Plug { switch, port },
+            plug: CablePlug { switch, port },
             port_guid: None,
             lid: None,
             cable,
@@ -146,14 +147,18 @@ impl Builder {
     }
 
     /// Adds a cable between two plugs; port 0 lets the builder choose.
-    pub fn link_at(&mut self, a: Plug, b: Plug, cable: Cable) -> LinkId {
+    pub fn link_at(&mut self, a: CablePlug, b: CablePlug, cable: Cable) -> LinkId {
         self.links.push(Link { a, b, cable });
         LinkId::from(self.links.len() - 1)
     }
 
     /// Adds a default cable between two switches at the next free ports.
     pub fn link(&mut self, a: SwitchId, b: SwitchId) -> LinkId {
-        self.link_at(Plug { switch: a, port: 0 }, Plug { switch: b, port: 0 }, Cable::default())
+        self.link_at(
+            CablePlug { switch: a, port: 0 },
+            CablePlug { switch: b, port: 0 },
+            Cable::default(),
+        )
     }
 
     /// The finished network. O(switches * ports + links + endpoints).
@@ -161,7 +166,7 @@ impl Builder {
     /// # Errors
     /// When a switch id does not exist, a cable joins a switch to itself, two cables share a port,
     /// a port is above the switch's number of ports, or a switch needs more than 65,534 ports.
-    pub fn finish(mut self, recipe: Recipe) -> Result<Topology, Refusal> {
+    pub fn finish(mut self, recipe: NetworkRecipe) -> Result<Topology, Refusal> {
         self.check_ends()?;
         let mut taken = self.take_named_ports()?;
         self.choose_ports(&mut taken)?;
@@ -258,7 +263,7 @@ impl Builder {
         Ok(taken)
     }
 
-    fn plugs(&self) -> impl Iterator<Item = (Plug, PortPeer)> + '_ {
+    fn plugs(&self) -> impl Iterator<Item = (CablePlug, PortPeer)> + '_ {
         let terminals = self.terminals.iter().enumerate();
         let terminals = terminals.map(|(i, t)| (t.plug, PortPeer::Terminal(TerminalId::from(i))));
         terminals.chain(self.links.iter().enumerate().flat_map(|(i, l)| {
@@ -323,12 +328,12 @@ mod tests {
     use base::{ChannelId, Picoseconds};
     use serde_json::Map;
 
-    fn recipe() -> Recipe {
-        Recipe { family: "test".into(), params: Map::new() }
+    fn recipe() -> NetworkRecipe {
+        NetworkRecipe { family: "test".into(), params: Map::new() }
     }
 
-    fn pair() -> (Builder, SwitchId, SwitchId) {
-        let mut b = Builder::new();
+    fn pair() -> (TopologyBuilder, SwitchId, SwitchId) {
+        let mut b = TopologyBuilder::new();
         let x = b.switch(Switch::new("x"));
         let y = b.switch(Switch::new("y"));
         (b, x, y)
@@ -338,7 +343,11 @@ mod tests {
     fn endpoints_come_before_links_and_named_ports_are_kept() {
         let (mut b, x, y) = pair();
         b.link(x, y);
-        b.link_at(Plug { switch: x, port: 2 }, Plug { switch: y, port: 0 }, Cable::default());
+        b.link_at(
+            CablePlug { switch: x, port: 2 },
+            CablePlug { switch: y, port: 0 },
+            Cable::default(),
+        );
         b.endpoints_on([x].into_iter(), 2);
         let t = b.finish(recipe()).expect("a valid network");
         assert_eq!(t.peer(x, 1), PortPeer::Terminal(TerminalId(0)));
@@ -386,13 +395,21 @@ mod tests {
         assert!(b.finish(recipe()).expect_err("a loop").why.contains("to itself"));
         let (mut b, x, y) = pair();
         for _ in 0..2 {
-            b.link_at(Plug { switch: x, port: 7 }, Plug { switch: y, port: 0 }, Cable::default());
+            b.link_at(
+                CablePlug { switch: x, port: 7 },
+                CablePlug { switch: y, port: 0 },
+                Cable::default(),
+            );
         }
         let refusal = b.finish(recipe()).expect_err("a port with two cables");
         assert_eq!(refusal.to_string(), "switch x: port 7 has two cables; a port takes one cable");
         let (mut b, x, y) = pair();
         b.switches[0].ports = 3;
-        b.link_at(Plug { switch: x, port: 4 }, Plug { switch: y, port: 0 }, Cable::default());
+        b.link_at(
+            CablePlug { switch: x, port: 4 },
+            CablePlug { switch: y, port: 0 },
+            Cable::default(),
+        );
         assert!(b.finish(recipe()).expect_err("no port 4").help.contains("1 to 3"));
     }
 }

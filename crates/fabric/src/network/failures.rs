@@ -1,6 +1,6 @@
 //! The links and switches that fail, as users write them, and those that a network found has lost.
 
-use super::{Builder, Plug, PortPeer, Topology};
+use super::{CablePlug, PortPeer, Topology, TopologyBuilder};
 use base::{LinkId, Refusal, SwitchId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -10,14 +10,15 @@ use std::collections::BTreeSet;
 /// A link or a switch that fails, by its number or in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
-pub enum FailedPart {
+#[schemars(rename = "FailedPart")]
+pub enum FailedComponent {
     /// Its number.
     Number(u32),
     /// The name of a switch; for links `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
     Words(String),
 }
 
-impl<'de> Deserialize<'de> for FailedPart {
+impl<'de> Deserialize<'de> for FailedComponent {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         let number = given.as_u64().and_then(|n| u32::try_from(n).ok());
@@ -35,18 +36,19 @@ impl<'de> Deserialize<'de> for FailedPart {
 /// What fails: named links and switches, and links drawn at random besides.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct Failures {
+#[schemars(rename = "Failures")]
+pub struct FailureParameters {
     /// Links by number, `SWITCH:SWITCH` (all cables between) or `SWITCH:PORT`.
-    pub links: Vec<FailedPart>,
+    pub links: Vec<FailedComponent>,
     /// Switches by number or name.
-    pub switches: Vec<FailedPart>,
+    pub switches: Vec<FailedComponent>,
     /// The number of working links that fail besides, drawn at random.
     pub random: u32,
     /// Seed of the random links.
     pub seed: u64,
 }
 
-impl Failures {
+impl FailureParameters {
     /// The links and the switches of `on` that fail, each once, in ascending order. Numbers are not
     /// checked. O(links) for each part in words.
     ///
@@ -57,15 +59,15 @@ impl Failures {
             on.random_links(self.random, self.seed)?.into_iter().collect();
         for part in &self.links {
             match part {
-                FailedPart::Number(n) => links.extend([LinkId(*n)]),
-                FailedPart::Words(words) => links.extend(named_links(on, words)?),
+                FailedComponent::Number(n) => links.extend([LinkId(*n)]),
+                FailedComponent::Words(words) => links.extend(named_links(on, words)?),
             }
         }
         let mut switches = BTreeSet::new();
         for part in &self.switches {
             switches.insert(match part {
-                FailedPart::Number(n) => SwitchId(*n),
-                FailedPart::Words(name) => named_switch(on, "switches", name)?,
+                FailedComponent::Number(n) => SwitchId(*n),
+                FailedComponent::Words(name) => named_switch(on, "switches", name)?,
             });
         }
         Ok((links.into_iter().collect(), switches.into_iter().collect()))
@@ -85,7 +87,7 @@ impl Topology {
             };
             Refusal::new(param, format!("there is no {what} {id}"), help)
         };
-        let mut failed = Builder::from(self);
+        let mut failed = TopologyBuilder::from(self);
         for link in links {
             let known = self.links.len();
             let found = failed.links.get_mut(link.ix());
@@ -169,7 +171,7 @@ fn working(on: &Topology) -> impl Iterator<Item = LinkId> {
 fn ends(on: &Topology, link: LinkId) -> [(&str, u16); 2] {
     let link = &on.links()[link.ix()];
     let mut ends = [link.a, link.b]
-        .map(|Plug { switch, port }| (on.switches()[switch.ix()].name.as_str(), port));
+        .map(|CablePlug { switch, port }| (on.switches()[switch.ix()].name.as_str(), port));
     ends.sort_unstable();
     ends
 }

@@ -9,12 +9,12 @@ mod renamed;
 mod same;
 
 pub use aside::OmittedFileContents;
-pub use builder::Builder;
-pub use failures::{FailedPart, Failures, lost_in};
-pub use plug::Plug;
-pub use recipe::{Recipe, parse_inline};
+pub use builder::TopologyBuilder;
+pub use failures::{FailedComponent, FailureParameters, lost_in};
+pub use plug::CablePlug;
+pub use recipe::{NetworkRecipe, parse_inline};
 
-use crate::geometry::Geometry;
+use crate::geometry::NetworkGeometry;
 use base::{ChannelId, EndpointId, Graph, LinkId, Picoseconds, Refusal, SwitchId, TerminalId};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -43,7 +43,7 @@ pub const NAMES: &str = "names are of letters, digits, signs and blanks";
 /// Speed of one InfiniBand lane, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[allow(missing_docs)]
-pub enum Speed {
+pub enum InfinibandLaneSpeed {
     SDR,
     DDR,
     QDR,
@@ -55,7 +55,7 @@ pub enum Speed {
     XDR,
 }
 
-impl Speed {
+impl InfinibandLaneSpeed {
     /// All speeds, slowest first.
     pub const ALL: [Self; 9] = [
         Self::SDR,
@@ -104,7 +104,7 @@ impl Speed {
     }
 }
 
-impl fmt::Display for Speed {
+impl fmt::Display for InfinibandLaneSpeed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(self, f)
     }
@@ -114,7 +114,7 @@ impl fmt::Display for Speed {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Cable {
     /// Speed of a lane.
-    pub speed: Speed,
+    pub speed: InfinibandLaneSpeed,
     /// Lanes: 1, 2, 4, 8 or 12.
     pub width: u8,
     /// Length in metres; `None` where it is not known.
@@ -126,7 +126,7 @@ pub struct Cable {
 impl Default for Cable {
     /// A working 4x HDR cable of unknown length.
     fn default() -> Self {
-        Self { speed: Speed::HDR, width: 4, length_m: None, up: true }
+        Self { speed: InfinibandLaneSpeed::HDR, width: 4, length_m: None, up: true }
     }
 }
 
@@ -206,9 +206,9 @@ impl Switch {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// End a.
-    pub a: Plug,
+    pub a: CablePlug,
     /// End b.
-    pub b: Plug,
+    pub b: CablePlug,
     /// The cable between them.
     pub cable: Cable,
 }
@@ -230,7 +230,7 @@ pub struct Terminal {
     /// The number of the rail at its endpoint, from 0; the adapter port is `rail + 1`.
     pub rail: u16,
     /// The switch port at the other end.
-    pub plug: Plug,
+    pub plug: CablePlug,
     /// GUID of the adapter port; `None` where it is not known.
     pub port_guid: Option<u64>,
     /// Base local identifier; `None` where it is not known.
@@ -253,7 +253,7 @@ pub enum PortPeer {
 /// An immutable network: what is plugged into what, and the recipe it was made by.
 #[derive(Debug, Clone)]
 pub struct Topology {
-    recipe: Recipe,
+    recipe: NetworkRecipe,
     switches: Vec<Switch>,
     links: Vec<Link>,
     endpoints: Vec<Endpoint>,
@@ -267,7 +267,7 @@ pub struct Topology {
     attached_offsets: Vec<u32>,
     attached: Vec<TerminalId>,
     vertex_transitive: bool,
-    geometry: Geometry,
+    geometry: NetworkGeometry,
     aside: OmittedFileContents,
     /// [`Topology::digest`], computed at the first call; it does not depend on the geometry.
     digest: OnceLock<u64>,
@@ -275,7 +275,7 @@ pub struct Topology {
 
 impl Topology {
     /// The family and parameters, or the file, that the network was made from.
-    pub fn recipe(&self) -> &Recipe {
+    pub fn recipe(&self) -> &NetworkRecipe {
         &self.recipe
     }
 
@@ -333,13 +333,13 @@ impl Topology {
     }
 
     /// The plug at which `channel` begins.
-    pub fn tail(&self, channel: ChannelId) -> Plug {
+    pub fn tail(&self, channel: ChannelId) -> CablePlug {
         let link = &self.links[channel.link().ix()];
         if channel.is_forth() { link.a } else { link.b }
     }
 
     /// The plug at which `channel` ends.
-    pub fn head(&self, channel: ChannelId) -> Plug {
+    pub fn head(&self, channel: ChannelId) -> CablePlug {
         self.tail(channel.reverse())
     }
 
@@ -406,7 +406,7 @@ impl Topology {
 
     /// The meaning that the family declared for groups, levels and coordinates. Failures do not
     /// change it.
-    pub fn geometry(&self) -> Geometry {
+    pub fn geometry(&self) -> NetworkGeometry {
         self.geometry
     }
 
@@ -424,14 +424,14 @@ impl Topology {
 
     /// The same network with another recipe.
     #[must_use]
-    pub fn with_recipe(mut self, recipe: Recipe) -> Self {
+    pub fn with_recipe(mut self, recipe: NetworkRecipe) -> Self {
         self.recipe = recipe;
         self
     }
 
     /// The same network with another geometry.
     #[must_use]
-    pub fn with_geometry(mut self, geometry: Geometry) -> Self {
+    pub fn with_geometry(mut self, geometry: NetworkGeometry) -> Self {
         self.geometry = geometry;
         self
     }
@@ -461,7 +461,7 @@ impl Topology {
             let why = format!("{count} random links of {} that work", working.len());
             return Err(Refusal::new("random", why, format!("0 to {}", working.len())));
         }
-        base::seed::Stream::new(seed, "random links", 0).shuffle(&mut working);
+        base::seed::RandomStream::new(seed, "random links", 0).shuffle(&mut working);
         working.truncate(count as usize);
         working.sort_unstable();
         Ok(working)
@@ -504,7 +504,7 @@ mod tests {
     #[test]
     fn four_lanes_carry_what_their_names_promise() {
         let sold = [8.0, 16.0, 32.0, 40.0, 54.545, 100.0, 200.0, 400.0, 800.0];
-        for (speed, gbps) in Speed::ALL.into_iter().zip(sold) {
+        for (speed, gbps) in InfinibandLaneSpeed::ALL.into_iter().zip(sold) {
             let cable = Cable { speed, width: 4, ..Cable::default() };
             assert!((cable.rate_gbps() - gbps).abs() < 1e-3, "{speed}: {}", cable.rate_gbps());
         }

@@ -4,7 +4,7 @@ use base::SwitchId;
 
 /// One end of a cable: a port of a switch. Ports count from 1; port 0 is the switch itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Plug {
+pub struct CablePlug {
     /// The switch.
     pub switch: SwitchId,
     /// The number of the port, 1 to [`Switch::ports`](super::Switch::ports).

@@ -10,14 +10,14 @@ use std::fmt;
 ///
 /// Displays as the inline form, `slim_fly:q=5,p=4`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Recipe {
+pub struct NetworkRecipe {
     /// The family's name, or `file`.
     pub family: String,
     /// The family's parameters as the user would write them.
     pub params: Map<String, Value>,
 }
 
-impl Recipe {
+impl NetworkRecipe {
     /// Whether the network was read from a file of a fabric. The parameters `keep`, `only` and
     /// `adapters` choose among the devices of such a file.
     pub fn is_of_fabric(&self) -> bool {
@@ -30,7 +30,7 @@ impl Recipe {
     }
 }
 
-impl fmt::Display for Recipe {
+impl fmt::Display for NetworkRecipe {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.family)?;
         // the parameter `of` takes the rest of the text, so it comes last
@@ -59,7 +59,7 @@ impl fmt::Display for Recipe {
 ///
 /// # Errors
 /// When a part has no `=` or a key occurs twice. The rules of the family are not checked.
-pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
+pub fn parse_inline(text: &str) -> Result<NetworkRecipe, Refusal> {
     let text = text.trim();
     let end = text.find(|c: char| c == ':' || c.is_whitespace()).unwrap_or(text.len());
     let (family, rest) = text.split_at(end);
@@ -93,7 +93,7 @@ pub fn parse_inline(text: &str) -> Result<Recipe, Refusal> {
             ));
         }
     }
-    Ok(Recipe { family: family.trim().to_owned(), params })
+    Ok(NetworkRecipe { family: family.trim().to_owned(), params })
 }
 
 /// The parameters of an inline form, which commas separate. Commas behind `of=` do not: the network

@@ -1,6 +1,6 @@
 //! The comparison of two networks: what is plugged into what, by which names, and what works.
 
-use super::{Cable, Plug, Topology};
+use super::{Cable, CablePlug, Topology};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Networks are equal when their switches, links, endpoints and terminals are, with names, ports,
@@ -44,7 +44,7 @@ impl Topology {
     }
 }
 
-fn end(plug: Plug, hash: &mut DefaultHasher) {
+fn end(plug: CablePlug, hash: &mut DefaultHasher) {
     (plug.switch.0, plug.port).hash(hash);
 }
 
@@ -55,27 +55,29 @@ fn cable(cable: &Cable, hash: &mut DefaultHasher) {
 
 #[cfg(test)]
 mod tests {
-    use crate::geometry::{Geometry, PlaneStructure};
-    use crate::network::{Builder, Cable, Recipe, Speed, Switch, Topology};
+    use crate::geometry::{NetworkGeometry, PlaneStructure};
+    use crate::network::{
+        Cable, InfinibandLaneSpeed, NetworkRecipe, Switch, Topology, TopologyBuilder,
+    };
     use base::{EndpointId, LinkId, SwitchId, TerminalId};
     use serde_json::Map;
 
     /// A network of two switches with a link and an endpoint; `change` changes it before it is
     /// finished.
-    fn network(change: impl FnOnce(&mut Builder)) -> Topology {
-        let mut b = Builder::new();
+    fn network(change: impl FnOnce(&mut TopologyBuilder)) -> Topology {
+        let mut b = TopologyBuilder::new();
         let x = b.switch(Switch::new("x"));
         let y = b.switch(Switch::new("y"));
         b.link(x, y);
         b.endpoints_on([x].into_iter(), 1);
         change(&mut b);
-        b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a network")
+        b.finish(NetworkRecipe { family: "test".into(), params: Map::new() }).expect("a network")
     }
 
     #[test]
     fn whatever_differs_is_seen() {
         let plain = network(|_| {});
-        let cable = |c: Cable| move |b: &mut Builder| b.links[0].cable = c;
+        let cable = |c: Cable| move |b: &mut TopologyBuilder| b.links[0].cable = c;
         let long = |m| Cable { length_m: Some(m), ..Cable::default() };
         let others = [
             network(|b| b.switches[1].name = "z".into()),
@@ -88,7 +90,7 @@ mod tests {
             network(|b| b.switches[1].ports = 9),
             network(|b| b.switches[1].up = false),
             network(|b| b.links[0].a.port = 5),
-            network(cable(Cable { speed: Speed::EDR, ..Cable::default() })),
+            network(cable(Cable { speed: InfinibandLaneSpeed::EDR, ..Cable::default() })),
             network(cable(Cable { width: 1, ..Cable::default() })),
             network(cable(Cable { up: false, ..Cable::default() })),
             network(cable(long(1.0))),
@@ -104,7 +106,9 @@ mod tests {
         assert!(plain == network(|_| {}) && plain.digest() == network(|_| {}).digest());
         let (zero, minus) = (network(cable(long(0.0))), network(cable(long(-0.0))));
         assert!(zero == minus && zero.digest() == minus.digest());
-        assert!(plain != network(|_| {}).with_geometry(Geometry::of(PlaneStructure::Levels)));
+        assert!(
+            plain != network(|_| {}).with_geometry(NetworkGeometry::of(PlaneStructure::Levels))
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Bundles of destinations that share a row of the tables, so that their common hops are walked
 //! once.
 
-use super::{RouteWalk, Routing, TrafficSources};
+use super::{RouteWalk, Routing, TrafficSourceSwitches};
 use base::{SwitchId, TerminalId};
 
 /// A bundle of destinations: working ones that follow one another and share a row of the tables.
@@ -26,7 +26,7 @@ pub struct DestinationBundle<'b> {
 /// The bundles of a routing, one after the other.
 pub struct DestinationBundles<'a, D: Iterator> {
     routing: &'a Routing,
-    sources: TrafficSources,
+    sources: TrafficSourceSwitches,
     destinations: std::iter::Peekable<D>,
     terminals: Vec<TerminalId>,
     differing: Vec<(SwitchId, u32)>,

@@ -8,9 +8,9 @@
 use super::bytes::{ByteReader, ByteWriter};
 use super::routing::{LaneAssignment, Routing, ServiceLevels};
 use super::rows::ForwardingTables;
-use super::sl2vl::{Sl2Vl, Sl2VlPortTables, are_lanes};
+use super::sl2vl::{Sl2VlMapping, Sl2VlPortTables, are_lanes};
 use crate::network::Topology;
-use base::{Interrupted, Refusal, Watch};
+use base::{Interrupted, ProgressWatch, Refusal};
 use serde_json::{Map, Value};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -40,11 +40,11 @@ impl Routing {
             }
         }
         match self.lanes().sl2vl() {
-            Sl2Vl::Uniform(table) => {
+            Sl2VlMapping::Uniform(table) => {
                 out.0.push(0);
                 out.0.extend(table);
             }
-            Sl2Vl::PerPort(tables) => {
+            Sl2VlMapping::PerPort(tables) => {
                 out.0.push(1);
                 tables.write(&mut out);
             }
@@ -92,8 +92,8 @@ impl Routing {
         }
         let [kind] = from.take()?;
         let sl2vl = match kind {
-            0 => Sl2Vl::Uniform(from.take().filter(are_lanes)?),
-            1 => Sl2Vl::PerPort(Sl2VlPortTables::read(&mut from, &on)?),
+            0 => Sl2VlMapping::Uniform(from.take().filter(are_lanes)?),
+            1 => Sl2VlMapping::PerPort(Sl2VlPortTables::read(&mut from, &on)?),
             _ => return None,
         };
         if to_switch.len() != switches * switches || !from.0.is_empty() {
@@ -109,7 +109,7 @@ impl Routing {
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop.
-    pub fn is_same(&self, other: &Self, watch: &dyn Watch) -> Result<bool, Interrupted> {
+    pub fn is_same(&self, other: &Self, watch: &dyn ProgressWatch) -> Result<bool, Interrupted> {
         let alike = self.layers() == other.layers()
             && (Arc::ptr_eq(self.topology(), other.topology())
                 || self.topology() == other.topology())
@@ -158,18 +158,20 @@ impl Routing {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Builder, Recipe, Switch};
+    use crate::network::{NetworkRecipe, Switch, TopologyBuilder};
     use crate::tables::NO_ROUTE;
-    use base::{Quiet, SwitchId, TerminalId};
+    use base::{QuietWatch, SwitchId, TerminalId};
 
     /// A line of three switches with two endpoints each.
     fn line() -> Arc<Topology> {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let all: Vec<SwitchId> = (0..3).map(|i| b.switch(Switch::new(format!("s{i}")))).collect();
         b.link(all[0], all[1]);
         b.link(all[1], all[2]);
         b.endpoints_on(all.into_iter(), 2);
-        Arc::new(b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a line"))
+        Arc::new(
+            b.finish(NetworkRecipe { family: "test".into(), params: Map::new() }).expect("a line"),
+        )
     }
 
     /// The routes of that network, written by hand: ports 1 and 2 have endpoints, 3 and 4 links.
@@ -192,9 +194,9 @@ mod tests {
         let lanes = |levels, sl2vl| plain.clone().with_lanes(LaneAssignment::new(levels, sl2vl));
         vec![
             plain.clone(),
-            lanes(ServiceLevels::Same(1), Sl2Vl::modulo(2)),
-            lanes(ServiceLevels::BySwitch(vec![1; 18]), Sl2Vl::modulo(2)),
-            lanes(ServiceLevels::ByTerminal(vec![1; 36]), Sl2Vl::PerPort(tables)),
+            lanes(ServiceLevels::Same(1), Sl2VlMapping::modulo(2)),
+            lanes(ServiceLevels::BySwitch(vec![1; 18]), Sl2VlMapping::modulo(2)),
+            lanes(ServiceLevels::ByTerminal(vec![1; 36]), Sl2VlMapping::PerPort(tables)),
         ]
     }
 
@@ -204,11 +206,11 @@ mod tests {
         for (i, one) in all.iter().enumerate() {
             let back = Routing::from_bytes(line(), &one.to_bytes()).expect("its own bytes");
             assert_eq!((back.engine(), back.next()), ("hand", one.next()));
-            assert!(one.is_same(&back, &Quiet).expect("not stopped"));
+            assert!(one.is_same(&back, &QuietWatch).expect("not stopped"));
             assert_eq!((one.digest(), one.kept_entries()), (back.digest(), back.kept_entries()));
             assert_eq!(one.lanes(), back.lanes());
             for other in &all[..i] {
-                assert!(!one.is_same(other, &Quiet).expect("not stopped"));
+                assert!(!one.is_same(other, &QuietWatch).expect("not stopped"));
             }
         }
     }
@@ -221,15 +223,15 @@ mod tests {
             let mut next = plain.next();
             next[at] = NO_ROUTE;
             let other = Routing::new(on.clone(), 1, next, plain.to_switch().to_vec());
-            assert!(!plain.is_same(&other, &Quiet).expect("not stopped"), "entry {at}");
+            assert!(!plain.is_same(&other, &QuietWatch).expect("not stopped"), "entry {at}");
         }
-        let mut apart = super::super::TableDraft::new(&on, 1);
+        let mut apart = super::super::ForwardingTableDraft::new(&on, 1);
         for t in 0..6 {
             let row = plain.tree(0, TerminalId(t as u32)).to_vec();
             apart.put(0, SwitchId(t as u32 / 2), &[t], &row, (&[], &[]));
         }
         let laid = Routing::laid(on.clone(), 1, apart, plain.to_switch().to_vec());
-        assert!(plain.is_same(&laid, &Quiet).expect("not stopped"));
+        assert!(plain.is_same(&laid, &QuietWatch).expect("not stopped"));
         assert_eq!(plain.digest(), laid.digest());
     }
 
@@ -237,9 +239,11 @@ mod tests {
     fn bytes_of_others_are_refused_and_never_panic() {
         let other = Arc::new(line().with_failures(&[], &[]).expect("the same"));
         let smaller = {
-            let mut b = Builder::new();
+            let mut b = TopologyBuilder::new();
             b.switch(Switch::new("alone"));
-            Arc::new(b.finish(Recipe { family: "t".into(), params: Map::new() }).expect("one"))
+            Arc::new(
+                b.finish(NetworkRecipe { family: "t".into(), params: Map::new() }).expect("one"),
+            )
         };
         for one in all_kinds() {
             let bytes = one.to_bytes();

@@ -13,7 +13,9 @@ mod walk;
 
 pub use bundles::{DestinationBundle, DestinationBundles};
 pub use hops::TerminalNextHops;
-pub use routing::{LaneAssignment, RouteStarts, Routing, ServiceLevels, TrafficSources};
-pub use rows::{ForwardingTree, NO_ROUTE, TableDraft};
-pub use sl2vl::{PortPairNumbering, Sl2Vl, Sl2VlPortTables};
-pub use walk::{ForwardingEntries, Hop, LaneWalk, RouteTurns, RouteWalk};
+pub use routing::{
+    LaneAssignment, RouteStartSwitches, Routing, ServiceLevels, TrafficSourceSwitches,
+};
+pub use rows::{ForwardingTableDraft, ForwardingTree, NO_ROUTE};
+pub use sl2vl::{PortPairNumbering, Sl2VlMapping, Sl2VlPortTables};
+pub use walk::{ForwardingEntries, Hop, RouteTurns, RouteWalk, RouteWalkWithLanes};

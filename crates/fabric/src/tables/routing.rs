@@ -1,7 +1,7 @@
 //! Forwarding tables as values: a route per destination and layer, and the lane of every hop.
 
-use super::rows::{ForwardingTables, ForwardingTree, TableDraft};
-use super::sl2vl::Sl2Vl;
+use super::rows::{ForwardingTableDraft, ForwardingTables, ForwardingTree};
+use super::sl2vl::Sl2VlMapping;
 use super::walk::RouteWalk;
 use crate::network::Topology;
 use base::{SwitchId, TerminalId};
@@ -42,28 +42,30 @@ impl ServiceLevels {
 pub struct LaneAssignment {
     count: u8,
     levels: ServiceLevels,
-    sl2vl: Sl2Vl,
+    sl2vl: Sl2VlMapping,
 }
 
 impl LaneAssignment {
     /// The assignment by the service level of each path and the lane of each service level.
-    pub fn new(levels: ServiceLevels, mut sl2vl: Sl2Vl) -> Self {
-        if let Sl2Vl::PerPort(tables) = &mut sl2vl {
+    pub fn new(levels: ServiceLevels, mut sl2vl: Sl2VlMapping) -> Self {
+        if let Sl2VlMapping::PerPort(tables) = &mut sl2vl {
             tables.find_alike();
         }
         let used = levels.in_use();
         let highest =
             |table: &[u8; 16]| used.iter().map(|sl| table[usize::from(*sl)]).max().unwrap_or(0);
         let most = match &sl2vl {
-            Sl2Vl::Uniform(table) => highest(table),
-            Sl2Vl::PerPort(tables) => tables.distinct().iter().map(highest).max().unwrap_or(0),
+            Sl2VlMapping::Uniform(table) => highest(table),
+            Sl2VlMapping::PerPort(tables) => {
+                tables.distinct().iter().map(highest).max().unwrap_or(0)
+            }
         };
         Self { count: most + 1, levels, sl2vl }
     }
 
     /// The assignment of all packets to lane 0.
     pub const fn single() -> Self {
-        Self { count: 1, levels: ServiceLevels::Same(0), sl2vl: Sl2Vl::Uniform([0; 16]) }
+        Self { count: 1, levels: ServiceLevels::Same(0), sl2vl: Sl2VlMapping::Uniform([0; 16]) }
     }
 
     /// Number of data lanes: all lanes in use are below it. At least 1.
@@ -77,7 +79,7 @@ impl LaneAssignment {
     }
 
     /// Lane of each service level.
-    pub fn sl2vl(&self) -> &Sl2Vl {
+    pub fn sl2vl(&self) -> &Sl2VlMapping {
         &self.sl2vl
     }
 }
@@ -110,7 +112,7 @@ impl Routing {
     pub fn new(topology: Arc<Topology>, layers: u32, next: Vec<u16>, to_switch: Vec<u16>) -> Self {
         let (s, t) = (topology.switches().len(), topology.terminals().len());
         assert_eq!(next.len(), layers as usize * t * s, "one entry a layer, terminal and switch");
-        let tables = TableDraft::of(&topology, layers, &next);
+        let tables = ForwardingTableDraft::of(&topology, layers, &next);
         drop(next);
         Self::of(topology, layers, tables, to_switch)
     }
@@ -123,7 +125,7 @@ impl Routing {
     pub fn laid(
         topology: Arc<Topology>,
         layers: u32,
-        laying: TableDraft<'_>,
+        laying: ForwardingTableDraft<'_>,
         to_switch: Vec<u16>,
     ) -> Self {
         Self::of(topology, layers, laying.finish(), to_switch)
@@ -258,8 +260,8 @@ impl Routing {
         let t = self.topology.terminals().len();
         let row = layer as usize * t + terminal.ix();
         let by_port = match &self.lanes.sl2vl {
-            Sl2Vl::PerPort(tables) => Some(tables),
-            Sl2Vl::Uniform(_) => None,
+            Sl2VlMapping::PerPort(tables) => Some(tables),
+            Sl2VlMapping::Uniform(_) => None,
         };
         let one = |from: Option<TerminalId>| {
             let level = match (&self.lanes.levels, from) {
@@ -311,7 +313,7 @@ impl Routing {
 
     /// The working switches that carry working terminals, by plane, with the number of these
     /// terminals: the sources of all traffic.
-    pub fn sources(&self) -> TrafficSources {
+    pub fn sources(&self) -> TrafficSourceSwitches {
         let t = &self.topology;
         let mut by_plane = vec![Vec::new(); usize::from(t.planes())];
         let mut endpoints = vec![0; t.switches().len()];
@@ -323,7 +325,7 @@ impl Routing {
                 endpoints[id.ix()] = count;
             }
         }
-        TrafficSources { by_plane, endpoints }
+        TrafficSourceSwitches { by_plane, endpoints }
     }
 
     /// The working destinations: every layer and working terminal, layers outermost.
@@ -336,13 +338,13 @@ impl Routing {
 
 /// The switches at which traffic starts, by plane.
 #[derive(Debug, Clone)]
-pub struct TrafficSources {
+pub struct TrafficSourceSwitches {
     by_plane: Vec<Vec<(SwitchId, u32)>>,
     /// The working terminals on each switch.
     endpoints: Vec<u32>,
 }
 
-impl TrafficSources {
+impl TrafficSourceSwitches {
     /// The source switches of `plane`, each with its number of working terminals.
     pub fn of_plane(&self, plane: u16) -> &[(SwitchId, u32)] {
         &self.by_plane[usize::from(plane)]
@@ -356,14 +358,14 @@ impl TrafficSources {
 
 /// The starts of routes ([`Routing::starts`]) for each source, computed once where they are the
 /// same for all destinations.
-pub struct RouteStarts<'a> {
+pub struct RouteStartSwitches<'a> {
     routing: &'a Routing,
     /// The starts by switch; `None` where they depend on the destination.
     fixed: Option<Vec<Vec<(u8, u16)>>>,
     last: Vec<(u8, u16)>,
 }
 
-impl<'a> RouteStarts<'a> {
+impl<'a> RouteStartSwitches<'a> {
     /// The starts of `routing`. O(terminals) where all paths have the same level.
     pub fn new(routing: &'a Routing) -> Self {
         let on = &routing.topology;

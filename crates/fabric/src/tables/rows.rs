@@ -176,7 +176,7 @@ impl ForwardingTables {
 }
 
 /// Tables under construction, to which an engine adds routes.
-pub struct TableDraft<'a> {
+pub struct ForwardingTableDraft<'a> {
     on: &'a Topology,
     tables: ForwardingTables,
     /// By layer and switch, the rows of some terminals of the switch, until those of all are there.
@@ -187,7 +187,7 @@ pub struct TableDraft<'a> {
 /// above it.
 const MOST_OWN: usize = 1 << 15;
 
-impl<'a> TableDraft<'a> {
+impl<'a> ForwardingTableDraft<'a> {
     /// Tables without routes. Row 0 belongs to the terminals without a route.
     pub fn new(on: &'a Topology, layers: u32) -> Self {
         let (switches, terminals) = (on.switches().len(), on.terminals().len());
@@ -343,13 +343,13 @@ impl<'a> TableDraft<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Builder, Recipe, Switch};
+    use crate::network::{NetworkRecipe, Switch, TopologyBuilder};
     use proptest::prelude::*;
     use serde_json::Map;
 
     /// A line of switches with these numbers of endpoints, which are attached in turn.
     fn network(endpoints: &[u32]) -> Topology {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let all: Vec<SwitchId> =
             (0..endpoints.len()).map(|i| b.switch(Switch::new(format!("s{i}")))).collect();
         for pair in all.windows(2) {
@@ -359,7 +359,7 @@ mod tests {
             let here = all.iter().zip(endpoints).filter(|(_, n)| **n > round);
             b.endpoints_on(here.map(|(s, _)| *s), 1);
         }
-        b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a network")
+        b.finish(NetworkRecipe { family: "test".into(), params: Map::new() }).expect("a network")
     }
 
     fn port() -> impl Strategy<Value = u16> {
@@ -392,9 +392,9 @@ mod tests {
                     *entry = port;
                 }
             }
-            let tables = TableDraft::of(&on, layers, &next);
+            let tables = ForwardingTableDraft::of(&on, layers, &next);
             prop_assert_eq!(tables.dense(), next.clone());
-            let mut laying = TableDraft::new(&on, layers);
+            let mut laying = ForwardingTableDraft::new(&on, layers);
             for (of, row) in next.chunks(s).enumerate() {
                 let open: Vec<u32> = (0..s as u32).filter(|v| v % 2 == 0).collect();
                 let own: Vec<u16> = open.iter().map(|&v| row[v as usize]).collect();
@@ -420,7 +420,7 @@ mod tests {
     fn terminals_of_a_switch_share_a_row() {
         let on = network(&[3, 3]);
         let next: Vec<u16> = (0..6).flat_map(|t| [t as u16, 7]).collect();
-        let tables = TableDraft::of(&on, 1, &next);
+        let tables = ForwardingTableDraft::of(&on, 1, &next);
         assert_eq!(tables.rows.len(), 3 * 2, "one for each switch, and the empty one");
         assert_eq!(tables.own.len(), 6, "the last hop");
     }

@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 
 /// The lane a packet takes, from its service level, at each switch.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Sl2Vl {
+pub enum Sl2VlMapping {
     /// One table, which is the same at every port of every switch.
     Uniform([u8; 16]),
     /// A table for each pair of ports.
     PerPort(Sl2VlPortTables),
 }
 
-impl Sl2Vl {
+impl Sl2VlMapping {
     /// Lane = service level modulo `lanes`, so that no level leaves the lanes in use.
     ///
     /// # Panics

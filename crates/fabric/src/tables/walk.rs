@@ -1,6 +1,6 @@
 //! A walk along a route, hop by hop. All code that follows tables uses it.
 
-use super::{ForwardingTree, Sl2Vl};
+use super::{ForwardingTree, Sl2VlMapping};
 use crate::Topology;
 use base::{ChannelId, SwitchId};
 
@@ -63,8 +63,13 @@ impl<'a, E: ForwardingEntries> RouteWalk<'a, E> {
 
     /// The hops of a packet of service level `sl` that arrives at `in_port`, each with its lane.
     #[inline]
-    pub fn on_lanes(self, sl2vl: &'a Sl2Vl, sl: u8, in_port: u16) -> LaneWalk<'a, E> {
-        LaneWalk { walk: self, sl2vl, sl, in_port }
+    pub fn on_lanes(
+        self,
+        sl2vl: &'a Sl2VlMapping,
+        sl: u8,
+        in_port: u16,
+    ) -> RouteWalkWithLanes<'a, E> {
+        RouteWalkWithLanes { walk: self, sl2vl, sl, in_port }
     }
 }
 
@@ -91,15 +96,15 @@ impl<E: ForwardingEntries> Iterator for RouteWalk<'_, E> {
 
 /// The hops of a route, each with the lane that a packet takes.
 #[derive(Debug, Clone)]
-pub struct LaneWalk<'a, E> {
+pub struct RouteWalkWithLanes<'a, E> {
     walk: RouteWalk<'a, E>,
-    sl2vl: &'a Sl2Vl,
+    sl2vl: &'a Sl2VlMapping,
     sl: u8,
     /// The port by which the packet arrived, where lanes depend on it.
     in_port: u16,
 }
 
-impl<E: ForwardingEntries> LaneWalk<'_, E> {
+impl<E: ForwardingEntries> RouteWalkWithLanes<'_, E> {
     /// As [`RouteWalk::at`].
     #[inline]
     pub fn at(&self) -> SwitchId {
@@ -107,14 +112,14 @@ impl<E: ForwardingEntries> LaneWalk<'_, E> {
     }
 }
 
-impl<E: ForwardingEntries> Iterator for LaneWalk<'_, E> {
+impl<E: ForwardingEntries> Iterator for RouteWalkWithLanes<'_, E> {
     type Item = (Hop, u8);
 
     #[inline]
     fn next(&mut self) -> Option<(Hop, u8)> {
         let hop = self.walk.next()?;
         let lane = self.sl2vl.lane(hop.at, self.in_port, hop.port, self.sl);
-        if let Sl2Vl::PerPort(_) = self.sl2vl {
+        if let Sl2VlMapping::PerPort(_) = self.sl2vl {
             self.in_port = self.walk.on.head(hop.channel).port;
         }
         Some((hop, lane))
@@ -142,23 +147,24 @@ impl Iterator for RouteTurns<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Builder, Plug, Recipe, Switch};
+    use crate::network::{CablePlug, NetworkRecipe, Switch, TopologyBuilder};
     use crate::tables::{NO_ROUTE, Sl2VlPortTables};
     use serde_json::Map;
 
     /// Switches a, b, c in a row: port 1 leads left, port 2 right, port 3 to an endpoint.
     fn row() -> Topology {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let s: Vec<SwitchId> = ["a", "b", "c"].map(|n| b.switch(Switch::new(n))).to_vec();
         for pair in s.windows(2) {
-            let (x, y) = (Plug { switch: pair[0], port: 2 }, Plug { switch: pair[1], port: 1 });
+            let (x, y) =
+                (CablePlug { switch: pair[0], port: 2 }, CablePlug { switch: pair[1], port: 1 });
             b.link_at(x, y, crate::network::Cable::default());
         }
         for (i, s) in s.iter().enumerate() {
             let e = b.endpoint(format!("e{i}"), None);
             b.attach(e, *s, 3, crate::network::Cable::default());
         }
-        b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a network")
+        b.finish(NetworkRecipe { family: "test".into(), params: Map::new() }).expect("a network")
     }
 
     #[test]
@@ -182,15 +188,15 @@ mod tests {
     fn the_lane_is_that_of_level_and_both_ports() {
         let on = row();
         let walk = || RouteWalk::new(&on, ForwardingTree::plain(&[2, 2, 3]), SwitchId(0));
-        let lanes = |sl2vl: &Sl2Vl, sl| -> Vec<u8> {
+        let lanes = |sl2vl: &Sl2VlMapping, sl| -> Vec<u8> {
             walk().on_lanes(sl2vl, sl, 3).map(|(_, lane)| lane).collect()
         };
-        let levels = Sl2Vl::Uniform(std::array::from_fn(|sl| sl as u8 + 1));
+        let levels = Sl2VlMapping::Uniform(std::array::from_fn(|sl| sl as u8 + 1));
         assert_eq!(lanes(&levels, 4), [5, 5]);
         let mut tables = Sl2VlPortTables::new(&on, [0; 16]);
         tables.set(SwitchId(0), 3, 2, [6; 16]);
         tables.set(SwitchId(1), 1, 2, [7; 16]);
         tables.set(SwitchId(1), 3, 2, [8; 16]);
-        assert_eq!(lanes(&Sl2Vl::PerPort(tables), 0), [6, 7]);
+        assert_eq!(lanes(&Sl2VlMapping::PerPort(tables), 0), [6, 7]);
     }
 }

@@ -7,12 +7,12 @@ use base::ChannelId;
 /// leaves the switch at its head.
 ///
 /// Their number can reach 2^32 and more, for example in a complete graph of 1,626 switches.
-pub struct DependencyNumbering {
+pub struct ChannelDependencyNumbering {
     first: Vec<usize>,
     slot: Vec<u32>,
 }
 
-impl DependencyNumbering {
+impl ChannelDependencyNumbering {
     /// The numbering for `on`. O(channels).
     pub fn new(on: &Topology) -> Self {
         let graph = on.graph();
@@ -57,20 +57,20 @@ impl DependencyNumbering {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::network::{Builder, Recipe, Switch};
+    use crate::network::{NetworkRecipe, Switch, TopologyBuilder};
 
     #[test]
     fn more_than_32_bits_number_are_numbered() {
         // two switches with N cables: each channel can be followed by N channels
         let cables = 46_341_usize;
-        let mut builder = Builder::new();
+        let mut builder = TopologyBuilder::new();
         let [a, b] = ["a", "b"].map(|name| builder.switch(Switch::new(name)));
         for _ in 0..cables {
             builder.link(a, b);
         }
-        let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
+        let recipe = NetworkRecipe { family: "test".into(), params: serde_json::Map::new() };
         let on = builder.finish(recipe).expect("two switches");
-        let all = DependencyNumbering::new(&on);
+        let all = ChannelDependencyNumbering::new(&on);
         assert_eq!(all.count(), 2 * cables * cables);
         assert!(all.count() > 1 << 32);
         let last = ChannelId::from(2 * cables - 1);

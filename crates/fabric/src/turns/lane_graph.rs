@@ -4,12 +4,13 @@
 //! takes one and then another makes the first depend on the second. Endpoints always accept
 //! packets, so channels to and from them cannot be on a cycle and are left out.
 
-use super::DependencyNumbering;
+use super::ChannelDependencyNumbering;
 use crate::Topology;
 use crate::tables::{
-    DestinationBundles, RouteStarts, RouteWalk, Routing, ServiceLevels, Sl2Vl, TerminalNextHops,
+    DestinationBundles, RouteStartSwitches, RouteWalk, Routing, ServiceLevels, Sl2VlMapping,
+    TerminalNextHops,
 };
-use base::{ChannelId, Interrupted, SwitchId, TerminalId, Watch};
+use base::{ChannelId, Interrupted, ProgressWatch, SwitchId, TerminalId};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -26,7 +27,7 @@ pub type HeldLane = (ChannelId, u8);
 pub fn each_channel_turn(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
     mut visit: impl FnMut(ChannelId, ChannelId),
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
@@ -82,15 +83,15 @@ pub struct PathEnds {
 pub fn each_turn(
     routing: &Routing,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
     mut visit: impl FnMut(HeldLane, HeldLane, PathEnds),
 ) -> Result<(), Interrupted> {
     let on: &Topology = routing.topology();
-    let uniform = matches!(routing.lanes().sl2vl(), Sl2Vl::Uniform(_));
+    let uniform = matches!(routing.lanes().sl2vl(), Sl2VlMapping::Uniform(_));
     let states = if uniform { on.switches().len() } else { on.links().len() * 2 };
     let mut stamp = vec![u32::MAX; states * 16];
     let total = u64::from(routing.layers()) * on.terminals().len() as u64;
-    let mut starts = RouteStarts::new(routing);
+    let mut starts = RouteStartSwitches::new(routing);
     let mut walk = 0;
     let mut bundles = DestinationBundles::new(routing, destinations);
     while let Some(bundle) = bundles.next_bundle() {
@@ -137,9 +138,9 @@ pub fn each_turn(
 fn lanes_through(
     routing: &Routing,
     table: &[u8; 16],
-    numbering: &DependencyNumbering,
+    numbering: &ChannelDependencyNumbering,
     destinations: impl Iterator<Item = (u32, TerminalId)>,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<u16>, Interrupted> {
     let on: &Topology = routing.topology();
     let switches = on.switches().len();
@@ -192,16 +193,16 @@ fn lanes_through(
 }
 
 /// The channel dependency graph, lane by lane: which (channel, lane) pairs wait for which others.
-pub struct LaneGraph<'a> {
+pub struct LaneDependencyGraph<'a> {
     on: &'a Topology,
     lanes: usize,
-    numbering: DependencyNumbering,
-    /// For each pair, a bit for each pair that it can wait for; [`LaneGraph::row`] says where they
-    /// are.
+    numbering: ChannelDependencyNumbering,
+    /// For each pair, a bit for each pair that it can wait for; [`LaneDependencyGraph::row`] says
+    /// where they are.
     bits: Vec<AtomicU64>,
 }
 
-impl<'a> LaneGraph<'a> {
+impl<'a> LaneDependencyGraph<'a> {
     /// The graph of all paths of `routing` to these of its destinations.
     ///
     /// O(hops of all switches to each destination) where lanes depend on service levels alone,
@@ -212,12 +213,12 @@ impl<'a> LaneGraph<'a> {
     pub fn new(
         routing: &'a Routing,
         destinations: impl Iterator<Item = (u32, TerminalId)>,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Self, Interrupted> {
         let lanes = usize::from(routing.lanes().count());
         let mut graph = Self::without_turns(routing.topology(), lanes);
         match routing.lanes().sl2vl() {
-            Sl2Vl::Uniform(table) if lanes <= 16 => {
+            Sl2VlMapping::Uniform(table) if lanes <= 16 => {
                 let through = lanes_through(routing, table, &graph.numbering, destinations, watch)?;
                 graph.insert_alike(&through);
             }
@@ -228,7 +229,7 @@ impl<'a> LaneGraph<'a> {
 
     /// The graph without dependencies.
     pub fn without_turns(on: &'a Topology, lanes: usize) -> Self {
-        let numbering = DependencyNumbering::new(on);
+        let numbering = ChannelDependencyNumbering::new(on);
         let words = (numbering.count() * lanes * lanes).div_ceil(64);
         let bits = (0..words).map(|_| AtomicU64::new(0)).collect();
         Self { on, lanes, numbering, bits }
@@ -304,7 +305,8 @@ impl<'a> LaneGraph<'a> {
         channels.flat_map(|c| (0..self.lanes as u8).map(move |l| (c, l)))
     }
 
-    /// The index of a pair in the result of [`LaneGraph::number`]: `channel * lanes + lane`.
+    /// The index of a pair in the result of [`LaneDependencyGraph::number`]: `channel * lanes +
+    /// lane`.
     pub fn ix(&self, (channel, lane): HeldLane) -> usize {
         channel.0 as usize * self.lanes + usize::from(lane)
     }
@@ -314,7 +316,10 @@ impl<'a> LaneGraph<'a> {
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop.
-    pub fn number(&self, watch: &dyn Watch) -> Result<Result<Vec<u32>, Vec<bool>>, Interrupted> {
+    pub fn number(
+        &self,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Result<Vec<u32>, Vec<bool>>, Interrupted> {
         let tick = |done: usize| match done % 1024 {
             0 => watch.tick("deadlock", done as u64, self.on.links().len() as u64 * 2),
             _ => Ok(()),
@@ -362,7 +367,11 @@ impl<'a> LaneGraph<'a> {
     ///
     /// # Errors
     /// [`Interrupted`] when `watch` asks to stop.
-    pub fn cycle(&self, left: &[bool], watch: &dyn Watch) -> Result<Vec<HeldLane>, Interrupted> {
+    pub fn cycle(
+        &self,
+        left: &[bool],
+        watch: &dyn ProgressWatch,
+    ) -> Result<Vec<HeldLane>, Interrupted> {
         let mut before: HashMap<HeldLane, HeldLane> = HashMap::new();
         for (i, from) in self.vertices().filter(|&v| left[self.ix(v)]).enumerate() {
             if i.is_multiple_of(256) {
@@ -397,7 +406,7 @@ impl<'a> LaneGraph<'a> {
         &self,
         start: HeldLane,
         left: &[bool],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Option<Vec<HeldLane>>, Interrupted> {
         let mut before: HashMap<HeldLane, HeldLane> = HashMap::new();
         let mut queue = vec![start];

@@ -3,5 +3,5 @@
 mod dependencies;
 mod lane_graph;
 
-pub use dependencies::DependencyNumbering;
-pub use lane_graph::{HeldLane, LaneGraph, PathEnds, each_channel_turn, each_turn};
+pub use dependencies::ChannelDependencyNumbering;
+pub use lane_graph::{HeldLane, LaneDependencyGraph, PathEnds, each_channel_turn, each_turn};

@@ -8,9 +8,9 @@
 //! the channels that a packet in it may request next. If these dependencies have no cycle, the
 //! channels can be ordered, and that order is the witness.
 
-use super::routing::{EnumerableRouting, PossibleStep, RoutingSearchPosition};
-use base::{Interrupted, Watch};
-use paths::wiring::{CableEnd, Wiring};
+use super::routing::{EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition};
+use base::{Interrupted, ProgressWatch};
+use paths::wiring::{CableEnd, RouterWiring};
 use std::fmt;
 use verify::Verdict;
 
@@ -27,7 +27,7 @@ pub struct VirtualChannel {
 
 /// The witness of deadlock freedom: an order of channels in which packets only go forward.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ChannelOrder {
+pub struct DeadlockFreeChannelOrder {
     /// All channels that packets can wait in; each stands after the channels that packets come
     /// from.
     pub channels: Vec<VirtualChannel>,
@@ -35,7 +35,7 @@ pub struct ChannelOrder {
 
 /// A cycle of channels that wait for each other, or the reason why there is no proof.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Counterexample {
+pub enum DeadlockCounterexample {
     /// Packets in each of these channels may wait for the next, and in the last for the first.
     Waits(Vec<VirtualChannel>),
     /// The network has too many pairs of ports to examine, so nothing is proved.
@@ -48,7 +48,7 @@ pub enum Counterexample {
 /// Most pairs of ports that are examined; the search takes 1 GiB of memory for them.
 const MOST: usize = 1 << 28;
 
-impl fmt::Display for Counterexample {
+impl fmt::Display for DeadlockCounterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Waits(channels) => {
@@ -75,13 +75,13 @@ impl fmt::Display for Counterexample {
 /// [`Interrupted`] when `watch` says so.
 pub fn prove(
     guide: &dyn EnumerableRouting,
-    wiring: &Wiring,
-    watch: &dyn Watch,
-) -> Result<Verdict<ChannelOrder, Counterexample>, Interrupted> {
+    wiring: &RouterWiring,
+    watch: &dyn ProgressWatch,
+) -> Result<Verdict<DeadlockFreeChannelOrder, DeadlockCounterexample>, Interrupted> {
     let square = |r| wiring.ports(r).len().saturating_pow(2);
     let pairs = (0..wiring.routers()).map(square).fold(0, usize::saturating_add);
     if pairs > MOST {
-        return Ok(Verdict::Fails(Counterexample::TooLarge { pairs }));
+        return Ok(Verdict::Fails(DeadlockCounterexample::TooLarge { pairs }));
     }
     let mut search = DependencySearch::new(guide, wiring);
     let goals = wiring.routers();
@@ -93,7 +93,7 @@ pub fn prove(
     let mut ends = std::mem::take(&mut search.ends);
     ends.sort_unstable_by_key(|end| (end.router, end.in_port, end.note));
     ends.dedup_by(|next, kept| {
-        let same = SearchState { lanes: kept.lanes, ..*next } == *kept;
+        let same = DependencySearchState { lanes: kept.lanes, ..*next } == *kept;
         kept.lanes |= if same { next.lanes } else { 0 };
         same
     });
@@ -106,7 +106,7 @@ pub fn prove(
 
 /// A state of the search: a packet at a router, its port, its possible channels and its note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct SearchState {
+struct DependencySearchState {
     router: u32,
     in_port: Option<u16>,
     lanes: u32,
@@ -119,7 +119,7 @@ type DependencyEdge = (u32, u32);
 /// The search for the dependencies between the channels of a network.
 struct DependencySearch<'a> {
     guide: &'a dyn EnumerableRouting,
-    wiring: &'a Wiring,
+    wiring: &'a RouterWiring,
     all: u32,
     /// For each router, the index of its first port in a list of the ports of all routers.
     first: Vec<u32>,
@@ -131,13 +131,13 @@ struct DependencySearch<'a> {
     /// For each port, the channels and notes of packets already followed to the present goal.
     seen: Vec<Vec<(u32, u32)>>,
     touched: Vec<u32>,
-    open: Vec<SearchState>,
+    open: Vec<DependencySearchState>,
     /// The states of packets when they are at their intermediate router.
-    ends: Vec<SearchState>,
+    ends: Vec<DependencySearchState>,
 }
 
 impl<'a> DependencySearch<'a> {
-    fn new(guide: &'a dyn EnumerableRouting, wiring: &'a Wiring) -> Self {
+    fn new(guide: &'a dyn EnumerableRouting, wiring: &'a RouterWiring) -> Self {
         let (mut first, mut pairs) = (vec![0], vec![0]);
         for r in 0..wiring.routers() {
             let ports = wiring.ports(r).len();
@@ -162,7 +162,7 @@ impl<'a> DependencySearch<'a> {
 
     /// Follows packets to one router, `goal`. Without `ends` it is their intermediate router; with
     /// `ends` it is their last router, and packets also start from these states.
-    fn follow(&mut self, goal: u32, ends: Option<&[SearchState]>) {
+    fn follow(&mut self, goal: u32, ends: Option<&[DependencySearchState]>) {
         let mut notes = Vec::new();
         for source in (0..self.wiring.routers()).filter(|r| *r != goal) {
             let is_home = |p: &paths::wiring::Port| matches!(p.end, CableEnd::Endpoint(_));
@@ -170,19 +170,23 @@ impl<'a> DependencySearch<'a> {
                 notes.clear();
                 self.guide.starts(source, goal, &mut notes);
                 notes.retain(|note| self.guide.then(*note).is_none() == ends.is_some());
-                let place =
-                    |note| SearchState { router: source, in_port: None, lanes: self.all, note };
+                let place = |note| DependencySearchState {
+                    router: source,
+                    in_port: None,
+                    lanes: self.all,
+                    note,
+                };
                 self.open.extend(notes.iter().map(|note| place(*note)));
             }
         }
         for end in ends.unwrap_or_default().iter().filter(|end| end.router != goal) {
             let note = self.guide.then(end.note).unwrap_or(end.note);
-            self.open.push(SearchState { note, ..*end });
+            self.open.push(DependencySearchState { note, ..*end });
         }
         let mut found = Vec::new();
         while let Some(place) = self.open.pop() {
             if place.router != goal {
-                let SearchState { router, in_port, lanes, note } = place;
+                let DependencySearchState { router, in_port, lanes, note } = place;
                 found.clear();
                 self.guide.steps(
                     &RoutingSearchPosition { router, in_port, lanes, note, goal },
@@ -201,7 +205,7 @@ impl<'a> DependencySearch<'a> {
     }
 
     /// Records the dependency that a step causes, and follows the step if it was not seen before.
-    fn take(&mut self, at: &SearchState, step: &PossibleStep) {
+    fn take(&mut self, at: &DependencySearchState, step: &PossibleRoutingStep) {
         let held = at.lanes & step.on;
         let CableEnd::Router { router, port } =
             self.wiring.ports(at.router)[usize::from(step.want.port)].end
@@ -228,7 +232,7 @@ impl<'a> DependencySearch<'a> {
             }
             seen.push(what);
             let (lanes, note) = what;
-            self.open.push(SearchState { router, in_port: Some(port), lanes, note });
+            self.open.push(DependencySearchState { router, in_port: Some(port), lanes, note });
         }
     }
 
@@ -252,7 +256,7 @@ impl<'a> DependencySearch<'a> {
     }
 
     /// An order of all channels, or a cycle of them if there is no order.
-    fn order(&self) -> Verdict<ChannelOrder, Counterexample> {
+    fn order(&self) -> Verdict<DeadlockFreeChannelOrder, DeadlockCounterexample> {
         let atoms = self.atoms();
         let width = atoms.len();
         let mut before = vec![0_u32; self.seen.len() * width];
@@ -271,7 +275,7 @@ impl<'a> DependencySearch<'a> {
             });
         }
         let Some(mut at) = done.iter().position(|done| !done) else {
-            return Verdict::Holds(ChannelOrder { channels });
+            return Verdict::Holds(DeadlockFreeChannelOrder { channels });
         };
         // every channel that is left has a predecessor that is left: go back until one repeats
         let mut last = vec![usize::MAX; done.len()];
@@ -289,7 +293,7 @@ impl<'a> DependencySearch<'a> {
         }
         let cycle = walk[came[at]..].iter().rev();
         let one = |at: &usize| self.channels(at / width, atoms[at % width]).next();
-        Verdict::Fails(Counterexample::Waits(cycle.filter_map(one).collect()))
+        Verdict::Fails(DeadlockCounterexample::Waits(cycle.filter_map(one).collect()))
     }
 
     /// Sets of virtual channels such that every step uses all channels of a set or none of them.

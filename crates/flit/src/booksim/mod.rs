@@ -5,7 +5,7 @@ pub mod networks;
 pub mod routing;
 
 use base::Refusal;
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 
 /// The network of a configuration, by its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl BookSimNetwork {
     ///
     /// # Panics
     /// As [`networks::anynet`].
-    pub fn wiring(&self) -> Result<Wiring, Refusal> {
+    pub fn wiring(&self) -> Result<RouterWiring, Refusal> {
         match self {
             Self::Mesh { k, n } => networks::mesh(*k, *n),
             Self::Torus { k, n, wires } => networks::torus(*k, *n, *wires),

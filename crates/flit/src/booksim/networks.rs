@@ -5,7 +5,7 @@
 //! number of the output here.
 
 use base::Refusal;
-use paths::wiring::{CableEnd, Port, Wiring};
+use paths::wiring::{CableEnd, Port, RouterWiring};
 
 /// Most ports of a router.
 const MOST_PORTS: u64 = 1 << 16;
@@ -16,7 +16,7 @@ const MOST_PORTS: u64 = 1 << 16;
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
-pub fn mesh(k: u32, n: u32) -> Result<Wiring, Refusal> {
+pub fn mesh(k: u32, n: u32) -> Result<RouterWiring, Refusal> {
     cube(k, n, false, 1)
 }
 
@@ -25,11 +25,11 @@ pub fn mesh(k: u32, n: u32) -> Result<Wiring, Refusal> {
 ///
 /// # Errors
 /// As [`mesh`].
-pub fn torus(k: u32, n: u32, wires: bool) -> Result<Wiring, Refusal> {
+pub fn torus(k: u32, n: u32, wires: bool) -> Result<RouterWiring, Refusal> {
     cube(k, n, true, if wires { 2 } else { 1 })
 }
 
-fn cube(k: u32, n: u32, round: bool, latency: u32) -> Result<Wiring, Refusal> {
+fn cube(k: u32, n: u32, round: bool, latency: u32) -> Result<RouterWiring, Refusal> {
     few_ports("n", 2 * u64::from(n) + 1)?;
     let row = |router: u32| {
         let mut ports = Vec::new();
@@ -60,7 +60,7 @@ fn cube(k: u32, n: u32, round: bool, latency: u32) -> Result<Wiring, Refusal> {
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
-pub fn flatfly(k: u32, n: u32, x: u32, xr: u32, wires: bool) -> Result<Wiring, Refusal> {
+pub fn flatfly(k: u32, n: u32, x: u32, xr: u32, wires: bool) -> Result<RouterWiring, Refusal> {
     let c = xr * xr;
     few_ports("k", u64::from(c) + u64::from(n) * u64::from(k - 1))?;
     // distance of the i-th of xr places from the middle, where the nearest places count 0
@@ -105,7 +105,7 @@ pub(super) fn flatfly_port(k: u32, c: u32, d: u32, at: u32, to: u32) -> u16 {
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
-pub fn fattree(k: u32, n: u32) -> Result<Wiring, Refusal> {
+pub fn fattree(k: u32, n: u32) -> Result<RouterWiring, Refusal> {
     few_ports("k", 2 * u64::from(k))?;
     let across = k.pow(n - 1);
     let row = |router: u32| {
@@ -140,7 +140,7 @@ pub fn fattree(k: u32, n: u32) -> Result<Wiring, Refusal> {
 ///
 /// # Errors
 /// When a router would have more than 65536 ports.
-pub fn dragonfly(p: u32) -> Result<Wiring, Refusal> {
+pub fn dragonfly(p: u32) -> Result<RouterWiring, Refusal> {
     few_ports("k", 4 * u64::from(p))?;
     let (a, groups) = (2 * p, 2 * p * p + 1);
     let row = |router: u32| {
@@ -172,7 +172,10 @@ pub fn dragonfly(p: u32) -> Result<Wiring, Refusal> {
 ///
 /// # Panics
 /// When a neighbour does not name the router back, or endpoints are not 0 to n - 1, each once.
-pub fn anynet(neighbours: &[Vec<(u32, u32)>], endpoints: &[Vec<u32>]) -> Result<Wiring, Refusal> {
+pub fn anynet(
+    neighbours: &[Vec<(u32, u32)>],
+    endpoints: &[Vec<u32>],
+) -> Result<RouterWiring, Refusal> {
     for (row, here) in neighbours.iter().zip(endpoints) {
         few_ports("router", (row.len() + here.len()) as u64)?;
     }
@@ -200,8 +203,8 @@ pub(super) fn with_digit(number: u32, k: u32, d: u32, value: u32) -> u32 {
     number - digit(number, k, d) * k.pow(d) + value * k.pow(d)
 }
 
-fn wired(rows: impl Iterator<Item = Vec<Port>>) -> Wiring {
-    Wiring::new(&rows.collect::<Vec<_>>())
+fn wired(rows: impl Iterator<Item = Vec<Port>>) -> RouterWiring {
+    RouterWiring::new(&rows.collect::<Vec<_>>())
 }
 
 fn link(end: CableEnd, latency: u32) -> Port {
@@ -226,7 +229,7 @@ mod tests {
 
     /// For each router its distance in links from `from`, by breadth-first search; -1 if
     /// unreachable.
-    fn distances(w: &Wiring, from: u32) -> Vec<i64> {
+    fn distances(w: &RouterWiring, from: u32) -> Vec<i64> {
         let mut far = vec![-1; w.routers() as usize];
         far[from as usize] = 0;
         let mut open = std::collections::VecDeque::from([from]);
@@ -243,11 +246,11 @@ mod tests {
         far
     }
 
-    fn diameter(w: &Wiring) -> i64 {
+    fn diameter(w: &RouterWiring) -> i64 {
         (0..w.routers()).flat_map(|r| distances(w, r)).max().unwrap()
     }
 
-    fn links(w: &Wiring, latency: u32) -> usize {
+    fn links(w: &RouterWiring, latency: u32) -> usize {
         let all = (0..w.routers()).flat_map(|r| w.ports(r));
         all.filter(|p| matches!(p.end, CableEnd::Router { .. }) && p.out_latency == latency).count()
     }

@@ -1,6 +1,6 @@
 //! Allocators: they grant a subset of requests such that no two share an input or an output.
 
-use crate::router::Allocator;
+use crate::router::AllocatorKind;
 
 /// No request.
 const NONE: u32 = u32::MAX;
@@ -52,15 +52,15 @@ impl AllocatorState {
     /// outputs.
     pub(super) fn allocate(
         &mut self,
-        by: Allocator,
+        by: AllocatorKind,
         rounds: u8,
         asked: &[AllocationRequest],
         turns: (&mut [u16], &mut [u16]),
     ) -> &[u32] {
         self.given.clear();
         match by {
-            Allocator::SeparableInputFirst => self.separable(asked, turns),
-            Allocator::Islip => self.islip(asked, rounds, turns),
+            AllocatorKind::SeparableInputFirst => self.separable(asked, turns),
+            AllocatorKind::Islip => self.islip(asked, rounds, turns),
         }
         for r in asked {
             (self.best_in[r.from as usize], self.best_out[r.to as usize]) = (NONE, NONE);

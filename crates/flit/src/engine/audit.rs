@@ -4,7 +4,7 @@ use super::board::SharedRouterState;
 use super::context::next_place;
 use super::unit::RouterState;
 use crate::router::RouterDesign;
-use paths::wiring::{CableEnd, Wiring};
+use paths::wiring::{CableEnd, RouterWiring};
 
 /// A packet that waits, and the channel whose buffer it is in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +20,10 @@ pub struct BlockedPacket {
 }
 
 /// All routers between two cycles, and the state that they share.
-pub(super) struct RouterAudit<'a, const N: usize, const W: usize, const M: usize> {
+pub(super) struct AuditedRouterStates<'a, const N: usize, const W: usize, const M: usize> {
     pub(super) units: Vec<&'a RouterState<N, W, M>>,
     pub(super) board: &'a SharedRouterState,
-    pub(super) wiring: &'a Wiring,
+    pub(super) wiring: &'a RouterWiring,
     pub(super) router: &'a RouterDesign,
     pub(super) stride: u32,
     /// Number of virtual channels of a port.
@@ -31,7 +31,7 @@ pub(super) struct RouterAudit<'a, const N: usize, const W: usize, const M: usize
     pub(super) full: u32,
 }
 
-impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
+impl<const N: usize, const W: usize, const M: usize> AuditedRouterStates<'_, N, W, M> {
     /// Checks that the flits in every buffer, those in flight to it, the credits in flight and the
     /// credits at the sender add up to what the buffer holds.
     ///
@@ -197,7 +197,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterAudit<'_, N, W, M> {
         }
     }
 
-    /// The input lane that [`RouterAudit::next_lane`] finds, if its buffer is full.
+    /// The input lane that [`AuditedRouterStates::next_lane`] finds, if its buffer is full.
     fn full_lane(&self, r: usize, x: usize) -> Option<(usize, usize)> {
         self.next_lane(r, x).filter(|far| self.flits_in(*far) == self.full)
     }

@@ -8,14 +8,14 @@ use super::context::{CycleContext, WHOLE};
 
 /// Times of the last batch of a stage that is known.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct StageBatchTimes {
+pub(super) struct PipelineStageBatchTimes {
     /// The step in which the stage takes the batch, counted from the start of the simulation.
     begins: u64,
     /// The step in which the batch leaves, and the cycle of that step.
     ends: (u64, u32),
 }
 
-impl StageBatchTimes {
+impl PipelineStageBatchTimes {
     /// The step and the cycle in which an item leaves that may be taken from `step` on, which is in
     /// `cycle`. The stage takes `delay` cycles, 2 or more. O(1).
     pub(super) fn take<G: ?Sized>(

@@ -1,36 +1,36 @@
 //! Construction of an engine: array sizes, cabling, and the sources at endpoints.
 
-use super::assignment::RailAssignment;
-use super::audit::{BlockedPacket, RouterAudit};
+use super::assignment::RailAssignmentInputs;
+use super::audit::{AuditedRouterStates, BlockedPacket};
 use super::board::{BitCalendar, SharedRouterState, SharedWords};
 use super::context::{ANY, CycleContext, WHOLE};
-use super::extra::FullRouterState;
+use super::extra::AdditionalRouterState;
 use super::part::ThreadRouters;
 use super::rail_queue::RailQueue;
-use super::source::{EndpointSource, PacketSupply};
-use super::tally::Tally;
+use super::source::{EndpointPacketSource, PacketSupply};
+use super::tally::TrafficCounts;
 use super::unit::{CreditLink, OutputLink, RouterState};
-use crate::router::{PriorityRule, RouterDesign};
+use crate::router::{PacketPriorityRule, RouterDesign};
 use base::Refusal;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use base::team::{ThreadBarrier, together};
 use paths::guide::RoutingGuide;
-use paths::wiring::{CableEnd, Wiring};
+use paths::wiring::{CableEnd, RouterWiring};
 use paths::word::{COUNTED, FlitLayout};
 use std::ops::Range;
-use traffic::process::InjectionClass;
+use traffic::process::InjectedTrafficClass;
 
 /// The parts that an engine is built from.
 #[derive(Clone, Copy)]
-pub struct EngineSetup<'a> {
+pub struct FlitEngineInputs<'a> {
     /// The network.
-    pub wiring: &'a Wiring,
+    pub wiring: &'a RouterWiring,
     /// Its routers.
     pub router: &'a RouterDesign,
     /// The routing.
     pub guide: &'a dyn RoutingGuide,
     /// The traffic.
-    pub classes: &'a [InjectionClass],
+    pub classes: &'a [InjectedTrafficClass],
     /// The urgency of each class, used if the router prioritises by class.
     pub urgencies: &'a [u32],
     /// The seed of all that is random.
@@ -41,7 +41,7 @@ pub struct EngineSetup<'a> {
     pub always_full: bool,
     /// How packets are assigned to rails that create no packets themselves; none if all create
     /// their own.
-    pub assignment: Option<RailAssignment<'a>>,
+    pub assignment: Option<RailAssignmentInputs<'a>>,
     /// The simulation never gets beyond this number of cycles.
     pub cycles: u32,
     /// Whether the age of a packet starts when it is staged, so that its wait in the source queue
@@ -50,7 +50,7 @@ pub struct EngineSetup<'a> {
 }
 
 /// A simulation that advances cycle by cycle.
-pub trait FlitEngine {
+pub trait FlitSimulationEngine {
     /// The next cycle.
     fn now(&self) -> u32;
 
@@ -84,7 +84,7 @@ pub trait FlitEngine {
     fn stop_sources(&mut self);
 
     /// The counts so far.
-    fn tally(&self) -> Tally;
+    fn tally(&self) -> TrafficCounts;
 
     /// The number of flits inside the network or staged at its sources.
     fn flits_inside(&self) -> u64;
@@ -118,17 +118,17 @@ pub trait FlitEngine {
 }
 
 /// Whether the plain step suffices for this setup.
-pub(super) fn is_plain(setup: EngineSetup<'_>) -> bool {
+pub(super) fn is_plain(setup: FlitEngineInputs<'_>) -> bool {
     setup.router.is_plain() && !setup.guide.has_choices() && !setup.always_full
 }
 
 /// Whether the rails of an endpoint compare their queues.
-fn compares_rails(setup: EngineSetup<'_>) -> bool {
+fn compares_rails(setup: FlitEngineInputs<'_>) -> bool {
     setup.assignment.is_some_and(|a| a.rail.compares())
 }
 
 /// Whether some router reads the queues of other routers.
-fn sees_far(setup: EngineSetup<'_>) -> bool {
+fn sees_far(setup: FlitEngineInputs<'_>) -> bool {
     let ahead = setup.router.routing_delay == 0 && setup.guide.sees_queues();
     ahead || setup.guide.sees_far()
 }
@@ -143,7 +143,7 @@ pub(super) struct RouterEngine<
     const M: usize,
     const S: u32,
 > {
-    setup: EngineSetup<'a>,
+    setup: FlitEngineInputs<'a>,
     guide: &'a G,
     layout: FlitLayout,
     board: SharedRouterState,
@@ -164,10 +164,10 @@ pub(super) struct RouterEngine<
 impl<'a, G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
     RouterEngine<'a, G, N, W, M, S>
 {
-    pub(super) fn new(setup: EngineSetup<'a>, guide: &'a G) -> Result<Self, Refusal> {
-        let EngineSetup { wiring, router, classes, .. } = setup;
+    pub(super) fn new(setup: FlitEngineInputs<'a>, guide: &'a G) -> Result<Self, Refusal> {
+        let FlitEngineInputs { wiring, router, classes, .. } = setup;
         let (endpoints, kinds) = (wiring.endpoints().len() as u32, classes.len() as u32);
-        let entry = if router.priority == PriorityRule::NetworkAge { 20 } else { 0 };
+        let entry = if router.priority == PacketPriorityRule::NetworkAge { 20 } else { 0 };
         let layout = FlitLayout::new(endpoints, kinds, guide.vias(), entry, setup.cycles.into())?;
         let places = RouterOffsets::new(wiring, router);
         let threads = setup.threads.clamp(1, wiring.routers().max(1) as usize);
@@ -185,7 +185,7 @@ impl<'a, G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usiz
             .map(|routers| {
                 Ok(ThreadRouters {
                     units: routers.map(|r| unit(setup, &places, r)).collect::<Result<_, _>>()?,
-                    tally: Tally::new(classes.len()),
+                    tally: TrafficCounts::new(classes.len()),
                 })
             })
             .collect::<Result<_, Refusal>>()?;
@@ -215,9 +215,9 @@ impl<'a, G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usiz
 impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
     RouterEngine<'_, G, N, W, M, S>
 {
-    fn audit_of(&self) -> RouterAudit<'_, N, W, M> {
+    fn audit_of(&self) -> AuditedRouterStates<'_, N, W, M> {
         let router = self.setup.router;
-        RouterAudit {
+        AuditedRouterStates {
             units: self.parts.iter().flat_map(|p| &p.units).collect(),
             board: &self.board,
             wiring: self.setup.wiring,
@@ -230,7 +230,7 @@ impl<G: ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
 }
 
 impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, const S: u32>
-    FlitEngine for RouterEngine<'_, G, N, W, M, S>
+    FlitSimulationEngine for RouterEngine<'_, G, N, W, M, S>
 {
     fn now(&self) -> u32 {
         self.now
@@ -238,7 +238,7 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
 
     fn advance(&mut self, cycles: u32) {
         let Self { setup, guide, layout, board, parts, first_port, .. } = self;
-        let EngineSetup { wiring, router, classes, .. } = *setup;
+        let FlitEngineInputs { wiring, router, classes, .. } = *setup;
         let on = CycleContext {
             guide: *guide,
             wiring,
@@ -301,7 +301,9 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
         self.audit_of().each_flit(ring_mask, |flit| add(flit, 1));
         for part in &self.parts {
             let sources = part.units.iter().flat_map(|unit| &unit.sources);
-            sources.flat_map(EndpointSource::packets).for_each(|(flit, left)| add(flit, left));
+            sources
+                .flat_map(EndpointPacketSource::packets)
+                .for_each(|(flit, left)| add(flit, left));
             part.tally.late.iter().for_each(|&(flit, _)| add(flit, 1));
         }
         sums
@@ -309,14 +311,14 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
 
     fn all_counted_arrived(&self) -> bool {
         let mut sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
-        let is_late = |s: &EndpointSource| self.counts_late && !s.is_past(self.counted.end);
+        let is_late = |s: &EndpointPacketSource| self.counts_late && !s.is_past(self.counted.end);
         !sources.any(is_late) && self.tally().classes.iter().all(|c| c.staged == c.arrived)
     }
 
     fn clear(&mut self) {
         let classes = self.setup.classes.len();
         for part in &mut self.parts {
-            part.tally.classes = Tally::new(classes).classes;
+            part.tally.classes = TrafficCounts::new(classes).classes;
         }
     }
 
@@ -325,11 +327,11 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
             .iter_mut()
             .flat_map(|p| &mut p.units)
             .flat_map(|u| &mut u.sources)
-            .for_each(EndpointSource::stop);
+            .for_each(EndpointPacketSource::stop);
     }
 
-    fn tally(&self) -> Tally {
-        let mut sum = Tally::new(self.setup.classes.len());
+    fn tally(&self) -> TrafficCounts {
+        let mut sum = TrafficCounts::new(self.setup.classes.len());
         self.parts.iter().for_each(|part| sum.merge(&part.tally));
         sum
     }
@@ -337,7 +339,7 @@ impl<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize, c
     fn flits_inside(&self) -> u64 {
         let tally = self.tally();
         let sources = self.parts.iter().flat_map(|p| &p.units).flat_map(|u| &u.sources);
-        tally.injected - tally.ejected + sources.map(EndpointSource::staged).sum::<u64>()
+        tally.injected - tally.ejected + sources.map(EndpointPacketSource::staged).sum::<u64>()
     }
 
     fn audit(&self) -> Result<(), String> {
@@ -431,7 +433,7 @@ struct RouterOffsets {
 }
 
 impl RouterOffsets {
-    fn new(wiring: &Wiring, router: &RouterDesign) -> Self {
+    fn new(wiring: &RouterWiring, router: &RouterDesign) -> Self {
         let (stride, ring_bits) = (router.stride_bits(), router.ring_bits());
         let mut new = Self {
             first_port: vec![0],
@@ -491,14 +493,15 @@ fn split(first_port: &[u32], threads: usize) -> impl Iterator<Item = Range<u32>>
 
 /// An empty router.
 fn unit<const N: usize, const W: usize, const M: usize>(
-    setup: EngineSetup<'_>,
+    setup: FlitEngineInputs<'_>,
     places: &RouterOffsets,
     router: u32,
 ) -> Result<RouterState<N, W, M>, Refusal> {
-    let EngineSetup { wiring, router: kind, .. } = setup;
+    let FlitEngineInputs { wiring, router: kind, .. } = setup;
     let (stride, ring_bits) = (kind.stride_bits(), kind.ring_bits());
     let words = places.words_of(router);
-    let mut unit = RouterState::new(router, FastStream::new(setup.seed, "router", router.into()));
+    let mut unit =
+        RouterState::new(router, FastRandomStream::new(setup.seed, "router", router.into()));
     let ring =
         |router: u32, lane: usize| places.ring[router as usize] + ((lane as u32) << ring_bits);
     unit.word = places.word[router as usize];
@@ -508,7 +511,7 @@ fn unit<const N: usize, const W: usize, const M: usize>(
     let all = (unit.ports << stride) as usize;
     if !is_plain(setup) {
         unit.extra =
-            FullRouterState::new(kind, all, unit.ports as usize, setup.guide.has_choices());
+            AdditionalRouterState::new(kind, all, unit.ports as usize, setup.guide.has_choices());
     }
     for (port, p) in wiring.ports(router).iter().enumerate() {
         let first = port << stride;
@@ -554,19 +557,20 @@ fn unit<const N: usize, const W: usize, const M: usize>(
 }
 
 fn source(
-    setup: EngineSetup<'_>,
+    setup: FlitEngineInputs<'_>,
     endpoint: u32,
     port: u16,
     delay: u32,
-) -> Result<EndpointSource, Refusal> {
-    let mut random = FastStream::new(setup.seed, "endpoint", endpoint.into());
-    let maker = |(number, class): (u64, &InjectionClass)| -> Result<PacketSupply, Refusal> {
+) -> Result<EndpointPacketSource, Refusal> {
+    let mut random = FastRandomStream::new(setup.seed, "endpoint", endpoint.into());
+    let maker = |(number, class): (u64, &InjectedTrafficClass)| -> Result<PacketSupply, Refusal> {
         let Some(assignment) = setup.assignment else {
             return Ok((class.source(endpoint, &mut random)?, None));
         };
         let first = endpoint - endpoint % assignment.rails;
         // every rail of an endpoint draws the same random numbers
-        let mut shared = FastStream::new(setup.seed, "births", number << 32 | u64::from(first));
+        let mut shared =
+            FastRandomStream::new(setup.seed, "births", number << 32 | u64::from(first));
         let count = if assignment.times.is_some() { 0 } else { assignment.rails };
         let rails = first..first + count;
         let clocks = rails.map(|rail| class.source(rail, &mut shared)).collect::<Result<_, _>>()?;
@@ -574,5 +578,5 @@ fn source(
         Ok((None, Some(Box::new(queue))))
     };
     let makers = (0..).zip(setup.classes).map(maker).collect::<Result<_, _>>()?;
-    Ok(EndpointSource::new(endpoint, port, delay, makers, setup.cycles, random))
+    Ok(EndpointPacketSource::new(endpoint, port, delay, makers, setup.cycles, random))
 }

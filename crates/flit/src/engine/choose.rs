@@ -1,6 +1,6 @@
 //! Selection of the engine for a setup: by the size of its routers and the type of its guide.
 
-use super::build::{EngineSetup, FlitEngine, RouterEngine, is_plain};
+use super::build::{FlitEngineInputs, FlitSimulationEngine, RouterEngine, is_plain};
 use super::context::ANY;
 use crate::booksim::routing::AnynetRouting;
 use base::Refusal;
@@ -11,7 +11,7 @@ use paths::select::DetourGuide;
 ///
 /// # Errors
 /// When the router does not fit the network, or a flit's word has too few bits for its fields.
-pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn FlitEngine + '_>, Refusal> {
+pub fn engine(setup: FlitEngineInputs<'_>) -> Result<Box<dyn FlitSimulationEngine + '_>, Refusal> {
     setup.router.check(setup.wiring)?;
     if is_plain(setup)
         && setup.classes.len() == 1
@@ -33,8 +33,8 @@ pub fn engine(setup: EngineSetup<'_>) -> Result<Box<dyn FlitEngine + '_>, Refusa
 /// The engine that is compiled for the type of the guide, if there is one: its routers call the
 /// guide directly. The result is the same as that of the other engines.
 fn compiled_for_guide<'a>(
-    setup: EngineSetup<'a>,
-) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
+    setup: FlitEngineInputs<'a>,
+) -> Option<Result<Box<dyn FlitSimulationEngine + 'a>, Refusal>> {
     let guide = setup.guide.itself()?;
     if let Some(detours) = guide.downcast_ref::<DetourGuide>() {
         return engine_of(detours, setup);
@@ -46,8 +46,8 @@ fn compiled_for_guide<'a>(
 /// very large.
 fn engine_of<'a, G: RoutingGuide>(
     guide: &'a G,
-    setup: EngineSetup<'a>,
-) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
+    setup: FlitEngineInputs<'a>,
+) -> Option<Result<Box<dyn FlitSimulationEngine + 'a>, Refusal>> {
     match setup.router.stride_bits() {
         2 => sized::<G, 2>(guide, setup),
         _ => None,
@@ -57,12 +57,12 @@ fn engine_of<'a, G: RoutingGuide>(
 /// The engine for plain routers with `1 << S` lanes a port, if one is compiled for the size.
 fn sized<'a, G: RoutingGuide, const S: u32>(
     guide: &'a G,
-    setup: EngineSetup<'a>,
-) -> Option<Result<Box<dyn FlitEngine + 'a>, Refusal>> {
+    setup: FlitEngineInputs<'a>,
+) -> Option<Result<Box<dyn FlitSimulationEngine + 'a>, Refusal>> {
     fn boxed<'a>(
-        made: Result<impl FlitEngine + 'a, Refusal>,
-    ) -> Result<Box<dyn FlitEngine + 'a>, Refusal> {
-        made.map(|machine| Box::new(machine) as Box<dyn FlitEngine>)
+        made: Result<impl FlitSimulationEngine + 'a, Refusal>,
+    ) -> Result<Box<dyn FlitSimulationEngine + 'a>, Refusal> {
+        made.map(|machine| Box::new(machine) as Box<dyn FlitSimulationEngine>)
     }
     Some(match size(setup) {
         (..=64, ..=16) => boxed(RouterEngine::<_, 64, 1, 16, S>::new(setup, guide)),
@@ -73,7 +73,7 @@ fn sized<'a, G: RoutingGuide, const S: u32>(
 }
 
 /// The largest number of lanes and of ports of a router.
-fn size(setup: EngineSetup<'_>) -> (usize, usize) {
+fn size(setup: FlitEngineInputs<'_>) -> (usize, usize) {
     let ports = setup.wiring.most_ports();
     (ports << setup.router.stride_bits(), ports)
 }

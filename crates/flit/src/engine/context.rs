@@ -1,13 +1,13 @@
 //! What all routers read while they step: the network, its traffic, and their view of queues.
 
-use super::assignment::RailAssignment;
+use super::assignment::RailAssignmentInputs;
 use super::board::{SharedRouterState, SharedWords};
-use crate::router::{PriorityRule, RouterDesign};
+use crate::router::{PacketPriorityRule, RouterDesign};
 use paths::guide::{OutputRequest, QueueView};
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use paths::word::FlitLayout;
 use std::ops::Range;
-use traffic::process::InjectionClass;
+use traffic::process::InjectedTrafficClass;
 
 /// Internal steps of routers are counted in millionths; this is one step.
 pub(super) const WHOLE: u64 = 1_000_000;
@@ -38,9 +38,9 @@ pub(super) fn unpacked(want: u64) -> OutputRequest {
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(super) struct CycleContext<'a, G: ?Sized> {
     pub(super) guide: &'a G,
-    pub(super) wiring: &'a Wiring,
+    pub(super) wiring: &'a RouterWiring,
     pub(super) router: &'a RouterDesign,
-    pub(super) classes: &'a [InjectionClass],
+    pub(super) classes: &'a [InjectedTrafficClass],
     /// The urgency of each class.
     pub(super) urgencies: &'a [u32],
     /// The simulation ends before this cycle.
@@ -74,7 +74,7 @@ pub(super) struct CycleContext<'a, G: ?Sized> {
     pub(super) sees_far: bool,
     /// How packets are assigned to rails that create no packets themselves; none if all create
     /// their own.
-    pub(super) assignment: Option<RailAssignment<'a>>,
+    pub(super) assignment: Option<RailAssignmentInputs<'a>>,
     /// Whether routers take the plain step.
     pub(super) is_plain: bool,
     /// For each router, the index of its first port in a list of the ports of all routers.
@@ -86,10 +86,10 @@ impl<G: ?Sized> CycleContext<'_, G> {
     #[inline]
     pub(super) fn urgency(&self, flit: u64, now: u32) -> u32 {
         match self.router.priority {
-            PriorityRule::RoundRobin => 0,
-            PriorityRule::Age => self.layout.age(flit, now.into()).min(1 << 24) as u32,
-            PriorityRule::NetworkAge => self.layout.time_inside(flit, now),
-            PriorityRule::Class => self.urgencies[self.layout.class(flit) as usize],
+            PacketPriorityRule::RoundRobin => 0,
+            PacketPriorityRule::Age => self.layout.age(flit, now.into()).min(1 << 24) as u32,
+            PacketPriorityRule::NetworkAge => self.layout.time_inside(flit, now),
+            PacketPriorityRule::Class => self.urgencies[self.layout.class(flit) as usize],
         }
     }
 

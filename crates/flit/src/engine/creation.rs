@@ -1,7 +1,7 @@
 //! The times at which a source creates packets.
 
-use base::seed::FastStream;
-use traffic::process::SourceClock as Clock;
+use base::seed::FastRandomStream;
+use traffic::process::SourceInjectionClock as Clock;
 
 /// Never.
 pub(super) const NEVER: u32 = u32::MAX;
@@ -13,7 +13,7 @@ pub(super) fn next_creation(
     clock: Option<&mut Clock>,
     from: u32,
     end: u32,
-    random: &mut FastStream,
+    random: &mut FastRandomStream,
 ) -> u32 {
     let next = clock.and_then(|clock| clock.next_before(from.into(), end.into(), random));
     next.map_or(NEVER, |cycle| cycle as u32)
@@ -27,8 +27,8 @@ pub(super) fn next_by_chance(
     most: u64,
     from: u32,
     end: u32,
-    mut random: FastStream,
-) -> (u32, FastStream) {
+    mut random: FastRandomStream,
+) -> (u32, FastRandomStream) {
     for cycle in from..end {
         if random.next_u64() <= most {
             return (cycle, random);

@@ -1,7 +1,7 @@
 //! The state of a router that is not a plain one: what its options and delays need.
 
 use super::allocate::{AllocationRequest, AllocatorState};
-use super::batch::StageBatchTimes;
+use super::batch::PipelineStageBatchTimes;
 use crate::router::RouterDesign;
 use paths::guide::OutputRequest;
 use std::collections::VecDeque;
@@ -11,7 +11,7 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// The state that a full router has in addition to that of a plain one.
 #[derive(Debug, Default)]
-pub(super) struct FullRouterState {
+pub(super) struct AdditionalRouterState {
     /// By input lane: the cycle in which its packet is routed or, after that, its output lane takes
     /// effect.
     pub(super) ready: Vec<u32>,
@@ -36,8 +36,8 @@ pub(super) struct FullRouterState {
     /// the cycle in which it may leave.
     pub(super) behind: Vec<VecDeque<(u64, u32)>>,
     /// The batches of routing and of the crossbar, if these stages are not pipelined.
-    pub(super) routed: StageBatchTimes,
-    pub(super) crossing: StageBatchTimes,
+    pub(super) routed: PipelineStageBatchTimes,
+    pub(super) crossing: PipelineStageBatchTimes,
     /// By input: the step of the last credit message, which carries all credits of that step.
     pub(super) credit_step: Vec<u64>,
     /// The requests of a step; the vector is kept to reuse its memory.
@@ -45,7 +45,7 @@ pub(super) struct FullRouterState {
     pub(super) desk: AllocatorState,
 }
 
-impl FullRouterState {
+impl AdditionalRouterState {
     pub(super) fn new(
         router: &RouterDesign,
         lanes: usize,
@@ -66,8 +66,8 @@ impl FullRouterState {
             lane_turn: vec![0; inputs],
             tail_sent: vec![0; ports],
             behind: vec![VecDeque::new(); ports],
-            routed: StageBatchTimes::default(),
-            crossing: StageBatchTimes::default(),
+            routed: PipelineStageBatchTimes::default(),
+            crossing: PipelineStageBatchTimes::default(),
             credit_step: vec![u64::MAX; ports],
             asked: Vec::new(),
             desk: AllocatorState::new(lanes.max(inputs), lanes.max(outputs)),

@@ -10,7 +10,7 @@ use super::batch::first_step;
 use super::board::BitCalendar;
 use super::context::{ANY, CycleContext, WHOLE, packed, unpacked};
 use super::extra::NONE;
-use super::tally::{Tally, count};
+use super::tally::{TrafficCounts, count};
 use super::unit::{RouterState, bits, bits_of};
 use crate::router::RouterDesign;
 use paths::guide::{PacketPosition, RoutingGuide};
@@ -19,7 +19,7 @@ use paths::word::{HEAD, HOP, PacketHeader};
 
 /// The time of a step: its cycle, the cycle of the next step, and its number since the start.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct StepTime {
+pub(super) struct RouterStepTime {
     pub(super) now: u32,
     pub(super) through: u32,
     pub(super) step: u64,
@@ -65,10 +65,10 @@ fn front<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usiz
 /// One step of a router.
 pub(super) fn step<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
-    tally: &mut Tally,
+    tally: &mut TrafficCounts,
     on: &CycleContext<'_, G>,
     calendar: &BitCalendar,
-    when: StepTime,
+    when: RouterStepTime,
 ) {
     let lanes = ask_lanes(unit, on, when);
     let held = ask_held(unit, on, when);
@@ -128,7 +128,7 @@ fn output_of<G: ?Sized>(i: usize, port: usize, on: &CycleContext<'_, G>) -> usiz
 fn has_space<const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
     port: usize,
-    when: StepTime,
+    when: RouterStepTime,
     most: Option<u32>,
 ) -> bool {
     let Some(most) = most else { return true };
@@ -144,7 +144,7 @@ fn has_space<const N: usize, const W: usize, const M: usize>(
 fn ask_lanes<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
-    when: StepTime,
+    when: RouterStepTime,
 ) -> Vec<(usize, usize)> {
     let mut asked = std::mem::take(&mut unit.extra.asked);
     asked.clear();
@@ -190,7 +190,7 @@ fn row<G: ?Sized>(i: usize, ports: u32, on: &CycleContext<'_, G>) -> u32 {
 fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
-    when: StepTime,
+    when: RouterStepTime,
 ) -> Vec<(usize, bool)> {
     if !on.router.hold_switch_for_packet {
         return Vec::new();
@@ -210,7 +210,7 @@ fn ask_held<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 fn ask_crossbar<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
-    when: StepTime,
+    when: RouterStepTime,
     lanes: &[(usize, usize)],
 ) -> Vec<(usize, usize)> {
     let kind = on.router;
@@ -277,7 +277,7 @@ fn hoped<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usiz
     unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
     i: usize,
-    when: StepTime,
+    when: RouterStepTime,
 ) -> Vec<usize> {
     let kind = on.router;
     let one = [unit.want(i)];
@@ -338,7 +338,7 @@ fn ask<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 fn route<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
-    when: StepTime,
+    when: RouterStepTime,
 ) {
     let waiting = unit.routing;
     for i in bits(waiting) {
@@ -376,7 +376,7 @@ fn ask_guide<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: 
 fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
     on: &CycleContext<'_, G>,
-    when: StepTime,
+    when: RouterStepTime,
     lanes: &[(usize, usize)],
 ) {
     for &(i, x) in lanes {
@@ -397,10 +397,10 @@ fn give_lanes<G: ?Sized, const N: usize, const W: usize, const M: usize>(
 /// packet has already arrived.
 fn send<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
-    tally: &mut Tally,
+    tally: &mut TrafficCounts,
     on: &CycleContext<'_, G>,
     calendar: &BitCalendar,
-    (i, output, when): (usize, usize, StepTime),
+    (i, output, when): (usize, usize, RouterStepTime),
 ) -> bool {
     let kind = on.router;
     let (out, x) = (output / usize::from(kind.output_speedup), usize::from(unit.out[i]));
@@ -454,7 +454,7 @@ fn send<G: RoutingGuide + ?Sized, const N: usize, const W: usize, const M: usize
 /// counts as behind the crossbar, and the cycle in which it may leave.
 fn crossed<G: ?Sized, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
-    when: StepTime,
+    when: RouterStepTime,
     on: &CycleContext<'_, G>,
 ) -> (u64, u32) {
     let kind = on.router;

@@ -3,7 +3,7 @@
 use super::board::BitCalendar;
 use super::context::{ANY, CycleContext};
 use super::source::PacketMeasurementRule;
-use super::tally::Tally;
+use super::tally::TrafficCounts;
 use super::unit::RouterState;
 use paths::guide::RoutingGuide;
 
@@ -19,7 +19,7 @@ pub(super) fn inject<
     unit: &mut RouterState<N, W, M>,
     now: u32,
     on: &CycleContext<'_, G>,
-    tally: &mut Tally,
+    tally: &mut TrafficCounts,
     calendar: &BitCalendar,
 ) {
     let when = PacketMeasurementRule::new(now, on);

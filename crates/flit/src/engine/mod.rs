@@ -19,8 +19,8 @@ mod source;
 mod tally;
 mod unit;
 
-pub use assignment::RailAssignment;
+pub use assignment::RailAssignmentInputs;
 pub use audit::BlockedPacket;
-pub use build::{EngineSetup, FlitEngine};
+pub use build::{FlitEngineInputs, FlitSimulationEngine};
 pub use choose::engine;
-pub use tally::{ClassTally, Histogram, Tally};
+pub use tally::{LatencyHistogram, TrafficClassCounts, TrafficCounts};

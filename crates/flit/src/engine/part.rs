@@ -1,10 +1,10 @@
 //! The routers of one thread: their cycles, and what arrives at them.
 
 use super::context::{ANY, CycleContext, WHOLE};
-use super::full::{self, StepTime};
+use super::full::{self, RouterStepTime};
 use super::inject::{inject, lane_credited};
-use super::plain::{self, StepScratch};
-use super::tally::{Tally, count_arrived};
+use super::plain::{self, RouterStepScratch};
+use super::tally::{TrafficCounts, count_arrived};
 use super::unit::{RouterState, bits_of};
 use base::team::ThreadBarrier;
 use paths::guide::{QueueView, RoutingGuide};
@@ -14,7 +14,7 @@ use std::ops::Range;
 #[derive(Debug)]
 pub(super) struct ThreadRouters<const N: usize, const W: usize, const M: usize> {
     pub(super) units: Vec<RouterState<N, W, M>>,
-    pub(super) tally: Tally,
+    pub(super) tally: TrafficCounts,
 }
 
 impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
@@ -39,7 +39,7 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
         me: usize,
         meet: &ThreadBarrier,
     ) {
-        let mut scratch = StepScratch::new();
+        let mut scratch = RouterStepScratch::new();
         let mut now = cycles.start;
         while now < cycles.end {
             let next = cycles.end.min(now + window);
@@ -60,8 +60,8 @@ impl<const N: usize, const W: usize, const M: usize> ThreadRouters<N, W, M> {
 #[inline]
 fn visit<G: RoutingGuide + ?Sized, const S: u32, const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
-    scratch: &mut StepScratch<N, M>,
-    tally: &mut Tally,
+    scratch: &mut RouterStepScratch<N, M>,
+    tally: &mut TrafficCounts,
     now: u32,
     on: &CycleContext<'_, G>,
     me: usize,
@@ -76,7 +76,7 @@ fn visit<G: RoutingGuide + ?Sized, const S: u32, const N: usize, const W: usize,
             plain::step::<G, S, N, W, M>(unit, scratch, tally, on, calendar, (now, through));
         } else {
             let number = u64::from(now) * on.speed / WHOLE + u64::from(step);
-            full::step(unit, tally, on, calendar, StepTime { now, through, step: number });
+            full::step(unit, tally, on, calendar, RouterStepTime { now, through, step: number });
         }
     }
     if S == ANY && on.assignment.is_some_and(|a| a.rail.compares()) {

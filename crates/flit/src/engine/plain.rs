@@ -10,7 +10,7 @@
 
 use super::board::BitCalendar;
 use super::context::CycleContext;
-use super::tally::{Tally, count};
+use super::tally::{TrafficCounts, count};
 use super::unit::{RouterState, bits_of};
 use paths::guide::{PacketPosition, RoutingGuide};
 use paths::word::{HOP, PacketHeader, TAIL};
@@ -20,14 +20,14 @@ const NOBODY: u32 = u32::MAX;
 
 /// Scratch memory of a step, from requests to grants.
 #[derive(Debug)]
-pub(super) struct StepScratch<const N: usize, const M: usize> {
+pub(super) struct RouterStepScratch<const N: usize, const M: usize> {
     /// The input lane that each output lane chooses, as a key.
     lanes: [u32; N],
     /// The input lane that each output chooses.
     outputs: [u32; M],
 }
 
-impl<const N: usize, const M: usize> StepScratch<N, M> {
+impl<const N: usize, const M: usize> RouterStepScratch<N, M> {
     pub(super) fn new() -> Self {
         Self { lanes: [u32::MAX; N], outputs: [u32::MAX; M] }
     }
@@ -43,8 +43,8 @@ pub(super) fn step<
     const M: usize,
 >(
     unit: &mut RouterState<N, W, M>,
-    scratch: &mut StepScratch<N, M>,
-    tally: &mut Tally,
+    scratch: &mut RouterStepScratch<N, M>,
+    tally: &mut TrafficCounts,
     on: &CycleContext<'_, G>,
     calendar: &BitCalendar,
     (now, through): (u32, u32),
@@ -72,7 +72,7 @@ pub(super) fn step<
 #[inline(always)]
 fn ask_lanes<const N: usize, const W: usize, const M: usize>(
     unit: &RouterState<N, W, M>,
-    scratch: &mut StepScratch<N, M>,
+    scratch: &mut RouterStepScratch<N, M>,
     stride: u32,
 ) -> [u64; W] {
     let mut asked = [0; W];
@@ -109,7 +109,7 @@ fn key(number: usize, turn: u16) -> u32 {
 #[inline(always)]
 fn ask_crossbar<const N: usize, const W: usize, const M: usize>(
     unit: &RouterState<N, W, M>,
-    scratch: &mut StepScratch<N, M>,
+    scratch: &mut RouterStepScratch<N, M>,
     stride: u32,
 ) -> [u64; W] {
     let mut asked = [0; W];
@@ -199,7 +199,7 @@ fn route<G: RoutingGuide + ?Sized, const S: u32, const N: usize, const W: usize,
 #[inline(always)]
 fn give_lanes<const N: usize, const W: usize, const M: usize>(
     unit: &mut RouterState<N, W, M>,
-    scratch: &mut StepScratch<N, M>,
+    scratch: &mut RouterStepScratch<N, M>,
     asked: [u64; W],
 ) {
     for w in 0..W {
@@ -232,7 +232,7 @@ fn give<
     const M: usize,
 >(
     unit: &mut RouterState<N, W, M>,
-    scratch: &mut StepScratch<N, M>,
+    scratch: &mut RouterStepScratch<N, M>,
     out: usize,
     on: &CycleContext<'_, G>,
     calendar: &BitCalendar,

@@ -5,13 +5,13 @@
 //! each rail generates all packets of its endpoint from the same random numbers, decides for each
 //! packet which rail takes it, and keeps only its own.
 
-use super::assignment::RailAssignment;
+use super::assignment::RailAssignmentInputs;
 use super::context::CycleContext;
 use super::creation::{NEVER, next_creation};
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use paths::select::RailSelection;
 use std::collections::VecDeque;
-use traffic::process::{InjectionClass, SourceClock as Clock};
+use traffic::process::{InjectedTrafficClass, SourceInjectionClock as Clock};
 
 /// The packets that are assigned to one rail of an endpoint, of one class.
 #[derive(Debug)]
@@ -22,7 +22,7 @@ pub(super) struct RailQueue {
     /// The number of packets that the endpoint has created so far.
     turn: u64,
     /// The endpoint's random numbers, the same at all its rails.
-    random: FastStream,
+    random: FastRandomStream,
     /// The packets that wait at this rail.
     waiting: VecDeque<QueuedPacket>,
     /// The number of flits of the waiting packets, with the mean size for a packet whose size is
@@ -53,8 +53,8 @@ impl RailQueue {
     /// packets come from a list.
     pub(super) fn new(
         clocks: Vec<Option<Clock>>,
-        mut random: FastStream,
-        (assignment, source, end): (RailAssignment<'_>, u32, u32),
+        mut random: FastRandomStream,
+        (assignment, source, end): (RailAssignmentInputs<'_>, u32, u32),
     ) -> Self {
         let mut with_first = |mut clock: Option<Clock>| {
             let first = next_creation(clock.as_mut(), 0, end, &mut random);
@@ -72,7 +72,7 @@ impl RailQueue {
     }
 
     /// The cycle in which the endpoint creates its next packet.
-    fn upcoming(&self, assignment: RailAssignment<'_>, source: u32, end: u32) -> u32 {
+    fn upcoming(&self, assignment: RailAssignmentInputs<'_>, source: u32, end: u32) -> u32 {
         match (&self.origin, assignment.times) {
             (PacketOrigin::Listed(next), Some(times)) => {
                 let packets = times.packets.of(source / assignment.rails);
@@ -90,7 +90,7 @@ impl RailQueue {
         &mut self,
         source: u32,
         now: u32,
-        of: &InjectionClass,
+        of: &InjectedTrafficClass,
         on: &CycleContext<'_, G>,
     ) {
         let Some(assignment) = on.assignment.filter(|_| self.next <= now) else { return };
@@ -142,9 +142,9 @@ impl RailQueue {
     /// or if the selection of a rail needs them.
     fn take(
         &mut self,
-        assignment: RailAssignment<'_>,
+        assignment: RailAssignmentInputs<'_>,
         source: u32,
-        of: &InjectionClass,
+        of: &InjectedTrafficClass,
         end: u32,
     ) -> Option<(u32, u32)> {
         match &mut self.origin {
@@ -178,7 +178,7 @@ impl RailQueue {
     pub(super) fn pop<G: ?Sized>(
         &mut self,
         source: u32,
-        of: &InjectionClass,
+        of: &InjectedTrafficClass,
         on: &CycleContext<'_, G>,
     ) -> Option<(u32, u32)> {
         let QueuedPacket { packet, .. } = self.waiting.pop_front()?;

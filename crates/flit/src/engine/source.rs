@@ -5,19 +5,19 @@
 use super::context::{ANY, CycleContext, packed};
 use super::creation::{NEVER, next_by_chance, next_creation};
 use super::rail_queue::RailQueue;
-use super::tally::{ClassTally, Tally};
-use crate::router::PriorityRule;
-use base::seed::FastStream;
+use super::tally::{TrafficClassCounts, TrafficCounts};
+use crate::router::PacketPriorityRule;
+use base::seed::FastRandomStream;
 use paths::guide::{PacketPosition, RoutingGuide};
 use paths::word::{COUNTED, HEAD, PacketHeader, TAIL};
-use traffic::process::{InjectionClass, SourceClock as Clock};
+use traffic::process::{InjectedTrafficClass, SourceInjectionClock as Clock};
 
 /// No lane.
 const NONE: u8 = u8::MAX;
 
 /// An endpoint that sends packets.
 #[derive(Debug)]
-pub(super) struct EndpointSource {
+pub(super) struct EndpointPacketSource {
     /// The next cycle in which it may have something to do.
     pub(super) wake: u32,
     /// The number of the endpoint.
@@ -33,7 +33,7 @@ pub(super) struct EndpointSource {
     /// The packets that it sends, by class.
     streams: Box<[ClassPacketStream]>,
     /// The random numbers for destinations, sizes, creation times and lanes.
-    random: FastStream,
+    random: FastRandomStream,
 }
 
 /// The packets of one class that an endpoint sends.
@@ -64,7 +64,7 @@ struct ClassPacketStream {
 /// that are assigned to it.
 pub(super) type PacketSupply = (Option<Clock>, Option<Box<RailQueue>>);
 
-impl EndpointSource {
+impl EndpointPacketSource {
     /// A source whose packets of each class come from these supplies, before the cycle `end`.
     pub(super) fn new(
         endpoint: u32,
@@ -72,7 +72,7 @@ impl EndpointSource {
         delay: u32,
         makers: Vec<PacketSupply>,
         end: u32,
-        mut random: FastStream,
+        mut random: FastRandomStream,
     ) -> Self {
         let stream = |(mut clock, queue): PacketSupply| ClassPacketStream {
             created: next_creation(clock.as_mut(), 0, end, &mut random),
@@ -147,7 +147,7 @@ impl EndpointSource {
         when: PacketMeasurementRule,
         open: u32,
         on: &CycleContext<'_, G>,
-        tally: &mut Tally,
+        tally: &mut TrafficCounts,
     ) -> Option<(u8, u64)> {
         let Self { streams, random, endpoint, free, wake, .. } = self;
         let ([stream], [counts]) = (&mut **streams, &mut *tally.classes) else { return None };
@@ -173,14 +173,14 @@ impl EndpointSource {
         Some((lane, flit))
     }
 
-    /// As [`EndpointSource::only`], for any routers and classes; `enter` is, for each lane, the
-    /// ring index for its next flit.
+    /// As [`EndpointPacketSource::only`], for any routers and classes; `enter` is, for each lane,
+    /// the ring index for its next flit.
     pub(super) fn any<G: RoutingGuide + ?Sized>(
         &mut self,
         when: PacketMeasurementRule,
         open: u32,
         on: &CycleContext<'_, G>,
-        tally: &mut Tally,
+        tally: &mut TrafficCounts,
         enter: &[u32],
     ) -> Option<(u8, u64)> {
         for (class, stream) in (0..).zip(&mut self.streams) {
@@ -293,10 +293,10 @@ impl ClassPacketStream {
         &mut self,
         (endpoint, class): (u32, u32),
         when: PacketMeasurementRule,
-        random: &mut FastStream,
+        random: &mut FastRandomStream,
         on: &CycleContext<'_, G>,
-        of: &InjectionClass,
-        tally: &mut ClassTally,
+        of: &InjectedTrafficClass,
+        tally: &mut TrafficClassCounts,
     ) {
         let created = if S == ANY && on.age_from_staging { when.now } else { self.created };
         let counts = when.counts || created < when.late_before;
@@ -355,12 +355,12 @@ impl ClassPacketStream {
         (now, at): (u32, u32),
         free: &mut u32,
         on: &CycleContext<'_, G>,
-        tally: &mut ClassTally,
+        tally: &mut TrafficClassCounts,
     ) -> u64 {
         let mut flit = self.flit;
         let own = 1 << (self.lane & 31);
         self.left -= 1;
-        let by_entry = S == ANY && on.router.priority == PriorityRule::NetworkAge;
+        let by_entry = S == ANY && on.router.priority == PacketPriorityRule::NetworkAge;
         if by_entry && (flit & HEAD != 0 || on.router.as_booksim) {
             flit = on.layout.entered(flit, now);
         }

@@ -10,9 +10,9 @@ const PER_OCTAVE: u64 = 1 << 6;
 
 /// Counts of latencies: exact up to 4095 cycles, 64 bins for each doubling above.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Histogram(Vec<u64>);
+pub struct LatencyHistogram(Vec<u64>);
 
-impl Histogram {
+impl LatencyHistogram {
     /// Adds one packet of this latency.
     #[inline]
     pub(super) fn add(&mut self, cycles: u64) {
@@ -78,7 +78,7 @@ impl Histogram {
 
 /// The counts of one class of traffic.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ClassTally {
+pub struct TrafficClassCounts {
     /// Packets that were staged in the measured cycles.
     pub staged: u64,
     /// Packets counted in `staged` that have arrived.
@@ -95,12 +95,12 @@ pub struct ClassTally {
     /// Flits that arrived in the measured cycles, whenever their packets were created.
     pub accepted: u64,
     /// Latencies of the arrived packets.
-    pub latencies: Histogram,
+    pub latencies: LatencyHistogram,
     /// The number of arrived packets by the number of routers that they visited.
     pub by_hops: Vec<u64>,
 }
 
-impl ClassTally {
+impl TrafficClassCounts {
     /// Adds the counts of another tally of this class.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.staged += other.staged;
@@ -119,9 +119,9 @@ impl ClassTally {
 
 /// The counts of a part of the network.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Tally {
+pub struct TrafficCounts {
     /// The counts of each class.
-    pub classes: Vec<ClassTally>,
+    pub classes: Vec<TrafficClassCounts>,
     /// Flits that entered the network.
     pub injected: u64,
     /// Flits that have left their last router.
@@ -130,9 +130,9 @@ pub struct Tally {
     pub(super) late: Vec<(u64, u32)>,
 }
 
-impl Tally {
+impl TrafficCounts {
     pub(super) fn new(classes: usize) -> Self {
-        let class = ClassTally { by_hops: vec![0; 256], ..ClassTally::default() };
+        let class = TrafficClassCounts { by_hops: vec![0; 256], ..TrafficClassCounts::default() };
         Self { classes: vec![class; classes], ..Self::default() }
     }
 
@@ -150,7 +150,7 @@ impl Tally {
 /// Counts a flit that arrives at its endpoint in cycle `arrives`.
 #[inline]
 pub(super) fn count<G: ?Sized, const S: u32>(
-    tally: &mut Tally,
+    tally: &mut TrafficCounts,
     flit: u64,
     arrives: u32,
     on: &CycleContext<'_, G>,
@@ -166,7 +166,7 @@ pub(super) fn count<G: ?Sized, const S: u32>(
 /// Counts a flit whose arrival need not be deferred.
 #[inline]
 pub(super) fn count_arrived<G: ?Sized, const S: u32>(
-    tally: &mut Tally,
+    tally: &mut TrafficCounts,
     flit: u64,
     arrives: u32,
     on: &CycleContext<'_, G>,
@@ -193,7 +193,7 @@ mod tests {
     fn bins_hold_what_falls_between_their_ends() {
         let mut last = 0;
         for cycles in (0..10_000).chain((14..40).flat_map(|b| [(1 << b) - 1, 1 << b, 3 << b])) {
-            let mut h = Histogram::default();
+            let mut h = LatencyHistogram::default();
             h.add(cycles);
             let least = h.quantile(0.5);
             assert!(least <= cycles && cycles - least <= cycles / 64, "{cycles} in {least}");

@@ -5,9 +5,9 @@
 //! length, so access needs no bounds check.
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
-use super::extra::FullRouterState;
-use super::source::EndpointSource;
-use base::seed::FastStream;
+use super::extra::AdditionalRouterState;
+use super::source::EndpointPacketSource;
+use base::seed::FastRandomStream;
 use paths::guide::OutputRequest;
 
 /// The link that the flits of an output port leave by.
@@ -96,7 +96,7 @@ pub(super) struct RouterState<const N: usize, const W: usize, const M: usize> {
     /// Outputs that lead to endpoints.
     pub(super) ends: [u64; W],
     /// The router's random numbers.
-    pub(super) random: FastStream,
+    pub(super) random: FastRandomStream,
     /// The number of the router.
     pub(super) router: u32,
     /// The index of its first word in a calendar: its words of arrivals, of credits, of credits for
@@ -109,14 +109,14 @@ pub(super) struct RouterState<const N: usize, const W: usize, const M: usize> {
     /// Number of ports.
     pub(super) ports: u32,
     /// The additional state of a router that is not a plain one.
-    pub(super) extra: FullRouterState,
+    pub(super) extra: AdditionalRouterState,
     /// The endpoints that send into it.
-    pub(super) sources: Vec<EndpointSource>,
+    pub(super) sources: Vec<EndpointPacketSource>,
 }
 
 impl<const N: usize, const W: usize, const M: usize> RouterState<N, W, M> {
     /// An empty router.
-    pub(super) fn new(router: u32, random: FastStream) -> Self {
+    pub(super) fn new(router: u32, random: FastRandomStream) -> Self {
         Self {
             head: [0; N],
             count: [0; N],
@@ -150,7 +150,7 @@ impl<const N: usize, const W: usize, const M: usize> RouterState<N, W, M> {
             place: 0,
             words: 0,
             ports: 0,
-            extra: FullRouterState::default(),
+            extra: AdditionalRouterState::default(),
             sources: Vec::new(),
         }
     }

@@ -11,13 +11,13 @@
 //! that is not given is 1; so is that of the channel back when the other router does not name the
 //! link.
 
-use crate::companion::kind::{CompanionFormat, one_file, one_text};
+use crate::companion::kind::{CompanionFileFormat, one_file, one_text};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub(crate) const ANYNET: CompanionFormat = CompanionFormat {
-    part: Part::new("booksim-anynet", "a network of BookSim's topology anynet"),
+pub(crate) const ANYNET: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new("booksim-anynet", "a network of BookSim's topology anynet"),
     read: |files| one_text(files, read),
     example: || one_file("anynet", EXAMPLE),
 };
@@ -99,7 +99,7 @@ impl AnynetNetwork {
 /// it says, a pair of routers has two links, an endpoint is on two routers, numbers have gaps, or
 /// a router is not reached.
 pub fn read(text: &str, name: &str) -> Result<AnynetNetwork, Refusal> {
-    let mut lines = AnynetLines::default();
+    let mut lines = AnynetFileContents::default();
     for (i, line) in text.lines().enumerate() {
         let words: Vec<&str> = line.split(' ').filter(|w| !w.is_empty()).collect();
         if !words.is_empty() {
@@ -111,7 +111,7 @@ pub fn read(text: &str, name: &str) -> Result<AnynetNetwork, Refusal> {
 
 /// The contents of the lines of a file.
 #[derive(Default)]
-struct AnynetLines {
+struct AnynetFileContents {
     routers: BTreeSet<u32>,
     /// Latency and line of each channel that a line names.
     channels: BTreeMap<(u32, u32), (u32, usize)>,
@@ -121,7 +121,7 @@ struct AnynetLines {
 
 const FORM: &str = "router 0 node 0 node 1 router 1 3, with blanks alone between";
 
-impl AnynetLines {
+impl AnynetFileContents {
     fn line(&mut self, words: &[&str], line: usize) -> Result<(), Refusal> {
         match words[0] {
             "router" => {}

@@ -1,14 +1,14 @@
 //! Makes a configuration from the values of keys, and refuses values that do not fit together.
 
 use super::classes::classes;
-use super::config::VcPolicy::{Any, Hops};
+use super::config::AnynetVirtualChannelRule::{Any, Hops};
 use super::config::{
-    Allocator, BookSimConfig, BookSimNetwork, PriorityRule, RouterSettings, RunSettings,
-    SimulationKind, VcPolicy,
+    AllocatorKind, AnynetVirtualChannelRule, BookSimConfig, BookSimNetwork, PacketPriorityRule,
+    RouterSettings, SimulationKind, SimulationRunSettings,
 };
 use super::keys::KEYS;
 use super::note::UnusedKeyNote;
-use super::settings::BookSimSettings;
+use super::settings::BookSimConfigValues;
 use super::text::call;
 use base::Refusal;
 use base::words::did_you_mean;
@@ -45,7 +45,7 @@ const HALVES: [&str; 8] = [
     "dim_order",
 ];
 
-pub(super) fn config(s: &BookSimSettings<'_>) -> Result<BookSimConfig, Refusal> {
+pub(super) fn config(s: &BookSimConfigValues<'_>) -> Result<BookSimConfig, Refusal> {
     let polarfly = KEYS.iter().any(|k| k.polarfly && s.is_set(k.name))
         || POLARFLY.contains(&s.shown("routing_function"));
     let network = network(s, polarfly)?;
@@ -55,7 +55,7 @@ pub(super) fn config(s: &BookSimSettings<'_>) -> Result<BookSimConfig, Refusal> 
     let (classes, of_classes) = classes(s)?;
     let mut notes = s.notes();
     notes.extend(of_classes);
-    if router.priority == PriorityRule::Class
+    if router.priority == PacketPriorityRule::Class
         && let Some(class) = classes.iter().find(|class| class.priority < 0)
     {
         let why = format!("{} with priority class", class.priority);
@@ -79,7 +79,7 @@ pub(super) fn config(s: &BookSimSettings<'_>) -> Result<BookSimConfig, Refusal> 
     })
 }
 
-fn network(s: &BookSimSettings<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> {
+fn network(s: &BookSimConfigValues<'_>, polarfly: bool) -> Result<BookSimNetwork, Refusal> {
     let name = s.shown("topology");
     let wires = s.flag("use_noc_latency")?;
     if polarfly && name != "anynet" {
@@ -135,7 +135,7 @@ fn network(s: &BookSimSettings<'_>, polarfly: bool) -> Result<BookSimNetwork, Re
 }
 
 /// `k^n * each`; refused where that is too large.
-fn power(s: &BookSimSettings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
+fn power(s: &BookSimConfigValues<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refusal> {
     let size = u64::from(k).checked_pow(n).and_then(|p| p.checked_mul(each));
     size.filter(|size| *size <= MOST_ROUTERS).ok_or_else(|| {
         let why = format!("k {k} and n {n} make too large a network");
@@ -143,7 +143,7 @@ fn power(s: &BookSimSettings<'_>, k: u32, n: u32, each: u64) -> Result<u64, Refu
     })
 }
 
-fn flatfly(s: &BookSimSettings<'_>, wires: bool) -> Result<BookSimNetwork, Refusal> {
+fn flatfly(s: &BookSimConfigValues<'_>, wires: bool) -> Result<BookSimNetwork, Refusal> {
     let (k, n) = (s.at_least("k", 2)?, s.at_least("n", 1)?);
     let (x, xr) = (s.at_least("x", 1)?, s.at_least("xr", 1)?);
     if n > 4 {
@@ -171,7 +171,7 @@ fn flatfly(s: &BookSimSettings<'_>, wires: bool) -> Result<BookSimNetwork, Refus
 
 /// The name of the routing function, where the network has it and the channels are enough.
 fn function(
-    s: &BookSimSettings<'_>,
+    s: &BookSimConfigValues<'_>,
     network: &BookSimNetwork,
     vcs: u32,
 ) -> Result<&'static str, Refusal> {
@@ -215,10 +215,10 @@ fn function(
 }
 
 fn vc_policy(
-    s: &BookSimSettings<'_>,
+    s: &BookSimConfigValues<'_>,
     network: &BookSimNetwork,
     vcs: u32,
-) -> Result<VcPolicy, Refusal> {
+) -> Result<AnynetVirtualChannelRule, Refusal> {
     let key = "vc_policy";
     match s.shown(key) {
         "any" => Ok(Any),
@@ -235,7 +235,7 @@ fn vc_policy(
     }
 }
 
-fn router(s: &BookSimSettings<'_>) -> Result<RouterSettings, Refusal> {
+fn router(s: &BookSimConfigValues<'_>) -> Result<RouterSettings, Refusal> {
     only(s, "router", "iq")?;
     only(s, "buffer_policy", "private")?;
     let num_vcs = s.at_least("num_vcs", 1)?;
@@ -295,7 +295,7 @@ fn router(s: &BookSimSettings<'_>) -> Result<RouterSettings, Refusal> {
 
 /// Flits in the buffer of a virtual channel: `vc_buf_size`, or, where `buf_size` is set, its share
 /// of that.
-fn buffer(s: &BookSimSettings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
+fn buffer(s: &BookSimConfigValues<'_>, num_vcs: u32) -> Result<u32, Refusal> {
     let shared = s.int("buf_size");
     if shared == 0 {
         let help = format!("at least {num_vcs}, or -1 for vc_buf_size");
@@ -313,7 +313,7 @@ fn buffer(s: &BookSimSettings<'_>, num_vcs: u32) -> Result<u32, Refusal> {
     }
 }
 
-fn only(s: &BookSimSettings<'_>, name: &str, supported: &str) -> Result<(), Refusal> {
+fn only(s: &BookSimConfigValues<'_>, name: &str, supported: &str) -> Result<(), Refusal> {
     let value = s.shown(name);
     if value == supported {
         return Ok(());
@@ -322,17 +322,17 @@ fn only(s: &BookSimSettings<'_>, name: &str, supported: &str) -> Result<(), Refu
     Err(s.refusal(name, format!("{value} is not supported"), help))
 }
 
-fn allocator(s: &BookSimSettings<'_>, name: &str) -> Result<Allocator, Refusal> {
+fn allocator(s: &BookSimConfigValues<'_>, name: &str) -> Result<AllocatorKind, Refusal> {
     let text = s.shown(name);
     match call(text).as_ref().map(|(name, arguments)| (*name, arguments.as_slice())) {
-        Some(("islip", [])) => return Ok(Allocator::Islip { iterations: 1 }),
+        Some(("islip", [])) => return Ok(AllocatorKind::Islip { iterations: 1 }),
         Some(("islip", [n])) => {
             if let Some(n) = n.parse::<i32>().ok().filter(|n| (1..=1024).contains(n)) {
-                return Ok(Allocator::Islip { iterations: n.unsigned_abs() });
+                return Ok(AllocatorKind::Islip { iterations: n.unsigned_abs() });
             }
         }
         Some(("separable_input_first", [] | ["round_robin"])) => {
-            return Ok(Allocator::SeparableInputFirst);
+            return Ok(AllocatorKind::SeparableInputFirst);
         }
         _ => {}
     }
@@ -342,12 +342,12 @@ fn allocator(s: &BookSimSettings<'_>, name: &str) -> Result<Allocator, Refusal> 
     Err(s.refusal(name, format!("{text} is not supported"), help))
 }
 
-fn priority(s: &BookSimSettings<'_>) -> Result<PriorityRule, Refusal> {
-    const NAMES: [(&str, PriorityRule); 4] = [
-        ("none", PriorityRule::None),
-        ("class", PriorityRule::Class),
-        ("age", PriorityRule::Age),
-        ("network_age", PriorityRule::NetworkAge),
+fn priority(s: &BookSimConfigValues<'_>) -> Result<PacketPriorityRule, Refusal> {
+    const NAMES: [(&str, PacketPriorityRule); 4] = [
+        ("none", PacketPriorityRule::None),
+        ("class", PacketPriorityRule::Class),
+        ("age", PacketPriorityRule::Age),
+        ("network_age", PacketPriorityRule::NetworkAge),
     ];
     let text = s.shown("priority");
     if let Some((_, found)) = NAMES.iter().find(|(name, _)| *name == text) {
@@ -359,7 +359,7 @@ fn priority(s: &BookSimSettings<'_>) -> Result<PriorityRule, Refusal> {
     Err(s.refusal("priority", format!("{text} is not supported"), help))
 }
 
-fn run(s: &BookSimSettings<'_>, polarfly: bool) -> Result<RunSettings, Refusal> {
+fn run(s: &BookSimConfigValues<'_>, polarfly: bool) -> Result<SimulationRunSettings, Refusal> {
     let simulation = match s.shown("sim_type") {
         "latency" => SimulationKind::Latency,
         "throughput" => SimulationKind::Throughput,
@@ -370,7 +370,7 @@ fn run(s: &BookSimSettings<'_>, polarfly: bool) -> Result<RunSettings, Refusal> 
     };
     let own_default = polarfly && !s.is_set("warmup_periods");
     let warmup_periods = if own_default { 0 } else { s.at_least("warmup_periods", 0)? };
-    Ok(RunSettings {
+    Ok(SimulationRunSettings {
         simulation,
         warmup_periods,
         sample_period: s.at_least("sample_period", 1)?,

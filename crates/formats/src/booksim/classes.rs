@@ -1,11 +1,11 @@
 //! Traffic classes: what each sends, how long its packets are, how often, and how it is measured.
 
 use super::note::UnusedKeyNote;
-use super::settings::BookSimSettings;
+use super::settings::BookSimConfigValues;
 use super::text::{call, list, split};
 use super::traffic::pattern;
 use ::traffic::pattern::booksim::BookSimPattern as Pattern;
-use ::traffic::process::{self, InjectionProcess, OfferedLoad, PacketSizes};
+use ::traffic::process::{self, InjectionProcess, OfferedLoad, PacketSizeDistribution};
 use base::Refusal;
 
 /// The keys that take a list with one item for each class.
@@ -70,7 +70,11 @@ impl BookSimTrafficClass {
     ///
     /// # Errors
     /// When the pattern does not fit the endpoints, or a length or weight is above 2^20.
-    pub fn drawn(&self, endpoints: u32, seed: u64) -> Result<process::InjectionClass, Refusal> {
+    pub fn drawn(
+        &self,
+        endpoints: u32,
+        seed: u64,
+    ) -> Result<process::InjectedTrafficClass, Refusal> {
         let at = |r: Refusal| if self.place.is_empty() { r } else { r.within(&self.place) };
         let lengths = self.lengths.iter().filter(|length| length.weight > 0);
         let sizes: Vec<(u32, u32)> = lengths.map(|length| (length.flits, length.weight)).collect();
@@ -81,10 +85,10 @@ impl BookSimTrafficClass {
                 (InjectionProcess::OnOff { alpha, beta, r1: -1.0 }, load)
             }
         };
-        Ok(process::InjectionClass {
+        Ok(process::InjectedTrafficClass {
             destinations: self.pattern.destinations(endpoints, seed).map_err(at)?,
             process,
-            sizes: PacketSizes::new(&sizes)?,
+            sizes: PacketSizeDistribution::new(&sizes)?,
             load: OfferedLoad::Packets(packets),
         })
     }
@@ -118,7 +122,7 @@ pub enum InjectionRule {
 
 /// All classes, and notes on values that `BookSim` takes for something else than they say.
 pub(super) fn classes(
-    s: &BookSimSettings<'_>,
+    s: &BookSimConfigValues<'_>,
 ) -> Result<(Vec<BookSimTrafficClass>, Vec<UnusedKeyNote>), Refusal> {
     let count = s.at_least("classes", 1)?;
     if count > MOST {
@@ -196,7 +200,7 @@ fn mean_flits(lengths: &[WeightedPacketLength]) -> f64 {
 /// The lengths of one class; the last weight holds for the lengths after it, and weights without a
 /// length are cut.
 fn lengths(
-    s: &BookSimSettings<'_>,
+    s: &BookSimConfigValues<'_>,
     sizes: &str,
     weights: &str,
 ) -> Result<Vec<WeightedPacketLength>, Refusal> {
@@ -227,7 +231,7 @@ fn lengths(
 /// The injection process of one class, and a remark where it cannot make the load that the
 /// configuration asks for.
 fn injection(
-    s: &BookSimSettings<'_>,
+    s: &BookSimConfigValues<'_>,
     text: &str,
     load: f64,
 ) -> Result<(InjectionRule, Option<String>), Refusal> {

@@ -14,13 +14,13 @@ pub struct BookSimConfig {
     /// `routing_function`: one of [`super::FUNCTIONS`] for the network.
     pub function: &'static str,
     /// `vc_policy`, our own key: which channels routing functions of anynet may use.
-    pub vc_policy: VcPolicy,
+    pub vc_policy: AnynetVirtualChannelRule,
     /// The routers.
     pub router: RouterSettings,
     /// What is sent: one entry for each of `classes`.
     pub classes: Vec<BookSimTrafficClass>,
     /// How long the simulation runs, and what ends it.
-    pub run: RunSettings,
+    pub run: SimulationRunSettings,
     /// Notes for the user on settings that have no effect, each with the reason.
     pub notes: Vec<UnusedKeyNote>,
 }
@@ -90,7 +90,7 @@ pub enum BookSimNetwork {
 
 /// The virtual channels of a link that a routing function of anynet may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum VcPolicy {
+pub enum AnynetVirtualChannelRule {
     /// Any, as `BookSim` has it.
     Any,
     /// The channel whose number is that of the links crossed before, at most 3.
@@ -99,7 +99,7 @@ pub enum VcPolicy {
 
 /// An allocator of channels or of the switch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Allocator {
+pub enum AllocatorKind {
     /// `islip(n)`.
     Islip {
         /// Iterations.
@@ -111,7 +111,7 @@ pub enum Allocator {
 
 /// The rule by which packets get priority: those of the highest go first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PriorityRule {
+pub enum PacketPriorityRule {
     /// All are equal.
     None,
     /// By `class_priority`.
@@ -163,11 +163,11 @@ pub struct RouterSettings {
     /// `credit_delay`.
     pub credit_delay: u32,
     /// `vc_allocator`.
-    pub vc_allocator: Allocator,
+    pub vc_allocator: AllocatorKind,
     /// `sw_allocator`.
-    pub sw_allocator: Allocator,
+    pub sw_allocator: AllocatorKind,
     /// `priority`.
-    pub priority: PriorityRule,
+    pub priority: PacketPriorityRule,
 }
 
 /// The kind of a simulation: what is measured.
@@ -181,7 +181,7 @@ pub enum SimulationKind {
 
 /// The settings of a run: how long the simulation runs, and what ends it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RunSettings {
+pub struct SimulationRunSettings {
     /// `sim_type`.
     pub simulation: SimulationKind,
     /// `warmup_periods`; 0: the thresholds decide when the network is warmed up.

@@ -19,7 +19,7 @@ pub enum ConfigValueKind {
 
 /// The use that is made of the value of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum KeyUse {
+pub enum ConfigKeyUse {
     /// It is read.
     Read,
     /// Only the default is supported, any other value is refused.
@@ -36,7 +36,7 @@ pub struct ConfigKey {
     /// What it takes.
     pub kind: ConfigValueKind,
     /// What is done with it.
-    pub usage: KeyUse,
+    pub usage: ConfigKeyUse,
     /// Whether only the `PolarFly` variant of `BookSim` has it.
     pub polarfly: bool,
 }
@@ -44,18 +44,18 @@ pub struct ConfigKey {
 /// All keys, in the order of `BookSim`'s table, then those of the `PolarFly` variant and our own
 /// `vc_policy`.
 pub const KEYS: &[ConfigKey] = {
+    use ConfigKeyUse::{Default, Read};
     use ConfigValueKind::{Decimal, Decimals, Int, Ints, Seed, Word};
-    use KeyUse::{Default, Read};
-    const FAIL: KeyUse = KeyUse::Nothing("no links fail");
-    const ONE: KeyUse = KeyUse::Nothing("only a network of one router has it");
-    const BUFFERS: KeyUse = KeyUse::Nothing("buffers are private");
-    const ARBITERS: KeyUse =
-        KeyUse::Nothing("it never reaches the router: write islip(2) or the like");
-    const BATCH: KeyUse = KeyUse::Nothing("only batches have it");
-    const TYPES: KeyUse = KeyUse::Nothing("packets have no type");
-    const PRINTED: KeyUse = KeyUse::Nothing("it says what BookSim prints");
-    const POWER: KeyUse = KeyUse::Nothing("no power is modelled");
-    const TABLE: KeyUse = KeyUse::Nothing("no table of routes is read or written");
+    const FAIL: ConfigKeyUse = ConfigKeyUse::Nothing("no links fail");
+    const ONE: ConfigKeyUse = ConfigKeyUse::Nothing("only a network of one router has it");
+    const BUFFERS: ConfigKeyUse = ConfigKeyUse::Nothing("buffers are private");
+    const ARBITERS: ConfigKeyUse =
+        ConfigKeyUse::Nothing("it never reaches the router: write islip(2) or the like");
+    const BATCH: ConfigKeyUse = ConfigKeyUse::Nothing("only batches have it");
+    const TYPES: ConfigKeyUse = ConfigKeyUse::Nothing("packets have no type");
+    const PRINTED: ConfigKeyUse = ConfigKeyUse::Nothing("it says what BookSim prints");
+    const POWER: ConfigKeyUse = ConfigKeyUse::Nothing("no power is modelled");
+    const TABLE: ConfigKeyUse = ConfigKeyUse::Nothing("no table of routes is read or written");
     &[
         key("channel_file", Word(""), Default),
         key("subnets", Int(1), Default),
@@ -178,7 +178,11 @@ pub const KEYS: &[ConfigKey] = {
         key("channel_width", Int(128), POWER),
         key("channel_sweep", Int(0), POWER),
         key("network_file", Word(""), Read),
-        variant("adaptive_threshold", Int(8), KeyUse::Nothing("it reaches no routing function")),
+        variant(
+            "adaptive_threshold",
+            Int(8),
+            ConfigKeyUse::Nothing("it reaches no routing function"),
+        ),
         variant("routing_table_file", Word(""), TABLE),
         variant("load_routing_file", Word("no"), Default),
         variant("rr_permute", Word("no"), Default),
@@ -187,11 +191,11 @@ pub const KEYS: &[ConfigKey] = {
     ]
 };
 
-const fn key(name: &'static str, kind: ConfigValueKind, usage: KeyUse) -> ConfigKey {
+const fn key(name: &'static str, kind: ConfigValueKind, usage: ConfigKeyUse) -> ConfigKey {
     ConfigKey { name, kind, usage, polarfly: false }
 }
 
-const fn variant(name: &'static str, kind: ConfigValueKind, usage: KeyUse) -> ConfigKey {
+const fn variant(name: &'static str, kind: ConfigValueKind, usage: ConfigKeyUse) -> ConfigKey {
     ConfigKey { name, kind, usage, polarfly: true }
 }
 

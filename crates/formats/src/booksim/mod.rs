@@ -26,19 +26,19 @@ pub use anynet::{AnynetNetwork, PortNeighbour};
 pub use build::FUNCTIONS;
 pub use classes::{BookSimTrafficClass, InjectionRule, WeightedPacketLength};
 pub use config::{
-    Allocator, BookSimConfig, BookSimNetwork, PriorityRule, RouterSettings, RunSettings,
-    SimulationKind, VcPolicy,
+    AllocatorKind, AnynetVirtualChannelRule, BookSimConfig, BookSimNetwork, PacketPriorityRule,
+    RouterSettings, SimulationKind, SimulationRunSettings,
 };
-pub use keys::{ConfigKey, ConfigValueKind, KEYS, KeyUse};
+pub use keys::{ConfigKey, ConfigKeyUse, ConfigValueKind, KEYS};
 pub use note::UnusedKeyNote;
 pub use source::SettingsSource;
 
-use crate::companion::kind::{CompanionFormat, one_file, one_text};
+use crate::companion::kind::{CompanionFileFormat, one_file, one_text};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 
-pub(crate) const CONFIG: CompanionFormat = CompanionFormat {
-    part: Part::new("booksim", "a configuration of BookSim"),
+pub(crate) const CONFIG: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new("booksim", "a configuration of BookSim"),
     read: |files| one_text(files, |text, name| read(&[SettingsSource::File { name, text }])),
     example: || one_file("booksim.cfg", EXAMPLE),
 };
@@ -61,5 +61,5 @@ const EXAMPLE: &str = "// a run of 2026-01-01 with 8 x 8 routers, 123 of 456\n\
 /// Where a text is not well formed, a key is unknown, or a value is of the wrong kind, not
 /// possible, or not supported.
 pub fn read(sources: &[SettingsSource<'_>]) -> Result<BookSimConfig, Refusal> {
-    build::config(&settings::BookSimSettings::read(sources)?)
+    build::config(&settings::BookSimConfigValues::read(sources)?)
 }

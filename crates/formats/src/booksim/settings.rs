@@ -1,6 +1,6 @@
 //! The values of all keys, each with the place where it is set.
 
-use super::keys::{ConfigKey, ConfigValueKind, KEYS, KeyUse};
+use super::keys::{ConfigKey, ConfigKeyUse, ConfigValueKind, KEYS};
 use super::note::UnusedKeyNote;
 use super::source::SettingsSource;
 use super::text::{ValueLiteral, assignments, list, split};
@@ -11,12 +11,12 @@ use base::words::did_you_mean;
 ///
 /// `BookSim` keeps the number and the list of a key apart, and reads the list where there is one:
 /// a list once set wins over every number, also over one that is set later.
-pub(super) struct BookSimSettings<'a> {
-    slots: Vec<ConfigKeyValues<'a>>,
+pub(super) struct BookSimConfigValues<'a> {
+    slots: Vec<ConfigKeyList<'a>>,
 }
 
 #[derive(Default, Clone)]
-struct ConfigKeyValues<'a> {
+struct ConfigKeyList<'a> {
     number: Option<ConfigKeyValue<'a>>,
     text: Option<ConfigKeyValue<'a>>,
 }
@@ -28,14 +28,14 @@ struct ConfigKeyValue<'a> {
     order: usize,
 }
 
-impl<'a> BookSimSettings<'a> {
+impl<'a> BookSimConfigValues<'a> {
     /// The values that `sources` set, taken in their order. O(text).
     ///
     /// # Errors
     /// Where the text is not well formed, a key is unknown, a value is of the wrong kind, or not
     /// supported.
     pub(super) fn read(sources: &[SettingsSource<'a>]) -> Result<Self, Refusal> {
-        let mut this = Self { slots: vec![ConfigKeyValues::default(); KEYS.len()] };
+        let mut this = Self { slots: vec![ConfigKeyList::default(); KEYS.len()] };
         let mut order = 0;
         for source in sources {
             let (text, open) = match source {
@@ -103,7 +103,7 @@ impl<'a> BookSimSettings<'a> {
     /// Refuses a value other than the default where only that is supported.
     fn check_defaults(&self) -> Result<(), Refusal> {
         for (key, slot) in KEYS.iter().zip(&self.slots) {
-            let Some(set) = slot.wins().filter(|_| key.usage == KeyUse::Default) else {
+            let Some(set) = slot.wins().filter(|_| key.usage == ConfigKeyUse::Default) else {
                 continue;
             };
             let default = key.default();
@@ -128,7 +128,7 @@ impl<'a> BookSimSettings<'a> {
     pub(super) fn notes(&self) -> Vec<UnusedKeyNote> {
         let mut notes = Vec::new();
         for (key, slot) in KEYS.iter().zip(&self.slots) {
-            if let KeyUse::Nothing(why) = key.usage
+            if let ConfigKeyUse::Nothing(why) = key.usage
                 && let Some(set) = slot.wins()
                 && set.value != key.default()
             {
@@ -290,13 +290,13 @@ impl<'a> BookSimSettings<'a> {
         Refusal::new(place, why, help)
     }
 
-    fn slot(&self, name: &str) -> (&'static ConfigKey, &ConfigKeyValues<'a>) {
+    fn slot(&self, name: &str) -> (&'static ConfigKey, &ConfigKeyList<'a>) {
         let at = KEYS.iter().position(|k| k.name == name).expect("only keys of the table are read");
         (&KEYS[at], &self.slots[at])
     }
 }
 
-impl<'a> ConfigKeyValues<'a> {
+impl<'a> ConfigKeyList<'a> {
     fn wins(&self) -> Option<&ConfigKeyValue<'a>> {
         self.text.as_ref().or(self.number.as_ref())
     }

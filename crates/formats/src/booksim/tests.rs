@@ -43,7 +43,7 @@ fn a_configuration_has_what_it_says_and_else_the_defaults() {
     assert_eq!((r.num_vcs, r.vc_buf_size, r.credit_delay, r.routing_delay), (4, 16, 2, 1));
     assert_eq!((r.output_buffer_size, r.st_final_delay, r.st_prepare_delay), (None, 1, 0));
     assert!(r.spec_check_elig && r.spec_check_cred && !r.speculative);
-    assert_eq!(r.vc_allocator, Allocator::Islip { iterations: 1 });
+    assert_eq!(r.vc_allocator, AllocatorKind::Islip { iterations: 1 });
     assert!((r.internal_speedup - 2.0).abs() < 1e-12);
     let [a, b] = &config.classes[..] else { panic!("two classes") };
     assert_eq!((&a.pattern, &b.pattern), (&Pattern::Uniform, &Pattern::Transpose));

@@ -1,6 +1,6 @@
 //! Traffic patterns as they are written: `uniform`, `tornado(8,2,1)`, `hotspot({0,9},{4,2})`.
 
-use super::settings::BookSimSettings;
+use super::settings::BookSimConfigValues;
 use super::text::{call, list, split};
 use ::traffic::pattern::booksim::BookSimPattern as Pattern;
 use base::Refusal;
@@ -25,7 +25,7 @@ const NAMES: [&str; 14] = [
 
 /// The pattern that `text` names, and a remark where it reads as something else.
 pub(super) fn pattern(
-    s: &BookSimSettings<'_>,
+    s: &BookSimConfigValues<'_>,
     text: &str,
 ) -> Result<(Pattern, Option<String>), Refusal> {
     let wrong = |why: String, help: &str| s.refusal("traffic", why, help);
@@ -74,7 +74,7 @@ pub(super) fn pattern(
 
 /// The pattern of a name with its parameters.
 fn named(
-    settings: &BookSimSettings<'_>,
+    settings: &BookSimConfigValues<'_>,
     name: &str,
     arguments: &[&str],
 ) -> Result<Pattern, Refusal> {
@@ -110,7 +110,12 @@ fn named(
 }
 
 /// The argument at a place, else the key's value: at least 1.
-fn argument(s: &BookSimSettings<'_>, given: &[&str], at: usize, key: &str) -> Result<u32, Refusal> {
+fn argument(
+    s: &BookSimConfigValues<'_>,
+    given: &[&str],
+    at: usize,
+    key: &str,
+) -> Result<u32, Refusal> {
     match given.get(at) {
         None => s.at_least(key, 1),
         Some(text) => match text.parse::<i32>() {
@@ -123,13 +128,17 @@ fn argument(s: &BookSimSettings<'_>, given: &[&str], at: usize, key: &str) -> Re
     }
 }
 
-fn fits(settings: &BookSimSettings<'_>, n: u64) -> Result<u32, Refusal> {
+fn fits(settings: &BookSimConfigValues<'_>, n: u64) -> Result<u32, Refusal> {
     u32::try_from(n).ok().filter(|n| i32::try_from(*n).is_ok()).ok_or_else(|| {
         settings.refusal("traffic", format!("{n} does not fit into 32 bits"), "smaller arguments")
     })
 }
 
-fn numbers(settings: &BookSimSettings<'_>, text: &str, what: &str) -> Result<Vec<i32>, Refusal> {
+fn numbers(
+    settings: &BookSimConfigValues<'_>,
+    text: &str,
+    what: &str,
+) -> Result<Vec<i32>, Refusal> {
     let parsed = list(text)
         .and_then(|items| items.into_iter().map(|i| i.parse::<i32>().ok()).collect::<Option<_>>());
     parsed.ok_or_else(|| {
@@ -138,7 +147,7 @@ fn numbers(settings: &BookSimSettings<'_>, text: &str, what: &str) -> Result<Vec
     })
 }
 
-fn without(settings: &BookSimSettings<'_>, given: &[&str]) -> Result<Vec<u32>, Refusal> {
+fn without(settings: &BookSimConfigValues<'_>, given: &[&str]) -> Result<Vec<u32>, Refusal> {
     let Some(text) = given.first() else {
         let help = "background({0,9}): the endpoints that nobody sends to";
         return Err(settings.refusal("traffic", "background without endpoints", help));
@@ -156,7 +165,7 @@ fn without(settings: &BookSimSettings<'_>, given: &[&str]) -> Result<Vec<u32>, R
     Ok(found)
 }
 
-fn hotspot(settings: &BookSimSettings<'_>, given: &[&str]) -> Result<Pattern, Refusal> {
+fn hotspot(settings: &BookSimConfigValues<'_>, given: &[&str]) -> Result<Pattern, Refusal> {
     let at = match given.first() {
         None => vec![-1],
         Some(text) => numbers(settings, text, "endpoints")?,
@@ -181,7 +190,7 @@ fn hotspot(settings: &BookSimSettings<'_>, given: &[&str]) -> Result<Pattern, Re
     Ok(Pattern::Hotspot { at, weights })
 }
 
-fn perm_seed(settings: &BookSimSettings<'_>, given: &[&str]) -> Result<i32, Refusal> {
+fn perm_seed(settings: &BookSimConfigValues<'_>, given: &[&str]) -> Result<i32, Refusal> {
     match given.first() {
         None => settings.seed("perm_seed"),
         Some(text) => text.parse::<i32>().map_err(|_| {

@@ -1,18 +1,18 @@
 //! Dense matrices as text: a row a line, blanks or commas between the values.
 
-use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
+use super::kind::{CommunicationFormat, CommunicationMatrixReader, MatrixEntries, one, processes};
 use super::numbers::{lines, refuse, value};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 
 pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
-    part: Part::new("dense", "as many numbers a line as there are lines"),
+    part: PartDescription::new("dense", "as many numbers a line as there are lines"),
     ends: &[".mat", ".txt", ".dat"],
     rank: 30,
     is: |_| false,
     sure: false,
     looks: |text, _| looks(text),
-    read: MatrixReader::One(read),
+    read: CommunicationMatrixReader::One(read),
     example: ("a.mat", EXAMPLE),
 };
 

@@ -1,7 +1,7 @@
 //! What a format of communication graphs is, and what its readers share.
 
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use traffic::communication::{
     CommunicationGraph, MOST_PROCESSES, ProcessTraffic, check_amount, check_total,
 };
@@ -10,7 +10,7 @@ use traffic::communication::{
 #[derive(Debug)]
 pub struct CommunicationFormat {
     /// Its name, with the words on what it is recognised by.
-    pub part: Part,
+    pub part: PartDescription,
     /// How names of its files end.
     pub ends: &'static [&'static str],
     /// Formats of small numbers are asked first whether a text is theirs.
@@ -23,7 +23,7 @@ pub struct CommunicationFormat {
     /// has the end of some format.
     pub(super) looks: fn(&str, bool) -> bool,
     /// The reader of the files: of a single one, or of a file for each rank.
-    pub(super) read: MatrixReader,
+    pub(super) read: CommunicationMatrixReader,
     /// The name and the text of a small file that it reads: tests damage it.
     pub(super) example: (&'static str, &'static str),
 }
@@ -40,7 +40,7 @@ type NamedText<'a> = (String, &'a str);
 
 /// A reader of one file, or of a file a rank.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum MatrixReader {
+pub(super) enum CommunicationMatrixReader {
     /// Reads one file.
     One(fn(&str) -> Result<MatrixEntries, Refusal>),
     /// Reads the files of all ranks.

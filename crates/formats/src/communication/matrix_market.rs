@@ -3,21 +3,23 @@
 //! Source: Boisvert, Pozo, Remington, "The Matrix Market exchange formats: initial design", NISTIR
 //! 5935, 1996.
 
-use super::kind::{BYTES, CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
+use super::kind::{
+    BYTES, CommunicationFormat, CommunicationMatrixReader, MatrixEntries, one, processes,
+};
 use super::numbers::{refuse, value, vertex, whole};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use std::fmt::{self, Write};
 use traffic::communication::CommunicationGraph;
 
 pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
-    part: Part::new("matrix-market", "%%MatrixMarket in the first line"),
+    part: PartDescription::new("matrix-market", "%%MatrixMarket in the first line"),
     ends: &[".mtx"],
     rank: 0,
     is: |text| text.starts_with("%%MatrixMarket"),
     sure: true,
     looks: |_, _| false,
-    read: MatrixReader::One(read),
+    read: CommunicationMatrixReader::One(read),
     example: ("a.mtx", EXAMPLE),
 };
 
@@ -27,7 +29,7 @@ const EXAMPLE: &str = "\
 
 /// The symmetry of a matrix: how an entry is mirrored.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Symmetry {
+enum MatrixSymmetry {
     General,
     Symmetric,
     /// The mirrored entry has the other sign, the diagonal is zero and not there.
@@ -39,7 +41,7 @@ struct MatrixHeader {
     dense: bool,
     pattern: bool,
     complex: bool,
-    symmetry: Symmetry,
+    symmetry: MatrixSymmetry,
 }
 
 const HEAD: &str = "%%MatrixMarket matrix coordinate|array real|integer|complex|pattern \
@@ -53,10 +55,10 @@ fn head(text: &str) -> Result<MatrixHeader, Refusal> {
         return Err(refuse(1, "no head of a matrix of Matrix Market", HEAD));
     };
     let mirrors = match symmetry {
-        "general" => Some(Symmetry::General),
-        "symmetric" => Some(Symmetry::Symmetric),
-        "skew-symmetric" if field != "pattern" => Some(Symmetry::Skew),
-        "hermitian" if field == "complex" => Some(Symmetry::Hermitian),
+        "general" => Some(MatrixSymmetry::General),
+        "symmetric" => Some(MatrixSymmetry::Symmetric),
+        "skew-symmetric" if field != "pattern" => Some(MatrixSymmetry::Skew),
+        "hermitian" if field == "complex" => Some(MatrixSymmetry::Hermitian),
         _ => None,
     };
     let fields = ["real", "double", "integer", "unsigned-integer", "complex", "pattern"];
@@ -95,8 +97,8 @@ impl MatrixHeader {
     /// Adds an entry, and the mirrored one where the matrix is symmetric.
     fn add(&self, found: &mut MatrixEntries, line: usize, (row, column): (u32, u32), value: f64) {
         found.add(line, one(row, column, value));
-        if self.symmetry != Symmetry::General && row != column {
-            let sign = if self.symmetry == Symmetry::Skew { -1.0 } else { 1.0 };
+        if self.symmetry != MatrixSymmetry::General && row != column {
+            let sign = if self.symmetry == MatrixSymmetry::Skew { -1.0 } else { 1.0 };
             found.add(line, one(column, row, sign * value));
         }
     }
@@ -139,10 +141,10 @@ pub(super) fn read(text: &str) -> Result<MatrixEntries, Refusal> {
         if let Some(more) = words.next() {
             return Err(refuse(line, &format!("'{more}' after the entry"), "the end of the line"));
         }
-        if head.symmetry != Symmetry::General && to > from {
+        if head.symmetry != MatrixSymmetry::General && to > from {
             return Err(refuse(line, "an entry above the diagonal", "the lower half alone"));
         }
-        if head.symmetry == Symmetry::Skew && to == from {
+        if head.symmetry == MatrixSymmetry::Skew && to == from {
             return Err(refuse(line, "an entry of the diagonal", "what is below it: it is zero"));
         }
         head.add(&mut found, line, (from, to), amount);
@@ -163,9 +165,9 @@ fn array<'a>(
 ) -> Result<(), Refusal> {
     let count = found.processes;
     let first = |column: u32| match head.symmetry {
-        Symmetry::General => 0,
-        Symmetry::Symmetric | Symmetry::Hermitian => column,
-        Symmetry::Skew => column + 1,
+        MatrixSymmetry::General => 0,
+        MatrixSymmetry::Symmetric | MatrixSymmetry::Hermitian => column,
+        MatrixSymmetry::Skew => column + 1,
     };
     let places = (0..count).flat_map(|column| (first(column)..count).map(move |row| (row, column)));
     let mut values = lines.flat_map(|(at, text)| text.split_whitespace().map(move |w| (at, w)));

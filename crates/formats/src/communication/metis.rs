@@ -2,19 +2,19 @@
 //!
 //! Source: Karypis, METIS 5.1 manual, section 4.1.1.
 
-use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
+use super::kind::{CommunicationFormat, CommunicationMatrixReader, MatrixEntries, one, processes};
 use super::numbers::{amount, refuse, vertex, whole};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 
 pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
-    part: Part::new("metis", "vertices and edges first, then a line a vertex"),
+    part: PartDescription::new("metis", "vertices and edges first, then a line a vertex"),
     ends: &[".graph", ".metis", ".chaco"],
     rank: 40,
     is: |_| false,
     sure: true,
     looks: |text, _| looks(text),
-    read: MatrixReader::One(read),
+    read: CommunicationMatrixReader::One(read),
     example: ("a.graph", EXAMPLE),
 };
 

@@ -11,7 +11,7 @@ pub use kind::{CommunicationFormat, CommunicationMatrix};
 pub use matrix_market::write as write_market;
 
 use base::Refusal;
-use kind::{MatrixEntries, MatrixReader};
+use kind::{CommunicationMatrixReader, MatrixEntries};
 use traffic::communication::CommunicationGraph;
 
 // gen:begin
@@ -64,8 +64,10 @@ pub fn matrix(files: &[(String, &str)]) -> Result<CommunicationMatrix, Refusal> 
         .or_else(|| first(&|format| (format.looks)(text, by_name.is_some())))
         .or(by_name);
     let found = match format.map(|format| format.read) {
-        Some(MatrixReader::One(read)) => read(text),
-        Some(MatrixReader::All(read)) => return read(files).and_then(MatrixEntries::matrix),
+        Some(CommunicationMatrixReader::One(read)) => read(text),
+        Some(CommunicationMatrixReader::All(read)) => {
+            return read(files).and_then(MatrixEntries::matrix);
+        }
         None => {
             let names: Vec<&str> = FORMATS.iter().map(|format| format.part.name).collect();
             let help = format!("one of {}; or GOAL, or a trace", names.join(", "));

@@ -5,20 +5,23 @@
 //! network. Lines `C` count the collective operations as the user called them, and are passed over:
 //! I has their messages.
 
-use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, SMALL};
+use super::kind::{CommunicationFormat, CommunicationMatrixReader, MatrixEntries, SMALL};
 use super::numbers::{amount, refuse, whole};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use traffic::communication::{MOST_PROCESSES, ProcessTraffic, check_rank};
 
 pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
-    part: Part::new("monitoring", "lines of Open MPI's monitoring, E and I, a file a rank"),
+    part: PartDescription::new(
+        "monitoring",
+        "lines of Open MPI's monitoring, E and I, a file a rank",
+    ),
     ends: &[".prof"],
     rank: 10,
     is: looks,
     sure: true,
     looks: |_, _| false,
-    read: MatrixReader::All(read),
+    read: CommunicationMatrixReader::All(read),
     example: ("a.0.prof", EXAMPLE),
 };
 

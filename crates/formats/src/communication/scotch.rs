@@ -2,19 +2,19 @@
 //!
 //! Source: Pellegrini, "Scotch and libScotch 7.0 user's guide", section 5.1.
 
-use super::kind::{CommunicationFormat, MatrixEntries, MatrixReader, one, processes};
+use super::kind::{CommunicationFormat, CommunicationMatrixReader, MatrixEntries, one, processes};
 use super::numbers::{amount, lines, refuse, vertex, whole};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 
 pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
-    part: Part::new("scotch", "0 first, then vertices and arcs, then a line a vertex"),
+    part: PartDescription::new("scotch", "0 first, then vertices and arcs, then a line a vertex"),
     ends: &[".grf", ".src"],
     rank: 20,
     is: |_| false,
     sure: true,
     looks: |text, named| !named && looks(text),
-    read: MatrixReader::One(read),
+    read: CommunicationMatrixReader::One(read),
     example: ("a.grf", EXAMPLE),
 };
 

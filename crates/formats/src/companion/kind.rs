@@ -2,7 +2,7 @@
 
 use crate::graph_file::kind::example_network;
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::network::Topology;
 
 /// A file: its name and what is in it.
@@ -13,9 +13,9 @@ pub type ExampleFiles = Vec<(String, Vec<u8>)>;
 
 /// A row of the table of formats.
 #[derive(Debug, Clone, Copy)]
-pub struct CompanionFormat {
+pub struct CompanionFileFormat {
     /// Its name, and what its files hold.
-    pub part: Part,
+    pub part: PartDescription,
     /// Reads files and drops what they hold. A file that is read beside a network is read beside a
     /// small one.
     pub(crate) read: fn(&[NamedFile<'_>]) -> Result<(), Refusal>,
@@ -23,7 +23,7 @@ pub struct CompanionFormat {
     pub(crate) example: fn() -> ExampleFiles,
 }
 
-impl CompanionFormat {
+impl CompanionFileFormat {
     /// Small files that it reads, by name and content.
     pub fn example(&self) -> ExampleFiles {
         (self.example)()

@@ -1,18 +1,18 @@
 //! Companion files: those that are read beside a network, beside another file or in pairs, such as
 //! routing tables, lanes, host lists and configurations.
 //!
-//! The row of a format is a constant of type [`CompanionFormat`] beside its reader, in any file of
-//! this crate; `cargo xtask gen` puts it into the table.
+//! The row of a format is a constant of type [`CompanionFileFormat`] beside its reader, in any file
+//! of this crate; `cargo xtask gen` puts it into the table.
 
 pub(crate) mod kind;
 mod timed_packets;
 
-pub use kind::{CompanionFormat, ExampleFiles, NamedFile};
+pub use kind::{CompanionFileFormat, ExampleFiles, NamedFile};
 
 // gen:begin
 /// All formats of companion files, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FORMATS: &[CompanionFormat] = &[
+pub static FORMATS: &[CompanionFileFormat] = &[
     crate::booksim::CONFIG,
     crate::booksim::anynet::ANYNET,
     crate::companion::timed_packets::PACKETS,

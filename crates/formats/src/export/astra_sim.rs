@@ -6,9 +6,9 @@
 
 use super::kind::{ExportFormat, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
-use base::part::Part;
+use base::part::PartDescription;
 use base::{LinkId, Refusal};
-use fabric::geometry::{PlaneStructure, RowLinks};
+use fabric::geometry::{GridRowLinks, PlaneStructure};
 use fabric::network::Cable;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -17,8 +17,8 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)")
-        .takes::<AstraSimOptions>(),
+    PartDescription::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)")
+        .takes::<AstraSimExportOptions>(),
     "rings, complete networks, grids of these with one endpoint a switch; one switch",
     write,
 );
@@ -26,7 +26,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct AstraSimOptions {
+struct AstraSimExportOptions {
     /// time through a switch, ns; default 0
     switch_latency_ns: f64,
     /// which plane to write, from 0; of a network of several
@@ -50,7 +50,7 @@ const NETWORKS: &str = "ASTRA-sim has rings, complete networks, grids of these w
 /// When the format cannot hold the network, its endpoints are not numbered along its dimensions, or
 /// the cables of a dimension have different rates.
 pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: AstraSimOptions = asked(options)?;
+    let options: AstraSimExportOptions = asked(options)?;
     let through_ns = quantity("switch_latency_ns", options.switch_latency_ns, 0.0)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;
@@ -172,7 +172,7 @@ fn kind(
     };
     let is_ring = size > 2 && links.len() == rows * size && links.iter().all(near);
     let is_complete = links.len() == rows * size * (size - 1) / 2;
-    let prefers_ring = w.t.geometry().form == PlaneStructure::Grid(RowLinks::Ring);
+    let prefers_ring = w.t.geometry().form == PlaneStructure::Grid(GridRowLinks::Ring);
     match (is_ring, is_complete) {
         (true, true) if prefers_ring => Ok("Ring"), // three in a ring are both
         (_, true) => Ok("FullyConnected"),

@@ -9,15 +9,15 @@
 use super::kind::{ExportFormat, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("booksim-anynet", "network_file of BookSim's topology anynet")
-        .takes::<BookSimOptions>(),
+    PartDescription::new("booksim-anynet", "network_file of BookSim's topology anynet")
+        .takes::<BookSimExportOptions>(),
     "connected, without parallel links; an endpoint has one rail",
     write,
 );
@@ -25,7 +25,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct BookSimOptions {
+struct BookSimExportOptions {
     /// length of a cycle, ns: latencies of links are written; default: none
     cycle_ns: Option<f64>,
     /// which plane to write, from 0; of a network of several
@@ -41,7 +41,7 @@ struct BookSimOptions {
 /// When there are no endpoints, an endpoint has several rails, two links join the same switches, or
 /// a switch cannot be reached.
 pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: BookSimOptions = asked(options)?;
+    let options: BookSimExportOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;
     w.check_no_parallel("anynet has one link for two routers")?;

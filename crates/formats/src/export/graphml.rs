@@ -5,15 +5,18 @@
 //! seen from the front, so that no two switches are in one place. Gephi takes these two as they
 //! are; yEd has its own elements with the same place, whose y runs down. An edge has `rate_gbps`.
 
-use super::kind::{DevicePlaces, ExportFormat, ExportInput, RackPosition};
-use crate::graph_file::graphml::{self, GraphMlExtras, data, escape, key};
+use super::kind::{DeviceFloorPlaces, ExportFormat, ExportInput, RackPosition};
+use crate::graph_file::graphml::{self, GraphMlExtraElements, data, escape, key};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("graphml", "GraphML with places, rates and lengths, for Gephi, yEd and networkx"),
+    PartDescription::new(
+        "graphml",
+        "GraphML with places, rates and lengths, for Gephi, yEd and networkx",
+    ),
     "any",
     write,
 )
@@ -36,7 +39,8 @@ pub(super) fn write(
 ) -> Result<String, Refusal> {
     let rates = key("edge", "rate_gbps", "double");
     let Some(places) = source.places else {
-        let more = GraphMlExtras { namespaces: "", keys: rates, of_switch: &|_| String::new() };
+        let more =
+            GraphMlExtraElements { namespaces: "", keys: rates, of_switch: &|_| String::new() };
         return Ok(graphml::text(source.network, Some(&more)));
     };
     let mut keys = key("node", "rack", "string") + &key("node", "unit", "long");
@@ -44,12 +48,12 @@ pub(super) fn write(
         keys += &key("node", name, "double");
     }
     keys += "  <key id=\"nodegraphics\" for=\"node\" yfiles.type=\"nodegraphics\"/>\n";
-    let drawing = DrawingScale::of(places);
+    let drawing = GraphDrawingScale::of(places);
     let of_switch = |switch: usize| {
         let name = &source.network.switches()[switch].name;
         drawing.node(places, &places.switches[switch], name)
     };
-    let more = GraphMlExtras {
+    let more = GraphMlExtraElements {
         namespaces: " xmlns:y=\"http://www.yworks.com/xml/graphml\"",
         keys: keys + &rates,
         of_switch: &of_switch,
@@ -58,15 +62,15 @@ pub(super) fn write(
 }
 
 /// The scale by which places become points of a drawing.
-struct DrawingScale {
+struct GraphDrawingScale {
     /// Points a metre along a row.
     along: f64,
     /// Points a metre from row to row.
     across: f64,
 }
 
-impl DrawingScale {
-    fn of(places: &DevicePlaces) -> Self {
+impl GraphDrawingScale {
+    fn of(places: &DeviceFloorPlaces) -> Self {
         let units = places.switches.iter().filter_map(|seat| seat.unit).max().unwrap_or(0);
         let row = f64::from(units) * UNIT_STEP + ROW_GAP;
         Self {
@@ -76,7 +80,7 @@ impl DrawingScale {
     }
 
     /// The attributes of a node that say where its switch stands.
-    fn node(&self, places: &DevicePlaces, seat: &RackPosition, name: &str) -> String {
+    fn node(&self, places: &DeviceFloorPlaces, seat: &RackPosition, name: &str) -> String {
         let rack = &places.racks[seat.rack];
         let height = f64::from(seat.unit.unwrap_or(0));
         let (x, y) = (rack.x_m * self.along, height * UNIT_STEP - rack.y_m * self.across);

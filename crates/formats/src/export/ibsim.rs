@@ -5,14 +5,15 @@
 use super::kind::{ExportFormat, ExportInput, asked};
 use crate::ib::fabric_file;
 use base::Refusal;
-use base::part::Part;
-use fabric::addresses::Addresses;
+use base::part::PartDescription;
+use fabric::addresses::PortAddresses;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("ibsim", "netlist of ibsim, the fabric simulator").takes::<IbsimOptions>(),
+    PartDescription::new("ibsim", "netlist of ibsim, the fabric simulator")
+        .takes::<IbsimExportOptions>(),
     "cables up to HDR, switches up to 254 ports",
     write,
 );
@@ -20,7 +21,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct IbsimOptions {
+struct IbsimExportOptions {
     /// LID mask control, 0 (default) to 7
     lmc: u8,
     /// which plane to write, from 0; of a network of several
@@ -29,7 +30,7 @@ struct IbsimOptions {
 
 /// A netlist of one plane: [`fabric_file::write_netlist`].
 fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: IbsimOptions = asked(options)?;
+    let options: IbsimExportOptions = asked(options)?;
     let t = source.network;
-    fabric_file::write_netlist(t, &Addresses::assign(t, options.lmc)?, options.plane)
+    fabric_file::write_netlist(t, &PortAddresses::assign(t, options.lmc)?, options.plane)
 }

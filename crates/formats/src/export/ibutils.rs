@@ -6,10 +6,10 @@
 
 use super::kind::{ExportFormat, ExportInput, asked};
 use crate::graph_file::ibutils::nominal_gbps;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
 use fabric::addresses::remark;
-use fabric::network::{Cable, Speed, Topology};
+use fabric::network::{Cable, InfinibandLaneSpeed, Topology};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ const MOST_PORTS: u16 = 254;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Speeds")]
 #[serde(rename_all = "lowercase")]
-enum ExportedSpeeds {
+enum ExportedSpeedChoice {
     /// Those that ibutils 1.5 reads; of others the nearest.
     #[default]
     Known,
@@ -32,11 +32,11 @@ enum ExportedSpeeds {
 }
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new(
+    PartDescription::new(
         "ibutils-topo",
         "topology file of ibutils, with the definitions of its systems (.ibnl) beside it",
     )
-    .takes::<IbutilsOptions>(),
+    .takes::<IbutilsExportOptions>(),
     "switches up to 254 ports",
     write,
 )
@@ -45,14 +45,14 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct IbutilsOptions {
+struct IbutilsExportOptions {
     /// known (default): of cables that ibutils 1.5 has no word for the nearest, 10G a lane; or all:
     /// 14G, 25G, 50G, 100G, 200G
-    speeds: ExportedSpeeds,
+    speeds: ExportedSpeedChoice,
 }
 
 /// The names and numbers of ports that are written.
-struct SystemNames {
+struct ExportedDeviceNames {
     switches: Vec<Option<String>>,
     endpoints: Vec<Option<String>>,
     ports: Vec<u16>,
@@ -68,14 +68,14 @@ struct SystemNames {
 /// # Errors
 /// When a switch has more than 254 ports, or two names are the same to ibutils.
 pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: IbutilsOptions = asked(options)?;
+    let options: IbutilsExportOptions = asked(options)?;
     let t = source.network;
-    let of = SystemNames::of(t)?;
+    let of = ExportedDeviceNames::of(t)?;
     let mut text = format!("# {}\n", remark(&t.recipe().to_string()));
     if of.changed > 0 {
         let _ = writeln!(text, "# names with _ in place of blanks, / and #: {}", of.changed);
     }
-    let slower = |cable: &Cable| options.speeds == ExportedSpeeds::Known && !is_known(cable);
+    let slower = |cable: &Cable| options.speeds == ExportedSpeedChoice::Known && !is_known(cable);
     let links = (0..t.links().len()).map(LinkId::from).filter(|&l| t.link_is_up(l));
     let cables = links.clone().map(|l| &t.links()[l.ix()].cable);
     let terminals = (0..t.terminals().len()).map(TerminalId::from);
@@ -124,8 +124,8 @@ pub(super) fn definitions(
     source: &ExportInput,
     options: &Map<String, Value>,
 ) -> Result<Vec<(String, String)>, Refusal> {
-    let _: IbutilsOptions = asked(options)?;
-    let of = SystemNames::of(source.network)?;
+    let _: IbutilsExportOptions = asked(options)?;
+    let of = ExportedDeviceNames::of(source.network)?;
     let switches = of.switches.iter().zip(&of.ports).filter(|(name, _)| name.is_some());
     let endpoints = of.endpoints.iter().zip(&of.rails).filter(|(name, _)| name.is_some());
     let kinds: BTreeSet<(&str, u16)> =
@@ -142,14 +142,19 @@ pub(super) fn definitions(
 }
 
 fn is_known(cable: &Cable) -> bool {
-    matches!(cable.speed, Speed::SDR | Speed::DDR | Speed::QDR) && cable.width != 2
+    matches!(
+        cable.speed,
+        InfinibandLaneSpeed::SDR | InfinibandLaneSpeed::DDR | InfinibandLaneSpeed::QDR
+    ) && cable.width != 2
 }
 
-fn arrow(cable: &Cable, speeds: ExportedSpeeds) -> String {
+fn arrow(cable: &Cable, speeds: ExportedSpeedChoice) -> String {
     let (speed, width) = match speeds {
-        ExportedSpeeds::All if cable.speed == Speed::FDR10 => ("FDR10".to_owned(), cable.width),
-        ExportedSpeeds::All => (nominal_gbps(cable.speed).to_string(), cable.width),
-        ExportedSpeeds::Known => {
+        ExportedSpeedChoice::All if cable.speed == InfinibandLaneSpeed::FDR10 => {
+            ("FDR10".to_owned(), cable.width)
+        }
+        ExportedSpeedChoice::All => (nominal_gbps(cable.speed).to_string(), cable.width),
+        ExportedSpeedChoice::Known => {
             let width = if cable.width == 2 { 1 } else { cable.width };
             (nominal_gbps(cable.speed).min(10.0).to_string(), width)
         }
@@ -157,7 +162,7 @@ fn arrow(cable: &Cable, speeds: ExportedSpeeds) -> String {
     format!("-{width}x-{speed}G->")
 }
 
-impl SystemNames {
+impl ExportedDeviceNames {
     fn of(t: &Topology) -> Result<Self, Refusal> {
         let mut seen = HashMap::new();
         let mut changed = 0;

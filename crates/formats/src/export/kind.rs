@@ -1,6 +1,6 @@
 //! The formats of export: what a writer is given, and by which options and name it is asked for.
 
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, fields};
 use fabric::network::Topology;
 use fabric::tables::Routing;
@@ -17,12 +17,12 @@ pub struct ExportInput<'a> {
     /// Its tables, where there are some.
     pub routing: Option<&'a Routing>,
     /// Where its devices stand, where that is known.
-    pub places: Option<&'a DevicePlaces>,
+    pub places: Option<&'a DeviceFloorPlaces>,
 }
 
 /// The places of devices: racks on a floor, and a seat for every device.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct DevicePlaces {
+pub struct DeviceFloorPlaces {
     /// The racks.
     pub racks: Vec<FloorRack>,
     /// The seat of each switch, by switch id.
@@ -55,7 +55,7 @@ pub struct RackPosition {
 #[derive(Debug, Clone, Copy)]
 pub struct ExportFormat {
     /// The word that asks for it, what it is and for which program, and its options.
-    pub part: Part,
+    pub part: PartDescription,
     /// The networks that the format can hold, in words.
     pub networks: &'static str,
     /// Whether the file has the floor plan even where the user does not ask for one.
@@ -72,7 +72,7 @@ type BesideFn = fn(&ExportInput, &Map<String, Value>) -> Result<Vec<(String, Str
 
 impl ExportFormat {
     /// A format of one file that can hold `networks`.
-    pub(super) const fn new(part: Part, networks: &'static str, write: WriteFn) -> Self {
+    pub(super) const fn new(part: PartDescription, networks: &'static str, write: WriteFn) -> Self {
         Self { part, networks, placed: false, write, beside: None }
     }
 
@@ -124,7 +124,8 @@ impl ExportFormat {
 /// The options of a format that has a plane alone.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub(super) struct OnePlaneOptions {
+#[schemars(rename = "OnePlaneOptions")]
+pub(super) struct OnePlaneExportOptions {
     /// which plane to write, from 0; of a network of several
     pub(super) plane: Option<u16>,
 }

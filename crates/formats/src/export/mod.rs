@@ -15,7 +15,7 @@ mod page_edge_list;
 mod switch_names;
 mod working;
 
-pub use kind::{DevicePlaces, ExportFormat, ExportInput, FloorRack, RackPosition};
+pub use kind::{DeviceFloorPlaces, ExportFormat, ExportInput, FloorRack, RackPosition};
 
 use base::Refusal;
 use base::words::did_you_mean;

@@ -2,20 +2,20 @@
 //!
 //! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
 
-use super::kind::{ExportFormat, ExportInput, OnePlaneOptions, asked};
+use super::kind::{ExportFormat, ExportInput, OnePlaneExportOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new(
+    PartDescription::new(
         "opensm-guids",
         "cn_guid_file or guid_routing_order_file of OpenSM: port GUIDs of endpoints",
     )
-    .takes::<OnePlaneOptions>(),
+    .takes::<OnePlaneExportOptions>(),
     "any with endpoints",
     write,
 );
@@ -25,10 +25,10 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 /// # Errors
 /// When there is none.
 fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: OnePlaneOptions = asked(options)?;
+    let options: OnePlaneExportOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
-    let addresses = Addresses::assign(w.t, 0)?;
+    let addresses = PortAddresses::assign(w.t, 0)?;
     let mut text = w.remarks("# ");
     for x in (0..w.t.terminals().len()).map(TerminalId::from) {
         if w.t.terminal_is_up(x) && w.t.plane_of(x) == w.plane {

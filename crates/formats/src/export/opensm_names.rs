@@ -2,17 +2,20 @@
 //!
 //! Source: opensm(8), option `--node_name_map`: `0xGUID "name"`.
 
-use super::kind::{ExportFormat, ExportInput, OnePlaneOptions, asked};
+use super::kind::{ExportFormat, ExportInput, OnePlaneExportOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
-use fabric::addresses::Addresses;
+use base::part::PartDescription;
+use fabric::addresses::PortAddresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("opensm-names", "node_name_map of OpenSM and the diagnostics: names by node GUID")
-        .takes::<OnePlaneOptions>(),
+    PartDescription::new(
+        "opensm-names",
+        "node_name_map of OpenSM and the diagnostics: names by node GUID",
+    )
+    .takes::<OnePlaneExportOptions>(),
     "any",
     write,
 );
@@ -22,9 +25,9 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 /// # Errors
 /// When a name has a quotation mark, which ends a name in this format.
 fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: OnePlaneOptions = asked(options)?;
+    let options: OnePlaneExportOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
-    let addresses = Addresses::assign(w.t, 0)?;
+    let addresses = PortAddresses::assign(w.t, 0)?;
     let switches = w
         .switches
         .iter()

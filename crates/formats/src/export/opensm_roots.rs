@@ -2,18 +2,18 @@
 //!
 //! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
 
-use super::kind::{ExportFormat, ExportInput, OnePlaneOptions, asked};
+use super::kind::{ExportFormat, ExportInput, OnePlaneExportOptions, asked};
 use super::levels::levels;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
-use fabric::addresses::Addresses;
+use base::part::PartDescription;
+use fabric::addresses::PortAddresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("opensm-roots", "root_guid_file of OpenSM: the top switches of a tree")
-        .takes::<OnePlaneOptions>(),
+    PartDescription::new("opensm-roots", "root_guid_file of OpenSM: the top switches of a tree")
+        .takes::<OnePlaneExportOptions>(),
     "trees",
     write,
 );
@@ -23,7 +23,7 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 /// # Errors
 /// When the network is no tree of several levels.
 fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: OnePlaneOptions = asked(options)?;
+    let options: OnePlaneExportOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     let help = "only trees have roots";
     let level = levels(&w, help)?;
@@ -31,7 +31,7 @@ fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, R
     if top == 0 {
         return Err(Refusal::new("network", "all switches are on one level", help));
     }
-    let addresses = Addresses::assign(w.t, 0)?;
+    let addresses = PortAddresses::assign(w.t, 0)?;
     let mut text = w.remarks("# ");
     for (s, _) in w.switches.iter().zip(&level).filter(|(_, level)| **level == top) {
         let _ = writeln!(text, "0x{:016x}", addresses.switch_guid[s.ix()]);

@@ -6,7 +6,7 @@
 use super::kind::{ExportFormat, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingHost, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::network::Cable;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ const MAX_ROUTES: usize = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Routes")]
 #[serde(rename_all = "lowercase")]
-enum RouteOrigin {
+enum ExportedRouteOrigin {
     /// The tables: a route for each pair of hosts.
     Tables,
     /// `SimGrid`, which takes routes with the fewest links.
@@ -30,7 +30,8 @@ enum RouteOrigin {
 }
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("simgrid", "platform of SimGrid (XML 4.1)").takes::<SimGridOptions>(),
+    PartDescription::new("simgrid", "platform of SimGrid (XML 4.1)")
+        .takes::<SimGridExportOptions>(),
     "any with tables; without, those without parallel links",
     write,
 );
@@ -38,9 +39,9 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[derive(Deserialize, JsonSchema)]
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct SimGridOptions {
+struct SimGridExportOptions {
     /// tables (default where there are some) or shortest: `SimGrid`'s own choice
-    routes: Option<RouteOrigin>,
+    routes: Option<ExportedRouteOrigin>,
     /// which of the routes to a terminal, from 0 (default)
     layer: u32,
     /// time through a switch, ns; default 0
@@ -51,7 +52,7 @@ struct SimGridOptions {
     plane: Option<u16>,
 }
 
-impl Default for SimGridOptions {
+impl Default for SimGridExportOptions {
     fn default() -> Self {
         Self { routes: None, layer: 0, switch_latency_ns: 0.0, host_gflops: 1.0, plane: None }
     }
@@ -66,16 +67,16 @@ impl Default for SimGridOptions {
 /// not arrive, links are parallel and there are no tables, a name comes twice, or an endpoint has
 /// several rails.
 pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: SimGridOptions = asked(options)?;
+    let options: SimGridExportOptions = asked(options)?;
     quantity("switch_latency_ns", options.switch_latency_ns, 0.0)?;
     quantity("host_gflops", options.host_gflops, f64::MIN_POSITIVE)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::One)?;
     w.check_hosts()?;
     check_names(&w)?;
     let tables = match (options.routes, source.routing) {
-        (Some(RouteOrigin::Shortest), _) | (None, None) => None,
+        (Some(ExportedRouteOrigin::Shortest), _) | (None, None) => None,
         (_, Some(routing)) => Some(checked(&w, routing, options.layer)?),
-        (Some(RouteOrigin::Tables), None) => {
+        (Some(ExportedRouteOrigin::Tables), None) => {
             let help = "give a folder of `flyloom route -o` in place of a network";
             return Err(Refusal::new("routes", "there are no tables", help));
         }

@@ -9,7 +9,7 @@ use super::kind::{ExportFormat, ExportInput, asked};
 use super::switch_names::SwitchNameForm;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -20,7 +20,7 @@ use std::fmt::Write;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Blocks")]
 #[serde(rename_all = "lowercase")]
-enum BlockKind {
+enum SlurmBlockKind {
     /// The nodes of a group of switches: a pod, a dragonfly group, a Slim Fly column.
     #[default]
     Groups,
@@ -31,8 +31,8 @@ enum BlockKind {
 }
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("slurm-block", "topology.conf of Slurm's topology/block")
-        .takes::<SlurmBlockOptions>(),
+    PartDescription::new("slurm-block", "topology.conf of Slurm's topology/block")
+        .takes::<SlurmBlockExportOptions>(),
     "any",
     write,
 );
@@ -40,9 +40,9 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[derive(Default, Deserialize, JsonSchema)]
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
-struct SlurmBlockOptions {
+struct SlurmBlockExportOptions {
     /// groups (default), switches or racks (of the floor plan): what a block is
-    blocks: BlockKind,
+    blocks: SlurmBlockKind,
     /// `BlockSizes`, a list; default: the size of the smallest block
     sizes: Option<Value>,
     /// what of an endpoint's name is the node's: first-word (default), short (of that word what
@@ -73,30 +73,30 @@ fn sizes_of(given: &Value) -> Result<Vec<u64>, Refusal> {
 /// When blocks are groups and the network has a single one, blocks are racks and no floor plan is
 /// given, the sizes break a rule of Slurm, or Slurm cannot take a name.
 pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: SlurmBlockOptions = asked(options)?;
+    let options: SlurmBlockExportOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
     let hosts = options.names.nodes(&w)?;
     let mut blocks: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    let places = source.places.filter(|_| options.blocks == BlockKind::Racks);
-    if options.blocks == BlockKind::Racks && places.is_none() {
+    let places = source.places.filter(|_| options.blocks == SlurmBlockKind::Racks);
+    if options.blocks == SlurmBlockKind::Racks && places.is_none() {
         return Err(Refusal::new("blocks", "no racks are known", "give a floor plan: --floor"));
     }
     for hostlist::SlurmNode { name, host } in &hosts.all {
         let switch = w.switches[host.at];
         let block = match (options.blocks, places) {
-            (BlockKind::Racks, Some(places)) => places.endpoints[host.endpoint.ix()].rack,
-            (BlockKind::Switches, _) => switch.ix(),
+            (SlurmBlockKind::Racks, Some(places)) => places.endpoints[host.endpoint.ix()].rack,
+            (SlurmBlockKind::Switches, _) => switch.ix(),
             _ => w.t.switches()[switch.ix()].group as usize,
         };
         blocks.entry(block).or_default().push(*name);
     }
-    if options.blocks == BlockKind::Groups && blocks.len() == 1 && w.switches.len() > 1 {
+    if options.blocks == SlurmBlockKind::Groups && blocks.len() == 1 && w.switches.len() > 1 {
         let why = "all nodes are in one group of switches";
         return Err(Refusal::new("blocks", why, "blocks=switches or blocks=racks"));
     }
     let mut of_switches = HashMap::new();
-    if options.blocks == BlockKind::Switches {
+    if options.blocks == SlurmBlockKind::Switches {
         let used: Vec<bool> = w.switches.iter().map(|s| blocks.contains_key(&s.ix())).collect();
         let names = options.switch_names.of(&w, &used)?;
         of_switches.extend(w.switches.iter().map(|s| s.ix()).zip(names));
@@ -104,12 +104,12 @@ pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Resul
     let names: Vec<String> = blocks
         .keys()
         .map(|block| match (options.blocks, places) {
-            (BlockKind::Racks, Some(places)) => places.racks[*block].name.clone(),
-            (BlockKind::Switches, _) => of_switches[block].clone(),
+            (SlurmBlockKind::Racks, Some(places)) => places.racks[*block].name.clone(),
+            (SlurmBlockKind::Switches, _) => of_switches[block].clone(),
             _ => format!("group-{block}"),
         })
         .collect();
-    if options.blocks != BlockKind::Switches {
+    if options.blocks != SlurmBlockKind::Switches {
         hostlist::check(&names.iter().map(String::as_str).collect::<Vec<_>>(), "block", "")?;
     }
     let smallest = blocks.values().map(Vec::len).min().unwrap_or(1) as u64;

@@ -12,7 +12,7 @@ use super::levels::levels;
 use super::switch_names::SwitchNameForm;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ use std::fmt::Write;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[schemars(rename = "Which")]
 #[serde(rename_all = "lowercase")]
-enum SwitchListing {
+enum ListedSwitches {
     /// All of a tree that have nodes below them.
     #[default]
     All,
@@ -34,7 +34,8 @@ enum SwitchListing {
 }
 
 pub(super) const ENTRY: ExportFormat = ExportFormat::new(
-    Part::new("slurm-tree", "topology.conf of Slurm's topology/tree").takes::<SlurmTreeOptions>(),
+    PartDescription::new("slurm-tree", "topology.conf of Slurm's topology/tree")
+        .takes::<SlurmTreeExportOptions>(),
     "trees; any network with switches=leaves",
     write,
 );
@@ -43,10 +44,10 @@ pub(super) const ENTRY: ExportFormat = ExportFormat::new(
 #[schemars(rename = "Options")]
 #[serde(deny_unknown_fields, default)]
 #[derive(Default)]
-struct SlurmTreeOptions {
+struct SlurmTreeExportOptions {
     /// all (default), distinct (one of those that reach the same nodes) or leaves (those with
     /// nodes, and one above those that are connected)
-    switches: SwitchListing,
+    switches: ListedSwitches,
     /// what of an endpoint's name is the node's: first-word (default), short (of that word what
     /// stands before the first dot) or whole
     names: NodeNameForm,
@@ -63,7 +64,7 @@ const TOP: [&str; 3] = ["top", "top-of-all", "switch-above-all"];
 
 /// The subject of a line of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum LineSubject {
+enum SlurmTreeLineSubject {
     Switch(usize),
     /// The nodes on a switch that is above others.
     NodesOn(usize),
@@ -73,9 +74,9 @@ enum LineSubject {
 
 /// A line of the file.
 struct SlurmTreeLine<'a> {
-    of: LineSubject,
+    of: SlurmTreeLineSubject,
     nodes: Vec<&'a str>,
-    below: Vec<LineSubject>,
+    below: Vec<SlurmTreeLineSubject>,
 }
 
 /// The text of the file. O(network + upper switches * leaves / 64).
@@ -84,7 +85,7 @@ struct SlurmTreeLine<'a> {
 /// When the network is no tree (unless `switches=leaves`), no switch is above all nodes of a
 /// connected piece, or Slurm cannot take a name.
 pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Result<String, Refusal> {
-    let options: SlurmTreeOptions = asked(options)?;
+    let options: SlurmTreeExportOptions = asked(options)?;
     let w = WorkingPlane::of(source.network, options.plane, RailSupport::Any)?;
     w.check_hosts()?;
     let hosts = options.names.nodes(&w)?;
@@ -93,18 +94,18 @@ pub(super) fn write(source: &ExportInput, options: &Map<String, Value>) -> Resul
         nodes[node.host.at].push(node.name);
     }
     let lines = match options.switches {
-        SwitchListing::Leaves => leaves(&w, nodes),
-        which => tree(&w, nodes, which == SwitchListing::Distinct)?,
+        ListedSwitches::Leaves => leaves(&w, nodes),
+        which => tree(&w, nodes, which == ListedSwitches::Distinct)?,
     };
     let mut used = vec![false; w.switches.len()];
     for line in &lines {
-        if let LineSubject::Switch(s) = line.of {
+        if let SlurmTreeLineSubject::Switch(s) = line.of {
             used[s] = true;
         }
     }
     let names = names(&lines, &options.switch_names.of(&w, &used)?, &used);
     let mut text = w.remarks("# ") + &hosts.remark();
-    for line in lines.iter().filter(|line| matches!(line.of, LineSubject::NodesOn(_))) {
+    for line in lines.iter().filter(|line| matches!(line.of, SlurmTreeLineSubject::NodesOn(_))) {
         let own = &names[&line.of];
         let _ = writeln!(
             text,
@@ -127,9 +128,9 @@ fn names(
     lines: &[SlurmTreeLine],
     switches: &[String],
     used: &[bool],
-) -> BTreeMap<LineSubject, String> {
+) -> BTreeMap<SlurmTreeLineSubject, String> {
     let taken = |name: &String| switches.iter().zip(used).any(|(own, used)| *used && own == name);
-    let tops = lines.iter().filter(|line| matches!(line.of, LineSubject::Top(_))).count();
+    let tops = lines.iter().filter(|line| matches!(line.of, SlurmTreeLineSubject::Top(_))).count();
     let all_free = |of: &dyn Fn(usize) -> String| (0..tops.max(1)).map(of).all(|t| !taken(&t));
     let top = |stem: &str, i: usize| if tops > 1 { format!("{stem}-{i}") } else { stem.to_owned() };
     let longer = (1..).map(|n| format!("{}{}", TOP[2], "_".repeat(n)));
@@ -138,9 +139,9 @@ fn names(
     let mut given = BTreeMap::new();
     for line in lines {
         let name = match line.of {
-            LineSubject::Switch(s) => switches[s].clone(),
-            LineSubject::Top(i) => top(&stem, i),
-            LineSubject::NodesOn(s) => {
+            SlurmTreeLineSubject::Switch(s) => switches[s].clone(),
+            SlurmTreeLineSubject::Top(i) => top(&stem, i),
+            SlurmTreeLineSubject::NodesOn(s) => {
                 let mut name = format!("{}-nodes", switches[s]);
                 while taken(&name) {
                     name.push('_');
@@ -158,15 +159,15 @@ fn names(
 fn leaves<'a>(w: &WorkingPlane<'a>, nodes: Vec<Vec<&'a str>>) -> Vec<SlurmTreeLine<'a>> {
     let piece = w.pieces();
     let mut lines = Vec::new();
-    let mut below: BTreeMap<usize, Vec<LineSubject>> = BTreeMap::new();
+    let mut below: BTreeMap<usize, Vec<SlurmTreeLineSubject>> = BTreeMap::new();
     for (s, nodes) in nodes.into_iter().enumerate().filter(|(_, nodes)| !nodes.is_empty()) {
-        below.entry(piece[s]).or_default().push(LineSubject::Switch(s));
-        lines.push(SlurmTreeLine { of: LineSubject::Switch(s), nodes, below: Vec::new() });
+        below.entry(piece[s]).or_default().push(SlurmTreeLineSubject::Switch(s));
+        lines.push(SlurmTreeLine { of: SlurmTreeLineSubject::Switch(s), nodes, below: Vec::new() });
     }
     let several = below.into_values().filter(|below| below.len() > 1);
     let tops = several.enumerate();
     lines.extend(tops.map(|(top, below)| SlurmTreeLine {
-        of: LineSubject::Top(top),
+        of: SlurmTreeLineSubject::Top(top),
         nodes: Vec::new(),
         below,
     }));
@@ -239,14 +240,18 @@ fn tree<'a>(
     let mut first: HashMap<(u32, &[u64]), usize> = HashMap::new();
     let mut stands_for: Vec<usize> = (0..nodes.len()).collect();
     let mut lines = Vec::new();
-    let mut more: Vec<Vec<LineSubject>> = vec![Vec::new(); nodes.len()];
+    let mut more: Vec<Vec<SlurmTreeLineSubject>> = vec![Vec::new(); nodes.len()];
     for s in 0..nodes.len() {
         if nodes[s].is_empty() || tree.below[s].is_empty() {
             continue;
         }
         let nodes = std::mem::take(&mut nodes[s]);
-        tree.above_nodes_on(s).for_each(|above| more[above].push(LineSubject::NodesOn(s)));
-        lines.push(SlurmTreeLine { of: LineSubject::NodesOn(s), nodes, below: Vec::new() });
+        tree.above_nodes_on(s).for_each(|above| more[above].push(SlurmTreeLineSubject::NodesOn(s)));
+        lines.push(SlurmTreeLine {
+            of: SlurmTreeLineSubject::NodesOn(s),
+            nodes,
+            below: Vec::new(),
+        });
     }
     for &s in tree.order.iter().filter(|s| tree.count(**s) > 0) {
         if distinct {
@@ -254,12 +259,14 @@ fn tree<'a>(
             stands_for[s] = *alike.or_insert(s);
         }
         if stands_for[s] == s {
-            let below = tree.below[s].iter().map(|to| LineSubject::Switch(stands_for[*to]));
-            let mut below: Vec<LineSubject> = below.chain(std::mem::take(&mut more[s])).collect();
+            let below =
+                tree.below[s].iter().map(|to| SlurmTreeLineSubject::Switch(stands_for[*to]));
+            let mut below: Vec<SlurmTreeLineSubject> =
+                below.chain(std::mem::take(&mut more[s])).collect();
             below.sort_unstable();
             below.dedup();
             let nodes = std::mem::take(&mut nodes[s]);
-            lines.push(SlurmTreeLine { of: LineSubject::Switch(s), nodes, below });
+            lines.push(SlurmTreeLine { of: SlurmTreeLineSubject::Switch(s), nodes, below });
         }
     }
     Ok(lines)
@@ -298,15 +305,18 @@ mod tests {
     #[test]
     fn no_two_lines_have_one_name() {
         let switches = ["a", "a-nodes", "a-nodes_", "top", "top-of-all", "b"].map(str::to_owned);
-        let ofs = (0..switches.len()).map(LineSubject::Switch);
-        let ofs =
-            ofs.chain([LineSubject::NodesOn(0), LineSubject::NodesOn(5), LineSubject::Top(0)]);
+        let ofs = (0..switches.len()).map(SlurmTreeLineSubject::Switch);
+        let ofs = ofs.chain([
+            SlurmTreeLineSubject::NodesOn(0),
+            SlurmTreeLineSubject::NodesOn(5),
+            SlurmTreeLineSubject::Top(0),
+        ]);
         let lines: Vec<SlurmTreeLine<'_>> =
             ofs.map(|of| SlurmTreeLine { of, nodes: Vec::new(), below: Vec::new() }).collect();
         let given = names(&lines, &switches, &[true; 6]);
-        assert_eq!(given[&LineSubject::NodesOn(0)], "a-nodes__");
-        assert_eq!(given[&LineSubject::NodesOn(5)], "b-nodes");
-        assert_eq!(given[&LineSubject::Top(0)], "switch-above-all");
+        assert_eq!(given[&SlurmTreeLineSubject::NodesOn(0)], "a-nodes__");
+        assert_eq!(given[&SlurmTreeLineSubject::NodesOn(5)], "b-nodes");
+        assert_eq!(given[&SlurmTreeLineSubject::Top(0)], "switch-above-all");
         let different: std::collections::BTreeSet<&String> = given.values().collect();
         assert_eq!(different.len(), lines.len());
     }

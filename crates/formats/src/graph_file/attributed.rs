@@ -10,7 +10,9 @@
 use super::kind::{MAX_PLANE, add_endpoints, recipe};
 use crate::backed::NetworkFileOptions;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, NAMES, Plug, Speed, Switch, Topology, name_fault};
+use fabric::network::{
+    Cable, CablePlug, InfinibandLaneSpeed, NAMES, Switch, Topology, TopologyBuilder, name_fault,
+};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
@@ -104,7 +106,7 @@ fn whole<T: TryFrom<u64>>(text: &str) -> Option<T> {
 
 /// The place of an attribute: of an edge or a node, and which.
 #[derive(Clone, Copy)]
-struct AttributePlace {
+struct AttributeLocation {
     is_edge: bool,
     at: usize,
 }
@@ -112,11 +114,11 @@ struct AttributePlace {
 impl<'a> AttributedGraph<'a> {
     fn refuse(
         &self,
-        place: AttributePlace,
+        place: AttributeLocation,
         why: impl Into<String>,
         help: impl Into<String>,
     ) -> Refusal {
-        let AttributePlace { is_edge, at } = place;
+        let AttributeLocation { is_edge, at } = place;
         let place = match self.lists {
             None => format!("{}: line {}", self.name, line_of(self.text, at)),
             Some(lists) => format!("{}: {}[{at}]", self.name, lists[usize::from(is_edge)]),
@@ -133,7 +135,7 @@ impl<'a> AttributedGraph<'a> {
     pub(super) fn build(&self, p: NetworkFileOptions) -> Result<Topology, Refusal> {
         let left = IgnoredAttributes::of(self);
         let mut remarks = left.remarks();
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let by_id = self.switches(&mut b, p, &left, &mut remarks)?;
         self.links(&mut b, &by_id, &left)?;
         let made = b.finish(recipe(self.name, self.format)).map_err(|r| r.within(self.name))?;
@@ -143,7 +145,7 @@ impl<'a> AttributedGraph<'a> {
     /// An integer attribute.
     fn integer<T: TryFrom<u64>>(
         &self,
-        place: AttributePlace,
+        place: AttributeLocation,
         data: &Attributes,
         key: &str,
         left: &IgnoredAttributes,
@@ -181,7 +183,7 @@ impl<'a> AttributedGraph<'a> {
 
     fn switches(
         &'a self,
-        b: &mut Builder,
+        b: &mut TopologyBuilder,
         p: NetworkFileOptions,
         left: &IgnoredAttributes,
         remarks: &mut Vec<String>,
@@ -191,7 +193,7 @@ impl<'a> AttributedGraph<'a> {
         let mut counts = Vec::new();
         let mut has_own = false;
         for (vertex, name) in self.vertices.iter().zip(self.names(remarks)) {
-            let (place, data) = (AttributePlace { is_edge: false, at: vertex.at }, &vertex.data);
+            let (place, data) = (AttributeLocation { is_edge: false, at: vertex.at }, &vertex.data);
             let endpoints = self.integer(place, data, "endpoints", left)?;
             has_own |= endpoints.is_some();
             counts.push(endpoints.unwrap_or(0));
@@ -223,12 +225,12 @@ impl<'a> AttributedGraph<'a> {
     }
 
     fn cable(&self, edge: &AttributedEdge, left: &IgnoredAttributes) -> Result<Cable, Refusal> {
-        let (place, data) = (AttributePlace { is_edge: true, at: edge.at }, &edge.data);
+        let (place, data) = (AttributeLocation { is_edge: true, at: edge.at }, &edge.data);
         let mut cable = Cable::default();
         let said = |key: &str| data.get(key).map(|text| text.trim());
         if let Some(speed) = said("speed").filter(|_| !left.has("speed")) {
-            cable.speed = Speed::from_name(speed).ok_or_else(|| {
-                let known = Speed::ALL.map(|speed| speed.to_string()).join(", ");
+            cable.speed = InfinibandLaneSpeed::from_name(speed).ok_or_else(|| {
+                let known = InfinibandLaneSpeed::ALL.map(|speed| speed.to_string()).join(", ");
                 self.refuse(place, format!("speed is '{speed}'"), known)
             })?;
         }
@@ -259,13 +261,13 @@ impl<'a> AttributedGraph<'a> {
 
     fn links(
         &self,
-        b: &mut Builder,
+        b: &mut TopologyBuilder,
         by_id: &HashMap<&str, SwitchId>,
         left: &IgnoredAttributes,
     ) -> Result<(), Refusal> {
         let mut arcs = Vec::new();
         for edge in &self.edges {
-            let place = AttributePlace { is_edge: true, at: edge.at };
+            let place = AttributeLocation { is_edge: true, at: edge.at };
             let end = |which: &str, id: &str| {
                 by_id.get(id).copied().ok_or_else(|| {
                     let why = format!("the {which} '{id}' of an edge is not a node");
@@ -290,8 +292,8 @@ impl<'a> AttributedGraph<'a> {
     /// Makes one link of each directed edge and its opposite, in order of the first of the two.
     fn pair_up(
         &self,
-        b: &mut Builder,
-        arcs: &[(SwitchId, SwitchId, Cable, AttributePlace)],
+        b: &mut TopologyBuilder,
+        arcs: &[(SwitchId, SwitchId, Cable, AttributeLocation)],
     ) -> Result<(), Refusal> {
         let mut waiting: HashMap<(SwitchId, SwitchId), Vec<usize>> = HashMap::new();
         let mut opposite = vec![None; arcs.len()];
@@ -330,6 +332,6 @@ fn said_any(v: &AttributedNode, key: &str) -> bool {
     v.data.get(key).is_some_and(|text| !text.trim().is_empty())
 }
 
-fn link(b: &mut Builder, x: SwitchId, y: SwitchId, cable: Cable) {
-    b.link_at(Plug { switch: x, port: 0 }, Plug { switch: y, port: 0 }, cable);
+fn link(b: &mut TopologyBuilder, x: SwitchId, y: SwitchId, cable: Cable) {
+    b.link_at(CablePlug { switch: x, port: 0 }, CablePlug { switch: y, port: 0 }, cable);
 }

@@ -7,16 +7,19 @@
 //! Source: CODES, `dragonfly-custom.C`, `dragonfly-dally.C`, `dragonfly-plus.C`.
 
 use super::kind::{add_endpoints, recipe};
-use super::pair::GraphFilePair;
+use super::pair::GraphFilePairFormat;
 use crate::backed::NetworkFileOptions;
 use crate::companion::kind::ExampleFiles;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Switch, Topology};
+use fabric::network::{Switch, Topology, TopologyBuilder};
 use std::collections::BTreeMap;
 
-pub(super) const PAIR: GraphFilePair = GraphFilePair {
-    part: Part::new("codes", "dragonflies of CODES (two files, ...intra... and ...inter...)"),
+pub(super) const PAIR: GraphFilePairFormat = GraphFilePairFormat {
+    part: PartDescription::new(
+        "codes",
+        "dragonflies of CODES (two files, ...intra... and ...inter...)",
+    ),
     words: ["intra", "inter"],
     holds: ["the links within a group of CODES", "the links between groups of CODES"],
     looks: |start| start.contains(&0), // numbers of four bytes, most of them small
@@ -134,7 +137,7 @@ pub fn read(
     }
     let cables = inside.values().map(|times| u64::from(*times)).sum::<u64>() * u64::from(groups);
     p.fits(intra_name, (routers, cables, 0))?;
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for group in 0..groups {
         for router in 0..size {
             b.switch(Switch::new(format!("router-{group}-{router}")).at(group, Vec::new()));

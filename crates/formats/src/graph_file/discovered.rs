@@ -1,19 +1,19 @@
 //! Discovered fabrics: what `ibnetdiscover` and `iblinkinfo` write, and netlists of `ibsim`.
 
 use super::given::with_endpoints;
-use super::kind::{FileStart, GraphFileFormat, example_network};
+use super::kind::{GraphFileFormat, NetworkFileStart, example_network};
 use crate::backed::NetworkFileOptions;
 use crate::ib::fabric_file::{
     self, EndpointDeviceFilter, is_link_info, is_message, is_talk, write_netlist,
 };
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology;
 use fabric::tree;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("fabric", "ibnetdiscover, iblinkinfo, ibsim"),
+    part: PartDescription::new("fabric", "ibnetdiscover, iblinkinfo, ibsim"),
     rank: 90,
     looks,
     read: |text, name, p| read(text, name, p, &EndpointDeviceFilter::default()),
@@ -22,12 +22,12 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
 
 fn netlist() -> String {
     let network = example_network();
-    let addresses = Addresses::assign(&network, 0).expect("there are few");
+    let addresses = PortAddresses::assign(&network, 0).expect("there are few");
     write_netlist(&network, &addresses, None).expect("it has one plane")
 }
 
 /// Whether a text is that of a fabric, or of a similar tool.
-pub(super) fn looks(seen: &FileStart<'_>) -> bool {
+pub(super) fn looks(seen: &NetworkFileStart<'_>) -> bool {
     is_fabric(seen.first) || is_talk(seen.first) && seen.body.lines().any(is_node)
 }
 

@@ -22,14 +22,14 @@ use super::kind::{
 };
 use crate::backed::NetworkFileOptions;
 use crate::names::unique_names;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, NAMES, Switch, Topology, name_fault};
+use fabric::network::{NAMES, Switch, Topology, TopologyBuilder, name_fault};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("edge-list", "edge lists"),
+    part: PartDescription::new("edge-list", "edge lists"),
     rank: 0,
     looks: |seen| has_remark(seen.body),
     read: |text, name, p| read(text, name, p),
@@ -102,7 +102,7 @@ pub(super) fn read_last(
     list.check_single(name)?;
     let order = list.order();
     let mut place = vec![SwitchId(0); order.len()];
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for &s in &order {
         place[s as usize] = b.switch(Switch::new(list.names[s as usize]));
     }

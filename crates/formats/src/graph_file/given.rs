@@ -3,7 +3,7 @@
 use super::kind::{add_endpoints, own_endpoints};
 use crate::backed::NetworkFileOptions;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, PortPeer, Topology};
+use fabric::network::{PortPeer, Topology, TopologyBuilder};
 
 /// `t` with `p` endpoints on every switch, where it has none. `fixed` means that the file states
 /// how many ports its switches have; otherwise a switch whose ports are all in use gets more.
@@ -23,7 +23,7 @@ pub(super) fn with_endpoints(
     if !t.endpoints().is_empty() {
         own_endpoints(name, p.p)?;
     }
-    let mut b = Builder::from(&t);
+    let mut b = TopologyBuilder::from(&t);
     for s in (0..t.switches().len()).map(SwitchId::from).filter(|_| !fixed) {
         let ports = t.switches()[s.ix()].ports;
         if (1..=ports).all(|port| t.peer(s, port) != PortPeer::Empty) {

@@ -9,12 +9,12 @@ use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attribu
 use super::kind::GraphFileFormat;
 use crate::backed::NetworkFileOptions;
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::network::Topology;
 use std::borrow::Cow;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("gml", "GML"),
+    part: PartDescription::new("gml", "GML"),
     rank: 50,
     looks: |seen| looks(seen.body),
     read: |text, name, p| read(text, name, p),

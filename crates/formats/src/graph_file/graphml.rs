@@ -11,7 +11,7 @@ use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attribu
 use super::kind::{GraphFileFormat, example_network, terminals_up};
 use crate::backed::NetworkFileOptions;
 use crate::names::unique_names;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{LinkId, Refusal, SwitchId};
 use fabric::network::Topology;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("graphml", "GraphML"),
+    part: PartDescription::new("graphml", "GraphML"),
     rank: 30,
     looks: |seen| seen.body.starts_with('<') && !seen.body.starts_with("< "),
     read: |text, name, p| read(text, name, p),
@@ -218,7 +218,7 @@ const KEYS: [(&str, &str, &str); 9] = [
 
 /// The extras of a file: elements of the head, and of each node; edges then have their rates as
 /// well.
-pub(crate) struct GraphMlExtras<'a> {
+pub(crate) struct GraphMlExtraElements<'a> {
     /// Namespaces of the root element, each after a blank.
     pub(crate) namespaces: &'a str,
     /// Keys, one a line.
@@ -237,7 +237,7 @@ pub fn write(t: &Topology) -> String {
 }
 
 /// As [`write`], with what `more` adds.
-pub(crate) fn text(t: &Topology, more: Option<&GraphMlExtras>) -> String {
+pub(crate) fn text(t: &Topology, more: Option<&GraphMlExtraElements>) -> String {
     let names = t.switches().iter().enumerate();
     let names = unique_names(names.map(|(i, s)| (s.name.clone(), format!("switch-{i}"))));
     let mut out = format!(

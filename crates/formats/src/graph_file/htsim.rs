@@ -17,13 +17,13 @@ use super::attributed::line_of;
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
 use crate::backed::NetworkFileOptions;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, Speed, Switch, Topology};
+use fabric::network::{Cable, InfinibandLaneSpeed, Switch, Topology, TopologyBuilder};
 use std::collections::HashMap;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("htsim", ".topo of htsim"),
+    part: PartDescription::new("htsim", ".topo of htsim"),
     rank: 70,
     looks: |seen| looks(seen.first, seen.body),
     read: |text, name, p| with_endpoints(read(text, name, p)?, name, p, false),
@@ -140,13 +140,15 @@ impl HtsimReader<'_> {
     fn cable(&self, tier: usize) -> Result<Cable, Refusal> {
         let mut cable = Cable::default();
         if let Some((at, rate)) = self.number(Some(tier), "downlink_speed_gbps") {
-            let all = [4, 1, 2, 8, 12].iter().flat_map(|width| Speed::ALL.map(|s| (s, *width)));
+            let all = [4, 1, 2, 8, 12]
+                .iter()
+                .flat_map(|width| InfinibandLaneSpeed::ALL.map(|s| (s, *width)));
             let mut fits = all.filter(|(speed, width)| {
                 (speed.lane_gbps() * f64::from(*width) - rate).abs() < 1e-9
             });
             (cable.speed, cable.width) = fits.next().ok_or_else(|| {
                 let why = format!("no cable has {rate} Gbit/s");
-                let lanes = Speed::ALL.map(|s| format!("{:.5} ({s})", s.lane_gbps()));
+                let lanes = InfinibandLaneSpeed::ALL.map(|s| format!("{:.5} ({s})", s.lane_gbps()));
                 let help = format!("1, 2, 4, 8 or 12 lanes of {}", lanes.join(", "));
                 self.refuse(at, why, help)
             })?;
@@ -166,7 +168,7 @@ impl HtsimReader<'_> {
 }
 
 /// The switches of a tree: how many pods, and in each pod, or at the top, how many of each tier.
-struct TreeSizes {
+struct HtsimTreeSizes {
     hosts: u64,
     down: u64,
     pods: u64,
@@ -177,7 +179,7 @@ struct TreeSizes {
     bundles: [u64; 2],
 }
 
-fn sizes(reader: &HtsimReader) -> Result<TreeSizes, Refusal> {
+fn sizes(reader: &HtsimReader) -> Result<HtsimTreeSizes, Refusal> {
     let hosts = reader.whole(None, "nodes", None)?;
     let tiers = reader.whole(None, "tiers", None)?;
     if !(2..=3).contains(&tiers) {
@@ -214,7 +216,7 @@ fn sizes(reader: &HtsimReader) -> Result<TreeSizes, Refusal> {
         top = reader.parts(up, over, "Radix_Up of tier 1 by Bundle of tier 2")?;
         same(2, reader.whole(Some(2), "radix_down", Some(pods * over))?, pods * over)?;
     }
-    Ok(TreeSizes { hosts, down, pods, leaves, middle, top, bundles: [bundle, over] })
+    Ok(HtsimTreeSizes { hosts, down, pods, leaves, middle, top, bundles: [bundle, over] })
 }
 
 /// Reads a `.topo`; `name` stands for the file in the recipe and in refusals. O(network).
@@ -238,7 +240,7 @@ pub(super) fn read(
     };
     let switches = of.pods * (of.leaves + of.middle) + of.middle * of.top;
     beside.fits(name, (switches, cables, of.hosts))?;
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let mut tier = |level: u8, count: u64, word: &str| -> Vec<SwitchId> {
         let one = |i| b.switch(Switch { level, ..Switch::new(format!("{word}-{i}")) });
         (0..count).map(one).collect()
@@ -251,8 +253,8 @@ pub(super) fn read(
         let endpoint = b.endpoint(format!("host-{host:04}"), None);
         b.attach(endpoint, leaves[(host / of.down) as usize], 0, down);
     }
-    let join = |b: &mut Builder, x: SwitchId, y: SwitchId, times: u64, cable: Cable| {
-        let plug = |switch| fabric::network::Plug { switch, port: 0 };
+    let join = |b: &mut TopologyBuilder, x: SwitchId, y: SwitchId, times: u64, cable: Cable| {
+        let plug = |switch| fabric::network::CablePlug { switch, port: 0 };
         (0..times).for_each(|_| _ = b.link_at(plug(x), plug(y), cable));
     };
     for (i, &leaf) in (0..).zip(&leaves) {

@@ -17,11 +17,11 @@
 
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_PLANE, example_network};
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
 use fabric::network::{
-    Builder, Cable, NAMES, OmittedFileContents, Plug, Recipe, Speed, Switch, Terminal, Topology,
-    name_fault,
+    Cable, CablePlug, InfinibandLaneSpeed, NAMES, NetworkRecipe, OmittedFileContents, Switch,
+    Terminal, Topology, TopologyBuilder, name_fault,
 };
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -30,7 +30,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("json", "JSON"),
+    part: PartDescription::new("json", "JSON"),
     rank: 20,
     looks: |seen| seen.body.starts_with('{'),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
@@ -99,7 +99,7 @@ struct SwitchEntry {
 #[serde(deny_unknown_fields)]
 struct CableEntry {
     #[serde(default = "hdr")]
-    speed: Speed,
+    speed: InfinibandLaneSpeed,
     #[serde(default = "four")]
     width: u8,
     #[serde(default)]
@@ -162,8 +162,8 @@ fn yes() -> bool {
     true
 }
 
-fn hdr() -> Speed {
-    Speed::HDR
+fn hdr() -> InfinibandLaneSpeed {
+    InfinibandLaneSpeed::HDR
 }
 
 fn four() -> u8 {
@@ -218,7 +218,7 @@ fn check_ports(document: &JsonNetwork) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn add_switches(b: &mut Builder, switches: Vec<SwitchEntry>) -> Result<(), Refusal> {
+fn add_switches(b: &mut TopologyBuilder, switches: Vec<SwitchEntry>) -> Result<(), Refusal> {
     let mut named = HashMap::new();
     let mut left_out = vec![0; switches.len()];
     for (i, s) in switches.into_iter().enumerate() {
@@ -273,7 +273,7 @@ fn check_name(
 }
 
 fn build(document: JsonNetwork) -> Result<Topology, Refusal> {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let known = document.switches.len();
     check_ports(&document)?;
     add_switches(&mut b, document.switches)?;
@@ -286,8 +286,8 @@ fn build(document: JsonNetwork) -> Result<Topology, Refusal> {
     };
     for (i, (a, a_port, z, z_port, cable)) in document.links.into_iter().enumerate() {
         let place = || format!("links[{i}]");
-        let a = Plug { switch: switch(&place, a)?, port: a_port };
-        let z = Plug { switch: switch(&place, z)?, port: z_port };
+        let a = CablePlug { switch: switch(&place, a)?, port: a_port };
+        let z = CablePlug { switch: switch(&place, z)?, port: z_port };
         b.link_at(a, z, to_cable(cable.as_ref(), &place)?);
     }
     let (mut terminals, mut named) = (Vec::new(), HashMap::new());
@@ -301,7 +301,7 @@ fn build(document: JsonNetwork) -> Result<Topology, Refusal> {
         for (r, RailEntry(s, port, cable, address)) in e.rails.into_iter().enumerate() {
             let place = || format!("endpoints[{i}].rails[{r}]");
             let address = address.unwrap_or_default();
-            let plug = Plug { switch: switch(&place, s)?, port };
+            let plug = CablePlug { switch: switch(&place, s)?, port };
             let cable = to_cable(cable.as_ref(), &place)?;
             let rail = address.rail.unwrap_or(r as u16);
             let (port_guid, lid) = (address.port_guid.map(|g| g.0), address.lid);
@@ -315,7 +315,7 @@ fn build(document: JsonNetwork) -> Result<Topology, Refusal> {
         *b.terminal_mut(id) = terminal;
     }
     let RecipeEntry { family, params } = document.recipe;
-    b.finish(Recipe { family, params })
+    b.finish(NetworkRecipe { family, params })
 }
 
 /// Terminals in order of their ids, which all or none must have.

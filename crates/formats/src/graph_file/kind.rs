@@ -1,13 +1,13 @@
 //! What a format of networks is, and what its readers share.
 
 use crate::backed::NetworkFileOptions;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Recipe, Switch, Topology};
+use fabric::network::{NetworkRecipe, Switch, Topology, TopologyBuilder};
 use serde_json::Map;
 
 /// The start of a file, by which its reader is chosen.
-pub(super) struct FileStart<'a> {
+pub(super) struct NetworkFileStart<'a> {
     /// The text from its first line that is neither blank nor a comment or message.
     pub(super) body: &'a str,
     /// The first line that is neither blank nor a comment or message.
@@ -18,11 +18,11 @@ pub(super) struct FileStart<'a> {
 #[derive(Debug)]
 pub struct GraphFileFormat {
     /// Its name, and what is read.
-    pub part: Part,
+    pub part: PartDescription,
     /// Formats of small numbers are asked first whether a text looks like theirs.
     pub(super) rank: u32,
     /// Whether a text looks like one of this format.
-    pub(super) looks: fn(&FileStart<'_>) -> bool,
+    pub(super) looks: fn(&NetworkFileStart<'_>) -> bool,
     /// Reads the network of a text: it gets the text, its name for refusals, and the user's
     /// options.
     pub(super) read: fn(&str, &str, NetworkFileOptions) -> Result<Topology, Refusal>,
@@ -39,7 +39,7 @@ impl GraphFileFormat {
 
 /// A small network, for examples of formats: a ring of six switches with two endpoints each.
 pub(crate) fn example_network() -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let all: Vec<SwitchId> =
         (0..6).map(|i| b.switch(Switch::new(format!("leaf-{}", 1201 + i)))).collect();
     for (i, &switch) in all.iter().enumerate() {
@@ -66,16 +66,16 @@ pub(super) fn own_endpoints(name: &str, p: Option<u32>) -> Result<(), Refusal> {
 }
 
 /// The recipe of a network from a file.
-pub(super) fn recipe(name: &str, format: &str) -> Recipe {
+pub(super) fn recipe(name: &str, format: &str) -> NetworkRecipe {
     let mut params = Map::new();
     params.insert("path".into(), name.into());
     params.insert("format".into(), format.into());
-    Recipe { family: "file".into(), params }
+    NetworkRecipe { family: "file".into(), params }
 }
 
 /// Adds `counts[s]` endpoints to each switch; `p` everywhere when the file has none of its own.
 pub(super) fn add_endpoints(
-    b: &mut Builder,
+    b: &mut TopologyBuilder,
     mut counts: Vec<u32>,
     has_own: bool,
     beside: NetworkFileOptions,

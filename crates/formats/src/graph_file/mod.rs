@@ -11,14 +11,14 @@ pub(crate) mod kind;
 mod pair;
 
 pub use kind::GraphFileFormat;
-pub use pair::{GraphFilePair, HalfOfPair};
+pub use pair::{GraphFilePairFormat, GraphFilePairHalf};
 
 use crate::backed::NetworkFileOptions;
 use crate::ib::fabric_file::EndpointDeviceFilter;
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::network::Topology;
-use kind::FileStart;
+use kind::NetworkFileStart;
 
 // gen:begin
 pub mod discovered;
@@ -49,17 +49,17 @@ pub static FORMATS: &[GraphFileFormat] = &[
 // gen:end
 
 /// The formats in which a network is two files.
-pub static PAIRS: &[GraphFilePair] = &[codes::PAIR];
+pub static PAIRS: &[GraphFilePairFormat] = &[codes::PAIR];
 
 /// All formats that networks are read from: of one file, and of two.
-pub fn parts() -> impl Iterator<Item = &'static Part> {
+pub fn parts() -> impl Iterator<Item = &'static PartDescription> {
     let one = FORMATS.iter().map(|format| &format.part);
     one.chain(PAIRS.iter().map(|format| &format.part))
 }
 
 /// What a file is of the formats of two files, by its name and its first bytes; none where it is
 /// of none.
-pub fn half(name: &str, start: &[u8]) -> Option<HalfOfPair> {
+pub fn half(name: &str, start: &[u8]) -> Option<GraphFilePairHalf> {
     PAIRS.iter().find_map(|format| format.half(name, start))
 }
 
@@ -97,7 +97,7 @@ pub fn read_any_chosen(
         return Err(Refusal::new(name, "there is no network in it: it is empty", known()));
     };
     let first = body.lines().map(str::trim_start).find(|l| discovered::says(l)).unwrap_or(first);
-    let seen = FileStart { body, first };
+    let seen = NetworkFileStart { body, first };
     if !choice.is_default() && !discovered::looks(&seen) {
         let why = "keep, only and adapters choose devices of discovered fabrics, which this is not";
         if !choice.is_of_all() {

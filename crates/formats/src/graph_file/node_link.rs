@@ -14,14 +14,14 @@ use super::attributed::{AttributedEdge, AttributedGraph, AttributedNode, Attribu
 use super::kind::GraphFileFormat;
 use crate::backed::NetworkFileOptions;
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::network::Topology;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("node-link", "node-link JSON"),
+    part: PartDescription::new("node-link", "node-link JSON"),
     rank: 10,
     looks: |seen| seen.body.starts_with('{') && looks(seen.body),
     read: |text, name, p| read(text, name, p),

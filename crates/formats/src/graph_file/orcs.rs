@@ -20,26 +20,28 @@
 
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
-use crate::companion::kind::{CompanionFormat, one_file, one_text};
+use crate::companion::kind::{CompanionFileFormat, one_file, one_text};
 use crate::names::unique_names;
-use base::part::Part;
+use base::part::PartDescription;
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::network::{Builder, Cable, NAMES, Plug, PortPeer, Switch, Topology, name_fault};
+use fabric::network::{
+    Cable, CablePlug, NAMES, PortPeer, Switch, Topology, TopologyBuilder, name_fault,
+};
 use fabric::tables::{NO_ROUTE, Routing};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::Write;
 use std::sync::Arc;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("orcs", "digraphs of ORCS"),
+    part: PartDescription::new("orcs", "digraphs of ORCS"),
     rank: 40,
     looks: |seen| is_orcs(seen.body),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
     example: || EXAMPLE.to_owned(),
 };
 
-pub(crate) const TABLES: CompanionFormat = CompanionFormat {
-    part: Part::new("orcs-tables", "routing tables in a digraph of ORCS"),
+pub(crate) const TABLES: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new("orcs-tables", "routing tables in a digraph of ORCS"),
     read: |files| one_text(files, read_tables),
     example: || one_file("network.dot", EXAMPLE),
 };
@@ -55,7 +57,7 @@ const MAX_ENTRIES: usize = 1 << 30;
 
 /// Whether `text` is a DOT digraph.
 pub fn is_orcs(text: &str) -> bool {
-    let mut words = DotTokens::new(text);
+    let mut words = DotTokenizer::new(text);
     let mut next = || words.next().ok().flatten();
     let mut first = next();
     if first == Some(DotToken::Plain("strict")) {
@@ -71,7 +73,7 @@ pub fn is_orcs(text: &str) -> bool {
 /// When the text is not understood, a host has no cable or several, or an edge joins two hosts or
 /// a switch to itself.
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
-    Ok(DotFile::read(text, name)?.cabling(name)?.0)
+    Ok(DotFileContents::read(text, name)?.cabling(name)?.0)
 }
 
 /// Reads a network and its tables; a file has no entries towards switches.
@@ -81,7 +83,7 @@ pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
 /// As [`read`], and when a comment is missing, lists something that is no host, or keeps a host
 /// from sending to some other.
 pub fn read_tables(text: &str, name: &str) -> Result<Routing, Refusal> {
-    let file = DotFile::read(text, name)?;
+    let file = DotFileContents::read(text, name)?;
     let (topology, ports) = file.cabling(name)?;
     let (hosts, switches) = (topology.terminals().len(), topology.switches().len());
     if hosts.max(switches).saturating_mul(switches) > MAX_ENTRIES {
@@ -212,7 +214,7 @@ struct DotEdge {
 
 /// Nodes and edges as the file has them.
 #[derive(Default)]
-struct DotFile {
+struct DotFileContents {
     nodes: Vec<DotNode>,
     by_id: HashMap<String, usize>,
     hosts: usize,
@@ -220,10 +222,10 @@ struct DotFile {
     edges: Vec<DotEdge>,
 }
 
-impl DotFile {
+impl DotFileContents {
     fn read(text: &str, name: &str) -> Result<Self, Refusal> {
         let mut parser =
-            DotParser { words: DotTokens::new(text), ahead: None, file: Self::default() };
+            DotParser { words: DotTokenizer::new(text), ahead: None, file: Self::default() };
         parser.graph().map_err(|fault| {
             let line = parser.words.line;
             Refusal::new(format!("{name}: line {line}"), fault, "a digraph in DOT, as for ORCS")
@@ -336,7 +338,7 @@ impl DotFile {
             let some = self.nodes.iter().filter(move |n| n.host.is_some() == hosts);
             some.map(|n| (n.label.clone().unwrap_or_default(), n.id.clone()))
         };
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         for switch in unique_names(names(false)) {
             b.switch(Switch::new(switch));
         }
@@ -348,8 +350,8 @@ impl DotFile {
         let switch = |node: usize| SwitchId::from(self.nodes[node].place);
         for &(forth, back) in cables {
             let edge = &self.edges[forth];
-            let a = Plug { switch: switch(edge.from), port: ports[forth] };
-            let b_end = Plug { switch: switch(edge.to), port: back.map_or(0, |i| ports[i]) };
+            let a = CablePlug { switch: switch(edge.from), port: ports[forth] };
+            let b_end = CablePlug { switch: switch(edge.to), port: back.map_or(0, |i| ports[i]) };
             b.link_at(a, b_end, Cable::default());
         }
         b.finish(recipe(name, "orcs")).map_err(|r| r.within(name))
@@ -366,12 +368,12 @@ enum DotToken<'a> {
 }
 
 /// The words of a DOT text.
-struct DotTokens<'a> {
+struct DotTokenizer<'a> {
     rest: &'a str,
     line: usize,
 }
 
-impl<'a> DotTokens<'a> {
+impl<'a> DotTokenizer<'a> {
     fn new(text: &'a str) -> Self {
         Self { rest: text.trim_start_matches('\u{feff}'), line: 1 }
     }
@@ -451,9 +453,9 @@ impl<'a> DotTokens<'a> {
 
 /// A parser of statements; the line at fault is that of its words.
 struct DotParser<'a> {
-    words: DotTokens<'a>,
+    words: DotTokenizer<'a>,
     ahead: Option<DotToken<'a>>,
-    file: DotFile,
+    file: DotFileContents,
 }
 
 impl DotParser<'_> {

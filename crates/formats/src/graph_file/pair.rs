@@ -3,14 +3,14 @@
 use crate::backed::NetworkFileOptions;
 use crate::companion::kind::{ExampleFiles, NamedFile};
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::network::Topology;
 
 /// A row of the table of formats in which a network is two files that lie side by side.
 #[derive(Debug)]
-pub struct GraphFilePair {
+pub struct GraphFilePairFormat {
     /// Its name, and what is read.
-    pub part: Part,
+    pub part: PartDescription,
     /// The words in which the names of the two files differ.
     pub words: [&'static str; 2],
     /// What each of the two files holds, for refusals.
@@ -25,16 +25,16 @@ pub struct GraphFilePair {
 
 /// A file that is one of two: which of them it is, and what the other is called.
 #[derive(Debug)]
-pub struct HalfOfPair {
+pub struct GraphFilePairHalf {
     /// The format.
-    pub format: &'static GraphFilePair,
+    pub format: &'static GraphFilePairFormat,
     /// The place of the file's word among those of the format.
     pub place: usize,
     /// The name of the other file.
     pub other: String,
 }
 
-impl GraphFilePair {
+impl GraphFilePairFormat {
     /// Two small files that it reads, by name and content, in the order of the words.
     pub fn example(&self) -> ExampleFiles {
         (self.example)()
@@ -54,7 +54,7 @@ impl GraphFilePair {
 
     /// What a file is of this format, by its name and its first bytes; the last of the words in the
     /// name is the one that counts.
-    pub(super) fn half(&'static self, name: &str, start: &[u8]) -> Option<HalfOfPair> {
+    pub(super) fn half(&'static self, name: &str, start: &[u8]) -> Option<GraphFilePairHalf> {
         let lower = name.to_ascii_lowercase();
         let found = self.words.iter().enumerate();
         let found = found.filter_map(|(place, word)| Some((lower.rfind(word)?, place)));
@@ -69,6 +69,6 @@ impl GraphFilePair {
             twin[..1].to_ascii_uppercase() + &twin[1..]
         };
         let other = format!("{}{twin}{}", &name[..at], &name[at + word.len()..]);
-        Some(HalfOfPair { format: self, place, other })
+        Some(GraphFilePairHalf { format: self, place, other })
     }
 }

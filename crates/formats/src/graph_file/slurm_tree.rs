@@ -8,14 +8,14 @@
 use super::attributed::line_of;
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, recipe};
-use crate::backed::FileMemoryBudget;
-use base::part::Part;
+use crate::backed::FileReaderMemoryBudget;
+use base::part::PartDescription;
 use base::{EndpointId, Refusal, SwitchId};
-use fabric::network::{Builder, Cable, NAMES, Switch, Topology, name_fault};
+use fabric::network::{Cable, NAMES, Switch, Topology, TopologyBuilder, name_fault};
 use std::collections::HashMap;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("slurm-tree", "topology.conf of Slurm"),
+    part: PartDescription::new("slurm-tree", "topology.conf of Slurm"),
     rank: 60,
     looks: |seen| looks(seen.first),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, false),
@@ -59,7 +59,7 @@ fn lines(text: &str) -> Vec<(usize, String)> {
 
 /// Adds the names that a host list stands for, commas between them. `None` where it is no host
 /// list, or its names are too many, or too long for the file.
-fn expand(list: &str, backed: &mut FileMemoryBudget, names: &mut Vec<String>) -> Option<()> {
+fn expand(list: &str, backed: &mut FileReaderMemoryBudget, names: &mut Vec<String>) -> Option<()> {
     let mut depth = 0;
     let ends = |c: char| {
         depth += i32::from(c == '[') - i32::from(c == ']');
@@ -76,7 +76,7 @@ fn expand(list: &str, backed: &mut FileMemoryBudget, names: &mut Vec<String>) ->
 
 /// A line: the switch, its nodes, the switches below it.
 #[derive(Default)]
-struct SlurmLine {
+struct SlurmTopologyLine {
     at: usize,
     name: String,
     nodes: Vec<String>,
@@ -87,7 +87,7 @@ struct SlurmTreeReader<'a> {
     name: &'a str,
     text: &'a str,
     total: usize,
-    backed: FileMemoryBudget,
+    backed: FileReaderMemoryBudget,
 }
 
 impl SlurmTreeReader<'_> {
@@ -95,8 +95,8 @@ impl SlurmTreeReader<'_> {
         Refusal::new(format!("{}: line {}", self.name, line_of(self.text, at)), why, help)
     }
 
-    fn line(&mut self, at: usize, said: &str) -> Result<SlurmLine, Refusal> {
-        let mut line = SlurmLine { at, ..SlurmLine::default() };
+    fn line(&mut self, at: usize, said: &str) -> Result<SlurmTopologyLine, Refusal> {
+        let mut line = SlurmTopologyLine { at, ..SlurmTopologyLine::default() };
         for word in said.split_whitespace() {
             let Some((key, value)) = word.split_once('=') else {
                 let why =
@@ -144,7 +144,7 @@ impl SlurmTreeReader<'_> {
 
 /// The first line whose switch is below itself, directly or over others; `None` in a tree.
 /// O(names).
-fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
+fn below_itself(lines: &[SlurmTopologyLine]) -> Option<&SlurmTopologyLine> {
     let numbers: HashMap<&str, usize> =
         lines.iter().enumerate().map(|(i, line)| (&*line.name, i)).collect();
     let below = |i: usize| lines[i].below.iter().filter_map(|name| numbers.get(&**name).copied());
@@ -178,12 +178,12 @@ fn below_itself(lines: &[SlurmLine]) -> Option<&SlurmLine> {
 pub fn read(text: &str, name: &str) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
     let mut reader =
-        SlurmTreeReader { name, text, total: 0, backed: FileMemoryBudget::of(text.len()) };
+        SlurmTreeReader { name, text, total: 0, backed: FileReaderMemoryBudget::of(text.len()) };
     let mut found = Vec::new();
     for (at, said) in lines(text) {
         found.push(reader.line(at, &said)?);
     }
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let mut switches: HashMap<&str, SwitchId> = HashMap::new();
     for line in &found {
         let id = b.switch(Switch::new(&line.name));

@@ -5,7 +5,7 @@
 
 use super::lft::{DROP, FabricForwardingTables};
 use base::{SwitchId, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::{PortPeer, Topology};
 use fabric::tables::{Routing, ServiceLevels};
 use std::collections::{BTreeMap, HashMap};
@@ -27,7 +27,7 @@ pub struct SwitchTableChange {
 /// The number of values in new tables, of those that differ from the old ones, and of those that
 /// the old ones lack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct ChangeCount {
+pub struct TableChangeCounts {
     /// All values of the new tables.
     pub all: u64,
     /// Values that differ from those of the old tables.
@@ -36,7 +36,7 @@ pub struct ChangeCount {
     pub new: u64,
 }
 
-impl ChangeCount {
+impl TableChangeCounts {
     fn take<T: PartialEq>(&mut self, before: Option<T>, after: &T, times: u64) {
         self.all += times;
         match before {
@@ -47,7 +47,7 @@ impl ChangeCount {
     }
 }
 
-impl std::ops::Add for ChangeCount {
+impl std::ops::Add for TableChangeCounts {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
@@ -60,7 +60,7 @@ impl std::ops::Add for ChangeCount {
 }
 
 /// Tables and the addresses that they were made for.
-pub type AddressedTables<'a> = (&'a Routing, &'a Addresses);
+pub type AddressedTables<'a> = (&'a Routing, &'a PortAddresses);
 
 /// What changes in each switch of `after`, by GUID. O(entries).
 pub fn lfts(
@@ -85,7 +85,10 @@ pub fn lfts(
 /// The service levels of paths that change, one for each pair of working terminals and each LID of
 /// the destination. Paths of the two tables are the same where their LIDs are. O(sources *
 /// destination LIDs), where sources are switches when levels are by switch in both, else terminals.
-pub fn levels(before: Option<AddressedTables<'_>>, after: AddressedTables<'_>) -> ChangeCount {
+pub fn levels(
+    before: Option<AddressedTables<'_>>,
+    after: AddressedTables<'_>,
+) -> TableChangeCounts {
     let (routing, addresses) = after;
     let owner = before.map_or_else(HashMap::new, |(old, addresses)| owners(old, addresses));
     let on: &Topology = routing.topology();
@@ -97,7 +100,7 @@ pub fn levels(before: Option<AddressedTables<'_>>, after: AddressedTables<'_>) -
         let key = old.zip(before).map_or(usize::MAX, |(t, (old, _))| spoken_for(old, t));
         sources.entry((spoken_for(routing, t), key)).or_default().push(t);
     }
-    let mut count = ChangeCount::default();
+    let mut count = TableChangeCounts::default();
     for &to in &up {
         for offset in 0..1_u16 << addresses.lmc {
             let lid = addresses.lid[to.ix()] + offset;
@@ -119,7 +122,7 @@ pub fn levels(before: Option<AddressedTables<'_>>, after: AddressedTables<'_>) -
 }
 
 /// The working terminal of each LID, and its offset.
-fn owners(routing: &Routing, addresses: &Addresses) -> HashMap<u16, (TerminalId, u32)> {
+fn owners(routing: &Routing, addresses: &PortAddresses) -> HashMap<u16, (TerminalId, u32)> {
     let on: &Topology = routing.topology();
     let up = (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t));
     let offsets = 0..1_u16 << addresses.lmc;
@@ -143,7 +146,7 @@ fn spoken_for(routing: &Routing, t: TerminalId) -> usize {
 pub fn sl2vl(
     before: Option<AddressedTables<'_>>,
     after: AddressedTables<'_>,
-) -> Vec<(u64, ChangeCount)> {
+) -> Vec<(u64, TableChangeCounts)> {
     let (routing, addresses) = after;
     let old: HashMap<u64, SwitchId> = before.map_or_else(HashMap::new, |(_, addresses)| {
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect()
@@ -156,7 +159,7 @@ pub fn sl2vl(
         let was = before
             .zip(old.get(&guid))
             .map(|((old, _), &s)| (old, s, working_ports(old.topology(), s)));
-        let mut count = ChangeCount::default();
+        let mut count = TableChangeCounts::default();
         let inputs = std::iter::once(0).chain(ports.iter().copied());
         for (i, o) in inputs.flat_map(|i| ports.iter().map(move |o| (i, *o))) {
             let had = was.as_ref().filter(|(_, _, had)| {

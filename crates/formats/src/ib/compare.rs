@@ -3,14 +3,14 @@
 use super::lft::{DROP, FabricForwardingTables};
 use super::sl_files::{PathLevels, Sl2VlTables};
 use base::{SwitchId, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::collections::{BTreeSet, HashMap};
 
 /// The difference of entries: how many were compared, how many differ, and the first few that do.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct EntryDifference {
+pub struct TableEntryDifferences {
     /// Entries compared.
     pub entries: u64,
     /// Entries that differ, those missing on either side included.
@@ -22,7 +22,7 @@ pub struct EntryDifference {
 /// How many differences are put into words.
 pub const SHOWN: usize = 10;
 
-impl EntryDifference {
+impl TableEntryDifferences {
     fn compare(&mut self, equal: bool, say: impl FnOnce() -> String) {
         self.entries += 1;
         if !equal {
@@ -35,8 +35,11 @@ impl EntryDifference {
 }
 
 /// Compares forwarding tables entry for entry: every (switch, LID) that either side forwards.
-pub fn lfts(expected: &FabricForwardingTables, found: &FabricForwardingTables) -> EntryDifference {
-    let mut difference = EntryDifference::default();
+pub fn lfts(
+    expected: &FabricForwardingTables,
+    found: &FabricForwardingTables,
+) -> TableEntryDifferences {
+    let mut difference = TableEntryDifferences::default();
     let guids: BTreeSet<u64> =
         expected.by_guid.keys().chain(found.by_guid.keys()).copied().collect();
     for guid in guids {
@@ -57,7 +60,11 @@ pub fn lfts(expected: &FabricForwardingTables, found: &FabricForwardingTables) -
 
 /// Compares the service level of every path record found with the one computed. Records of paths
 /// that do not run between two terminals of the network are differences.
-pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> EntryDifference {
+pub fn levels(
+    routing: &Routing,
+    addresses: &PortAddresses,
+    found: &PathLevels,
+) -> TableEntryDifferences {
     let on: &Topology = routing.topology();
     let mut owner: HashMap<u16, (TerminalId, u32)> = HashMap::new();
     for t in (0..on.terminals().len()).map(TerminalId::from) {
@@ -65,7 +72,7 @@ pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> E
             owner.insert(addresses.lid[t.ix()] + offset, (t, u32::from(offset)));
         }
     }
-    let mut difference = EntryDifference::default();
+    let mut difference = TableEntryDifferences::default();
     #[expect(clippy::disallowed_methods, reason = "sorted in the next line")]
     let mut records: Vec<_> = found.iter().collect();
     records.sort_unstable();
@@ -82,11 +89,15 @@ pub fn levels(routing: &Routing, addresses: &Addresses, found: &PathLevels) -> E
 }
 
 /// Compares every SL2VL table found with the one computed, all 16 service levels.
-pub fn sl2vl(routing: &Routing, addresses: &Addresses, found: &Sl2VlTables) -> EntryDifference {
+pub fn sl2vl(
+    routing: &Routing,
+    addresses: &PortAddresses,
+    found: &Sl2VlTables,
+) -> TableEntryDifferences {
     let on: &Topology = routing.topology();
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
-    let mut difference = EntryDifference::default();
+    let mut difference = TableEntryDifferences::default();
     for (&(guid, input, output), table) in found {
         let Some(&s) = switch.get(&guid) else {
             difference.compare(false, || format!("switch 0x{guid:016x} is not in the network"));

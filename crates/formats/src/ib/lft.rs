@@ -9,10 +9,10 @@
 //! older versions; entries are `0x<LID HEX> : <port decimal>  : <hops> : <optimal>`, or
 //! `0x<LID HEX> : UNREACHABLE`.
 
-use crate::companion::kind::{CompanionFormat, one_file, one_text};
-use base::part::Part;
+use crate::companion::kind::{CompanionFileFormat, one_file, one_text};
+use base::part::PartDescription;
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::addresses::{Addresses, MAX_LID};
+use fabric::addresses::{MAX_LID, PortAddresses};
 use fabric::network::Topology;
 use fabric::tables::{ForwardingTree, NO_ROUTE, Routing};
 use std::collections::BTreeMap;
@@ -20,8 +20,8 @@ use std::fmt;
 use std::fmt::Write;
 use std::sync::Arc;
 
-pub(crate) const LFT: CompanionFormat = CompanionFormat {
-    part: Part::new(
+pub(crate) const LFT: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new(
         "lft",
         "linear forwarding tables, as dump_fts, dump_lfts and OpenSM print them",
     ),
@@ -65,7 +65,10 @@ impl FabricForwardingTables {
 ///
 /// # Errors
 /// When a port is above 254, or the addresses have another LMC than the routing.
-pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<FabricForwardingTables, Refusal> {
+pub fn tables(
+    routing: &Routing,
+    addresses: &PortAddresses,
+) -> Result<FabricForwardingTables, Refusal> {
     let on: &Topology = routing.topology();
     if addresses.lmc != routing.lmc() {
         let why =
@@ -107,7 +110,7 @@ pub fn tables(routing: &Routing, addresses: &Addresses) -> Result<FabricForwardi
 pub fn write(
     lfts: &FabricForwardingTables,
     on: &Topology,
-    addresses: &Addresses,
+    addresses: &PortAddresses,
     out: &mut impl Write,
 ) -> fmt::Result {
     let mut who = vec![String::new(); usize::from(addresses.highest_lid()) + 1];
@@ -272,7 +275,7 @@ impl LftReader {
 pub fn to_routing(
     lfts: &FabricForwardingTables,
     on: &Arc<Topology>,
-    addresses: &Addresses,
+    addresses: &PortAddresses,
 ) -> Result<Routing, Refusal> {
     let switches = on.switches().len();
     if let Some(stranger) = lfts.by_guid.keys().find(|g| !addresses.switch_guid.contains(g)) {

@@ -102,11 +102,11 @@ fn entry(line: &str) -> Option<(u64, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabric::network::{Builder, Recipe, Switch};
+    use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
     use serde_json::Map;
 
     fn network() -> Topology {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let s = [("leaf", 0xa1), ("spine", 0xa2)]
             .map(|(name, guid)| b.switch(Switch { guid: Some(guid), ..Switch::new(name) }));
         b.link(s[0], s[1]);
@@ -114,7 +114,7 @@ mod tests {
             let e = b.endpoint(name, Some(0xb0 + i as u64));
             b.attach(e, s[0], 0, fabric::network::Cable::default());
         }
-        b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a network")
+        b.finish(NetworkRecipe { family: "test".into(), params: Map::new() }).expect("a network")
     }
 
     fn names(text: &str) -> (Vec<String>, Vec<String>) {

@@ -3,22 +3,22 @@
 //! Source: OpenSM's `opensm-sl2vl.dump` (`Switch 0x<guid>, base LID n, "name"`, then
 //! `in out : 16 lanes` a line), and path records written one a line as `slid dlid sl ...`.
 
-use crate::companion::kind::{CompanionFormat, one_file, one_text};
-use base::part::Part;
+use crate::companion::kind::{CompanionFileFormat, one_file, one_text};
+use base::part::PartDescription;
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::{PortPeer, Topology};
-use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2VlMapping, Sl2VlPortTables};
 use std::collections::{BTreeMap, HashMap};
 
-pub(crate) const SL2VL: CompanionFormat = CompanionFormat {
-    part: Part::new("sl2vl", "lanes of service levels by ports, as opensm-sl2vl.dump"),
+pub(crate) const SL2VL: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new("sl2vl", "lanes of service levels by ports, as opensm-sl2vl.dump"),
     read: |files| one_text(files, read_sl2vl),
     example: || one_file("opensm-sl2vl.dump", SL2VL_EXAMPLE),
 };
 
-pub(crate) const PATH_RECORDS: CompanionFormat = CompanionFormat {
-    part: Part::new("path-records", "a line for each path: slid dlid sl"),
+pub(crate) const PATH_RECORDS: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new("path-records", "a line for each path: slid dlid sl"),
     read: |files| one_text(files, read_path_records),
     example: || one_file("paths.txt", "1 2 3\n12 34 5\n123 456 7\n1234 567 1\n12345 678 2\n"),
 };
@@ -117,18 +117,18 @@ pub fn read_path_records(text: &str, file: &str) -> Result<PathLevels, Refusal> 
 /// though others have.
 pub fn lanes_of(
     routing: &Routing,
-    addresses: &Addresses,
+    addresses: &PortAddresses,
     levels: &PathLevels,
     tables: &Sl2VlTables,
 ) -> Result<LaneAssignment, Refusal> {
-    let by_switch = SwitchPathRecords::new(routing.topology(), addresses, levels);
+    let by_switch = PathRecordsBySwitch::new(routing.topology(), addresses, levels);
     let levels = if by_switch.agree {
         ServiceLevels::BySwitch(by_switch.levels(routing, addresses)?)
     } else {
         ServiceLevels::ByTerminal(by_terminal(routing, addresses, levels, &by_switch)?)
     };
     if let Some(table) = common(routing.topology(), addresses, tables)? {
-        return Ok(LaneAssignment::new(levels, Sl2Vl::Uniform(table)));
+        return Ok(LaneAssignment::new(levels, Sl2VlMapping::Uniform(table)));
     }
     let switch: HashMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
@@ -138,14 +138,14 @@ pub fn lanes_of(
             by_port.set(s, input, output, *table);
         }
     }
-    Ok(LaneAssignment::new(levels, Sl2Vl::PerPort(by_port)))
+    Ok(LaneAssignment::new(levels, Sl2VlMapping::PerPort(by_port)))
 }
 
 /// The SL2VL table that all cabled pairs of ports of all working switches share; `None` where they
 /// have several. With a common one, proofs need not distinguish in-ports.
 fn common(
     on: &Topology,
-    addresses: &Addresses,
+    addresses: &PortAddresses,
     tables: &Sl2VlTables,
 ) -> Result<Option<[u8; 16]>, Refusal> {
     let Some(first) = tables.values().next() else { return Ok(None) };
@@ -173,15 +173,15 @@ fn common(
 const NO_RECORD: u8 = u8::MAX;
 
 /// Path records by the switch of their source: those of its first terminal that has one.
-struct SwitchPathRecords {
+struct PathRecordsBySwitch {
     width: usize,
     level: Vec<u8>,
     /// Whether no two terminals of one switch have different levels to one address.
     agree: bool,
 }
 
-impl SwitchPathRecords {
-    fn new(on: &Topology, addresses: &Addresses, levels: &PathLevels) -> Self {
+impl PathRecordsBySwitch {
+    fn new(on: &Topology, addresses: &PortAddresses, levels: &PathLevels) -> Self {
         let width = usize::from(addresses.highest_lid()) + 1;
         let mut home = vec![usize::MAX; width];
         for (lid, t) in addresses.lid.iter().zip(on.terminals()) {
@@ -209,7 +209,7 @@ impl SwitchPathRecords {
         (level != NO_RECORD).then_some(level)
     }
 
-    fn levels(&self, routing: &Routing, addresses: &Addresses) -> Result<Vec<u8>, Refusal> {
+    fn levels(&self, routing: &Routing, addresses: &PortAddresses) -> Result<Vec<u8>, Refusal> {
         let on: &Topology = routing.topology();
         let mut speaker = vec![None; on.switches().len()];
         for t in (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t)) {
@@ -234,9 +234,9 @@ impl SwitchPathRecords {
 
 fn by_terminal(
     routing: &Routing,
-    addresses: &Addresses,
+    addresses: &PortAddresses,
     levels: &PathLevels,
-    by_switch: &SwitchPathRecords,
+    by_switch: &PathRecordsBySwitch,
 ) -> Result<Vec<u8>, Refusal> {
     let on: &Topology = routing.topology();
     let terminals = on.terminals();

@@ -3,18 +3,18 @@
 //! Source: `docs/opensm.md` defines the format.
 
 use super::lft::{DROP, FabricForwardingTables};
-use super::table_file::{self, TableFile};
+use super::table_file::{self, TableFileContents};
 use base::{Refusal, SwitchId, TerminalId};
-use fabric::addresses::Addresses;
+use fabric::addresses::PortAddresses;
 use fabric::network::Topology;
-use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2Vl, Sl2VlPortTables};
+use fabric::tables::{LaneAssignment, Routing, ServiceLevels, Sl2VlMapping, Sl2VlPortTables};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Arc;
 
 /// The text of the table file for `routing`: its tables `lfts`, the level of each path by source
 /// switch, or by source where those of one switch differ, and its SL2VL tables.
-pub fn text(routing: &Routing, addresses: &Addresses, lfts: &FabricForwardingTables) -> String {
+pub fn text(routing: &Routing, addresses: &PortAddresses, lfts: &FabricForwardingTables) -> String {
     let on: &Topology = routing.topology();
     let mut out =
         String::with_capacity(lfts.by_guid.len() * usize::from(addresses.highest_lid()) * 4);
@@ -34,8 +34,8 @@ pub fn text(routing: &Routing, addresses: &Addresses, lfts: &FabricForwardingTab
     }
     levels(routing, addresses, &mut out);
     match routing.lanes().sl2vl() {
-        Sl2Vl::Uniform(table) => row(&mut out, "*", "*", "*", table),
-        Sl2Vl::PerPort(tables) => {
+        Sl2VlMapping::Uniform(table) => row(&mut out, "*", "*", "*", table),
+        Sl2VlMapping::PerPort(tables) => {
             row(&mut out, "*", "*", "*", tables.fallback());
             for (switch, input, output, table) in tables.iter() {
                 let guid = format!("0x{:016x}", addresses.switch_guid[switch.ix()]);
@@ -55,7 +55,7 @@ fn row(out: &mut String, switch: &str, input: &str, output: &str, table: &[u8; 1
     out.push('\n');
 }
 
-fn levels(routing: &Routing, addresses: &Addresses, out: &mut String) {
+fn levels(routing: &Routing, addresses: &PortAddresses, out: &mut String) {
     let on: &Topology = routing.topology();
     let up = || (0..on.terminals().len()).map(TerminalId::from).filter(|&t| on.terminal_is_up(t));
     // a digit for each LID; `level` is asked by (layer * terminals + terminal)
@@ -102,7 +102,7 @@ pub fn read(
     text: &str,
     file: &str,
     on: &Arc<Topology>,
-    addresses: &Addresses,
+    addresses: &PortAddresses,
 ) -> Result<Routing, Refusal> {
     let found = table_file::parse(text, file)?;
     if found.lmc != addresses.lmc {
@@ -122,7 +122,11 @@ pub fn read(
     Ok(routing.with_lanes(lanes))
 }
 
-fn levels_of(found: &TableFile, routing: &Routing, addresses: &Addresses) -> ServiceLevels {
+fn levels_of(
+    found: &TableFileContents,
+    routing: &Routing,
+    addresses: &PortAddresses,
+) -> ServiceLevels {
     if found.has_one_level() {
         return ServiceLevels::Same(found.default_level());
     }
@@ -141,10 +145,10 @@ fn levels_of(found: &TableFile, routing: &Routing, addresses: &Addresses) -> Ser
     ServiceLevels::ByTerminal(destinations().flat_map(row).collect())
 }
 
-fn lanes_of(found: &TableFile, on: &Topology, addresses: &Addresses) -> Sl2Vl {
+fn lanes_of(found: &TableFileContents, on: &Topology, addresses: &PortAddresses) -> Sl2VlMapping {
     let (_, fallback) = found.sl2vl[0];
     if found.sl2vl.len() == 1 {
-        return Sl2Vl::Uniform(fallback);
+        return Sl2VlMapping::Uniform(fallback);
     }
     let switch: BTreeMap<u64, SwitchId> =
         addresses.switch_guid.iter().enumerate().map(|(s, g)| (*g, SwitchId::from(s))).collect();
@@ -161,24 +165,24 @@ fn lanes_of(found: &TableFile, on: &Topology, addresses: &Addresses) -> Sl2Vl {
             }
         }
     }
-    Sl2Vl::PerPort(by_port)
+    Sl2VlMapping::PerPort(by_port)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::ib::lft;
-    use base::Quiet;
+    use base::QuietWatch;
     use engines::engine;
     use serde_json::Map;
 
-    fn routed() -> (Routing, Addresses, String) {
+    fn routed() -> (Routing, PortAddresses, String) {
         let recipe = fabric::network::parse_inline("slim_fly:q=5,p=2").expect("an inline form");
         let family = families::family(&recipe.family).expect("a family");
         let on = Arc::new(family.build(&recipe.params).expect("a member"));
         let entry = engine("dfsssp").expect("an engine");
-        let routing = entry.route(&Map::new(), &on, 2, &Quiet).expect("routed");
-        let addresses = Addresses::assign(&on, 1).expect("room for all LIDs");
+        let routing = entry.route(&Map::new(), &on, 2, &QuietWatch).expect("routed");
+        let addresses = PortAddresses::assign(&on, 1).expect("room for all LIDs");
         let lfts = lft::tables(&routing, &addresses).expect("few ports");
         let text = text(&routing, &addresses, &lfts);
         (routing, addresses, text)

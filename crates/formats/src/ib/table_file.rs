@@ -19,7 +19,7 @@ const MAX_PORT: u16 = 254;
 
 /// The contents of a whole file of tables.
 #[derive(Debug, Default)]
-pub(super) struct TableFile {
+pub(super) struct TableFileContents {
     pub(super) lmc: u8,
     pub(super) lfts: FabricForwardingTables,
     default: u8,
@@ -29,7 +29,7 @@ pub(super) struct TableFile {
     pub(super) sl2vl: Vec<(Sl2VlKey, [u8; 16])>,
 }
 
-impl TableFile {
+impl TableFileContents {
     /// The level of paths from `source`, the base LID of a terminal on `switch`, to `lid`.
     pub(super) fn level(&self, switch: u64, source: u16, lid: u16) -> u8 {
         let of = |row: Option<&Vec<u16>>| {
@@ -60,10 +60,10 @@ impl TableFile {
 ///
 /// # Errors
 /// Names the line of `file` and what was expected there.
-pub(super) fn parse(text: &str, file: &str) -> Result<TableFile, Refusal> {
-    let mut reader = TableReader::default();
+pub(super) fn parse(text: &str, file: &str) -> Result<TableFileContents, Refusal> {
+    let mut reader = TableFileReader::default();
     for (n, line) in text.split('\n').enumerate() {
-        reader.line(line).map_err(|RecordFault { why, help }| {
+        reader.line(line).map_err(|TableRecordFault { why, help }| {
             Refusal::new(format!("{file}: line {}", n + 1), why, help)
         })?;
     }
@@ -78,13 +78,13 @@ pub(super) fn parse(text: &str, file: &str) -> Result<TableFile, Refusal> {
 }
 
 /// A fault of a record: what is wrong with it, and what would be right.
-struct RecordFault {
+struct TableRecordFault {
     why: String,
     help: &'static str,
 }
 
-fn wrong<T>(why: impl Into<String>, help: &'static str) -> Result<T, RecordFault> {
-    Err(RecordFault { why: why.into(), help })
+fn wrong<T>(why: impl Into<String>, help: &'static str) -> Result<T, TableRecordFault> {
+    Err(TableRecordFault { why: why.into(), help })
 }
 
 #[derive(Default, PartialEq, Eq)]
@@ -98,17 +98,17 @@ enum TableFileSection {
 }
 
 #[derive(Default)]
-struct TableReader {
+struct TableFileReader {
     place: TableFileSection,
     lmc: Option<u16>,
     default: Option<u16>,
     ports: BTreeMap<u64, Vec<u16>>,
     keys: BTreeSet<Sl2VlKey>,
-    found: TableFile,
+    found: TableFileContents,
 }
 
-impl TableReader {
-    fn line(&mut self, line: &str) -> Result<(), RecordFault> {
+impl TableFileReader {
+    fn line(&mut self, line: &str) -> Result<(), TableRecordFault> {
         if let Some(c) = line.chars().find(|c| c.is_ascii_control() && *c != '\t') {
             let why = format!("a control character (byte {})", u32::from(c));
             return wrong(why, "printable ASCII, blanks and tabs, lines that end with \\n alone");
@@ -129,7 +129,7 @@ impl TableReader {
         }
     }
 
-    fn record(&mut self, words: &[&str]) -> Result<(), RecordFault> {
+    fn record(&mut self, words: &[&str]) -> Result<(), TableRecordFault> {
         match *words {
             ["end"] => self.finish(),
             ["lmc", lmc] => {
@@ -186,7 +186,12 @@ impl TableReader {
         }
     }
 
-    fn sl2vl(&mut self, key: Sl2VlKey, lanes: [u8; 16], words: &[&str]) -> Result<(), RecordFault> {
+    fn sl2vl(
+        &mut self,
+        key: Sl2VlKey,
+        lanes: [u8; 16],
+        words: &[&str],
+    ) -> Result<(), TableRecordFault> {
         match self.found.sl2vl.last() {
             None if form(&key) != 0 => return wrong(shown(words), "`sl2vl * * *` before others"),
             Some((before, _)) if form(before) > form(&key) => {
@@ -204,7 +209,7 @@ impl TableReader {
 
     /// Checks what only the whole file can show: that no record is missing, and that records fit
     /// together.
-    fn finish(&mut self) -> Result<(), RecordFault> {
+    fn finish(&mut self) -> Result<(), TableRecordFault> {
         let (Some(lmc), Some(default)) = (self.lmc, self.default) else {
             let missing = if self.lmc.is_none() { "lmc" } else { "`sl default`" };
             return wrong(format!("no {missing} record before `end`"), "one lmc, one sl default");
@@ -272,7 +277,7 @@ fn once(
     words: &[&str],
     valid: &'static str,
     one: &'static str,
-) -> Result<(), RecordFault> {
+) -> Result<(), TableRecordFault> {
     if value.is_none() {
         return wrong(shown(words), valid);
     }
@@ -283,7 +288,12 @@ fn once(
 }
 
 /// Puts `items` at `first` of a row of LIDs, each of which is given once.
-fn put(row: &mut Vec<u16>, first: u16, items: &[u16], words: &[&str]) -> Result<(), RecordFault> {
+fn put(
+    row: &mut Vec<u16>,
+    first: u16,
+    items: &[u16],
+    words: &[&str],
+) -> Result<(), TableRecordFault> {
     let (begin, end) = (usize::from(first), usize::from(first) + items.len());
     if items.is_empty() {
         return wrong(format!("{} has no entry", shown(words)), "one entry or more");

@@ -5,7 +5,7 @@ mod names;
 mod read;
 mod write;
 
-pub use names::{EndpointNames, hosts, pins, said_lines};
+pub use names::{EndpointNameIndex, hosts, pins, said_lines};
 pub use read::read;
 pub use write::write;
 

@@ -1,6 +1,6 @@
 //! Hosts by their names: an endpoint's whole name, its first word, or its number.
 
-use crate::backed::FileMemoryBudget;
+use crate::backed::FileReaderMemoryBudget;
 use crate::hosts::{self, host, of_several_adapters, short};
 use base::Refusal;
 use base::words::did_you_mean;
@@ -16,7 +16,7 @@ const MOST_ALL: usize = 1 << 24;
 /// same host, whichever of them the network and the file have, where no other host fits. Where
 /// several endpoints begin with the word and all are adapters of one host, the name stands for each
 /// of them in turn.
-pub struct EndpointNames<'a> {
+pub struct EndpointNameIndex<'a> {
     on: &'a Topology,
     known: HashMap<&'a str, EndpointNameMatch>,
     /// How often a host with several adapters was looked up, by its first adapter.
@@ -32,7 +32,7 @@ enum EndpointNameMatch {
     Several,
 }
 
-impl<'a> EndpointNames<'a> {
+impl<'a> EndpointNameIndex<'a> {
     /// The names of the endpoints of `on`.
     pub fn new(on: &'a Topology) -> Self {
         let adapters = of_several_adapters(on);
@@ -174,8 +174,8 @@ pub fn said_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
 /// When a host is not in the network, a bracket is none, or there are too many slots: with the
 /// line.
 pub fn hosts(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
-    let mut names = EndpointNames::new(on);
-    let (mut found, mut backed) = (Vec::new(), FileMemoryBudget::of(text.len()));
+    let mut names = EndpointNameIndex::new(on);
+    let (mut found, mut backed) = (Vec::new(), FileReaderMemoryBudget::of(text.len()));
     for (line, said) in said_lines(text) {
         let (said, slots) = slots_said(line, said)?;
         if names.is_whole(line, &said)? {
@@ -272,7 +272,7 @@ fn split(said: &str) -> Vec<&str> {
 fn expanded(
     line: usize,
     word: &str,
-    backed: &mut FileMemoryBudget,
+    backed: &mut FileReaderMemoryBudget,
 ) -> Result<Vec<String>, Refusal> {
     if !word.contains('[') {
         return Ok(vec![word.to_owned()]);
@@ -287,7 +287,7 @@ fn expanded(
 /// # Errors
 /// When a line is not such a pair, or an endpoint is not in the network: with the line.
 pub fn pins(on: &Topology, text: &str) -> Result<Vec<(u32, u32)>, Refusal> {
-    let mut names = EndpointNames::new(on);
+    let mut names = EndpointNameIndex::new(on);
     let mut found = Vec::new();
     for (line, said) in said_lines(text) {
         let (rank, endpoint) = said.split_once(char::is_whitespace).unwrap_or((said, ""));

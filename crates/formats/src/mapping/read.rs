@@ -1,6 +1,6 @@
 //! Reads mappings in the formats of launchers and batch systems.
 
-use super::names::{EndpointNames, add, said_lines};
+use super::names::{EndpointNameIndex, add, said_lines};
 use super::{MappingFormat, NUMBERS};
 use base::Refusal;
 use fabric::Topology;
@@ -63,7 +63,7 @@ fn refuse(line: usize, why: impl Into<String>, help: &str) -> Refusal {
 
 /// Names and numbers in the order of the ranks; `host:2` is two ranks.
 fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
-    let mut names = EndpointNames::new(on);
+    let mut names = EndpointNameIndex::new(on);
     let mut found = Vec::new();
     let are_numbers = text.trim_start().starts_with(NUMBERS);
     for (line, said) in said_lines(text) {
@@ -91,7 +91,7 @@ fn list(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
 /// Reads a rank file: lines `rank N=HOST slot=...`.
 fn rankfile(on: &Topology, text: &str) -> Result<Vec<u32>, Refusal> {
     const FORM: &str = "lines 'rank N=HOST slot=CORES'";
-    let mut names = EndpointNames::new(on);
+    let mut names = EndpointNameIndex::new(on);
     let mut found: Vec<(u32, u32, usize)> = Vec::new();
     for (line, said) in said_lines(text) {
         let rest = said.strip_prefix("rank ").ok_or_else(|| refuse(line, "no rank", FORM))?;

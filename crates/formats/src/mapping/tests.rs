@@ -2,7 +2,7 @@
 
 use super::*;
 use fabric::Topology;
-use fabric::network::{Builder, Recipe, Switch, parse_inline};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder, parse_inline};
 use proptest::prelude::*;
 
 fn network() -> Topology {
@@ -12,13 +12,14 @@ fn network() -> Topology {
 
 /// Four endpoints named as fabrics name adapters.
 fn fabric_names(names: [&str; 4]) -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let s = b.switch(Switch::new("s"));
     for (i, name) in names.into_iter().enumerate() {
         let e = b.endpoint(name, None);
         b.attach(e, s, i as u16 + 1, fabric::network::Cable::default());
     }
-    b.finish(Recipe { family: "test".into(), params: serde_json::Map::new() }).expect("built")
+    b.finish(NetworkRecipe { family: "test".into(), params: serde_json::Map::new() })
+        .expect("built")
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Writes mappings in the formats of launchers and batch systems.
 
-use super::names::EndpointNames;
+use super::names::EndpointNameIndex;
 use super::{MappingFormat, NUMBERS};
 use crate::hosts::{self, host};
 use base::Refusal;
@@ -21,7 +21,7 @@ pub fn write(
     format: MappingFormat,
 ) -> Result<String, Refusal> {
     let mut text = String::new();
-    let names = EndpointNames::new(on);
+    let names = EndpointNameIndex::new(on);
     if format == MappingFormat::List {
         if places.iter().any(|e| !names.is_number(*e)) {
             let _ = writeln!(text, "{NUMBERS}");
@@ -90,7 +90,7 @@ fn no_order() -> Refusal {
 /// adapters of one host: numbers say either.
 fn places_of(
     on: &Topology,
-    names: &EndpointNames,
+    names: &EndpointNameIndex,
     places: &[u32],
     format: MappingFormat,
 ) -> Result<HashMap<u32, (usize, usize)>, Refusal> {

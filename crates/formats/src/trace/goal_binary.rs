@@ -7,22 +7,24 @@
 //! Source: LogGOPSim's Goal.hpp and txt2bin (Hoefler, Schneider, Lumsdaine, LSAP 2010).
 
 use super::kind::{
-    ExampleFiles, FileNaming, FormatWriter, MOST_RANKS, TraceFormat, WrittenWorkload,
-    example_schedule,
+    ExampleFiles, MOST_RANKS, TraceFileNaming, TraceFormat, TraceFormatWriter,
+    WorkloadFileContents, example_schedule,
 };
-use base::part::Part;
-use base::{Refusal, Stop, Watch};
-use traffic::workload::{Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch, Refusal};
+use traffic::workload::{
+    OperationKind, RankScheduleBuilder, Schedule, ScheduleBuilder, ScheduleOperation,
+};
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("goal-binary", "GOAL in binary, as LogGOPSim reads it"),
-    FileNaming::One(&[".bin"]),
+    PartDescription::new("goal-binary", "GOAL in binary, as LogGOPSim reads it"),
+    TraceFileNaming::One(&[".bin"]),
     |files, request| parse(files[0].1, request.watch),
     example,
 )
 .known_by(is_binary)
-.writes(FormatWriter::file(".bin", |schedule, _, _| {
-    Ok(WrittenWorkload::one(schedule, write(schedule)))
+.writes(TraceFormatWriter::file(".bin", |schedule, _, _| {
+    Ok(WorkloadFileContents::one(schedule, write(schedule)))
 }));
 
 fn example() -> ExampleFiles {
@@ -125,7 +127,7 @@ impl NumberReader<'_> {
 ///
 /// # Errors
 /// With the byte that is not as it should be; or when `watch` asks to stop.
-pub fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<Schedule, Stop> {
+pub fn parse(bytes: &[u8], watch: &dyn ProgressWatch) -> Result<Schedule, ComputationError> {
     let mut from = NumberReader { bytes, at: 0 };
     match from.u64("the magic number")? {
         MAGIC => {}
@@ -182,9 +184,9 @@ type OperationLists = [(u32, u32); 2];
 
 fn read_rank(
     from: &mut NumberReader<'_>,
-    mut into: RankBuilder<'_>,
-    watch: &dyn Watch,
-) -> Result<(), Stop> {
+    mut into: RankScheduleBuilder<'_>,
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
     let (ops, roots) = (from.u32("a rank")?, from.u32("a rank")?);
     let left = from.bytes.len().saturating_sub(from.at);
     if roots > ops || roots as usize * 4 + ops as usize * NODE > left {
@@ -268,7 +270,7 @@ fn check_roots(
     Err(from.refuse("its roots are not the operations that wait for nothing", ""))
 }
 
-fn read_op(from: &mut NumberReader<'_>) -> Result<Op, Refusal> {
+fn read_op(from: &mut NumberReader<'_>) -> Result<ScheduleOperation, Refusal> {
     let kind = match from.take::<1>("an operation")?[0] {
         1 => OperationKind::Send,
         2 => OperationKind::Recv,
@@ -285,5 +287,5 @@ fn read_op(from: &mut NumberReader<'_>) -> Result<Op, Refusal> {
         let why = format!("a calculation with peer {peer}, tag {tag} and nic {nic}");
         return Err(from.refuse(why, "0 for each: only messages have them"));
     }
-    Ok(Op { size, peer, tag, kind, cpu, nic })
+    Ok(ScheduleOperation { size, peer, tag, kind, cpu, nic })
 }

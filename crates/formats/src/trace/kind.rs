@@ -1,7 +1,7 @@
 //! What a format of workloads is: how its files are named and known, how they are read and written.
 
-use base::part::Part;
-use base::{Quiet, Refusal, Stop, Watch};
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch, QuietWatch, Refusal};
 use serde_json::{Map, Value, json};
 use traffic::workload::{Schedule, WorkloadRequest, make};
 
@@ -19,7 +19,7 @@ pub type ExampleFiles = Vec<(String, Vec<u8>)>;
 
 /// The naming of the files of a run. All but an index may have `.gz` behind their names.
 #[derive(Debug, Clone, Copy)]
-pub enum FileNaming {
+pub enum TraceFileNaming {
     /// One file has all ranks; its name has one of these endings.
     One(&'static [&'static str]),
     /// Every rank has a file: the name of the run, the text before the number of the rank, the
@@ -49,7 +49,7 @@ pub enum FileNaming {
 
 /// A workload as it is written to files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct WrittenWorkload {
+pub struct WorkloadFileContents {
     /// The files, by name and content; one without a name where the format has one file.
     pub files: Vec<(String, Vec<u8>)>,
     /// How many ranks there are.
@@ -63,21 +63,31 @@ pub struct WrittenWorkload {
 }
 
 /// A function that writes a schedule; the text is the name of the run.
-type WriteFn = fn(&Schedule, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+type WriteFn =
+    fn(&Schedule, &str, &dyn ProgressWatch) -> Result<WorkloadFileContents, ComputationError>;
 /// A function that writes what a generator makes with these parameters.
-type GenerateFn = fn(&str, &GivenParameters, &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+type GenerateFn = fn(
+    &str,
+    &GivenParameters,
+    &str,
+    &dyn ProgressWatch,
+) -> Result<WorkloadFileContents, ComputationError>;
 /// A function that writes files of the format again, in the form that is written today.
-type RewriteFn = fn(&[NamedFile<'_>], &str, &dyn Watch) -> Result<WrittenWorkload, Stop>;
+type RewriteFn = fn(
+    &[NamedFile<'_>],
+    &str,
+    &dyn ProgressWatch,
+) -> Result<WorkloadFileContents, ComputationError>;
 /// A function that reads the files of a run.
-type ReadFn = fn(&[NamedFile<'_>], &WorkloadRequest<'_>) -> Result<Schedule, Stop>;
+type ReadFn = fn(&[NamedFile<'_>], &WorkloadRequest<'_>) -> Result<Schedule, ComputationError>;
 /// A function that says whether the beginning of a file looks like the format.
 type RecognizeFn = fn(&[u8]) -> bool;
 /// A function that counts what is in files of the format.
-type CountFn = fn(&[NamedFile<'_>], &dyn Watch) -> Result<Value, Stop>;
+type CountFn = fn(&[NamedFile<'_>], &dyn ProgressWatch) -> Result<Value, ComputationError>;
 
 /// The writer of a format.
 #[derive(Debug, Clone, Copy)]
-pub struct FormatWriter {
+pub struct TraceFormatWriter {
     /// The end of a name that asks for the format.
     pub end: &'static str,
     /// Whether the name is that of a folder of files.
@@ -88,7 +98,7 @@ pub struct FormatWriter {
     keeps: Option<(GenerateFn, RewriteFn)>,
 }
 
-impl FormatWriter {
+impl TraceFormatWriter {
     /// A writer of one file, whose name ends in `end`.
     pub(super) const fn file(end: &'static str, write: WriteFn) -> Self {
         Self { end, is_folder: false, write, keeps: None }
@@ -119,8 +129,8 @@ impl FormatWriter {
         &self,
         schedule: &Schedule,
         prefix: &str,
-        watch: &dyn Watch,
-    ) -> Result<WrittenWorkload, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<WorkloadFileContents, ComputationError> {
         (self.write)(schedule, prefix, watch)
     }
 
@@ -133,8 +143,8 @@ impl FormatWriter {
         name: &str,
         given: &GivenParameters,
         prefix: &str,
-        watch: &dyn Watch,
-    ) -> Result<WrittenWorkload, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<WorkloadFileContents, ComputationError> {
         match self.keeps {
             Some((made, _)) => made(name, given, prefix, watch),
             None => self.write(&make(name, given, watch)?, prefix, watch),
@@ -150,13 +160,13 @@ impl FormatWriter {
         &self,
         files: &[NamedFile<'_>],
         prefix: &str,
-        watch: &dyn Watch,
-    ) -> Option<Result<WrittenWorkload, Stop>> {
+        watch: &dyn ProgressWatch,
+    ) -> Option<Result<WorkloadFileContents, ComputationError>> {
         self.keeps.map(|(_, rewrite)| rewrite(files, prefix, watch))
     }
 }
 
-impl WrittenWorkload {
+impl WorkloadFileContents {
     /// A schedule in one file.
     pub(super) fn one(schedule: &Schedule, content: Vec<u8>) -> Self {
         let (operations, bytes) = (schedule.ops().len() as u64, content.len() as u64);
@@ -169,13 +179,13 @@ impl WrittenWorkload {
 #[derive(Debug, Clone, Copy)]
 pub struct TraceFormat {
     /// Its name, what it is, and its parameters.
-    pub part: Part,
+    pub part: PartDescription,
     /// How its files are named.
-    pub naming: FileNaming,
+    pub naming: TraceFileNaming,
     /// Whether its files are text, and nothing else.
     pub is_text: bool,
     /// How it is written; none where it is read alone.
-    pub writer: Option<FormatWriter>,
+    pub writer: Option<TraceFormatWriter>,
     looks: RecognizeFn,
     read: ReadFn,
     counts: Option<CountFn>,
@@ -186,8 +196,8 @@ impl TraceFormat {
     /// A format whose files are named as `naming` says. `read` makes the schedule of its files,
     /// rank by rank; `example` is a small run that it reads, from which tests make damaged ones.
     pub(super) const fn new(
-        part: Part,
-        naming: FileNaming,
+        part: PartDescription,
+        naming: TraceFileNaming,
         read: ReadFn,
         example: fn() -> ExampleFiles,
     ) -> Self {
@@ -208,7 +218,7 @@ impl TraceFormat {
     }
 
     /// The same format with a writer.
-    pub(super) const fn writes(self, writer: FormatWriter) -> Self {
+    pub(super) const fn writes(self, writer: TraceFormatWriter) -> Self {
         Self { writer: Some(writer), ..self }
     }
 
@@ -226,9 +236,9 @@ impl TraceFormat {
     pub fn is_named(&self, name: &str) -> bool {
         let plain = name.strip_suffix(".gz").unwrap_or(name);
         match self.naming {
-            FileNaming::One(ends) => ends.iter().any(|end| plain.ends_with(end)),
-            FileNaming::PerRank { ends, .. } => ends.iter().any(|end| plain.ends_with(end)),
-            FileNaming::Indexed { index, .. } => plain.ends_with(index),
+            TraceFileNaming::One(ends) => ends.iter().any(|end| plain.ends_with(end)),
+            TraceFileNaming::PerRank { ends, .. } => ends.iter().any(|end| plain.ends_with(end)),
+            TraceFileNaming::Indexed { index, .. } => plain.ends_with(index),
         }
     }
 
@@ -239,11 +249,11 @@ impl TraceFormat {
             each.collect::<Vec<_>>().join(", ")
         };
         match self.naming {
-            FileNaming::One(ends) => all("", &[ends]),
-            FileNaming::PerRank { before, ends, shared } => {
+            TraceFileNaming::One(ends) => all("", &[ends]),
+            TraceFileNaming::PerRank { before, ends, shared } => {
                 all(&format!("{before}RANK"), &[ends, shared])
             }
-            FileNaming::Indexed { index, before, end, .. } => {
+            TraceFileNaming::Indexed { index, before, end, .. } => {
                 format!("NAME{index} with NAME{before}RANK{end}")
             }
         }
@@ -258,8 +268,8 @@ impl TraceFormat {
         &self,
         files: &[NamedFile<'_>],
         given: &GivenParameters,
-        watch: &dyn Watch,
-    ) -> Result<Schedule, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Schedule, ComputationError> {
         let takes_none = self.part.schema()["properties"].is_null();
         if let (true, Some(key)) = (takes_none, given.keys().next()) {
             let why = format!("{} is no trace, and takes no options", self.part.name);
@@ -267,7 +277,7 @@ impl TraceFormat {
         }
         let found = (self.read)(files, &WorkloadRequest::new(self.part, given, watch)?);
         match (self.naming, files) {
-            (FileNaming::One(_), [(name, _)]) if !name.is_empty() => {
+            (TraceFileNaming::One(_), [(name, _)]) if !name.is_empty() => {
                 found.map_err(|stop| stop.within(name))
             }
             _ => found,
@@ -279,7 +289,11 @@ impl TraceFormat {
     ///
     /// # Errors
     /// As [`Self::read`].
-    pub fn count(&self, files: &[NamedFile<'_>], watch: &dyn Watch) -> Option<Result<Value, Stop>> {
+    pub fn count(
+        &self,
+        files: &[NamedFile<'_>],
+        watch: &dyn ProgressWatch,
+    ) -> Option<Result<Value, ComputationError>> {
         self.counts.map(|counts| counts(files, watch))
     }
 
@@ -296,7 +310,7 @@ impl TraceFormat {
     /// The files of `files` that belong to ranks, without an index.
     pub fn of_ranks<'a>(&self, files: &'a [(String, Vec<u8>)]) -> Vec<NamedFile<'a>> {
         let is_index = |name: &str| match self.naming {
-            FileNaming::Indexed { index, .. } => name.ends_with(index),
+            TraceFileNaming::Indexed { index, .. } => name.ends_with(index),
             _ => false,
         };
         let ranks = files.iter().filter(|(name, _)| !is_index(name));
@@ -315,5 +329,5 @@ pub(super) fn text(content: &[u8]) -> Result<&str, Refusal> {
 /// A small schedule, for examples of formats.
 pub(super) fn example_schedule() -> Schedule {
     let given = json!({ "ranks": 4, "bytes": 4096 });
-    make("allreduce_ring", given.as_object().expect("a table"), &Quiet).expect("it is small")
+    make("allreduce_ring", given.as_object().expect("a table"), &QuietWatch).expect("it is small")
 }

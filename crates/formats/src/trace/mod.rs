@@ -13,8 +13,8 @@ mod mpi;
 mod page_htsim_flows;
 
 pub use kind::{
-    ExampleFiles, FileNaming, FormatWriter, GivenParameters, NamedFile, TraceFormat,
-    WrittenWorkload,
+    ExampleFiles, GivenParameters, NamedFile, TraceFileNaming, TraceFormat, TraceFormatWriter,
+    WorkloadFileContents,
 };
 
 use base::Refusal;
@@ -66,7 +66,8 @@ pub fn of_file(name: &str, content: &[u8]) -> Result<&'static TraceFormat, Refus
         return Err(Refusal::new("", why, help));
     }
     let first = |fits: &dyn Fn(&TraceFormat) -> bool| {
-        let mut one = FORMATS.iter().filter(|format| matches!(format.naming, FileNaming::One(_)));
+        let mut one =
+            FORMATS.iter().filter(|format| matches!(format.naming, TraceFileNaming::One(_)));
         one.find(|format| fits(format))
     };
     let looks = |format: &TraceFormat| format.looks(content);

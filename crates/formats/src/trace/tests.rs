@@ -1,7 +1,7 @@
 //! Every format of the table: its example is read, known again, and comes back as it was written.
 
 use super::*;
-use base::Quiet;
+use base::QuietWatch;
 use std::collections::HashSet;
 use traffic::workload::Schedule;
 
@@ -10,7 +10,7 @@ fn all() -> impl Iterator<Item = &'static TraceFormat> {
 }
 
 fn read(format: &TraceFormat, files: &ExampleFiles) -> Schedule {
-    let found = format.read(&format.of_ranks(files), &GivenParameters::new(), &Quiet);
+    let found = format.read(&format.of_ranks(files), &GivenParameters::new(), &QuietWatch);
     found.unwrap_or_else(|why| panic!("{}: {why}", format.part.name))
 }
 
@@ -29,17 +29,17 @@ fn the_example_of_every_format_is_read_and_named_as_the_format_says() {
         assert!(read(format, &files).ranks() > 0);
         let stands_for_it =
             match format.naming {
-                FileNaming::One(_) => {
+                TraceFileNaming::One(_) => {
                     assert_eq!(ranks.len(), 1, "{}", format.part.name);
                     files[0].0.clone()
                 }
-                FileNaming::PerRank { before, .. } => {
+                TraceFileNaming::PerRank { before, .. } => {
                     assert!(ranks.iter().enumerate().all(|(rank, (name, _))| {
                         name.starts_with(&format!("run{before}{rank}"))
                     }));
                     files[0].0.clone()
                 }
-                FileNaming::Indexed { index, ranks: count, .. } => {
+                TraceFileNaming::Indexed { index, ranks: count, .. } => {
                     let (name, text) = files.last().expect("the index");
                     assert_eq!(*name, format!("run{index}"));
                     let text = String::from_utf8(text.clone()).expect("text");
@@ -55,9 +55,11 @@ fn the_example_of_every_format_is_read_and_named_as_the_format_says() {
 #[test]
 fn what_is_written_is_read_as_the_same_schedule() {
     for format in FORMATS {
-        let (Some(writer), FileNaming::One(_)) = (format.writer, format.naming) else { continue };
+        let (Some(writer), TraceFileNaming::One(_)) = (format.writer, format.naming) else {
+            continue;
+        };
         let schedule = kind::example_schedule();
-        let written = writer.write(&schedule, "run", &Quiet).expect("it is small");
+        let written = writer.write(&schedule, "run", &QuietWatch).expect("it is small");
         assert_eq!(written.operations, schedule.ops().len() as u64);
         assert_eq!(written.bytes, written.files[0].1.len() as u64);
         assert_eq!(read(format, &written.files), schedule, "{}", format.part.name);
@@ -66,7 +68,7 @@ fn what_is_written_is_read_as_the_same_schedule() {
 
 #[test]
 fn the_content_of_a_file_says_its_format_before_its_name_does() {
-    let ones = FORMATS.iter().filter(|format| matches!(format.naming, FileNaming::One(_)));
+    let ones = FORMATS.iter().filter(|format| matches!(format.naming, TraceFileNaming::One(_)));
     for format in ones {
         let content = format.example().swap_remove(0).1;
         if !format.looks(&content) {
@@ -90,7 +92,8 @@ fn a_parameter_is_refused_where_a_format_has_none_of_that_name() {
     for format in all() {
         let given = GivenParameters::from_iter([("colour".to_owned(), "red".into())]);
         let files = format.example();
-        let refused = format.read(&format.of_ranks(&files), &given, &Quiet).expect_err("no key");
+        let refused =
+            format.read(&format.of_ranks(&files), &given, &QuietWatch).expect_err("no key");
         assert!(refused.to_string().contains("colour"), "{refused}");
     }
 }

@@ -7,13 +7,13 @@
 //! saturation the accepted load of a seed varies by 1 to 2 %, and so do means of three.
 
 use crate::files::{config, data, simulation};
-use base::Quiet;
+use base::QuietWatch;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 
 /// A row of one of `BookSim`'s curves.
 #[derive(Debug, Clone)]
-struct CurveRow {
+struct BookSimCurveRow {
     /// The name of the file and of its configuration.
     file: String,
     curve: String,
@@ -44,7 +44,7 @@ pub(crate) fn cells(line: &str) -> Vec<String> {
     cells
 }
 
-fn rows() -> Vec<CurveRow> {
+fn rows() -> Vec<BookSimCurveRow> {
     let mut rows = Vec::new();
     let mut files: Vec<String> = std::fs::read_dir(data(""))
         .unwrap()
@@ -61,7 +61,7 @@ fn rows() -> Vec<CurveRow> {
             let number = |name: &str| cell(name).parse::<f64>().unwrap_or(f64::NAN);
             let overrides = cell("overrides");
             let period = overrides.split(' ').find_map(|o| o.strip_prefix("sample_period="));
-            rows.push(CurveRow {
+            rows.push(BookSimCurveRow {
                 file: file.clone(),
                 curve: cell("curve"),
                 traffic: cell("traffic"),
@@ -93,7 +93,7 @@ fn rows() -> Vec<CurveRow> {
 
 /// The results of our runs for a row.
 #[derive(Debug, Default)]
-struct RunResults {
+struct SimulatedCurveRow {
     accepted: Vec<f64>,
     latency: Vec<f64>,
     deadlocks: usize,
@@ -109,8 +109,8 @@ pub(crate) fn sd(of: &[f64]) -> f64 {
     (of.iter().map(|x| (x - m).powi(2)).sum::<f64>() / (of.len() - 1) as f64).sqrt()
 }
 
-fn ours(row: &CurveRow, seeds: u32) -> RunResults {
-    let mut found = RunResults::default();
+fn ours(row: &BookSimCurveRow, seeds: u32) -> SimulatedCurveRow {
+    let mut found = SimulatedCurveRow::default();
     let class = row.curve.rsplit_once(".c").and_then(|(_, c)| c.parse::<usize>().ok());
     for seed in 1..=seeds {
         let mut arguments = vec![format!("seed={seed}")];
@@ -122,7 +122,7 @@ fn ours(row: &CurveRow, seeds: u32) -> RunResults {
             arguments.push("vc_policy=hops".to_owned());
         }
         arguments.extend(row.overrides.split(' ').map(str::to_owned));
-        let point = simulation(config(&row.file, &arguments)).run(1, &Quiet).unwrap().point;
+        let point = simulation(config(&row.file, &arguments)).run(1, &QuietWatch).unwrap().point;
         let of = class.map_or(&point.all, |c| &point.classes[c]);
         found.deadlocks += usize::from(point.deadlock.is_some());
         found.accepted.push(of.accepted_load);
@@ -134,13 +134,13 @@ fn ours(row: &CurveRow, seeds: u32) -> RunResults {
 /// The difference from `BookSim`'s figure and the largest one allowed, both relative to that
 /// figure.
 #[derive(Debug, Clone, Copy)]
-struct Difference {
+struct RelativeDifference {
     is: f64,
     most: f64,
 }
 
-impl Difference {
-    fn latency(row: &CurveRow, ours: &RunResults) -> Self {
+impl RelativeDifference {
+    fn latency(row: &BookSimCurveRow, ours: &SimulatedCurveRow) -> Self {
         let of_a_mean = |sd: f64, count: usize| sd.powi(2) / count as f64;
         let mine = of_a_mean(sd(&ours.latency), ours.latency.len());
         let spread = (of_a_mean(row.latency_sd, 3) + mine).sqrt() / row.latency;
@@ -149,7 +149,7 @@ impl Difference {
         Self { is: mean(&ours.latency) / row.latency - 1.0, most }
     }
 
-    fn accepted(row: &CurveRow, ours: &RunResults) -> Self {
+    fn accepted(row: &BookSimCurveRow, ours: &SimulatedCurveRow) -> Self {
         let most = (3.0 * row.accepted_sd / row.accepted).max(0.015);
         Self { is: mean(&ours.accepted) / row.accepted - 1.0, most }
     }
@@ -161,7 +161,7 @@ impl Difference {
 }
 
 /// Compares a row with our results: the difference relative to the allowed one, and a line of text.
-fn compare(row: &CurveRow, seeds: u32) -> (f64, String) {
+fn compare(row: &BookSimCurveRow, seeds: u32) -> (f64, String) {
     let found = ours(row, seeds);
     let name = format!("{} {} {} ({seeds} seeds)", row.curve, row.traffic, row.offered);
     let stuck = found.deadlocks;
@@ -169,23 +169,25 @@ fn compare(row: &CurveRow, seeds: u32) -> (f64, String) {
         let share = if row.deadlocked && stuck > 0 { 0.0 } else { f64::INFINITY };
         return (share, format!("{name}: deadlocked with {stuck}"));
     }
-    let accepted = Difference::accepted(row, &found);
-    let latency = row.with_latency.then(|| Difference::latency(row, &found));
-    let share = accepted.share().max(latency.map_or(0.0, Difference::share));
-    let tell = |gap: Difference| format!("{:+.2} % of {:.2} %", 100.0 * gap.is, 100.0 * gap.most);
+    let accepted = RelativeDifference::accepted(row, &found);
+    let latency = row.with_latency.then(|| RelativeDifference::latency(row, &found));
+    let share = accepted.share().max(latency.map_or(0.0, RelativeDifference::share));
+    let tell =
+        |gap: RelativeDifference| format!("{:+.2} % of {:.2} %", 100.0 * gap.is, 100.0 * gap.most);
     let latency = latency.map_or("-".to_owned(), tell);
     (share, format!("{name}: accepted {}, latency {latency}", tell(accepted)))
 }
 
 /// The rows that are run: of every curve the least load, the largest one at which latency is
 /// compared, and the largest one that does not take long; all rows of deadlocks.
-fn chosen(rows: &[CurveRow]) -> Vec<CurveRow> {
-    let same = |a: &CurveRow, b: &CurveRow| (&a.curve, &a.traffic) == (&b.curve, &b.traffic);
+fn chosen(rows: &[BookSimCurveRow]) -> Vec<BookSimCurveRow> {
+    let same =
+        |a: &BookSimCurveRow, b: &BookSimCurveRow| (&a.curve, &a.traffic) == (&b.curve, &b.traffic);
     let mut chosen = Vec::new();
     for curve in rows.chunk_by(same) {
         let last = curve.iter().rposition(|row| row.with_latency).unwrap_or(0);
         let short = curve[0].period <= 500;
-        let keeps = |&(i, row): &(usize, &CurveRow)| {
+        let keeps = |&(i, row): &(usize, &BookSimCurveRow)| {
             i == 0 || i == last || row.deadlocked || short && i + 1 == curve.len()
         };
         chosen.extend(curve.iter().enumerate().filter(keeps).map(|(_, row)| row.clone()));
@@ -206,9 +208,9 @@ fn campaign_curves_are_those_of_booksim() {
         })
         .collect();
     if campaign {
-        let of =
-            |a: &(&CurveRow, &(f64, String)), b: &(&CurveRow, &(f64, String))| a.0.file == b.0.file;
-        let all: Vec<(&CurveRow, &(f64, String))> = rows.iter().zip(&found).collect();
+        let of = |a: &(&BookSimCurveRow, &(f64, String)),
+                  b: &(&BookSimCurveRow, &(f64, String))| a.0.file == b.0.file;
+        let all: Vec<(&BookSimCurveRow, &(f64, String))> = rows.iter().zip(&found).collect();
         for file in all.chunk_by(of) {
             let worst = file.iter().max_by(|a, b| a.1.0.total_cmp(&b.1.0)).unwrap();
             println!("{} rows of {}; {}", file.len(), worst.0.file, worst.1.1);

@@ -5,10 +5,10 @@
 //! 1.
 
 use crate::files::{config, simulation};
-use base::Quiet;
+use base::QuietWatch;
 use flit::engine::{BlockedPacket, engine};
 use formats::booksim::{SettingsSource, read};
-use lab::sampling::{BookSimSimulation, SamplingEnd};
+use lab::sampling::{BookSimSimulation, SamplingEndReason};
 use std::fmt::Write;
 
 fn ugal(policy: &str, load: f64, seed: u32) -> BookSimSimulation {
@@ -28,7 +28,7 @@ fn any_channel_on_any_hop_locks_up() {
     for (load, seed) in [(0.6, 1), (0.8, 2), (1.0, 3)] {
         let of = ugal("any", load, seed);
         assert!(of.dependency_cycle.is_some(), "a proof of what locks up");
-        let cycle = of.run(1, &Quiet).unwrap().point.deadlock.expect("a cycle");
+        let cycle = of.run(1, &QuietWatch).unwrap().point.deadlock.expect("a cycle");
         assert!(cycle.len() > 1, "{load}: {cycle:?}");
         let place = |w: &BlockedPacket| (w.router, w.port, w.lane);
         let mut places: Vec<_> = cycle.iter().map(place).collect();
@@ -44,7 +44,7 @@ fn channels_that_rise_do_not() {
     for seed in 1..=3 {
         let of = ugal("hops", 1.0, seed);
         assert_eq!(of.dependency_cycle, None);
-        let point = of.run(1, &Quiet).unwrap().point;
+        let point = of.run(1, &QuietWatch).unwrap().point;
         assert_eq!(point.deadlock, None);
         accepted.push(point.all.accepted_load);
     }
@@ -64,7 +64,7 @@ fn ring(keys: &str) -> BookSimSimulation {
          vc_buf_size = 2; traffic = tornado({{5,1,1}}); latency_thres = -1.0; {keys}"
     );
     let config = read(&[SettingsSource::File { name: "ring.cfg", text: &text }]).unwrap();
-    BookSimSimulation::new(config, Some(("net", &file)), &Quiet).unwrap()
+    BookSimSimulation::new(config, Some(("net", &file)), &QuietWatch).unwrap()
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn every_kind_of_router_that_locks_up_is_seen_to() {
         engine.advance(5000);
         assert_eq!((engine.sent(), engine.tally().ejected), (sent, left), "{keys}");
         assert!(engine.is_still(), "{keys}");
-        assert_eq!(of.run(1, &Quiet).unwrap().ended, SamplingEnd::Deadlock, "{keys}");
+        assert_eq!(of.run(1, &QuietWatch).unwrap().ended, SamplingEndReason::Deadlock, "{keys}");
     }
 }
 
@@ -110,8 +110,9 @@ fn a_class_that_never_comes_to_its_turn_ends_the_run() {
         injection_rate = {1.0,0.1}; latency_thres = -1.0; stopping_thres = -1.0;
         acc_stopping_thres = -1.0;";
     let config = read(&[SettingsSource::File { name: "mesh.cfg", text }]).unwrap();
-    let found = BookSimSimulation::new(config, None, &Quiet).unwrap().run(1, &Quiet).unwrap();
-    assert_eq!((found.ended, found.point.deadlock), (SamplingEnd::NotDrained, None));
+    let found =
+        BookSimSimulation::new(config, None, &QuietWatch).unwrap().run(1, &QuietWatch).unwrap();
+    assert_eq!((found.ended, found.point.deadlock), (SamplingEndReason::NotDrained, None));
     assert!(found.point.classes[0].packets.1 > 0);
     assert_eq!(found.point.classes[1].packets.1, 0, "BookSim's sources send the other class first");
 }

@@ -1,21 +1,21 @@
 //! Random routing functions that draw the same numbers in the fast and in the slow routers: a draw
 //! depends on where a packet is and where it goes, not on the draws before it.
 
-use crate::reference::{LaneRule, ReferenceNetwork};
+use crate::reference::{ReferenceNetwork, VirtualChannelRule};
 use crate::slow::{CableEnd, Flit, Port, RouteRequest};
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use flit::booksim::routing::EnumerableRouting;
 use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
 use paths::guide::{self, PacketPosition, RoutingGuide};
-use paths::wiring::{self, Wiring};
+use paths::wiring::{self, RouterWiring};
 use paths::word;
 
 /// The draws of a packet to `to` at a router, which it entered by a port and a channel: 0 at the
 /// first router, because with lookahead the packet is routed there before it has a channel.
-fn draws(router: usize, input: usize, vc: usize, to: usize) -> FastStream {
+fn draws(router: usize, input: usize, vc: usize, to: usize) -> FastRandomStream {
     let place = [router, input, vc, to].into_iter().fold(0, |sum, part| sum * 256 + part as u64);
-    FastStream::new(11, "draws", place)
+    FastRandomStream::new(11, "draws", place)
 }
 
 /// The port number of a packet that is still at its source.
@@ -24,7 +24,7 @@ const NO_PORT: usize = 255;
 /// A routing function with the draws of [`draws`].
 pub(crate) struct FixedDrawRouting<'a> {
     pub(crate) guide: &'a (dyn EnumerableRouting + Send),
-    pub(crate) wiring: &'a Wiring,
+    pub(crate) wiring: &'a RouterWiring,
 }
 
 impl FixedDrawRouting<'_> {
@@ -67,7 +67,12 @@ impl RoutingGuide for FixedDrawRouting<'_> {
         self.guide.has_choices()
     }
 
-    fn inject(&self, source: u32, packet: &mut word::PacketHeader<'_>, _: &mut FastStream) -> u32 {
+    fn inject(
+        &self,
+        source: u32,
+        packet: &mut word::PacketHeader<'_>,
+        _: &mut FastRandomStream,
+    ) -> u32 {
         let to = packet.target() as usize;
         self.guide.inject(source, packet, &mut draws(source as usize, NO_PORT, 0, to))
     }
@@ -172,7 +177,7 @@ impl ReferenceNetwork {
 impl ReferenceNetwork {
     /// The virtual channels on which an endpoint sends to another one: with `ugal` a random one.
     pub(crate) fn injects(&self, vcs: usize, from: usize, to: u32) -> std::ops::Range<usize> {
-        if !matches!(self.rule, LaneRule::Ugal(_)) {
+        if !matches!(self.rule, VirtualChannelRule::Ugal(_)) {
             return 0..vcs;
         }
         let vc = draws(from, NO_PORT, 0, to as usize).below(vcs as u32) as usize;
@@ -239,7 +244,7 @@ pub(crate) fn dragonfly(p: usize) -> ReferenceNetwork {
         file: None,
         next: vec![vec![0; endpoints]; ports.len()],
         ports,
-        rule: LaneRule::Ugal(p),
+        rule: VirtualChannelRule::Ugal(p),
     }
 }
 
@@ -274,7 +279,7 @@ pub(crate) fn fat_tree(k: usize, n: usize) -> ReferenceNetwork {
             }
         }
     }
-    ReferenceNetwork { keys, file: None, ports, next, rule: LaneRule::Nca(k) }
+    ReferenceNetwork { keys, file: None, ports, next, rule: VirtualChannelRule::Nca(k) }
 }
 
 /// The ports of the network of a configuration, as the fast routers number them.

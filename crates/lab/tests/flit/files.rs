@@ -1,6 +1,6 @@
 //! The files beside these tests: configurations, networks and curves of `BookSim`.
 
-use base::Quiet;
+use base::QuietWatch;
 use formats::booksim::{BookSimConfig, BookSimNetwork, SettingsSource, read};
 use lab::sampling::BookSimSimulation;
 
@@ -27,5 +27,5 @@ pub(crate) fn simulation(config: BookSimConfig) -> BookSimSimulation {
         _ => None,
     };
     let network = file.as_ref().map(|(name, text)| (&**name, &**text));
-    BookSimSimulation::new(config, network, &Quiet).unwrap()
+    BookSimSimulation::new(config, network, &QuietWatch).unwrap()
 }

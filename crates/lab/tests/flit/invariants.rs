@@ -1,12 +1,12 @@
 //! Invariants of every router on every network: no flit is lost or created, all packets arrive, and
 //! neither threads nor the general code of a step change any result.
 
-use base::Quiet;
+use base::QuietWatch;
 use flit::booksim::freedom;
-use flit::engine::{EngineSetup, FlitEngine, Tally, engine};
-use flit::router::{Allocator, PriorityRule, RouterDesign};
+use flit::engine::{FlitEngineInputs, FlitSimulationEngine, TrafficCounts, engine};
+use flit::router::{AllocatorKind, PacketPriorityRule, RouterDesign};
 use formats::booksim::{SettingsSource, read};
-use lab::booksim::{BookSimCase, case};
+use lab::booksim::{BookSimRunInputs, case};
 use proptest::prelude::*;
 use proptest::sample::select;
 use verify::Verdict;
@@ -48,18 +48,18 @@ fn star(latencies: &[u32]) -> String {
     (0..7).map(&mut row).collect()
 }
 
-fn any_allocator() -> impl Strategy<Value = Allocator> {
-    select(vec![Allocator::SeparableInputFirst, Allocator::Islip])
+fn any_allocator() -> impl Strategy<Value = AllocatorKind> {
+    select(vec![AllocatorKind::SeparableInputFirst, AllocatorKind::Islip])
 }
 
 /// A router of any kind, or of the kind that the fast code of a step handles.
 fn any_router() -> impl Strategy<Value = RouterDesign> {
     let speeds = select(vec![1.0, 1.25, 1.5, 1.7, 2.0, 3.0]);
     let priorities = select(vec![
-        PriorityRule::RoundRobin,
-        PriorityRule::Age,
-        PriorityRule::NetworkAge,
-        PriorityRule::Class,
+        PacketPriorityRule::RoundRobin,
+        PacketPriorityRule::Age,
+        PacketPriorityRule::NetworkAge,
+        PacketPriorityRule::Class,
     ]);
     let sizes = (1_u32..10, speeds, 1_u8..5, 1_u8..4, 0_u32..4, proptest::option::of(1_u32..9));
     let delays = (0_u32..4, 1_u32..4, 1_u32..4, 1_u32..4);
@@ -118,17 +118,17 @@ fn any_router() -> impl Strategy<Value = RouterDesign> {
 }
 
 /// The state after a run: the counts, what every port sent, and when it was over.
-type FinalState = (Tally, Vec<u32>, u32);
+type FinalState = (TrafficCounts, Vec<u32>, u32);
 
 /// Runs for some hundred cycles, and then until all packets have arrived.
 fn left(
-    of: &BookSimCase,
+    of: &BookSimRunInputs,
     router: &RouterDesign,
     seed: u64,
     threads: usize,
     always_full: bool,
 ) -> FinalState {
-    let setup = EngineSetup {
+    let setup = FlitEngineInputs {
         wiring: &of.wiring,
         router,
         guide: &*of.guide,
@@ -141,9 +141,9 @@ fn left(
         age_from_staging: false,
         cycles: 1 << 20,
     };
-    let mut engine: Box<dyn FlitEngine> = engine(setup).unwrap();
+    let mut engine: Box<dyn FlitSimulationEngine> = engine(setup).unwrap();
     engine.count_in(0..u32::MAX, false);
-    let flits = |e: &dyn FlitEngine| e.tally().injected - e.tally().ejected;
+    let flits = |e: &dyn FlitSimulationEngine| e.tally().injected - e.tally().ejected;
     for cycles in [1, 2, 3, 97, 100, 97] {
         engine.advance(cycles);
         engine.audit().unwrap();
@@ -200,7 +200,7 @@ proptest! {
         let config = read(&[SettingsSource::File { name: "a.cfg", text: &text }]).unwrap();
         let net = star(&latencies);
         let of = case(&config, Some(("net", &net))).unwrap();
-        let proof = freedom::prove(&*of.guide, &of.wiring, &Quiet).unwrap();
+        let proof = freedom::prove(&*of.guide, &of.wiring, &QuietWatch).unwrap();
         // with some latencies the shortest paths have more hops than there are channels that rise
         // hop by hop
         let holds = matches!(proof, Verdict::Holds(_));

@@ -2,12 +2,12 @@
 
 use crate::curves::{cells, mean, sd};
 use crate::files::{config, data, simulation};
-use base::Quiet;
+use base::QuietWatch;
 use rayon::prelude::*;
 
 /// A load of a configuration, with BookSim's mean and standard deviation for a class.
 #[derive(Debug)]
-struct LoadRow {
+struct BookSimLoadRow {
     case: String,
     rates: String,
     period: String,
@@ -17,7 +17,7 @@ struct LoadRow {
     accepted: (f64, f64),
 }
 
-fn rows() -> Vec<LoadRow> {
+fn rows() -> Vec<BookSimLoadRow> {
     let text = std::fs::read_to_string(data("random/expected.csv")).unwrap();
     let mut lines = text.lines().map(cells);
     let names = lines.next().unwrap();
@@ -25,7 +25,7 @@ fn rows() -> Vec<LoadRow> {
         let cell = |name: &str| line[names.iter().position(|n| n == name).unwrap()].clone();
         let number = |name: &str| cell(name).parse::<f64>().unwrap();
         let both = |name: &str| (number(&format!("{name}_mean")), number(&format!("{name}_sd")));
-        LoadRow {
+        BookSimLoadRow {
             case: cell("case"),
             rates: cell("injection_rate"),
             period: cell("sample_period"),
@@ -45,7 +45,7 @@ const STARVING: f64 = 1000.0;
 /// seed.
 type LatenciesAndLoads = Vec<Vec<[f64; 3]>>;
 
-fn ours(row: &LoadRow, seeds: u32) -> LatenciesAndLoads {
+fn ours(row: &BookSimLoadRow, seeds: u32) -> LatenciesAndLoads {
     let one = |seed| {
         let arguments = [
             format!("injection_rate={}", row.rates),
@@ -53,10 +53,10 @@ fn ours(row: &LoadRow, seeds: u32) -> LatenciesAndLoads {
             format!("seed={seed}"),
         ];
         let point = simulation(config(&format!("random/{}", row.case), &arguments))
-            .run(1, &Quiet)
+            .run(1, &QuietWatch)
             .unwrap()
             .point;
-        let of = |c: &flit::run::ClassFigures| {
+        let of = |c: &flit::run::TrafficClassFigures| {
             [c.latency.unwrap(), c.network_latency.unwrap(), c.accepted_load]
         };
         point.classes.iter().map(of).collect()
@@ -68,7 +68,7 @@ fn ours(row: &LoadRow, seeds: u32) -> LatenciesAndLoads {
 fn random_configurations_are_those_of_booksim() {
     let rows = rows();
     assert_eq!(rows.len(), 14);
-    let same = |a: &LoadRow, b: &LoadRow| (&a.case, &a.rates) == (&b.case, &b.rates);
+    let same = |a: &BookSimLoadRow, b: &BookSimLoadRow| (&a.case, &a.rates) == (&b.case, &b.rates);
     let mut wrong = Vec::new();
     for load in rows.chunk_by(same) {
         let starves = load.iter().any(|row| row.latency.0 > STARVING);

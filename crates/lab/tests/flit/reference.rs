@@ -9,19 +9,19 @@
 use crate::drawn::{FixedDrawRouting, dragonfly, fat_tree};
 use crate::slow::allocator::AllocatorKind;
 use crate::slow::{
-    self, CableEnd, ClassResult, Flit, InjectionChannels, Packet, Port, Priority, RouteRequest,
-    RouterKeys, RoutingFunction,
+    self, CableEnd, ClassResult, Flit, InjectionChannels, Packet, PacketPriorityRule, Port,
+    RouteRequest, RouterKeys, RoutingFunction,
 };
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use fabric::network::parse_inline;
 use families::family;
-use flit::engine::{EngineSetup, RailAssignment, Tally, engine};
+use flit::engine::{FlitEngineInputs, RailAssignmentInputs, TrafficCounts, engine};
 use formats::booksim::{SettingsSource, read};
 use lab::booksim::case;
 use paths::select::RailSelection;
 use rayon::prelude::*;
 use std::fmt::Write;
-use traffic::times::{TimeScaledPackets, TimedPackets};
+use traffic::times::{TimeScaledPackets, TimedPacketLists};
 
 /// The number of cycles in which packets are injected.
 const INJECTION_CYCLES: u32 = 250;
@@ -34,12 +34,12 @@ pub(crate) struct ReferenceNetwork {
     pub(crate) file: Option<String>,
     pub(crate) ports: Vec<Vec<Port>>,
     pub(crate) next: Vec<Vec<usize>>,
-    pub(crate) rule: LaneRule,
+    pub(crate) rule: VirtualChannelRule,
 }
 
 /// The rule of a routing function for virtual channels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LaneRule {
+pub(crate) enum VirtualChannelRule {
     /// Any virtual channel.
     Any,
     /// `min_adapt`: channel 0 at a low rank, and always behind a link on which the packet had it;
@@ -69,18 +69,22 @@ impl ReferenceNetwork {
         used: &[u32],
     ) -> Vec<RouteRequest> {
         match self.rule {
-            LaneRule::XyYx(k) => return vec![self.xy_yx(k, vcs, (router, input), flit)],
-            LaneRule::Valiant(k) => return vec![self.valiant(k, vcs, (router, input), flit)],
-            LaneRule::Nca(k) => return vec![self.nca(k, vcs, (router, input), flit)],
-            LaneRule::Ugal(p) => return vec![self.ugal(p, (router, input), flit, used)],
-            LaneRule::Any | LaneRule::Escape | LaneRule::Halves(_) => {}
+            VirtualChannelRule::XyYx(k) => return vec![self.xy_yx(k, vcs, (router, input), flit)],
+            VirtualChannelRule::Valiant(k) => {
+                return vec![self.valiant(k, vcs, (router, input), flit)];
+            }
+            VirtualChannelRule::Nca(k) => return vec![self.nca(k, vcs, (router, input), flit)],
+            VirtualChannelRule::Ugal(p) => return vec![self.ugal(p, (router, input), flit, used)],
+            VirtualChannelRule::Any
+            | VirtualChannelRule::Escape
+            | VirtualChannelRule::Halves(_) => {}
         }
         let port = self.next[router][flit.to as usize];
         let CableEnd::Router(..) = self.ports[router][port].end else {
             return vec![(port, 0..vcs, 0)];
         };
         match self.rule {
-            LaneRule::Escape => {
+            VirtualChannelRule::Escape => {
                 let is_injected = matches!(self.ports[router][input].end, CableEnd::Endpoint(_));
                 let mut all = vec![(port, 0..1, 0)];
                 if is_injected || flit.vc != 0 {
@@ -88,7 +92,7 @@ impl ReferenceNetwork {
                 }
                 all
             }
-            LaneRule::Halves(k) => {
+            VirtualChannelRule::Halves(k) => {
                 let at = |r: usize| if port < 2 { r % k } else { r / k };
                 if input / 2 != port / 2 {
                     flit.note = u32::from(at(router) > at(flit.to as usize));
@@ -127,11 +131,11 @@ fn torus(k: usize, wires: bool) -> ReferenceNetwork {
         "topology = torus; k = {k}; n = 2; routing_function = dim_order; use_noc_latency = {};",
         u8::from(wires)
     );
-    ReferenceNetwork { keys, file: None, ports, next, rule: LaneRule::Halves(k) }
+    ReferenceNetwork { keys, file: None, ports, next, rule: VirtualChannelRule::Halves(k) }
 }
 
 /// A mesh of k x k routers, routed dimension by dimension.
-fn mesh(k: usize, rule: LaneRule) -> ReferenceNetwork {
+fn mesh(k: usize, rule: VirtualChannelRule) -> ReferenceNetwork {
     let port = |end| Port { end, out: 1, into: 1 };
     let (mut ports, mut next) = (Vec::new(), Vec::new());
     for r in 0..k * k {
@@ -157,9 +161,9 @@ fn mesh(k: usize, rule: LaneRule) -> ReferenceNetwork {
         next.push((0..k * k).map(towards).collect());
     }
     let function = match rule {
-        LaneRule::Escape => "min_adapt",
-        LaneRule::XyYx(_) => "xy_yx",
-        LaneRule::Valiant(_) => "valiant",
+        VirtualChannelRule::Escape => "min_adapt",
+        VirtualChannelRule::XyYx(_) => "xy_yx",
+        VirtualChannelRule::Valiant(_) => "valiant",
         _ => "dor",
     };
     let keys = format!(
@@ -169,7 +173,7 @@ fn mesh(k: usize, rule: LaneRule) -> ReferenceNetwork {
 }
 
 /// A tree of routers with two endpoints each, and random latencies in both directions.
-fn tree(routers: usize, random: &mut FastStream) -> ReferenceNetwork {
+fn tree(routers: usize, random: &mut FastRandomStream) -> ReferenceNetwork {
     let parents: Vec<usize> =
         (0..routers).map(|r| if r == 0 { 0 } else { random.below(r as u32) as usize }).collect();
     let near =
@@ -205,13 +209,13 @@ fn tree(routers: usize, random: &mut FastStream) -> ReferenceNetwork {
     };
     let next = (0..routers).map(|r| (0..2 * routers).map(|e| towards(r, e)).collect()).collect();
     let keys = "topology = anynet; routing_function = min; network_file = net;".to_owned();
-    ReferenceNetwork { keys, file: Some(file), ports, next, rule: LaneRule::Any }
+    ReferenceNetwork { keys, file: Some(file), ports, next, rule: VirtualChannelRule::Any }
 }
 
 /// A random router.
-fn any_keys(rule: LaneRule, random: &mut FastStream) -> RouterKeys {
+fn any_keys(rule: VirtualChannelRule, random: &mut FastRandomStream) -> RouterKeys {
     let mut below = |n: usize| random.below(n as u32) as usize;
-    let vcs = if rule == LaneRule::Any { 1 + below(6) } else { 2 + below(5) };
+    let vcs = if rule == VirtualChannelRule::Any { 1 + below(6) } else { 2 + below(5) };
     let kinds = [
         AllocatorKind::Separable,
         AllocatorKind::Separable,
@@ -246,7 +250,12 @@ fn any_keys(rule: LaneRule, random: &mut FastStream) -> RouterKeys {
         vc_prioritize_empty: below(3) == 0,
         vc_shuffle_requests: below(3) == 0,
         output_buffer: bounded.then(|| 1 + below(8)),
-        priority: [Priority::None, Priority::Class, Priority::Age, Priority::NetworkAge][below(4)],
+        priority: [
+            PacketPriorityRule::None,
+            PacketPriorityRule::Class,
+            PacketPriorityRule::Age,
+            PacketPriorityRule::NetworkAge,
+        ][below(4)],
         class_priority: (0..=below(3)).map(|_| below(3) as i64).collect(),
         together_by_lane: output_speedup > 1,
     }
@@ -260,10 +269,10 @@ fn text(keys: &RouterKeys, network: &ReferenceNetwork) -> String {
         AllocatorKind::Islip(rounds) => format!("islip({rounds})"),
     };
     let priority = match keys.priority {
-        Priority::None => "none",
-        Priority::Class => "class",
-        Priority::Age => "age",
-        Priority::NetworkAge => "network_age",
+        PacketPriorityRule::None => "none",
+        PacketPriorityRule::Class => "class",
+        PacketPriorityRule::Age => "age",
+        PacketPriorityRule::NetworkAge => "network_age",
     };
     let of_classes: Vec<String> = keys.class_priority.iter().map(ToString::to_string).collect();
     // the buffer of all channels of a port together; flits left over by the division belong to none
@@ -305,7 +314,7 @@ class_priority = {{{}}};",
 }
 
 /// Random packets of every endpoint, in the order of their injection.
-fn any_packets(endpoints: u32, classes: u32, random: &mut FastStream) -> Vec<Vec<Packet>> {
+fn any_packets(endpoints: u32, classes: u32, random: &mut FastRandomStream) -> Vec<Vec<Packet>> {
     let most = 1 + random.below(6);
     // flits for each cycle and endpoint, in hundredths
     let load = 5 + random.below(60);
@@ -327,7 +336,7 @@ fn any_packets(endpoints: u32, classes: u32, random: &mut FastStream) -> Vec<Vec
 }
 
 /// The result of the fast routers.
-fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tally {
+fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> TrafficCounts {
     let config = read(&[SettingsSource::File { name: "a.cfg", text }]).unwrap();
     let of = case(&config, network.file.as_ref().map(|file| ("net", &**file))).unwrap();
     let mut lines = String::new();
@@ -339,10 +348,10 @@ fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tall
     // only the endpoints of the network file matter here
     let recipe = parse_inline(&format!("mesh:shape={},p=1", packets.len())).unwrap();
     let named = family(&recipe.family).unwrap().build(&recipe.params).unwrap();
-    let listed = TimedPackets::parse(&lines, &named).unwrap();
+    let listed = TimedPacketLists::parse(&lines, &named).unwrap();
     let times = Some(TimeScaledPackets { packets: &listed, stretch: 1.0 });
     let given = FixedDrawRouting { guide: &*of.guide, wiring: &of.wiring };
-    let mut made = engine(EngineSetup {
+    let mut made = engine(FlitEngineInputs {
         wiring: &of.wiring,
         router: &of.router,
         guide: &given,
@@ -351,7 +360,7 @@ fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tall
         seed: 1,
         threads: 1,
         always_full: false,
-        assignment: Some(RailAssignment {
+        assignment: Some(RailAssignmentInputs {
             rails: 1,
             rail: RailSelection::Fixed,
             times,
@@ -369,8 +378,8 @@ fn fast(text: &str, network: &ReferenceNetwork, packets: &[Vec<Packet>]) -> Tall
     made.tally()
 }
 
-fn found(tally: &Tally) -> Vec<ClassResult> {
-    let class = |class: &flit::engine::ClassTally| ClassResult {
+fn found(tally: &TrafficCounts) -> Vec<ClassResult> {
+    let class = |class: &flit::engine::TrafficClassCounts| ClassResult {
         arrived: class.arrived,
         latency: class.latency,
         wait: class.wait,
@@ -381,7 +390,7 @@ fn found(tally: &Tally) -> Vec<ClassResult> {
 }
 
 /// The outcome of comparing a configuration in both programs.
-enum Outcome {
+enum ComparisonOutcome {
     /// Equal in both, with the number of times that BookSim would have stopped; and, where a port
     /// has several outputs, the difference that BookSim's order of simultaneous flits makes.
     Same(u64, Option<f64>),
@@ -391,21 +400,21 @@ enum Outcome {
 }
 
 /// Compares the `index`-th configuration in both programs.
-fn compare(index: u64) -> Outcome {
-    let mut random = FastStream::new(7, "configurations", index);
+fn compare(index: u64) -> ComparisonOutcome {
+    let mut random = FastRandomStream::new(7, "configurations", index);
     let network = match random.below(10) {
-        0 => mesh(3, LaneRule::Any),
-        1 => mesh(4, LaneRule::Any),
-        2 => mesh(3 + random.below(2) as usize, LaneRule::Escape),
+        0 => mesh(3, VirtualChannelRule::Any),
+        1 => mesh(4, VirtualChannelRule::Any),
+        2 => mesh(3 + random.below(2) as usize, VirtualChannelRule::Escape),
         3 => torus([3, 5][random.below(2) as usize], random.below(2) == 0),
-        4 => mesh(4, LaneRule::XyYx(4)),
-        5 => mesh(3, LaneRule::Valiant(3)),
+        4 => mesh(4, VirtualChannelRule::XyYx(4)),
+        5 => mesh(3, VirtualChannelRule::Valiant(3)),
         7 => dragonfly(1),
         6 => fat_tree(2 + random.below(2) as usize, 2 + random.below(2) as usize),
         _ => tree(3 + random.below(5) as usize, &mut random),
     };
     let mut keys = any_keys(network.rule, &mut random);
-    if let LaneRule::Ugal(_) = network.rule {
+    if let VirtualChannelRule::Ugal(_) = network.rule {
         // one channel for each phase, buffers large enough for a difference to matter, and no
         // lookahead at queues
         (keys.vcs, keys.input_speedup) = (3, keys.input_speedup.min(3));
@@ -414,7 +423,7 @@ fn compare(index: u64) -> Outcome {
     }
     let endpoints = network.next[0].len() as u32;
     let mut packets = any_packets(endpoints, keys.class_priority.len() as u32, &mut random);
-    if let LaneRule::Ugal(p) = network.rule {
+    if let VirtualChannelRule::Ugal(p) = network.rule {
         // most packets go from each group to the next one, over the single link between them
         for (from, own) in packets.iter_mut().enumerate() {
             let next = (from + 2 * p * p) as u32 % endpoints;
@@ -432,9 +441,9 @@ fn compare(index: u64) -> Outcome {
     let Some((mut expected, stops)) = slow(&keys) else {
         let all = packets.iter().map(Vec::len).sum::<usize>() * keys.class_priority.len();
         if fast.iter().map(|class| class.arrived).sum::<u64>() < all as u64 {
-            return Outcome::Late;
+            return ComparisonOutcome::Late;
         }
-        return Outcome::Differs(format!("case {index}, late in one alone: {text}\n"));
+        return ComparisonOutcome::Differs(format!("case {index}, late in one alone: {text}\n"));
     };
     // longer latencies share bins
     for found in &mut expected {
@@ -443,29 +452,29 @@ fn compare(index: u64) -> Outcome {
     let latency = |all: &[ClassResult]| all.iter().map(|found| found.latency).sum::<u64>() as f64;
     if expected != fast {
         let gap = 100.0 * (latency(&fast) / latency(&expected) - 1.0);
-        return Outcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));
+        return ComparisonOutcome::Differs(format!("case {index}, {gap:+.2} %: {text}\n"));
     }
     let exact = if keys.together_by_lane {
         slow(&RouterKeys { together_by_lane: false, ..keys.clone() })
     } else {
         None
     };
-    Outcome::Same(stops, exact.map(|(exact, _)| latency(&fast) / latency(&exact) - 1.0))
+    ComparisonOutcome::Same(stops, exact.map(|(exact, _)| latency(&fast) / latency(&exact) - 1.0))
 }
 
 #[test]
 fn campaign_any_router_of_booksim_is_that_of_its_rules() {
     let count = if std::env::var_os("FLYLOOM_CAMPAIGN").is_some() { 20_000 } else { 100 };
     let (mut late, mut stopped, mut wrong, mut gaps) = (0, 0, Vec::new(), Vec::new());
-    let all: Vec<Outcome> = (0..count).into_par_iter().map(compare).collect();
+    let all: Vec<ComparisonOutcome> = (0..count).into_par_iter().map(compare).collect();
     for one in all {
         match one {
-            Outcome::Same(stops, gap) => {
+            ComparisonOutcome::Same(stops, gap) => {
                 stopped += usize::from(stops > 0);
                 gaps.extend(gap);
             }
-            Outcome::Late => late += 1,
-            Outcome::Differs(text) => wrong.push(text),
+            ComparisonOutcome::Late => late += 1,
+            ComparisonOutcome::Differs(text) => wrong.push(text),
         }
     }
     let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;

@@ -1,11 +1,11 @@
 //! Tests of when a run of `BookSim`'s is over: its rules, applied to histories kept cycle by cycle.
 
 use crate::files::simulation;
-use base::Quiet;
-use flit::engine::{FlitEngine, engine};
-use flit::run::{DrainCondition, RunPhases, run};
+use base::QuietWatch;
+use flit::engine::{FlitSimulationEngine, engine};
+use flit::run::{FlitRunPhases, RunEndCondition, run};
 use formats::booksim::{BookSimConfig, BookSimTrafficClass, SettingsSource, SimulationKind, read};
-use lab::sampling::{BookSimSimulation, SamplingEnd};
+use lab::sampling::{BookSimSimulation, SamplingEndReason};
 
 const MESH: &str = "topology = mesh; k = 4; n = 2; routing_function = dor; num_vcs = 4;
     vc_buf_size = 8; use_noc_latency = 0; sample_period = 200; seed = 7;";
@@ -15,7 +15,7 @@ fn config(more: &str) -> BookSimConfig {
     read(&[SettingsSource::File { name: "mesh.cfg", text: &text }]).unwrap()
 }
 
-fn started(of: &BookSimSimulation) -> Box<dyn FlitEngine + '_> {
+fn started(of: &BookSimSimulation) -> Box<dyn FlitSimulationEngine + '_> {
     let mut engine = engine(of.setup(1)).unwrap();
     engine.count_in(0..u32::MAX, false);
     engine
@@ -77,7 +77,7 @@ fn history(
         engine.count_until(period * each);
         engine.advance(if period == 0 { 0 } else { each });
         let tally = engine.tally();
-        let class = |(c, (flits, age)): (&flit::engine::ClassTally, (u64, u64))| {
+        let class = |(c, (flits, age)): (&flit::engine::TrafficClassCounts, (u64, u64))| {
             [c.latency, c.arrived, c.accepted, flits, age].map(|n| n as f64)
         };
         tally.classes.iter().zip(engine.not_arrived()).map(class).collect()
@@ -87,7 +87,7 @@ fn history(
 
 /// The period that statistics begin with, the number of periods, and what ended them: the rules
 /// applied to histories.
-fn predicted(of: &BookSimSimulation, config: &BookSimConfig) -> (u32, u32, SamplingEnd) {
+fn predicted(of: &BookSimSimulation, config: &BookSimConfig) -> (u32, u32, SamplingEndReason) {
     let run = &config.run;
     let is_latency = run.simulation == SimulationKind::Latency;
     let all = history(of, run.sample_period, run.max_samples, None);
@@ -115,12 +115,12 @@ fn predicted(of: &BookSimSimulation, config: &BookSimConfig) -> (u32, u32, Sampl
             before[i] = figures;
         }
         if is_above {
-            return (since, end, SamplingEnd::LatencyThres);
+            return (since, end, SamplingEndReason::LatencyThres);
         }
         if warm.is_some() {
             near = if moves { 0 } else { near + 1 };
             if near == 3 {
-                return (since, end, SamplingEnd::Converged);
+                return (since, end, SamplingEndReason::Converged);
             }
         } else if if run.warmup_periods > 0 { end >= run.warmup_periods } else { !moves } {
             warm = Some(end);
@@ -131,7 +131,7 @@ fn predicted(of: &BookSimSimulation, config: &BookSimConfig) -> (u32, u32, Sampl
     (
         since,
         run.max_samples,
-        if is_measured { SamplingEnd::MaxSamples } else { SamplingEnd::NotWarm },
+        if is_measured { SamplingEndReason::MaxSamples } else { SamplingEndReason::NotWarm },
     )
 }
 
@@ -161,35 +161,35 @@ fn runs_are_as_long_as_the_rules_say() {
         let config = config(more);
         let of = simulation(config.clone());
         let (since, periods, ended) = predicted(&of, &config);
-        let found = of.run(1, &Quiet).unwrap();
+        let found = of.run(1, &QuietWatch).unwrap();
         let each = config.run.sample_period;
         assert_eq!((found.point.warmup_cycles, found.ended), (since * each, ended), "{more}");
         assert!(found.point.cycles >= u64::from(periods * each), "{more}");
         met.push(ended);
-        if ended == SamplingEnd::LatencyThres || ended == SamplingEnd::NotWarm {
+        if ended == SamplingEndReason::LatencyThres || ended == SamplingEndReason::NotWarm {
             assert_eq!(found.point.cycles, u64::from(periods * each), "{more}");
             continue;
         }
         // a run whose phases have these fixed lengths finds the same
-        let phases = RunPhases {
+        let phases = FlitRunPhases {
             warmup_cycles: since * each,
             measure_cycles: (periods - since) * each,
             drain_cycles: 100_000,
             drain: match config.run.simulation {
-                SimulationKind::Latency => DrainCondition::Measured,
-                SimulationKind::Throughput => DrainCondition::Empty,
+                SimulationKind::Latency => RunEndCondition::Measured,
+                SimulationKind::Throughput => RunEndCondition::Empty,
             },
         };
-        let same = run(of.setup(1), phases, &Quiet).unwrap();
+        let same = run(of.setup(1), phases, &QuietWatch).unwrap();
         assert_eq!(found.point.classes, same.classes, "{more}");
         assert_eq!(found.point.traces.sent, same.traces.sent, "{more}");
-        assert_eq!(found, of.run(2, &Quiet).unwrap(), "{more}");
+        assert_eq!(found, of.run(2, &QuietWatch).unwrap(), "{more}");
     }
     for ended in [
-        SamplingEnd::Converged,
-        SamplingEnd::MaxSamples,
-        SamplingEnd::NotWarm,
-        SamplingEnd::LatencyThres,
+        SamplingEndReason::Converged,
+        SamplingEndReason::MaxSamples,
+        SamplingEndReason::NotWarm,
+        SamplingEndReason::LatencyThres,
     ] {
         assert!(met.contains(&ended), "{ended:?} is not among them");
     }
@@ -203,7 +203,7 @@ fn without_queuing_latencies_are_shorter_by_the_wait_of_the_queue() {
              sample_period = 30000; sim_type = throughput; latency_thres = -1.0;
              internal_speedup = 2.0;"
         );
-        simulation(config(&text)).run(2, &Quiet).unwrap().point.all
+        simulation(config(&text)).run(2, &QuietWatch).unwrap().point.all
     };
     let (with, without) = (of(1), of(0));
     assert_eq!(with.network_latency, without.network_latency);

@@ -6,17 +6,17 @@
 //! packet is longer than a buffer.
 
 use crate::files::data;
-use base::seed::FastStream;
-use flit::engine::{EngineSetup, engine};
+use base::seed::FastRandomStream;
+use flit::engine::{FlitEngineInputs, engine};
 use formats::booksim::{SettingsSource, anynet, read};
-use lab::booksim::{BookSimCase, case};
+use lab::booksim::{BookSimRunInputs, case};
 use traffic::destinations::PacketDestinations;
-use traffic::process::{InjectionClass, OfferedLoad};
+use traffic::process::{InjectedTrafficClass, OfferedLoad};
 
 /// The parameters of a router that latency without load depends on; `speed` is in hundredths of
 /// steps.
 #[derive(Debug, Clone, Copy)]
-struct Pipeline {
+struct RouterPipelineParameters {
     speed: u64,
     routing_delay: u64,
     crossbar_delay: u64,
@@ -26,7 +26,7 @@ struct Pipeline {
     flits: usize,
 }
 
-impl Pipeline {
+impl RouterPipelineParameters {
     fn steps_before(&self, cycle: u64) -> u64 {
         cycle * self.speed / 100
     }
@@ -205,17 +205,22 @@ fn shortest(file: &'static str) -> PathLatencies {
 }
 
 /// Cycles of injection and latencies of packets from `source` to `target` that were alone for long.
-fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -> Vec<(u32, u64)> {
+fn alone(
+    of: &BookSimRunInputs,
+    (source, target): (u32, u32),
+    seed: u64,
+    rest: u32,
+) -> Vec<(u32, u64)> {
     let endpoints = of.wiring.endpoints().len();
     let mut to = vec![None; endpoints];
     to[source as usize] = Some(target);
     let destinations = PacketDestinations::fixed_to(&to);
-    let classes = [InjectionClass {
+    let classes = [InjectedTrafficClass {
         destinations,
         load: OfferedLoad::Packets(0.02),
         ..of.classes[0].clone()
     }];
-    let setup = EngineSetup {
+    let setup = FlitEngineInputs {
         wiring: &of.wiring,
         router: &of.router,
         guide: &*of.guide,
@@ -257,7 +262,7 @@ fn alone(of: &BookSimCase, (source, target): (u32, u32), seed: u64, rest: u32) -
 }
 
 /// A random router that the closed form covers.
-fn any_pipeline(random: &mut FastStream) -> Pipeline {
+fn any_pipeline(random: &mut FastRandomStream) -> RouterPipelineParameters {
     let mut one = |of: &[u64]| of[random.below(of.len() as u32) as usize];
     let speed = one(&[100, 200, 300, 100, 200, 125, 150, 170]);
     let (mut flits, mut buffer) = (1, one(&[1, 4, 8]));
@@ -266,7 +271,7 @@ fn any_pipeline(random: &mut FastStream) -> Pipeline {
             [[(4, 8), (8, 4), (9, 3), (5, 2), (12, 4), (3, 1)][one(&[0, 1, 2, 3, 4, 5]) as usize]];
     }
     let whole = speed % 100 == 0 && flits <= buffer;
-    Pipeline {
+    RouterPipelineParameters {
         speed,
         routing_delay: if whole { one(&[0, 1, 1, 2, 3]) } else { one(&[0, 1]) },
         // a flit that follows another through a slow crossbar waits for it
@@ -284,7 +289,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
     let (mut packets, mut long) = (0, 0);
     for (n, (network, file, endpoints, path)) in (0..).zip(networks()) {
         let text = file.map(|f| (f, std::fs::read_to_string(data(f)).unwrap()));
-        let mut random = FastStream::new(1, "zero load", n);
+        let mut random = FastRandomStream::new(1, "zero load", n);
         for round in 0..rounds {
             let pipeline = any_pipeline(&mut random);
             let mut idle = IDLE[round % IDLE.len()];
@@ -315,7 +320,7 @@ fn campaign_packets_that_are_alone_have_the_latency_of_the_closed_form() {
 #[test]
 fn the_closed_form_gives_what_booksim_measured() {
     // 8 x 8 mesh with a mean of h = 6.224 routers: BookSim's means, as exact as its samples
-    let usual = Pipeline {
+    let usual = RouterPipelineParameters {
         speed: 100,
         routing_delay: 1,
         crossbar_delay: 1,
@@ -324,7 +329,7 @@ fn the_closed_form_gives_what_booksim_measured() {
         buffer: 8,
         flits: 1,
     };
-    let of = |p: Pipeline| {
+    let of = |p: RouterPipelineParameters| {
         let (mut sum, mut count) = (0, 0);
         for (a, b) in (0..64_u32).flat_map(|a| (0..64).map(move |b| (a, b))) {
             let far = (a % 8).abs_diff(b % 8) + (a / 8).abs_diff(b / 8);
@@ -335,19 +340,19 @@ fn the_closed_form_gives_what_booksim_measured() {
         }
         f64::from(sum as u32) / f64::from(count)
     };
-    let fast = Pipeline { speed: 200, ..usual };
-    let ahead = Pipeline { routing_delay: 0, speculative: true, ..fast };
+    let fast = RouterPipelineParameters { speed: 200, ..usual };
+    let ahead = RouterPipelineParameters { routing_delay: 0, speculative: true, ..fast };
     for (p, measured) in [
         (usual, 33.13),
         (fast, 20.68),
-        (Pipeline { speed: 300, ..usual }, 20.68),
-        (Pipeline { speed: 150, ..usual }, 26.90),
-        (Pipeline { speed: 125, ..usual }, 27.15),
-        (Pipeline { speculative: true, ..usual }, 26.91),
+        (RouterPipelineParameters { speed: 300, ..usual }, 20.68),
+        (RouterPipelineParameters { speed: 150, ..usual }, 26.90),
+        (RouterPipelineParameters { speed: 125, ..usual }, 27.15),
+        (RouterPipelineParameters { speculative: true, ..usual }, 26.91),
         (ahead, 14.45),
-        (Pipeline { routing_delay: 2, ..usual }, 39.44),
-        (Pipeline { crossbar_delay: 2, ..usual }, 39.43),
-        (Pipeline { routing_delay: 2, ..fast }, 26.90),
+        (RouterPipelineParameters { routing_delay: 2, ..usual }, 39.44),
+        (RouterPipelineParameters { crossbar_delay: 2, ..usual }, 39.43),
+        (RouterPipelineParameters { routing_delay: 2, ..fast }, 26.90),
     ] {
         assert!((of(p) - measured).abs() < 0.2, "{p:?}: {} {measured}", of(p));
     }
@@ -358,8 +363,8 @@ fn the_closed_form_gives_what_booksim_measured() {
         (9, 3, 0, 100, 4.08),
         (8, 4, 2, 200, 2.06),
     ] {
-        let long = Pipeline { speed, credit_delay, buffer, flits, ..usual };
-        let room = of(Pipeline { buffer: 16, ..long });
+        let long = RouterPipelineParameters { speed, credit_delay, buffer, flits, ..usual };
+        let room = of(RouterPipelineParameters { buffer: 16, ..long });
         assert!((of(long) - room - more).abs() < 0.2, "{long:?}: {} {room} {more}", of(long));
     }
 }

@@ -8,13 +8,13 @@
 
 use super::kind::{MappingMethod, MappingMethodEntry};
 use super::local::descend;
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
 use crate::proposals::SwapProposalGenerator;
-use crate::run::{LARGE, MappingRun};
-use base::part::Part;
-use base::seed::{FastStream, exponentials};
-use base::{Interrupted, Stop, Watch};
+use crate::run::{LARGE, PreparedMappingProblem};
+use base::part::PartDescription;
+use base::seed::{FastRandomStream, exponentials};
+use base::{ComputationError, Interrupted, ProgressWatch};
 
 /// Start and end temperature for a start that is already good.
 pub(super) const WARM: (f64, f64) = (0.05, 0.01);
@@ -26,15 +26,16 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<AnnealingM
 struct AnnealingMethod;
 
 impl MappingMethod for AnnealingMethod {
-    const PART: Part = Part::new("anneal", "improves: simulated annealing of hop-bytes")
-        .published("Kirkpatrick, Gelatt, Vecchi, Science 1983");
+    const PART: PartDescription =
+        PartDescription::new("anneal", "improves: simulated annealing of hop-bytes")
+            .published("Kirkpatrick, Gelatt, Vecchi, Science 1983");
     const IMPROVES: bool = true;
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         index: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         annealed(run, at, AcceptanceRule::Annealing, COLD, run.budget(), index);
         Ok(())
     }
@@ -43,8 +44,8 @@ impl MappingMethod for AnnealingMethod {
 /// Anneals, then performs a local search; keeps the initial arrangement if that is better. Runs of
 /// one seed with different `number`s draw different swaps.
 pub(super) fn annealed<M: SiteMetric>(
-    run: &MappingRun<'_, M>,
-    at: &mut Arrangement,
+    run: &PreparedMappingProblem<'_, M>,
+    at: &mut ProcessArrangement,
     rule: AcceptanceRule,
     (from, to): (f64, f64),
     budget: u64,
@@ -53,7 +54,7 @@ pub(super) fn annealed<M: SiteMetric>(
     let start = at.clone();
     let mean = 2 * run.problem.entries() / run.problem.processes.max(1);
     let cooling = CoolingSchedule { rule, from, to, moves: budget / (mean as u64 + 12) };
-    let mut draw = FastStream::new(run.seed, "annealing", number);
+    let mut draw = FastRandomStream::new(run.seed, "annealing", number);
     let ended = anneal(run.proposals, run.metric, at, cooling, &mut draw, run.watch);
     run.note_stop(ended);
     if ended.is_ok() && run.problem.slots.count() < LARGE {
@@ -94,8 +95,8 @@ const STEP: u64 = 1 << 12;
 fn mean_worsening<M: SiteMetric>(
     proposals: &SwapProposalGenerator<'_>,
     metric: &M,
-    at: &Arrangement,
-    draw: &mut FastStream,
+    at: &ProcessArrangement,
+    draw: &mut FastRandomStream,
 ) -> f64 {
     let (mut sum, mut count) = (0.0, 0.0);
     for _ in 0..2000 {
@@ -120,10 +121,10 @@ fn mean_worsening<M: SiteMetric>(
 fn anneal<M: SiteMetric>(
     proposals: &SwapProposalGenerator<'_>,
     metric: &M,
-    at: &mut Arrangement,
+    at: &mut ProcessArrangement,
     cooling: CoolingSchedule,
-    draw: &mut FastStream,
-    watch: &dyn Watch,
+    draw: &mut FastRandomStream,
+    watch: &dyn ProgressWatch,
 ) -> Result<(), Interrupted> {
     if proposals.is_empty() {
         return Ok(());

@@ -3,15 +3,15 @@
 use super::anneal::{AcceptanceRule, COLD, WARM, annealed};
 use super::congestion::{HEATS, refined};
 use super::{bisection, exact, fold, greedy};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::effort::{MappingObjective, SearchEffort};
 use crate::loads::{ArrangementMerit, ChannelLoads, is_better};
 use crate::metric::SiteMetric;
-use crate::run::{LARGE, MappingRun, NORMAL};
+use crate::run::{LARGE, NORMAL, PreparedMappingProblem};
 use rayon::prelude::*;
 
 /// Runs the portfolio and returns its best arrangement.
-pub(crate) fn auto<M: SiteMetric>(run: &MappingRun<'_, M>) -> Arrangement {
+pub(crate) fn auto<M: SiteMetric>(run: &PreparedMappingProblem<'_, M>) -> ProcessArrangement {
     let starts = starts(run);
     let hops = run.objective == MappingObjective::Hops;
     let best = run.effort == SearchEffort::Best && run.problem.slots.count() < LARGE;
@@ -43,9 +43,9 @@ pub(crate) fn auto<M: SiteMetric>(run: &MappingRun<'_, M>) -> Arrangement {
 }
 
 /// Arrangements of quick methods, the one with the least hop-bytes first.
-fn starts<M: SiteMetric>(run: &MappingRun<'_, M>) -> Vec<Arrangement> {
+fn starts<M: SiteMetric>(run: &PreparedMappingProblem<'_, M>) -> Vec<ProcessArrangement> {
     let input = run.input();
-    let mut starts = vec![Arrangement::linear(run.problem)];
+    let mut starts = vec![ProcessArrangement::linear(run.problem)];
     starts.extend(fold::fold(&input, run.metric));
     let large = run.problem.slots.count() >= LARGE;
     if !large || starts.len() == 1 && run.effort != SearchEffort::Fast {
@@ -63,13 +63,17 @@ fn starts<M: SiteMetric>(run: &MappingRun<'_, M>) -> Vec<Arrangement> {
 
 /// One arrangement within the budget: after short runs from all starts, a long run from the best
 /// result.
-fn one<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement], budget: u64) -> Arrangement {
+fn one<M: SiteMetric>(
+    run: &PreparedMappingProblem<'_, M>,
+    starts: &[ProcessArrangement],
+    budget: u64,
+) -> ProcessArrangement {
     let mut best = starts[0].clone();
     if run.effort == SearchEffort::Fast || run.problem.slots.count() >= LARGE {
         annealed(run, &mut best, AcceptanceRule::Annealing, WARM, budget, 0);
         return best;
     }
-    let mut tried: Vec<(Arrangement, (f64, f64))> = Vec::new();
+    let mut tried: Vec<(ProcessArrangement, (f64, f64))> = Vec::new();
     for (i, (start, heat)) in (1..)
         .zip([(0, WARM), (1, WARM), (0, COLD)].map(|(s, h)| (&starts[s.min(starts.len() - 1)], h)))
     {
@@ -89,9 +93,12 @@ fn one<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement], budget: u
 }
 
 /// The arrangements of many long runs, the one with the least hop-bytes first.
-fn many<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement]) -> Vec<Arrangement> {
+fn many<M: SiteMetric>(
+    run: &PreparedMappingProblem<'_, M>,
+    starts: &[ProcessArrangement],
+) -> Vec<ProcessArrangement> {
     let heats = [COLD, WARM, (0.1, 0.015), (0.25, 0.025)];
-    let runs: Vec<Arrangement> = (0..8_usize)
+    let runs: Vec<ProcessArrangement> = (0..8_usize)
         .into_par_iter()
         .map(|i| {
             let mut at = starts[(i / 4).min(starts.len() - 1)].clone();
@@ -109,16 +116,16 @@ fn many<M: SiteMetric>(run: &MappingRun<'_, M>, starts: &[Arrangement]) -> Vec<A
 /// The least congested arrangement after refinement of each given one; its hop-bytes stay within
 /// the limit, which is relative to `least`.
 fn least_congested<M: SiteMetric>(
-    run: &MappingRun<'_, M>,
-    found: &[Arrangement],
+    run: &PreparedMappingProblem<'_, M>,
+    found: &[ProcessArrangement],
     least: i64,
-) -> Arrangement {
-    let starts: Vec<&Arrangement> = if run.effort == SearchEffort::Best {
+) -> ProcessArrangement {
+    let starts: Vec<&ProcessArrangement> = if run.effort == SearchEffort::Best {
         (0..16).map(|i| &found[(i / HEATS.len()).min(found.len() - 1)]).collect()
     } else {
         vec![&found[0]]
     };
-    let runs: Vec<Arrangement> = starts
+    let runs: Vec<ProcessArrangement> = starts
         .into_par_iter()
         .enumerate()
         .map(|(i, start)| {
@@ -131,13 +138,13 @@ fn least_congested<M: SiteMetric>(
         })
         .collect();
     let mut loads = ChannelLoads::new(run.paths, run.proposals, run.graph);
-    let mut merit = |at: &Arrangement| {
+    let mut merit = |at: &ProcessArrangement| {
         loads.count(at);
         let (most, count) = loads.worst();
         (most, count, run.cost(at))
     };
     let all = std::iter::once(found[0].clone()).chain(runs);
-    let mut best: Option<(ArrangementMerit, Arrangement)> = None;
+    let mut best: Option<(ArrangementMerit, ProcessArrangement)> = None;
     for at in all {
         let own = merit(&at);
         if best.as_ref().is_none_or(|known| is_better(own, known.0)) {

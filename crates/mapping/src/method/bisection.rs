@@ -8,14 +8,14 @@
 use super::greedy::fill;
 use super::kind::{MappingMethod, MappingMethodEntry};
 use super::partition::exact;
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::run::{MappingRun, MethodInput};
+use crate::run::{MappingMethodInput, PreparedMappingProblem};
 use crate::slots::switch_of;
-use base::part::Part;
+use base::part::PartDescription;
 use base::partition::{WeightedGraph, halve};
-use base::seed::Stream;
-use base::{Interrupted, Stop, Watch};
+use base::seed::RandomStream;
+use base::{ComputationError, Interrupted, ProgressWatch};
 use fabric::geometry::PlaneStructure;
 use std::collections::VecDeque;
 
@@ -24,14 +24,15 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<BisectionM
 struct BisectionMethod;
 
 impl MappingMethod for BisectionMethod {
-    const PART: Part = Part::new("bisection", "processes and network in halves, again and again")
-        .published("Pellegrini, Roman, HPCN 1996");
+    const PART: PartDescription =
+        PartDescription::new("bisection", "processes and network in halves, again and again")
+            .published("Pellegrini, Roman, HPCN 1996");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         *at = bisection(&run.input(), run.metric, run.watch)?;
         Ok(())
     }
@@ -50,10 +51,10 @@ type ProcessBlock = (Vec<u32>, Vec<u32>);
 /// # Errors
 /// When `watch` says stop.
 pub(super) fn bisection<M: SiteMetric>(
-    input: &MethodInput<'_>,
+    input: &MappingMethodInput<'_>,
     metric: &M,
-    watch: &dyn Watch,
-) -> Result<Arrangement, Interrupted> {
+    watch: &dyn ProgressWatch,
+) -> Result<ProcessArrangement, Interrupted> {
     let problem = input.problem;
     let free = problem.free_slots();
     let processes: Vec<u32> =
@@ -63,7 +64,7 @@ pub(super) fn bisection<M: SiteMetric>(
         .pinned
         .iter()
         .map(|&s| if s == u32::MAX { u32::MAX } else { problem.slots.site(s) });
-    let mut cut = Bisector {
+    let mut cut = ProcessBisector {
         input,
         metric,
         room,
@@ -90,7 +91,11 @@ pub(super) fn bisection<M: SiteMetric>(
 
 /// The sites nearest to the first site, which have as many slots as there are processes; and the
 /// number of slots used on each.
-fn compact(input: &MethodInput<'_>, free: &[Vec<u32>], processes: usize) -> (Vec<u32>, Vec<u32>) {
+fn compact(
+    input: &MappingMethodInput<'_>,
+    free: &[Vec<u32>],
+    processes: usize,
+) -> (Vec<u32>, Vec<u32>) {
     let slots = input.problem.slots;
     let mut room: Vec<u32> = free.iter().map(|own| own.len() as u32).collect();
     let some = (0..slots.sites() as u32).filter(|&site| room[site as usize] > 0);
@@ -114,8 +119,8 @@ fn compact(input: &MethodInput<'_>, free: &[Vec<u32>], processes: usize) -> (Vec
 }
 
 /// The bisection of blocks, with an approximate position of every process.
-struct Bisector<'a, M> {
-    input: &'a MethodInput<'a>,
+struct ProcessBisector<'a, M> {
+    input: &'a MappingMethodInput<'a>,
     metric: &'a M,
     room: Vec<u32>,
     /// For each process, a site that represents its approximate position.
@@ -124,12 +129,12 @@ struct Bisector<'a, M> {
     place: Vec<u32>,
 }
 
-impl<M: SiteMetric> Bisector<'_, M> {
+impl<M: SiteMetric> ProcessBisector<'_, M> {
     fn split(
         &mut self,
         processes: &[u32],
         sites: &[u32],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<[ProcessBlock; 2], Interrupted> {
         let (left, right) = self.split_sites(sites, watch)?;
         let room = |sites: &[u32]| sites.iter().map(|&s| self.room[s as usize]).sum::<u32>();
@@ -137,7 +142,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
             if room(&left) <= room(&right) { (left, right) } else { (right, left) };
         let wanted = room(&small);
         let graph = self.graph(processes, wanted);
-        let mut draw = Stream::new(self.input.seed, "bisection", u64::from(sites[0]));
+        let mut draw = RandomStream::new(self.input.seed, "bisection", u64::from(sites[0]));
         let tick = || watch.tick("bisection", 0, 0);
         let halves = halve(&graph, 0, &mut draw, &tick)?;
         let mut sides = [Vec::new(), Vec::new()];
@@ -218,7 +223,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
     fn split_sites(
         &mut self,
         sites: &[u32],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<ProcessBlock, Interrupted> {
         let on = self.input.on;
         let slots = self.input.problem.slots;
@@ -266,7 +271,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
     fn halved_by_nearness(
         &mut self,
         sites: &[u32],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<ProcessBlock, Interrupted> {
         for (i, &site) in (0..).zip(sites) {
             self.place[site as usize] = i;
@@ -299,7 +304,7 @@ impl<M: SiteMetric> Bisector<'_, M> {
         }
         let masses = sites.iter().map(|&s| u64::from(self.room[s as usize])).collect();
         let graph = WeightedGraph { offsets, targets, weights, masses, held: 0 };
-        let mut draw = Stream::new(self.input.seed, "site bisection", u64::from(sites[0]));
+        let mut draw = RandomStream::new(self.input.seed, "site bisection", u64::from(sites[0]));
         let halves = halve(&graph, 0, &mut draw, &|| watch.tick("bisection", 0, 0))?;
         let side = |which: bool| -> Vec<u32> {
             let of = sites.iter().zip(&halves.side).filter(|(_, s)| **s == which);

@@ -1,14 +1,14 @@
 //! Refinement of the maximum congestion by swaps at busy channels; hop-bytes stay below a limit.
 
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::loads::{ChannelLoads, is_better};
 use crate::metric::SiteMetric;
 use crate::proposals::SwapProposalGenerator;
-use crate::run::MappingRun;
-use base::part::Part;
-use base::seed::{FastStream, exponentials};
-use base::{Interrupted, Stop, Watch};
+use crate::run::PreparedMappingProblem;
+use base::part::PartDescription;
+use base::seed::{FastRandomStream, exponentials};
+use base::{ComputationError, Interrupted, ProgressWatch};
 
 /// Start and end temperatures of refinements; runs of the largest effort use them one after the
 /// other.
@@ -20,15 +20,15 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<Congestion
 struct CongestionMethod;
 
 impl MappingMethod for CongestionMethod {
-    const PART: Part =
-        Part::new("congestion", "improves: maximum congestion within the hops limit");
+    const PART: PartDescription =
+        PartDescription::new("congestion", "improves: maximum congestion within the hops limit");
     const IMPROVES: bool = true;
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         index: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         let least = run.cost(at);
         refined(run, at, least, HEATS[0], run.budget(), index);
         Ok(())
@@ -38,8 +38,8 @@ impl MappingMethod for CongestionMethod {
 /// Refines congestion; hop-bytes stay within the limit, which is relative to `least`. Runs of one
 /// seed with different `number`s draw different swaps.
 pub(super) fn refined<M: SiteMetric>(
-    run: &MappingRun<'_, M>,
-    at: &mut Arrangement,
+    run: &PreparedMappingProblem<'_, M>,
+    at: &mut ProcessArrangement,
     least: i64,
     (from, to): (f64, f64),
     budget: u64,
@@ -49,7 +49,7 @@ pub(super) fn refined<M: SiteMetric>(
     let mean = loads.mean_work(at);
     let most_hops = (least as f64 * (1.0 + run.hops_limit)).floor() as i64;
     let schedule = RefinementSchedule { moves: budget / (mean + 30), from, to, most_hops };
-    let mut draw = FastStream::new(run.seed, "congestion", number);
+    let mut draw = FastRandomStream::new(run.seed, "congestion", number);
     let ended = refine(&mut loads, run.proposals, run.metric, at, schedule, &mut draw, run.watch);
     run.note_stop(ended);
 }
@@ -63,7 +63,7 @@ struct RefinementSchedule {
     from: f64,
     /// Temperature at the end.
     to: f64,
-    /// Upper bound of hop-bytes, in the unit of [`Arrangement::cost`].
+    /// Upper bound of hop-bytes, in the unit of [`ProcessArrangement::cost`].
     most_hops: i64,
 }
 
@@ -80,10 +80,10 @@ fn refine<M: SiteMetric>(
     loads: &mut ChannelLoads<'_>,
     proposals: &SwapProposalGenerator<'_>,
     metric: &M,
-    at: &mut Arrangement,
+    at: &mut ProcessArrangement,
     schedule: RefinementSchedule,
-    draw: &mut FastStream,
-    watch: &dyn Watch,
+    draw: &mut FastRandomStream,
+    watch: &dyn ProgressWatch,
 ) -> Result<(), Interrupted> {
     if proposals.is_empty() || loads.is_empty() {
         return Ok(());

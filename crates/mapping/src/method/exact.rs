@@ -1,7 +1,7 @@
 //! Exhaustive search for the best arrangement of a few processes.
 
 use super::greedy::fill;
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
 use crate::problem::MappingProblem;
 
@@ -18,14 +18,14 @@ const MOST_STEPS: u64 = 3_000_000;
 pub(super) fn exact<M: SiteMetric>(
     problem: &MappingProblem<'_>,
     metric: &M,
-    known: &Arrangement,
-) -> Option<Arrangement> {
+    known: &ProcessArrangement,
+) -> Option<ProcessArrangement> {
     if problem.processes > MOST {
         return None;
     }
     let mut order: Vec<u32> = (0..problem.processes as u32).collect();
     order.sort_by_key(|&p| (!problem.is_pinned(p), -problem.weight(p), p));
-    let mut search = BranchAndBound {
+    let mut search = BranchAndBoundState {
         problem,
         metric,
         order,
@@ -40,7 +40,7 @@ pub(super) fn exact<M: SiteMetric>(
 }
 
 /// The state of the branch-and-bound search.
-struct BranchAndBound<'a, M> {
+struct BranchAndBoundState<'a, M> {
     problem: &'a MappingProblem<'a>,
     metric: &'a M,
     order: Vec<u32>,
@@ -51,7 +51,7 @@ struct BranchAndBound<'a, M> {
     steps: u64,
 }
 
-impl<M: SiteMetric> BranchAndBound<'_, M> {
+impl<M: SiteMetric> BranchAndBoundState<'_, M> {
     fn go(&mut self, depth: usize, cost: i64) {
         self.steps += 1;
         if cost >= self.least || self.steps > MOST_STEPS {

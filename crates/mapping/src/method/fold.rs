@@ -6,12 +6,12 @@
 //! stay neighbours, and the others step from sheet to sheet.
 
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::run::{MappingRun, MethodInput};
+use crate::run::{MappingMethodInput, PreparedMappingProblem};
 use crate::slots::switch_of;
-use base::part::Part;
-use base::{Refusal, Stop};
+use base::part::PartDescription;
+use base::{ComputationError, Refusal};
 use fabric::geometry::PlaneStructure;
 use std::collections::BTreeMap;
 
@@ -20,13 +20,14 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<FoldingMet
 struct FoldingMethod;
 
 impl MappingMethod for FoldingMethod {
-    const PART: Part = Part::new("fold", "a grid of processes folded into a grid of switches");
+    const PART: PartDescription =
+        PartDescription::new("fold", "a grid of processes folded into a grid of switches");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         let help = "as many processes as slots, row-major, on a grid of switches";
         let none = || Refusal::new("method", "fold: these are no two grids", help);
         *at = fold(&run.input(), run.metric).ok_or_else(none)?;
@@ -45,7 +46,10 @@ const SAMPLE: usize = 1024;
 
 /// The best folding; `None` if processes or switches do not form complete grids of the same size.
 /// O(foldings * pairs of the sampled processes).
-pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option<Arrangement> {
+pub(super) fn fold<M: SiteMetric>(
+    input: &MappingMethodInput<'_>,
+    metric: &M,
+) -> Option<ProcessArrangement> {
     let problem = input.problem;
     let any_pinned = (0..problem.processes as u32).any(|p| problem.is_pinned(p));
     if problem.processes != problem.slots.count() || any_pinned {
@@ -61,11 +65,11 @@ pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option
     assign(&grid, &targets, &mut vec![vec![1; targets.len()]; grid.len()], 0, 0, &mut foldings);
     let slots = slots_by_place(input, &targets, per_switch)?;
     let count = problem.processes as u32;
-    let slot = |folding: &Folding<'_>, p: u32| slots[folding.place(p) as usize];
+    let slot = |folding: &GridFolding<'_>, p: u32| slots[folding.place(p) as usize];
     // an odd step, so that the samples have different positions on a sheet
     let step = (problem.processes / SAMPLE) | 1;
     let estimate = |factors: &[Vec<u32>]| -> i64 {
-        let folding = Folding::new(&grid, factors, &targets);
+        let folding = GridFolding::new(&grid, factors, &targets);
         let site = |p: u32| problem.slots.site(slot(&folding, p));
         let of = |p: u32| -> i64 {
             let here = site(p);
@@ -75,12 +79,12 @@ pub(super) fn fold<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Option
         (0..count).step_by(step).map(of).sum()
     };
     let best = foldings.iter().min_by_key(|factors| estimate(factors))?;
-    let folding = Folding::new(&grid, best, &targets);
-    Some(Arrangement::of(problem, (0..count).map(|p| slot(&folding, p)).collect()))
+    let folding = GridFolding::new(&grid, best, &targets);
+    Some(ProcessArrangement::of(problem, (0..count).map(|p| slot(&folding, p)).collect()))
 }
 
 /// The sides of the network's grid, and the number of slots on each of its switches.
-fn network_sides(input: &MethodInput<'_>) -> Option<(Vec<u32>, u32)> {
+fn network_sides(input: &MappingMethodInput<'_>) -> Option<(Vec<u32>, u32)> {
     let (on, slots) = (input.on, input.problem.slots);
     let PlaneStructure::Grid(_) = on.geometry().form else { return None };
     let per_switch = slots.of_site(0).len();
@@ -96,7 +100,11 @@ fn network_sides(input: &MethodInput<'_>) -> Option<(Vec<u32>, u32)> {
 }
 
 /// The slot at each place of the grid; slots of one switch are consecutive.
-fn slots_by_place(input: &MethodInput<'_>, targets: &[u32], per_switch: u32) -> Option<Vec<u32>> {
+fn slots_by_place(
+    input: &MappingMethodInput<'_>,
+    targets: &[u32],
+    per_switch: u32,
+) -> Option<Vec<u32>> {
     let (on, slots) = (input.on, input.problem.slots);
     let mut all = vec![u32::MAX; slots.count()];
     for site in 0..slots.sites() as u32 {
@@ -110,7 +118,7 @@ fn slots_by_place(input: &MethodInput<'_>, targets: &[u32], per_switch: u32) -> 
 }
 
 /// The sides of the grid that the processes form, found from the differences of partners' numbers.
-fn process_sides(input: &MethodInput<'_>) -> Option<Vec<u32>> {
+fn process_sides(input: &MappingMethodInput<'_>) -> Option<Vec<u32>> {
     let problem = input.problem;
     let mut steps: BTreeMap<u32, i64> = BTreeMap::new();
     for p in 0..problem.processes as u32 {
@@ -180,7 +188,7 @@ fn assign(
 /// factor as the lowest digit; each digit runs backwards if the number formed by the higher digits
 /// is odd. The digits that belong to a target are combined in the same manner, those of the largest
 /// factors lowest.
-struct Folding<'a> {
+struct GridFolding<'a> {
     grid: &'a [u32],
     factors: &'a [Vec<u32>],
     targets: &'a [u32],
@@ -190,7 +198,7 @@ struct Folding<'a> {
     orders: Vec<Vec<usize>>,
 }
 
-impl<'a> Folding<'a> {
+impl<'a> GridFolding<'a> {
     fn new(grid: &'a [u32], factors: &'a [Vec<u32>], targets: &'a [u32]) -> Self {
         let digits = grid.iter().zip(factors).map(|(&side, shares)| {
             let mut order: Vec<usize> = (0..shares.len()).collect();

@@ -5,13 +5,13 @@
 //! mapping strategies for large-scale parallel architectures", ICS 2011, section 4.1.
 
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::near::NearSites;
+use crate::near::NearSiteLists;
 use crate::problem::MappingProblem;
-use crate::run::{MappingRun, MethodInput};
-use base::Stop;
-use base::part::Part;
+use crate::run::{MappingMethodInput, PreparedMappingProblem};
+use base::ComputationError;
+use base::part::PartDescription;
 use std::collections::BinaryHeap;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<GreedyMethod>();
@@ -19,14 +19,15 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<GreedyMeth
 struct GreedyMethod;
 
 impl MappingMethod for GreedyMethod {
-    const PART: Part = Part::new("greedy", "heaviest traffic first, to the nearest free slot")
-        .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
+    const PART: PartDescription =
+        PartDescription::new("greedy", "heaviest traffic first, to the nearest free slot")
+            .published("Müller-Merbach 1970; Hoefler, Snir, ICS 2011, section 4.1");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         *at = greedy(&run.input(), run.metric);
         Ok(())
     }
@@ -37,7 +38,10 @@ impl MappingMethod for GreedyMethod {
 ///
 /// O(pairs * (log pairs + near sites)), and O(sites) for each process without a free slot near its
 /// partners.
-pub(super) fn greedy<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Arrangement {
+pub(super) fn greedy<M: SiteMetric>(
+    input: &MappingMethodInput<'_>,
+    metric: &M,
+) -> ProcessArrangement {
     let (problem, near) = (input.problem, input.near);
     let slots = problem.slots;
     let mut free = problem.free_slots();
@@ -61,7 +65,7 @@ pub(super) fn greedy<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Arra
     for p in pins {
         settle(p, &mut heap, &placed);
     }
-    let mut search = SiteSearch { problem, metric, near, seen: vec![u32::MAX; slots.sites()] };
+    let mut search = FreeSiteSearch { problem, metric, near, seen: vec![u32::MAX; slots.sites()] };
     loop {
         let next = heap.pop().map(|(_, p)| p.0).or_else(|| starts.next());
         let Some(p) = next else { break };
@@ -77,7 +81,7 @@ pub(super) fn greedy<M: SiteMetric>(input: &MethodInput<'_>, metric: &M) -> Arra
 }
 
 /// Puts fillers into the slots that are left.
-pub(super) fn fill(problem: &MappingProblem<'_>, mut placed: Vec<u32>) -> Arrangement {
+pub(super) fn fill(problem: &MappingProblem<'_>, mut placed: Vec<u32>) -> ProcessArrangement {
     let mut taken = vec![false; placed.len()];
     for &s in placed.iter().filter(|&&s| s != u32::MAX) {
         taken[s as usize] = true;
@@ -86,19 +90,19 @@ pub(super) fn fill(problem: &MappingProblem<'_>, mut placed: Vec<u32>) -> Arrang
     for slot in placed.iter_mut().filter(|slot| **slot == u32::MAX) {
         *slot = rest.next().expect("as many slots as processes and fillers");
     }
-    Arrangement::of(problem, placed)
+    ProcessArrangement::of(problem, placed)
 }
 
 /// The search for the best site with a free slot.
-struct SiteSearch<'a, M> {
+struct FreeSiteSearch<'a, M> {
     problem: &'a MappingProblem<'a>,
     metric: &'a M,
-    near: &'a NearSites,
+    near: &'a NearSiteLists,
     /// The last process for which each site was considered.
     seen: Vec<u32>,
 }
 
-impl<M: SiteMetric> SiteSearch<'_, M> {
+impl<M: SiteMetric> FreeSiteSearch<'_, M> {
     fn best(&mut self, p: u32, placed: &[u32], free: &[Vec<u32>]) -> u32 {
         let slots = self.problem.slots;
         let row = self.problem.row(p).iter();

@@ -1,16 +1,16 @@
 //! The trait of mapping methods, each of which makes an arrangement or improves one.
 
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::{DistanceTable, GridDistances, SiteMetric};
-use crate::run::MappingRun;
-use base::Stop;
-use base::part::Part;
+use crate::run::PreparedMappingProblem;
+use base::ComputationError;
+use base::part::PartDescription;
 
 /// A method of mapping. Its code is compiled for every kind of distances, because its inner loops
 /// look up distances all the time.
 pub(crate) trait MappingMethod {
     /// The method's name and what it does.
-    const PART: Part;
+    const PART: PartDescription;
     /// Whether the method improves a mapping rather than makes one.
     const IMPROVES: bool = false;
 
@@ -21,20 +21,24 @@ pub(crate) trait MappingMethod {
     /// When it cannot map this problem, or `watch` says stop. Even then `at` is a complete
     /// arrangement, the best one so far.
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         index: u64,
-    ) -> Result<(), Stop>;
+    ) -> Result<(), ComputationError>;
 }
 
 /// A function that does one step of a mapping.
-type StepFn<M> = fn(&MappingRun<'_, M>, &mut Arrangement, u64) -> Result<(), Stop>;
+type StepFn<M> = fn(
+    &PreparedMappingProblem<'_, M>,
+    &mut ProcessArrangement,
+    u64,
+) -> Result<(), ComputationError>;
 
 /// A row of the table of methods: one method, compiled for each kind of distances.
 #[derive(Debug)]
 pub struct MappingMethodEntry {
     /// The method's name and what it does.
-    pub part: Part,
+    pub part: PartDescription,
     /// Whether the method improves a mapping rather than makes one.
     pub improves: bool,
     bytes: StepFn<DistanceTable<u8>>,
@@ -56,24 +60,24 @@ impl MappingMethodEntry {
 }
 
 /// A kind of distances that methods are compiled for.
-pub(crate) trait CompiledMetric: SiteMetric + Sized {
+pub(crate) trait CompiledSiteMetric: SiteMetric + Sized {
     /// The step of a method, compiled for this kind.
     fn step(of: &MappingMethodEntry) -> StepFn<Self>;
 }
 
-impl CompiledMetric for DistanceTable<u8> {
+impl CompiledSiteMetric for DistanceTable<u8> {
     fn step(of: &MappingMethodEntry) -> StepFn<Self> {
         of.bytes
     }
 }
 
-impl CompiledMetric for DistanceTable<u16> {
+impl CompiledSiteMetric for DistanceTable<u16> {
     fn step(of: &MappingMethodEntry) -> StepFn<Self> {
         of.words
     }
 }
 
-impl CompiledMetric for GridDistances {
+impl CompiledSiteMetric for GridDistances {
     fn step(of: &MappingMethodEntry) -> StepFn<Self> {
         of.grid
     }

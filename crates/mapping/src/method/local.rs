@@ -1,27 +1,28 @@
 //! Local search: swaps that bring communicating processes near to one another, until no swap helps.
 
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::near::NearSites;
+use crate::near::NearSiteLists;
 use crate::proposals::SwapProposalGenerator;
-use crate::run::MappingRun;
-use base::part::Part;
-use base::{Interrupted, Stop, Watch};
+use crate::run::PreparedMappingProblem;
+use base::part::PartDescription;
+use base::{ComputationError, Interrupted, ProgressWatch};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<LocalSearchMethod>();
 
 struct LocalSearchMethod;
 
 impl MappingMethod for LocalSearchMethod {
-    const PART: Part = Part::new("local", "improves: swaps while one lowers hop-bytes");
+    const PART: PartDescription =
+        PartDescription::new("local", "improves: swaps while one lowers hop-bytes");
     const IMPROVES: bool = true;
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         Ok(descend(run.proposals, run.metric, at, 1000, run.watch)?)
     }
 }
@@ -33,9 +34,9 @@ impl MappingMethod for LocalSearchMethod {
 pub(super) fn descend<M: SiteMetric>(
     proposals: &SwapProposalGenerator<'_>,
     metric: &M,
-    at: &mut Arrangement,
+    at: &mut ProcessArrangement,
     sweeps: u32,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<(), Interrupted> {
     let problem = proposals.problem;
     for sweep in 0..sweeps {
@@ -56,7 +57,7 @@ pub(super) fn descend<M: SiteMetric>(
                         }
                         looked += 1;
                     }
-                    if looked >= NearSites::MOST {
+                    if looked >= NearSiteLists::MOST {
                         break;
                     }
                 }

@@ -15,7 +15,7 @@ mod page_heavy_first;
 pub(crate) mod partition;
 
 pub(crate) use auto::auto;
-pub(crate) use kind::CompiledMetric;
+pub(crate) use kind::CompiledSiteMetric;
 pub use kind::MappingMethodEntry;
 pub(crate) use pack::pack;
 

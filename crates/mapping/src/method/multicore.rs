@@ -6,14 +6,14 @@
 use super::greedy::{fill, greedy};
 use super::kind::{MappingMethod, MappingMethodEntry};
 use super::partition::partition;
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::near::NearSites;
+use crate::near::NearSiteLists;
 use crate::problem::MappingProblem;
-use crate::run::{MappingRun, MethodInput};
+use crate::run::{MappingMethodInput, PreparedMappingProblem};
 use crate::slots::ProcessSlots;
-use base::part::Part;
-use base::{Refusal, Stop, Watch};
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch, Refusal};
 use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MulticoreMethod>();
@@ -21,14 +21,15 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MulticoreM
 struct MulticoreMethod;
 
 impl MappingMethod for MulticoreMethod {
-    const PART: Part = Part::new("multicore", "parts as large as an endpoint, then these greedily")
-        .published("Hoefler, Snir, ICS 2011, section 4.4");
+    const PART: PartDescription =
+        PartDescription::new("multicore", "parts as large as an endpoint, then these greedily")
+            .published("Hoefler, Snir, ICS 2011, section 4.4");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         *at = multicore(&run.input(), run.metric, run.watch)?;
         Ok(())
     }
@@ -40,10 +41,10 @@ impl MappingMethod for MulticoreMethod {
 /// # Errors
 /// When processes are pinned, endpoints have different numbers of slots, or `watch` says stop.
 fn multicore<M: SiteMetric>(
-    input: &MethodInput<'_>,
+    input: &MappingMethodInput<'_>,
     metric: &M,
-    watch: &dyn Watch,
-) -> Result<Arrangement, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ProcessArrangement, ComputationError> {
     let problem = input.problem;
     let slots = problem.slots;
     problem.without_pins("multicore")?;
@@ -70,8 +71,8 @@ fn multicore<M: SiteMetric>(
     let nodes = ProcessSlots::new(input.on, Some(&endpoints), Some(1))?;
     // there is one slot for each endpoint in the same order, so sites and distances are the same
     let inner = MappingProblem::new(&quotient, &nodes, &[], 1 << 8)?;
-    let near = NearSites::new(input.on, &nodes);
-    let part_input = MethodInput { problem: &inner, near: &near, ..*input };
+    let near = NearSiteLists::new(input.on, &nodes);
+    let part_input = MappingMethodInput { problem: &inner, near: &near, ..*input };
     let placed = greedy(&part_input, metric);
     let mut taken = vec![0_u32; parts];
     let slot = |p: u32| {

@@ -8,27 +8,29 @@
 
 use super::kind::{MappingMethod, MappingMethodEntry};
 use super::local::descend;
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::run::{MappingRun, MethodInput};
-use base::part::Part;
-use base::seed::Stream;
-use base::{Interrupted, Stop, Watch};
+use crate::run::{MappingMethodInput, PreparedMappingProblem};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, Interrupted, ProgressWatch};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MultilevelMethod>();
 
 struct MultilevelMethod;
 
 impl MappingMethod for MultilevelMethod {
-    const PART: Part =
-        Part::new("multilevel", "heavy pairs made one again and again, mapped, taken apart")
-            .published("Walshaw, Cross, Future Generation Computer Systems 2001");
+    const PART: PartDescription = PartDescription::new(
+        "multilevel",
+        "heavy pairs made one again and again, mapped, taken apart",
+    )
+    .published("Walshaw, Cross, Future Generation Computer Systems 2001");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         *at = multilevel(&run.input(), run.metric, run.watch)?;
         Ok(descend(run.proposals, run.metric, at, 50, run.watch)?)
     }
@@ -44,7 +46,7 @@ const PASSES: u32 = 8;
 const AROUND: u32 = 4;
 
 /// One level: the traffic between clusters, the cluster in each slot, and the sites of the slots.
-struct CoarseLevel {
+struct CoarseningLevel {
     rows: Vec<Vec<(u32, i64)>>,
     /// The slot of each cluster, and the cluster of each slot.
     slot: Vec<u32>,
@@ -59,18 +61,18 @@ struct CoarseLevel {
 /// # Errors
 /// When processes are pinned, or `watch` says stop.
 fn multilevel<M: SiteMetric>(
-    input: &MethodInput<'_>,
+    input: &MappingMethodInput<'_>,
     metric: &M,
-    watch: &dyn Watch,
-) -> Result<Arrangement, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ProcessArrangement, ComputationError> {
     let problem = input.problem;
     problem.without_pins("multilevel")?;
     let count = problem.slots.count();
     let row = |p: u32| problem.row(p).iter().map(|&(x, w)| (x, i64::from(w))).collect();
     let rows: Vec<Vec<(u32, i64)>> = (0..count as u32).map(row).collect();
     let site = (0..count as u32).map(|s| problem.slots.site(s)).collect();
-    let mut draw = Stream::new(input.seed, "multilevel", 0);
-    Ok(Arrangement::of(problem, place(rows, site, metric, &mut draw, watch)?))
+    let mut draw = RandomStream::new(input.seed, "multilevel", 0);
+    Ok(ProcessArrangement::of(problem, place(rows, site, metric, &mut draw, watch)?))
 }
 
 /// The slot of each cluster.
@@ -78,14 +80,14 @@ fn place<M: SiteMetric>(
     rows: Vec<Vec<(u32, i64)>>,
     site: Vec<u32>,
     metric: &M,
-    draw: &mut Stream,
-    watch: &dyn Watch,
+    draw: &mut RandomStream,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<u32>, Interrupted> {
     let count = rows.len();
     watch.tick("levels", 0, count as u64)?;
     if count <= FEW {
         let slot: Vec<u32> = (0..count as u32).collect();
-        let mut level = CoarseLevel { rows, cluster: slot.clone(), slot, site };
+        let mut level = CoarseningLevel { rows, cluster: slot.clone(), slot, site };
         level.descend(metric, |_, count| 0..count);
         return Ok(level.slot);
     }
@@ -104,14 +106,14 @@ fn place<M: SiteMetric>(
     }
     let mut cluster = vec![0; count];
     (0..).zip(&slot).for_each(|(p, &s)| cluster[s as usize] = p);
-    let mut level = CoarseLevel { rows, slot, cluster, site };
+    let mut level = CoarseningLevel { rows, slot, cluster, site };
     level.descend(metric, |s, count| s.saturating_sub(AROUND)..(s + AROUND + 1).min(count));
     Ok(level.slot)
 }
 
 /// Pairs each cluster with the free one with which it exchanges the most traffic, and the remaining
 /// ones in their order; if the number is odd, the cluster with the least traffic stays single.
-fn matched(rows: &[Vec<(u32, i64)>], draw: &mut Stream) -> Vec<[u32; 2]> {
+fn matched(rows: &[Vec<(u32, i64)>], draw: &mut RandomStream) -> Vec<[u32; 2]> {
     let count = rows.len();
     let mut order: Vec<u32> = (0..count as u32).collect();
     draw.shuffle(&mut order);
@@ -153,7 +155,7 @@ fn merged(rows: &[Vec<(u32, i64)>], part: &[u32], pair: [u32; 2]) -> Vec<(u32, i
     same.map(|entries| (entries[0].0, entries.iter().map(|e| e.1).sum())).collect()
 }
 
-impl CoarseLevel {
+impl CoarseningLevel {
     fn at(&self, cluster: u32) -> u32 {
         self.site[self.slot[cluster as usize] as usize]
     }

@@ -1,7 +1,7 @@
 //! Packing: the assignment of the processes of a site to its endpoints. It does not change
 //! distances, but the loads of adapters.
 
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::problem::MappingProblem;
 
 /// The largest number of sweeps.
@@ -9,7 +9,7 @@ const SWEEPS: u32 = 8;
 
 /// Swaps processes between endpoints of one site as long as that keeps more bytes inside endpoints.
 /// O(sweeps * pairs of slots on a site * degree).
-pub(crate) fn pack(problem: &MappingProblem<'_>, at: &mut Arrangement) {
+pub(crate) fn pack(problem: &MappingProblem<'_>, at: &mut ProcessArrangement) {
     let slots = problem.slots;
     for site in 0..slots.sites() as u32 {
         let own = slots.of_site(site);
@@ -41,7 +41,7 @@ pub(crate) fn pack(problem: &MappingProblem<'_>, at: &mut Arrangement) {
 /// The increase of the traffic inside endpoints if two processes exchange their endpoints.
 fn saved(
     problem: &MappingProblem<'_>,
-    at: &Arrangement,
+    at: &ProcessArrangement,
     [u, v]: [u32; 2],
     [e, f]: [u32; 2],
 ) -> i64 {

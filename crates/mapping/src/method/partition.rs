@@ -4,8 +4,8 @@
 //! Source: see [`base::partition`].
 
 use base::partition::{WeightedGraph, halve};
-use base::seed::Stream;
-use base::{Interrupted, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch};
 
 /// The part that each vertex belongs to; part i has `sizes[i]` vertices, and the sizes add up to
 /// the number of vertices.
@@ -19,7 +19,7 @@ pub(crate) fn partition<R: Iterator<Item = (u32, u64)>>(
     sizes: &[u32],
     row: impl Fn(u32) -> R,
     seed: u64,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<Vec<u32>, Interrupted> {
     let mut part = vec![0; count as usize];
     let mut place = vec![u32::MAX; count as usize];
@@ -40,7 +40,7 @@ pub(crate) fn partition<R: Iterator<Item = (u32, u64)>>(
             if of(&first) <= of(&second) { (first, second) } else { (second, first) };
         let wanted = of(&small);
         let graph = induced(&own, &row, &mut place, wanted);
-        let mut draw = Stream::new(seed, "partition", parts.start as u64);
+        let mut draw = RandomStream::new(seed, "partition", parts.start as u64);
         let halves = halve(&graph, 0, &mut draw, &|| watch.tick("partition", 0, 0))?;
         let mut sides = [Vec::new(), Vec::new()];
         for (&v, &inner) in own.iter().zip(&halves.side) {
@@ -94,7 +94,7 @@ fn induced<R: Iterator<Item = (u32, u64)>>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Quiet;
+    use base::QuietWatch;
 
     #[test]
     fn sizes_are_exact_and_blocks_are_found() {
@@ -106,7 +106,7 @@ mod tests {
             let same = (0..32).filter(move |&x| x != v && clique(x) == clique(v)).map(|x| (x, 10));
             same.chain([((v + 1) % 32, 1), ((v + 31) % 32, 1)])
         };
-        let found = partition(32, &sizes, row, 1, &Quiet).expect("nobody stops");
+        let found = partition(32, &sizes, row, 1, &QuietWatch).expect("nobody stops");
         for (i, &size) in (0..).zip(&sizes) {
             assert_eq!(found.iter().filter(|&&p| p == i).count() as u32, size);
         }

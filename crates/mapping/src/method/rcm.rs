@@ -5,12 +5,12 @@
 //! Hoefler & Snir, ICS 2011, section 4.3 (graph similarity).
 
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::run::{MappingRun, MethodInput};
+use crate::run::{MappingMethodInput, PreparedMappingProblem};
 use crate::slots::switch_of;
-use base::Stop;
-use base::part::Part;
+use base::ComputationError;
+use base::part::PartDescription;
 use std::collections::HashMap;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<CuthillMckeeMethod>();
@@ -18,21 +18,22 @@ pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<CuthillMck
 struct CuthillMckeeMethod;
 
 impl MappingMethod for CuthillMckeeMethod {
-    const PART: Part = Part::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee")
-        .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
+    const PART: PartDescription =
+        PartDescription::new("rcm", "similar orders of both graphs, by reverse Cuthill-McKee")
+            .published("Cuthill, McKee, ACM 1969; Hoefler, Snir, ICS 2011, section 4.3");
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         _: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         *at = rcm(&run.input());
         Ok(())
     }
 }
 
 /// Puts the k-th process of one order into the k-th slot of the other. O(edges log degree).
-fn rcm(input: &MethodInput<'_>) -> Arrangement {
+fn rcm(input: &MappingMethodInput<'_>) -> ProcessArrangement {
     let problem = input.problem;
     let of_process = |p: u32| problem.row(p).iter().map(|&(x, _)| x).collect();
     let processes = order(problem.processes as u32, of_process);
@@ -43,7 +44,7 @@ fn rcm(input: &MethodInput<'_>) -> Arrangement {
     let mut all: Vec<u32> = (0..slots.count() as u32).collect();
     let key = |slot: u32| rank[&switch_of(input.on, slots.rails(slots.site(slot))[0])];
     all.sort_by_key(|&slot| (key(slot), slot));
-    Arrangement::in_order(problem, &processes, &all)
+    ProcessArrangement::in_order(problem, &processes, &all)
 }
 
 /// The reverse Cuthill-McKee order of a graph: breadth first from a vertex of least degree,

@@ -4,26 +4,27 @@
 
 use super::anneal::{AcceptanceRule, annealed};
 use super::kind::{MappingMethod, MappingMethodEntry};
-use crate::arrangement::Arrangement;
+use crate::arrangement::ProcessArrangement;
 use crate::metric::SiteMetric;
-use crate::run::MappingRun;
-use base::Stop;
-use base::part::Part;
+use crate::run::PreparedMappingProblem;
+use base::ComputationError;
+use base::part::PartDescription;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<ThresholdMethod>();
 
 struct ThresholdMethod;
 
 impl MappingMethod for ThresholdMethod {
-    const PART: Part = Part::new("threshold", "improves: threshold accepting of hop-bytes")
-        .published("Dueck, Scheuer, J. Computational Physics 1990");
+    const PART: PartDescription =
+        PartDescription::new("threshold", "improves: threshold accepting of hop-bytes")
+            .published("Dueck, Scheuer, J. Computational Physics 1990");
     const IMPROVES: bool = true;
 
     fn step<M: SiteMetric>(
-        run: &MappingRun<'_, M>,
-        at: &mut Arrangement,
+        run: &PreparedMappingProblem<'_, M>,
+        at: &mut ProcessArrangement,
         index: u64,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), ComputationError> {
         annealed(run, at, AcceptanceRule::Threshold, (0.1, 0.01), run.budget(), index);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Tests of fractional routing against maximum flows, found by another algorithm, and closed forms.
 
-use base::Quiet;
-use base::seed::Stream;
+use base::QuietWatch;
+use base::seed::RandomStream;
 use fabric::Topology;
 use fabric::network::parse_inline;
 use mapping::evaluate::evaluate;
@@ -70,12 +70,12 @@ proptest! {
         let names = ["slim_fly:q=5,p=1", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1",
             "hyperx:shape=3x3,p=1", "ring:n=7,p=1"];
         let on = network(names[which]);
-        let mut draw = Stream::new(seed, "test", 0);
+        let mut draw = RandomStream::new(seed, "test", 0);
         let count = on.switches().len() as u64;
         let (from, to) = (draw.below(count) as u32, draw.below(count) as u32);
         prop_assume!(from != to);
         let best = 100.0 / most_flow(&on, from as usize, to as usize);
-        let found = FractionalRouting::new(&on, &one(&on, from, to, 100.0), 6, 300, &Quiet)
+        let found = FractionalRouting::new(&on, &one(&on, from, to, 100.0), 6, 300, &QuietWatch)
             .expect("routed");
         prop_assert!(found.bound() <= best * (1.0 + 1e-9), "{} {}", found.bound(), best);
         prop_assert!(found.congestion() >= best * (1.0 - 1e-9), "{} {}", found.congestion(), best);
@@ -90,8 +90,8 @@ proptest! {
         let name = ["slim_fly:q=5,p=2", "torus:shape=3x4,p=1", "dragonfly:h=2,p=1"][which];
         let on = network(name);
         let count = on.terminals().len() as u64;
-        let mut draw = Stream::new(seed, "test", 1);
-        let any = |draw: &mut Stream| draw.below(count) as u32;
+        let mut draw = RandomStream::new(seed, "test", 1);
+        let any = |draw: &mut RandomStream| draw.below(count) as u32;
         let sent: Vec<ProcessTraffic> = (0..40)
             .map(|_| ProcessTraffic {
                 from: any(&mut draw), to: any(&mut draw), bytes: 1.0 + draw.below(9) as f64,
@@ -106,13 +106,13 @@ proptest! {
         for one in graph.sent() {
             demand[switch(one.to) as usize].push((switch(one.from), one.bytes));
         }
-        let routed = FractionalRouting::new(&on, &demand, 1, 60, &Quiet).expect("routed");
+        let routed = FractionalRouting::new(&on, &demand, 1, 60, &QuietWatch).expect("routed");
         let split = TrafficPathRule::Split(&routed);
-        let found = evaluate(split, &graph, &places, &Quiet).expect("figures");
+        let found = evaluate(split, &graph, &places, &QuietWatch).expect("figures");
         let most = found.figures.maximum_congestion;
         prop_assert!((most - routed.congestion()).abs() <= 1e-6 * most, "{most}");
         let shortest = TrafficPathRule::Shortest(&on);
-        let direct = evaluate(shortest, &graph, &places, &Quiet).expect("figures");
+        let direct = evaluate(shortest, &graph, &places, &QuietWatch).expect("figures");
         prop_assert!(found.figures.maximum_dilation <= direct.figures.maximum_dilation + 1);
         prop_assert!(most <= direct.figures.maximum_congestion * (1.0 + 1e-9));
         prop_assert!(routed.bound() <= most * (1.0 + 1e-9));
@@ -124,8 +124,8 @@ fn without_slack_a_ring_has_one_path() {
     let on = network("ring:n=7,p=1");
     // in one direction around the ring the path has two hops, in the other five
     for (slack, best) in [(0, 30.0), (2, 30.0), (3, 15.0)] {
-        let found =
-            FractionalRouting::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &Quiet).expect("routed");
+        let found = FractionalRouting::new(&on, &one(&on, 0, 2, 30.0), slack, 100, &QuietWatch)
+            .expect("routed");
         assert!((found.congestion() - best).abs() < 0.01 * best, "{slack}: {}", found.congestion());
         assert!(found.bound() <= best + 1e-9);
     }
@@ -136,11 +136,13 @@ fn what_cannot_be_reached_is_refused() {
     let on = network("ring:n=7,p=1");
     let mut builder_demand = one(&on, 0, 2, 1.0);
     builder_demand[3].push((6, 1.0));
-    assert!(FractionalRouting::new(&on, &builder_demand, 0, 1, &Quiet).is_ok());
+    assert!(FractionalRouting::new(&on, &builder_demand, 0, 1, &QuietWatch).is_ok());
     let planes = network("multi_plane:planes=2,of=ring:n=3,p=1");
     let other = (0..6).find(|&s| planes.graph().distances_from(0)[s as usize] == u32::MAX);
     let demand = one(&planes, 0, other.expect("a switch of the other plane"), 1.0);
-    let said =
-        FractionalRouting::new(&planes, &demand, 0, 1, &Quiet).err().expect("no path").to_string();
+    let said = FractionalRouting::new(&planes, &demand, 0, 1, &QuietWatch)
+        .err()
+        .expect("no path")
+        .to_string();
     assert!(said.contains("no path"), "{said}");
 }

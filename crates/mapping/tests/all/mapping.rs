@@ -1,18 +1,18 @@
 //! Tests of mappings against slower, independent computations: gains, loads, optima, limits of
 //! input.
 
-use base::seed::{FastStream, Stream};
-use base::{Interrupted, Quiet, Stop, Watch};
+use base::seed::{FastRandomStream, RandomStream};
+use base::{ComputationError, Interrupted, ProgressWatch, QuietWatch};
 use fabric::Topology;
 use fabric::network::parse_inline;
-use mapping::arrangement::Arrangement;
+use mapping::arrangement::ProcessArrangement;
 use mapping::chain;
 use mapping::evaluate::evaluate;
 use mapping::loads::ChannelLoads;
 use mapping::map::{MappingObjective, MappingRequest, MappingResult, SearchEffort, map};
 use mapping::method::METHODS;
 use mapping::metric::{SiteDistances, SiteMetric, distances};
-use mapping::near::NearSites;
+use mapping::near::NearSiteLists;
 use mapping::paths::TrafficPathRule;
 use mapping::problem::{MappingProblem, PinnedProcess};
 use mapping::proposals::SwapProposalGenerator;
@@ -28,11 +28,11 @@ fn network(text: &str) -> Topology {
 }
 
 fn random_graph(processes: u32, pairs: u32, seed: u64) -> CommunicationGraph {
-    let mut draw = Stream::new(seed, "test graph", 0);
+    let mut draw = RandomStream::new(seed, "test graph", 0);
     let n = u64::from(processes);
     let mut rank = || draw.below(n) as u32;
     let all: Vec<(u32, u32)> = (0..pairs).map(|_| (rank(), rank())).collect();
-    let mut amount = Stream::new(seed, "test amounts", 0);
+    let mut amount = RandomStream::new(seed, "test amounts", 0);
     let sent = all.into_iter().map(|(from, to)| ProcessTraffic {
         from,
         to,
@@ -67,7 +67,7 @@ fn asked<'a>(
 }
 
 fn found(request: &MappingRequest<'_>) -> MappingResult {
-    map(request, &Quiet).expect("a mapping")
+    map(request, &QuietWatch).expect("a mapping")
 }
 
 /// Hop-bytes computed from breadth-first distances, pair by pair.
@@ -96,25 +96,25 @@ proptest! {
         let on = Arc::new(network(NETWORKS[which]));
         let routing = tables.then(|| {
             let engine = engines::engine("min_hop").expect("an engine");
-            engine.route(&serde_json::Map::new(), &on, 2, &Quiet).expect("tables")
+            engine.route(&serde_json::Map::new(), &on, 2, &QuietWatch).expect("tables")
         });
         let shortest = TrafficPathRule::Shortest(&on);
         let paths = routing.as_ref().map_or(shortest, TrafficPathRule::Tables);
         let slots = ProcessSlots::new(&on, None, Some(2)).expect("slots");
         let processes = slots.count() as u32 * share / 8;
         let graph = random_graph(processes.min(slots.count() as u32).max(2), 3 * processes, seed);
-        let (metric, unit) = distances(paths, &slots, &Quiet).expect("distances");
+        let (metric, unit) = distances(paths, &slots, &QuietWatch).expect("distances");
         let problem = MappingProblem::new(&graph, &slots, &[], 256).expect("they fit");
-        let near = NearSites::new(&on, &slots);
+        let near = NearSiteLists::new(&on, &slots);
         let proposals = SwapProposalGenerator::new(&problem, &near);
         let mut all: Vec<u32> = (0..slots.count() as u32).collect();
-        Stream::new(seed, "test places", 0).shuffle(&mut all);
+        RandomStream::new(seed, "test places", 0).shuffle(&mut all);
         let order: Vec<u32> = (0..graph.processes()).collect();
-        let mut at = Arrangement::in_order(&problem, &order, &all);
+        let mut at = ProcessArrangement::in_order(&problem, &order, &all);
         let mut loads = ChannelLoads::new(paths, &proposals, &graph);
         loads.count(&at);
         loads.sharpen(3);
-        let mut draw = FastStream::new(seed, "test", 0);
+        let mut draw = FastRandomStream::new(seed, "test", 0);
         let SiteDistances::Bytes(table) = &metric else { panic!("few sites") };
         for _ in 0..40 {
             let u = draw.below(graph.processes());
@@ -131,7 +131,7 @@ proptest! {
         }
         let kept = loads.loads().to_vec();
         let places = at.places(&problem);
-        let exact = evaluate(paths, &graph, &places, &Quiet).expect("figures");
+        let exact = evaluate(paths, &graph, &places, &QuietWatch).expect("figures");
         for (a, b) in kept.iter().zip(&exact.loads) {
             prop_assert!((a - b).abs() <= 1e-4 * (1.0 + b), "{} {}", a, b);
         }
@@ -148,13 +148,13 @@ proptest! {
         // the shares of a pair's channels sum up to its distance, and to 1 at its source and at its
         // destination
         let on = network(NETWORKS[which]);
-        let mut draw = Stream::new(seed, "test pair", 0);
+        let mut draw = RandomStream::new(seed, "test pair", 0);
         let count = on.endpoints().len() as u64;
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
         let pair = vec![ProcessTraffic { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
         let graph = CommunicationGraph::new(2, pair).expect("a graph");
         let shortest = TrafficPathRule::Shortest(&on);
-        let found = evaluate(shortest, &graph, &[a, b], &Quiet).expect("figures");
+        let found = evaluate(shortest, &graph, &[a, b], &QuietWatch).expect("figures");
         let expect = hop_bytes(&on, &graph, &[a, b]);
         prop_assert!((found.loads.iter().sum::<f64>() - expect).abs() < 1e-9);
         let switch = |e: u32| on.terminals()[e as usize].plug.switch.ix();
@@ -218,7 +218,7 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
             let mut least = f64::INFINITY;
             brute(&on, &graph, &mut Vec::new(), &mut least);
             let congestion = |places: &[u32]| {
-                let it = evaluate(TrafficPathRule::Shortest(&on), &graph, places, &Quiet)
+                let it = evaluate(TrafficPathRule::Shortest(&on), &graph, places, &QuietWatch)
                     .expect("figures");
                 it.figures.maximum_congestion
             };
@@ -242,7 +242,7 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
 /// The same graph with its processes renumbered at random.
 fn shuffled(graph: &CommunicationGraph, seed: u64) -> CommunicationGraph {
     let mut name: Vec<u32> = (0..graph.processes()).collect();
-    Stream::new(seed, "test names", 0).shuffle(&mut name);
+    RandomStream::new(seed, "test names", 0).shuffle(&mut name);
     let sent = graph.sent().map(|s| ProcessTraffic {
         from: name[s.from as usize],
         to: name[s.to as usize],
@@ -263,8 +263,8 @@ fn what_fits_exactly_is_fitted_exactly() {
         let on = network(net);
         let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let it = found(&asked(&graph, TrafficPathRule::Shortest(&on), &slots));
-        let figures =
-            evaluate(TrafficPathRule::Shortest(&on), &graph, &it.places, &Quiet).expect("figures");
+        let figures = evaluate(TrafficPathRule::Shortest(&on), &graph, &it.places, &QuietWatch)
+            .expect("figures");
         assert!((figures.figures.average_dilation - 1.0).abs() < 1e-12, "{net}");
     }
 }
@@ -358,7 +358,7 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
             let steps = chain::parse(&chain).expect("a method");
             let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
             let request = MappingRequest { steps: &steps, effort: SearchEffort::Fast, ..base };
-            match map(&request, &Quiet) {
+            match map(&request, &QuietWatch) {
                 Ok(it) => {
                     let mut counts = vec![0; on.endpoints().len()];
                     it.places.iter().for_each(|&e| counts[e as usize] += 1);
@@ -366,8 +366,10 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
                     assert_eq!(it.places.len(), 16, "{name} on {net}");
                     assert_eq!(it, found(&request), "{name} on {net}: another mapping");
                 }
-                Err(Stop::Refused(why)) => assert!(!why.help.is_empty(), "{name} on {net}: {why}"),
-                Err(Stop::Interrupted(_)) => unreachable!("nobody stops it"),
+                Err(ComputationError::Refused(why)) => {
+                    assert!(!why.help.is_empty(), "{name} on {net}: {why}")
+                }
+                Err(ComputationError::Interrupted(_)) => unreachable!("nobody stops it"),
             }
         }
     }
@@ -412,7 +414,7 @@ fn every_method_keeps_to_slots_that_differ() {
     let steps = chain::parse("multicore").expect("a method");
     let request =
         MappingRequest { steps: &steps, ..asked(&graph, TrafficPathRule::Shortest(&on), &slots) };
-    let said = map(&request, &Quiet).expect_err("uneven").to_string();
+    let said = map(&request, &QuietWatch).expect_err("uneven").to_string();
     assert!(said.contains("as many slots on every endpoint"), "{said}");
 }
 
@@ -437,7 +439,7 @@ fn threads_change_nothing() {
 /// A watch that says stop at a given tick.
 struct TickStoppingWatch(AtomicU32, u32);
 
-impl Watch for TickStoppingWatch {
+impl ProgressWatch for TickStoppingWatch {
     fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), Interrupted> {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
         if before < self.1 { Ok(()) } else { Err(Interrupted) }
@@ -474,8 +476,9 @@ fn what_cannot_be_is_refused() {
     let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let graph = random_graph(201, 100, 1);
     let request = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
-    let said =
-        |request: &MappingRequest<'_>| map(request, &Quiet).expect_err("no mapping").to_string();
+    let said = |request: &MappingRequest<'_>| {
+        map(request, &QuietWatch).expect_err("no mapping").to_string()
+    };
     assert!(said(&request).contains("201 processes for 200 slots"));
     let graph = random_graph(10, 20, 1);
     let base = asked(&graph, TrafficPathRule::Shortest(&on), &slots);
@@ -523,9 +526,9 @@ fn a_formula_of_a_grid_gives_the_distances_of_its_links() {
         let on = network(net);
         let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let (metric, _) =
-            distances(TrafficPathRule::Shortest(&on), &slots, &Quiet).expect("distances");
+            distances(TrafficPathRule::Shortest(&on), &slots, &QuietWatch).expect("distances");
         assert!(matches!(metric, SiteDistances::Grid(_)), "{net}");
-        let mut draw = Stream::new(1, "test sites", 0);
+        let mut draw = RandomStream::new(1, "test sites", 0);
         for _ in 0..5 {
             let a = draw.below(slots.sites() as u64) as u32;
             let far = on.graph().distances_from(a as usize);
@@ -564,6 +567,6 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
         .map(|steps| hop_bytes(&on, &graph, &found(&MappingRequest { steps, ..base }).places));
     assert!(levels < 0.6 * drawn, "{levels} {drawn}");
     let pins = [PinnedProcess { process: 0, endpoint: 5 }];
-    let said = map(&MappingRequest { steps: &steps, pins: &pins, ..base }, &Quiet);
+    let said = map(&MappingRequest { steps: &steps, pins: &pins, ..base }, &QuietWatch);
     assert!(said.expect_err("pins").to_string().contains("cannot hold pins"));
 }

@@ -4,16 +4,16 @@
 //! Indiana University, Technical Report 675, 2009; Hoefler, Schneider, Lumsdaine, "Multistage
 //! switches are not crossbars", Cluster 2008.
 
-use super::flows::{CompactRouting, FlowOutcome, FlowSimulator};
+use super::flows::{CompactRoutingTables, FlowResult, FlowSimulator};
 use super::rounding::{rounded_up, twentieth};
-use base::seed::Stream;
-use base::{EndpointId, Interrupted, Refusal, Stop, Watch};
+use base::seed::RandomStream;
+use base::{ComputationError, EndpointId, Interrupted, ProgressWatch, Refusal};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
-use traffic::pattern::{Pattern, RankMessage};
+use traffic::pattern::{CommunicationPattern, RankMessage};
 use traffic::sending::working;
 
 /// The number of parts that runs are divided into. Sums are taken over the runs of a part, then
@@ -24,7 +24,7 @@ pub(super) const MAX_ROUTES: u64 = 1 << 24;
 
 /// The assignment of the pattern's ranks to endpoints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RankOrder {
+pub enum RankEndpointOrder {
     /// In random order, drawn again for each run.
     Random,
     /// In the order of the network.
@@ -47,7 +47,7 @@ pub enum PatternLevelSelection {
 
 /// The setup of a simulation of a pattern.
 #[derive(Debug, Clone)]
-pub struct PatternSetup {
+pub struct PatternSimulationSetup {
     /// The pattern: `NAME`, `NAME:ARGUMENT`, or two of these joined by `::`, for two jobs at the
     /// same time.
     pub pattern: String,
@@ -60,7 +60,7 @@ pub struct PatternSetup {
     /// The number of these that belong to the first of two jobs; by default half of them.
     pub first_job: Option<u32>,
     /// How ranks are assigned to endpoints.
-    pub order: RankOrder,
+    pub order: RankEndpointOrder,
     /// Which levels are sent.
     pub levels: PatternLevelSelection,
     /// Whether the cables between endpoints and switches are counted.
@@ -69,7 +69,7 @@ pub struct PatternSetup {
 
 /// The result of one run.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RunOutcome {
+pub struct PatternRunResult {
     /// Mean share of its messages, weighted by their amounts; 1 without messages.
     pub share: f64,
     /// Mean share of the messages of each job.
@@ -95,7 +95,7 @@ pub struct CongestionResult {
     /// Number of levels of a run.
     pub levels: u32,
     /// The result of each run.
-    pub runs: Vec<RunOutcome>,
+    pub runs: Vec<PatternRunResult>,
     /// Histogram of shares: `shares[i]` messages of all runs got a share in `(i / 20, (i + 1) /
     /// 20]`.
     pub shares: [u64; 20],
@@ -121,10 +121,10 @@ pub struct CongestionResult {
 /// says stop.
 pub fn congestion(
     routing: &Routing,
-    setup: &PatternSetup,
-    watch: &dyn Watch,
-) -> Result<CongestionResult, Stop> {
-    let compact = CompactRouting::new(routing, setup.endpoint_cables);
+    setup: &PatternSimulationSetup,
+    watch: &dyn ProgressWatch,
+) -> Result<CongestionResult, ComputationError> {
+    let compact = CompactRoutingTables::new(routing, setup.endpoint_cables);
     let alive = working(routing.topology());
     let (given, others) = given_first(routing, &alive, &setup.order)?;
     let most = alive.len() as u32;
@@ -140,7 +140,7 @@ pub fn congestion(
     let all = ranks == most && setup.first_job.is_none();
     let placed = all && given_by_places(setup);
     let (given, others) = if placed { (alive.clone(), Vec::new()) } else { (given, others) };
-    let jobs = PatternJobs::parse(setup, ranks, placed.then_some(routing), watch)?;
+    let jobs = SimulatedPatternJobs::parse(setup, ranks, placed.then_some(routing), watch)?;
     let levels = match setup.levels {
         PatternLevelSelection::Each => jobs.levels(),
         PatternLevelSelection::Together => 1,
@@ -159,7 +159,7 @@ pub fn congestion(
         let help = format!("at most {MAX_ROUTES}: fewer endpoints, partners or layers");
         return Err(Refusal::new("pattern", why, help).into());
     }
-    let work = RunContext { setup, compact: &compact, given, others, ranks, jobs };
+    let work = PatternRunContext { setup, compact: &compact, given, others, ranks, jobs };
     let all = work.all(watch)?;
     Ok(CongestionResult {
         endpoints: ranks,
@@ -175,21 +175,22 @@ pub fn congestion(
 
 /// Whether the pattern depends on the switches of endpoints. Its ranks are then endpoints in the
 /// order of the network, unless the order assigns them.
-fn given_by_places(setup: &PatternSetup) -> bool {
-    let linear = !matches!(setup.order, RankOrder::Given(_)) && !setup.pattern.contains("::");
-    linear && Pattern::goes_by_places(&setup.pattern)
+fn given_by_places(setup: &PatternSimulationSetup) -> bool {
+    let linear =
+        !matches!(setup.order, RankEndpointOrder::Given(_)) && !setup.pattern.contains("::");
+    linear && CommunicationPattern::goes_by_places(&setup.pattern)
 }
 
 /// The endpoints that the order names, at their positions; and the endpoints that it does not name.
 fn given_first(
     routing: &Routing,
     alive: &[EndpointId],
-    order: &RankOrder,
+    order: &RankEndpointOrder,
 ) -> Result<(Vec<EndpointId>, Vec<EndpointId>), Refusal> {
     let names = match order {
-        RankOrder::Random => return Ok((Vec::new(), alive.to_vec())),
-        RankOrder::Linear => return Ok((alive.to_vec(), Vec::new())),
-        RankOrder::Given(names) => names,
+        RankEndpointOrder::Random => return Ok((Vec::new(), alive.to_vec())),
+        RankEndpointOrder::Linear => return Ok((alive.to_vec(), Vec::new())),
+        RankEndpointOrder::Given(names) => names,
     };
     let endpoints = routing.topology().endpoints();
     let by_name: HashMap<&str, usize> =
@@ -216,29 +217,31 @@ fn given_first(
 }
 
 /// The jobs of a simulation: one pattern, or two on parts of the ranks.
-struct PatternJobs {
-    first: Pattern,
+struct SimulatedPatternJobs {
+    first: CommunicationPattern,
     first_ranks: u32,
-    second: Option<(Pattern, u32)>,
+    second: Option<(CommunicationPattern, u32)>,
 }
 
-impl PatternJobs {
+impl SimulatedPatternJobs {
     /// Reads the pattern of `setup`; a pattern that depends on switches uses the network of
     /// `tables`.
     fn parse(
-        setup: &PatternSetup,
+        setup: &PatternSimulationSetup,
         ranks: u32,
         tables: Option<&Routing>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let Some((first, second)) = setup.pattern.split_once("::") else {
             if setup.first_job.is_some() {
                 let why = format!("'{}' is one job", setup.pattern);
                 return Err(Refusal::new("first_job", why, "two, such as ring::bisect").into());
             }
             let first = match tables {
-                Some(on) => Pattern::on(on.topology(), tables, &setup.pattern, ranks, watch)?,
-                None => Pattern::parse(&setup.pattern, ranks)?,
+                Some(on) => {
+                    CommunicationPattern::on(on.topology(), tables, &setup.pattern, ranks, watch)?
+                }
+                None => CommunicationPattern::parse(&setup.pattern, ranks)?,
             };
             return Ok(Self { first, first_ranks: ranks, second: None });
         };
@@ -252,8 +255,8 @@ impl PatternJobs {
             }
             .into());
         }
-        let second = (Pattern::parse(second, ranks - part)?, ranks - part);
-        let first = Pattern::parse(first, part)?;
+        let second = (CommunicationPattern::parse(second, ranks - part)?, ranks - part);
+        let first = CommunicationPattern::parse(first, part)?;
         Ok(Self { first, first_ranks: part, second: Some(second) })
     }
 
@@ -276,7 +279,7 @@ impl PatternJobs {
         &self,
         first: Range<u32>,
         second: Range<u32>,
-        draws: &mut [Stream; 2],
+        draws: &mut [RandomStream; 2],
     ) -> (Vec<RankMessage>, usize) {
         let mut all = Vec::new();
         for level in first {
@@ -293,7 +296,7 @@ impl PatternJobs {
     }
 
     /// The messages of a level of both jobs.
-    fn level(&self, level: u32, draws: &mut [Stream; 2]) -> (Vec<RankMessage>, usize) {
+    fn level(&self, level: u32, draws: &mut [RandomStream; 2]) -> (Vec<RankMessage>, usize) {
         let first = self.first.levels(self.first_ranks);
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
         let again = level.checked_rem(second).map_or(0..0, |level| level..level + 1);
@@ -301,14 +304,14 @@ impl PatternJobs {
     }
 
     /// The messages of all levels of both jobs.
-    fn together(&self, draws: &mut [Stream; 2]) -> (Vec<RankMessage>, usize) {
+    fn together(&self, draws: &mut [RandomStream; 2]) -> (Vec<RankMessage>, usize) {
         let second = self.second.as_ref().map_or(0, |(pattern, ranks)| pattern.levels(*ranks));
         self.messages(0..self.first.levels(self.first_ranks), 0..second, draws)
     }
 
     /// An upper bound of the number of messages that are sent at once.
     fn most_messages(&self, levels: PatternLevelSelection) -> u64 {
-        let one = |pattern: &Pattern, ranks: u32| {
+        let one = |pattern: &CommunicationPattern, ranks: u32| {
             let times =
                 if levels == PatternLevelSelection::Together { pattern.levels(ranks) } else { 1 };
             pattern.most_messages(ranks) * u64::from(times)
@@ -319,21 +322,21 @@ impl PatternJobs {
 }
 
 /// The data that all runs share.
-struct RunContext<'a> {
-    setup: &'a PatternSetup,
-    compact: &'a CompactRouting<'a>,
+struct PatternRunContext<'a> {
+    setup: &'a PatternSimulationSetup,
+    compact: &'a CompactRoutingTables<'a>,
     given: Vec<EndpointId>,
     others: Vec<EndpointId>,
     ranks: u32,
-    jobs: PatternJobs,
+    jobs: SimulatedPatternJobs,
 }
 
 /// Congestions below this are counted in an array, larger ones, which are rare, in a map.
 const FEW: usize = 64;
 
 /// The counts and sums of some runs.
-pub(super) struct RunTally {
-    runs: Vec<RunOutcome>,
+pub(super) struct PatternRunSums {
+    runs: Vec<PatternRunResult>,
     pub(super) shares: [u64; 20],
     pub(super) share_range: [f64; 2],
     few: [u64; FEW],
@@ -341,7 +344,7 @@ pub(super) struct RunTally {
     channels: Vec<f64>,
 }
 
-impl RunTally {
+impl PatternRunSums {
     pub(super) fn new(channels: usize) -> Self {
         Self {
             runs: Vec::new(),
@@ -355,7 +358,7 @@ impl RunTally {
 
     /// Counts messages, adds the sum of their shares, weighted by amounts, to `sum`, and returns
     /// the largest congestion.
-    pub(super) fn messages(&mut self, found: &[FlowOutcome], sum: &mut f64) -> f64 {
+    pub(super) fn messages(&mut self, found: &[FlowResult], sum: &mut f64) -> f64 {
         let ([mut low, mut high], mut largest) = (self.share_range, 0.0);
         for met in found {
             *sum += met.share * met.amount;
@@ -398,14 +401,14 @@ impl RunTally {
     }
 }
 
-impl RunContext<'_> {
-    fn all(&self, watch: &dyn Watch) -> Result<RunTally, Stop> {
+impl PatternRunContext<'_> {
+    fn all(&self, watch: &dyn ProgressWatch) -> Result<PatternRunSums, ComputationError> {
         let done = AtomicU64::new(0);
         let runs = self.setup.runs;
         let bound = |part: u32| (u64::from(runs) * u64::from(part) / u64::from(PARTS)) as u32;
-        let part = |part: u32| -> Result<RunTally, Stop> {
+        let part = |part: u32| -> Result<PatternRunSums, ComputationError> {
             watch.tick("runs", done.load(Ordering::Relaxed), runs.into())?;
-            let mut tally = RunTally::new(0);
+            let mut tally = PatternRunSums::new(0);
             let mut flows = FlowSimulator::new(self.compact);
             let mut order = Vec::new();
             for run in bound(part)..bound(part + 1) {
@@ -423,7 +426,7 @@ impl RunContext<'_> {
         // all parts run to their end, so that the first error does not depend on the number of
         // threads
         let parts: Vec<_> = (0..PARTS).into_par_iter().map(part).collect();
-        let mut sum = RunTally::new(self.compact.channels());
+        let mut sum = PatternRunSums::new(self.compact.channels());
         for part in parts {
             sum = sum.and(part?);
         }
@@ -436,7 +439,7 @@ impl RunContext<'_> {
         order.extend(&self.given);
         order.extend(&self.others);
         let others = &mut order[self.given.len()..];
-        Stream::new(self.setup.seed, "bisection", run.into()).shuffle(others);
+        RandomStream::new(self.setup.seed, "bisection", run.into()).shuffle(others);
         order.truncate(self.ranks as usize);
     }
 
@@ -445,11 +448,11 @@ impl RunContext<'_> {
         run: u32,
         order: &[EndpointId],
         flows: &mut FlowSimulator,
-        tally: &mut RunTally,
+        tally: &mut PatternRunSums,
         tick: &dyn Fn() -> Result<(), Interrupted>,
-    ) -> Result<RunOutcome, Stop> {
-        let mut draws =
-            [0, 1].map(|job| Stream::new(self.setup.seed, "pattern", 2 * u64::from(run) + job));
+    ) -> Result<PatternRunResult, ComputationError> {
+        let mut draws = [0, 1]
+            .map(|job| RandomStream::new(self.setup.seed, "pattern", 2 * u64::from(run) + job));
         let (mut congestion, mut time) = (0.0_f64, 0.0);
         let (mut sums, mut counts) = ([0.0; 2], [0_usize; 2]);
         let levels = match self.setup.levels {
@@ -476,7 +479,7 @@ impl RunContext<'_> {
             if in_one {
                 delay = most[0];
             } else {
-                let at = |((from, _), met): (&RankMessage, &FlowOutcome)| {
+                let at = |((from, _), met): (&RankMessage, &FlowResult)| {
                     arrival[*from as usize] + met.congestion
                 };
                 let arrivals: Vec<f64> = messages.iter().zip(firsts).map(at).collect();
@@ -490,7 +493,7 @@ impl RunContext<'_> {
             congestion = congestion.max(largest);
         }
         let mean = |sum: f64, count: usize| if count == 0 { 1.0 } else { sum / count as f64 };
-        Ok(RunOutcome {
+        Ok(PatternRunResult {
             share: mean(sums[0] + sums[1], counts[0] + counts[1]),
             job_shares: [mean(sums[0], counts[0]), mean(sums[1], counts[1])],
             congestion,

@@ -7,9 +7,10 @@
 
 use base::stage::{BetterDirection, ColumnType};
 use base::{
-    ExperimentStage, Interrupted, RecordColumn, ResourceNeed, Stop, SwitchId, TerminalId, Watch,
+    ComputationError, ExperimentStage, Interrupted, ProgressWatch, RecordColumn, ResourceNeed,
+    SwitchId, TerminalId,
 };
-use fabric::size::{NetworkSize, RouteTask};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -120,7 +121,10 @@ fn count(histogram: &mut Vec<u64>, at: usize) {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn path_diversity(routing: &Routing, watch: &dyn Watch) -> Result<PathDiversity, Interrupted> {
+pub fn path_diversity(
+    routing: &Routing,
+    watch: &dyn ProgressWatch,
+) -> Result<PathDiversity, Interrupted> {
     let on = routing.topology();
     let sources = routing.sources();
     let homes = on.edge_switches();
@@ -328,10 +332,14 @@ impl ExperimentStage for DiversityParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Paths)
+        NetworkSize::of(on.topology(), threads).along(on, RouteWorkKind::Paths)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<DiversityRecord, Stop> {
+    fn run(
+        &self,
+        on: &Routing,
+        watch: &dyn ProgressWatch,
+    ) -> Result<DiversityRecord, ComputationError> {
         let found = path_diversity(on, watch)?;
         Ok(DiversityRecord {
             pairs: found.pairs(),

@@ -5,14 +5,14 @@
 //! random perfect matchings; a flow gets the inverse of the largest congestion on its route.
 
 use super::congestion::{
-    CongestionResult, PatternLevelSelection, PatternSetup, RankOrder, congestion,
+    CongestionResult, PatternLevelSelection, PatternSimulationSetup, RankEndpointOrder, congestion,
 };
 use super::sent::{RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
 use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
-use fabric::size::{NetworkSize, RouteTask};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -69,21 +69,21 @@ pub fn ebb(
     routing: &Routing,
     samples: u32,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<EffectiveBisectionBandwidth, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<EffectiveBisectionBandwidth, ComputationError> {
     let alive = working(routing.topology()).len();
     if alive < 2 || samples == 0 {
         let why = format!("{samples} bisections of {alive} endpoints");
         let help = "at least one bisection and two endpoints";
         return Err(Refusal::new("samples", why, help).into());
     }
-    let bisect = PatternSetup {
+    let bisect = PatternSimulationSetup {
         pattern: "bisect".to_owned(),
         runs: samples,
         seed,
         endpoints: None,
         first_job: None,
-        order: RankOrder::Random,
+        order: RankEndpointOrder::Random,
         levels: PatternLevelSelection::Each,
         endpoint_cables: false,
     };
@@ -190,12 +190,16 @@ impl ExperimentStage for EbbParams {
         let endpoints = on.routing.topology().endpoints().len() as u64;
         let work = match &self.traffic {
             Some(_) => on.work(),
-            None => RouteTask::Patterns(self.samples, endpoints / 2),
+            None => RouteWorkKind::Patterns(self.samples, endpoints / 2),
         };
         NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
-    fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<EbbRecord, Stop> {
+    fn run(
+        &self,
+        on: RoutingWithTraffic<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<EbbRecord, ComputationError> {
         let found = match on.messages(self.traffic.is_some())? {
             None => ebb(on.routing, self.samples, self.seed, watch)?,
             Some(messages) => {

@@ -3,8 +3,11 @@
 //! Source: Heydemann, Meyer, Sotteau, "On forwarding indices of networks", 1989.
 
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, Interrupted, RecordColumn, ResourceNeed, Stop, SwitchId, Watch};
-use fabric::size::{NetworkSize, RouteTask};
+use base::{
+    ComputationError, ExperimentStage, Interrupted, ProgressWatch, RecordColumn, ResourceNeed,
+    SwitchId,
+};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use fabric::tables::{DestinationBundles, ForwardingTree, RouteWalk, Routing};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,7 +46,7 @@ impl EdgeLoad {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn edge_load(routing: &Routing, watch: &dyn Watch) -> Result<EdgeLoad, Interrupted> {
+pub fn edge_load(routing: &Routing, watch: &dyn ProgressWatch) -> Result<EdgeLoad, Interrupted> {
     let on = routing.topology();
     let mut routes = vec![0_u64; on.graph().links() * 2];
     let mut count = |tree: ForwardingTree<'_>, source: SwitchId, times: u64| {
@@ -124,10 +127,14 @@ impl ExperimentStage for EdgeLoadParams {
     }
 
     fn need(&self, on: &Routing, threads: usize) -> ResourceNeed {
-        NetworkSize::of(on.topology(), threads).along(on, RouteTask::Load)
+        NetworkSize::of(on.topology(), threads).along(on, RouteWorkKind::Load)
     }
 
-    fn run(&self, on: &Routing, watch: &dyn Watch) -> Result<EdgeLoadRecord, Stop> {
+    fn run(
+        &self,
+        on: &Routing,
+        watch: &dyn ProgressWatch,
+    ) -> Result<EdgeLoadRecord, ComputationError> {
         let load = edge_load(on, watch)?;
         Ok(EdgeLoadRecord {
             edge_forwarding_index: load.index(),

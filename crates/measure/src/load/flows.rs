@@ -11,7 +11,7 @@ use traffic::sending::WeightedMessage;
 
 /// The result of one flow: its share and the congestion on its routes.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct FlowOutcome {
+pub(super) struct FlowResult {
     /// The fraction of its amount that it gets: the mean over its routes of 1 / max(1, congestion).
     pub share: f64,
     /// The largest congestion on any of its routes, at least 1, or its amount if that is less than
@@ -25,7 +25,7 @@ pub(super) struct FlowOutcome {
 ///
 /// Channels of links come first, by [`base::ChannelId`]; then two channels for each terminal: out
 /// of its endpoint and into it.
-pub(super) struct CompactRouting<'a> {
+pub(super) struct CompactRoutingTables<'a> {
     routing: &'a Routing,
     /// The time that each channel takes for the traffic of one endpoint at full rate; it is 1 if
     /// its cable is as fast as the fastest endpoint cable.
@@ -36,20 +36,20 @@ pub(super) struct CompactRouting<'a> {
     counted: usize,
     terminals: usize,
     /// For each port, switch by switch, the channel and the switch that it leads to.
-    hops: Vec<PortHop>,
+    hops: Vec<HopOverPort>,
     /// For each switch, the index of its first port in `hops`; at the end, the number of all ports.
     ports: Vec<u32>,
     /// For each layer and terminal, the switch that delivers; [`NOWHERE`] if the table entry of the
     /// terminal's switch does not deliver.
     home: Vec<u32>,
     /// The working rails of all endpoints; and for each endpoint, the index of its first rail.
-    rails: Vec<PluggedRail>,
+    rails: Vec<WorkingRail>,
     first_rail: Vec<u32>,
 }
 
 /// A working rail of an endpoint: its terminal, switch and plane.
 #[derive(Clone, Copy)]
-struct PluggedRail {
+struct WorkingRail {
     terminal: u32,
     switch: u32,
     plane: u16,
@@ -57,7 +57,7 @@ struct PluggedRail {
 
 /// The hop over one port of a switch.
 #[derive(Clone, Copy)]
-struct PortHop {
+struct HopOverPort {
     /// The channel; [`NOWHERE`] if the port does not lead to a switch.
     channel: u32,
     next: u32,
@@ -69,7 +69,7 @@ const TOGETHER: usize = 256;
 /// The index that means "no channel" or "no switch".
 const NOWHERE: u32 = u32::MAX;
 
-impl<'a> CompactRouting<'a> {
+impl<'a> CompactRoutingTables<'a> {
     /// Copies `routing`, with or without the cables of endpoints. O(layers * terminals + ports).
     pub(super) fn new(routing: &'a Routing, endpoint_cables: bool) -> Self {
         let on = routing.topology();
@@ -77,8 +77,8 @@ impl<'a> CompactRouting<'a> {
         let (mut hops, mut ports) = (Vec::new(), vec![0]);
         for (s, switch) in on.switches().iter().enumerate() {
             hops.extend((0..=switch.ports).map(|port| match on.hop(SwitchId::from(s), port) {
-                Some((channel, next)) => PortHop { channel: channel.0, next: next.0 },
-                None => PortHop { channel: NOWHERE, next: NOWHERE },
+                Some((channel, next)) => HopOverPort { channel: channel.0, next: next.0 },
+                None => HopOverPort { channel: NOWHERE, next: NOWHERE },
             }));
             ports.push(hops.len() as u32);
         }
@@ -90,10 +90,10 @@ impl<'a> CompactRouting<'a> {
             })
         };
         let home = (0..routing.layers()).flat_map(delivers).collect();
-        let mut of: Vec<Vec<PluggedRail>> = vec![Vec::new(); on.endpoints().len()];
+        let mut of: Vec<Vec<WorkingRail>> = vec![Vec::new(); on.endpoints().len()];
         for (t, plug) in plugs.filter(|(t, _)| on.terminal_is_up(*t)) {
             let (terminal, switch) = (t.0, plug.switch.0);
-            let rail = PluggedRail { terminal, switch, plane: on.plane_of(t) };
+            let rail = WorkingRail { terminal, switch, plane: on.plane_of(t) };
             of[on.terminals()[t.ix()].endpoint.ix()].push(rail);
         }
         let mut first_rail = vec![0];
@@ -122,7 +122,7 @@ impl<'a> CompactRouting<'a> {
 
     /// The channel and the switch that a port of a switch leads to.
     #[inline]
-    fn hop(&self, switch: u32, port: u16) -> Result<PortHop, Refusal> {
+    fn hop(&self, switch: u32, port: u16) -> Result<HopOverPort, Refusal> {
         let at = self.ports[switch as usize] as usize + usize::from(port);
         match self.hops.get(at) {
             Some(hop)
@@ -147,7 +147,7 @@ impl<'a> CompactRouting<'a> {
     }
 
     /// The working rails of an endpoint.
-    fn rails(&self, of: EndpointId) -> &[PluggedRail] {
+    fn rails(&self, of: EndpointId) -> &[WorkingRail] {
         &self.rails[self.first_rail[of.ix()] as usize..self.first_rail[of.ix() + 1] as usize]
     }
 }
@@ -163,7 +163,7 @@ fn relative_cost(routing: &Routing) -> Vec<f64> {
 
 /// A simulator of flows, one level of messages after the other, that counts what channels carry.
 pub(super) struct FlowSimulator<'a> {
-    compact: &'a CompactRouting<'a>,
+    compact: &'a CompactRoutingTables<'a>,
     load: Vec<f64>,
     /// The amount that each counted channel has carried in all levels so far.
     pub carried: Vec<f64>,
@@ -179,7 +179,7 @@ pub(super) struct FlowSimulator<'a> {
     taken: Vec<(u32, u32)>,
     /// The largest congestion on each route.
     worst: Vec<f64>,
-    outcomes: Vec<FlowOutcome>,
+    outcomes: Vec<FlowResult>,
 }
 
 /// A route that is being followed.
@@ -196,7 +196,7 @@ struct RouteInProgress<'a> {
 
 impl<'a> FlowSimulator<'a> {
     /// A simulator for flows over this routing.
-    pub(super) fn new(compact: &'a CompactRouting<'a>) -> Self {
+    pub(super) fn new(compact: &'a CompactRoutingTables<'a>) -> Self {
         Self {
             compact,
             load: vec![0.0; compact.counted],
@@ -218,7 +218,7 @@ impl<'a> FlowSimulator<'a> {
     pub(super) fn level(
         &mut self,
         mut pairs: impl Iterator<Item = WeightedMessage>,
-    ) -> Result<&[FlowOutcome], Refusal> {
+    ) -> Result<&[FlowResult], Refusal> {
         self.shares.clear();
         self.ends.clear();
         self.taken.clear();
@@ -245,10 +245,10 @@ impl<'a> FlowSimulator<'a> {
             if let [worst] = *routes {
                 let congestion = if worst > least { worst } else { least };
                 let share = 1.0 / if worst > 1.0 { worst } else { 1.0 };
-                return FlowOutcome { share, congestion, amount };
+                return FlowResult { share, congestion, amount };
             }
             let share = routes.iter().map(|w| 1.0 / w.max(1.0)).sum::<f64>() / routes.len() as f64;
-            FlowOutcome { share, congestion: routes.iter().fold(least, |m, w| m.max(*w)), amount }
+            FlowResult { share, congestion: routes.iter().fold(least, |m, w| m.max(*w)), amount }
         }));
         Ok(&self.outcomes)
     }

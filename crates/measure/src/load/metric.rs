@@ -3,7 +3,7 @@
 //! Source: Schneider, Hoefler, Lumsdaine, "ORCS: an oblivious routing congestion simulator",
 //! Indiana University, Technical Report 675, 2009.
 
-use super::congestion::{CongestionResult, RunOutcome};
+use super::congestion::{CongestionResult, PatternRunResult};
 use super::rounding::{rounded_up, twentieth};
 use base::Refusal;
 use base::words::did_you_mean;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 /// A metric of a simulated pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PatternMetric {
+pub enum PatternMetricKind {
     /// Mean share of a run's messages; for random bisections, the effective bisection bandwidth.
     Bandwidth,
     /// Largest congestion of a run; its histogram counts all messages.
@@ -26,15 +26,15 @@ pub enum PatternMetric {
 }
 
 /// Each metric, its name, and its name in ORCS.
-const METRICS: [(PatternMetric, &str, &str); 5] = [
-    (PatternMetric::Bandwidth, "bandwidth", "hist_acc_band"),
-    (PatternMetric::Congestion, "congestion", "hist_max_cong"),
-    (PatternMetric::Time, "time", "sum_max_cong"),
-    (PatternMetric::Delay, "delay", "dep_max_delay"),
-    (PatternMetric::Channels, "channels", "get_cable_cong"),
+const METRICS: [(PatternMetricKind, &str, &str); 5] = [
+    (PatternMetricKind::Bandwidth, "bandwidth", "hist_acc_band"),
+    (PatternMetricKind::Congestion, "congestion", "hist_max_cong"),
+    (PatternMetricKind::Time, "time", "sum_max_cong"),
+    (PatternMetricKind::Delay, "delay", "dep_max_delay"),
+    (PatternMetricKind::Channels, "channels", "get_cable_cong"),
 ];
 
-impl PatternMetric {
+impl PatternMetricKind {
     /// The metric of this name, or of this name in ORCS.
     ///
     /// # Errors
@@ -73,18 +73,19 @@ pub struct MetricSummary {
 
 impl CongestionResult {
     /// The values of a metric. O(runs + channels).
-    pub fn summary(&self, metric: PatternMetric) -> MetricSummary {
-        let of =
-            |value: fn(&RunOutcome) -> f64| -> Vec<f64> { self.runs.iter().map(value).collect() };
+    pub fn summary(&self, metric: PatternMetricKind) -> MetricSummary {
+        let of = |value: fn(&PatternRunResult) -> f64| -> Vec<f64> {
+            self.runs.iter().map(value).collect()
+        };
         let values = match metric {
-            PatternMetric::Bandwidth => of(|run| run.share),
-            PatternMetric::Congestion => of(|run| run.congestion),
-            PatternMetric::Time => of(|run| run.time),
-            PatternMetric::Delay => of(|run| run.delay),
-            PatternMetric::Channels => self.channels.clone(),
+            PatternMetricKind::Bandwidth => of(|run| run.share),
+            PatternMetricKind::Congestion => of(|run| run.congestion),
+            PatternMetricKind::Time => of(|run| run.time),
+            PatternMetricKind::Delay => of(|run| run.delay),
+            PatternMetricKind::Channels => self.channels.clone(),
         };
         let histogram = match metric {
-            PatternMetric::Bandwidth => {
+            PatternMetricKind::Bandwidth => {
                 let mut bins = [0; 20];
                 for share in &values {
                     bins[twentieth(*share)] += 1;
@@ -92,7 +93,7 @@ impl CongestionResult {
                 let edge = |i: u32| f64::from(i) / 20.0;
                 (0..).zip(bins).map(|(i, n)| (edge(i), edge(i + 1), n)).collect()
             }
-            PatternMetric::Congestion => by_whole(&self.congestions),
+            PatternMetricKind::Congestion => by_whole(&self.congestions),
             _ => {
                 let mut counts = BTreeMap::new();
                 for x in &values {

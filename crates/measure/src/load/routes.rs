@@ -1,11 +1,11 @@
 //! Routes of demands, for throughput: those that given routing tables allow.
 
-use base::Stop;
-use base::{Refusal, SwitchId, TerminalId, Watch};
+use base::ComputationError;
+use base::{ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
 use std::collections::BTreeMap;
 use std::ops::Range;
-use traffic::demand::Demand;
+use traffic::demand::TrafficDemand;
 
 /// Demands, each with its routes, and the channels of each route.
 #[derive(Debug, Clone, PartialEq)]
@@ -90,9 +90,9 @@ pub(super) fn too_many_hops() -> Refusal {
 /// `watch` says stop.
 pub fn choices(
     routing: &Routing,
-    demand: &Demand,
-    watch: &dyn Watch,
-) -> Result<DemandRoutes, Stop> {
+    demand: &TrafficDemand,
+    watch: &dyn ProgressWatch,
+) -> Result<DemandRoutes, ComputationError> {
     let on = routing.topology();
     let total = demand.flows.len() as u64;
     let (mut done, mut all) = (0, DemandRoutes::default());

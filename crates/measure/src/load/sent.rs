@@ -4,10 +4,10 @@
 //! routing in high-performance networks", Cluster 2008: a flow gets the inverse of the largest
 //! congestion on its route. Here a flow counts with the amount that it wants to send.
 
-use super::congestion::{CongestionResult, MAX_ROUTES, RunOutcome, RunTally};
-use super::flows::{CompactRouting, FlowSimulator};
-use base::{Refusal, Stop, Watch};
-use fabric::size::RouteTask;
+use super::congestion::{CongestionResult, MAX_ROUTES, PatternRunResult, PatternRunSums};
+use super::flows::{CompactRoutingTables, FlowSimulator};
+use base::{ComputationError, ProgressWatch, Refusal};
+use fabric::size::RouteWorkKind;
 use fabric::tables::Routing;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,9 +65,9 @@ pub struct RoutingWithTraffic<'a> {
 
 impl RoutingWithTraffic<'_> {
     /// The kind of work for sending the traffic once, for estimates of time and memory.
-    pub(super) fn work(&self) -> RouteTask {
+    pub(super) fn work(&self) -> RouteWorkKind {
         let n = self.routing.topology().endpoints().len() as u64;
-        RouteTask::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
+        RouteWorkKind::Patterns(1, self.traffic.map_or(0, |traffic| traffic.most_messages(n)))
     }
 
     /// The messages of the traffic; none if there is no traffic. `named` says that a parameter
@@ -97,8 +97,8 @@ pub fn sent(
     routing: &Routing,
     messages: &[WeightedMessage],
     endpoint_cables: bool,
-    watch: &dyn Watch,
-) -> Result<CongestionResult, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<CongestionResult, ComputationError> {
     watch.tick("messages", 0, messages.len() as u64)?;
     let routes = messages.len() as u64 * u64::from(routing.layers());
     if routes > MAX_ROUTES {
@@ -106,14 +106,19 @@ pub fn sent(
         let help = format!("at most {MAX_ROUTES}: fewer pairs or layers");
         return Err(Refusal::new("traffic", why, help).into());
     }
-    let compact = CompactRouting::new(routing, endpoint_cables);
+    let compact = CompactRoutingTables::new(routing, endpoint_cables);
     let mut flows = FlowSimulator::new(&compact);
-    let mut tally = RunTally::new(0);
+    let mut tally = PatternRunSums::new(0);
     let mut sum = 0.0;
     let most = tally.messages(flows.level(messages.iter().copied())?, &mut sum);
     let share = sum / messages.iter().map(|m| m.2).sum::<f64>();
-    let run =
-        RunOutcome { share, job_shares: [share, 1.0], congestion: most, time: most, delay: most };
+    let run = PatternRunResult {
+        share,
+        job_shares: [share, 1.0],
+        congestion: most,
+        time: most,
+        delay: most,
+    };
     let mut parties: Vec<_> = messages.iter().flat_map(|m| [m.0, m.1]).collect();
     parties.sort_unstable();
     parties.dedup();

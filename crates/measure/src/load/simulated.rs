@@ -4,20 +4,20 @@
 //! Indiana University, Technical Report 675, 2009.
 
 use super::congestion::{
-    CongestionResult, PatternLevelSelection, PatternSetup, RankOrder, congestion,
+    CongestionResult, PatternLevelSelection, PatternSimulationSetup, RankEndpointOrder, congestion,
 };
 use super::ebb::{CI95_HIGH, CI95_LOW};
-use super::metric::PatternMetric;
+use super::metric::PatternMetricKind;
 use super::sent::{EndpointReference, RoutingWithTraffic, TrafficParameter, sent};
 use base::interval::half_width_95;
 use base::renamed::RenamedParameter;
 use base::stage::{BetterDirection, ColumnType};
 use base::words::did_you_mean;
-use base::{ExperimentStage, RecordColumn, Refusal, ResourceNeed, Stop, Watch};
-use fabric::size::{NetworkSize, RouteTask};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
+use fabric::size::{NetworkSize, RouteWorkKind};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use traffic::pattern::Pattern;
+use traffic::pattern::CommunicationPattern;
 
 /// Congestion of a communication pattern over given tables when all its messages are sent at once.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,10 +92,10 @@ impl Default for CongestionParams {
 }
 
 impl CongestionParams {
-    fn setup(&self) -> Result<PatternSetup, Refusal> {
+    fn setup(&self) -> Result<PatternSimulationSetup, Refusal> {
         let order = match &self.placement {
-            RankOrderParameter::Word(word) if word == "random" => RankOrder::Random,
-            RankOrderParameter::Word(word) if word == "linear" => RankOrder::Linear,
+            RankOrderParameter::Word(word) if word == "random" => RankEndpointOrder::Random,
+            RankOrderParameter::Word(word) if word == "linear" => RankEndpointOrder::Linear,
             RankOrderParameter::Word(word) => {
                 let near = did_you_mean(word, ["random", "linear"]);
                 let help = format!("{near}random, linear, or endpoints by name");
@@ -105,7 +105,7 @@ impl CongestionParams {
                 return Err(Refusal::new("placement", "no endpoints in it", "name at least one"));
             }
             RankOrderParameter::Named(names) => {
-                RankOrder::Given(names.iter().map(EndpointReference::text).collect())
+                RankEndpointOrder::Given(names.iter().map(EndpointReference::text).collect())
             }
         };
         let levels = match &self.levels {
@@ -127,7 +127,7 @@ impl CongestionParams {
         }
         let Self { pattern, samples, seed, endpoints, first_job, endpoint_cables, .. } =
             self.clone();
-        Ok(PatternSetup {
+        Ok(PatternSimulationSetup {
             pattern,
             runs: samples,
             seed,
@@ -267,13 +267,17 @@ impl ExperimentStage for CongestionParams {
         let ranks = self.endpoints.unwrap_or(on.routing.topology().endpoints().len() as u32);
         let work = match &self.traffic {
             Some(_) => on.work(),
-            None => RouteTask::Patterns(self.samples, self.most_at_once(ranks)),
+            None => RouteWorkKind::Patterns(self.samples, self.most_at_once(ranks)),
         };
         NetworkSize::of(on.routing.topology(), threads).along(on.routing, work)
     }
 
-    fn run(&self, on: RoutingWithTraffic<'_>, watch: &dyn Watch) -> Result<CongestionRecord, Stop> {
-        let metric = PatternMetric::parse(&self.metric)?;
+    fn run(
+        &self,
+        on: RoutingWithTraffic<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<CongestionRecord, ComputationError> {
+        let metric = PatternMetricKind::parse(&self.metric)?;
         let setup = self.setup()?;
         let found = match on.messages(self.traffic.is_some())? {
             None => congestion(on.routing, &setup, watch)?,
@@ -290,7 +294,7 @@ impl CongestionParams {
     /// An upper bound of the number of messages that are sent at once; a pattern that needs the
     /// network counts as one message for each rank.
     fn most_at_once(&self, ranks: u32) -> u64 {
-        let of = |job: &str| match Pattern::parse(job, ranks) {
+        let of = |job: &str| match CommunicationPattern::parse(job, ranks) {
             Ok(pattern) => pattern.most_messages(ranks),
             Err(_) => ranks.into(), // such as the worst case, which needs the network
         };
@@ -315,9 +319,9 @@ impl CongestionParams {
         Ok(())
     }
 
-    fn record(&self, found: &CongestionResult, metric: PatternMetric) -> CongestionRecord {
-        let of = |metric: PatternMetric| found.summary(metric);
-        let (share, chosen) = (of(PatternMetric::Bandwidth), of(metric));
+    fn record(&self, found: &CongestionResult, metric: PatternMetricKind) -> CongestionRecord {
+        let of = |metric: PatternMetricKind| found.summary(metric);
+        let (share, chosen) = (of(PatternMetricKind::Bandwidth), of(metric));
         let (n, mean) = (share.values.len() as f64, share.mean);
         let half = share.variance.map(|variance| half_width_95(variance, n));
         let job = |i: usize| {
@@ -340,10 +344,10 @@ impl CongestionParams {
             min_share: range.map(|r| r[0]),
             max_share: range.map(|r| r[1]),
             share_histogram: found.shares,
-            max_congestion: of(PatternMetric::Congestion).max,
+            max_congestion: of(PatternMetricKind::Congestion).max,
             congestion_histogram: found.congestions.iter().map(|(&c, &n)| (c, n)).collect(),
-            mean_time: of(PatternMetric::Time).mean,
-            mean_delay: of(PatternMetric::Delay).mean,
+            mean_time: of(PatternMetricKind::Time).mean,
+            mean_delay: of(PatternMetricKind::Delay).mean,
             first_job: found.first_job,
             first_job_share: job(0),
             second_job_share: job(1),

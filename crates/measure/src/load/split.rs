@@ -7,7 +7,7 @@
 //! traffic assignment", Transportation Research Record 1443, 1994 (shifts from route to route).
 
 use super::routes::DemandRoutes;
-use base::{Interrupted, Watch};
+use base::{Interrupted, ProgressWatch};
 
 /// The least length of a channel, as a fraction of that of the busiest channel.
 const FLOOR: f64 = 1e-9;
@@ -21,7 +21,7 @@ const ON_BEST: u8 = 1;
 const ON_OTHER: u8 = 2;
 
 /// A split of demands: the amount that each of their routes carries.
-pub(super) struct TrafficSplit<'a> {
+pub(super) struct RouteAmounts<'a> {
     capacity: &'a [f64],
     /// All demands, each with one or more routes.
     pub(super) routes: DemandRoutes,
@@ -37,7 +37,7 @@ pub(super) struct TrafficSplit<'a> {
     mark: Vec<u8>,
 }
 
-impl<'a> TrafficSplit<'a> {
+impl<'a> RouteAmounts<'a> {
     /// Starts with every demand on the first of its routes, if it has any, and all channels of
     /// equal length per capacity.
     pub(super) fn new(capacity: &'a [f64], routes: DemandRoutes) -> Self {
@@ -75,11 +75,11 @@ impl<'a> TrafficSplit<'a> {
 
     /// Adds the routes `found`, in the order of their demands, and drops those that carry nothing.
     /// O(hops).
-    pub(super) fn extend(&mut self, found: &[FoundRoutes]) {
+    pub(super) fn extend(&mut self, found: &[SearchedRoutes]) {
         let old = std::mem::take(&mut self.routes);
         let mut share = Vec::with_capacity(self.share.len());
         let mut routes = DemandRoutes::default();
-        let mut new = found.iter().flat_map(FoundRoutes::routes).peekable();
+        let mut new = found.iter().flat_map(SearchedRoutes::routes).peekable();
         for (choice, &amount) in old.amount.iter().enumerate() {
             for route in old.of(choice).filter(|&r| self.share[r] > 0.0) {
                 routes.add(old.channels(route));
@@ -106,7 +106,7 @@ impl<'a> TrafficSplit<'a> {
         &mut self,
         sweeps: usize,
         round: u32,
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<(), Interrupted> {
         self.measure();
         for _ in 0..sweeps {
@@ -213,13 +213,13 @@ const TICK: usize = 1 << 16;
 
 /// The routes that a search found, in the order of their demands.
 #[derive(Default)]
-pub(super) struct FoundRoutes {
+pub(super) struct SearchedRoutes {
     /// For each route, the index of its demand, and the index after its last channel.
     ends: Vec<(u32, u32)>,
     channels: Vec<u32>,
 }
 
-impl FoundRoutes {
+impl SearchedRoutes {
     /// Adds a route, its channels from the last to the first.
     pub(super) fn add(&mut self, choice: usize, backwards: &[u32]) {
         self.channels.extend(backwards.iter().rev());
@@ -243,10 +243,10 @@ impl FoundRoutes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::watch::Quiet;
+    use base::watch::QuietWatch;
 
     /// Balances demands with routes; `sharpness` doubles from 1 to 1024.
-    fn balanced<'a>(capacity: &'a [f64], demands: &[(f64, &[&[u32]])]) -> TrafficSplit<'a> {
+    fn balanced<'a>(capacity: &'a [f64], demands: &[(f64, &[&[u32]])]) -> RouteAmounts<'a> {
         let mut routes = DemandRoutes::default();
         for (amount, own) in demands {
             for route in *own {
@@ -254,9 +254,9 @@ mod tests {
             }
             routes.close(*amount);
         }
-        let mut split = TrafficSplit::new(capacity, routes);
+        let mut split = RouteAmounts::new(capacity, routes);
         for _ in 0..11 {
-            split.balance(60, 0, &Quiet).unwrap();
+            split.balance(60, 0, &QuietWatch).unwrap();
             split.sharpness *= 2.0;
         }
         split
@@ -291,11 +291,11 @@ mod tests {
                 }
                 routes.close(1.0);
             }
-            let mut split = TrafficSplit::new(&capacity, routes);
+            let mut split = RouteAmounts::new(&capacity, routes);
             split.sharpness = sharpness;
             split.measure();
             let scale = sharpness / split.busiest;
-            let potential = |s: &TrafficSplit<'_>| {
+            let potential = |s: &RouteAmounts<'_>| {
                 let part = |(x, c): (&f64, &f64)| (scale * x / c - sharpness).exp();
                 s.load.iter().zip(&capacity).map(part).sum::<f64>()
             };

@@ -7,15 +7,15 @@
 //! for maximal multi-commodity network flows", Management Science 1958 (routes found when needed).
 
 use super::routes::{DemandRoutes, MOST_HOPS, choices, too_many_hops};
-use super::split::{FoundRoutes, TrafficSplit};
-use base::Stop;
-use base::{Graph, Refusal, Watch};
+use super::split::{RouteAmounts, SearchedRoutes};
+use base::ComputationError;
+use base::{Graph, ProgressWatch, Refusal};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use rayon::prelude::*;
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use traffic::demand::{Demand, SourceDemand, capacities};
+use traffic::demand::{SourceDemand, TrafficDemand, capacities};
 
 /// Bounds of the maximum achievable throughput, with everything that proves them.
 #[derive(Debug, Clone, PartialEq)]
@@ -30,7 +30,7 @@ pub struct ThroughputBounds {
     pub rounds: u32,
     /// The lengths of all channels that prove the upper bound.
     pub lengths: Vec<f64>,
-    /// The demands, as [`Demand::by_switch`] or [`choices`] order them, and their routes.
+    /// The demands, as [`TrafficDemand::by_switch`] or [`choices`] order them, and their routes.
     pub routes: DemandRoutes,
     /// The amount that every route carries; those of a demand sum to it.
     pub share: Vec<f64>,
@@ -75,17 +75,17 @@ const SWEEPS: (usize, usize) = (4, 64);
 /// stop.
 pub fn bounds(
     t: &Topology,
-    demand: &Demand,
+    demand: &TrafficDemand,
     epsilon: f64,
-    watch: &dyn Watch,
-) -> Result<ThroughputBounds, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ThroughputBounds, ComputationError> {
     check(epsilon)?;
     let sources = demand.by_switch(t)?;
     let amounts = sources.iter().flat_map(|(_, to)| to.iter().map(|d| d.1)).collect();
     let capacity = capacities(t);
-    let mut split = TrafficSplit::new(&capacity, DemandRoutes::none(amounts));
+    let mut split = RouteAmounts::new(&capacity, DemandRoutes::none(amounts));
     let work = sources.len() * t.graph().arcs();
-    let refine = |split: &mut TrafficSplit<'_>, round: u32| {
+    let refine = |split: &mut RouteAmounts<'_>, round: u32| {
         let weighed = search_all(t.graph(), &sources, split, round, watch)?;
         let hops = split.routes.all_channels().len();
         Ok((weighed, (work / hops).clamp(SWEEPS.0, SWEEPS.1)))
@@ -100,10 +100,10 @@ pub fn bounds(
 /// As [`bounds`]; when a route does not arrive or crosses a link that is down.
 pub fn bounds_over(
     routing: &Routing,
-    demand: &Demand,
+    demand: &TrafficDemand,
     epsilon: f64,
-    watch: &dyn Watch,
-) -> Result<ThroughputBounds, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ThroughputBounds, ComputationError> {
     check(epsilon)?;
     let capacity = capacities(routing.topology());
     let routes = choices(routing, demand, watch)?;
@@ -111,8 +111,8 @@ pub fn bounds_over(
         let why = "a route crosses a link that is down";
         return Err(Refusal::new("tables", why, "route the network again").into());
     }
-    let mut split = TrafficSplit::new(&capacity, routes);
-    let refine = |split: &mut TrafficSplit<'_>, _: u32| {
+    let mut split = RouteAmounts::new(&capacity, routes);
+    let refine = |split: &mut RouteAmounts<'_>, _: u32| {
         let amounts = split.routes.amount.iter().enumerate();
         Ok((amounts.map(|(i, amount)| amount * split.least(i)).sum(), SWEEPS.0))
     };
@@ -130,11 +130,11 @@ fn check(epsilon: f64) -> Result<(), Refusal> {
 /// Runs rounds until the bounds are close enough. `refine` finds routes, and returns the sum of
 /// demand times distance under the lengths, and the number of passes until the next round.
 fn meet(
-    split: &mut TrafficSplit<'_>,
+    split: &mut RouteAmounts<'_>,
     epsilon: f64,
-    mut refine: impl FnMut(&mut TrafficSplit<'_>, u32) -> Result<(f64, usize), Stop>,
-    watch: &dyn Watch,
-) -> Result<ThroughputBounds, Stop> {
+    mut refine: impl FnMut(&mut RouteAmounts<'_>, u32) -> Result<(f64, usize), ComputationError>,
+    watch: &dyn ProgressWatch,
+) -> Result<ThroughputBounds, ComputationError> {
     let (mut upper, mut lengths) = (f64::INFINITY, Vec::new());
     for round in 1..=MOST_ROUNDS {
         let (weighed, sweeps) = refine(split, round)?;
@@ -166,10 +166,10 @@ fn meet(
 fn search_all(
     graph: &Graph,
     sources: &[SourceDemand],
-    split: &mut TrafficSplit<'_>,
+    split: &mut RouteAmounts<'_>,
     round: u32,
-    watch: &dyn Watch,
-) -> Result<f64, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<f64, ComputationError> {
     let new = (MOST_NEW / split.routes.amount.len()).max(1);
     let ends = sources.iter().scan(0, |end, (_, to)| {
         *end += to.len();
@@ -179,12 +179,12 @@ fn search_all(
     let (mut found, mut weighed, mut hops) = (Vec::with_capacity(sources.len()), 0.0, 0);
     for (batch, starts) in sources.chunks(BATCH).zip(starts.chunks(BATCH)) {
         watch.tick("throughput", round.into(), 0)?;
-        let known: &TrafficSplit<'_> = split;
-        let each: Vec<(FoundRoutes, f64)> = batch
+        let known: &RouteAmounts<'_> = split;
+        let each: Vec<(SearchedRoutes, f64)> = batch
             .par_iter()
             .zip(starts)
             .map_init(
-                || DistanceSearch::new(graph),
+                || ShortestPathSearch::new(graph),
                 |search, (s, &at)| search.find(known, s, at, new),
             )
             .collect();
@@ -221,7 +221,7 @@ impl Ord for QueuedSwitch {
 }
 
 /// A search for shortest paths by the current lengths of channels, from one source at a time.
-struct DistanceSearch<'a> {
+struct ShortestPathSearch<'a> {
     graph: &'a Graph,
     dist: Vec<f64>,
     /// For each switch, the channel by which the search reached it, and the switch before it.
@@ -229,7 +229,7 @@ struct DistanceSearch<'a> {
     heap: BinaryHeap<Reverse<QueuedSwitch>>,
 }
 
-impl<'a> DistanceSearch<'a> {
+impl<'a> ShortestPathSearch<'a> {
     fn new(graph: &'a Graph) -> Self {
         let n = graph.switches();
         let dist = vec![f64::INFINITY; n];
@@ -241,14 +241,14 @@ impl<'a> DistanceSearch<'a> {
     /// demand. Also returns the sum of demand times distance.
     fn find(
         &mut self,
-        split: &TrafficSplit<'_>,
+        split: &RouteAmounts<'_>,
         (source, demand): &SourceDemand,
         first: usize,
         new: usize,
-    ) -> (FoundRoutes, f64) {
+    ) -> (SearchedRoutes, f64) {
         let own: Vec<f64> = (first..first + demand.len()).map(|i| split.least(i)).collect();
         self.run(&split.length, *source, own.iter().copied().fold(0.0, f64::max));
-        let (mut found, mut weighed, mut shorter) = (FoundRoutes::default(), 0.0, Vec::new());
+        let (mut found, mut weighed, mut shorter) = (SearchedRoutes::default(), 0.0, Vec::new());
         for (i, (&(to, amount), &least)) in demand.iter().zip(&own).enumerate() {
             weighed += amount * self.dist[to as usize].min(least);
             shorter.clear();
@@ -275,7 +275,7 @@ impl<'a> DistanceSearch<'a> {
         to: u32,
         (w, last): (u32, u32),
         choice: usize,
-        found: &mut FoundRoutes,
+        found: &mut SearchedRoutes,
     ) {
         let (mut at, mut backwards) = (w, vec![last]);
         while at != source {
@@ -314,7 +314,7 @@ impl<'a> DistanceSearch<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::watch::Quiet;
+    use base::watch::QuietWatch;
     use fabric::network::parse_inline;
     use families::family;
     use traffic::sending::OfferedTraffic;
@@ -327,7 +327,7 @@ mod tests {
     /// Checks both bounds again from what proves them: every route is a path between the ends of
     /// its demand, `lower` times the shares fits every channel, and distances under the lengths
     /// (computed by rounds over all channels, without a heap) give `upper`.
-    fn recheck(t: &Topology, demand: &Demand, found: &ThroughputBounds) {
+    fn recheck(t: &Topology, demand: &TrafficDemand, found: &ThroughputBounds) {
         let capacity = capacities(t);
         let ends = |c: usize| {
             let (a, b) = (t.links()[c / 2].a.switch.0, t.links()[c / 2].b.switch.0);
@@ -368,8 +368,8 @@ mod tests {
         assert!((room / weighed / found.upper - 1.0).abs() < 1e-9);
     }
 
-    fn named(t: &Topology, name: &str) -> Demand {
-        OfferedTraffic::named(t, name, 0.1, 7, &Quiet).unwrap().0.demand(t).unwrap()
+    fn named(t: &Topology, name: &str) -> TrafficDemand {
+        OfferedTraffic::named(t, name, 0.1, 7, &QuietWatch).unwrap().0.demand(t).unwrap()
     }
 
     #[test]
@@ -380,7 +380,7 @@ mod tests {
             for name in ["uniform", "longest_matching", "elephant:0.3"] {
                 let demand = named(&t, name);
                 for epsilon in [0.2, 0.02] {
-                    let found = bounds(&t, &demand, epsilon, &Quiet).unwrap();
+                    let found = bounds(&t, &demand, epsilon, &QuietWatch).unwrap();
                     assert!(found.lower <= found.upper);
                     assert!(found.upper <= (1.0 + epsilon) * found.lower);
                     recheck(&t, &demand, &found);
@@ -392,7 +392,7 @@ mod tests {
     #[test]
     fn uniform_traffic_on_a_slim_fly_fills_every_channel() {
         let t = network("slim_fly:q=5,p=4");
-        let found = bounds(&t, &Demand::uniform(&t).unwrap(), 0.01, &Quiet).unwrap();
+        let found = bounds(&t, &TrafficDemand::uniform(&t).unwrap(), 0.01, &QuietWatch).unwrap();
         let hops = 50.0 * (7.0 + 2.0 * 42.0) * 16.0 / 199.0;
         assert!(found.lower <= 350.0 / hops && 350.0 / hops <= found.upper * (1.0 + 1e-12));
     }
@@ -403,7 +403,7 @@ mod tests {
         let demand = named(&t, "elephant:0.3");
         let run = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| bounds(&t, &demand, 0.05, &Quiet).unwrap())
+            pool.install(|| bounds(&t, &demand, 0.05, &QuietWatch).unwrap())
         };
         let found = run(1);
         assert_eq!(found, run(3));
@@ -413,11 +413,13 @@ mod tests {
     #[test]
     fn epsilon_and_demands_are_checked() {
         let t = network("ring:n=4,p=1");
-        let all = Demand::uniform(&t).unwrap();
+        let all = TrafficDemand::uniform(&t).unwrap();
         for bad in [0.0, 0.004, 1.01, f64::NAN, f64::INFINITY, -1.0] {
-            assert!(bounds(&t, &all, bad, &Quiet).unwrap_err().to_string().contains("epsilon"));
+            assert!(
+                bounds(&t, &all, bad, &QuietWatch).unwrap_err().to_string().contains("epsilon")
+            );
         }
-        let nothing = Demand { flows: Vec::new() };
-        assert!(bounds(&t, &nothing, 0.1, &Quiet).is_err());
+        let nothing = TrafficDemand { flows: Vec::new() };
+        assert!(bounds(&t, &nothing, 0.1, &QuietWatch).is_err());
     }
 }

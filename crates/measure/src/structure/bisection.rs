@@ -6,12 +6,12 @@
 
 use super::channel_load::{split_evenly, terminal_weights, unit_load};
 use super::planes_of;
-use super::spectrum::{ConnectedPart, connected};
+use super::spectrum::{ConnectedComponent, connected};
 use super::symmetry::alike;
-use base::Stop;
+use base::ComputationError;
 use base::partition::{GraphBisection, WeightedGraph, halve};
-use base::seed::Stream;
-use base::{Interrupted, Refusal, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch, Refusal};
 use fabric::network::Topology;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -24,7 +24,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// possible; switches without terminals may be on either side. The bisection is the fewest working
 /// links between the sides. Planes are divided separately, and their links added up.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Bisection {
+#[schemars(rename = "Bisection")]
+pub struct BisectionInterval {
     /// A lower bound: every such partition has at least this number of links between its sides.
     pub low: u64,
     /// The number of links of the best partition found.
@@ -60,8 +61,8 @@ pub fn bisection(
     t: &Topology,
     starts: u32,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<Bisection, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<BisectionInterval, ComputationError> {
     bisection_with(t, starts, seed, None, watch)
 }
 
@@ -74,8 +75,8 @@ pub(super) fn bisection_with(
     starts: u32,
     seed: u64,
     unit: Option<&[f64]>,
-    watch: &dyn Watch,
-) -> Result<Bisection, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<BisectionInterval, ComputationError> {
     if !(1..=MOST_STARTS).contains(&starts) {
         let help = format!("1 to {MOST_STARTS}");
         return Err(Refusal::new("starts", format!("{starts} runs"), help).into());
@@ -83,7 +84,7 @@ pub(super) fn bisection_with(
     let working: Vec<u32> =
         (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
     let mass = terminal_weights(t);
-    let mut total = Bisection {
+    let mut total = BisectionInterval {
         low: 0,
         high: 0,
         low_by_spectrum: 0,
@@ -91,11 +92,12 @@ pub(super) fn bisection_with(
         difference: 0,
         side: vec![false; t.switches().len()],
     };
-    let mut measured: Vec<PlaneBisection> = Vec::new();
+    let mut measured: Vec<PlaneBisectionInterval> = Vec::new();
     for switches in planes_of(t, &working).into_iter().filter(|p| !p.is_empty()) {
         let masses: Vec<u64> = switches.iter().map(|&v| mass[v as usize] as u64).collect();
-        let here =
-            |p: &&PlaneBisection| p.masses == masses && alike(t.graph(), &p.switches, &switches);
+        let here = |p: &&PlaneBisectionInterval| {
+            p.masses == masses && alike(t.graph(), &p.switches, &switches)
+        };
         if let Some(like) = measured.iter().find(here) {
             total.add(like, &switches);
             continue;
@@ -107,7 +109,7 @@ pub(super) fn bisection_with(
             by_spectrum = bound_by_spectrum(t, &switches, &mass, found.difference, watch)?;
             by_flow = bound_by_flow(t, &switches, &mass, found.difference, unit, watch)?;
         }
-        let plane = PlaneBisection { switches, masses, found, by_spectrum, by_flow };
+        let plane = PlaneBisectionInterval { switches, masses, found, by_spectrum, by_flow };
         total.add(&plane, &plane.switches);
         measured.push(plane);
     }
@@ -115,7 +117,7 @@ pub(super) fn bisection_with(
 }
 
 /// The bisection of one plane.
-struct PlaneBisection {
+struct PlaneBisectionInterval {
     switches: Vec<u32>,
     masses: Vec<u64>,
     found: GraphBisection,
@@ -123,10 +125,10 @@ struct PlaneBisection {
     by_flow: u64,
 }
 
-impl Bisection {
+impl BisectionInterval {
     /// Adds the bisection of another plane with these `switches`, which is equal to that of
     /// `plane`.
-    fn add(&mut self, plane: &PlaneBisection, switches: &[u32]) {
+    fn add(&mut self, plane: &PlaneBisectionInterval, switches: &[u32]) {
         self.low_by_spectrum += plane.by_spectrum;
         self.low_by_flow += plane.by_flow;
         self.low += plane.by_spectrum.max(plane.by_flow);
@@ -144,10 +146,10 @@ fn best_cut(
     masses: &[u64],
     starts: u32,
     seed: u64,
-    watch: &dyn Watch,
-) -> Result<GraphBisection, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<GraphBisection, ComputationError> {
     let slack = least_difference(masses);
-    let part = ConnectedPart::new(t.graph(), plane);
+    let part = ConnectedComponent::new(t.graph(), plane);
     let (offsets, targets) = part.into_rows();
     let weights = vec![1; targets.len()];
     let graph = WeightedGraph { offsets, targets, weights, masses: masses.to_vec(), held: 0 };
@@ -157,7 +159,7 @@ fn best_cut(
     let best = (0..starts)
         .into_par_iter()
         .map(|start| {
-            let mut draw = Stream::new(seed, "halves", start.into());
+            let mut draw = RandomStream::new(seed, "halves", start.into());
             let found = halve(&graph, slack, &mut draw, &tick)?;
             done.fetch_add(1, Ordering::Relaxed);
             Ok((start, found))
@@ -217,9 +219,9 @@ fn bound_by_spectrum(
     plane: &[u32],
     mass: &[f64],
     difference: u64,
-    watch: &dyn Watch,
-) -> Result<u64, Stop> {
-    let part = ConnectedPart::new(t.graph(), plane);
+    watch: &dyn ProgressWatch,
+) -> Result<u64, ComputationError> {
+    let part = ConnectedComponent::new(t.graph(), plane);
     let weight: Vec<f64> = plane.iter().map(|&v| mass[v as usize]).collect();
     let Some(least) = part.least_without(&weight, watch)? else { return Ok(0) };
     let least = (least.value - least.error).max(0.0);
@@ -237,8 +239,8 @@ fn bound_by_flow(
     mass: &[f64],
     difference: u64,
     unit: Option<&[f64]>,
-    watch: &dyn Watch,
-) -> Result<u64, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<u64, ComputationError> {
     let graph = t.graph();
     let edge: Vec<u32> = plane.iter().copied().filter(|&v| mass[v as usize] > 0.0).collect();
     let sources: Vec<(u32, f64)> = edge.iter().map(|&v| (v, mass[v as usize])).collect();

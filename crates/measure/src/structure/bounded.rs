@@ -23,14 +23,14 @@ pub(super) struct BoundedPathCounter<'a> {
 
 /// An interval of the number of link-disjoint paths: at least `low` and at most `high`.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct CountRange {
+pub(super) struct PathCountRange {
     pub(super) low: u64,
     pub(super) high: u64,
 }
 
 /// An arc in the middle of the three-hop network: from a neighbour of the source to a neighbour of
 /// the target.
-struct MiddleArc {
+struct MiddleHopArc {
     right: u32,
     room: u32,
     flow: u32,
@@ -53,19 +53,19 @@ impl<'a> BoundedPathCounter<'a> {
 
     /// Counts the link-disjoint paths of at most the bounded length from `s` to another switch,
     /// `t`; `near` has the hop distances to `t`. Exact up to three hops.
-    pub(super) fn count(&mut self, s: u32, t: u32, near: &[u32]) -> CountRange {
+    pub(super) fn count(&mut self, s: u32, t: u32, near: &[u32]) -> PathCountRange {
         if near[s as usize] > self.hops {
-            return CountRange { low: 0, high: 0 };
+            return PathCountRange { low: 0, high: 0 };
         }
         let exact = self.within_three(s, t);
         if self.hops <= 3 {
-            return CountRange { low: exact, high: exact };
+            return PathCountRange { low: exact, high: exact };
         }
         let useful = |w: &&u32| near[**w as usize] < self.hops;
         let leave = self.graph.neighbours(s as usize).iter().filter(useful).count();
         let high = leave.min(self.graph.degree(t as usize)) as u64;
         let low = if exact == high { high } else { self.greedy(s, t, near).max(exact) };
-        CountRange { low, high }
+        PathCountRange { low, high }
     }
 
     /// Counts exactly the paths of at most three hops, or of fewer if the bound is lower than
@@ -87,14 +87,14 @@ impl<'a> BoundedPathCounter<'a> {
         let direct = u64::from(std::mem::take(&mut self.to_target[s]));
         let mut room: Vec<u32> = rights.iter().map(|&(b, _)| self.to_target[b as usize]).collect();
         let mut lefts = by_switch(self.graph.neighbours(s).iter().filter(|&&a| a as usize != t));
-        let middles: Vec<Vec<MiddleArc>> = lefts
+        let middles: Vec<Vec<MiddleHopArc>> = lefts
             .iter()
             .map(|&(a, _)| {
                 let same = (self.to_target[a as usize] > 0).then_some((a, u32::MAX));
                 let near = self.graph.neighbours(a as usize).iter();
                 let near = near.filter(|&&b| self.to_target[b as usize] > 0 && b as usize != t);
                 let crossing = if self.hops >= 3 { by_switch(near) } else { Vec::new() };
-                let middle = |(b, room): (u32, u32)| MiddleArc {
+                let middle = |(b, room): (u32, u32)| MiddleHopArc {
                     right: self.place[b as usize],
                     room,
                     flow: 0,
@@ -170,7 +170,7 @@ fn by_switch<'a>(row: impl Iterator<Item = &'a u32>) -> Vec<(u32, u32)> {
 
 /// The maximum flow from the switches in `lefts` (switch, capacity) over the middle arcs of each to
 /// the right switches, whose capacities are in `room`.
-fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<MiddleArc>>, room: &mut [u32]) -> u64 {
+fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<MiddleHopArc>>, room: &mut [u32]) -> u64 {
     let mut into: Vec<Vec<(u32, u32)>> = vec![Vec::new(); room.len()];
     for (left, crossing) in middles.iter().enumerate() {
         for (i, arc) in crossing.iter().enumerate() {
@@ -191,7 +191,7 @@ fn widest(lefts: &mut [(u32, u32)], mut middles: Vec<Vec<MiddleArc>>, room: &mut
 /// if necessary; returns whether that was possible.
 fn reroute(
     start: usize,
-    middles: &mut [Vec<MiddleArc>],
+    middles: &mut [Vec<MiddleHopArc>],
     into: &[Vec<(u32, u32)>],
     room: &mut [u32],
 ) -> bool {
@@ -229,7 +229,7 @@ fn reroute(
 /// Adds the unit along the path of the search to `right`.
 fn apply(
     mut right: usize,
-    middles: &mut [Vec<MiddleArc>],
+    middles: &mut [Vec<MiddleHopArc>],
     reached_by: &[Option<(u32, u32)>],
     back: &[Option<(u32, u32)>],
 ) {

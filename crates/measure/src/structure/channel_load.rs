@@ -5,15 +5,15 @@
 
 use super::planes_of;
 use super::symmetry::{alike, steps};
-use base::Stop;
-use base::{Graph, Refusal, SwitchId, Watch};
+use base::ComputationError;
+use base::{Graph, ProgressWatch, Refusal, SwitchId};
 use fabric::network::Topology;
 use rayon::prelude::*;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Bins of [`LoadStatistics::histogram`].
+/// Bins of [`ChannelLoadStatistics::histogram`].
 pub const BINS: usize = 20;
 
 /// How traffic between all switches with endpoints loads the channels.
@@ -23,11 +23,11 @@ pub const BINS: usize = 20;
 /// separate paths. All cables count as equally fast.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "MinimalLoad")]
-pub struct MinimalPathLoad {
+pub struct MinimalPathChannelLoads {
     /// The loads when every switch with endpoints sends one unit to every other of its plane.
-    pub unit: LoadStatistics,
+    pub unit: ChannelLoadStatistics,
     /// The loads when every terminal sends one unit to every other of its plane.
-    pub terminals: LoadStatistics,
+    pub terminals: ChannelLoadStatistics,
     /// A lower bound of the largest channel load of any routing under unit traffic: the larger of
     /// the mean load and of the load that the links of one switch must carry.
     pub forwarding_index_low: f64,
@@ -41,7 +41,8 @@ pub struct MinimalPathLoad {
 
 /// Statistics of the load over working channels, in units of traffic.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct LoadStatistics {
+#[schemars(rename = "LoadStatistics")]
+pub struct ChannelLoadStatistics {
     /// Load of the busiest channel.
     pub max: f64,
     /// Mean load.
@@ -63,7 +64,10 @@ pub struct LoadStatistics {
 ///
 /// # Errors
 /// When some pair has more than 10^308 minimal paths, or `watch` says stop.
-pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalPathLoad, Stop> {
+pub fn minimal_load(
+    t: &Topology,
+    watch: &dyn ProgressWatch,
+) -> Result<MinimalPathChannelLoads, ComputationError> {
     let graph = t.graph();
     let edge = t.edge_switches();
     let carried = terminal_weights(t);
@@ -89,7 +93,7 @@ pub fn minimal_load(t: &Topology, watch: &dyn Watch) -> Result<MinimalPathLoad, 
     }
     let unit = statistics(graph, unit);
     let high = unit.max;
-    Ok(MinimalPathLoad {
+    Ok(MinimalPathChannelLoads {
         forwarding_index_low: low.max(unit.mean).min(high),
         forwarding_index_high: high,
         unit,
@@ -114,7 +118,10 @@ pub(super) fn terminal_weights(t: &Topology) -> Vec<f64> {
 ///
 /// # Errors
 /// As [`minimal_load`].
-pub(super) fn unit_load(t: &Topology, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
+pub(super) fn unit_load(
+    t: &Topology,
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<f64>, ComputationError> {
     let graph = t.graph();
     let mut wanted = vec![0.0_f64; graph.switches()];
     for &v in &t.edge_switches() {
@@ -162,9 +169,9 @@ fn by_translation(
     members: &[u32],
     steps: &[u32],
     wanted: &[f64],
-) -> Result<Vec<f64>, Stop> {
+) -> Result<Vec<f64>, ComputationError> {
     let reach = reach(graph);
-    let mut search = LoadSearch::new(graph, &reach);
+    let mut search = LoadDistributingSearch::new(graph, &reach);
     search.run(members[0]);
     search.send(1.0, wanted)?;
     let (mut carried, mut channels) = (vec![0.0; members.len()], vec![0_u32; members.len()]);
@@ -217,7 +224,7 @@ fn least_index(graph: &Graph, plane: &[u32]) -> f64 {
     plane.iter().map(need).fold(0.0, f64::max)
 }
 
-fn statistics(graph: &Graph, load: Vec<f64>) -> LoadStatistics {
+fn statistics(graph: &Graph, load: Vec<f64>) -> ChannelLoadStatistics {
     let working: Vec<f64> = (0..graph.switches())
         .flat_map(|v| graph.channels(v).iter().map(|c| load[c.0 as usize]))
         .collect();
@@ -230,7 +237,7 @@ fn statistics(graph: &Graph, load: Vec<f64>) -> LoadStatistics {
         histogram[bin.saturating_sub(1).min(BINS - 1)] += 1;
     }
     let mean = load.iter().sum::<f64>() / working.len().max(1) as f64;
-    LoadStatistics { max, mean, min, histogram, by_channel: load }
+    ChannelLoadStatistics { max, mean, min, histogram, by_channel: load }
 }
 
 /// The number of sources of one search batch, and of batches whose loads are kept at once. They are
@@ -247,8 +254,8 @@ pub(super) fn split_evenly(
     graph: &Graph,
     sources: &[(u32, f64)],
     wanted: &[f64],
-    watch: &dyn Watch,
-) -> Result<Vec<f64>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<f64>, ComputationError> {
     let done = AtomicU64::new(0);
     let reach = reach(graph);
     let mut load = vec![0.0; graph.arcs()];
@@ -256,7 +263,7 @@ pub(super) fn split_evenly(
         let parts: Vec<Vec<f64>> = wave
             .par_chunks(BATCH)
             .map(|batch| {
-                let mut search = LoadSearch::new(graph, &reach);
+                let mut search = LoadDistributingSearch::new(graph, &reach);
                 for &(source, weight) in batch {
                     search.run(source);
                     search.send(weight, wanted)?;
@@ -266,7 +273,7 @@ pub(super) fn split_evenly(
                 watch.tick("load of minimal paths", n, sources.len() as u64)?;
                 Ok(search.load)
             })
-            .collect::<Result<_, Stop>>()?;
+            .collect::<Result<_, ComputationError>>()?;
         for part in parts {
             for (sum, l) in load.iter_mut().zip(part) {
                 *sum += l;
@@ -291,13 +298,13 @@ fn reach(graph: &Graph) -> Vec<u32> {
 /// The channels of the farthest switches, most of all channels where the diameter is small, are
 /// never read: minimal paths lead to these switches and no further, so that their neighbours that
 /// are one hop nearer know all that is needed.
-struct LoadSearch<'a> {
+struct LoadDistributingSearch<'a> {
     graph: &'a Graph,
     /// By switch, the switches in reach, itself included.
     reach: &'a [u32],
     /// The load of every channel that leaves a switch, along its row.
     load: Vec<f64>,
-    seen: Vec<SearchedSwitch>,
+    seen: Vec<SwitchSearchState>,
     /// The switches in order of distance.
     queue: Vec<u32>,
     /// How many switches of `queue` are nearer to the source than the farthest.
@@ -307,7 +314,7 @@ struct LoadSearch<'a> {
 /// The state of a switch in a search. The figures are stored together, because loading them is most
 /// of the work.
 #[derive(Clone, Copy)]
-struct SearchedSwitch {
+struct SwitchSearchState {
     /// Minimal paths from the source.
     paths: f64,
     /// The traffic that each minimal path from the source to this switch carries.
@@ -316,18 +323,18 @@ struct SearchedSwitch {
     dist: u32,
 }
 
-impl SearchedSwitch {
+impl SwitchSearchState {
     const NOT_YET: Self = Self { paths: 0.0, each: 0.0, dist: u32::MAX };
 }
 
-impl<'a> LoadSearch<'a> {
+impl<'a> LoadDistributingSearch<'a> {
     fn new(graph: &'a Graph, reach: &'a [u32]) -> Self {
         let n = graph.switches();
         Self {
             graph,
             reach,
             load: vec![0.0; graph.arcs()],
-            seen: vec![SearchedSwitch::NOT_YET; n],
+            seen: vec![SwitchSearchState::NOT_YET; n],
             queue: Vec::with_capacity(n),
             inner: 0,
         }
@@ -335,15 +342,15 @@ impl<'a> LoadSearch<'a> {
 
     /// Computes distances and numbers of minimal paths from `source`.
     fn run(&mut self, source: u32) {
-        self.seen.fill(SearchedSwitch::NOT_YET);
+        self.seen.fill(SwitchSearchState::NOT_YET);
         self.queue.clear();
         self.seen[source as usize] =
-            SearchedSwitch { paths: 1.0, dist: 0, ..SearchedSwitch::NOT_YET };
+            SwitchSearchState { paths: 1.0, dist: 0, ..SwitchSearchState::NOT_YET };
         self.queue.push(source);
         let all = self.reach[source as usize] as usize;
         let (mut head, mut farthest) = (0, 0);
         while let Some(&v) = self.queue.get(head) {
-            let SearchedSwitch { dist, paths, .. } = self.seen[v as usize];
+            let SwitchSearchState { dist, paths, .. } = self.seen[v as usize];
             if self.queue.len() == all && dist == farthest {
                 break;
             }
@@ -365,7 +372,7 @@ impl<'a> LoadSearch<'a> {
 
     /// Adds `weight` times the wanted traffic from the source of the last run, from the farthest
     /// switch back: what arrives at a switch is its own traffic and all that passes through it.
-    fn send(&mut self, weight: f64, wanted: &[f64]) -> Result<(), Stop> {
+    fn send(&mut self, weight: f64, wanted: &[f64]) -> Result<(), ComputationError> {
         let most = self.queue.iter().map(|&v| self.seen[v as usize].paths).fold(0.0, f64::max);
         if !most.is_finite() {
             let why = "two switches have more than 10^308 minimal paths";
@@ -377,7 +384,7 @@ impl<'a> LoadSearch<'a> {
         }
         for &v in self.queue[..self.inner].iter().rev() {
             let v = v as usize;
-            let SearchedSwitch { paths, dist, .. } = self.seen[v];
+            let SwitchSearchState { paths, dist, .. } = self.seen[v];
             let row = self.graph.neighbours(v).iter().zip(&mut self.load[self.graph.row(v)]);
             let mut passing = 0.0;
             for (&w, load) in row {

@@ -2,27 +2,27 @@
 
 use super::tests::{built, multigraphs, network};
 use super::*;
-use base::Stop;
-use base::seed::Stream;
-use base::{Quiet, SwitchId};
-use fabric::network::{Builder, Recipe, Switch};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{QuietWatch, SwitchId};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use proptest::prelude::*;
 
-fn load_of(t: &Topology) -> MinimalPathLoad {
-    minimal_load(t, &Quiet).expect("not interrupted")
+fn load_of(t: &Topology) -> MinimalPathChannelLoads {
+    minimal_load(t, &QuietWatch).expect("not interrupted")
 }
 
-fn spectrum_of(t: &Topology) -> Spectrum {
-    spectrum(t, &Quiet).expect("not interrupted").expect("there are switches")
+fn spectrum_of(t: &Topology) -> GraphSpectrum {
+    spectrum(t, &QuietWatch).expect("not interrupted").expect("there are switches")
 }
 
-fn cut_of(t: &Topology) -> Bisection {
-    bisection(t, 16, 1, &Quiet).expect("not interrupted")
+fn cut_of(t: &Topology) -> BisectionInterval {
+    bisection(t, 16, 1, &QuietWatch).expect("not interrupted")
 }
 
 /// A network with these numbers of endpoints on its switches.
 fn carrying(endpoints: &[u32], links: &[(u32, u32)]) -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for (i, &p) in endpoints.iter().enumerate() {
         let id = b.switch(Switch::new(format!("s{i}")));
         b.endpoints_on(std::iter::once(id), p);
@@ -30,7 +30,8 @@ fn carrying(endpoints: &[u32], links: &[(u32, u32)]) -> Topology {
     for &(x, y) in links {
         b.link(SwitchId(x), SwitchId(y));
     }
-    b.finish(Recipe { family: "test".into(), params: serde_json::Map::new() }).expect("valid")
+    b.finish(NetworkRecipe { family: "test".into(), params: serde_json::Map::new() })
+        .expect("valid")
 }
 
 /// Load by channel from every minimal path of every pair, one by one.
@@ -183,9 +184,9 @@ fn loads_of_small_networks_are_worked_out_by_hand() {
 #[test]
 fn too_many_paths_are_refused() {
     let chain: Vec<(u32, u32)> = (0..1100).flat_map(|v| [(v, v + 1), (v, v + 1)]).collect();
-    let error = minimal_load(&network(1101, &chain), &Quiet).expect_err("2^1100 paths");
-    assert!(matches!(error, Stop::Refused(r) if r.why.contains("10^308")));
-    assert!(minimal_load(&network(1001, &chain[..2000]), &Quiet).is_ok());
+    let error = minimal_load(&network(1101, &chain), &QuietWatch).expect_err("2^1100 paths");
+    assert!(matches!(error, ComputationError::Refused(r) if r.why.contains("10^308")));
+    assert!(minimal_load(&network(1001, &chain[..2000]), &QuietWatch).is_ok());
 }
 
 #[test]
@@ -213,7 +214,7 @@ fn spectra_of_known_graphs() {
     close(apart.adjacency_second.expect("many"), 1.0);
     let alone = spectrum_of(&network(1, &[]));
     assert_eq!((alone.adjacency_second, alone.algebraic_connectivity), (None, None));
-    assert_eq!(spectrum(&network(0, &[]), &Quiet), Ok(None));
+    assert_eq!(spectrum(&network(0, &[]), &QuietWatch), Ok(None));
 }
 
 /// The least difference of the sides, and the fewest links cut by any partition with that
@@ -233,7 +234,7 @@ fn slow_bisection(masses: &[u32], links: &[(u32, u32)]) -> (u64, u64) {
 #[test]
 fn bisections_of_small_networks_agree_with_all_partitions() {
     for case in 0..300 {
-        let mut draw = Stream::new(case, "cases", 0);
+        let mut draw = RandomStream::new(case, "cases", 0);
         let n = 2 + draw.below(9) as u32;
         let kinds = case % 4 + 1;
         let mass = |_| if kinds == 1 { 1 } else { draw.below(kinds) as u32 };
@@ -292,8 +293,11 @@ fn bisections_are_the_published_ones() {
 #[test]
 fn a_bisection_needs_a_start_and_is_the_same_with_any_threads() {
     let t = built("dragonfly:h=2");
-    assert!(matches!(bisection(&t, 0, 0, &Quiet), Err(Stop::Refused(r)) if r.param == "starts"));
-    assert!(bisection(&t, u32::MAX, 0, &Quiet).is_err());
+    assert!(matches!(
+        bisection(&t, 0, 0, &QuietWatch),
+        Err(ComputationError::Refused(r)) if r.param == "starts"
+    ));
+    assert!(bisection(&t, u32::MAX, 0, &QuietWatch).is_err());
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
         pool.expect("a pool").install(|| (cut_of(&t), load_of(&t), spectrum_of(&t)))
@@ -330,8 +334,9 @@ fn one_source_gives_the_load_where_translations_are_automorphisms() {
             wanted[v as usize] = 1.0;
         }
         let sources: Vec<(u32, f64)> = edge.iter().map(|&v| (v, 1.0)).collect();
-        let slow = channel_load::split_evenly(t.graph(), &sources, &wanted, &Quiet).expect("loads");
-        let fast = channel_load::unit_load(&t, &Quiet).expect("loads");
+        let slow =
+            channel_load::split_evenly(t.graph(), &sources, &wanted, &QuietWatch).expect("loads");
+        let fast = channel_load::unit_load(&t, &QuietWatch).expect("loads");
         for (a, b) in slow.iter().zip(&fast) {
             assert!((a - b).abs() <= 1e-9 * a.max(1.0), "{net}: {a} and {b}");
         }

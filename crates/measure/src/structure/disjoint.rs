@@ -1,14 +1,14 @@
 //! Link-disjoint paths between switches with endpoints, of any length and of bounded length.
 
-use super::bounded::{BoundedPathCounter, CountRange};
+use super::bounded::{BoundedPathCounter, PathCountRange};
 use super::flow::flow_tree;
 use super::packing::settle;
 use super::paths::{PathCounts, add_histogram};
 use super::planes_of;
 use super::symmetry::sources;
-use base::Stop;
-use base::seed::Stream;
-use base::{Graph, Interrupted, Refusal, Watch};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{Graph, Interrupted, ProgressWatch, Refusal};
 use fabric::network::Topology;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -78,8 +78,8 @@ pub struct DisjointPathParameters {
 pub fn disjoint_paths(
     t: &Topology,
     rules: &DisjointPathParameters,
-    watch: &dyn Watch,
-) -> Result<DisjointPathCounts, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<DisjointPathCounts, ComputationError> {
     if rules.pairs == 0 {
         return Err(Refusal::new("pairs", "0 pairs tell nothing", "at least 1").into());
     }
@@ -154,7 +154,7 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointPathParameters) -> Sw
             sampled: false,
         };
     }
-    let mut draw = Stream::new(rules.seed, "pairs of switches", 0);
+    let mut draw = RandomStream::new(rules.seed, "pairs of switches", 0);
     let mut targets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for _ in 0..rules.pairs {
         let mut at = draw.below(total);
@@ -172,23 +172,23 @@ fn work(t: &Topology, planes: &[Vec<u32>], rules: &DisjointPathParameters) -> Sw
 }
 
 /// A pair of switches whose number of paths is not known exactly, with its bounds.
-struct UnsettledPair {
+struct UnsettledSwitchPair {
     from: u32,
     to: u32,
-    range: CountRange,
+    range: PathCountRange,
 }
 
 /// The counts of pairs of switches: the known numbers, and the pairs whose number is not known.
 #[derive(Default)]
-struct PairCounts {
+struct SwitchPairCounts {
     low: BTreeMap<u64, u64>,
     high: BTreeMap<u64, u64>,
     exact: u64,
-    open: Vec<UnsettledPair>,
+    open: Vec<UnsettledSwitchPair>,
 }
 
-impl PairCounts {
-    fn add(&mut self, range: CountRange, pairs: u64) {
+impl SwitchPairCounts {
+    fn add(&mut self, range: PathCountRange, pairs: u64) {
         *self.low.entry(range.low).or_insert(0) += pairs;
         *self.high.entry(range.high).or_insert(0) += pairs;
         self.exact += if range.low == range.high { pairs } else { 0 };
@@ -208,7 +208,7 @@ fn bounded(
     planes: &[Vec<u32>],
     hops: u32,
     rules: &DisjointPathParameters,
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<BoundedPathCounts, Interrupted> {
     let graph: &Graph = t.graph();
     let work = work(t, planes, rules);
@@ -216,12 +216,12 @@ fn bounded(
     let done = AtomicU64::new(0);
     let count = |room: &mut BoundedPathCounter, target: u32, from: &[u32]| {
         let near = graph.distances_from(target as usize);
-        let mut found = PairCounts::default();
+        let mut found = SwitchPairCounts::default();
         for from in from.chunks(64) {
             for &s in from {
                 let range = room.count(s, target, &near);
                 if range.low < range.high {
-                    found.open.push(UnsettledPair { from: s, to: target, range });
+                    found.open.push(UnsettledSwitchPair { from: s, to: target, range });
                 } else {
                     found.add(range, work.each);
                 }
@@ -238,7 +238,7 @@ fn bounded(
             || BoundedPathCounter::new(graph, hops),
             |room, (target, from)| count(room, *target, from),
         )
-        .try_reduce(PairCounts::default, |sum, part| Ok(sum.merge(part)))?;
+        .try_reduce(SwitchPairCounts::default, |sum, part| Ok(sum.merge(part)))?;
     let open = std::mem::take(&mut found.open);
     for range in settled(graph, hops, &open, watch)? {
         found.add(range, work.each);
@@ -253,17 +253,17 @@ fn bounded(
 fn settled(
     graph: &Graph,
     hops: u32,
-    open: &[UnsettledPair],
-    watch: &dyn Watch,
-) -> Result<Vec<CountRange>, Interrupted> {
+    open: &[UnsettledSwitchPair],
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<PathCountRange>, Interrupted> {
     let each = WORK / (open.len() as u64).max(1);
     let done = AtomicU64::new(0);
-    let by_target: Vec<&[UnsettledPair]> = open.chunk_by(|a, b| a.to == b.to).collect();
-    let found: Vec<Vec<CountRange>> = by_target
+    let by_target: Vec<&[UnsettledSwitchPair]> = open.chunk_by(|a, b| a.to == b.to).collect();
+    let found: Vec<Vec<PathCountRange>> = by_target
         .par_iter()
         .map(|open| {
             let near = graph.distances_from(open[0].to as usize);
-            let settle = |pair: &UnsettledPair| {
+            let settle = |pair: &UnsettledSwitchPair| {
                 let n = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tick("paths of bounded length, searched", n, open.len() as u64)?;
                 let ends = (pair.from, pair.to);

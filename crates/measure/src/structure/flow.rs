@@ -4,7 +4,7 @@
 //! estimation", 1970; Gusfield, "Very simple methods for all pairs network flow analysis", SIAM J.
 //! Comput. 1990.
 
-use base::{Graph, Interrupted, Watch};
+use base::{Graph, Interrupted, ProgressWatch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +27,7 @@ pub(super) type FlowTree = Vec<(u32, u64)>;
 pub(super) fn flow_tree(
     graph: &Graph,
     set: &[u32],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<FlowTree, Interrupted> {
     let degree = |i: &usize| graph.degree(set[*i] as usize);
     let root = (0..set.len()).rev().max_by_key(degree).unwrap_or(0);
@@ -35,7 +35,7 @@ pub(super) fn flow_tree(
     let from_root: Vec<u64> = (0..set.len())
         .into_par_iter()
         .map_init(
-            || MaxFlow::new(graph),
+            || MaxFlowSolver::new(graph),
             |flow, i| {
                 let n = done.fetch_add(1, Ordering::Relaxed) + 1;
                 watch.tick("disjoint paths", n, set.len() as u64)?;
@@ -55,8 +55,12 @@ pub(super) fn flow_tree(
     gusfield(graph, set, watch)
 }
 
-fn gusfield(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<FlowTree, Interrupted> {
-    let mut flow = MaxFlow::new(graph);
+fn gusfield(
+    graph: &Graph,
+    set: &[u32],
+    watch: &dyn ProgressWatch,
+) -> Result<FlowTree, Interrupted> {
+    let mut flow = MaxFlowSolver::new(graph);
     let mut tree = vec![(0_u32, 0_u64); set.len()];
     for i in 1..set.len() {
         watch.tick("disjoint paths, pair by pair", i as u64, set.len() as u64)?;
@@ -73,7 +77,7 @@ fn gusfield(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<FlowTree, I
 }
 
 /// A maximum flow, and memory for the next one.
-struct MaxFlow<'a> {
+struct MaxFlowSolver<'a> {
     graph: &'a Graph,
     /// The units from end a to end b of each link: -1, 0 or 1.
     on: Vec<i8>,
@@ -83,7 +87,7 @@ struct MaxFlow<'a> {
     path: Vec<(u32, u32)>,
 }
 
-impl<'a> MaxFlow<'a> {
+impl<'a> MaxFlowSolver<'a> {
     fn new(graph: &'a Graph) -> Self {
         let n = graph.switches();
         Self {

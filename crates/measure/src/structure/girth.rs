@@ -3,7 +3,7 @@
 //! Source: Itai & Rodeh, "Finding a minimum circuit in a graph", SIAM J. Comput. 1978. Here every
 //! source is removed after its search, together with all switches that are then on no cycle.
 
-use base::{Graph, Interrupted, Watch};
+use base::{Graph, Interrupted, ProgressWatch};
 
 /// Length of the shortest cycle of `graph` in links, which is 2 with parallel links; `None` for a
 /// forest.
@@ -14,7 +14,7 @@ use base::{Graph, Interrupted, Watch};
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn girth(graph: &Graph, watch: &dyn Watch) -> Result<Option<u32>, Interrupted> {
+pub fn girth(graph: &Graph, watch: &dyn ProgressWatch) -> Result<Option<u32>, Interrupted> {
     if has_parallel_links(graph) {
         return Ok(Some(2));
     }

@@ -4,8 +4,8 @@
 //! full reorthogonalisation; Bowdler, Martin, Reinsch, Wilkinson, "The QR and QL algorithms for
 //! symmetric matrices", Numer. Math. 1968.
 
-use base::seed::Stream;
-use base::{Interrupted, Watch};
+use base::seed::RandomStream;
+use base::{Interrupted, ProgressWatch};
 use rayon::prelude::*;
 
 /// An approximate eigenvalue: the distance to the nearest eigenvalue is at most `error`.
@@ -48,11 +48,11 @@ const MOST_STEPS: usize = 1500;
 pub(super) fn extremes(
     op: &SymmetricOperator,
     [low, high]: [usize; 2],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<[Vec<RitzValue>; 2], Interrupted> {
     let room = op.size - usize::from(op.without.is_some());
     let most = room.min(MOST_STEPS);
-    let mut draw = Stream::new(0, "lanczos", op.size as u64);
+    let mut draw = RandomStream::new(0, "lanczos", op.size as u64);
     let start = (0..op.size).map(|_| (draw.next_u64() >> 11) as f64 / (1_u64 << 52) as f64 - 1.0);
     let mut next: Vec<f64> = start.collect();
     let (mut basis, mut diagonal, mut beside) = (Vec::new(), Vec::new(), Vec::new());

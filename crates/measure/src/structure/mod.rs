@@ -23,20 +23,20 @@ pub mod resilience;
 pub mod surveyed;
 // gen:end
 
-pub use bisection::{Bisection, bisection};
-pub use channel_load::{MinimalPathLoad, minimal_load};
+pub use bisection::{BisectionInterval, bisection};
+pub use channel_load::{MinimalPathChannelLoads, minimal_load};
 pub use disjoint::{DisjointPathCounts, DisjointPathParameters, disjoint_paths};
 pub use girth::girth;
 pub use paths::{PathCounts, ShortPathCounts, short_paths};
 pub use resilience::{
-    FailureCountStatistics, RemovalEndCriterion, RemovedComponentKind, Resilience,
-    ResilienceParameters, resilience,
+    FailureCountStatistics, RemovalEndCriterion, RemovedComponentKind, ResilienceParameters,
+    ResilienceResult, resilience,
 };
-pub use spectrum::{Spectrum, spectrum};
+pub use spectrum::{GraphSpectrum, spectrum};
 
-use base::distance::{Distances, distances_among};
+use base::distance::{HopDistanceHistogram, distances_among};
 use base::moore::moore_bound;
-use base::{Interrupted, LinkId, TerminalId, Watch};
+use base::{Interrupted, LinkId, ProgressWatch, TerminalId};
 use fabric::network::Topology;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
@@ -46,7 +46,8 @@ use serde::{Serialize, Serializer};
 /// Distances are in hops (switch-to-switch links). A network of several planes is measured plane by
 /// plane: no pair joins two planes. Switches that are down are left out.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Structure {
+#[schemars(rename = "Structure")]
+pub struct StructureFigures {
     /// Working switches, of all planes.
     pub switches: u64,
     /// Endpoints with at least one working terminal.
@@ -99,7 +100,7 @@ pub struct Structure {
     pub moore_fraction: Option<f64>,
 }
 
-impl Structure {
+impl StructureFigures {
     /// Mean distance over connected ordered pairs of switches with endpoints, hops.
     pub fn mean_distance_hops(&self) -> Option<f64> {
         quotient(self.mean_distance)
@@ -139,7 +140,7 @@ fn quotient((sum, count): (u64, u64)) -> Option<f64> {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn structure(t: &Topology, watch: &dyn Watch) -> Result<Structure, Interrupted> {
+pub fn structure(t: &Topology, watch: &dyn ProgressWatch) -> Result<StructureFigures, Interrupted> {
     let working: Vec<u32> =
         (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
     let edge = t.edge_switches();
@@ -157,7 +158,7 @@ pub fn structure(t: &Topology, watch: &dyn Watch) -> Result<Structure, Interrupt
     for (terminal, &up) in t.terminals().iter().zip(&up) {
         attached[terminal.endpoint.ix()] |= up;
     }
-    Ok(Structure {
+    Ok(StructureFigures {
         switches: working.len() as u64,
         endpoints: attached.iter().filter(|&&a| a).count() as u64,
         terminals: up.iter().filter(|&&u| u).count() as u64,
@@ -193,8 +194,12 @@ fn planes_of(t: &Topology, set: &[u32]) -> Vec<Vec<u32>> {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn by_plane(t: &Topology, set: &[u32], watch: &dyn Watch) -> Result<Distances, Interrupted> {
-    let mut total = Distances { histogram: Vec::new(), unreachable: 0 };
+pub fn by_plane(
+    t: &Topology,
+    set: &[u32],
+    watch: &dyn ProgressWatch,
+) -> Result<HopDistanceHistogram, Interrupted> {
+    let mut total = HopDistanceHistogram { histogram: Vec::new(), unreachable: 0 };
     for plane in planes_of(t, set) {
         let part = distances_among(t.graph(), &plane, watch)?;
         total.unreachable += part.unreachable;

@@ -9,7 +9,7 @@
 //! constraints", Networks 1982 (why it takes a search); Ford, Fulkerson, "Constructing maximal
 //! dynamic flows from static flows", Operations Research 1958 (flows over copies for each step).
 
-use super::bounded::CountRange;
+use super::bounded::PathCountRange;
 use base::Graph;
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ const NONE: u32 = u32::MAX;
 
 /// One arc of a [`BoundedWalkNetwork`]: a link taken in one direction at one step.
 #[derive(Clone, Copy)]
-struct StepArc {
+struct WalkStepArc {
     from: u32,
     to: u32,
     link: u32,
@@ -26,7 +26,7 @@ struct StepArc {
 /// The network of all walks between two switches within the bound; node 0 is the source, node 1 the
 /// target.
 struct BoundedWalkNetwork {
-    arcs: Vec<StepArc>,
+    arcs: Vec<WalkStepArc>,
     /// For each node, the arcs that leave it, and those that enter it, as indices in `arcs`.
     out: Vec<Vec<u32>>,
     into: Vec<Vec<u32>>,
@@ -38,7 +38,7 @@ struct BoundedWalkNetwork {
 
 /// A flow of at most one unit per arc, and the arcs that may carry none.
 #[derive(Clone)]
-struct FlowState {
+struct UnitFlowState {
     flow: Vec<bool>,
     barred: Vec<bool>,
     value: u64,
@@ -51,14 +51,14 @@ pub(super) fn settle(
     (s, t): (u32, u32),
     hops: u32,
     near: &[u32],
-    range: CountRange,
+    range: PathCountRange,
     work: u64,
-) -> CountRange {
+) -> PathCountRange {
     let far = graph.distances_from(s as usize);
     let hops = hops.min(graph.switches() as u32 - 1);
     let useful = |b: &&u32| far[**b as usize] < hops;
     let arrive = graph.neighbours(t as usize).iter().filter(useful).count() as u64;
-    let mut search = PackingSearch { best: range.low, high: range.high.min(arrive), work };
+    let mut search = PathPackingSearchState { best: range.low, high: range.high.min(arrive), work };
     let between = SwitchPairDistances { graph, s, t, far: &far, near, hops };
     if search.open()
         && let Some(steps) = between.steps(1, search.work)
@@ -75,7 +75,7 @@ pub(super) fn settle(
             search.branch(&steps, first);
         }
     }
-    CountRange { low: search.best, high: search.high }
+    PathCountRange { low: search.best, high: search.high }
 }
 
 /// Two switches, and the distances of all switches from each of them.
@@ -125,7 +125,7 @@ impl SwitchPairDistances<'_> {
                     })
                 };
                 let arc = steps.arcs.len() as u32;
-                steps.arcs.push(StepArc { from: node, to, link: channel.link().0 });
+                steps.arcs.push(WalkStepArc { from: node, to, link: channel.link().0 });
                 steps.out[node as usize].push(arc);
                 steps.into[to as usize].push(arc);
                 steps.copies.entry(channel.link().0).or_default().push(arc);
@@ -139,8 +139,8 @@ impl SwitchPairDistances<'_> {
 }
 
 impl BoundedWalkNetwork {
-    fn idle(&self) -> FlowState {
-        FlowState {
+    fn idle(&self) -> UnitFlowState {
+        UnitFlowState {
             flow: vec![false; self.arcs.len()],
             barred: vec![false; self.arcs.len()],
             value: 0,
@@ -148,7 +148,7 @@ impl BoundedWalkNetwork {
     }
 
     /// The walks of a flow as paths, each a list of arcs; loops are left out.
-    fn paths(&self, state: &FlowState) -> Vec<Vec<u32>> {
+    fn paths(&self, state: &UnitFlowState) -> Vec<Vec<u32>> {
         let mut left = state.flow.clone();
         let mut found = Vec::new();
         for _ in 0..state.value {
@@ -171,7 +171,7 @@ impl BoundedWalkNetwork {
     }
 
     /// Removes the unit of flow on `arc`, from source to target.
-    fn cancel(&self, state: &mut FlowState, arc: u32) {
+    fn cancel(&self, state: &mut UnitFlowState, arc: u32) {
         let mut node = self.arcs[arc as usize].to;
         state.flow[arc as usize] = false;
         while node != 1 {
@@ -192,19 +192,19 @@ impl BoundedWalkNetwork {
 }
 
 /// The state of a search: the best number so far, and the number of arcs that it may still visit.
-struct PackingSearch {
+struct PathPackingSearchState {
     best: u64,
     high: u64,
     work: u64,
 }
 
-impl PackingSearch {
+impl PathPackingSearchState {
     fn open(&self) -> bool {
         self.best < self.high && self.work > 0
     }
 
     /// Adds as much flow to `state` as possible, and returns it.
-    fn largest(&mut self, steps: &BoundedWalkNetwork, mut state: FlowState) -> FlowState {
+    fn largest(&mut self, steps: &BoundedWalkNetwork, mut state: UnitFlowState) -> UnitFlowState {
         let mut came = vec![NONE; steps.at.len()];
         while self.work > 0 && self.augment(steps, &mut state, &mut came) {
             state.value += 1;
@@ -217,7 +217,7 @@ impl PackingSearch {
     fn augment(
         &mut self,
         steps: &BoundedWalkNetwork,
-        state: &mut FlowState,
+        state: &mut UnitFlowState,
         came: &mut [u32],
     ) -> bool {
         came.fill(NONE);
@@ -228,7 +228,7 @@ impl PackingSearch {
             let (out, into) = (&steps.out[node as usize], &steps.into[node as usize]);
             self.work = self.work.saturating_sub((out.len() + into.len()) as u64);
             for &arc in out.iter().chain(into) {
-                let StepArc { from, to, .. } = steps.arcs[arc as usize];
+                let WalkStepArc { from, to, .. } = steps.arcs[arc as usize];
                 let on = state.flow[arc as usize];
                 let (room, next) = if from == node {
                     (!on && !state.barred[arc as usize], to)
@@ -251,7 +251,7 @@ impl PackingSearch {
 
     /// Searches all flows that satisfy the restrictions of `first` and may be larger than the best
     /// so far.
-    fn branch(&mut self, steps: &BoundedWalkNetwork, first: FlowState) {
+    fn branch(&mut self, steps: &BoundedWalkNetwork, first: UnitFlowState) {
         // each entry has an upper bound of the flow for its restrictions and all further ones
         let mut stack = vec![(first.value, first)];
         while let Some((most, state)) = stack.pop() {
@@ -287,7 +287,7 @@ impl PackingSearch {
     }
 }
 
-fn apply(steps: &BoundedWalkNetwork, state: &mut FlowState, came: &[u32]) {
+fn apply(steps: &BoundedWalkNetwork, state: &mut UnitFlowState, came: &[u32]) {
     let mut node = 1;
     while node != 0 {
         let arc = came[node as usize] as usize;

@@ -4,9 +4,9 @@ use super::bounded::BoundedPathCounter;
 use super::packing::settle;
 use super::tests::{built, multigraphs, network, paths_of};
 use super::*;
-use base::Stop;
-use base::{Graph, Quiet, SwitchId};
-use fabric::network::{Builder, Recipe, Switch};
+use base::ComputationError;
+use base::{Graph, QuietWatch, SwitchId};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use families::FAMILIES;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ fn rules(hops: Option<Vec<u32>>) -> DisjointPathParameters {
 }
 
 fn disjoint(t: &Topology, rules: &DisjointPathParameters) -> DisjointPathCounts {
-    disjoint_paths(t, rules, &Quiet).expect("not interrupted")
+    disjoint_paths(t, rules, &QuietWatch).expect("not interrupted")
 }
 
 /// Every simple path from `s` to `t`, as the bits of its links.
@@ -165,8 +165,8 @@ fn a_sample_is_what_its_seed_says() {
 fn what_cannot_be_counted_is_refused() {
     let t = network(2, &[(0, 1)]);
     let refused = |rules: &DisjointPathParameters, param: &str| {
-        let error = disjoint_paths(&t, rules, &Quiet).expect_err("refused");
-        assert!(matches!(error, Stop::Refused(r) if r.param == param));
+        let error = disjoint_paths(&t, rules, &QuietWatch).expect_err("refused");
+        assert!(matches!(error, ComputationError::Refused(r) if r.param == param));
     };
     refused(&rules(Some(vec![3, 0])), "hops");
     refused(&DisjointPathParameters { hops: None, pairs: 0, seed: 0 }, "pairs");
@@ -178,8 +178,8 @@ fn what_cannot_be_counted_is_refused() {
 
 /// The same network with a recipe that promises no symmetry.
 fn anonymous(t: &Topology) -> Topology {
-    let recipe = Recipe { family: "test".into(), params: serde_json::Map::new() };
-    Builder::from(t).finish(recipe).expect("valid")
+    let recipe = NetworkRecipe { family: "test".into(), params: serde_json::Map::new() };
+    TopologyBuilder::from(t).finish(recipe).expect("valid")
 }
 
 #[test]
@@ -210,7 +210,7 @@ fn a_recipe_that_does_not_fit_is_not_believed() {
     assert_eq!(symmetry::sources(&t, &t.edge_switches()).1, 16);
     let broken = t.with_failures(&[base::LinkId(3)], &[]).expect("known");
     assert_eq!(symmetry::sources(&broken, &broken.edge_switches()).1, 1);
-    let mut builder = Builder::new();
+    let mut builder = TopologyBuilder::new();
     for i in 0..16 {
         builder.switch(Switch::new(format!("s{i}")));
     }

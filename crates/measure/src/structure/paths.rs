@@ -1,7 +1,7 @@
 //! Counts minimal and almost minimal paths between switches.
 
 use super::symmetry::sources;
-use base::{Graph, Interrupted, Watch};
+use base::{Graph, Interrupted, ProgressWatch};
 use fabric::network::Topology;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -64,7 +64,10 @@ pub struct ShortPathCounts {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPathCounts, Interrupted> {
+pub fn short_paths(
+    t: &Topology,
+    watch: &dyn ProgressWatch,
+) -> Result<ShortPathCounts, Interrupted> {
     let (graph, edge) = (t.graph(), t.edge_switches());
     let (from, each) = sources(t, &edge);
     let done = AtomicU64::new(0);
@@ -72,7 +75,7 @@ pub fn short_paths(t: &Topology, watch: &dyn Watch) -> Result<ShortPathCounts, I
         .par_chunks(32)
         .map(|sources| {
             let mut histograms = [BTreeMap::new(), BTreeMap::new()];
-            let mut search = PathSearch::new(graph.switches());
+            let mut search = PathCountingSearch::new(graph.switches());
             for &s in sources {
                 search.run(graph, s);
                 for &t in edge.iter().filter(|&&t| t != s) {
@@ -107,14 +110,14 @@ pub(super) fn add_histogram(sum: &mut BTreeMap<u64, u64>, part: &BTreeMap<u64, u
 }
 
 /// A breadth-first search that counts paths from one source.
-struct PathSearch {
+struct PathCountingSearch {
     dist: Vec<u32>,
     count: Vec<u64>,
     longer: Vec<u64>,
     queue: Vec<u32>,
 }
 
-impl PathSearch {
+impl PathCountingSearch {
     fn new(switches: usize) -> Self {
         Self {
             dist: vec![u32::MAX; switches],

@@ -9,10 +9,10 @@ use super::planes_of;
 use super::union::DisjointSets;
 use base::distance::distances_among;
 use base::interval::half_width_95;
-use base::seed::Stream;
+use base::seed::RandomStream;
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop};
-use base::{Graph, Interrupted, LinkId, Refusal, SwitchId, Watch};
+use base::{ComputationError, ExperimentStage, RecordColumn, ResourceNeed};
+use base::{Graph, Interrupted, LinkId, ProgressWatch, Refusal, SwitchId};
 use fabric::network::Topology;
 use fabric::size::NetworkSize;
 use rayon::prelude::*;
@@ -158,7 +158,11 @@ impl ExperimentStage for ResilienceParameters {
         NetworkSize::of(on, threads).resilience(items, self.samples, far)
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<ResilienceRecord, Stop> {
+    fn run(
+        &self,
+        on: &Topology,
+        watch: &dyn ProgressWatch,
+    ) -> Result<ResilienceRecord, ComputationError> {
         let mut found = resilience(on, self, watch)?;
         let mut end = |end| found.ends.remove(&end);
         let ends = RemovalEndResults {
@@ -185,7 +189,7 @@ pub const STEPS: u64 = 20;
 
 /// The resilience of a network: for each end criterion, the result over all samples.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Resilience {
+pub struct ResilienceResult {
     /// Number of links or switches before anything is removed.
     pub items: u64,
     /// The result for each requested end.
@@ -231,8 +235,8 @@ pub struct FailureCountStatistics {
 pub fn resilience(
     t: &Topology,
     rules: &ResilienceParameters,
-    watch: &dyn Watch,
-) -> Result<Resilience, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ResilienceResult, ComputationError> {
     if !(1..=MOST_SAMPLES).contains(&rules.samples) {
         let help = format!("1 to {MOST_SAMPLES}");
         return Err(Refusal::new("samples", format!("{} samples", rules.samples), help).into());
@@ -247,29 +251,29 @@ pub fn resilience(
         .into_par_iter()
         .map(|i| {
             let mut order: Vec<u32> = intact.items.clone();
-            Stream::new(rules.seed, "failures", i.into()).shuffle(&mut order);
-            let stage = SampleWatch { watch, done: &done, total: rules.samples };
+            RandomStream::new(rules.seed, "failures", i.into()).shuffle(&mut order);
+            let stage = RemovalSampleWatch { watch, done: &done, total: rules.samples };
             stage.tick("", 0, 0)?;
             let ends = RemovalSample { intact: &intact, order: &order, stage }.ends(&rules.until);
             done.fetch_add(1, Ordering::Relaxed);
             ends
         })
-        .collect::<Result<_, Stop>>()?;
+        .collect::<Result<_, ComputationError>>()?;
     let items = intact.items.len() as u64;
     let of_end = |(e, &end): (usize, &RemovalEndCriterion)| {
         (end, FailureCountStatistics::of(samples.iter().map(|s| s[e]).collect(), items))
     };
-    Ok(Resilience { items, ends: rules.until.iter().enumerate().map(of_end).collect() })
+    Ok(ResilienceResult { items, ends: rules.until.iter().enumerate().map(of_end).collect() })
 }
 
 /// A watch that forwards every tick inside a sample as a tick of the samples.
-struct SampleWatch<'a> {
-    watch: &'a dyn Watch,
+struct RemovalSampleWatch<'a> {
+    watch: &'a dyn ProgressWatch,
     done: &'a AtomicU64,
     total: u32,
 }
 
-impl Watch for SampleWatch<'_> {
+impl ProgressWatch for RemovalSampleWatch<'_> {
     fn tick(&self, _what: &str, _done: u64, _total: u64) -> Result<(), Interrupted> {
         self.watch.tick("resilience", self.done.load(Ordering::Relaxed), self.total.into())
     }
@@ -296,7 +300,11 @@ struct IntactNetwork<'a> {
 }
 
 impl<'a> IntactNetwork<'a> {
-    fn new(t: &'a Topology, rules: &ResilienceParameters, watch: &dyn Watch) -> Result<Self, Stop> {
+    fn new(
+        t: &'a Topology,
+        rules: &ResilienceParameters,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let edge = t.edge_switches();
         let mut is_edge = vec![false; t.switches().len()];
         for &v in &edge {
@@ -331,7 +339,7 @@ impl<'a> IntactNetwork<'a> {
         &self,
         graph: &Graph,
         edge: &[u32],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Option<DistanceSums>, Interrupted> {
         let mut all = DistanceSums { diameter: 0, sum: 0, pairs: 0 };
         for plane in planes_of(self.t, edge) {
@@ -368,12 +376,12 @@ impl<'a> IntactNetwork<'a> {
 struct RemovalSample<'a> {
     intact: &'a IntactNetwork<'a>,
     order: &'a [u32],
-    stage: SampleWatch<'a>,
+    stage: RemovalSampleWatch<'a>,
 }
 
 impl RemovalSample<'_> {
     /// The number of removed items at which each end criterion is met.
-    fn ends(&self, until: &[RemovalEndCriterion]) -> Result<Vec<u64>, Stop> {
+    fn ends(&self, until: &[RemovalEndCriterion]) -> Result<Vec<u64>, ComputationError> {
         let disconnected = match self.intact.remove {
             RemovedComponentKind::Links => self.links_to_disconnect(),
             RemovedComponentKind::Switches => self.switches_to_disconnect(),
@@ -434,7 +442,7 @@ impl RemovalSample<'_> {
     }
 
     /// The distances with the first `removed` items of the order removed.
-    fn lengths(&self, removed: usize) -> Result<Option<DistanceSums>, Stop> {
+    fn lengths(&self, removed: usize) -> Result<Option<DistanceSums>, ComputationError> {
         let (t, is_edge) = (self.intact.t, &self.intact.is_edge);
         let mut gone = vec![false; is_edge.len()];
         let ends = |l: u32| {
@@ -463,7 +471,7 @@ impl RemovalSample<'_> {
         &self,
         removed: usize,
         known: &mut BTreeMap<usize, Option<DistanceSums>>,
-    ) -> Result<Option<DistanceSums>, Stop> {
+    ) -> Result<Option<DistanceSums>, ComputationError> {
         if let Some(lengths) = known.get(&removed) {
             return Ok(*lengths);
         }
@@ -479,7 +487,7 @@ impl RemovalSample<'_> {
         end: RemovalEndCriterion,
         disconnected: usize,
         known: &mut BTreeMap<usize, Option<DistanceSums>>,
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, ComputationError> {
         let (mut holds, mut over) = (0, disconnected);
         // results for another end narrow the interval
         for (&removed, &lengths) in known.iter() {
@@ -506,7 +514,7 @@ impl RemovalSample<'_> {
         end: RemovalEndCriterion,
         disconnected: usize,
         known: &mut BTreeMap<usize, Option<DistanceSums>>,
-    ) -> Result<usize, Stop> {
+    ) -> Result<usize, ComputationError> {
         for removed in 1..disconnected {
             if self.intact.is_over(end, self.known(removed, known)?) {
                 return Ok(removed);

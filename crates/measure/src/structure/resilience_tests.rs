@@ -2,9 +2,9 @@
 
 use super::tests::{built, network};
 use super::*;
-use base::Stop;
-use base::seed::Stream;
-use base::{Quiet, SwitchId};
+use base::ComputationError;
+use base::seed::RandomStream;
+use base::{QuietWatch, SwitchId};
 
 fn rules(remove: RemovedComponentKind, samples: u32) -> ResilienceParameters {
     let until = vec![
@@ -16,17 +16,17 @@ fn rules(remove: RemovedComponentKind, samples: u32) -> ResilienceParameters {
 }
 
 fn removed(t: &Topology, rules: &ResilienceParameters) -> Vec<Vec<u64>> {
-    let found = resilience(t, rules, &Quiet).expect("not interrupted");
+    let found = resilience(t, rules, &QuietWatch).expect("not interrupted");
     found.ends.into_values().map(|s| s.removed).collect()
 }
 
 /// Removes the items one after the other, and measures the whole network after each.
 fn slow(t: &Topology, remove: RemovedComponentKind, sample: u64) -> Vec<u64> {
-    let intact = structure(t, &Quiet).expect("not interrupted");
+    let intact = structure(t, &QuietWatch).expect("not interrupted");
     let items =
         if remove == RemovedComponentKind::Links { t.links().len() } else { t.switches().len() };
     let mut order: Vec<u32> = (0..items as u32).collect();
-    Stream::new(5, "failures", sample).shuffle(&mut order);
+    RandomStream::new(5, "failures", sample).shuffle(&mut order);
     let mut first = vec![items as u64; 3];
     for count in (1..items).rev() {
         let gone = &order[..count];
@@ -37,8 +37,8 @@ fn slow(t: &Topology, remove: RemovedComponentKind, sample: u64) -> Vec<u64> {
             }
         };
         let now = t.with_failures(&links, &switches).expect("known ids");
-        let now = structure(&now, &Quiet).expect("not interrupted");
-        let mean = |s: &Structure| s.mean_distance_hops().unwrap_or(0.0);
+        let now = structure(&now, &QuietWatch).expect("not interrupted");
+        let mean = |s: &StructureFigures| s.mean_distance_hops().unwrap_or(0.0);
         let over = [
             now.unreachable > 0,
             now.unreachable > 0 || now.diameter > intact.diameter + 2,
@@ -105,10 +105,11 @@ fn statistics_are_their_formulae() {
 #[test]
 fn what_cannot_be_removed_from_is_refused() {
     let t = network(3, &[(0, 1), (1, 2)]);
-    let refused = |t: &Topology, rules: &ResilienceParameters| match resilience(t, rules, &Quiet) {
-        Err(Stop::Refused(r)) => r.param,
-        other => panic!("{other:?}"),
-    };
+    let refused =
+        |t: &Topology, rules: &ResilienceParameters| match resilience(t, rules, &QuietWatch) {
+            Err(ComputationError::Refused(r)) => r.param,
+            other => panic!("{other:?}"),
+        };
     assert_eq!(refused(&t, &rules(RemovedComponentKind::Links, 0)), "samples");
     assert_eq!(refused(&t, &rules(RemovedComponentKind::Links, u32::MAX)), "samples");
     assert_eq!(

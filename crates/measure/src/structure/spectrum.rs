@@ -4,7 +4,7 @@
 
 use super::lanczos::{RitzValue, SymmetricOperator, extremes};
 use super::planes_of;
-use base::{Graph, Interrupted, Watch};
+use base::{Graph, Interrupted, ProgressWatch};
 use fabric::network::Topology;
 use rayon::prelude::*;
 use schemars::JsonSchema;
@@ -14,7 +14,8 @@ use serde::Serialize;
 ///
 /// A network of several planes has the spectrum of its plane of least algebraic connectivity.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
-pub struct Spectrum {
+#[schemars(rename = "Spectrum")]
+pub struct GraphSpectrum {
     /// Largest eigenvalue of the adjacency matrix: the degree, where all switches have the same.
     pub adjacency_largest: f64,
     /// Second largest eigenvalue, equal to the largest where the graph is not connected; none for a
@@ -40,13 +41,16 @@ pub struct Spectrum {
 ///
 /// # Errors
 /// [`Interrupted`] when `watch` asks to stop.
-pub fn spectrum(t: &Topology, watch: &dyn Watch) -> Result<Option<Spectrum>, Interrupted> {
+pub fn spectrum(
+    t: &Topology,
+    watch: &dyn ProgressWatch,
+) -> Result<Option<GraphSpectrum>, Interrupted> {
     let working: Vec<u32> =
         (0..t.switches().len() as u32).filter(|&v| t.switches()[v as usize].up).collect();
-    let mut least: Option<Spectrum> = None;
+    let mut least: Option<GraphSpectrum> = None;
     for plane in planes_of(t, &working).iter().filter(|p| !p.is_empty()) {
         let found = of_set(t.graph(), plane, watch)?;
-        let connectivity = |s: &Spectrum| s.algebraic_connectivity.unwrap_or(f64::INFINITY);
+        let connectivity = |s: &GraphSpectrum| s.algebraic_connectivity.unwrap_or(f64::INFINITY);
         if least.as_ref().is_none_or(|l| connectivity(&found) < connectivity(l)) {
             least = Some(found);
         }
@@ -55,12 +59,12 @@ pub fn spectrum(t: &Topology, watch: &dyn Watch) -> Result<Option<Spectrum>, Int
 }
 
 /// A connected part of a graph, with its own numbering of switches.
-pub(super) struct ConnectedPart {
+pub(super) struct ConnectedComponent {
     offsets: Vec<u32>,
     targets: Vec<u32>,
 }
 
-impl ConnectedPart {
+impl ConnectedComponent {
     /// The part of `graph` with the switches `members`, in rising order; no link leads out of it.
     pub(super) fn new(graph: &Graph, members: &[u32]) -> Self {
         let mut place = vec![u32::MAX; graph.switches()];
@@ -119,7 +123,7 @@ impl ConnectedPart {
     pub(super) fn least_without(
         &self,
         weight: &[f64],
-        watch: &dyn Watch,
+        watch: &dyn ProgressWatch,
     ) -> Result<Option<RitzValue>, Interrupted> {
         let length = weight.iter().map(|w| w * w).sum::<f64>().sqrt();
         if self.size() < 2 || length == 0.0 {
@@ -135,12 +139,16 @@ impl ConnectedPart {
     }
 }
 
-fn of_set(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<Spectrum, Interrupted> {
+fn of_set(
+    graph: &Graph,
+    set: &[u32],
+    watch: &dyn ProgressWatch,
+) -> Result<GraphSpectrum, Interrupted> {
     let parts = connected(graph, set);
     let (mut tops, mut least, mut error) = (Vec::new(), f64::INFINITY, 0.0_f64);
     let mut connectivity = (parts.len() > 1).then_some(0.0);
     for members in &parts {
-        let part = ConnectedPart::new(graph, members);
+        let part = ConnectedComponent::new(graph, members);
         let (fewest, most) = part.degrees();
         let apply = |x: &[f64], y: &mut [f64]| part.adjacency(x, y);
         let scale = most as f64;
@@ -163,7 +171,7 @@ fn of_set(graph: &Graph, set: &[u32], watch: &dyn Watch) -> Result<Spectrum, Int
     }
     tops.sort_by(|a, b| b.total_cmp(a));
     let second = tops.get(1).copied();
-    Ok(Spectrum {
+    Ok(GraphSpectrum {
         adjacency_largest: tops[0],
         adjacency_second: second,
         adjacency_least: least,

@@ -2,14 +2,14 @@
 
 use super::bisection::bisection_with;
 use super::{
-    Bisection, DisjointPathCounts, DisjointPathParameters, MinimalPathLoad, PathCounts, Spectrum,
-    Structure,
+    BisectionInterval, DisjointPathCounts, DisjointPathParameters, GraphSpectrum,
+    MinimalPathChannelLoads, PathCounts, StructureFigures,
 };
 use super::{disjoint_paths, minimal_load, short_paths, spectrum, structure};
 use base::stage::{BetterDirection, ColumnType};
-use base::{ExperimentStage, RecordColumn, ResourceNeed, Stop, Watch};
+use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, ResourceNeed};
 use fabric::Topology;
-use fabric::size::{NetworkSize, StructureSections};
+use fabric::size::{NetworkSize, RequestedStructureSections};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ impl Default for StructureParams {
 pub struct StructureRecord {
     /// Counts, distances, girth and the Moore bound.
     #[serde(flatten)]
-    pub structure: Structure,
+    pub structure: StructureFigures,
     /// The network, in the inline form.
     pub recipe: String,
     /// Shortest paths of each ordered pair of switches with endpoints; with `paths`.
@@ -76,14 +76,14 @@ pub struct StructureRecord {
     pub disjoint_paths: Option<DisjointPathCounts>,
     /// Load of the channels under uniform traffic over all minimal paths; with `load`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub channel_load: Option<MinimalPathLoad>,
+    pub channel_load: Option<MinimalPathChannelLoads>,
     /// Eigenvalues; with `spectrum`, null where no switch works.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("nullable" = true))]
-    pub spectrum: Option<Option<Spectrum>>,
+    pub spectrum: Option<Option<GraphSpectrum>>,
     /// Fewest links between two halves; with `bisection`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub bisection: Option<Bisection>,
+    pub bisection: Option<BisectionInterval>,
 }
 
 impl ExperimentStage for StructureParams {
@@ -157,7 +157,7 @@ impl ExperimentStage for StructureParams {
 
     fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
         let bounds = self.hops.as_ref().map_or(2, |hops| hops.len() as u32 + 1);
-        NetworkSize::of(on, threads).structure(&StructureSections {
+        NetworkSize::of(on, threads).structure(&RequestedStructureSections {
             paths: self.paths,
             disjoint: if self.disjoint { (bounds, self.pairs) } else { (0, 0) },
             load: self.load,
@@ -166,7 +166,11 @@ impl ExperimentStage for StructureParams {
         })
     }
 
-    fn run(&self, on: &Topology, watch: &dyn Watch) -> Result<StructureRecord, Stop> {
+    fn run(
+        &self,
+        on: &Topology,
+        watch: &dyn ProgressWatch,
+    ) -> Result<StructureRecord, ComputationError> {
         let structure = structure(on, watch)?;
         let short = self.paths.then(|| short_paths(on, watch)).transpose()?;
         let (minimal_paths, almost_minimal_paths) =

@@ -1,8 +1,8 @@
 //! Distances between terminals: the distances between switches, weighted by their numbers of
 //! terminals.
 
-use base::distance::Distances;
-use base::{Interrupted, SwitchId, Watch};
+use base::distance::HopDistanceHistogram;
+use base::{Interrupted, ProgressWatch, SwitchId};
 use fabric::network::Topology;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,8 +16,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub(super) fn between_terminals(
     t: &Topology,
     edge: &[u32],
-    among: &Distances,
-    watch: &dyn Watch,
+    among: &HopDistanceHistogram,
+    watch: &dyn ProgressWatch,
 ) -> Result<(u64, u64), Interrupted> {
     let mut carries = vec![0_u64; t.switches().len()];
     for &v in edge {

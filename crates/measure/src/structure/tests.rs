@@ -1,9 +1,9 @@
 //! Tests of structure against formulae and slow, independent code.
 
 use super::*;
-use base::{Graph, Quiet, SwitchId};
+use base::{Graph, QuietWatch, SwitchId};
 use fabric::network::parse_inline;
-use fabric::network::{Builder, Recipe, Switch};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use families::family;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -15,21 +15,22 @@ pub(super) fn built(net: &str) -> Topology {
 
 /// A network of `n` switches with these links and one endpoint on every switch.
 pub(super) fn network(n: u32, links: &[(u32, u32)]) -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let ids: Vec<SwitchId> = (0..n).map(|i| b.switch(Switch::new(format!("s{i}")))).collect();
     b.endpoints_on(ids.into_iter(), 1);
     for &(x, y) in links {
         b.link(SwitchId(x), SwitchId(y));
     }
-    b.finish(Recipe { family: "test".into(), params: serde_json::Map::new() }).expect("valid")
+    b.finish(NetworkRecipe { family: "test".into(), params: serde_json::Map::new() })
+        .expect("valid")
 }
 
-fn measure(t: &Topology) -> Structure {
-    structure(t, &Quiet).expect("not interrupted")
+fn measure(t: &Topology) -> StructureFigures {
+    structure(t, &QuietWatch).expect("not interrupted")
 }
 
 pub(super) fn paths_of(t: &Topology) -> ShortPathCounts {
-    short_paths(t, &Quiet).expect("not interrupted")
+    short_paths(t, &QuietWatch).expect("not interrupted")
 }
 
 pub(super) fn torus(kx: u32, ky: u32) -> Topology {
@@ -185,7 +186,7 @@ fn long_cycles_and_forests_are_quick() {
 }
 
 fn measure_girth(n: u32, links: &[(u32, u32)]) -> Option<u32> {
-    girth(&graph(n, links), &Quiet).expect("not interrupted")
+    girth(&graph(n, links), &QuietWatch).expect("not interrupted")
 }
 
 fn graph(n: u32, links: &[(u32, u32)]) -> Graph {
@@ -195,7 +196,7 @@ fn graph(n: u32, links: &[(u32, u32)]) -> Graph {
 #[test]
 fn planes_are_measured_apart() {
     let ring: Vec<(u32, u32)> = (0..6).map(|v| (v, (v + 1) % 6)).collect();
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for plane in 0..2_u16 {
         for i in 0..6 {
             b.switch(Switch { plane, ..Switch::new(format!("s{plane}-{i}")) });
@@ -210,7 +211,7 @@ fn planes_are_measured_apart() {
         b.attach(e, SwitchId(i), 0, fabric::network::Cable::default());
         b.attach(e, SwitchId(11 - i), 0, fabric::network::Cable::default());
     }
-    let t = b.finish(Recipe { family: "test".into(), params: serde_json::Map::new() });
+    let t = b.finish(NetworkRecipe { family: "test".into(), params: serde_json::Map::new() });
     let s = measure(&t.expect("valid"));
     assert_eq!((s.planes, s.switches, s.endpoints, s.terminals), (2, 12, 6, 12));
     assert_eq!((s.diameter, s.unreachable, s.girth), (3, 0, Some(6)));
@@ -236,7 +237,7 @@ fn what_is_down_is_not_counted() {
 fn the_second_sweep_measures_switches_without_endpoints() {
     // a star of three leaves with endpoints around a spine without any; behind the spine, another
     // switch without endpoints
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for i in 0..5 {
         b.switch(Switch::new(format!("s{i}")));
     }
@@ -245,7 +246,7 @@ fn the_second_sweep_measures_switches_without_endpoints() {
         b.link(SwitchId(leaf), SwitchId(3));
     }
     b.link(SwitchId(3), SwitchId(4));
-    let t = b.finish(Recipe { family: "test".into(), params: serde_json::Map::new() });
+    let t = b.finish(NetworkRecipe { family: "test".into(), params: serde_json::Map::new() });
     let s = measure(&t.expect("valid"));
     assert_eq!((s.diameter, s.mean_distance, s.diameter_all_switches), (2, (12, 6), 2));
     assert_eq!(s.mean_distance_all_switches, (4 * 2 + 12 * 2, 20));
@@ -321,7 +322,7 @@ fn girth_of_sparse_graphs_agrees_with_search_without_each_link() {
     // girths
     let mut seen = std::collections::BTreeSet::new();
     for seed in 0..60 {
-        let mut draw = base::seed::Stream::new(seed, "chords", 0);
+        let mut draw = base::seed::RandomStream::new(seed, "chords", 0);
         let mut links: Vec<(u32, u32)> = (0..60).map(|v| (v, (v + 1) % 60)).collect();
         for _ in 0..=seed % 7 {
             let (a, b) = (draw.below(60) as u32, draw.below(59) as u32);

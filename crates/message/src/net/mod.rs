@@ -5,22 +5,23 @@ mod parameters;
 mod routes;
 
 pub use parameters::{
-    AdapterCosts, LinkCosts, NetworkCosts, RailSelection, RouteSelection, SwitchCosts,
+    AdapterTimeParameters, LinkTimeParameters, MessageRouteSelection, NetworkTimeParameters,
+    RailSelection, SwitchTimeParameters,
 };
 
-use base::{Refusal, Stop, Watch};
-use flows::Flows;
+use base::{ComputationError, ProgressWatch, Refusal};
+use flows::FlowSet;
 use paths::PathSource;
-use routes::{RouteFinder, picoseconds};
+use routes::{MessageRouteFinder, picoseconds};
 use std::collections::VecDeque;
 
 /// A network, its parameters, and the endpoints of the ranks.
 #[derive(Clone)]
-pub struct NetworkSetup<'a> {
+pub struct NetworkWithRanks<'a> {
     /// The network, or the tables that messages follow.
     pub on: PathSource,
     /// Latencies, rates, and the selection of routes.
-    pub how: &'a NetworkCosts,
+    pub how: &'a NetworkTimeParameters,
     /// The endpoint of every rank.
     pub places: &'a [u32],
     /// The seed of random choices.
@@ -59,9 +60,9 @@ pub(super) struct SentMessage {
 
 /// The state of the network in a run.
 #[derive(Debug)]
-pub(super) struct NetworkRun {
-    routes: RouteFinder,
-    flows: Flows,
+pub(super) struct NetworkRunState {
+    routes: MessageRouteFinder,
+    flows: FlowSet,
     places: Vec<u32>,
     /// Latency, in picoseconds, and rate, in bytes per picosecond, between ranks of one endpoint.
     local: (u64, f64),
@@ -70,7 +71,7 @@ pub(super) struct NetworkRun {
     at_once: u32,
     /// For each interface, its number of messages being sent and its waiting ones; empty if
     /// messages need not wait.
-    interfaces: Vec<RankInterface>,
+    interfaces: Vec<RankNetworkInterface>,
     nics: usize,
     /// For each operation, the latency of its message in picoseconds.
     latency: Vec<u64>,
@@ -83,28 +84,28 @@ pub(super) struct NetworkRun {
 
 /// The network interface of a rank.
 #[derive(Debug, Clone, Default)]
-struct RankInterface {
+struct RankNetworkInterface {
     sends: u32,
     waits: VecDeque<SentMessage>,
 }
 
-impl NetworkRun {
+impl NetworkRunState {
     /// A network without messages, for a schedule of `ops` operations and `nics` interfaces for
     /// each rank. Processors send at most `most` bytes per picosecond.
     pub(super) fn new(
-        under: &NetworkSetup<'_>,
+        under: &NetworkWithRanks<'_>,
         (ops, nics): (usize, u32),
         most: f64,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         under.how.check()?;
-        let routes = RouteFinder::new(&under.on, under.how, under.seed, watch)?;
+        let routes = MessageRouteFinder::new(&under.on, under.how, under.seed, watch)?;
         let local =
             (picoseconds(under.how.network.local_ns), under.how.network.local_gbps / 8000.0);
         let interfaces =
             if under.how.network.at_once > 0 { under.places.len() * nics as usize } else { 0 };
         Ok(Self {
-            flows: Flows::new(
+            flows: FlowSet::new(
                 routes.rates().into_iter(),
                 picoseconds(under.how.network.settle_ns),
                 picoseconds(under.how.network.span_ns),
@@ -114,7 +115,7 @@ impl NetworkRun {
             local,
             most,
             at_once: under.how.network.at_once,
-            interfaces: vec![RankInterface::default(); interfaces],
+            interfaces: vec![RankNetworkInterface::default(); interfaces],
             nics: nics as usize,
             latency: vec![0; ops],
             alone: 0.0,
@@ -145,7 +146,7 @@ impl NetworkRun {
 
     /// Sends the first byte of a message at `now`. Returns its latency in picoseconds, and whether
     /// the message has only that byte. `None` if the interface already sends as many messages as it
-    /// may: the message then waits until [`NetworkRun::turn`] returns it.
+    /// may: the message then waits until [`NetworkRunState::turn`] returns it.
     pub(super) fn enter(
         &mut self,
         now: u64,
@@ -212,14 +213,14 @@ impl NetworkRun {
         interface.waits.pop_front()
     }
 
-    /// Whether `now` is the time that [`NetworkRun::look`] returned last and has not been handled
-    /// yet. Times that it returned earlier are obsolete.
+    /// Whether `now` is the time that [`NetworkRunState::look`] returned last and has not been
+    /// handled yet. Times that it returned earlier are obsolete.
     pub(super) fn is_asked(&self, now: u64) -> bool {
         self.armed == now
     }
 
-    /// Marks the time from [`NetworkRun::look`] as handled. If nothing else happens at `now`, as
-    /// `is_all` says, rates are settled if that is due.
+    /// Marks the time from [`NetworkRunState::look`] as handled. If nothing else happens at `now`,
+    /// as `is_all` says, rates are settled if that is due.
     pub(super) fn looked(&mut self, now: u64, is_all: bool) {
         self.armed = u64::MAX;
         if is_all && self.flows.is_due(now) == Some(now) {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Selection")]
 #[serde(rename_all = "snake_case")]
-pub enum RouteSelection {
+pub enum MessageRouteSelection {
     /// All, in even parts: of tables a part a layer; of a network the parts that come to a switch
     /// go on in even parts by all its nearer neighbours.
     #[default]
@@ -38,7 +38,7 @@ pub enum RailSelection {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Links")]
 #[serde(default, deny_unknown_fields)]
-pub struct LinkCosts {
+pub struct LinkTimeParameters {
     /// Latency of every cable, ns; where it is not given, 5 ns a metre, 25 ns where no length is
     /// known.
     pub latency_ns: Option<f64>,
@@ -50,12 +50,12 @@ pub struct LinkCosts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Switches")]
 #[serde(default, deny_unknown_fields)]
-pub struct SwitchCosts {
+pub struct SwitchTimeParameters {
     /// Time through a switch, ns.
     pub delay_ns: f64,
 }
 
-impl Default for SwitchCosts {
+impl Default for SwitchTimeParameters {
     fn default() -> Self {
         Self { delay_ns: paths::SWITCH_DELAY_NS }
     }
@@ -65,7 +65,7 @@ impl Default for SwitchCosts {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Network")]
 #[serde(default, deny_unknown_fields)]
-pub struct AdapterCosts {
+pub struct AdapterTimeParameters {
     /// Latency of an adapter, ns; a message passes two.
     pub nic_ns: f64,
     /// Messages that an interface sends at the same time; 0: all that there are.
@@ -82,7 +82,7 @@ pub struct AdapterCosts {
     pub span_ns: f64,
 }
 
-impl Default for AdapterCosts {
+impl Default for AdapterTimeParameters {
     fn default() -> Self {
         Self {
             nic_ns: 0.0,
@@ -106,20 +106,20 @@ const RATES: (f64, f64) = (1e-3, 1e6);
 /// delay_ns + latencies of the cables + (s - 1) / rate + o`, where the rate is the least on the
 /// route.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct NetworkCosts {
+pub struct NetworkTimeParameters {
     /// Costs of cables.
-    pub link: LinkCosts,
+    pub link: LinkTimeParameters,
     /// Costs of switches.
-    pub switch: SwitchCosts,
+    pub switch: SwitchTimeParameters,
     /// The selection of routes for a message.
-    pub selection: RouteSelection,
+    pub selection: MessageRouteSelection,
     /// The selection of rails for a message.
     pub rail: RailSelection,
     /// Costs of network adapters, and settings of the simulation.
-    pub network: AdapterCosts,
+    pub network: AdapterTimeParameters,
 }
 
-impl NetworkCosts {
+impl NetworkTimeParameters {
     /// Checks that every number is in its range.
     ///
     /// # Errors

@@ -1,15 +1,15 @@
 //! The routes of messages: their channels, with the share of each, and the latency of the first
 //! byte.
 
-use super::flows::{FlowChannelShare, Flows, joined};
-use super::parameters::{NetworkCosts, RailSelection, RouteSelection};
-use base::seed::FastStream;
-use base::{Refusal, Stop, SwitchId, TerminalId, Watch};
+use super::flows::{FlowChannelShare, FlowSet, joined};
+use super::parameters::{MessageRouteSelection, NetworkTimeParameters, RailSelection};
+use base::seed::FastRandomStream;
+use base::{ComputationError, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::network::Cable;
 use fabric::tables::Routing;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, LaneClasses, MinimalAdaptiveRouting, PacketRoutingState,
+    CandidateHop, CandidateScheme, LaneClasses, MinimalAdaptiveRouting, PacketRoutingState,
 };
 use paths::PathSource;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 /// The paths that messages may take: those of tables, or minimal ones.
 #[derive(Debug)]
-enum MessagePaths {
+enum MessagePathSource {
     Tables(Box<Routing>),
     Minimal(MinimalAdaptiveRouting),
 }
@@ -25,7 +25,7 @@ enum MessagePaths {
 /// The channels of a route with their shares, and the latency of the slowest path over them in
 /// picoseconds.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct ChannelRoute {
+pub(super) struct MessageChannelRoute {
     pub(super) parts: Vec<FlowChannelShare>,
     pub(super) latency: u64,
 }
@@ -35,33 +35,32 @@ pub(super) struct ChannelRoute {
 /// Channels are numbered: first those of links, as in the network; then, for every terminal, the
 /// channel into the network and the one out of it.
 #[derive(Debug)]
-pub(super) struct RouteFinder {
+pub(super) struct MessageRouteFinder {
     on: Arc<Topology>,
-    paths: MessagePaths,
-    how: NetworkCosts,
+    paths: MessagePathSource,
+    how: NetworkTimeParameters,
     /// For each endpoint, its working terminals in the order of rails.
     rails: Vec<Vec<TerminalId>>,
     seed: u64,
     /// Routes between switches that do not depend on the message, by their switches.
-    known: HashMap<(u32, u32), ChannelRoute>,
+    known: HashMap<(u32, u32), MessageChannelRoute>,
     /// Scratch memory: the candidates for the next hop.
-    next: Vec<Candidate>,
+    next: Vec<CandidateHop>,
 }
 
-impl RouteFinder {
+impl MessageRouteFinder {
     pub(super) fn new(
         on: &PathSource,
-        how: &NetworkCosts,
+        how: &NetworkTimeParameters,
         seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
-        let paths =
-            match on {
-                PathSource::Tables(routing) => MessagePaths::Tables(routing.clone()),
-                PathSource::Network(topology) => MessagePaths::Minimal(
-                    MinimalAdaptiveRouting::new(topology.clone(), LaneClasses::any(1), watch)?,
-                ),
-            };
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
+        let paths = match on {
+            PathSource::Tables(routing) => MessagePathSource::Tables(routing.clone()),
+            PathSource::Network(topology) => MessagePathSource::Minimal(
+                MinimalAdaptiveRouting::new(topology.clone(), LaneClasses::any(1), watch)?,
+            ),
+        };
         let on = on.topology().clone();
         let mut rails = vec![Vec::new(); on.endpoints().len()];
         for (i, terminal) in (0..).zip(on.terminals()) {
@@ -111,11 +110,11 @@ impl RouteFinder {
         &mut self,
         (from, to): (u32, u32),
         (op, nic): (u32, u8),
-        flows: &Flows,
-    ) -> Result<ChannelRoute, Refusal> {
+        flows: &FlowSet,
+    ) -> Result<MessageChannelRoute, Refusal> {
         let pairs = self.pairs(from, to, nic)?;
         let part = 1.0 / pairs.len() as f64;
-        let mut all = ChannelRoute::default();
+        let mut all = MessageChannelRoute::default();
         for (i, &(from, to)) in pairs.iter().enumerate() {
             let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()]);
             let first = 2 * self.on.links().len() as u32;
@@ -170,18 +169,19 @@ impl RouteFinder {
         from: TerminalId,
         to: TerminalId,
         (op, rail): (u32, usize),
-        flows: &Flows,
-    ) -> Result<ChannelRoute, Refusal> {
+        flows: &FlowSet,
+    ) -> Result<MessageChannelRoute, Refusal> {
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
-        let draw =
-            || FastStream::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64);
-        if let MessagePaths::Tables(tables) = &self.paths {
+        let draw = || {
+            FastRandomStream::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64)
+        };
+        if let MessagePathSource::Tables(tables) = &self.paths {
             let layers = tables.layers();
             return match self.how.selection {
-                RouteSelection::Spread => self.over_layers(from, to),
-                RouteSelection::One => self.of_layer(draw().below(layers), from, to),
-                RouteSelection::Adaptive => {
-                    let mut best = (0.0, ChannelRoute::default());
+                MessageRouteSelection::Spread => self.over_layers(from, to),
+                MessageRouteSelection::One => self.of_layer(draw().below(layers), from, to),
+                MessageRouteSelection::Adaptive => {
+                    let mut best = (0.0, MessageChannelRoute::default());
                     for layer in 0..layers {
                         let route = self.of_layer(layer, from, to)?;
                         let rooms = route.parts.iter().map(|p| flows.room(p.channel));
@@ -195,7 +195,7 @@ impl RouteFinder {
             };
         }
         match self.how.selection {
-            RouteSelection::Spread => {
+            MessageRouteSelection::Spread => {
                 if let Some(known) = self.known.get(&(s.0, t.0)) {
                     return Ok(known.clone());
                 }
@@ -203,12 +203,12 @@ impl RouteFinder {
                 self.known.insert((s.0, t.0), route.clone());
                 Ok(route)
             }
-            RouteSelection::One => {
+            MessageRouteSelection::One => {
                 let mut draw = draw();
                 self.step_by_step(s, t, |next| draw.below(next.len() as u32) as usize)
             }
-            RouteSelection::Adaptive => self.step_by_step(s, t, |next| {
-                let room = |c: &Candidate| flows.room(c.channel.0);
+            MessageRouteSelection::Adaptive => self.step_by_step(s, t, |next| {
+                let room = |c: &CandidateHop| flows.room(c.channel.0);
                 let best = next.iter().map(room).fold(0.0, f64::max);
                 next.iter().position(|c| room(c) >= best).unwrap_or(0)
             }),
@@ -221,12 +221,16 @@ impl RouteFinder {
         layer: u32,
         from: TerminalId,
         to: TerminalId,
-    ) -> Result<ChannelRoute, Refusal> {
-        let MessagePaths::Tables(tables) = &self.paths else { return Ok(ChannelRoute::default()) };
+    ) -> Result<MessageChannelRoute, Refusal> {
+        let MessagePathSource::Tables(tables) = &self.paths else {
+            return Ok(MessageChannelRoute::default());
+        };
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
         let mut walk = tables.walk(layer, to, s);
-        let mut route =
-            ChannelRoute { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
+        let mut route = MessageChannelRoute {
+            parts: Vec::new(),
+            latency: picoseconds(self.how.switch.delay_ns),
+        };
         for hop in walk.by_ref().take(self.on.switches().len()) {
             self.add_hop(&mut route, hop.channel.0);
         }
@@ -239,20 +243,26 @@ impl RouteFinder {
         Err(self.no_path(s, t, &format!("layer {layer} of the tables does not lead")))
     }
 
-    fn add_hop(&self, route: &mut ChannelRoute, channel: u32) {
+    fn add_hop(&self, route: &mut MessageChannelRoute, channel: u32) {
         route.parts.push(FlowChannelShare { channel, share: 1.0 });
         let cable = &self.on.links()[channel as usize / 2].cable;
         route.latency += self.cable_ps(cable) + picoseconds(self.how.switch.delay_ns);
     }
 
     /// The route over all layers of the tables, with equal shares.
-    fn over_layers(&self, from: TerminalId, to: TerminalId) -> Result<ChannelRoute, Refusal> {
-        let MessagePaths::Tables(tables) = &self.paths else { return Ok(ChannelRoute::default()) };
+    fn over_layers(
+        &self,
+        from: TerminalId,
+        to: TerminalId,
+    ) -> Result<MessageChannelRoute, Refusal> {
+        let MessagePathSource::Tables(tables) = &self.paths else {
+            return Ok(MessageChannelRoute::default());
+        };
         if tables.layers() == 1 {
             return self.of_layer(0, from, to);
         }
         let share = 1.0 / f64::from(tables.layers());
-        let mut all = ChannelRoute::default();
+        let mut all = MessageChannelRoute::default();
         for layer in 0..tables.layers() {
             let route = self.of_layer(layer, from, to)?;
             all.latency = all.latency.max(route.latency);
@@ -268,7 +278,7 @@ impl RouteFinder {
 
     /// The route over all shortest paths: every switch splits its share equally among all next
     /// hops.
-    fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<ChannelRoute, Refusal> {
+    fn over_all(&mut self, from: SwitchId, to: SwitchId) -> Result<MessageChannelRoute, Refusal> {
         let mut parts = Vec::new();
         // switches at the same distance, each with its share and the latency of the slowest path to
         // it
@@ -291,7 +301,7 @@ impl RouteFinder {
             }
             front = ahead;
         }
-        Ok(ChannelRoute { parts, latency: front.first().map_or(0, |f| f.2) })
+        Ok(MessageChannelRoute { parts, latency: front.first().map_or(0, |f| f.2) })
     }
 
     /// A route of a single path, whose hops `choose` selects one by one.
@@ -299,10 +309,12 @@ impl RouteFinder {
         &mut self,
         from: SwitchId,
         to: SwitchId,
-        mut choose: impl FnMut(&[Candidate]) -> usize,
-    ) -> Result<ChannelRoute, Refusal> {
-        let mut route =
-            ChannelRoute { parts: Vec::new(), latency: picoseconds(self.how.switch.delay_ns) };
+        mut choose: impl FnMut(&[CandidateHop]) -> usize,
+    ) -> Result<MessageChannelRoute, Refusal> {
+        let mut route = MessageChannelRoute {
+            parts: Vec::new(),
+            latency: picoseconds(self.how.switch.delay_ns),
+        };
         let mut at = from;
         while at != to {
             self.nearer(at, to)?;
@@ -313,11 +325,11 @@ impl RouteFinder {
         Ok(route)
     }
 
-    /// Stores the hops from `at` that are nearer to `to` in [`RouteFinder::next`]; there is at
-    /// least one.
+    /// Stores the hops from `at` that are nearer to `to` in [`MessageRouteFinder::next`]; there is
+    /// at least one.
     fn nearer(&mut self, at: SwitchId, to: SwitchId) -> Result<(), Refusal> {
         self.next.clear();
-        if let MessagePaths::Minimal(minimal) = &self.paths {
+        if let MessagePathSource::Minimal(minimal) = &self.paths {
             minimal.next(at, PacketRoutingState { goal: to.0, state: 0 }, &mut self.next);
         }
         if self.next.is_empty() {

@@ -1,15 +1,18 @@
 //! Tests of critical paths: they add up to the run's time, and their amounts are its derivatives.
 
-use base::Quiet;
-use base::seed::FastStream;
+use base::QuietWatch;
+use base::seed::FastRandomStream;
 use fabric::network::parse_inline;
-use message::{LogGops, NetworkCosts, NetworkSetup, PathCostCounts, ScheduleDialect, run, traced};
+use message::{
+    CriticalPathCostCounts, LogGopsParameters, NetworkTimeParameters, NetworkWithRanks,
+    ScheduleDialect, run, traced,
+};
 use paths::PathSource;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
 use std::sync::Arc;
-use traffic::workload::{Op, Schedule, ScheduleBuilder, make};
+use traffic::workload::{Schedule, ScheduleBuilder, ScheduleOperation, make};
 
 const NAMES: [&str; 9] = [
     "allreduce_ring",
@@ -27,13 +30,13 @@ const NAMES: [&str; 9] = [
 fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
     let given = json!({ "ranks": ranks, "bytes": bytes });
     let with: Map<_, _> = given.as_object().expect("a table").clone();
-    let plain = make(name, &with, &Quiet).expect("a schedule");
-    let mut draw = FastStream::new(seed, "computing", 0);
+    let plain = make(name, &with, &QuietWatch).expect("a schedule");
+    let mut draw = FastRandomStream::new(seed, "computing", 0);
     let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         let all = plain.of_rank(rank);
         let mut of = made.rank();
-        let first = of.add(Op::calc(u64::from(draw.below(20_000)))).expect("room");
+        let first = of.add(ScheduleOperation::calc(u64::from(draw.below(20_000)))).expect("room");
         for op in all.clone() {
             let it = plain.ops()[op as usize];
             let new = of.add(it.on(draw.below(2) as u8)).expect("room");
@@ -51,20 +54,20 @@ fn schedule(name: &str, ranks: u32, bytes: u64, seed: u64) -> Schedule {
                 }
             }
         }
-        let last = of.add(Op::calc(u64::from(draw.below(3_000)))).expect("room");
+        let last = of.add(ScheduleOperation::calc(u64::from(draw.below(3_000)))).expect("room");
         (1..last).for_each(|op| of.require(last, op).expect("room"));
     }
     made.finish().expect("a schedule")
 }
 
-fn costs(seed: u64) -> LogGops {
-    let mut draw = FastStream::new(seed, "costs", 0);
+fn costs(seed: u64) -> LogGopsParameters {
+    let mut draw = FastRandomStream::new(seed, "costs", 0);
     let mut some = |most: u32| f64::from(1 + draw.below(most * 1000)) / 1000.0;
-    LogGops { L: some(3000), o: some(500), g: some(900), G: some(6), O: some(3), S: 4096 }
+    LogGopsParameters { L: some(3000), o: some(500), g: some(900), G: some(6), O: some(3), S: 4096 }
 }
 
 /// The time in picoseconds that the amounts of a path come to.
-fn worth(a: &PathCostCounts, c: &LogGops) -> f64 {
+fn worth(a: &CriticalPathCostCounts, c: &LogGopsParameters) -> f64 {
     1000.0
         * (a.latencies as f64 * c.L
             + a.overheads as f64 * c.o
@@ -95,21 +98,21 @@ proptest! {
     ) {
         let schedule = schedule(NAMES[which], ranks, bytes, seed);
         let c = costs(seed);
-        let (how, places) = (NetworkCosts::default(), (0..ranks).collect::<Vec<_>>());
-        let under = over_network.then(|| NetworkSetup {
+        let (how, places) = (NetworkTimeParameters::default(), (0..ranks).collect::<Vec<_>>());
+        let under = over_network.then(|| NetworkWithRanks {
             on: PathSource::Network(torus()), how: &how, places: &places, seed: 0,
         });
-        let last = |c: &LogGops| {
-            let found = run(&schedule, ScheduleDialect::Causal, c, under.as_ref(), &Quiet);
+        let last = |c: &LogGopsParameters| {
+            let found = run(&schedule, ScheduleDialect::Causal, c, under.as_ref(), &QuietWatch);
             let found = found.expect("a run");
             *found.finish.iter().max().expect("ranks")
         };
-        let traced = traced(&schedule, &c, under.as_ref(), &Quiet).expect("a run");
+        let traced = traced(&schedule, &c, under.as_ref(), &QuietWatch).expect("a run");
         let finish = last(&c);
         prop_assert_eq!(traced.found.finish.iter().max(), Some(&finish));
         // the spans follow one another from 0 to the end, each as long as its amounts come to
         let mut time = 0;
-        let mut all = PathCostCounts::default();
+        let mut all = CriticalPathCostCounts::default();
         for span in &traced.path {
             prop_assert_eq!(span.begin, time);
             time = span.end;
@@ -128,11 +131,11 @@ proptest! {
         // with other costs, the run takes at least as long as this path does
         for step in [0.001, 0.004] {
             let moved = [
-                (LogGops { L: c.L + step, ..c }, all.latencies),
-                (LogGops { o: c.o + step, ..c }, all.overheads),
-                (LogGops { g: c.g + step, ..c }, all.gaps),
-                (LogGops { G: c.G + step, ..c }, all.interface_bytes),
-                (LogGops { O: c.O + step, ..c }, all.processor_bytes),
+                (LogGopsParameters { L: c.L + step, ..c }, all.latencies),
+                (LogGopsParameters { o: c.o + step, ..c }, all.overheads),
+                (LogGopsParameters { g: c.g + step, ..c }, all.gaps),
+                (LogGopsParameters { G: c.G + step, ..c }, all.interface_bytes),
+                (LogGopsParameters { O: c.O + step, ..c }, all.processor_bytes),
             ];
             for (i, (costs, amount)) in moved.iter().enumerate() {
                 let grown = last(costs) as f64 - finish as f64;
@@ -141,7 +144,7 @@ proptest! {
             }
         }
         // for the smallest step it takes no longer, unless another path becomes the longest
-        let near = LogGops { L: c.L + 0.001, ..c };
+        let near = LogGopsParameters { L: c.L + 0.001, ..c };
         let grown = last(&near) - finish;
         prop_assert!(grown < all.latencies as u64 + 60, "{} for {}", grown, all.latencies);
     }
@@ -151,23 +154,23 @@ proptest! {
 fn a_ping_pong_is_all_path() {
     let mut made = ScheduleBuilder::new(2);
     let mut of = made.rank();
-    let sends = of.add(Op::send(1001, 1, 0)).expect("room");
-    let receives = of.add(Op::recv(1001, 1, 1)).expect("room");
+    let sends = of.add(ScheduleOperation::send(1001, 1, 0)).expect("room");
+    let receives = of.add(ScheduleOperation::recv(1001, 1, 1)).expect("room");
     of.require(receives, sends).expect("room");
     drop(of);
     let mut of = made.rank();
-    let receives = of.add(Op::recv(1001, 0, 0)).expect("room");
-    let sends = of.add(Op::send(1001, 0, 1)).expect("room");
+    let receives = of.add(ScheduleOperation::recv(1001, 0, 0)).expect("room");
+    let sends = of.add(ScheduleOperation::send(1001, 0, 1)).expect("room");
     of.require(sends, receives).expect("room");
     drop(of);
     let schedule = made.finish().expect("a schedule");
-    let found = traced(&schedule, &LogGops::default(), None, &Quiet).expect("a run");
-    let all = PathCostCounts::of(&found.path);
-    let wanted = PathCostCounts {
+    let found = traced(&schedule, &LogGopsParameters::default(), None, &QuietWatch).expect("a run");
+    let all = CriticalPathCostCounts::of(&found.path);
+    let wanted = CriticalPathCostCounts {
         overheads: 4,
         latencies: 2,
         interface_bytes: 2000,
-        ..PathCostCounts::default()
+        ..CriticalPathCostCounts::default()
     };
     assert_eq!(all, wanted);
     // two ranks each send and receive, and nothing overlaps on a processor

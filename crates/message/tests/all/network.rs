@@ -1,19 +1,20 @@
 //! Tests of messages over networks: single ones against the formula, several against closed forms.
 
-use base::seed::FastStream;
-use base::{LinkId, Quiet, SwitchId};
+use base::seed::FastRandomStream;
+use base::{LinkId, QuietWatch, SwitchId};
 use fabric::Topology;
 use fabric::network::parse_inline;
 use fabric::tables::Routing;
 use message::{
-    AdapterCosts, LinkCosts, LogGops, NetworkCosts, NetworkSetup, RailSelection, RouteSelection,
-    RunResult, ScheduleDialect, SwitchCosts, run,
+    AdapterTimeParameters, LinkTimeParameters, LogGopsParameters, MessageRouteSelection,
+    NetworkTimeParameters, NetworkWithRanks, RailSelection, ScheduleDialect, ScheduleRunResult,
+    SwitchTimeParameters, run,
 };
 use paths::PathSource;
 use proptest::prelude::*;
 use serde_json::Map;
 use std::sync::Arc;
-use traffic::workload::{Op, Schedule, ScheduleBuilder};
+use traffic::workload::{Schedule, ScheduleBuilder, ScheduleOperation};
 
 const NETS: [&str; 7] = [
     "slim_fly:q=5,p=3",
@@ -28,16 +29,16 @@ const NETS: [&str; 7] = [
 const BYTE_PS: u64 = 40;
 
 /// A network whose switches and cables take no time.
-fn at_once() -> NetworkCosts {
-    NetworkCosts {
-        switch: SwitchCosts { delay_ns: 0.0 },
-        link: LinkCosts { latency_ns: Some(0.0), rate_gbps: None },
-        ..NetworkCosts::default()
+fn at_once() -> NetworkTimeParameters {
+    NetworkTimeParameters {
+        switch: SwitchTimeParameters { delay_ns: 0.0 },
+        link: LinkTimeParameters { latency_ns: Some(0.0), rate_gbps: None },
+        ..NetworkTimeParameters::default()
     }
 }
 
-fn with(network: AdapterCosts, of: NetworkCosts) -> NetworkCosts {
-    NetworkCosts { network, ..of }
+fn with(network: AdapterTimeParameters, of: NetworkTimeParameters) -> NetworkTimeParameters {
+    NetworkTimeParameters { network, ..of }
 }
 
 fn network(spec: &str) -> Topology {
@@ -48,7 +49,7 @@ fn network(spec: &str) -> Topology {
 
 fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
     let engine = engines::engine(engine).expect("there is one");
-    engine.route(&Map::new(), on, 1, &Quiet).expect("tables")
+    engine.route(&Map::new(), on, 1, &QuietWatch).expect("tables")
 }
 
 /// A schedule of messages between ranks, with their bytes, which begin in the listed order.
@@ -58,21 +59,27 @@ fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
         let mut of = made.rank();
         for (tag, &(from, to, bytes)) in (0..).zip(all) {
             if from == rank {
-                of.add(Op::send(bytes, to, tag)).expect("room");
+                of.add(ScheduleOperation::send(bytes, to, tag)).expect("room");
             }
             if to == rank {
-                of.add(Op::recv(bytes, from, tag)).expect("room");
+                of.add(ScheduleOperation::recv(bytes, from, tag)).expect("room");
             }
         }
     }
     made.finish().expect("a schedule")
 }
 
-fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u64)]) -> RunResult {
+fn ran(
+    on: PathSource,
+    how: &NetworkTimeParameters,
+    costs: &LogGopsParameters,
+    all: &[(u32, u32, u64)],
+) -> ScheduleRunResult {
     let ranks = on.topology().endpoints().len() as u32;
     let places: Vec<u32> = (0..ranks).collect();
-    let under = NetworkSetup { on, how, places: &places, seed: 5 };
-    let found = run(&messages(ranks, all), ScheduleDialect::Causal, costs, Some(&under), &Quiet);
+    let under = NetworkWithRanks { on, how, places: &places, seed: 5 };
+    let found =
+        run(&messages(ranks, all), ScheduleDialect::Causal, costs, Some(&under), &QuietWatch);
     let found = found.expect("a run");
     assert_eq!(found.left, None);
     // each endpoint put into the network what its rank sent, and got out of it what the rank
@@ -90,8 +97,8 @@ fn ran(on: PathSource, how: &NetworkCosts, costs: &LogGops, all: &[(u32, u32, u6
 }
 
 /// LogGOPS parameters of 0, so that only the network takes time.
-fn free() -> LogGops {
-    LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: 1 << 30 }
+fn free() -> LogGopsParameters {
+    LogGopsParameters { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: 1 << 30 }
 }
 
 /// The channels of each route with their shares, found without the simulator: with equal shares
@@ -149,7 +156,7 @@ proptest! {
         by_tables in any::<bool>(), asks in any::<bool>(),
     ) {
         let on = network(NETS[which]);
-        let mut draw = FastStream::new(seed, "lengths", 0);
+        let mut draw = FastRandomStream::new(seed, "lengths", 0);
         let mut lengths = |count: usize| -> Vec<f32> {
             (0..count).map(|_| draw.below(4000) as f32 / 100.0).collect()
         };
@@ -159,11 +166,11 @@ proptest! {
         let (from, to) = (draw.below(ends), draw.below(ends));
         prop_assume!(from != to);
         let tables = by_tables.then(|| routed(&on, "min_hop"));
-        let how = NetworkCosts {
-            switch: SwitchCosts { delay_ns: switch as f64 },
+        let how = NetworkTimeParameters {
+            switch: SwitchTimeParameters { delay_ns: switch as f64 },
             ..with(
-                AdapterCosts { nic_ns: nic as f64, ..AdapterCosts::default() },
-                NetworkCosts::default(),
+                AdapterTimeParameters { nic_ns: nic as f64, ..AdapterTimeParameters::default() },
+                NetworkTimeParameters::default(),
             )
         };
         // 5 ns for each metre; if there are several paths, the slowest determines the latency
@@ -190,8 +197,8 @@ proptest! {
             let ends = ps(terminals[from as usize]) + ps(terminals[to as usize]);
             slowest + ends + 2 * nic * 1000
         };
-        let costs = LogGops {
-            o: o as f64, g: 0.0, S: if asks { 1 } else { 1 << 30 }, ..LogGops::default()
+        let costs = LogGopsParameters {
+            o: o as f64, g: 0.0, S: if asks { 1 } else { 1 << 30 }, ..LogGopsParameters::default()
         };
         let driven = match &tables {
             Some(tables) => PathSource::Tables(Box::new(tables.clone())),
@@ -212,7 +219,7 @@ proptest! {
     ) {
         let on = Arc::new(network(NETS[which]));
         let ends = on.endpoints().len() as u32;
-        let mut draw = FastStream::new(seed, "pattern", 0);
+        let mut draw = FastRandomStream::new(seed, "pattern", 0);
         let bytes = 1_000_001;
         let mut all: Vec<(u32, u32, u64)> = Vec::new();
         match kind {
@@ -245,12 +252,12 @@ fn messages_of_an_interface_share_it_or_wait() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let all = [(0, 1, 10_001), (0, 2, 10_001)];
     let how = at_once();
-    let ends = |how: &NetworkCosts| {
+    let ends = |how: &NetworkTimeParameters| {
         let found = ran(PathSource::Network(on.clone()), how, &free(), &all);
         [found.finish[1], found.finish[2]]
     };
     assert_eq!(ends(&how), [20_000 * BYTE_PS; 2]);
-    let one = with(AdapterCosts { at_once: 1, ..AdapterCosts::default() }, how);
+    let one = with(AdapterTimeParameters { at_once: 1, ..AdapterTimeParameters::default() }, how);
     assert_eq!(ends(&one), [10_000 * BYTE_PS, 20_000 * BYTE_PS]);
 }
 
@@ -258,14 +265,19 @@ fn messages_of_an_interface_share_it_or_wait() {
 fn ranks_of_one_endpoint_do_not_use_the_network() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let how = with(
-        AdapterCosts { local_ns: 70.0, local_gbps: 80.0, ..AdapterCosts::default() },
-        NetworkCosts::default(),
+        AdapterTimeParameters {
+            local_ns: 70.0,
+            local_gbps: 80.0,
+            ..AdapterTimeParameters::default()
+        },
+        NetworkTimeParameters::default(),
     );
     let schedule = messages(2, &[(0, 1, 10_001)]);
-    let under = NetworkSetup { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
-    let costs = LogGops { o: 20.0, ..free() };
+    let under =
+        NetworkWithRanks { on: PathSource::Network(on), how: &how, places: &[7, 7], seed: 0 };
+    let costs = LogGopsParameters { o: 20.0, ..free() };
     let found =
-        run(&schedule, ScheduleDialect::Causal, &costs, Some(&under), &Quiet).expect("a run");
+        run(&schedule, ScheduleDialect::Causal, &costs, Some(&under), &QuietWatch).expect("a run");
     assert_eq!(found.finish[1], (20 + 70 + 1000 + 20) * 1000);
     assert!(found.used.expect("a network").bytes.iter().all(|b| *b == 0.0));
 }
@@ -276,23 +288,27 @@ fn messages_take_the_path_that_has_room() {
     let on = Arc::new(network("fat_tree:leaves=2,spines=2,p=2"));
     let all = [(0, 2, 10_001), (1, 3, 10_001)];
     let slowest = |selection, seed| {
-        let how = NetworkCosts { selection, ..at_once() };
-        let under = NetworkSetup {
+        let how = NetworkTimeParameters { selection, ..at_once() };
+        let under = NetworkWithRanks {
             on: PathSource::Network(on.clone()),
             how: &how,
             places: &[0, 1, 2, 3],
             seed,
         };
-        let found = run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &Quiet);
+        let found =
+            run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &QuietWatch);
         *found.expect("a run").finish.iter().max().expect("ranks") / (10_000 * BYTE_PS)
     };
     for seed in 0..20 {
         assert_eq!(
-            (slowest(RouteSelection::Spread, seed), slowest(RouteSelection::Adaptive, seed)),
+            (
+                slowest(MessageRouteSelection::Spread, seed),
+                slowest(MessageRouteSelection::Adaptive, seed)
+            ),
             (1, 1)
         );
     }
-    let often: Vec<u64> = (0..100).map(|seed| slowest(RouteSelection::One, seed)).collect();
+    let often: Vec<u64> = (0..100).map(|seed| slowest(MessageRouteSelection::One, seed)).collect();
     let twice = often.iter().filter(|n| **n == 2).count();
     assert!((30..70).contains(&twice), "on the same path {twice} times of 100");
 }
@@ -300,18 +316,18 @@ fn messages_take_the_path_that_has_room() {
 #[test]
 fn several_rails_carry_a_message_together() {
     let on = Arc::new(network("multi_plane:planes=2,of=slim_fly:q=5,p=2"));
-    let how = |rail| NetworkCosts { rail, ..at_once() };
+    let how = |rail| NetworkTimeParameters { rail, ..at_once() };
     let last = |rails| {
         let (places, how) = ([0, 40], how(rails));
-        let under = NetworkSetup {
+        let under = NetworkWithRanks {
             on: PathSource::Network(on.clone()),
             how: &how,
             places: &places,
             seed: 0,
         };
         let schedule = messages(2, &[(0, 1, 10_001)]);
-        let found =
-            run(&schedule, ScheduleDialect::Causal, &free(), Some(&under), &Quiet).expect("a run");
+        let found = run(&schedule, ScheduleDialect::Causal, &free(), Some(&under), &QuietWatch)
+            .expect("a run");
         found.finish[1]
     };
     assert_eq!(last(RailSelection::Spread), 5_000 * BYTE_PS);
@@ -322,14 +338,15 @@ fn several_rails_carry_a_message_together() {
 fn without_a_path_a_run_is_refused() {
     let whole = network("torus:shape=4,p=1");
     let cut = whole.with_failures(&[LinkId(0), LinkId(2)], &[]).expect("two halves");
-    let under = NetworkSetup {
+    let under = NetworkWithRanks {
         on: PathSource::Network(Arc::new(cut)),
-        how: &NetworkCosts::default(),
+        how: &NetworkTimeParameters::default(),
         places: &[0, 1, 2, 3],
         seed: 0,
     };
     let all = [(0, 1, 9), (0, 2, 9), (0, 3, 9)];
-    let found = run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &Quiet);
+    let found =
+        run(&messages(4, &all), ScheduleDialect::Causal, &free(), Some(&under), &QuietWatch);
     let said = found.expect_err("two halves").to_string();
     assert!(said.contains("there is no path from"), "{said}");
 }
@@ -338,13 +355,15 @@ fn without_a_path_a_run_is_refused() {
 fn rates_that_are_settled_seldom_are_near() {
     let on = Arc::new(network("slim_fly:q=5,p=3"));
     let ranks = on.endpoints().len() as u32;
-    let mut draw = FastStream::new(11, "settled seldom", 0);
+    let mut draw = FastRandomStream::new(11, "settled seldom", 0);
     let one = |_| (draw.below(ranks), draw.below(ranks), 20_000 + u64::from(draw.below(80_000)));
     let all: Vec<(u32, u32, u64)> = (0..1500).map(one).filter(|m| m.0 != m.1).collect();
-    let costs = LogGops { o: 700.0, ..free() };
+    let costs = LogGopsParameters { o: 700.0, ..free() };
     let ends = |settle_ns: f64| {
-        let how =
-            with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());
+        let how = with(
+            AdapterTimeParameters { settle_ns, ..AdapterTimeParameters::default() },
+            NetworkTimeParameters::default(),
+        );
         ran(PathSource::Network(Arc::clone(&on)), &how, &costs, &all).finish
     };
     let (exact, near) = (ends(0.0), ends(100.0));
@@ -355,8 +374,10 @@ fn rates_that_are_settled_seldom_are_near() {
     }
     // a single message is not delayed by the pause between settlements
     let alone = |settle_ns: f64| {
-        let how =
-            with(AdapterCosts { settle_ns, ..AdapterCosts::default() }, NetworkCosts::default());
+        let how = with(
+            AdapterTimeParameters { settle_ns, ..AdapterTimeParameters::default() },
+            NetworkTimeParameters::default(),
+        );
         ran(PathSource::Network(Arc::clone(&on)), &how, &free(), &[(0, 90, 50_000)]).finish
     };
     assert_eq!(alone(0.0), alone(1e6));

@@ -1,13 +1,13 @@
 //! Tests of schedules against LogGOPSim: the times of the reference data.
 
-use base::Quiet;
-use message::{LogGops, ScheduleDialect, run};
+use base::QuietWatch;
+use message::{LogGopsParameters, ScheduleDialect, run};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A run of the reference data: parameters, number of events, and the time each rank is done.
 struct ReferenceRunRow {
-    costs: LogGops,
+    costs: LogGopsParameters,
     events: u64,
     finish: Vec<u64>,
 }
@@ -23,7 +23,7 @@ fn rows(file: &str) -> BTreeMap<(String, String), ReferenceRunRow> {
         let words: Vec<&str> = line.split(',').collect();
         let n = |i: usize| words[i].parse::<u64>().expect("a number");
         let x = |i| n(i) as f64;
-        let costs = LogGops { L: x(2), o: x(3), g: x(4), G: x(5), O: x(6), S: n(7) };
+        let costs = LogGopsParameters { L: x(2), o: x(3), g: x(4), G: x(5), O: x(6), S: n(7) };
         let key = (words[0].to_owned(), words[1].to_owned());
         let row =
             rows.entry(key).or_insert(ReferenceRunRow { costs, events: n(8), finish: Vec::new() });
@@ -38,9 +38,9 @@ fn check(file: &str, schedules: &str) -> usize {
     for ((goal, set), row) in &rows {
         let path = folder().join(schedules).join(goal);
         let text = std::fs::read_to_string(path).expect("a schedule");
-        let schedule = formats::trace::goal::parse(&text, &Quiet).expect("a schedule");
-        let found =
-            run(&schedule, ScheduleDialect::LogGopsV1, &row.costs, None, &Quiet).expect("a run");
+        let schedule = formats::trace::goal::parse(&text, &QuietWatch).expect("a schedule");
+        let found = run(&schedule, ScheduleDialect::LogGopsV1, &row.costs, None, &QuietWatch)
+            .expect("a run");
         assert_eq!(found.finish, row.finish, "{goal} {set}");
         assert_eq!((found.events, found.left), (row.events, None), "{goal} {set}");
     }
@@ -60,8 +60,8 @@ fn a_broadcast_of_many_is_as_long_as_its_tree() {
     let given = serde_json::json!({ "ranks": ranks, "bytes": 1 });
     let given = given.as_object().expect("a map");
     let schedule =
-        traffic::workload::make("broadcast_binomial", given, &Quiet).expect("a schedule");
-    let costs = LogGops::default();
+        traffic::workload::make("broadcast_binomial", given, &QuietWatch).expect("a schedule");
+    let costs = LogGopsParameters::default();
     let (o, latency) = (costs.o as u64, costs.L as u64);
     // each rank sends one message after another, as g is less than o; parents have the lower
     // numbers
@@ -78,7 +78,7 @@ fn a_broadcast_of_many_is_as_long_as_its_tree() {
         finish[rank as usize] = now;
     }
     for (dialect, unit) in [(ScheduleDialect::LogGopsV1, 1), (ScheduleDialect::Causal, 1000)] {
-        let found = run(&schedule, dialect, &costs, None, &Quiet).expect("a run");
+        let found = run(&schedule, dialect, &costs, None, &QuietWatch).expect("a run");
         assert_eq!(found.left, None);
         let expected: Vec<u64> = finish.iter().map(|t| t * unit).collect();
         assert!(found.finish == expected, "{dialect:?}");

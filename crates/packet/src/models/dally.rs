@@ -10,12 +10,12 @@ use super::order::ChannelDirection::{Across, Near};
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
 use crate::nic::MessageInjectionProcess;
-use crate::node::Node;
+use crate::node::NodePorts;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventHandlerContext;
-use crate::timing::{ForwardingRule, RandomDelay, Timing};
+use crate::timing::{DialectTimingRules, ForwardingRule, RandomDelay};
 use base::Refusal;
-use paths::select::Selection;
+use paths::select::PathSelection;
 
 /// The kinds of channels that a packet may take first: in the source's group, or to another group.
 const FIRST: &[ChannelKind] = &[(Near, 0), (Near, 1), (Across, 0), (Across, 1)];
@@ -35,13 +35,13 @@ const STEPS: KindSuccessors = &[
 /// The defaults of CODES for this model.
 pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["dragonfly:h=2", "dragonfly:h=3", "dragonfly:p=2,a=4,h=4,g=5"],
-    selections: Some(&[Selection::Minimal, Selection::Par]),
+    selections: Some(&[PathSelection::Minimal, PathSelection::Par]),
     order: Some((FIRST, STEPS)),
     injection: MessageInjectionProcess::Synchronised,
     rates_gib_per_s: [RATE, 2.0 * RATE, RATE / 2.0],
     threshold_bytes: Some(0),
     draws_steps: true,
-    timing: |usual| Timing {
+    timing: |usual| DialectTimingRules {
         jitter: RandomDelay { more_ps: 0, ..usual.jitter },
         waking: None,
         passing: ForwardingRule::Twice,
@@ -54,16 +54,16 @@ pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
 
 /// Paths over at most one intermediate group.
 #[derive(Debug, Clone)]
-pub struct DallyPaths {
+pub struct DragonflyDallyPaths {
     groups: RouterGroups,
-    selection: Selection,
+    selection: PathSelection,
     /// A minimal path is taken if its score, in chunks, is at most this.
     threshold: u32,
     /// Factor of a detour's score in comparisons.
     weight: u32,
 }
 
-impl PacketPaths for DallyPaths {
+impl PacketPaths for DragonflyDallyPaths {
     fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal> {
         let route = Self {
             groups: RouterGroups::new(request.on, request.plant),
@@ -80,7 +80,7 @@ impl PacketPaths for DallyPaths {
         plant: &SimulatedNetwork,
         at: u32,
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
@@ -95,7 +95,7 @@ impl PacketPaths for DallyPaths {
             };
             return (port, if here == first { near } else { 3 });
         }
-        let is_adaptive = self.selection == Selection::Par;
+        let is_adaptive = self.selection == PathSelection::Par;
         if here != first {
             let port = if is_adaptive {
                 self.best(plant, at, there, node, to)
@@ -115,7 +115,7 @@ impl PacketPaths for DallyPaths {
     }
 }
 
-impl DallyPaths {
+impl DragonflyDallyPaths {
     /// # Errors
     /// When a router lacks a link to another router of its group, or a group has no link to another
     /// group.
@@ -143,7 +143,7 @@ impl DallyPaths {
         &self,
         at: u32,
         there: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u16 {
         any(self.candidates(at, there), node, to)
@@ -161,7 +161,7 @@ impl DallyPaths {
         plant: &SimulatedNetwork,
         at: u32,
         there: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u16 {
         let across = self.groups.global(at, there);
@@ -178,12 +178,12 @@ impl DallyPaths {
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u16 {
         let weighed =
             DetourRule { groups: &self.groups, threshold: self.threshold, weight: self.weight };
-        let best = |group, node: &mut Node, to: &mut _| self.best(plant, at, group, node, to);
+        let best = |group, node: &mut NodePorts, to: &mut _| self.best(plant, at, group, node, to);
         weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }
 }

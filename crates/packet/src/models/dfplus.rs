@@ -9,12 +9,12 @@ use super::order::ChannelDirection::{Across, Down, Near};
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, PacketChunk};
 use crate::nic::MessageInjectionProcess;
-use crate::node::Node;
+use crate::node::NodePorts;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventHandlerContext;
-use crate::timing::{Timing, VirtualChannelSendOrder};
+use crate::timing::{DialectTimingRules, VirtualChannelSendOrder};
 use base::Refusal;
-use paths::select::Selection;
+use paths::select::PathSelection;
 
 /// The kinds of channels that a packet may take first.
 const FIRST: &[ChannelKind] = &[(Near, 0)];
@@ -31,13 +31,13 @@ const STEPS: KindSuccessors = &[
 /// The defaults of CODES for this model.
 pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["megafly:leaves=3,spines=3,p=3,h=3,g=4"],
-    selections: Some(&[Selection::Minimal, Selection::Par]),
+    selections: Some(&[PathSelection::Minimal, PathSelection::Par]),
     order: Some((FIRST, STEPS)),
     injection: MessageInjectionProcess::Synchronised,
     virtual_channels: 2,
     threshold_bytes: Some(THRESHOLD_BYTES),
     draws_steps: true,
-    timing: |usual| Timing { order: VirtualChannelSendOrder::Lowest, ..usual },
+    timing: |usual| DialectTimingRules { order: VirtualChannelSendOrder::Lowest, ..usual },
     messages: Some(CODES_MESSAGES),
     ..ModelDefaults::usual("codes-dfplus-v1", "Megafly, or dragonfly+, as CODES has it")
 };
@@ -47,16 +47,16 @@ const THRESHOLD_BYTES: u32 = 131_072;
 
 /// Paths up to a spine, across, and down to a leaf, over at most one intermediate group.
 #[derive(Debug, Clone)]
-pub struct DfplusPaths {
+pub struct DragonflyPlusPaths {
     groups: RouterGroups,
-    selection: Selection,
+    selection: PathSelection,
     /// A minimal path is taken if its score, in chunks, is at most this.
     threshold: u32,
     /// Factor of a detour's score in comparisons.
     weight: u32,
 }
 
-impl PacketPaths for DfplusPaths {
+impl PacketPaths for DragonflyPlusPaths {
     fn new(request: &ModelPathInputs<'_>) -> Result<Self, Refusal> {
         let route = Self {
             groups: RouterGroups::new(request.on, request.plant),
@@ -73,7 +73,7 @@ impl PacketPaths for DfplusPaths {
         plant: &SimulatedNetwork,
         at: u32,
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
@@ -95,7 +95,7 @@ impl PacketPaths for DfplusPaths {
             packet.set_via(NONE);
             return (any(self.groups.local(at), node, to), lane);
         }
-        if here == first && self.selection == Selection::Par {
+        if here == first && self.selection == PathSelection::Par {
             return (self.progressive(plant, (at, here, there), packet, node, to), lane);
         }
         (self.minimal(plant, at, there, node, to), lane)
@@ -111,7 +111,7 @@ impl PacketPaths for DfplusPaths {
     }
 }
 
-impl DfplusPaths {
+impl DragonflyPlusPaths {
     /// # Errors
     /// When a leaf lacks a link to a spine of its group or has one elsewhere, or a group has no
     /// link to another group.
@@ -146,7 +146,7 @@ impl DfplusPaths {
         &self,
         plant: &SimulatedNetwork,
         at: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u16 {
         lowest(plant, self.groups.local(at), node, to)
@@ -159,13 +159,13 @@ impl DfplusPaths {
         plant: &SimulatedNetwork,
         at: u32,
         there: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u16 {
         let across = self.groups.global(at, there);
         if across.is_empty() {
             lowest(plant, self.groups.towards(at, there), node, to)
-        } else if self.selection == Selection::Par {
+        } else if self.selection == PathSelection::Par {
             // the two draws are independent and may give the same link
             let drawn = [any(across, node, to), any(across, node, to)];
             lowest(plant, &drawn, node, to)
@@ -180,12 +180,13 @@ impl DfplusPaths {
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u16 {
         let weighed =
             DetourRule { groups: &self.groups, threshold: self.threshold, weight: self.weight };
-        let best = |group, node: &mut Node, to: &mut _| self.minimal(plant, at, group, node, to);
+        let best =
+            |group, node: &mut NodePorts, to: &mut _| self.minimal(plant, at, group, node, to);
         weighed.progressive(plant, (at, here, there), packet, (node, to), best)
     }
 }

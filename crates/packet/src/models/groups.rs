@@ -1,7 +1,7 @@
 //! Networks of groups: the ports of routers that lead to each group, and the load of ports.
 
 use crate::event::{NONE, PacketChunk};
-use crate::node::Node;
+use crate::node::NodePorts;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventHandlerContext;
 use fabric::Topology;
@@ -15,22 +15,22 @@ pub(super) struct RouterGroups {
     /// Whether each router has endpoints.
     leaf: Vec<bool>,
     /// Ports that lead to another group, for each router and group.
-    global: PortLists,
+    global: RouterPortLists,
     /// Ports that lead to routers of the same group with links to another group, for each router
     /// and group.
-    towards: PortLists,
+    towards: RouterPortLists,
     /// Ports that lead to routers of the same group, for each router.
-    local: PortLists,
+    local: RouterPortLists,
 }
 
 /// Lists of ports as compressed rows.
 #[derive(Debug, Clone, Default)]
-struct PortLists {
+struct RouterPortLists {
     offsets: Vec<u32>,
     ports: Vec<u16>,
 }
 
-impl PortLists {
+impl RouterPortLists {
     fn new() -> Self {
         Self { offsets: vec![0], ports: Vec::new() }
     }
@@ -62,7 +62,7 @@ impl RouterGroups {
                 .any(|port| plant.behind(router, port).class == LinkClass::Endpoint)
         };
         let (mut global, mut towards, mut local) =
-            (PortLists::new(), PortLists::new(), PortLists::new());
+            (RouterPortLists::new(), RouterPortLists::new(), RouterPortLists::new());
         for router in 0..plant.routers {
             local.push(links(router).filter(|(_, b)| b.class == LinkClass::Local).map(|(p, _)| p));
             for to in 0..count {
@@ -125,7 +125,7 @@ impl RouterGroups {
         &self,
         a: u32,
         b: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> Option<u32> {
         let (first, second) = (a.min(b), a.max(b));
@@ -144,7 +144,7 @@ impl RouterGroups {
         &self,
         router: u32,
         not: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> Option<u32> {
         let has = |&group: &u32| group != not && !self.global(router, group).is_empty();
@@ -173,8 +173,8 @@ impl DetourRule<'_> {
         plant: &SimulatedNetwork,
         (at, here, there): (u32, u32, u32),
         packet: &mut PacketChunk,
-        (node, to): (&mut Node, &mut R),
-        best: impl Fn(u32, &mut Node, &mut R) -> u16,
+        (node, to): (&mut NodePorts, &mut R),
+        best: impl Fn(u32, &mut NodePorts, &mut R) -> u16,
     ) -> u16 {
         let groups = self.groups;
         let is_first = packet.hops == 0;
@@ -206,7 +206,7 @@ impl DetourRule<'_> {
 /// The load of a port in chunks, over all its virtual channels: those that occupy the buffer behind
 /// it, and those that wait for room in it.
 #[inline]
-pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
+pub(super) fn score(plant: &SimulatedNetwork, node: &NodePorts, port: u16) -> u32 {
     let lanes = plant.lanes as usize;
     let first = usize::from(port) * lanes;
     let chunks: u32 = node.lanes[first..first + lanes].iter().map(|lane| lane.chunks).sum();
@@ -215,7 +215,7 @@ pub(super) fn score(plant: &SimulatedNetwork, node: &Node, port: u16) -> u32 {
 
 /// A random port of `ports`, which has at least one.
 #[inline]
-pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventHandlerContext) -> u16 {
+pub(super) fn any(ports: &[u16], node: &mut NodePorts, to: &mut impl EventHandlerContext) -> u16 {
     match ports {
         [one] => *one,
         _ => ports[node.dice(to).below(ports.len() as u32) as usize],
@@ -226,7 +226,7 @@ pub(super) fn any(ports: &[u16], node: &mut Node, to: &mut impl EventHandlerCont
 pub(super) fn lowest(
     plant: &SimulatedNetwork,
     ports: &[u16],
-    node: &mut Node,
+    node: &mut NodePorts,
     to: &mut impl EventHandlerContext,
 ) -> u16 {
     let mut best = (u32::MAX, 0);
@@ -252,7 +252,7 @@ pub(super) fn lowest(
 pub(super) fn better_of_two(
     plant: &SimulatedNetwork,
     ports: &[u16],
-    node: &mut Node,
+    node: &mut NodePorts,
     to: &mut impl EventHandlerContext,
 ) -> u16 {
     let count = ports.len() as u32;

@@ -4,12 +4,12 @@
 use super::groups::score;
 use super::kind::ModelDefaults;
 use crate::event::{ChunkSender, PacketChunk};
-use crate::node::Node;
+use crate::node::NodePorts;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventHandlerContext;
 use base::Refusal;
 use paths::guide::{PacketPosition, QueueView, RoutingGuide};
-use paths::lengths::PathLengths;
+use paths::lengths::RouterDistances;
 use paths::word::{self, FlitLayout, HOP};
 
 /// The defaults of flyloom's own model.
@@ -17,16 +17,16 @@ pub(crate) const PHYSICAL: ModelDefaults =
     ModelDefaults::usual("physical", "Our own: links with latency, buffers at inputs, cut-through");
 
 /// A guide, and the layout of the words that it writes into packets.
-pub struct GuidedPaths {
+pub struct RoutingGuidePaths {
     guide: Box<dyn RoutingGuide + Send>,
     layout: FlitLayout,
     /// Distances between any two routers; none if all paths are shortest ones and the selection of
     /// rails does not need distances.
-    lengths: Option<PathLengths>,
+    lengths: Option<RouterDistances>,
 }
 
 /// The load of the ports of a router, as guides see it.
-struct PortLoads<'a>(&'a SimulatedNetwork, &'a Node);
+struct PortLoads<'a>(&'a SimulatedNetwork, &'a NodePorts);
 
 impl QueueView for PortLoads<'_> {
     fn used(&self, port: u16) -> u32 {
@@ -38,13 +38,13 @@ impl QueueView for PortLoads<'_> {
     }
 }
 
-impl GuidedPaths {
+impl RoutingGuidePaths {
     /// # Errors
     /// When the guide reads queues at other routers, which the packet level cannot offer.
     pub fn new(
         guide: Box<dyn RoutingGuide + Send>,
         plant: &SimulatedNetwork,
-        lengths: Option<PathLengths>,
+        lengths: Option<RouterDistances>,
     ) -> Result<Self, Refusal> {
         if guide.sees_far() {
             let why = "ugal_g looks at queues of other routers, as they are this very moment";
@@ -69,7 +69,7 @@ impl GuidedPaths {
         &self,
         plant: &SimulatedNetwork,
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u8 {
         let rail = |endpoint: u32| endpoint * plant.rails + u32::from(packet.rail);
@@ -85,7 +85,7 @@ impl GuidedPaths {
         plant: &SimulatedNetwork,
         packet: &mut PacketChunk,
         sender: ChunkSender,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let mut dice = *node.dice(to);
@@ -113,7 +113,7 @@ impl GuidedPaths {
 /// The virtual channel with the fewest chunks queued or in flight; the lowest one if several have
 /// the fewest. `lanes` are the eligible channels of the port, a bit each, counted from channel
 /// `own`.
-fn emptiest(plant: &SimulatedNetwork, node: &Node, (port, own): (u16, u8), lanes: u32) -> u8 {
+fn emptiest(plant: &SimulatedNetwork, node: &NodePorts, (port, own): (u16, u8), lanes: u32) -> u8 {
     let first = usize::from(port) * plant.lanes as usize + usize::from(own);
     let mut best = (u32::MAX, 0);
     let mut left = lanes;

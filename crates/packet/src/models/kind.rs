@@ -5,17 +5,17 @@ use super::order::ChannelDirection;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::PacketChunk;
 use crate::nic::MessageInjectionProcess;
-use crate::node::Node;
+use crate::node::NodePorts;
 #[cfg(test)]
 use crate::plant::LinkClass;
 use crate::plant::SimulatedNetwork;
 use crate::runs::EventHandlerContext;
-use crate::timing::Timing;
+use crate::timing::DialectTimingRules;
 use base::Refusal;
-use base::part::Part;
+use base::part::PartDescription;
 use fabric::Topology;
+use paths::select::PathSelection;
 use paths::select::RailSelection;
-use paths::select::Selection;
 
 /// Default rate of links, GiB/s.
 pub(crate) const RATE: f64 = 12.5;
@@ -29,12 +29,12 @@ pub(crate) const DETOUR_WEIGHT: u32 = 2;
 /// The defaults of a model, which apply unless the parameters set another value.
 pub(crate) struct ModelDefaults {
     /// The name that selects the model, and its description.
-    pub(crate) part: Part,
+    pub(crate) part: PartDescription,
     /// Small networks that the model supports, for tests; empty if it supports every network.
     pub(crate) networks: &'static [&'static str],
     /// The selections that the model implements itself; none if it supports all selections, over
     /// proved candidates.
-    pub(crate) selections: Option<&'static [Selection]>,
+    pub(crate) selections: Option<&'static [PathSelection]>,
     /// The kinds of channels that packets may take first, and the kinds that may follow each kind;
     /// none if paths are proved free of deadlock by other means.
     pub(crate) order: Option<(&'static [ChannelKind], KindSuccessors)>,
@@ -60,14 +60,14 @@ pub(crate) struct ModelDefaults {
     /// The function that computes the group of every router; by default the network's own groups.
     pub(crate) groups: fn(&Topology) -> Result<Vec<u32>, Refusal>,
     /// The delays of the model, derived from those that CODES uses by default.
-    pub(crate) timing: fn(Timing) -> Timing,
+    pub(crate) timing: fn(DialectTimingRules) -> DialectTimingRules,
 }
 
 impl ModelDefaults {
     /// A model with the most common defaults, for use as `..ModelDefaults::usual(...)`.
     pub(crate) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
-            part: Part::new(name, doc),
+            part: PartDescription::new(name, doc),
             networks: &[],
             selections: None,
             order: None,
@@ -92,7 +92,7 @@ pub(crate) struct ModelPathInputs<'a> {
     /// The network as routers and endpoints see it.
     pub(crate) plant: &'a SimulatedNetwork,
     /// The selection: how packets choose among paths.
-    pub(crate) selection: Selection,
+    pub(crate) selection: PathSelection,
     /// A minimal path is taken if at most this many bytes wait for it.
     pub(crate) threshold_bytes: u32,
     /// Factor of the bytes that wait for a detour, in comparisons.
@@ -121,7 +121,7 @@ pub(crate) trait PacketPaths: Sized {
         plant: &SimulatedNetwork,
         at: u32,
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> (u16, u8);
 

@@ -17,7 +17,7 @@ mod order;
 #[allow(unreachable_pub, reason = "it is public where it is in the list")]
 mod page_ecube;
 
-pub use guided::GuidedPaths;
+pub use guided::RoutingGuidePaths;
 pub(crate) use kind::{CODES_MESSAGES, DETOUR_WEIGHT, ModelPathInputs, RATE};
 
 // gen:begin
@@ -27,8 +27,8 @@ mod slim_fly;
 
 // All models of packets besides our own, by file; written by `cargo xtask gen`.
 models! {
-    Dally: dally::DallyPaths;
-    Dfplus: dfplus::DfplusPaths;
+    Dally: dally::DragonflyDallyPaths;
+    Dfplus: dfplus::DragonflyPlusPaths;
     SlimFly: slim_fly::SlimFlyPaths;
 }
 // gen:end

@@ -63,21 +63,21 @@ pub(crate) fn check_order(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Dialect, PacketPathMethod};
+    use super::super::{PacketPathMethod, SimulatorDialect};
     use super::*;
-    use crate::case::{GivenTraffic, PacketCase};
+    use crate::case::{PreparedPacketSimulation, UserSuppliedTraffic};
     use crate::event::{ChunkSender, NONE, PacketChunk};
-    use crate::model::Model;
-    use crate::node::Node;
+    use crate::model::PacketSimulationModel;
+    use crate::node::NodePorts;
     use crate::plant::LinkClass;
-    use crate::spec::PacketParameters;
-    use crate::tally::Arrival;
-    use base::Quiet;
-    use base::seed::FastStream;
+    use crate::spec::PacketSimulationParameters;
+    use crate::tally::ChunkArrival;
+    use base::QuietWatch;
+    use base::seed::FastRandomStream;
     use des::HandlerContext;
     use fabric::network::parse_inline;
     use paths::PathSource;
-    use paths::select::Selection;
+    use paths::select::PathSelection;
     use serde_json::{Value, json};
     use std::sync::Arc;
 
@@ -116,7 +116,7 @@ mod tests {
     /// A context for a single router, without any engine.
     struct SingleRouterContext(u32);
 
-    impl HandlerContext<Model> for SingleRouterContext {
+    impl HandlerContext<PacketSimulationModel> for SingleRouterContext {
         const KEEPS: bool = false;
 
         fn me(&self) -> u32 {
@@ -129,9 +129,9 @@ mod tests {
 
         fn send(&mut self, _: u32, _: u64, _: crate::event::Event) {}
 
-        fn note(&mut self, _: impl FnOnce() -> crate::runs::StateChange) {}
+        fn note(&mut self, _: impl FnOnce() -> crate::runs::NodeStateChange) {}
 
-        fn record(&mut self, _: Arrival) {}
+        fn record(&mut self, _: ChunkArrival) {}
     }
 
     /// Follows packets from router to router, with random queues at each router: every step must be
@@ -141,11 +141,14 @@ mod tests {
         let family = families::family(&recipe.family).expect("there is one");
         let on =
             PathSource::Network(Arc::new(family.build(&recipe.params).expect("it can be built")));
-        let spec: PacketParameters = serde_json::from_value(given.clone()).expect("parameters");
-        let case = PacketCase::new(on, &spec, GivenTraffic::default(), &Quiet).expect("a case");
+        let spec: PacketSimulationParameters =
+            serde_json::from_value(given.clone()).expect("parameters");
+        let case =
+            PreparedPacketSimulation::new(on, &spec, UserSuppliedTraffic::default(), &QuietWatch)
+                .expect("a case");
         let model = case.model(0.5);
         let (plant, route) = (&*model.plant, &*model.route);
-        let mut dice = FastStream::new(1, "walk", 0);
+        let mut dice = FastRandomStream::new(1, "walk", 0);
         let mut found = 0;
         for _ in 0..4000 {
             let from = dice.below(plant.endpoints);
@@ -168,8 +171,8 @@ mod tests {
             let mut at = plant.at(from, rail).router;
             let mut sender = ChunkSender { lp: plant.lp(from), port: rail.into(), lane: 0 };
             loop {
-                let node_dice = FastStream::new(dice.next_u64(), "node", 0);
-                let mut node = Node::new(plant.ports(at), plant.lanes as usize, node_dice);
+                let node_dice = FastRandomStream::new(dice.next_u64(), "node", 0);
+                let mut node = NodePorts::new(plant.ports(at), plant.lanes as usize, node_dice);
                 for lane in &mut node.lanes {
                     lane.chunks = dice.below(4) * dice.below(5);
                 }
@@ -199,14 +202,14 @@ mod tests {
 
     #[test]
     fn packets_of_every_model_take_the_steps_of_its_order() {
-        for dialect in Dialect::ALL {
+        for dialect in SimulatorDialect::ALL {
             for inline in dialect.networks() {
                 for selection in dialect.entry().selections.into_iter().flatten() {
                     let mut given = json!({"dialect": dialect, "selection": selection});
                     if dialect.entry().threshold_bytes.is_some() {
                         given["switch"] = json!({"adaptive_threshold_bytes": 0});
                     }
-                    let has_detours = *selection != Selection::Minimal;
+                    let has_detours = *selection != PathSelection::Minimal;
                     assert_eq!(detours(inline, &given) > 0, has_detours, "{inline} {given}");
                 }
             }

@@ -6,14 +6,14 @@ use super::kind::{CODES_MESSAGES, ModelDefaults, ModelPathInputs, PacketPaths};
 use super::order::ChannelDirection::On;
 use super::order::{ChannelKind, KindSuccessors};
 use crate::event::{NONE, PacketChunk};
-use crate::node::Node;
+use crate::node::NodePorts;
 use crate::plant::{LinkClass, SimulatedNetwork};
 use crate::runs::EventHandlerContext;
-use crate::timing::{Timing, VirtualChannelSendOrder};
+use crate::timing::{DialectTimingRules, VirtualChannelSendOrder};
 use base::Refusal;
 use fabric::Topology;
+use paths::select::PathSelection;
 use paths::select::RailSelection;
-use paths::select::Selection;
 
 /// The number of random detours that are compared.
 const DRAWN: u32 = 4;
@@ -27,14 +27,14 @@ const STEPS: KindSuccessors =
 /// The defaults of CODES for this model.
 pub(crate) const ENTRY: ModelDefaults = ModelDefaults {
     networks: &["slim_fly:q=5,p=3", "fit_fly:q=5,p=3"],
-    selections: Some(&[Selection::Minimal, Selection::Valiant, Selection::UgalL]),
+    selections: Some(&[PathSelection::Minimal, PathSelection::Valiant, PathSelection::UgalL]),
     order: Some((FIRST, STEPS)),
     // CODES has no random rails; its default is the fixed rail
     random_rails: RailSelection::Fixed,
     // CODES divides the transmission time of a full chunk by the number of rails
     shares_chunk_time: true,
     groups: rows_of_switches,
-    timing: |usual| Timing { order: VirtualChannelSendOrder::Highest, ..usual },
+    timing: |usual| DialectTimingRules { order: VirtualChannelSendOrder::Highest, ..usual },
     messages: Some(CODES_MESSAGES),
     ..ModelDefaults::usual("codes-slimfly-v1", "Slim Fly and Fit Fly as CODES has them")
 };
@@ -67,7 +67,7 @@ pub struct SlimFlyPaths {
     /// The port from each router of a plane towards each other one.
     next: Vec<u8>,
     /// The selection: how packets choose among paths.
-    selection: Selection,
+    selection: PathSelection,
 }
 
 impl PacketPaths for SlimFlyPaths {
@@ -84,17 +84,17 @@ impl PacketPaths for SlimFlyPaths {
         plant: &SimulatedNetwork,
         at: u32,
         packet: &mut PacketChunk,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> (u16, u8) {
         let end = plant.at(packet.to, packet.rail);
         if packet.hops == 0 {
             match self.selection {
-                Selection::Valiant => {
+                PathSelection::Valiant => {
                     packet.set_via(self.detour(at, node, to));
                     packet.is_detour = true;
                 }
-                Selection::UgalL if at != end.router => {
+                PathSelection::UgalL if at != end.router => {
                     packet.set_via(self.adaptive(plant, at, end.router, node, to));
                     packet.is_detour = packet.via() != NONE;
                 }
@@ -125,7 +125,7 @@ impl PacketPaths for SlimFlyPaths {
 impl SlimFlyPaths {
     /// The paths in planes with groups of `group` routers; all planes are cabled like the first.
     /// O(routers x radix^2).
-    fn of(plant: &SimulatedNetwork, planes: u32, group: u32, selection: Selection) -> Self {
+    fn of(plant: &SimulatedNetwork, planes: u32, group: u32, selection: PathSelection) -> Self {
         let routers = plant.routers / planes;
         let mut next = vec![u8::MAX; routers as usize * routers as usize];
         let links = |router: u32| {
@@ -199,7 +199,7 @@ impl SlimFlyPaths {
     }
 
     /// A random router of another group, in the plane of router `at`.
-    fn detour(&self, at: u32, node: &mut Node, to: &mut impl EventHandlerContext) -> u32 {
+    fn detour(&self, at: u32, node: &mut NodePorts, to: &mut impl EventHandlerContext) -> u32 {
         let plane = at / self.routers * self.routers;
         let drawn = node.dice(to).below(self.routers);
         let is_near = drawn / self.group == (at - plane) / self.group;
@@ -213,11 +213,11 @@ impl SlimFlyPaths {
         plant: &SimulatedNetwork,
         at: u32,
         end: u32,
-        node: &mut Node,
+        node: &mut NodePorts,
         to: &mut impl EventHandlerContext,
     ) -> u32 {
         let plane = at / self.routers * self.routers;
-        let bytes = |node: &Node, port: u16| {
+        let bytes = |node: &NodePorts, port: u16| {
             let lane = usize::from(port) * plant.lanes as usize;
             f64::from(node.lanes[lane].chunks) * f64::from(plant.chunk_bytes)
         };

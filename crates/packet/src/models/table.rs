@@ -1,29 +1,29 @@
 //! The enums of all models, generated from the list that `gen` writes: the names that select them,
 //! and their paths or those of a proved guide.
 
-use super::Dialect;
-use base::part::Part;
+use super::SimulatorDialect;
+use base::part::PartDescription;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Defines [`Dialect`] and [`PacketPathMethod`](super::PacketPathMethod) from a list of models,
-/// each with its name in code, its file, and the type of its paths. Methods select the model by a
-/// `match` rather than by a function pointer, because paths are the innermost loop.
+/// Defines [`SimulatorDialect`] and [`PacketPathMethod`](super::PacketPathMethod) from a list of
+/// models, each with its name in code, its file, and the type of its paths. Methods select the
+/// model by a `match` rather than by a function pointer, because paths are the innermost loop.
 macro_rules! models {
     ($($name:ident: $file:ident::$paths:ident;)*) => {
         /// The program whose model of switches and endpoints is simulated.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-        pub enum Dialect {
+        pub enum SimulatorDialect {
             /// Our own.
             #[default]
             Physical,
             $(#[doc = concat!("That of the file `", stringify!($file), ".rs`.")] $name,)*
         }
 
-        impl Dialect {
+        impl SimulatorDialect {
             /// All of them, our own first.
             pub const ALL: &[Self] = &[Self::Physical, $(Self::$name,)*];
             /// The words that ask for them.
@@ -41,7 +41,7 @@ macro_rules! models {
         /// The method by which packets find their paths.
         pub enum PacketPathMethod {
             /// Paths over proved candidates, as at the flit level.
-            Guided(GuidedPaths),
+            Guided(RoutingGuidePaths),
             $(#[doc = concat!("As the file `", stringify!($file), ".rs` has it.")]
             $name($file::$paths),)*
         }
@@ -53,12 +53,12 @@ macro_rules! models {
             /// # Errors
             /// When the model does not support the network, or needs more virtual channels.
             pub(crate) fn of_model(
-                dialect: Dialect,
+                dialect: SimulatorDialect,
                 request: &kind::ModelPathInputs<'_>,
             ) -> Result<Option<Self>, base::Refusal> {
                 let route = match dialect {
-                    Dialect::Physical => return Ok(None),
-                    $(Dialect::$name => {
+                    SimulatorDialect::Physical => return Ok(None),
+                    $(SimulatorDialect::$name => {
                         Self::$name(<$file::$paths as kind::PacketPaths>::new(request)?)
                     })*
                 };
@@ -75,7 +75,7 @@ macro_rules! models {
                 &self,
                 plant: &$crate::plant::SimulatedNetwork,
                 packet: &mut $crate::event::PacketChunk,
-                node: &mut $crate::node::Node,
+                node: &mut $crate::node::NodePorts,
                 to: &mut impl $crate::runs::EventHandlerContext,
             ) -> u8 {
                 match self {
@@ -92,7 +92,7 @@ macro_rules! models {
                 plant: &$crate::plant::SimulatedNetwork,
                 packet: &mut $crate::event::PacketChunk,
                 sender: $crate::event::ChunkSender,
-                node: &mut $crate::node::Node,
+                node: &mut $crate::node::NodePorts,
                 to: &mut impl $crate::runs::EventHandlerContext,
             ) -> (u16, u8) {
                 let at = to.me();
@@ -119,10 +119,10 @@ macro_rules! models {
 
             /// The dialect that these paths belong to.
             #[cfg(test)]
-            pub(crate) fn dialect(&self) -> Dialect {
+            pub(crate) fn dialect(&self) -> SimulatorDialect {
                 match self {
-                    Self::Guided(_) => Dialect::Physical,
-                    $(Self::$name(_) => Dialect::$name,)*
+                    Self::Guided(_) => SimulatorDialect::Physical,
+                    $(Self::$name(_) => SimulatorDialect::$name,)*
                 }
             }
 
@@ -142,9 +142,9 @@ macro_rules! models {
     };
 }
 
-impl Dialect {
+impl SimulatorDialect {
     /// The name that selects the dialect, and its description.
-    pub fn part(self) -> &'static Part {
+    pub fn part(self) -> &'static PartDescription {
         &self.entry().part
     }
 
@@ -159,13 +159,13 @@ impl Dialect {
     }
 }
 
-impl Serialize for Dialect {
+impl Serialize for SimulatorDialect {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.name())
     }
 }
 
-impl<'de> Deserialize<'de> for Dialect {
+impl<'de> Deserialize<'de> for SimulatorDialect {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let word = String::deserialize(from)?;
         let found = Self::ALL.iter().copied().find(|one| one.name() == word);
@@ -173,7 +173,7 @@ impl<'de> Deserialize<'de> for Dialect {
     }
 }
 
-impl JsonSchema for Dialect {
+impl JsonSchema for SimulatorDialect {
     fn schema_name() -> Cow<'static, str> {
         "Dialect".into()
     }
@@ -194,13 +194,18 @@ mod tests {
 
     #[test]
     fn every_model_is_asked_for_by_its_word_and_others_are_refused_with_all() {
-        assert!(Dialect::ALL.len() > 3);
-        for dialect in Dialect::ALL {
-            let read: Dialect = serde_json::from_value(dialect.name().into()).expect("a dialect");
+        assert!(SimulatorDialect::ALL.len() > 3);
+        for dialect in SimulatorDialect::ALL {
+            let read: SimulatorDialect =
+                serde_json::from_value(dialect.name().into()).expect("a dialect");
             assert_eq!(read, *dialect);
             assert_eq!(json!(dialect), dialect.name());
         }
-        let why = serde_json::from_value::<Dialect>("codes".into()).expect_err("no dialect");
-        assert!(Dialect::ALL.iter().all(|one| why.to_string().contains(one.name())), "{why}");
+        let why =
+            serde_json::from_value::<SimulatorDialect>("codes".into()).expect_err("no dialect");
+        assert!(
+            SimulatorDialect::ALL.iter().all(|one| why.to_string().contains(one.name())),
+            "{why}"
+        );
     }
 }

@@ -12,7 +12,8 @@ use std::fmt;
 /// The parameters of a background job, each of whose processes sends to random others.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct BackgroundSpec {
+#[schemars(rename = "BackgroundSpec")]
+pub struct BackgroundJobParameters {
     /// How many processes it has.
     pub ranks: u32,
     /// What each process sends, as part of the rate of one rail; give this or `bytes`. With 0 there
@@ -28,7 +29,7 @@ pub struct BackgroundSpec {
     pub traffic_class: u32,
 }
 
-impl Default for BackgroundSpec {
+impl Default for BackgroundJobParameters {
     fn default() -> Self {
         Self {
             ranks: 0,
@@ -43,37 +44,37 @@ impl Default for BackgroundSpec {
 
 /// The parameters of background jobs: of none, one or several at once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct BackgroundSpecs(pub Vec<BackgroundSpec>);
+pub struct BackgroundJobList(pub Vec<BackgroundJobParameters>);
 
 /// The forms in which a file may give background jobs.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "WrittenBackgrounds")]
-enum RawBackgroundSpecs {
+enum RawBackgroundJobList {
     /// Several jobs that run at the same time.
-    Several(Vec<BackgroundSpec>),
+    Several(Vec<BackgroundJobParameters>),
     /// A single background job.
-    One(BackgroundSpec),
+    One(BackgroundJobParameters),
 }
 
-impl<'de> Deserialize<'de> for BackgroundSpecs {
+impl<'de> Deserialize<'de> for BackgroundJobList {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        from.deserialize_any(BackgroundListVisitor).map(Self)
+        from.deserialize_any(BackgroundJobListVisitor).map(Self)
     }
 }
 
 /// The reader of one job or a list of jobs, whose refusals name the job's own fields.
-struct BackgroundListVisitor;
+struct BackgroundJobListVisitor;
 
-impl<'de> Visitor<'de> for BackgroundListVisitor {
-    type Value = Vec<BackgroundSpec>;
+impl<'de> Visitor<'de> for BackgroundJobListVisitor {
+    type Value = Vec<BackgroundJobParameters>;
 
     fn expecting(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str("a job in the background or a list of them")
     }
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Self::Value, M::Error> {
-        BackgroundSpec::deserialize(MapAccessDeserializer::new(map)).map(|one| vec![one])
+        BackgroundJobParameters::deserialize(MapAccessDeserializer::new(map)).map(|one| vec![one])
     }
 
     fn visit_seq<S: SeqAccess<'de>>(self, list: S) -> Result<Self::Value, S::Error> {
@@ -81,34 +82,34 @@ impl<'de> Visitor<'de> for BackgroundListVisitor {
     }
 }
 
-impl Serialize for BackgroundSpecs {
+impl Serialize for BackgroundJobList {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.0[..] {
-            [one] => RawBackgroundSpecs::One(one.clone()),
-            all => RawBackgroundSpecs::Several(all.to_vec()),
+            [one] => RawBackgroundJobList::One(one.clone()),
+            all => RawBackgroundJobList::Several(all.to_vec()),
         }
         .serialize(to)
     }
 }
 
-impl JsonSchema for BackgroundSpecs {
+impl JsonSchema for BackgroundJobList {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Backgrounds".into()
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        RawBackgroundSpecs::json_schema(generator)
+        RawBackgroundJobList::json_schema(generator)
     }
 }
 
-impl BackgroundSpecs {
+impl BackgroundJobList {
     /// The jobs whose intensity is not 0.
-    pub fn some(&self) -> impl Iterator<Item = &BackgroundSpec> {
+    pub fn some(&self) -> impl Iterator<Item = &BackgroundJobParameters> {
         self.0.iter().filter(|one| one.intensity != Some(0.0))
     }
 }
 
-impl BackgroundSpec {
+impl BackgroundJobParameters {
     /// # Errors
     /// When a number is out of its range, or not one of `intensity` and `bytes` is given.
     pub fn check(&self) -> Result<(), Refusal> {
@@ -153,7 +154,7 @@ impl BackgroundSpec {
 
 /// A background job whose processes have been placed on endpoints.
 #[derive(Debug, Clone)]
-pub struct PlacedBackground {
+pub struct PlacedBackgroundJob {
     /// The endpoint of each process.
     pub homes: Vec<u32>,
     /// Length of a message, in bytes.

@@ -2,12 +2,12 @@
 
 use super::super::endpoint::Endpoint;
 use super::super::event::Event;
-use super::super::model::Model;
+use super::super::model::PacketSimulationModel;
 use super::super::runs::EventHandlerContext;
 use super::super::timing::TELL_PS;
-use super::{JobReplay, OF_BACKGROUND};
+use super::{OF_BACKGROUND, ReplayedJobs};
 
-impl JobReplay {
+impl ReplayedJobs {
     /// The number of the background job that sends from an endpoint, and the rank of its process
     /// there; none if there is no such job.
     pub(super) fn background_at(&self, endpoint: u32) -> Option<(u16, u32)> {
@@ -16,10 +16,10 @@ impl JobReplay {
     }
 }
 
-impl Model {
+impl PacketSimulationModel {
     /// Schedules the first message of the background job at this endpoint.
     pub(super) fn background_starts(
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         to: &mut impl EventHandlerContext,
     ) {
@@ -32,7 +32,7 @@ impl Model {
     /// A process of a background job creates a message.
     pub(crate) fn background_creates(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         to: &mut impl EventHandlerContext,
     ) {
@@ -58,7 +58,7 @@ impl Model {
     /// stopped.
     pub(crate) fn one_is_done(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         to: &mut impl EventHandlerContext,
     ) {

@@ -3,7 +3,7 @@
 /// An entry of a matching list: a receive or a message that waits, or a transfer agreed on by both
 /// sides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MatchEntry {
+pub struct MatchingListEntry {
     /// The rank at the other end; for an agreed transfer, the operation that sends.
     pub(super) from: u32,
     /// The tag of the message.
@@ -14,7 +14,7 @@ pub struct MatchEntry {
 
 /// One of the matching lists of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MatchList {
+pub enum MatchingListKind {
     /// Posted receives without a message.
     Posted,
     /// Messages, and requests to send, without a receive.
@@ -38,7 +38,7 @@ pub struct ProcessClock {
 
 /// The state that the processes of an endpoint share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct HostState {
+pub struct EndpointSharedState {
     /// The time from which the network interface can accept the next message, ps.
     pub(super) takes_ps: u64,
     /// The time from which the next copy between processes may begin, ps.
@@ -55,7 +55,7 @@ pub struct HostState {
 #[derive(Debug, Clone, Copy)]
 pub enum ProcessChange {
     /// The state that the processes share.
-    Host(HostState),
+    Host(EndpointSharedState),
     /// The clock of a process.
     Clock(u16, ProcessClock),
     /// The number of dependencies that an operation of a process waits for has decreased by one.
@@ -63,7 +63,7 @@ pub enum ProcessChange {
     /// The time from which a processor of a process is free.
     Free(u16, u8, u64),
     /// An entry was appended to a list.
-    Listed(u16, MatchList),
+    Listed(u16, MatchingListKind),
     /// An entry was removed from a list, with its index and the entry.
-    Delisted(u16, MatchList, u32, MatchEntry),
+    Delisted(u16, MatchingListKind, u32, MatchingListEntry),
 }

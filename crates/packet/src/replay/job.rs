@@ -1,12 +1,12 @@
 //! Jobs and their results: statistics of their chunks, and times of their processes.
 
-use super::super::latencies::Latencies;
+use super::super::latencies::LatencyFigures;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 /// A job of a run: a workload, or a background job.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Job {
+pub struct ReplayedJob {
     /// The name of the job.
     pub name: String,
     /// The rank of its first process among the processes of all jobs.
@@ -32,7 +32,7 @@ pub struct ProcessTimes {
 
 /// Communication times of the processes of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct JobTimes {
+pub struct JobCommunicationTimes {
     /// The longest communication time of a process, ps.
     pub max_ps: u64,
     /// The sum over all processes, ps.
@@ -54,7 +54,7 @@ pub struct JobResultRow {
     pub mean_comm_ns: Option<f64>,
     /// Latencies of its packets and messages.
     #[serde(flatten)]
-    pub latencies: Latencies,
+    pub latencies: LatencyFigures,
     /// Mean number of links between switches that its packets traversed; null where none arrived.
     pub mean_hops: Option<f64>,
     /// Mean number of switches that its packets visited; null where none arrived.
@@ -80,7 +80,7 @@ pub struct JobResultRow {
 /// Processes of all jobs, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "RankRow")]
-pub struct ProcessColumns {
+pub struct ProcessTimeColumns {
     /// The job, by its number.
     pub job: Vec<u16>,
     /// The rank in the job.

@@ -2,12 +2,15 @@
 
 use super::super::dialect::endpoint_rate;
 use super::super::nic::MessageInjectionProcess;
-use super::super::spec::PacketParameters;
+use super::super::spec::PacketSimulationParameters;
 use super::options::generate;
-use super::{BackgroundSpec, ComputeTimeMode, JobReplay, PlacedBackground, PlacedJob, chunks_of};
-use base::{Quiet, Refusal, Stop, Watch};
+use super::{
+    BackgroundJobParameters, ComputeTimeMode, PlacedBackgroundJob, PlacedJob, ReplayedJobs,
+    chunks_of,
+};
+use base::{ComputationError, ProgressWatch, QuietWatch, Refusal};
 use fabric::Topology;
-use message::{self, LogGops};
+use message::{self, LogGopsParameters};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use traffic::placement::{check_places, placement};
@@ -15,7 +18,7 @@ use traffic::workload::Schedule;
 
 /// Schedules and endpoints that the caller gives, in place of those that the parameters name.
 #[derive(Clone, Copy, Default)]
-pub struct GivenJobs<'a> {
+pub struct UserSuppliedJobs<'a> {
     /// The schedule of each workload of the parameters, in their order.
     pub schedules: Option<&'a [&'a Schedule]>,
     /// The endpoint of every process, job after job. Processes of background jobs may be left out;
@@ -23,19 +26,19 @@ pub struct GivenJobs<'a> {
     pub places: Option<&'a [u32]>,
 }
 
-impl<'a> GivenJobs<'a> {
+impl<'a> UserSuppliedJobs<'a> {
     /// The approximate number of packets that the jobs of a run send. Background jobs are counted
     /// for the shortest time that the workloads can take. 0 if the number is unknown; then the run
     /// itself reports why.
-    pub(crate) fn packets(self, spec: &PacketParameters, on: &Topology) -> f64 {
-        let Ok(schedules) = self.schedules(spec, on, &Quiet) else { return 0.0 };
+    pub(crate) fn packets(self, spec: &PacketSimulationParameters, on: &Topology) -> f64 {
+        let Ok(schedules) = self.schedules(spec, on, &QuietWatch) else { return 0.0 };
         let Ok(mpi) = spec.mpi_costs() else { return 0.0 };
         let of = |schedule: &Cow<'_, Schedule>| {
             chunks_of(schedule, &mpi, spec.packet_bytes.max(1)) as f64
         };
         let traced: f64 = schedules.iter().map(of).sum();
         let rate = endpoint_rate(spec, on);
-        let each_us = |one: &BackgroundSpec| {
+        let each_us = |one: &BackgroundJobParameters| {
             let chunks = one.message_bytes(rate).unwrap_or(0).div_ceil(spec.packet_bytes.max(1));
             f64::from(one.ranks) * f64::from(chunks) / (one.interval_ns / 1e3)
         };
@@ -53,10 +56,10 @@ impl<'a> GivenJobs<'a> {
     /// no number of ranks; of several jobs each says its own.
     fn schedules(
         self,
-        spec: &PacketParameters,
+        spec: &PacketSimulationParameters,
         on: &Topology,
-        watch: &dyn Watch,
-    ) -> Result<Vec<Cow<'a, Schedule>>, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Vec<Cow<'a, Schedule>>, ComputationError> {
         if let Some(given) = self.schedules {
             return Ok(given.iter().map(|one| Cow::Borrowed(*one)).collect());
         }
@@ -70,11 +73,11 @@ impl<'a> GivenJobs<'a> {
     /// dialect's injection process unless they name one.
     pub(crate) fn replay(
         self,
-        spec: &PacketParameters,
+        spec: &PacketSimulationParameters,
         on: &Topology,
         (rate, injection): (f64, MessageInjectionProcess),
-        watch: &dyn Watch,
-    ) -> Result<JobReplay, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<ReplayedJobs, ComputationError> {
         let schedules = self.schedules(spec, on, watch)?;
         if schedules.len() != spec.workload.0.len() {
             let why = format!("{} schedules for {}", schedules.len(), spec.workload.0.len());
@@ -85,7 +88,7 @@ impl<'a> GivenJobs<'a> {
         let places = placed(spec, on, self.places, (&sizes, schedules.len()))?;
         let mut background = Vec::new();
         for (one, homes) in spec.background.some().zip(&places[schedules.len()..]) {
-            background.push(PlacedBackground {
+            background.push(PlacedBackgroundJob {
                 homes: homes.clone(),
                 bytes: one.message_bytes(rate)?,
                 interval_ps: one.interval_ns * 1e3,
@@ -104,23 +107,23 @@ impl<'a> GivenJobs<'a> {
         if !background.is_empty() {
             check_ends(&schedules, spec, watch)?;
         }
-        JobReplay::new(&jobs, background, on.endpoints().len() as u32, (mpi, computes), watch)
+        ReplayedJobs::new(&jobs, background, on.endpoints().len() as u32, (mpi, computes), watch)
     }
 }
 
 /// Lower bound of the time that a schedule takes, in us, if interfaces need `byte_ns` for a byte
 /// and the network takes no time; 0 if the schedule does not end.
-fn least_us(schedule: &Schedule, spec: &PacketParameters, byte_ns: f64) -> f64 {
+fn least_us(schedule: &Schedule, spec: &PacketSimulationParameters, byte_ns: f64) -> f64 {
     let Ok(mpi) = spec.mpi_costs() else { return 0.0 };
     let asks = mpi.eager_bytes.saturating_sub(1).min(u32::MAX.into());
     // `message` counts half of a message's time at each end, so twice `O` is the time of a byte
-    let costs = LogGops { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
+    let costs = LogGopsParameters { L: 0.0, o: 0.0, g: 0.0, G: byte_ns, O: byte_ns / 2.0, S: asks };
     let played = match spec.compute {
         ComputeTimeMode::On => Cow::Borrowed(schedule),
         ComputeTimeMode::Off => Cow::Owned(schedule.without_calculations()),
     };
     let dialect = message::ScheduleDialect::Causal;
-    let found = message::run(&played, dialect, &costs, None, &Quiet);
+    let found = message::run(&played, dialect, &costs, None, &QuietWatch);
     let last = found.ok().and_then(|found| found.finish.into_iter().max());
     last.map_or(0.0, |end| end as f64 * dialect.unit_ns() / 1e3)
 }
@@ -129,11 +132,11 @@ fn least_us(schedule: &Schedule, spec: &PacketParameters, byte_ns: f64) -> f64 {
 /// done, so the run would not end.
 fn check_ends(
     schedules: &[Cow<'_, Schedule>],
-    spec: &PacketParameters,
-    watch: &dyn Watch,
-) -> Result<(), Stop> {
+    spec: &PacketSimulationParameters,
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
     let asks = spec.mpi_costs()?.eager_bytes.saturating_sub(1).min(u32::MAX.into());
-    let free = LogGops { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
+    let free = LogGopsParameters { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: asks };
     for (schedule, name) in schedules.iter().zip(&spec.workload.0) {
         if schedule.ranks() == 0 {
             let why = format!("{name} has no ranks, and a background goes on until all are done");
@@ -150,7 +153,7 @@ fn check_ends(
 /// The endpoints of jobs of these sizes; the first `traced` jobs are workloads, the others
 /// background jobs.
 fn placed(
-    spec: &PacketParameters,
+    spec: &PacketSimulationParameters,
     on: &Topology,
     given: Option<&[u32]>,
     (sizes, traced): (&[u32], usize),

@@ -2,7 +2,7 @@
 //! rendezvous protocol, beside background jobs.
 //!
 //! The number of a message is four times the number of its send operation in the merged schedule of
-//! all jobs, plus its [`MessageProtocolRole`].
+//! all jobs, plus its [`ProtocolMessageRole`].
 //!
 //! Source: the rules of `model-net-mpi-replay` of CODES, for the protocol and its costs.
 
@@ -16,15 +16,15 @@ mod play;
 mod process;
 mod rows;
 
-pub use background::{BackgroundSpec, BackgroundSpecs, PlacedBackground};
-pub use entry::{MatchEntry, ProcessChange};
-pub use job::{Job, JobResultRow, JobTimes, ProcessColumns, ProcessTimes};
-pub use jobs::GivenJobs;
+pub use background::{BackgroundJobList, BackgroundJobParameters, PlacedBackgroundJob};
+pub use entry::{MatchingListEntry, ProcessChange};
+pub use job::{JobCommunicationTimes, JobResultRow, ProcessTimeColumns, ProcessTimes, ReplayedJob};
+pub use jobs::UserSuppliedJobs;
 pub(super) use options::needs_trace;
-pub use options::{CollectiveTrafficMode, ComputeTimeMode, TraceNames};
+pub use options::{CollectiveTrafficMode, ComputeTimeMode, WorkloadNames};
 pub use process::EndpointProcesses;
 
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -32,7 +32,7 @@ use traffic::workload::{OperationKind, Schedule, merge};
 
 /// The part that a message plays in the protocol of a send operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MessageProtocolRole {
+enum ProtocolMessageRole {
     /// A short message, sent at once.
     Eager,
     /// The request to send a long message.
@@ -43,11 +43,11 @@ enum MessageProtocolRole {
     Data,
 }
 
-const PARTS: [MessageProtocolRole; 4] = [
-    MessageProtocolRole::Eager,
-    MessageProtocolRole::Request,
-    MessageProtocolRole::Answer,
-    MessageProtocolRole::Data,
+const PARTS: [ProtocolMessageRole; 4] = [
+    ProtocolMessageRole::Eager,
+    ProtocolMessageRole::Request,
+    ProtocolMessageRole::Answer,
+    ProtocolMessageRole::Data,
 ];
 
 /// The bit in a message's number that marks messages of background jobs.
@@ -81,7 +81,7 @@ fn check_times(schedule: &Schedule, computes: bool) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn number(op: u32, part: MessageProtocolRole) -> u32 {
+fn number(op: u32, part: ProtocolMessageRole) -> u32 {
     op << 2 | part as u32
 }
 
@@ -89,11 +89,11 @@ fn number(op: u32, part: MessageProtocolRole) -> u32 {
 /// message is a request or an answer.
 pub(super) fn sends(message: u32) -> Option<u32> {
     let (op, part) = operation(message);
-    let is_whole = matches!(part, MessageProtocolRole::Eager | MessageProtocolRole::Data);
+    let is_whole = matches!(part, ProtocolMessageRole::Eager | ProtocolMessageRole::Data);
     (message & OF_BACKGROUND == 0 && is_whole).then_some(op)
 }
 
-fn operation(message: u32) -> (u32, MessageProtocolRole) {
+fn operation(message: u32) -> (u32, ProtocolMessageRole) {
     (message >> 2, PARTS[(message & 3) as usize])
 }
 
@@ -246,15 +246,15 @@ impl MpiCosts {
         Ok(())
     }
 
-    fn delay_ps(&self, bytes: u64, part: MessageProtocolRole) -> u64 {
-        let each_ns = if part == MessageProtocolRole::Eager { self.send_ns_per_byte } else { 0.0 };
+    fn delay_ps(&self, bytes: u64, part: ProtocolMessageRole) -> u64 {
+        let each_ns = if part == ProtocolMessageRole::Eager { self.send_ns_per_byte } else { 0.0 };
         ((self.send_ns + each_ns * bytes as f64) * 1000.0).round() as u64
     }
 }
 
 /// The jobs of a run on their endpoints.
 #[derive(Debug)]
-pub struct JobReplay {
+pub struct ReplayedJobs {
     /// The merged schedule of all jobs, job after job.
     schedule: Arc<Schedule>,
     /// The endpoint of every process.
@@ -267,11 +267,11 @@ pub struct JobReplay {
     /// The number of endpoints with processes.
     hosts: u32,
     /// All jobs: workloads, then background jobs.
-    pub jobs: Vec<Job>,
+    pub jobs: Vec<ReplayedJob>,
     /// The class of traffic of each workload.
     classes: Vec<u8>,
     /// The background jobs.
-    background: Vec<PlacedBackground>,
+    background: Vec<PlacedBackgroundJob>,
     /// The senders of background jobs, sorted: endpoint, job, and rank in the job.
     senders: Vec<(u32, u16, u32)>,
     mpi: MpiCosts,
@@ -292,18 +292,18 @@ pub struct PlacedJob<'a> {
     pub class: u8,
 }
 
-impl JobReplay {
+impl ReplayedJobs {
     /// Combines jobs on a network of `endpoints` endpoints.
     ///
     /// # Errors
     /// When there are too many operations or a message is too long, or `watch` says stop.
     pub fn new(
         placed: &[PlacedJob<'_>],
-        background: Vec<PlacedBackground>,
+        background: Vec<PlacedBackgroundJob>,
         endpoints: u32,
         (mpi, computes): (MpiCosts, bool),
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let schedules: Vec<&Schedule> = placed.iter().map(|job| job.schedule).collect();
         let schedule = match schedules[..] {
             [one] => one.clone(),
@@ -341,12 +341,17 @@ impl JobReplay {
         let mut jobs = Vec::new();
         for job in placed {
             let ranks = job.schedule.ranks();
-            jobs.push(Job { name: job.name.to_owned(), first, ranks, is_background: false });
+            jobs.push(ReplayedJob {
+                name: job.name.to_owned(),
+                first,
+                ranks,
+                is_background: false,
+            });
             first += ranks;
         }
         for one in &background {
             let (name, ranks) = ("background".to_owned(), one.homes.len() as u32);
-            jobs.push(Job { name, first, ranks, is_background: true });
+            jobs.push(ReplayedJob { name, first, ranks, is_background: true });
             first += ranks;
         }
         let hosts = starts.windows(2).filter(|pair| pair[0] < pair[1]).count() as u32;

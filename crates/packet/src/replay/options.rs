@@ -1,6 +1,6 @@
 //! The parameters of workloads: their names, and what becomes of calculations and collectives.
 
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::network::parse_inline;
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -9,35 +9,35 @@ use traffic::workload::{Schedule, generator, make};
 /// The names of workloads: one, or several jobs that run at the same time.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(transparent)]
-pub struct TraceNames(pub Vec<String>);
+pub struct WorkloadNames(pub Vec<String>);
 
 /// The forms in which a file may name workloads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "WrittenTraces")]
-enum RawTraceNames {
+enum RawWorkloadNames {
     /// A single name.
     One(String),
     /// Several names: jobs that run at the same time.
     Several(Vec<String>),
 }
 
-impl<'de> Deserialize<'de> for TraceNames {
+impl<'de> Deserialize<'de> for WorkloadNames {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        Ok(Self(match RawTraceNames::deserialize(from)? {
-            RawTraceNames::One(name) => vec![name],
-            RawTraceNames::Several(names) => names,
+        Ok(Self(match RawWorkloadNames::deserialize(from)? {
+            RawWorkloadNames::One(name) => vec![name],
+            RawWorkloadNames::Several(names) => names,
         }))
     }
 }
 
-impl JsonSchema for TraceNames {
+impl JsonSchema for WorkloadNames {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Traces".into()
     }
 
     fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        RawTraceNames::json_schema(generator)
+        RawWorkloadNames::json_schema(generator)
     }
 }
 
@@ -74,8 +74,8 @@ pub(super) fn generate(
     word: &str,
     collectives: CollectiveTrafficMode,
     ranks: Option<u32>,
-    watch: &dyn Watch,
-) -> Result<Schedule, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     let recipe = parse_inline(word).map_err(|refused| refused.within("workload"))?;
     let mut given = recipe.params;
     if collectives == CollectiveTrafficMode::Codes

@@ -2,13 +2,13 @@
 
 use super::super::endpoint::Endpoint;
 use super::super::event::{Event, PacketChunk};
-use super::super::model::Model;
+use super::super::model::PacketSimulationModel;
 use super::super::plant::LinkClass;
 use super::super::runs::EventHandlerContext;
 use super::super::timing::{TELL_PS, transmission_ps};
-use super::entry::{MatchEntry, MatchList};
-use super::process::{EndpointProcesses, Process};
-use super::{JobReplay, MessageProtocolRole, OF_BACKGROUND, number, operation, sends};
+use super::entry::{MatchingListEntry, MatchingListKind};
+use super::process::{EndpointProcesses, ReplayedProcess};
+use super::{OF_BACKGROUND, ProtocolMessageRole, ReplayedJobs, number, operation, sends};
 use std::collections::VecDeque;
 use traffic::workload::{ANY, OperationKind};
 
@@ -19,7 +19,7 @@ enum OperationStep {
     Ends(u32),
 }
 
-impl JobReplay {
+impl ReplayedJobs {
     /// The initial state of the processes of an endpoint; none if it has no processes.
     fn plays(&self, endpoint: u32) -> Option<Box<EndpointProcesses>> {
         let background = self.background_at(endpoint);
@@ -36,18 +36,18 @@ impl JobReplay {
                     counts[(next - range.start) as usize] += 1;
                 }
             }
-            Process::new(rank, range.start, counts, self.schedule.cpus())
+            ReplayedProcess::new(rank, range.start, counts, self.schedule.cpus())
         };
         let processes = ranks.iter().map(process).collect();
         Some(Box::new(EndpointProcesses { processes, background, ..EndpointProcesses::default() }))
     }
 }
 
-impl Model {
+impl PacketSimulationModel {
     /// Starts the operations that depend on nothing.
     pub(crate) fn starts(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         to: &mut impl EventHandlerContext,
     ) {
@@ -77,7 +77,7 @@ impl Model {
     /// Performs the steps of a process until nothing else can happen at this time.
     fn goes_on(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         at: usize,
         mut steps: VecDeque<OperationStep>,
@@ -119,7 +119,7 @@ impl Model {
     /// Begins an operation; returns whether it ends at once.
     fn begins(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         at: usize,
         op: u32,
@@ -142,9 +142,9 @@ impl Model {
             OperationKind::Send => {
                 let is_short = what.size < replay.mpi.eager_bytes;
                 let part = if is_short {
-                    MessageProtocolRole::Eager
+                    ProtocolMessageRole::Eager
                 } else {
-                    MessageProtocolRole::Request
+                    ProtocolMessageRole::Request
                 };
                 self.posts(replay, it, number(op, part), to);
                 false
@@ -156,7 +156,7 @@ impl Model {
     /// Sends a message to the network interface, which it reaches after the software's delay.
     fn posts(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventHandlerContext,
@@ -171,7 +171,7 @@ impl Model {
     /// Begins a receive; returns whether its message has arrived completely.
     fn receives(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         at: usize,
         op: u32,
@@ -179,13 +179,13 @@ impl Model {
     ) -> bool {
         let what = replay.schedule.ops()[op as usize];
         let Some(plays) = &mut it.plays else { return false };
-        let fits = |entry: &MatchEntry| {
+        let fits = |entry: &MatchingListEntry| {
             (what.peer == ANY || what.peer == entry.from)
                 && (what.tag == ANY || what.tag == entry.tag)
         };
-        let Some(found) = plays.take(at, MatchList::Unexpected, fits, to) else {
-            let entry = MatchEntry { from: what.peer, tag: what.tag, what: op };
-            plays.put(at, MatchList::Posted, entry, to);
+        let Some(found) = plays.take(at, MatchingListKind::Unexpected, fits, to) else {
+            let entry = MatchingListEntry { from: what.peer, tag: what.tag, what: op };
+            plays.put(at, MatchingListKind::Posted, entry, to);
             return false;
         };
         self.meets(replay, it, at, (found.what, op), to)
@@ -195,21 +195,21 @@ impl Model {
     /// receive.
     fn meets(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         at: usize,
         (message, receive): (u32, u32),
         to: &mut impl EventHandlerContext,
     ) -> bool {
         let (op, part) = operation(message);
-        if part == MessageProtocolRole::Eager {
+        if part == ProtocolMessageRole::Eager {
             return true;
         }
         if let Some(plays) = &mut it.plays {
-            let entry = MatchEntry { from: op, tag: 0, what: receive };
-            plays.put(at, MatchList::Agreed, entry, to);
+            let entry = MatchingListEntry { from: op, tag: 0, what: receive };
+            plays.put(at, MatchingListKind::Agreed, entry, to);
         }
-        self.posts(replay, it, number(op, MessageProtocolRole::Answer), to);
+        self.posts(replay, it, number(op, ProtocolMessageRole::Answer), to);
         false
     }
 
@@ -217,7 +217,7 @@ impl Model {
     /// another.
     pub(crate) fn enters(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventHandlerContext,
@@ -243,7 +243,7 @@ impl Model {
     /// endpoint.
     pub(crate) fn taken(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventHandlerContext,
@@ -252,7 +252,7 @@ impl Model {
         let (op, part) = operation(message);
         let what = replay.schedule.ops()[op as usize];
         let other = match part {
-            MessageProtocolRole::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
+            ProtocolMessageRole::Answer => replay.homes[replay.schedule.rank_of(op) as usize],
             _ => replay.homes[what.peer as usize],
         };
         let bytes = replay.bytes_of(message);
@@ -281,7 +281,7 @@ impl Model {
     /// Copies a message to a process of the same endpoint.
     fn copies(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         message: u32,
         bytes: u32,
@@ -303,7 +303,7 @@ impl Model {
     /// A message between processes of one endpoint has arrived.
     pub(crate) fn copied(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventHandlerContext,
@@ -317,7 +317,7 @@ impl Model {
     /// An operation is complete.
     pub(crate) fn ends(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         op: u32,
         to: &mut impl EventHandlerContext,
@@ -327,10 +327,10 @@ impl Model {
     }
 
     /// The process of this endpoint that a message is addressed to.
-    fn at_process(replay: &JobReplay, it: &Endpoint, message: u32) -> Option<usize> {
+    fn at_process(replay: &ReplayedJobs, it: &Endpoint, message: u32) -> Option<usize> {
         let (op, part) = operation(message);
         let rank = match part {
-            MessageProtocolRole::Answer => replay.schedule.rank_of(op),
+            ProtocolMessageRole::Answer => replay.schedule.rank_of(op),
             _ => replay.schedule.ops()[op as usize].peer,
         };
         process_of(it, rank)
@@ -339,7 +339,7 @@ impl Model {
     /// Handles the complete arrival of a message; no process waits for messages of background jobs.
     pub(crate) fn comes(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         message: u32,
         to: &mut impl EventHandlerContext,
@@ -351,26 +351,26 @@ impl Model {
         let Some(at) = Self::at_process(replay, it, message) else { return };
         let Some(plays) = &mut it.plays else { return };
         let ends = match part {
-            MessageProtocolRole::Answer => {
-                self.posts(replay, it, number(op, MessageProtocolRole::Data), to);
+            ProtocolMessageRole::Answer => {
+                self.posts(replay, it, number(op, ProtocolMessageRole::Data), to);
                 None
             }
-            MessageProtocolRole::Data => {
-                let same = |entry: &MatchEntry| entry.from == op;
-                plays.take(at, MatchList::Agreed, same, to).map(|entry| entry.what)
+            ProtocolMessageRole::Data => {
+                let same = |entry: &MatchingListEntry| entry.from == op;
+                plays.take(at, MatchingListKind::Agreed, same, to).map(|entry| entry.what)
             }
-            MessageProtocolRole::Eager | MessageProtocolRole::Request => {
+            ProtocolMessageRole::Eager | ProtocolMessageRole::Request => {
                 let (from, tag) =
                     (replay.schedule.rank_of(op), replay.schedule.ops()[op as usize].tag);
-                let fits = |entry: &MatchEntry| {
+                let fits = |entry: &MatchingListEntry| {
                     (entry.from == ANY || entry.from == from)
                         && (entry.tag == ANY || entry.tag == tag)
                 };
-                if let Some(found) = plays.take(at, MatchList::Posted, fits, to) {
+                if let Some(found) = plays.take(at, MatchingListKind::Posted, fits, to) {
                     self.meets(replay, it, at, (message, found.what), to).then_some(found.what)
                 } else {
-                    let entry = MatchEntry { from, tag, what: message };
-                    plays.put(at, MatchList::Unexpected, entry, to);
+                    let entry = MatchingListEntry { from, tag, what: message };
+                    plays.put(at, MatchingListKind::Unexpected, entry, to);
                     None
                 }
             }
@@ -384,7 +384,7 @@ impl Model {
     /// counting endpoint.
     fn process_is_done(
         &self,
-        replay: &JobReplay,
+        replay: &ReplayedJobs,
         it: &mut Endpoint,
         to: &mut impl EventHandlerContext,
     ) {

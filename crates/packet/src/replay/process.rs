@@ -1,11 +1,13 @@
 //! The state of the processes of an endpoint; every change can be undone.
 
-use super::super::runs::{EventHandlerContext, StateChange};
-use super::entry::{HostState, MatchEntry, MatchList, ProcessChange, ProcessClock};
+use super::super::runs::{EventHandlerContext, NodeStateChange};
+use super::entry::{
+    EndpointSharedState, MatchingListEntry, MatchingListKind, ProcessChange, ProcessClock,
+};
 
 /// The state of a process.
 #[derive(Debug, Clone)]
-pub(super) struct Process {
+pub(super) struct ReplayedProcess {
     /// Its rank among those of all jobs.
     pub(super) rank: u32,
     /// The number of its first operation in the merged schedule.
@@ -15,20 +17,20 @@ pub(super) struct Process {
     /// The time from which each of its processors is free, ps.
     pub(super) free_ps: Vec<u64>,
     pub(super) clock: ProcessClock,
-    lists: [Vec<MatchEntry>; 3],
+    lists: [Vec<MatchingListEntry>; 3],
 }
 
 /// The processes of an endpoint, and the state that they share.
 #[derive(Debug, Clone, Default)]
 pub struct EndpointProcesses {
-    pub(super) processes: Vec<Process>,
-    pub(super) host: HostState,
+    pub(super) processes: Vec<ReplayedProcess>,
+    pub(super) host: EndpointSharedState,
     /// The number of the background job that sends from here, and the rank of its process; none if
     /// there is no such job.
     pub(super) background: Option<(u16, u32)>,
 }
 
-impl Process {
+impl ReplayedProcess {
     /// A process of rank `rank`. `counts` holds the number of dependencies of each of its
     /// operations, which are numbered from `first`.
     pub(super) fn new(rank: u32, first: u32, counts: Vec<u32>, cpus: u32) -> Self {
@@ -38,15 +40,15 @@ impl Process {
     }
 
     /// One of the matching lists.
-    pub(super) fn list(&self, list: MatchList) -> &[MatchEntry] {
+    pub(super) fn list(&self, list: MatchingListKind) -> &[MatchingListEntry] {
         &self.lists[list as usize]
     }
 }
 
 impl EndpointProcesses {
     /// The state that the processes share, for changing; its old value is recorded for undoing.
-    pub(super) fn host(&mut self, to: &mut impl EventHandlerContext) -> &mut HostState {
-        to.note(|| StateChange::Process(ProcessChange::Host(self.host)));
+    pub(super) fn host(&mut self, to: &mut impl EventHandlerContext) -> &mut EndpointSharedState {
+        to.note(|| NodeStateChange::Process(ProcessChange::Host(self.host)));
         &mut self.host
     }
 
@@ -57,7 +59,7 @@ impl EndpointProcesses {
         to: &mut impl EventHandlerContext,
     ) -> &mut ProcessClock {
         let it = &mut self.processes[at];
-        to.note(|| StateChange::Process(ProcessChange::Clock(at as u16, it.clock)));
+        to.note(|| NodeStateChange::Process(ProcessChange::Clock(at as u16, it.clock)));
         &mut it.clock
     }
 
@@ -70,7 +72,7 @@ impl EndpointProcesses {
     ) -> bool {
         let it = &mut self.processes[at];
         let place = op - it.first;
-        to.note(|| StateChange::Process(ProcessChange::Count(at as u16, place)));
+        to.note(|| NodeStateChange::Process(ProcessChange::Count(at as u16, place)));
         let left = &mut it.counts[place as usize];
         *left -= 1;
         *left == 0
@@ -85,7 +87,7 @@ impl EndpointProcesses {
         to: &mut impl EventHandlerContext,
     ) -> &mut u64 {
         let free = &mut self.processes[at].free_ps[usize::from(cpu)];
-        to.note(|| StateChange::Process(ProcessChange::Free(at as u16, cpu, *free)));
+        to.note(|| NodeStateChange::Process(ProcessChange::Free(at as u16, cpu, *free)));
         free
     }
 
@@ -93,11 +95,11 @@ impl EndpointProcesses {
     pub(super) fn put(
         &mut self,
         at: usize,
-        list: MatchList,
-        entry: MatchEntry,
+        list: MatchingListKind,
+        entry: MatchingListEntry,
         to: &mut impl EventHandlerContext,
     ) {
-        to.note(|| StateChange::Process(ProcessChange::Listed(at as u16, list)));
+        to.note(|| NodeStateChange::Process(ProcessChange::Listed(at as u16, list)));
         self.processes[at].lists[list as usize].push(entry);
     }
 
@@ -105,15 +107,15 @@ impl EndpointProcesses {
     pub(super) fn take(
         &mut self,
         at: usize,
-        list: MatchList,
-        fits: impl Fn(&MatchEntry) -> bool,
+        list: MatchingListKind,
+        fits: impl Fn(&MatchingListEntry) -> bool,
         to: &mut impl EventHandlerContext,
-    ) -> Option<MatchEntry> {
+    ) -> Option<MatchingListEntry> {
         let all = &mut self.processes[at].lists[list as usize];
         let place = all.iter().position(fits)?;
         let entry = all.remove(place);
         to.note(|| {
-            StateChange::Process(ProcessChange::Delisted(at as u16, list, place as u32, entry))
+            NodeStateChange::Process(ProcessChange::Delisted(at as u16, list, place as u32, entry))
         });
         Some(entry)
     }

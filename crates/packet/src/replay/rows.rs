@@ -1,11 +1,13 @@
 //! Results of jobs, computed from the counts of their messages and the times of their processes.
 
-use super::super::latencies::{Latencies, accepted};
+use super::super::latencies::{LatencyFigures, accepted};
 use super::super::tally::ArrivalSums;
-use super::entry::MatchList;
-use super::job::{Job, JobResultRow, JobTimes, ProcessColumns, ProcessTimes};
+use super::entry::MatchingListKind;
+use super::job::{
+    JobCommunicationTimes, JobResultRow, ProcessTimeColumns, ProcessTimes, ReplayedJob,
+};
 use super::process::EndpointProcesses;
-use super::{JobReplay, MessageProtocolRole, OF_BACKGROUND, operation};
+use super::{OF_BACKGROUND, ProtocolMessageRole, ReplayedJobs, operation};
 use message::UnfinishedOperations;
 use traffic::workload::OperationKind;
 
@@ -27,14 +29,18 @@ impl EndpointProcesses {
     /// Adds the operations that the processes of an endpoint could not complete to `left`.
     pub(crate) fn leaves(&self, left: &mut UnfinishedOperations) {
         for process in self.processes.iter().filter(|process| process.clock.left > 0) {
-            left.receives.extend(process.list(MatchList::Posted).iter().map(|entry| entry.what));
-            left.receives.extend(process.list(MatchList::Agreed).iter().map(|entry| entry.what));
+            left.receives
+                .extend(process.list(MatchingListKind::Posted).iter().map(|entry| entry.what));
+            left.receives
+                .extend(process.list(MatchingListKind::Agreed).iter().map(|entry| entry.what));
             let stuck = (process.first..).zip(&process.counts).filter(|(_, n)| **n > 0);
             left.stuck.extend(stuck.map(|(op, _)| op));
         }
-        for entry in self.processes.iter().flat_map(|process| process.list(MatchList::Unexpected)) {
+        for entry in
+            self.processes.iter().flat_map(|process| process.list(MatchingListKind::Unexpected))
+        {
             let (op, part) = operation(entry.what);
-            let list = if part == MessageProtocolRole::Request {
+            let list = if part == ProtocolMessageRole::Request {
                 &mut left.sends
             } else {
                 &mut left.messages
@@ -44,7 +50,7 @@ impl EndpointProcesses {
     }
 }
 
-impl JobReplay {
+impl ReplayedJobs {
     /// The job of a message that arrives at an endpoint, and the length of the message in bytes.
     pub(crate) fn message_at(&self, plays: Option<&EndpointProcesses>, message: u32) -> (u16, u32) {
         let Some(plays) = plays else { return (0, 0) };
@@ -65,16 +71,16 @@ impl JobReplay {
         let (op, part) = operation(message);
         match part {
             // a message of no bytes still takes a packet
-            MessageProtocolRole::Eager | MessageProtocolRole::Data => {
+            ProtocolMessageRole::Eager | ProtocolMessageRole::Data => {
                 self.schedule.ops()[op as usize].size.max(1) as u32
             }
-            MessageProtocolRole::Request | MessageProtocolRole::Answer => self.mpi.control_bytes,
+            ProtocolMessageRole::Request | ProtocolMessageRole::Answer => self.mpi.control_bytes,
         }
     }
 
     /// The times of processes as users read them.
-    pub(crate) fn rank_rows(&self, times: &[ProcessTimes]) -> ProcessColumns {
-        let mut rows = ProcessColumns::default();
+    pub(crate) fn rank_rows(&self, times: &[ProcessTimes]) -> ProcessTimeColumns {
+        let mut rows = ProcessTimeColumns::default();
         let in_ns = |ps: u64| ps as f64 / 1e3;
         for time in times {
             let job = self.job_of(time.rank);
@@ -100,21 +106,21 @@ impl JobReplay {
         times: &[ProcessTimes],
         overtaken: bool,
     ) -> Vec<JobResultRow> {
-        let mut of_jobs = vec![JobTimes::default(); self.jobs.len()];
+        let mut of_jobs = vec![JobCommunicationTimes::default(); self.jobs.len()];
         for time in times {
             let of = &mut of_jobs[usize::from(self.job_of(time.rank))];
             of.max_ps = of.max_ps.max(time.communication_ps);
             of.sum_ps += u128::from(time.communication_ps);
         }
         let in_ns = |ps: f64| ps / 1e3;
-        let row = |((job, sum), time): ((&Job, &ArrivalSums), &JobTimes)| {
+        let row = |((job, sum), time): ((&ReplayedJob, &ArrivalSums), &JobCommunicationTimes)| {
             let timed = !job.is_background && job.ranks > 0;
             JobResultRow {
                 name: job.name.clone(),
                 ranks: job.ranks,
                 max_comm_ns: timed.then(|| in_ns(time.max_ps as f64)),
                 mean_comm_ns: timed.then(|| in_ns(time.sum_ps as f64 / f64::from(job.ranks))),
-                latencies: Latencies::of(sum),
+                latencies: LatencyFigures::of(sum),
                 mean_hops: sum.mean_hops().map(|switches| switches - 1.0),
                 mean_switches: sum.mean_hops(),
                 messages: sum.messages.count,

@@ -1,29 +1,30 @@
 //! Tests of buffers and of the use of links at the packet level, against closed forms.
 
 use crate::common::built;
-use base::Quiet;
-use packet::replay::GivenJobs;
-use packet::row::LoadPointRow;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use base::QuietWatch;
+use packet::replay::UserSuppliedJobs;
+use packet::row::LoadPointResultRow;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use traffic::workload::{Op, Schedule, ScheduleBuilder};
+use traffic::workload::{Schedule, ScheduleBuilder, ScheduleOperation};
 
 fn run(
     inline: &str,
     given: &Value,
     own: Option<(&[&Schedule], &[u32])>,
     threads: usize,
-) -> PacketRecord {
+) -> PacketSimulationRecord {
     let mut given = given.clone();
     if let Some((schedules, _)) = own {
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
-    let spec: PacketParameters = serde_json::from_value(given).expect("parameters");
-    let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
-    let driven = PacketInputs { topology: &built(inline), routing: None, traffic: None, jobs };
-    spec.simulate(driven, threads, None, &Quiet).expect("it runs")
+    let spec: PacketSimulationParameters = serde_json::from_value(given).expect("parameters");
+    let jobs = UserSuppliedJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven =
+        PacketSimulationInputs { topology: &built(inline), routing: None, traffic: None, jobs };
+    spec.simulate(driven, threads, None, &QuietWatch).expect("it runs")
 }
 
 /// Transmission time of `bytes` on a link of 12.5 GiB/s, ns.
@@ -98,10 +99,10 @@ fn short_packets_are_as_packets_of_that_length() {
 }
 
 /// A message from one router to the other, beside a background job that sends without end.
-fn beside(background: &Value, more: &Value, threads: usize) -> (LoadPointRow, f64) {
+fn beside(background: &Value, more: &Value, threads: usize) -> (LoadPointResultRow, f64) {
     let mut all = ScheduleBuilder::new(2);
-    all.rank().add(Op::send(400 * 4096, 1, 0)).expect("room");
-    all.rank().add(Op::recv(400 * 4096, 0, 0)).expect("room");
+    all.rank().add(ScheduleOperation::send(400 * 4096, 1, 0)).expect("room");
+    all.rank().add(ScheduleOperation::recv(400 * 4096, 0, 0)).expect("room");
     let message = all.finish().expect("both ranks");
     let mut given = json!({
         "background": background, "links": true, "link": {"latency_ns": 25.0},
@@ -155,10 +156,10 @@ fn what_is_sent_after_the_jobs_does_not_count() {
         ("optimistic", 1, "hostile"),
     ] {
         let (other, _) = beside(&background, &json!({"sync": sync, "undo": undo}), threads);
-        let other = LoadPointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..other };
+        let other = LoadPointResultRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..other };
         assert_eq!(
             other,
-            LoadPointRow { windows: 0, rollbacks: 0, ..row.clone() },
+            LoadPointResultRow { windows: 0, rollbacks: 0, ..row.clone() },
             "{sync} {undo}"
         );
     }

@@ -4,46 +4,51 @@
 mod wired;
 
 use crate::common::built;
-use base::{Quiet, Stop};
-use des::PeerExchange;
+use base::{ComputationError, QuietWatch};
+use des::PeerByteExchange;
 use fabric::Topology;
-use packet::replay::GivenJobs;
-use packet::row::LoadPointRow;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use packet::replay::UserSuppliedJobs;
+use packet::row::LoadPointResultRow;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use wired::each;
 
-fn spec(given: &Value) -> PacketParameters {
+fn spec(given: &Value) -> PacketSimulationParameters {
     serde_json::from_value(given.clone()).expect("parameters")
 }
 
-fn driven(on: &Arc<Topology>) -> PacketInputs<'_> {
-    PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() }
+fn driven(on: &Arc<Topology>) -> PacketSimulationInputs<'_> {
+    PacketSimulationInputs {
+        topology: on,
+        routing: None,
+        traffic: None,
+        jobs: UserSuppliedJobs::default(),
+    }
 }
 
 /// The results of MPI ranks, each with its own parameters.
-fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<PacketRecord, String>> {
+fn ranks(on: &Arc<Topology>, given: &[Value]) -> Vec<Result<PacketSimulationRecord, String>> {
     each(given.len(), |peers| {
         let mut spec = spec(&given[peers.me()]);
         spec.sync = packet::spec::EventEngineKind::Mpi;
-        let found = spec.simulate_over(driven(on), peers, None, &Quiet);
-        found.map_err(|why: Stop| why.to_string())
+        let found = spec.simulate_over(driven(on), peers, None, &QuietWatch);
+        found.map_err(|why: ComputationError| why.to_string())
     })
 }
 
-fn alone(on: &Arc<Topology>, given: &Value) -> PacketRecord {
-    spec(given).simulate(driven(on), 1, None, &Quiet).expect("it runs")
+fn alone(on: &Arc<Topology>, given: &Value) -> PacketSimulationRecord {
+    spec(given).simulate(driven(on), 1, None, &QuietWatch).expect("it runs")
 }
 
 /// Points without the counts that may differ between engines.
-fn alike(record: &PacketRecord) -> Vec<LoadPointRow> {
-    record.points.iter().map(|row| LoadPointRow { windows: 0, ..row.clone() }).collect()
+fn alike(record: &PacketSimulationRecord) -> Vec<LoadPointResultRow> {
+    record.points.iter().map(|row| LoadPointResultRow { windows: 0, ..row.clone() }).collect()
 }
 
 #[track_caller]
-fn agree(inline: &str, given: &Value, counts: &[usize]) -> PacketRecord {
+fn agree(inline: &str, given: &Value, counts: &[usize]) -> PacketSimulationRecord {
     let on = built(inline);
     let expected = alone(&on, given);
     for count in counts {
@@ -143,6 +148,6 @@ fn ranks_that_were_given_something_else_are_refused() {
         let why = found.expect_err("one is out of range");
         assert!(why.contains("rank 1 of 2: ") && why.contains("out of range"), "{why}");
     }
-    let alone = spec(&json!({"sync": "mpi"})).simulate(driven(&on), 2, None, &Quiet);
+    let alone = spec(&json!({"sync": "mpi"})).simulate(driven(&on), 2, None, &QuietWatch);
     assert!(alone.expect_err("nobody is there").to_string().contains("mpiexec"));
 }

@@ -1,39 +1,43 @@
 //! Tests of the packet level: results of CODES, closed forms, conservation, and engines that agree.
 
 use crate::common::built;
-use base::Quiet;
+use base::QuietWatch;
 use fabric::Topology;
-use packet::replay::GivenJobs;
-use packet::row::LoadPointRow;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use packet::replay::UserSuppliedJobs;
+use packet::row::LoadPointResultRow;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn spec(given: &Value) -> PacketParameters {
+fn spec(given: &Value) -> PacketSimulationParameters {
     serde_json::from_value(given.clone()).expect("parameters")
 }
 
-fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> PacketRecord {
-    let driven =
-        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
-    spec(given).simulate(driven, threads, None, &Quiet).expect("it runs")
+fn run(on: &Arc<Topology>, given: &Value, threads: usize) -> PacketSimulationRecord {
+    let driven = PacketSimulationInputs {
+        topology: on,
+        routing: None,
+        traffic: None,
+        jobs: UserSuppliedJobs::default(),
+    };
+    spec(given).simulate(driven, threads, None, &QuietWatch).expect("it runs")
 }
 
-fn point(on: &Arc<Topology>, given: &Value) -> LoadPointRow {
+fn point(on: &Arc<Topology>, given: &Value) -> LoadPointResultRow {
     run(on, given, 1).points.remove(0)
 }
 
 fn refused(inline: &str, given: &Value) -> String {
     let topology = built(inline);
-    let driven = PacketInputs {
+    let driven = PacketSimulationInputs {
         topology: &topology,
         routing: None,
         traffic: None,
-        jobs: GivenJobs::default(),
+        jobs: UserSuppliedJobs::default(),
     };
-    let stop = spec(given).simulate(driven, 1, None, &Quiet).expect_err("it is refused");
+    let stop = spec(given).simulate(driven, 1, None, &QuietWatch).expect_err("it is refused");
     stop.to_string()
 }
 
@@ -246,10 +250,10 @@ proptest! {
         ] {
             let other = with(&given, &json!({"sync": sync, "undo": undo}));
             let found = run(&on, &other, threads).points.remove(0);
-            let alike = LoadPointRow {
+            let alike = LoadPointResultRow {
                 windows: 0, rollbacks: 0, efficiency: 1.0, ..found.clone()
             };
-            let expected = LoadPointRow { windows: 0, rollbacks: 0, ..first.clone() };
+            let expected = LoadPointResultRow { windows: 0, rollbacks: 0, ..first.clone() };
             prop_assert_eq!(&alike, &expected, "{}", sync);
         }
     }
@@ -362,12 +366,12 @@ fn what_a_dialect_lacks_is_refused() {
     let none = json!({"link": {"latency_ns": 0.0}, "switch": {"credit_ns": 0.0, "delay_ns": 0.0},
         "sync": "threads"});
     let topology = built(slim);
-    let driven = PacketInputs {
+    let driven = PacketSimulationInputs {
         topology: &topology,
         routing: None,
         traffic: None,
-        jobs: GivenJobs::default(),
+        jobs: UserSuppliedJobs::default(),
     };
-    let stop = spec(&none).simulate(driven, 2, None, &Quiet).expect_err("no lookahead");
+    let stop = spec(&none).simulate(driven, 2, None, &QuietWatch).expect_err("no lookahead");
     assert!(stop.to_string().contains("lookahead"), "{stop}");
 }

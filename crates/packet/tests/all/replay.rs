@@ -1,15 +1,15 @@
 //! Tests of workloads at the packet level: results of CODES, closed forms, and engines that agree.
 
 use crate::common::built;
-use base::Quiet;
+use base::QuietWatch;
 use fabric::Topology;
-use packet::replay::{GivenJobs, JobResultRow};
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use packet::replay::{JobResultRow, UserSuppliedJobs};
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use traffic::workload::{ANY, Op, Schedule, ScheduleBuilder};
+use traffic::workload::{ANY, Schedule, ScheduleBuilder, ScheduleOperation};
 
 /// The result of a run of schedules, or its refusal.
 fn tried(
@@ -17,15 +17,15 @@ fn tried(
     given: &Value,
     own: Option<(&[&Schedule], &[u32])>,
     threads: usize,
-) -> Result<PacketRecord, String> {
+) -> Result<PacketSimulationRecord, String> {
     let mut given = given.clone();
     if let Some((schedules, _)) = own {
         given["workload"] = json!(vec!["own"; schedules.len()]);
     }
-    let spec: PacketParameters = serde_json::from_value(given).expect("parameters");
-    let jobs = GivenJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
-    let driven = PacketInputs { topology: on, routing: None, traffic: None, jobs };
-    spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
+    let spec: PacketSimulationParameters = serde_json::from_value(given).expect("parameters");
+    let jobs = UserSuppliedJobs { schedules: own.map(|o| o.0), places: own.map(|o| o.1) };
+    let driven = PacketSimulationInputs { topology: on, routing: None, traffic: None, jobs };
+    spec.simulate(driven, threads, None, &QuietWatch).map_err(|stop| stop.to_string())
 }
 
 fn run(
@@ -33,12 +33,12 @@ fn run(
     given: &Value,
     own: (&[&Schedule], &[u32]),
     threads: usize,
-) -> PacketRecord {
+) -> PacketSimulationRecord {
     tried(on, given, Some(own), threads).expect("it runs")
 }
 
 /// A schedule in which each rank does its operations one after the other.
-fn in_turn(ranks: &[Vec<Op>]) -> Schedule {
+fn in_turn(ranks: &[Vec<ScheduleOperation>]) -> Schedule {
     let mut all = ScheduleBuilder::new(ranks.len() as u32);
     for ops in ranks {
         let mut rank = all.rank();
@@ -110,9 +110,9 @@ fn a_burst_comes_in_any_order() {
     let on = built("slim_fly:q=5,p=4");
     let mut all = ScheduleBuilder::new(3);
     for ops in [
-        [Op::send(4096, 1, 0), Op::send(4096, 2, 0)].as_slice(),
-        &[Op::recv(4096, 0, 0)],
-        &[Op::recv(4096, 0, 0)],
+        [ScheduleOperation::send(4096, 1, 0), ScheduleOperation::send(4096, 2, 0)].as_slice(),
+        &[ScheduleOperation::recv(4096, 0, 0)],
+        &[ScheduleOperation::recv(4096, 0, 0)],
     ] {
         let mut rank = all.rank();
         for op in ops {
@@ -142,7 +142,10 @@ fn a_burst_comes_in_any_order() {
 #[test]
 fn a_message_of_codes_waits_its_gap() {
     let on = built("slim_fly:q=5,p=4");
-    let schedule = in_turn(&[vec![Op::send(2048, 1, 0)], vec![Op::recv(2048, 0, 0)]]);
+    let schedule = in_turn(&[
+        vec![ScheduleOperation::send(2048, 1, 0)],
+        vec![ScheduleOperation::recv(2048, 0, 0)],
+    ]);
     for seed in 0..20 {
         let given = json!({"dialect": "codes-slimfly-v1", "ranks": true, "seed": seed});
         let row = &run(&on, &given, (&[&schedule], &[0, 4]), 1).points[0];
@@ -181,8 +184,8 @@ proptest! {
         receive_late_ns in 0_u64..20_000,
     ) {
         let schedule = in_turn(&[
-            vec![Op::calc(send_late_ns), Op::send(bytes, 1, 7)],
-            vec![Op::calc(receive_late_ns), Op::recv(bytes, 0, ANY)],
+            vec![ScheduleOperation::calc(send_late_ns), ScheduleOperation::send(bytes, 1, 7)],
+            vec![ScheduleOperation::calc(receive_late_ns), ScheduleOperation::recv(bytes, 0, ANY)],
         ]);
         let mut given = json!({"compute": "on", "ranks": true});
         if is_of_codes {
@@ -252,12 +255,13 @@ proptest! {
             let mut last: Vec<u32> = Vec::new();
             for (tag, &(far, bytes, wild)) in (0..).zip(&rounds) {
                 let from = if wild { ANY } else { (me + ranks - far % ranks) % ranks };
-                let begin = rank.add(Op::calc(u64::from(me) * 100)).expect("room");
+                let begin = rank.add(ScheduleOperation::calc(u64::from(me) * 100)).expect("room");
                 for &before in &last {
                     rank.require(begin, before).expect("room");
                 }
-                let recv = rank.add(Op::recv(bytes, from, tag)).expect("room");
-                let send = rank.add(Op::send(bytes, (me + far) % ranks, tag)).expect("room");
+                let recv = rank.add(ScheduleOperation::recv(bytes, from, tag)).expect("room");
+                let send = ScheduleOperation::send(bytes, (me + far) % ranks, tag);
+                let send = rank.add(send).expect("room");
                 rank.require(recv, begin).expect("room");
                 rank.require_start(send, recv).expect("room");
                 last = vec![recv, send];
@@ -308,7 +312,10 @@ proptest! {
 #[test]
 fn the_background_has_its_intensity() {
     let on = built("slim_fly:q=5,p=4");
-    let wait = in_turn(&[vec![Op::calc(1_000_000)], vec![Op::calc(1_000_000)]]);
+    let wait = in_turn(&[
+        vec![ScheduleOperation::calc(1_000_000)],
+        vec![ScheduleOperation::calc(1_000_000)],
+    ]);
     let mut given = json!({
         "compute": "on", "background": [{"ranks": 100, "intensity": 0.2, "interval_ns": 10000}],
     });
@@ -355,7 +362,8 @@ fn what_cannot_be_is_refused() {
         let refusal = tried(&on, &given, None, 1).expect_err("it is refused");
         assert!(refusal.contains(why), "{given}: {refusal}");
     }
-    let alone = in_turn(&[vec![Op::send(8, 1, 1)], vec![Op::recv(8, 0, 2)]]);
+    let alone =
+        in_turn(&[vec![ScheduleOperation::send(8, 1, 1)], vec![ScheduleOperation::recv(8, 0, 2)]]);
     for background in [json!([]), json!([{"ranks": 5, "bytes": 8}])] {
         let given = json!({"background": background});
         let refusal =

@@ -1,24 +1,28 @@
 //! Tests of the order in which ports serve packets, and of the statistics of packets that wait.
 
 use crate::common::built;
-use base::Quiet;
+use base::QuietWatch;
 use fabric::Topology;
-use packet::replay::GivenJobs;
-use packet::row::LoadPointRow;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use packet::replay::UserSuppliedJobs;
+use packet::row::LoadPointResultRow;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn tried(on: &Arc<Topology>, given: &Value) -> Result<PacketRecord, String> {
-    let spec: PacketParameters =
+fn tried(on: &Arc<Topology>, given: &Value) -> Result<PacketSimulationRecord, String> {
+    let spec: PacketSimulationParameters =
         serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
-    let driven =
-        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
-    spec.simulate(driven, 1, None, &Quiet).map_err(|stop| stop.to_string())
+    let driven = PacketSimulationInputs {
+        topology: on,
+        routing: None,
+        traffic: None,
+        jobs: UserSuppliedJobs::default(),
+    };
+    spec.simulate(driven, 1, None, &QuietWatch).map_err(|stop| stop.to_string())
 }
 
-fn point(on: &Arc<Topology>, given: &Value) -> LoadPointRow {
+fn point(on: &Arc<Topology>, given: &Value) -> LoadPointResultRow {
     tried(on, given).expect("it runs").points.remove(0)
 }
 
@@ -221,14 +225,15 @@ fn engines_agree_with_classes() {
             ("optimistic", 2, "hostile"),
         ] {
             (given["sync"], given["undo"]) = (json!(sync), json!(undo));
-            let spec: PacketParameters = serde_json::from_value(given.clone()).expect("parameters");
-            let driven = PacketInputs {
+            let spec: PacketSimulationParameters =
+                serde_json::from_value(given.clone()).expect("parameters");
+            let driven = PacketSimulationInputs {
                 topology: &on,
                 routing: None,
                 traffic: None,
-                jobs: GivenJobs::default(),
+                jobs: UserSuppliedJobs::default(),
             };
-            let found = spec.simulate(driven, threads, None, &Quiet).expect("it runs");
+            let found = spec.simulate(driven, threads, None, &QuietWatch).expect("it runs");
             assert_eq!(found.points[0].digest, first.digest, "{net} {sync} {undo}");
             assert_eq!(found.points[0].classes, first.classes);
             assert_eq!(found.points[0].overtaken_packets, first.overtaken_packets);

@@ -1,24 +1,32 @@
 //! Tests of measurement in a window: closed forms of queues, and engines that agree.
 
 use crate::common::built;
-use base::Quiet;
+use base::QuietWatch;
 use fabric::Topology;
-use packet::replay::GivenJobs;
-use packet::row::LoadPointRow;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use packet::replay::UserSuppliedJobs;
+use packet::row::LoadPointResultRow;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-fn tried(on: &Arc<Topology>, given: &Value, threads: usize) -> Result<PacketRecord, String> {
-    let spec: PacketParameters =
+fn tried(
+    on: &Arc<Topology>,
+    given: &Value,
+    threads: usize,
+) -> Result<PacketSimulationRecord, String> {
+    let spec: PacketSimulationParameters =
         serde_json::from_value(given.clone()).map_err(|e| e.to_string())?;
-    let driven =
-        PacketInputs { topology: on, routing: None, traffic: None, jobs: GivenJobs::default() };
-    spec.simulate(driven, threads, None, &Quiet).map_err(|stop| stop.to_string())
+    let driven = PacketSimulationInputs {
+        topology: on,
+        routing: None,
+        traffic: None,
+        jobs: UserSuppliedJobs::default(),
+    };
+    spec.simulate(driven, threads, None, &QuietWatch).map_err(|stop| stop.to_string())
 }
 
-fn point(inline: &str, given: &Value) -> LoadPointRow {
+fn point(inline: &str, given: &Value) -> LoadPointResultRow {
     tried(&built(inline), given, 1).expect("it runs").points.remove(0)
 }
 
@@ -162,10 +170,10 @@ fn engines_agree_on_a_window() {
             given["sync"] = json!(sync);
             given["undo"] = json!(undo);
             let found = tried(&on, &given, threads).expect("it runs").points.remove(0);
-            let found = LoadPointRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..found };
+            let found = LoadPointResultRow { windows: 0, rollbacks: 0, efficiency: 1.0, ..found };
             assert_eq!(
                 found,
-                LoadPointRow { windows: 0, rollbacks: 0, ..due.clone() },
+                LoadPointResultRow { windows: 0, rollbacks: 0, ..due.clone() },
                 "{net} {sync}"
             );
         }

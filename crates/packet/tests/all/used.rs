@@ -2,18 +2,23 @@
 //! them is the same run, and one that has others is another.
 
 use crate::common::built;
-use base::Quiet;
-use packet::replay::GivenJobs;
-use packet::spec::PacketParameters;
-use packet::stage::{PacketInputs, PacketRecord};
+use base::QuietWatch;
+use packet::replay::UserSuppliedJobs;
+use packet::spec::PacketSimulationParameters;
+use packet::stage::{PacketSimulationInputs, PacketSimulationRecord};
 use serde_json::{Value, json};
 
-fn run(inline: &str, given: &Value) -> PacketRecord {
-    let spec: PacketParameters = serde_json::from_value(given.clone()).expect("parameters");
+fn run(inline: &str, given: &Value) -> PacketSimulationRecord {
+    let spec: PacketSimulationParameters =
+        serde_json::from_value(given.clone()).expect("parameters");
     let on = built(inline);
-    let driven =
-        PacketInputs { topology: &on, routing: None, traffic: None, jobs: GivenJobs::default() };
-    spec.simulate(driven, 1, None, &Quiet).expect("it runs")
+    let driven = PacketSimulationInputs {
+        topology: &on,
+        routing: None,
+        traffic: None,
+        jobs: UserSuppliedJobs::default(),
+    };
+    spec.simulate(driven, 1, None, &QuietWatch).expect("it runs")
 }
 
 #[test]

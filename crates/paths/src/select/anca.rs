@@ -1,21 +1,21 @@
 //! Routing on trees: up to a nearest common ancestor by the shortest queue, then down.
 
 use super::candidate_paths::CandidatePaths;
-use super::kind::SelectionEntry;
-use super::{PortChoices, SelectionParams};
+use super::kind::PathSelectionEntry;
+use super::{PathSelectionParameters, PortChoicesByDestination};
 use crate::guide::{OutputRequest, PacketPosition, RoutingGuide};
-use crate::wiring::{EndpointAttachment, Wiring};
+use crate::wiring::{EndpointAttachment, RouterWiring};
 use crate::word::PacketHeader;
-use base::{Stop, Watch};
+use base::{ComputationError, ProgressWatch};
 use fabric::tables::candidates::{CandidateScheme, UpDownAdaptiveRouting};
 use std::sync::Arc;
 use verify::VerifiedRouting;
 
 /// See [`super`].
-pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::UpDown,
     candidates: 2,
-    ..SelectionEntry::published(
+    ..PathSelectionEntry::published(
         "Besta & Hoefler, SC14, section V",
         "anca",
         "On trees: up by the port with the shorter of several drawn queues, then down (adaptive \
@@ -32,34 +32,34 @@ const DOWN: u32 = 1;
 /// Source: Besta & Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC14,
 /// section V (ANCA); `BookSim`'s `anca` of fat trees compares two.
 #[derive(Debug, Clone)]
-pub struct AncestorGuide {
-    choosing: SelectionParams,
+pub struct CommonAncestorGuide {
+    choosing: PathSelectionParameters,
     /// The ports of packets that may still go up, then the ports of packets that go down.
-    next: [PortChoices; 2],
+    next: [PortChoicesByDestination; 2],
     /// The rank of each switch, which is lower farther up. It tells whether a hop goes up.
     rank: Vec<u32>,
-    wiring: Arc<Wiring>,
+    wiring: Arc<RouterWiring>,
     lanes: u8,
 }
 
-impl AncestorGuide {
+impl CommonAncestorGuide {
     /// A guide over the paths of a proved scheme; `rank` is lower for switches farther up.
     ///
     /// # Errors
-    /// See [`PortChoices::of`].
+    /// See [`PortChoicesByDestination::of`].
     pub fn new(
         scheme: &VerifiedRouting<UpDownAdaptiveRouting>,
         rank: Vec<u32>,
-        choosing: SelectionParams,
-        wiring: &Arc<Wiring>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        choosing: PathSelectionParameters,
+        wiring: &Arc<RouterWiring>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         choosing.check()?;
         Ok(Self {
             choosing,
             next: [
-                PortChoices::of(&**scheme, 0, wiring, watch)?,
-                PortChoices::of(&**scheme, DOWN, wiring, watch)?,
+                PortChoicesByDestination::of(&**scheme, 0, wiring, watch)?,
+                PortChoicesByDestination::of(&**scheme, DOWN, wiring, watch)?,
             ],
             rank,
             wiring: wiring.clone(),
@@ -68,7 +68,7 @@ impl AncestorGuide {
     }
 }
 
-impl RoutingGuide for AncestorGuide {
+impl RoutingGuide for CommonAncestorGuide {
     fn lanes(&self) -> u8 {
         self.lanes
     }

@@ -3,16 +3,16 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::lists::PortLists;
-use crate::wiring::{CableEnd, Wiring};
-use base::seed::FastStream;
-use base::{Interrupted, Refusal, Stop, SwitchId, Watch};
+use crate::wiring::{CableEnd, RouterWiring};
+use base::seed::FastRandomStream;
+use base::{ComputationError, Interrupted, ProgressWatch, Refusal, SwitchId};
 use fabric::tables::candidates::{CandidateScheme, PacketRoutingState};
 use rayon::prelude::*;
 
 /// The ports from each switch towards each destination switch. The table holds a single port
 /// itself; equal lists of several ports are stored once.
 #[derive(Debug, Clone)]
-pub struct PortChoices {
+pub struct PortChoicesByDestination {
     switches: usize,
     /// For each switch, then destination: a port, or [`SEVERAL`] and the number of a list. Empty
     /// where there are too many lists for 15 bits; `wide` holds the entries then.
@@ -38,7 +38,7 @@ const TOGETHER: usize = 16;
 /// merged. It bounds the memory of lists that are not merged yet.
 const AHEAD: usize = 4;
 
-impl PortChoices {
+impl PortChoicesByDestination {
     /// Finds the ports of `wiring` that `scheme` offers in `state`, for every destination switch. A
     /// list is empty where there is no path. O(switches^2 * ports), in parallel; 2 bytes for each
     /// pair of switches, 4 where there are more than 32768 different lists, and the lists.
@@ -48,9 +48,9 @@ impl PortChoices {
     pub fn of(
         scheme: &impl CandidateScheme,
         state: u32,
-        wiring: &Wiring,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        wiring: &RouterWiring,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         // port numbers that use the bit `SEVERAL` need wide entries, however few lists there are
         let is_narrow = wiring.most_ports() <= SEVERAL.into();
         Self::with(scheme, state, wiring, is_narrow.then_some(SEVERAL.into()), watch)
@@ -61,10 +61,10 @@ impl PortChoices {
     fn with(
         scheme: &impl CandidateScheme,
         state: u32,
-        wiring: &Wiring,
+        wiring: &RouterWiring,
         most_narrow: Option<usize>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let switches = wiring.routers() as usize;
         let port_of = ports_of_channels(scheme.topology(), wiring);
         let (mut table, mut lists) =
@@ -107,7 +107,7 @@ impl PortChoices {
 
     /// One of the ports from `at` towards `goal`, drawn at random; port 0 where there is none.
     #[inline(always)]
-    pub fn port(&self, at: u32, goal: u32, random: &mut FastStream) -> u16 {
+    pub fn port(&self, at: u32, goal: u32, random: &mut FastRandomStream) -> u16 {
         let place = at as usize * self.switches + goal as usize;
         // a failed bounds check means that entries are wide, so that narrow ones need no check of
         // their own
@@ -125,7 +125,7 @@ impl PortChoices {
 
     /// The port of a narrow entry, drawn at random where it names a list.
     #[inline(always)]
-    pub(super) fn draw(&self, entry: u16, random: &mut FastStream) -> u16 {
+    pub(super) fn draw(&self, entry: u16, random: &mut FastRandomStream) -> u16 {
         if entry & SEVERAL == 0 {
             return entry;
         }
@@ -136,7 +136,7 @@ impl PortChoices {
 
     /// The port of a wide entry, drawn at random where it names a list.
     #[inline(never)]
-    fn draw_wide(&self, place: usize, random: &mut FastStream) -> u16 {
+    fn draw_wide(&self, place: usize, random: &mut FastRandomStream) -> u16 {
         let (is_list, number) = self.wide_entry(place);
         if !is_list {
             return number as u16;
@@ -155,7 +155,7 @@ impl PortChoices {
     /// One of the ports of a list, drawn at random; port 0 where the list is empty. The stream is
     /// passed and returned by value, so that the caller's loop can keep it in a register.
     #[inline(never)]
-    fn one_of(&self, list: usize, mut random: FastStream) -> (u16, FastStream) {
+    fn one_of(&self, list: usize, mut random: FastRandomStream) -> (u16, FastRandomStream) {
         let (begin, length) = self.span(list);
         let drawn = begin + random.below(length) as usize;
         (if length == 0 { 0 } else { self.ports[drawn] }, random)
@@ -257,10 +257,10 @@ fn fill(
 }
 
 /// For every channel, the port of the wiring by which it leaves its switch.
-fn ports_of_channels(on: &fabric::Topology, wiring: &Wiring) -> Vec<u16> {
+fn ports_of_channels(on: &fabric::Topology, wiring: &RouterWiring) -> Vec<u16> {
     let mut port_of = vec![u16::MAX; on.links().len() * 2];
     for s in 0..wiring.routers() {
-        let seats = Wiring::seats(on, SwitchId(s));
+        let seats = RouterWiring::seats(on, SwitchId(s));
         for (port, (p, seat)) in wiring.ports(s).iter().zip(&seats).enumerate() {
             if let (CableEnd::Router { .. }, Some((channel, _))) =
                 (p.end, on.hop(SwitchId(s), *seat))

@@ -1,9 +1,9 @@
-//! Compares wide entries of `PortChoices` with narrow ones.
+//! Compares wide entries of `PortChoicesByDestination` with narrow ones.
 
-use super::{PortChoices, SEVERAL};
-use crate::wiring::Wiring;
-use base::Quiet;
-use base::seed::FastStream;
+use super::{PortChoicesByDestination, SEVERAL};
+use crate::wiring::RouterWiring;
+use base::QuietWatch;
+use base::seed::FastRandomStream;
 use fabric::network::parse_inline;
 use fabric::tables::candidates::{LaneClasses, MinimalAdaptiveRouting};
 use std::collections::BTreeSet;
@@ -18,12 +18,15 @@ fn entries_are_as_wide_as_their_lists_ask() {
         let recipe = parse_inline(inline).expect("it is written so");
         let family = families::family(&recipe.family).expect("there is one");
         let on = Arc::new(family.build(&recipe.params).expect("it can be built"));
-        let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
-        let scheme = MinimalAdaptiveRouting::new(on.clone(), LaneClasses::any(1), &Quiet)
+        let wiring = RouterWiring::of(&on, |_| 1).expect("one rail each");
+        let scheme = MinimalAdaptiveRouting::new(on.clone(), LaneClasses::any(1), &QuietWatch)
             .expect("it is small");
-        let with =
-            |most| PortChoices::with(&scheme, 0, &wiring, most, &Quiet).expect("nobody stops");
-        let usual = PortChoices::of(&scheme, 0, &wiring, &Quiet).expect("nobody stops");
+        let with = |most| {
+            PortChoicesByDestination::with(&scheme, 0, &wiring, most, &QuietWatch)
+                .expect("nobody stops")
+        };
+        let usual =
+            PortChoicesByDestination::of(&scheme, 0, &wiring, &QuietWatch).expect("nobody stops");
         let pairs = || {
             let all = 0..wiring.routers();
             all.clone().flat_map(move |at| all.clone().map(move |goal| (at, goal)))
@@ -36,7 +39,7 @@ fn entries_are_as_wide_as_their_lists_ask() {
         {
             let mut made = with(most);
             let (mut left, mut right) =
-                (FastStream::new(1, "ports", 0), FastStream::new(1, "ports", 0));
+                (FastRandomStream::new(1, "ports", 0), FastRandomStream::new(1, "ports", 0));
             for (at, goal) in pairs() {
                 assert_eq!(made.ports(at, goal), usual.ports(at, goal), "{inline}: {at} to {goal}");
                 let drawn = made.port(at, goal, &mut left);

@@ -8,7 +8,7 @@ use base::Refusal;
 
 /// A local quantity that a score may read. Its number is that of its register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum LocalQuantity {
+enum ScoreQuantity {
     /// The number of links of the candidate path, from here to the switch of the destination.
     Hops,
     /// The number of flits queued at the first port of the candidate path.
@@ -91,33 +91,33 @@ impl ScoreRegisters {
     /// queued at its first port. The packet has crossed `travelled` links.
     #[inline]
     pub(super) fn begin(&mut self, hops: u32, queue: u32, travelled: u32) {
-        self.set(LocalQuantity::Hops, hops);
-        self.set(LocalQuantity::Queue, queue);
-        self.set(LocalQuantity::IsMinimal, 1);
-        self.set(LocalQuantity::MinimalHops, hops);
-        self.set(LocalQuantity::MinimalQueue, queue);
-        self.set(LocalQuantity::Travelled, travelled);
+        self.set(ScoreQuantity::Hops, hops);
+        self.set(ScoreQuantity::Queue, queue);
+        self.set(ScoreQuantity::IsMinimal, 1);
+        self.set(ScoreQuantity::MinimalHops, hops);
+        self.set(ScoreQuantity::MinimalQueue, queue);
+        self.set(ScoreQuantity::Travelled, travelled);
     }
 
     /// Makes another minimal path of the same length the candidate; `queue` flits are queued at its
     /// first port.
     #[inline]
     pub(super) fn another(&mut self, queue: u32) {
-        self.set(LocalQuantity::Queue, queue);
+        self.set(ScoreQuantity::Queue, queue);
     }
 
     /// Makes a detour the candidate: it has `hops` links, `to_via` of them to its intermediate
     /// switch, and `queue` flits are queued at its first port.
     #[inline]
     pub(super) fn detour(&mut self, hops: u32, to_via: u32, queue: u32) {
-        self.set(LocalQuantity::IsMinimal, 0);
-        self.set(LocalQuantity::Hops, hops);
-        self.set(LocalQuantity::ViaHops, to_via);
-        self.set(LocalQuantity::Queue, queue);
+        self.set(ScoreQuantity::IsMinimal, 0);
+        self.set(ScoreQuantity::Hops, hops);
+        self.set(ScoreQuantity::ViaHops, to_via);
+        self.set(ScoreQuantity::Queue, queue);
     }
 
     #[inline]
-    fn set(&mut self, quantity: LocalQuantity, value: u32) {
+    fn set(&mut self, quantity: ScoreQuantity, value: u32) {
         self.values[quantity as usize] = f64::from(value);
     }
 

@@ -5,7 +5,7 @@ use super::candidate_paths::CandidatePaths;
 use super::via::DetourGuide;
 use crate::guide::PacketPosition;
 use crate::word::PacketHeader;
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The detours that packets compare where nothing else is said: four (SC14, section IV).
 const CANDIDATES: u32 = 4;
@@ -16,16 +16,17 @@ pub(super) type ChooseFn =
     fn(&DetourGuide, &mut PacketPosition<'_>, u32, &mut PacketHeader<'_>) -> u16;
 
 /// A selection, as its file describes it.
-pub struct SelectionEntry {
+pub struct PathSelectionEntry {
     /// The name that selects it, and its description.
-    pub part: Part,
+    pub part: PartDescription,
     /// Another name that is read.
     pub(super) alias: Option<&'static str>,
     /// The paths that it chooses among.
     pub paths: CandidatePaths,
     /// The number of candidates that it compares by default.
     pub(super) candidates: u32,
-    /// Whether it compares queues, by the numbers of [`SelectionParams`](super::SelectionParams).
+    /// Whether it compares queues, by the numbers of
+    /// [`PathSelectionParameters`](super::SelectionParams).
     pub compares: bool,
     /// Whether it reads queues of other switches than the one at which it chooses.
     pub(super) sees_far: bool,
@@ -35,12 +36,12 @@ pub struct SelectionEntry {
     pub(super) choose: ChooseFn,
 }
 
-impl SelectionEntry {
+impl PathSelectionEntry {
     /// A selection that sends every packet on a minimal path, for use as
     /// `..SelectionEntry::usual(...)`.
     pub(super) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
-            part: Part::new(name, doc),
+            part: PartDescription::new(name, doc),
             alias: None,
             paths: CandidatePaths::Minimal,
             candidates: CANDIDATES,
@@ -57,6 +58,6 @@ impl SelectionEntry {
         name: &'static str,
         doc: &'static str,
     ) -> Self {
-        Self { part: Part::new(name, doc).published(source), ..Self::usual(name, doc) }
+        Self { part: PartDescription::new(name, doc).published(source), ..Self::usual(name, doc) }
     }
 }

@@ -47,15 +47,17 @@ selections! {
 }
 // gen:end
 
-pub use anca::AncestorGuide;
+pub use anca::CommonAncestorGuide;
 pub use candidate_paths::CandidatePaths;
-pub use choices::PortChoices;
+pub use choices::PortChoicesByDestination;
 pub use expression::QUANTITIES;
-pub use kind::SelectionEntry;
+pub use kind::PathSelectionEntry;
 pub use lane_use::LaneUseRule;
 pub use rail::RailSelection;
-pub use scored::{CustomSelection, DecisionPoint, ScoredSelection, SelectionSpec};
-pub use tables::TableGuide;
+pub use scored::{
+    CompiledCustomSelection, CustomSelectionParameters, PathDecisionPoint, PathSelectionSpec,
+};
+pub use tables::ForwardingTableGuide;
 pub use via::{DetourGuide, MOST_CLASSES};
 
 use base::Refusal;
@@ -63,7 +65,7 @@ use fabric::size::NetworkSize;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-impl Selection {
+impl PathSelection {
     /// Upper bound of the memory of the selection's tables, in bytes. For each pair of switches
     /// they have the hops, and a port or the number of a list. In addition there are the lists;
     /// they are few where all switches are equivalent.
@@ -77,7 +79,8 @@ impl Selection {
 /// The numbers that a selection is tuned by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct SelectionParams {
+#[schemars(rename = "SelectionParams")]
+pub struct PathSelectionParameters {
     /// Paths that are drawn and compared: detours of UGAL, ports up of ANCA; 1 to 64.
     pub candidates: u32,
     /// UGAL takes the minimal path where its hops x queue exceeds that of the best detour by at
@@ -100,9 +103,9 @@ pub struct SelectionParams {
 /// at most `adaptive_threshold` bytes wait for it.
 pub const LEAST_QUEUE: u32 = 4;
 
-impl SelectionParams {
+impl PathSelectionParameters {
     /// The defaults for a selection: 4 detours (SC14), 2 ports up for ANCA.
-    pub fn usual(selection: Selection) -> Self {
+    pub fn usual(selection: PathSelection) -> Self {
         Self { candidates: selection.entry().candidates, threshold: None, least_queue: None }
     }
 
@@ -153,8 +156,8 @@ impl SelectionParams {
     }
 }
 
-impl Default for SelectionParams {
+impl Default for PathSelectionParameters {
     fn default() -> Self {
-        Self::usual(Selection::UgalL)
+        Self::usual(PathSelection::UgalL)
     }
 }

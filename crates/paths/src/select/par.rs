@@ -4,15 +4,15 @@
 //! ISCA 2009 (PAR).
 
 use super::candidate_paths::CandidatePaths;
-use super::kind::SelectionEntry;
+use super::kind::PathSelectionEntry;
 use super::ugal_l;
 
 /// See [`super`].
-pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::ProgressiveDetours,
     compares: true,
     choose: ugal_l::choose,
-    ..SelectionEntry::published(
+    ..PathSelectionEntry::published(
         "Jiang, Kim & Dally, ISCA 2009",
         "par",
         "As UGAL-L, with a second choice behind the first hop; in networks of groups only while \

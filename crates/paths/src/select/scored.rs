@@ -2,7 +2,7 @@
 
 use super::candidate_paths::CandidatePaths;
 use super::expression::{CompiledScore, QUANTITIES, ScoreRegisters};
-use super::{Selection, SelectionParams};
+use super::{PathSelection, PathSelectionParameters};
 use base::Refusal;
 use schemars::JsonSchema;
 use serde::de::value::{MapAccessDeserializer, StrDeserializer};
@@ -25,7 +25,8 @@ const MOST: u32 = 64;
 /// Where packets decide which path they take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum DecisionPoint {
+#[schemars(rename = "DecisionPoint")]
+pub enum PathDecisionPoint {
     /// At the switch of the source.
     #[default]
     Source,
@@ -37,7 +38,7 @@ pub enum DecisionPoint {
     Every,
 }
 
-impl DecisionPoint {
+impl PathDecisionPoint {
     /// The word for it in files and flags.
     fn name(self) -> &'static str {
         match self {
@@ -51,7 +52,8 @@ impl DecisionPoint {
 /// A selection of the user's: the candidate with the lowest score is taken.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct CustomSelection {
+#[schemars(rename = "CustomSelection")]
+pub struct CustomSelectionParameters {
     /// The score of a candidate, an expression such as `hops * queue + 3`: the lowest is taken, of
     /// equal ones the minimal path, then the one that was drawn first.
     pub score: String,
@@ -63,14 +65,14 @@ pub struct CustomSelection {
     pub minimal: u32,
     /// Where packets decide.
     #[serde(default)]
-    pub decide: DecisionPoint,
+    pub decide: PathDecisionPoint,
     /// What tables and charts call it; its text where this is left out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
 }
 
 fn usual_detours() -> u32 {
-    SelectionParams::usual(Selection::UgalL).candidates
+    PathSelectionParameters::usual(PathSelection::UgalL).candidates
 }
 
 fn usual_minimal() -> u32 {
@@ -79,19 +81,19 @@ fn usual_minimal() -> u32 {
 
 /// Whether a built-in selection has this name.
 fn is_taken(name: &str) -> bool {
-    Selection::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).is_ok()
+    PathSelection::deserialize(StrDeserializer::<serde::de::value::Error>::new(name)).is_ok()
 }
 
 /// A selection of the user's with its score compiled.
 #[derive(Debug)]
-pub struct ScoredSelection {
-    written: CustomSelection,
+pub struct CompiledCustomSelection {
+    written: CustomSelectionParameters,
     pub(super) score: CompiledScore,
     /// Decisions in which a score was not a number.
     undefined: AtomicU64,
 }
 
-impl Clone for ScoredSelection {
+impl Clone for CompiledCustomSelection {
     /// The same selection, by which nothing has been decided yet.
     fn clone(&self) -> Self {
         let (written, score) = (self.written.clone(), self.score.clone());
@@ -99,18 +101,18 @@ impl Clone for ScoredSelection {
     }
 }
 
-impl PartialEq for ScoredSelection {
+impl PartialEq for CompiledCustomSelection {
     fn eq(&self, other: &Self) -> bool {
         self.written == other.written
     }
 }
 
-impl ScoredSelection {
+impl CompiledCustomSelection {
     /// Checks and compiles a selection.
     ///
     /// # Errors
     /// When the score is no expression, or a number is out of its range.
-    pub fn new(written: CustomSelection) -> Result<Self, Refusal> {
+    pub fn new(written: CustomSelectionParameters) -> Result<Self, Refusal> {
         let of = |name: &str, why: String, help: &str| {
             Err(Refusal::new("selection", format!("{name}: {why}"), help))
         };
@@ -150,7 +152,7 @@ impl ScoredSelection {
     }
 
     /// The selection as the user wrote it.
-    pub fn written(&self) -> &CustomSelection {
+    pub fn written(&self) -> &CustomSelectionParameters {
         &self.written
     }
 }
@@ -158,55 +160,55 @@ impl ScoredSelection {
 /// A selection as users write it: the name of one, or one of their own, as a table or as the text
 /// `custom score=hops*queue detours=4 minimal=1 decide=source`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum SelectionSpec {
+pub enum PathSelectionSpec {
     /// A built-in selection, by its name.
-    Named(Selection),
+    Named(PathSelection),
     /// A selection of the user's own.
-    Custom(Arc<ScoredSelection>),
+    Custom(Arc<CompiledCustomSelection>),
     /// A selection of the user's that is not valid. Reading it does not fail, and [`Self::check`]
     /// refuses it, so that its refusal is not mixed with those of other parameters.
     Invalid(Refusal),
 }
 
-impl From<Selection> for SelectionSpec {
-    fn from(named: Selection) -> Self {
+impl From<PathSelection> for PathSelectionSpec {
+    fn from(named: PathSelection) -> Self {
         Self::Named(named)
     }
 }
 
-impl From<CustomSelection> for SelectionSpec {
-    fn from(written: CustomSelection) -> Self {
-        match ScoredSelection::new(written) {
+impl From<CustomSelectionParameters> for PathSelectionSpec {
+    fn from(written: CustomSelectionParameters) -> Self {
+        match CompiledCustomSelection::new(written) {
             Ok(scored) => Self::Custom(Arc::new(scored)),
             Err(refused) => Self::Invalid(refused),
         }
     }
 }
 
-impl SelectionSpec {
+impl PathSelectionSpec {
     /// Reads the name of a selection, or the text of one of the user's.
     ///
     /// # Errors
     /// When it is neither.
     pub fn parse(text: &str) -> Result<Self, Refusal> {
         if let Some(fields) = of_text(text) {
-            return Ok(Self::Custom(Arc::new(ScoredSelection::new(fields?)?)));
+            return Ok(Self::Custom(Arc::new(CompiledCustomSelection::new(fields?)?)));
         }
         let name = StrDeserializer::<serde::de::value::Error>::new(text.trim());
-        let named = Selection::deserialize(name);
+        let named = PathSelection::deserialize(name);
         named.map(Self::Named).map_err(|e| Refusal::new("selection", e.to_string(), ""))
     }
 
-    /// The built-in selection, or [`Selection::Custom`] for one of the user's own.
-    pub fn kind(&self) -> Selection {
+    /// The built-in selection, or [`PathSelection::Custom`] for one of the user's own.
+    pub fn kind(&self) -> PathSelection {
         match self {
             Self::Named(selection) => *selection,
-            Self::Custom(_) | Self::Invalid(_) => Selection::Custom,
+            Self::Custom(_) | Self::Invalid(_) => PathSelection::Custom,
         }
     }
 
     /// The user's own selection; `None` for a built-in one.
-    pub fn custom(&self) -> Option<&Arc<ScoredSelection>> {
+    pub fn custom(&self) -> Option<&Arc<CompiledCustomSelection>> {
         match self {
             Self::Custom(custom) => Some(custom),
             Self::Named(_) | Self::Invalid(_) => None,
@@ -227,7 +229,8 @@ impl SelectionSpec {
         match self {
             Self::Named(selection) => selection.entry().paths == CandidatePaths::ProgressiveDetours,
             Self::Custom(custom) => {
-                custom.written.detours > 0 && custom.written.decide == DecisionPoint::Progressive
+                custom.written.detours > 0
+                    && custom.written.decide == PathDecisionPoint::Progressive
             }
             Self::Invalid(_) => false,
         }
@@ -237,7 +240,7 @@ impl SelectionSpec {
     pub fn is_at_source(&self) -> bool {
         match self {
             Self::Named(selection) => selection.entry().paths != CandidatePaths::ProgressiveDetours,
-            Self::Custom(custom) => custom.written.decide == DecisionPoint::Source,
+            Self::Custom(custom) => custom.written.decide == PathDecisionPoint::Source,
             Self::Invalid(_) => true,
         }
     }
@@ -247,7 +250,7 @@ impl SelectionSpec {
     /// # Errors
     /// When there is no such selection, a parameter is out of range, or parameters are given for a
     /// selection of the user's own, which contains its parameters.
-    pub fn check(&self, choosing: Option<SelectionParams>) -> Result<(), Refusal> {
+    pub fn check(&self, choosing: Option<PathSelectionParameters>) -> Result<(), Refusal> {
         match (self, choosing) {
             (Self::Invalid(refused), _) => Err(refused.clone()),
             (Self::Custom(_), Some(_)) => {
@@ -264,31 +267,33 @@ impl SelectionSpec {
     /// given for selections that compare nothing, and for those of the user's own.
     pub fn used_choosing(
         &self,
-        given: Option<SelectionParams>,
-        used: SelectionParams,
-    ) -> Option<SelectionParams> {
+        given: Option<PathSelectionParameters>,
+        used: PathSelectionParameters,
+    ) -> Option<PathSelectionParameters> {
         let entry = self.kind().entry();
         match entry.paths {
-            CandidatePaths::UpDown => {
-                Some(SelectionParams { candidates: used.candidates, ..SelectionParams::default() })
-            }
+            CandidatePaths::UpDown => Some(PathSelectionParameters {
+                candidates: used.candidates,
+                ..PathSelectionParameters::default()
+            }),
             _ if entry.compares => Some(used.written_out()),
             _ => given,
         }
     }
 
     /// The parameters of the selection: those given, otherwise its defaults.
-    pub fn choosing(&self, given: Option<SelectionParams>) -> SelectionParams {
-        given.unwrap_or(SelectionParams::usual(self.kind()))
+    pub fn choosing(&self, given: Option<PathSelectionParameters>) -> PathSelectionParameters {
+        given.unwrap_or(PathSelectionParameters::usual(self.kind()))
     }
 }
 
-impl fmt::Display for SelectionSpec {
+impl fmt::Display for PathSelectionSpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Named(_) | Self::Invalid(_) => f.write_str(self.kind().name()),
             Self::Custom(custom) => {
-                let CustomSelection { score, detours, minimal, decide, name } = &custom.written;
+                let CustomSelectionParameters { score, detours, minimal, decide, name } =
+                    &custom.written;
                 let score = score.split_whitespace().collect::<Vec<_>>().join(" ");
                 write!(f, "{WORD} score={score}")?;
                 if *detours != usual_detours() {
@@ -297,7 +302,7 @@ impl fmt::Display for SelectionSpec {
                 if *minimal != usual_minimal() {
                     write!(f, " minimal={minimal}")?;
                 }
-                if *decide != DecisionPoint::default() {
+                if *decide != PathDecisionPoint::default() {
                     write!(f, " decide={}", decide.name())?;
                 }
                 name.as_ref().map_or(Ok(()), |name| write!(f, " name={name}"))
@@ -310,7 +315,7 @@ impl fmt::Display for SelectionSpec {
 ///
 /// A field begins with a name and one `=`, which no expression has, so that a value may have
 /// blanks; a comma may stand before the next field.
-fn of_text(text: &str) -> Option<Result<CustomSelection, Refusal>> {
+fn of_text(text: &str) -> Option<Result<CustomSelectionParameters, Refusal>> {
     let text = text.trim();
     let rest = match text.strip_prefix(WORD) {
         Some(rest) if rest.is_empty() || rest.starts_with(|c: char| ", :".contains(c)) => {
@@ -340,7 +345,7 @@ fn fields(text: &str) -> Vec<(usize, &str, usize)> {
     found
 }
 
-fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
+fn of_fields(text: &str) -> Result<CustomSelectionParameters, Refusal> {
     let bad = |why: String| Err(Refusal::new("selection", format!("'{text}': {why}"), FORM));
     let all = fields(text);
     if all.first().is_none_or(|(begin, ..)| *begin > 0) {
@@ -348,7 +353,7 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
     }
     let (mut score, mut called) = (None, None);
     let (mut detours, mut minimal) = (usual_detours(), usual_minimal());
-    let mut decide = DecisionPoint::default();
+    let mut decide = PathDecisionPoint::default();
     let mut seen: Vec<&str> = Vec::new();
     for (number, &(_, name, from)) in all.iter().enumerate() {
         let to = all.get(number + 1).map_or(text.len(), |(begin, ..)| *begin);
@@ -367,10 +372,14 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
                 Err(_) => return bad(format!("{name}: '{value}' is no number")),
             },
             "decide" => {
-                let all = [DecisionPoint::Source, DecisionPoint::Progressive, DecisionPoint::Every];
+                let all = [
+                    PathDecisionPoint::Source,
+                    PathDecisionPoint::Progressive,
+                    PathDecisionPoint::Every,
+                ];
                 let known = all.into_iter().find(|known| known.name() == value);
                 let Some(known) = known else {
-                    let names = all.map(DecisionPoint::name).join(", ");
+                    let names = all.map(PathDecisionPoint::name).join(", ");
                     return bad(format!("decide: '{value}' is none of {names}"));
                 };
                 decide = known;
@@ -383,31 +392,34 @@ fn of_fields(text: &str) -> Result<CustomSelection, Refusal> {
         }
     }
     match score {
-        Some(score) => Ok(CustomSelection { score, detours, minimal, decide, name: called }),
+        Some(score) => {
+            Ok(CustomSelectionParameters { score, detours, minimal, decide, name: called })
+        }
         None => bad("score is missing".to_owned()),
     }
 }
 
-impl<'de> Deserialize<'de> for SelectionSpec {
+impl<'de> Deserialize<'de> for PathSelectionSpec {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         struct RawPathSelection;
 
         impl<'de> Visitor<'de> for RawPathSelection {
-            type Value = SelectionSpec;
+            type Value = PathSelectionSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write!(f, "the name of a selection, or {FORM}")
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<SelectionSpec, E> {
+            fn visit_str<E: Error>(self, text: &str) -> Result<PathSelectionSpec, E> {
                 match of_text(text) {
-                    Some(fields) => Ok(fields.map_or_else(SelectionSpec::Invalid, From::from)),
-                    None => Selection::deserialize(StrDeserializer::new(text)).map(From::from),
+                    Some(fields) => Ok(fields.map_or_else(PathSelectionSpec::Invalid, From::from)),
+                    None => PathSelection::deserialize(StrDeserializer::new(text)).map(From::from),
                 }
             }
 
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<SelectionSpec, A::Error> {
-                CustomSelection::deserialize(MapAccessDeserializer::new(map)).map(From::from)
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PathSelectionSpec, A::Error> {
+                CustomSelectionParameters::deserialize(MapAccessDeserializer::new(map))
+                    .map(From::from)
             }
         }
 
@@ -415,13 +427,13 @@ impl<'de> Deserialize<'de> for SelectionSpec {
     }
 }
 
-impl Serialize for SelectionSpec {
+impl Serialize for PathSelectionSpec {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_str(self)
     }
 }
 
-impl JsonSchema for SelectionSpec {
+impl JsonSchema for PathSelectionSpec {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "SelectionSpec".into()
     }
@@ -435,9 +447,9 @@ impl JsonSchema for SelectionSpec {
         let text = format!("`{FORM}`; the score is an expression of {quantities}");
         schemars::json_schema!({
             "anyOf": [
-                generator.subschema_for::<Selection>(),
+                generator.subschema_for::<PathSelection>(),
                 { "type": "string", "description": text },
-                generator.subschema_for::<CustomSelection>(),
+                generator.subschema_for::<CustomSelectionParameters>(),
             ]
         })
     }
@@ -448,15 +460,15 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn read(given: Value) -> Result<SelectionSpec, String> {
-        let read: SelectionSpec = serde_json::from_value(given).map_err(|e| e.to_string())?;
+    fn read(given: Value) -> Result<PathSelectionSpec, String> {
+        let read: PathSelectionSpec = serde_json::from_value(given).map_err(|e| e.to_string())?;
         read.check(None).map_err(|refused| refused.to_string())?;
         Ok(read)
     }
 
     #[test]
     fn a_selection_is_a_name_a_text_or_a_table() {
-        assert_eq!(read(json!("adaptive")), Ok(Selection::UgalL.into()));
+        assert_eq!(read(json!("adaptive")), Ok(PathSelection::UgalL.into()));
         let whole = "custom score=max(hops, 2) * queue detours=2 minimal=3 decide=progressive";
         let table = json!({"score": "max(hops, 2) * queue", "detours": 2, "minimal": 3,
                            "decide": "progressive"});
@@ -467,7 +479,7 @@ mod tests {
             "custom decide=progressive, minimal = 3, detours=2, score = \"max(hops, 2) * queue\"",
         ] {
             assert_eq!(read(json!(text)).as_ref(), Ok(&expected), "{text}");
-            assert_eq!(SelectionSpec::parse(text).as_ref(), Ok(&expected), "{text}");
+            assert_eq!(PathSelectionSpec::parse(text).as_ref(), Ok(&expected), "{text}");
         }
         assert_eq!(json!(expected), json!(whole));
         let named = read(json!(format!("{whole}, name=my-own_2"))).expect("a text");

@@ -1,30 +1,30 @@
 //! The enum of all selections, generated from the list that `gen` writes, and the names that select
 //! them.
 
-use super::Selection;
+use super::PathSelection;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Value, json};
 use std::borrow::Cow;
 
-/// Defines [`Selection`] from a list of selections, each with its name in code and its file.
+/// Defines [`PathSelection`] from a list of selections, each with its name in code and its file.
 macro_rules! selections {
     ($($name:ident: $file:ident;)*) => {
         /// The rule by which a packet chooses its path.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub enum Selection {
+        pub enum PathSelection {
             $(#[doc = concat!("That of the file `", stringify!($file), ".rs`.")] $name,)*
         }
 
-        impl Selection {
+        impl PathSelection {
             /// All of them.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
             /// The names that select them.
             const NAMES: &[&str] = &[$($file::ENTRY.part.name,)*];
 
             /// What the file of the selection says.
-            pub fn entry(self) -> &'static SelectionEntry {
+            pub fn entry(self) -> &'static PathSelectionEntry {
                 match self {
                     $(Self::$name => &$file::ENTRY,)*
                 }
@@ -48,20 +48,20 @@ macro_rules! selections {
     };
 }
 
-impl Selection {
+impl PathSelection {
     /// The name of the selection in files and flags.
     pub fn name(self) -> &'static str {
         self.entry().part.name
     }
 }
 
-impl Serialize for Selection {
+impl Serialize for PathSelection {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_str(self.name())
     }
 }
 
-impl<'de> Deserialize<'de> for Selection {
+impl<'de> Deserialize<'de> for PathSelection {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let word = String::deserialize(from)?;
         let is_meant = |one: &Self| one.name() == word || one.entry().alias == Some(&word);
@@ -70,7 +70,7 @@ impl<'de> Deserialize<'de> for Selection {
     }
 }
 
-impl JsonSchema for Selection {
+impl JsonSchema for PathSelection {
     fn schema_name() -> Cow<'static, str> {
         "Selection".into()
     }
@@ -93,14 +93,15 @@ mod tests {
 
     #[test]
     fn every_selection_is_read_by_its_name_and_others_are_refused_with_all() {
-        assert!(Selection::ALL.len() > 6);
-        for selection in Selection::ALL {
-            let read: Selection = serde_json::from_value(json!(selection)).expect("a selection");
+        assert!(PathSelection::ALL.len() > 6);
+        for selection in PathSelection::ALL {
+            let read: PathSelection =
+                serde_json::from_value(json!(selection)).expect("a selection");
             assert_eq!(read, *selection);
         }
-        let adaptive: Selection = serde_json::from_value("adaptive".into()).expect("an alias");
+        let adaptive: PathSelection = serde_json::from_value("adaptive".into()).expect("an alias");
         assert_eq!(adaptive.name(), "ugal_l");
-        let why = serde_json::from_value::<Selection>("shortest".into()).expect_err("no name");
-        assert!(Selection::ALL.iter().all(|one| why.to_string().contains(one.name())), "{why}");
+        let why = serde_json::from_value::<PathSelection>("shortest".into()).expect_err("no name");
+        assert!(PathSelection::ALL.iter().all(|one| why.to_string().contains(one.name())), "{why}");
     }
 }

@@ -1,28 +1,28 @@
 //! Paths of forwarding tables: a packet draws its layer, or compares layers, and follows the table.
 
 use super::candidate_paths::CandidatePaths;
-use super::{ScoredSelection, Selection, SelectionParams, SelectionSpec};
+use super::{CompiledCustomSelection, PathSelection, PathSelectionParameters, PathSelectionSpec};
 use crate::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
-use crate::wiring::{EndpointAttachment, Wiring, numbered};
+use crate::wiring::{EndpointAttachment, RouterWiring, numbered};
 use crate::word::PacketHeader;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use base::{Refusal, SwitchId, TerminalId};
 use fabric::tables::Routing;
 use std::sync::Arc;
 
 /// Forwarding tables with their layers, service levels and lanes.
 ///
-/// With [`Selection::Minimal`] each packet draws one of the layers; with [`Selection::UgalL`] it
-/// compares layer 0 with some drawn layers, by hops x queue at the first hop; with a selection of
-/// the user's it compares them by that score.
+/// With [`PathSelection::Minimal`] each packet draws one of the layers; with
+/// [`PathSelection::UgalL`] it compares layer 0 with some drawn layers, by hops x queue at the
+/// first hop; with a selection of the user's it compares them by that score.
 #[derive(Debug, Clone)]
-pub struct TableGuide {
+pub struct ForwardingTableGuide {
     routing: Routing,
-    selection: Selection,
+    selection: PathSelection,
     /// The selection of the user's own; `None` for a built-in one.
-    custom: Option<Arc<ScoredSelection>>,
-    choosing: SelectionParams,
-    wiring: Arc<Wiring>,
+    custom: Option<Arc<CompiledCustomSelection>>,
+    choosing: PathSelectionParameters,
+    wiring: Arc<RouterWiring>,
     /// For each switch and port of the network, the port of the wiring. `port` is the inverse.
     seat: Vec<Vec<u16>>,
     port: Vec<Vec<u16>>,
@@ -33,7 +33,7 @@ pub struct TableGuide {
     lanes: u8,
 }
 
-impl TableGuide {
+impl ForwardingTableGuide {
     /// The guide of the tables of `routing`, which the caller has proved, on routers with this
     /// number of virtual channels.
     ///
@@ -42,10 +42,10 @@ impl TableGuide {
     /// work on tables.
     pub fn new(
         routing: Routing,
-        selection: &SelectionSpec,
-        choosing: SelectionParams,
+        selection: &PathSelectionSpec,
+        choosing: PathSelectionParameters,
         virtual_channels: u8,
-        wiring: &Arc<Wiring>,
+        wiring: &Arc<RouterWiring>,
     ) -> Result<Self, Refusal> {
         choosing.check()?;
         let kind = selection.kind();
@@ -63,7 +63,7 @@ impl TableGuide {
         }
         let on = routing.topology();
         let port: Vec<Vec<u16>> =
-            (0..wiring.routers()).map(|s| Wiring::seats(on, SwitchId(s))).collect();
+            (0..wiring.routers()).map(|s| RouterWiring::seats(on, SwitchId(s))).collect();
         let seat = port.iter().map(|ports| {
             let most = ports.iter().copied().max().unwrap_or(0);
             let mut seat = vec![u16::MAX; usize::from(most) + 1];
@@ -76,7 +76,7 @@ impl TableGuide {
         }
         let (wiring, lanes) = (wiring.clone(), virtual_channels);
         let (selection, custom) =
-            (kind, selection.custom().map(|one| Arc::new(ScoredSelection::clone(one))));
+            (kind, selection.custom().map(|one| Arc::new(CompiledCustomSelection::clone(one))));
         let seat = seat.collect();
         Ok(Self {
             routing,
@@ -132,7 +132,12 @@ impl TableGuide {
 
     /// The layer with the lowest score of a selection of the user's: layer 0 stands for the minimal
     /// path. Among layers with equal scores it is the lowest.
-    fn scored(&self, custom: &ScoredSelection, here: &mut PacketPosition<'_>, to: u32) -> u32 {
+    fn scored(
+        &self,
+        custom: &CompiledCustomSelection,
+        here: &mut PacketPosition<'_>,
+        to: u32,
+    ) -> u32 {
         let (written, at) = (custom.written(), here.router);
         let mut values = custom.score.registers();
         let queue =
@@ -151,7 +156,7 @@ impl TableGuide {
     }
 }
 
-impl RoutingGuide for TableGuide {
+impl RoutingGuide for ForwardingTableGuide {
     fn undefined_decisions(&self) -> Option<u64> {
         self.custom.as_ref().map(|custom| custom.undefined())
     }
@@ -164,7 +169,7 @@ impl RoutingGuide for TableGuide {
         self.wiring.endpoints().len() as u32 * self.routing.layers()
     }
 
-    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut FastStream) -> u32 {
+    fn inject(&self, source: u32, packet: &mut PacketHeader<'_>, _: &mut FastRandomStream) -> u32 {
         packet.set_via(source);
         lanes(0, self.lanes - 1)
     }

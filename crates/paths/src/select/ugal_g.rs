@@ -3,18 +3,18 @@
 //! Source: Singh, "Load-balanced routing in interconnection networks", thesis, Stanford 2005.
 
 use super::candidate_paths::CandidatePaths;
-use super::kind::SelectionEntry;
+use super::kind::PathSelectionEntry;
 use super::via::{CandidateDetour, DetourGuide};
 use crate::guide::PacketPosition;
 use crate::word::PacketHeader;
 
 /// See [`super`].
-pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::Detours,
     compares: true,
     sees_far: true,
     choose,
-    ..SelectionEntry::published(
+    ..PathSelectionEntry::published(
         "Singh, thesis, Stanford 2005",
         "ugal_g",
         "The minimal path or a detour over one of several drawn switches, by all queues on the \

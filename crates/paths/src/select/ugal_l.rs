@@ -5,19 +5,19 @@
 //! (four candidates).
 
 use super::candidate_paths::CandidatePaths;
-use super::kind::SelectionEntry;
+use super::kind::PathSelectionEntry;
 use super::via::{CandidateDetour, DetourGuide};
 use crate::guide::PacketPosition;
 use crate::word::PacketHeader;
 
 /// See [`super`].
-pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     alias: Some("adaptive"),
     paths: CandidatePaths::Detours,
     compares: true,
     on_tables: true,
     choose,
-    ..SelectionEntry::published(
+    ..PathSelectionEntry::published(
         "Singh, thesis, Stanford 2005",
         "ugal_l",
         "The minimal path or a detour over one of several drawn switches, by the queues at the \

@@ -4,16 +4,16 @@
 //! 1982.
 
 use super::candidate_paths::CandidatePaths;
-use super::kind::SelectionEntry;
+use super::kind::PathSelectionEntry;
 use super::via::DetourGuide;
 use crate::guide::PacketPosition;
 use crate::word::PacketHeader;
 
 /// See [`super`].
-pub(super) const ENTRY: SelectionEntry = SelectionEntry {
+pub(super) const ENTRY: PathSelectionEntry = PathSelectionEntry {
     paths: CandidatePaths::Detours,
     choose,
-    ..SelectionEntry::published(
+    ..PathSelectionEntry::published(
         "Valiant, SIAM Journal on Computing 11(2), 1982",
         "valiant",
         "Over an intermediate switch that is drawn for each packet (Valiant 1982)",

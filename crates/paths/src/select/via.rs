@@ -3,14 +3,17 @@
 #![expect(clippy::inline_always, reason = "calls in the innermost loops cost a fifth")]
 
 use super::candidate_paths::CandidatePaths;
-use super::{DecisionPoint, PortChoices, ScoredSelection, Selection, SelectionParams};
+use super::{
+    CompiledCustomSelection, PathDecisionPoint, PathSelection, PathSelectionParameters,
+    PortChoicesByDestination,
+};
 use crate::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
-use crate::wiring::{EndpointAttachment, Port, Wiring};
+use crate::wiring::{EndpointAttachment, Port, RouterWiring};
 use crate::word::PacketHeader;
-use base::seed::FastStream;
-use base::{Stop, SwitchId, Watch};
+use base::seed::FastRandomStream;
+use base::{ComputationError, ProgressWatch, SwitchId};
 use fabric::tables::candidates::{
-    LaneClasses, LegPaths, ProgressiveAdaptiveRouting, ValiantDetourRouting,
+    LaneClasses, ProgressiveAdaptiveRouting, RouteLegScheme, ValiantDetourRouting,
 };
 use std::any::Any;
 use std::sync::Arc;
@@ -47,15 +50,15 @@ pub(super) struct CandidateDetour {
 /// section IV (four candidates, lanes by hops).
 #[derive(Debug, Clone)]
 pub struct DetourGuide {
-    selection: Selection,
-    choosing: SelectionParams,
-    next: PortChoices,
+    selection: PathSelection,
+    choosing: PathSelectionParameters,
+    next: PortChoicesByDestination,
     hops: Vec<u8>,
     /// UGAL-L only: a table that replaces `next` and `hops`, with one word for each (switch,
     /// destination): the entry of `next` in the low 16 bits, the hop count above.
     legs: Vec<u32>,
     switches: u32,
-    wiring: Arc<Wiring>,
+    wiring: Arc<RouterWiring>,
     /// The switches that may be intermediate switches (those with endpoints), for each plane.
     between: Vec<Vec<u32>>,
     /// The plane of each switch. `place` is the index of each switch in `between` of its plane.
@@ -87,60 +90,66 @@ pub struct DetourGuide {
     /// switch after its first hop.
     near: Vec<Vec<u32>>,
     /// The selection of the user's own; `None` for a built-in one.
-    custom: Option<Arc<ScoredSelection>>,
+    custom: Option<Arc<CompiledCustomSelection>>,
 }
 
 impl DetourGuide {
     /// A guide over the minimal paths of a proved scheme.
     ///
     /// # Errors
-    /// See [`PortChoices::of`].
-    pub fn minimal<B: LegPaths>(
+    /// See [`PortChoicesByDestination::of`].
+    pub fn minimal<B: RouteLegScheme>(
         scheme: &VerifiedRouting<B>,
-        wiring: &Arc<Wiring>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
-        Self::of(&**scheme, Selection::Minimal, SelectionParams::default(), wiring, watch)
+        wiring: &Arc<RouterWiring>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
+        Self::of(
+            &**scheme,
+            PathSelection::Minimal,
+            PathSelectionParameters::default(),
+            wiring,
+            watch,
+        )
     }
 
     /// A guide over paths with an intermediate switch, chosen at the source, of a proved scheme.
     ///
     /// # Errors
-    /// See [`PortChoices::of`].
-    pub fn via<B: LegPaths>(
+    /// See [`PortChoicesByDestination::of`].
+    pub fn via<B: RouteLegScheme>(
         scheme: &VerifiedRouting<ValiantDetourRouting<B>>,
-        selection: Selection,
-        choosing: SelectionParams,
-        wiring: &Arc<Wiring>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        selection: PathSelection,
+        choosing: PathSelectionParameters,
+        wiring: &Arc<RouterWiring>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         Self::of(scheme.beneath(), selection, choosing, wiring, watch)
     }
 
     /// A guide of progressive adaptive routing (PAR) over a proved scheme.
     ///
     /// # Errors
-    /// See [`PortChoices::of`].
-    pub fn progressive<B: LegPaths>(
+    /// See [`PortChoicesByDestination::of`].
+    pub fn progressive<B: RouteLegScheme>(
         scheme: &VerifiedRouting<ProgressiveAdaptiveRouting<B>>,
-        choosing: SelectionParams,
-        wiring: &Arc<Wiring>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
-        Self::unproved(&**scheme, Selection::Par, choosing, wiring, watch)
+        choosing: PathSelectionParameters,
+        wiring: &Arc<RouterWiring>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
+        Self::unproved(&**scheme, PathSelection::Par, choosing, wiring, watch)
     }
 
     /// A guide of any of these selections over paths without a proof: packets may deadlock.
     ///
     /// # Errors
-    /// See [`PortChoices::of`].
-    pub fn unproved<B: LegPaths>(
+    /// See [`PortChoicesByDestination::of`].
+    pub fn unproved<B: RouteLegScheme>(
         scheme: &ProgressiveAdaptiveRouting<B>,
-        selection: Selection,
-        choosing: SelectionParams,
-        wiring: &Arc<Wiring>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        selection: PathSelection,
+        choosing: PathSelectionParameters,
+        wiring: &Arc<RouterWiring>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let guide = Self::of(scheme.via().beneath(), selection, choosing, wiring, watch)?;
         if selection.entry().paths != CandidatePaths::ProgressiveDetours {
             return Ok(guide);
@@ -156,13 +165,13 @@ impl DetourGuide {
         Ok(Self { choices: if reach > 0 { 2 } else { 1 }, turns, reach, near, ..guide })
     }
 
-    fn of<B: LegPaths>(
+    fn of<B: RouteLegScheme>(
         leg: &B,
-        selection: Selection,
-        choosing: SelectionParams,
-        wiring: &Arc<Wiring>,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        selection: PathSelection,
+        choosing: PathSelectionParameters,
+        wiring: &Arc<RouterWiring>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         choosing.check()?;
         let on = leg.topology();
         let switches = wiring.routers();
@@ -182,14 +191,14 @@ impl DetourGuide {
         let is_every = (0..switches).eq(between.iter().flatten().copied());
         let is_whole = between.len() == 1 && is_every && hops.iter().all(|h| *h < FAR);
         let is_short = match selection {
-            Selection::Minimal => true,
-            Selection::UgalL => switches <= MOST_SHORT,
+            PathSelection::Minimal => true,
+            PathSelection::UgalL => switches <= MOST_SHORT,
             _ => false,
         };
         let mut is_short = is_short && leg.class_groups().is_none();
-        let mut next = PortChoices::of(leg, 0, wiring, watch)?;
+        let mut next = PortChoicesByDestination::of(leg, 0, wiring, watch)?;
         let (mut legs, mut hops) = (Vec::new(), hops);
-        if is_short && selection == Selection::UgalL {
+        if is_short && selection == PathSelection::UgalL {
             if let Some(entries) = next.take_entries() {
                 // links work in both directions, so the hops to a switch are also the hops from it
                 let both = std::mem::take(&mut hops).into_iter().zip(entries);
@@ -226,10 +235,10 @@ impl DetourGuide {
 
     /// The same guide with a selection of the user's, by which packets choose among its candidates.
     #[must_use]
-    pub fn scored(self, custom: &Arc<ScoredSelection>) -> Self {
-        let custom = Some(Arc::new(ScoredSelection::clone(custom)));
+    pub fn scored(self, custom: &Arc<CompiledCustomSelection>) -> Self {
+        let custom = Some(Arc::new(CompiledCustomSelection::clone(custom)));
         let choices = self.choices.max(1);
-        Self { selection: Selection::Custom, is_short: false, choices, custom, ..self }
+        Self { selection: PathSelection::Custom, is_short: false, choices, custom, ..self }
     }
 
     /// The hops of a minimal path.
@@ -241,7 +250,7 @@ impl DetourGuide {
     /// Draws an intermediate switch that is neither `at` nor `home`; `None` where there is no
     /// other.
     #[inline]
-    pub(super) fn draw(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
+    pub(super) fn draw(&self, at: u32, home: u32, random: &mut FastRandomStream) -> Option<u32> {
         let among = &self.between[usize::from(self.plane[at as usize])];
         let taken = [at, home].map(|s| self.place[s as usize] as usize);
         let skipped = taken.iter().filter(|t| **t < among.len()).count() as u32;
@@ -254,7 +263,7 @@ impl DetourGuide {
     }
 
     /// Draws the intermediate switch for a packet of PAR after its first hop.
-    fn draw_turn(&self, at: u32, home: u32, random: &mut FastStream) -> Option<u32> {
+    fn draw_turn(&self, at: u32, home: u32, random: &mut FastRandomStream) -> Option<u32> {
         if self.reach > 1 {
             return self.draw(at, home, random);
         }
@@ -297,7 +306,7 @@ impl DetourGuide {
     }
 
     /// A port of `at` on a minimal path to `to`, drawn where there are several.
-    pub(super) fn next_port(&self, at: u32, to: u32, random: &mut FastStream) -> u16 {
+    pub(super) fn next_port(&self, at: u32, to: u32, random: &mut FastRandomStream) -> u16 {
         self.next.port(at, to, random)
     }
 
@@ -430,7 +439,7 @@ impl DetourGuide {
     /// switch of the packet.
     fn onward_scored(
         &self,
-        custom: &ScoredSelection,
+        custom: &CompiledCustomSelection,
         here: &mut PacketPosition<'_>,
         (goal, home): (u32, u32),
         travelled: u32,
@@ -556,7 +565,7 @@ impl DetourGuide {
                 }
             }
             match &self.custom {
-                Some(custom) if custom.written().decide == DecisionPoint::Every => {
+                Some(custom) if custom.written().decide == PathDecisionPoint::Every => {
                     self.onward_scored(custom, here, (goal, home), hops)
                 }
                 _ => self.next.port(at, goal, here.random),
@@ -610,7 +619,7 @@ impl RoutingGuide for DetourGuide {
         let (at, hops) = (here.router, packet.hops());
         let lanes = self.by_hops[hops as usize & 255];
         let mut goal = home;
-        if self.selection == Selection::UgalL {
+        if self.selection == PathSelection::UgalL {
             if hops == 0 && at != home {
                 let port = if self.is_whole {
                     self.begin_locally::<true>(here, home, packet)
@@ -633,7 +642,7 @@ impl RoutingGuide for DetourGuide {
         if at == goal {
             return OutputRequest { port, lanes: self.every, rank: 0 };
         }
-        let port = if self.selection == Selection::UgalL {
+        let port = if self.selection == PathSelection::UgalL {
             let leg = self.legs[at as usize * self.switches as usize + goal as usize];
             self.next.draw(leg as u16, here.random)
         } else {

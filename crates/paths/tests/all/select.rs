@@ -1,17 +1,21 @@
 //! Tests of selections: packets take only hops that the proved scheme offers, and arrive.
 
 use crate::common::built;
-use base::seed::FastStream;
-use base::{ChannelId, Quiet, SwitchId, TerminalId};
+use base::seed::FastRandomStream;
+use base::{ChannelId, QuietWatch, SwitchId, TerminalId};
 use fabric::Topology;
 use fabric::geometry::PlaneStructure;
 use fabric::tables::candidates::{
-    Candidate, CandidateScheme, GroupMinimalRouting, LaneClasses, LegPaths, MinimalAdaptiveRouting,
-    PacketRoutingState, ProgressiveAdaptiveRouting, UpDownAdaptiveRouting, ValiantDetourRouting,
+    CandidateHop, CandidateScheme, GroupMinimalRouting, LaneClasses, MinimalAdaptiveRouting,
+    PacketRoutingState, ProgressiveAdaptiveRouting, RouteLegScheme, UpDownAdaptiveRouting,
+    ValiantDetourRouting,
 };
 use paths::guide::{PacketPosition, QueueView, RoutingGuide};
-use paths::select::{AncestorGuide, DetourGuide, PortChoices, Selection, SelectionParams};
-use paths::wiring::{CableEnd, Port, Wiring};
+use paths::select::{
+    CommonAncestorGuide, DetourGuide, PathSelection, PathSelectionParameters,
+    PortChoicesByDestination,
+};
+use paths::wiring::{CableEnd, Port, RouterWiring};
 use paths::word::{FlitLayout, HOP, PacketHeader};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -54,7 +58,7 @@ impl QueueView for EmptyQueues {
 
 /// The channel by which a port of the wiring leaves.
 fn channel(on: &Topology, at: u32, port: u16) -> ChannelId {
-    let seat = Wiring::seats(on, SwitchId(at))[usize::from(port)];
+    let seat = RouterWiring::seats(on, SwitchId(at))[usize::from(port)];
     on.hop(SwitchId(at), seat).expect("a cable to a switch").0
 }
 
@@ -66,10 +70,10 @@ pub(crate) fn follow<C: CandidateScheme>(
     guide: &impl RoutingGuide,
     sight: &dyn QueueView,
 ) -> (u32, u32) {
-    let wiring = Wiring::of(on, |_| 1).expect("one rail each");
+    let wiring = RouterWiring::of(on, |_| 1).expect("one rail each");
     let ends = wiring.endpoints();
     let layout = FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("it is small");
-    let mut random = FastStream::new(5, "walks", 0);
+    let mut random = FastRandomStream::new(5, "walks", 0);
     let (mut most, mut total) = (0, 0);
     for (source, walk) in (0..ends.len()).flat_map(|s| (0..20).map(move |w| (s, w))) {
         let target = random.below(ends.len() as u32);
@@ -137,7 +141,7 @@ fn taken<C: CandidateScheme>(
         for heading in now {
             let mut offered = Vec::new();
             scheme.next(SwitchId(at), heading, &mut offered);
-            let lanes_of = |c: &Candidate| c.lanes().fold(0_u32, |m, v| m | 1 << v);
+            let lanes_of = |c: &CandidateHop| c.lanes().fold(0_u32, |m, v| m | 1 << v);
             let fits = offered.iter().filter(|c| c.channel == channel && lanes_of(c) == lanes);
             after.extend(fits.map(|c| PacketRoutingState { goal: heading.goal, state: c.state }));
         }
@@ -152,29 +156,31 @@ fn taken<C: CandidateScheme>(
 fn minimal_and_detours_follow_their_scheme() {
     for net in NETS {
         let on = built(net);
-        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
+        let wiring = Arc::new(RouterWiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
         let minimal =
-            MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
-        let proved = VerifiedRouting::scheme(minimal.clone(), &Quiet).expect("nobody stops");
+            MinimalAdaptiveRouting::new(on.clone(), classes, &QuietWatch).expect("it is small");
+        let proved = VerifiedRouting::scheme(minimal.clone(), &QuietWatch).expect("nobody stops");
         let proved = proved.expect("lanes rise");
-        let guide = DetourGuide::minimal(&proved, &wiring, &Quiet).expect("few lists");
+        let guide = DetourGuide::minimal(&proved, &wiring, &QuietWatch).expect("few lists");
         let (least, _) = follow(&on, &minimal, &guide, &UnequalQueues);
-        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal.clone()), &Quiet)
-            .expect("nobody stops");
+        let via =
+            VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal.clone()), &QuietWatch)
+                .expect("nobody stops");
         let via = via.expect("lanes rise");
-        for selection in [Selection::Valiant, Selection::UgalL, Selection::UgalG] {
-            let choosing = SelectionParams::usual(selection);
-            let guide = DetourGuide::via(&via, selection, choosing, &wiring, &Quiet).expect("few");
+        for selection in [PathSelection::Valiant, PathSelection::UgalL, PathSelection::UgalG] {
+            let choosing = PathSelectionParameters::usual(selection);
+            let guide =
+                DetourGuide::via(&via, selection, choosing, &wiring, &QuietWatch).expect("few");
             let (most, _) = follow(&on, &*via, &guide, &UnequalQueues);
-            let detours = selection == Selection::Valiant;
+            let detours = selection == PathSelection::Valiant;
             assert!(!detours || most > least, "{net}: nobody makes a detour");
         }
     }
 }
 
 /// Hops between all switches, by breadth-first search.
-fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
+fn hops_between(wiring: &RouterWiring) -> Vec<Vec<u32>> {
     let from = |start: u32| {
         let mut hops = vec![u32::MAX; wiring.routers() as usize];
         hops[start as usize] = 0;
@@ -198,13 +204,13 @@ fn hops_between(wiring: &Wiring) -> Vec<Vec<u32>> {
 /// It compares hops times the queue at the first port, takes the first detour of least cost, and
 /// stays on the minimal path if that is not worse, or if the queue for it is short.
 fn chosen(
-    wiring: &Wiring,
+    wiring: &RouterWiring,
     hops: &[Vec<u32>],
     (at, home, candidates, shortest): (u32, u32, u32, u32),
-    random: &mut FastStream,
+    random: &mut FastRandomStream,
 ) -> (u16, Option<u32>) {
     let far = |a: u32, b: u32| hops[a as usize][b as usize];
-    let port = |goal: u32, random: &mut FastStream| -> u16 {
+    let port = |goal: u32, random: &mut FastRandomStream| -> u16 {
         let ports = (0..).zip(wiring.ports(at));
         let nearer =
             ports.filter(|(_, p)| p.leads_to().is_some_and(|n| far(n, goal) < far(at, goal)));
@@ -242,10 +248,11 @@ const IRREGULAR: &str = "jellyfish:n=400,k=16,p=1,seed=1";
 #[test]
 fn any_number_of_choices_is_that_of_shortest_paths() {
     let on = built(IRREGULAR);
-    let wiring = Wiring::of(&on, |_| 1).expect("one rail each");
+    let wiring = RouterWiring::of(&on, |_| 1).expect("one rail each");
     let minimal =
-        MinimalAdaptiveRouting::new(on, LaneClasses::any(1), &Quiet).expect("it is small");
-    let choices = PortChoices::of(&minimal, 0, &wiring, &Quiet).expect("nobody stops");
+        MinimalAdaptiveRouting::new(on, LaneClasses::any(1), &QuietWatch).expect("it is small");
+    let choices =
+        PortChoicesByDestination::of(&minimal, 0, &wiring, &QuietWatch).expect("nobody stops");
     let (hops, mut different) = (hops_between(&wiring), BTreeSet::new());
     for (at, goal) in (0..400).flat_map(|at| (0..400).map(move |goal| (at, goal))) {
         let far = |s: u32| hops[s as usize][goal as usize];
@@ -264,23 +271,24 @@ fn any_number_of_choices_is_that_of_shortest_paths() {
 fn ugal_l_chooses_by_hops_and_the_first_queue() {
     for net in NETS.into_iter().chain([IRREGULAR]) {
         let on = built(net);
-        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
+        let wiring = Arc::new(RouterWiring::of(&on, |_| 1).expect("one rail each"));
         let classes = LaneClasses { classes: 12, width: 2 };
         let minimal =
-            MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
-        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal), &Quiet)
+            MinimalAdaptiveRouting::new(on.clone(), classes, &QuietWatch).expect("it is small");
+        let via = VerifiedRouting::scheme(ValiantDetourRouting::by_hop(minimal), &QuietWatch)
             .expect("nobody stops");
         let via = via.expect("lanes rise");
         let (ends, hops) = (wiring.endpoints(), hops_between(&wiring));
         let mut detours = 0;
         for (candidates, least) in [(1, 0), (4, 0), (64, 0), (4, 3)] {
             let choosing =
-                SelectionParams { candidates, threshold: None, least_queue: Some(least) };
-            let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet);
+                PathSelectionParameters { candidates, threshold: None, least_queue: Some(least) };
+            let guide =
+                DetourGuide::via(&via, PathSelection::UgalL, choosing, &wiring, &QuietWatch);
             let guide = guide.expect("few");
             let layout =
                 FlitLayout::new(ends.len() as u32, 1, guide.vias(), 0, 1000).expect("small");
-            let mut random = FastStream::new(6, "choices", 0);
+            let mut random = FastRandomStream::new(6, "choices", 0);
             for (source, target) in (0..2000).map(|k: usize| (k * 7 % ends.len(), k % ends.len())) {
                 let (at, home) = (ends[source].router, ends[target].router);
                 if at == home {
@@ -309,44 +317,47 @@ fn nearest_ancestors_follow_their_scheme() {
     for net in ["fat_tree:levels=3,k=4", "fat_tree:levels=2,k=6", "k_ary_n_tree:k=2,n=3"] {
         let on = built(net);
         assert_eq!(on.geometry().form, PlaneStructure::Levels);
-        let wiring = Arc::new(Wiring::of(&on, |_| 1).expect("one rail each"));
+        let wiring = Arc::new(RouterWiring::of(&on, |_| 1).expect("one rail each"));
         let top = on.switches().iter().map(|s| s.level).max().unwrap_or(0);
         let rank: Vec<u32> = on.switches().iter().map(|s| u32::from(top - s.level)).collect();
-        let scheme =
-            UpDownAdaptiveRouting::new(on.clone(), rank.clone(), 4, &Quiet).expect("it is small");
+        let scheme = UpDownAdaptiveRouting::new(on.clone(), rank.clone(), 4, &QuietWatch)
+            .expect("it is small");
         let proved =
-            VerifiedRouting::scheme(scheme, &Quiet).expect("nobody stops").expect("no cycle");
-        let choosing = SelectionParams::usual(Selection::Anca);
-        let guide = AncestorGuide::new(&proved, rank, choosing, &wiring, &Quiet).expect("few");
+            VerifiedRouting::scheme(scheme, &QuietWatch).expect("nobody stops").expect("no cycle");
+        let choosing = PathSelectionParameters::usual(PathSelection::Anca);
+        let guide =
+            CommonAncestorGuide::new(&proved, rank, choosing, &wiring, &QuietWatch).expect("few");
         let (most, _) = follow(&on, &*proved, &guide, &UnequalQueues);
         assert_eq!(most, 2 * u32::from(top), "{net}");
     }
 }
 
 /// Packets of every selection over these legs take only hops that their schemes offer.
-fn legs_are_followed<B: LegPaths + Clone>(
+fn legs_are_followed<B: RouteLegScheme + Clone>(
     net: &str,
     on: &Arc<Topology>,
     via: ValiantDetourRouting<B>,
 ) {
-    let wiring = Arc::new(Wiring::of(on, |_| 1).expect("one rail each"));
+    let wiring = Arc::new(RouterWiring::of(on, |_| 1).expect("one rail each"));
     let edge: Vec<SwitchId> = on.edge_switches().into_iter().map(SwitchId).collect();
     let pairs = edge.iter().flat_map(|a| edge.iter().map(move |b| (*a, *b)));
     let reach = pairs.filter_map(|(a, b)| via.beneath().hops(a, b)).max().expect("some path");
-    let choosing = SelectionParams::usual(Selection::Par);
+    let choosing = PathSelectionParameters::usual(PathSelection::Par);
     let mut calm = 0;
     for far in [1, reach] {
         let par = ProgressiveAdaptiveRouting::new(via.clone(), reach, far);
-        let par = VerifiedRouting::scheme(par, &Quiet).expect("no stop").expect("lanes rise");
-        let guide = DetourGuide::progressive(&par, choosing, &wiring, &Quiet).expect("few lists");
+        let par = VerifiedRouting::scheme(par, &QuietWatch).expect("no stop").expect("lanes rise");
+        let guide =
+            DetourGuide::progressive(&par, choosing, &wiring, &QuietWatch).expect("few lists");
         let (most, _) = follow(on, &*par, &guide, &UnequalQueues);
         assert!(most > reach.into() && most <= 2 * u32::from(reach) + 1, "{net}: {most} hops");
         let (most, least) = follow(on, &*par, &guide, &EmptyQueues);
         assert!(most <= reach.into(), "{net}: nobody turns where nothing is queued");
         calm = least;
     }
-    let via = VerifiedRouting::scheme(via, &Quiet).expect("no stop").expect("lanes rise");
-    let guide = DetourGuide::via(&via, Selection::UgalL, choosing, &wiring, &Quiet).expect("few");
+    let via = VerifiedRouting::scheme(via, &QuietWatch).expect("no stop").expect("lanes rise");
+    let guide =
+        DetourGuide::via(&via, PathSelection::UgalL, choosing, &wiring, &QuietWatch).expect("few");
     let (most, detours) = follow(on, &*via, &guide, &UnequalQueues);
     assert!(most <= 2 * u32::from(reach) && detours > calm, "{net}: {detours}, {calm} hops");
 }
@@ -356,13 +367,14 @@ fn packets_that_turn_follow_their_scheme() {
     for net in NETS {
         let on = built(net);
         let classes = LaneClasses { classes: 13, width: 1 };
-        let leg = MinimalAdaptiveRouting::new(on.clone(), classes, &Quiet).expect("it is small");
+        let leg =
+            MinimalAdaptiveRouting::new(on.clone(), classes, &QuietWatch).expect("it is small");
         legs_are_followed(net, &on, ValiantDetourRouting::by_hop(leg));
     }
     for net in ["dragonfly:h=2", "dragonfly:h=2,g=4", "megafly:leaves=3"] {
         let on = built(net);
         let classes = LaneClasses { classes: 5, width: 2 };
-        let leg = GroupMinimalRouting::new(on.clone(), classes, &Quiet).expect("groups");
+        let leg = GroupMinimalRouting::new(on.clone(), classes, &QuietWatch).expect("groups");
         legs_are_followed(net, &on, ValiantDetourRouting::by_group(leg));
     }
 }

@@ -27,7 +27,7 @@ const MOST_PAIRS: u64 = 1 << 27;
 /// The bytes between neighbours: one number for all dimensions, or one for each.
 #[derive(Deserialize)]
 #[serde(untagged)]
-enum ByteAmounts {
+enum NeighbourBytes {
     Same(f64),
     Each(Vec<f64>),
 }
@@ -37,7 +37,7 @@ enum ByteAmounts {
 #[serde(deny_unknown_fields)]
 struct StencilGraphParameters {
     shape: Vec<u32>,
-    bytes: ByteAmounts,
+    bytes: NeighbourBytes,
     #[serde(default)]
     edge_bytes: f64,
     #[serde(default)]
@@ -103,8 +103,8 @@ impl StencilGraphParameters {
         let moved: Vec<usize> = (0..step.len()).filter(|&d| step[d] != 0).collect();
         match (moved.len(), &self.bytes) {
             (0, _) => 0.0,
-            (1, ByteAmounts::Same(bytes)) => *bytes,
-            (1, ByteAmounts::Each(bytes)) => bytes[moved[0]],
+            (1, NeighbourBytes::Same(bytes)) => *bytes,
+            (1, NeighbourBytes::Each(bytes)) => bytes[moved[0]],
             (2, _) if step.len() > 2 => self.edge_bytes,
             _ => self.corner_bytes,
         }
@@ -115,7 +115,7 @@ impl StencilGraphParameters {
         if !(1..=6).contains(&dimensions) || self.shape.contains(&0) {
             return Err(Refusal::new("shape", "no grid", "1 to 6 sides from 1, as 8x8x4"));
         }
-        if matches!(&self.bytes, ByteAmounts::Each(each) if each.len() != dimensions) {
+        if matches!(&self.bytes, NeighbourBytes::Each(each) if each.len() != dimensions) {
             let why = format!("another number of amounts than the {dimensions} dimensions");
             return Err(Refusal::new("bytes", why, "one amount, or one a dimension"));
         }

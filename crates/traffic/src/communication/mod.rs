@@ -178,7 +178,7 @@ pub fn check_total(sum: f64) -> Result<f64, Refusal> {
 mod tests {
     use super::*;
     use crate::workload::make;
-    use base::Quiet;
+    use base::QuietWatch;
 
     fn sent(from: u32, to: u32, bytes: f64) -> ProcessTraffic {
         ProcessTraffic { from, to, bytes, messages: 1.0 }
@@ -216,7 +216,7 @@ mod tests {
     fn a_schedule_sends_what_its_operations_send() {
         let given = serde_json::json!({ "ranks": 4, "bytes": 100 });
         let given = given.as_object().expect("an object").clone();
-        let schedule = make("alltoall_linear", &given, &Quiet).expect("a schedule");
+        let schedule = make("alltoall_linear", &given, &QuietWatch).expect("a schedule");
         let graph = CommunicationGraph::of_schedule(&schedule).expect("a graph");
         assert_eq!(graph.pairs(), 12);
         assert!(graph.sent().all(|one| (one.bytes, one.messages) == (100.0, 1.0)));

@@ -4,7 +4,7 @@
 //! distributions", TOMS 1977; Vose, "A linear algorithm for generating random numbers with a given
 //! distribution", IEEE TSE 1991.
 
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 
 /// A slot with two values; the first is drawn if a random number is below the threshold `cut`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,19 +32,19 @@ impl AliasTable {
     }
 
     #[inline]
-    pub(crate) fn draw(&self, random: &mut FastStream) -> u32 {
+    pub(crate) fn draw(&self, random: &mut FastRandomStream) -> u32 {
         drawn(&self.slots, random)
     }
 }
 
 /// An alias table for each source; it is empty for sources that send nothing.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct SourceTables {
+pub(super) struct SourceAliasTables {
     starts: Box<[u32]>,
     slots: Box<[AliasSlot]>,
 }
 
-impl SourceTables {
+impl SourceAliasTables {
     /// The tables for sources 0, 1, ...
     pub(super) fn new<'a>(rows: impl IntoIterator<Item = &'a [(u32, f64)]>) -> Self {
         let (mut starts, mut all) = (vec![0], Vec::new());
@@ -57,7 +57,7 @@ impl SourceTables {
 
     /// A random destination of `source`; the source itself if its table is empty.
     #[inline]
-    pub(super) fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
+    pub(super) fn draw(&self, source: u32, random: &mut FastRandomStream) -> u32 {
         let from = self.starts[source as usize] as usize;
         let row = &self.slots[from..self.starts[source as usize + 1] as usize];
         if row.is_empty() { source } else { drawn(row, random) }
@@ -65,7 +65,7 @@ impl SourceTables {
 }
 
 #[inline]
-fn drawn(slots: &[AliasSlot], random: &mut FastStream) -> u32 {
+fn drawn(slots: &[AliasSlot], random: &mut FastRandomStream) -> u32 {
     let slot = slots[random.below(slots.len() as u32) as usize];
     // selects without a branch, as none could be predicted
     let first = random.next_u64() < slot.cut || slot.first == slot.other;
@@ -79,7 +79,7 @@ fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
     let count = weighted.len() as f64;
     let mut left: Vec<f64> = weighted.iter().map(|(_, weight)| weight * count / sum).collect();
     let whole = |&(value, _): &(u32, f64)| AliasSlot {
-        cut: FastStream::ALWAYS,
+        cut: FastRandomStream::ALWAYS,
         first: value,
         other: value,
     };
@@ -88,7 +88,7 @@ fn slots(weighted: &[(u32, f64)]) -> Vec<AliasSlot> {
         (0..weighted.len()).partition(|&i| left[i] < 1.0);
     while let (Some(&low), Some(&high)) = (small.last(), large.last()) {
         small.pop();
-        slots[low].cut = FastStream::threshold(left[low]);
+        slots[low].cut = FastRandomStream::threshold(left[low]);
         slots[low].other = slots[high].first;
         left[high] -= 1.0 - left[low];
         if left[high] < 1.0 {
@@ -107,7 +107,7 @@ mod tests {
     fn chances(slots: &[AliasSlot], values: u32) -> Vec<f64> {
         let mut of = vec![0.0; values as usize];
         for slot in slots {
-            let cut = slot.cut as f64 / FastStream::ALWAYS as f64;
+            let cut = slot.cut as f64 / FastRandomStream::ALWAYS as f64;
             of[slot.first as usize] += cut / slots.len() as f64;
             of[slot.other as usize] += (1.0 - cut) / slots.len() as f64;
         }
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn every_value_has_the_chance_of_its_weight() {
         for case in 0..200 {
-            let mut stream = base::seed::Stream::new(case, "alias test", 0);
+            let mut stream = base::seed::RandomStream::new(case, "alias test", 0);
             let n = 1 + stream.below(9) as u32;
             let weighted: Vec<(u32, f64)> =
                 (0..n).map(|i| (i, (1 + stream.below(1000)) as f64)).collect();
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn draws_are_of_the_row_of_their_source() {
         let rows: [&[(u32, f64)]; 3] = [&[(7, 2.0)], &[], &[(1, 1.0), (5, 3.0)]];
-        let rows = SourceTables::new(rows);
-        let mut random = FastStream::new(1, "alias test", 0);
+        let rows = SourceAliasTables::new(rows);
+        let mut random = FastRandomStream::new(1, "alias test", 0);
         assert_eq!((rows.draw(0, &mut random), rows.draw(1, &mut random)), (7, 1));
         let fives = (0..4000).filter(|_| rows.draw(2, &mut random) == 5).count();
         assert!(fives.abs_diff(3000) < 137, "{fives}"); // five standard deviations

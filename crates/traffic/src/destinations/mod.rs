@@ -4,8 +4,8 @@ mod alias;
 mod named;
 
 pub(crate) use alias::AliasTable;
-use alias::SourceTables;
-use base::seed::FastStream;
+use alias::SourceAliasTables;
+use base::seed::FastRandomStream;
 use base::{EndpointId, Refusal};
 
 /// A message: who sends, who receives, and its amount in units of an endpoint's full rate.
@@ -50,7 +50,7 @@ enum DestinationDistribution {
     /// The first distribution if a random number is below the threshold, else the second.
     Mixture(Box<(u64, DestinationDistribution, DestinationDistribution)>),
     /// Any endpoint, in proportion to weights that each source has of its own.
-    Rows(SourceTables),
+    Rows(SourceAliasTables),
     /// Destinations among ranks, which are some of the endpoints.
     Placed(Box<RankDestinationDistribution>),
     /// Destinations among endpoints with this number of rails; a packet stays on the rail with its
@@ -72,7 +72,7 @@ struct RankDestinationDistribution {
 const NOBODY: u32 = u32::MAX;
 
 impl DestinationDistribution {
-    fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
+    fn draw(&self, source: u32, random: &mut FastRandomStream) -> u32 {
         match self {
             Self::Fixed(to) => to[source as usize],
             Self::Uniform(n) => random.below(*n),
@@ -161,7 +161,7 @@ impl PacketDestinations {
     /// endpoints, and all send.
     #[must_use]
     pub fn mixture(probability: f64, first: Self, second: Self) -> Self {
-        let parts = (FastStream::threshold(probability), first.law, second.law);
+        let parts = (FastRandomStream::threshold(probability), first.law, second.law);
         Self::of(first.endpoints, DestinationDistribution::Mixture(Box::new(parts)))
     }
 
@@ -195,8 +195,9 @@ impl PacketDestinations {
             let to: Vec<_> = rows.iter().map(|row| row.first().map(|x| x.0)).collect();
             Self::fixed_to(&to)
         } else {
-            let law =
-                DestinationDistribution::Rows(SourceTables::new(rows.iter().map(Vec::as_slice)));
+            let law = DestinationDistribution::Rows(SourceAliasTables::new(
+                rows.iter().map(Vec::as_slice),
+            ));
             let mut all = Self::of(endpoints, law);
             all.only(rows.iter().map(|row| !row.is_empty()));
             all
@@ -277,7 +278,7 @@ impl PacketDestinations {
     /// # Panics
     /// When there is no such source.
     #[inline]
-    pub fn draw(&self, source: u32, random: &mut FastStream) -> u32 {
+    pub fn draw(&self, source: u32, random: &mut FastRandomStream) -> u32 {
         match self.law {
             DestinationDistribution::Uniform(n) => random.below(n), // where most packets are
             _ => self.law.draw(source, random),

@@ -1,23 +1,28 @@
 //! Destinations from the name of a traffic pattern, on the working endpoints of a network.
 
 use super::PacketDestinations;
-use crate::pattern::Pattern;
+use crate::pattern::CommunicationPattern;
 use crate::sending::{self, OfferedTraffic, working};
 use base::words::did_you_mean;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 
 impl PacketDestinations {
-    /// The destinations of named traffic for a simulator of `t`. The name is that of a [`Pattern`]
-    /// with its argument, whose ranks are the working endpoints in their order, or one of the names
-    /// of [`OfferedTraffic::named`]. As in BookSim, `uniform` can draw the source too; `shift`
-    /// without a number shifts by half the endpoints. Choices that are made once for the whole run
-    /// are drawn from `seed`.
+    /// The destinations of named traffic for a simulator of `t`. The name is that of a
+    /// [`CommunicationPattern`] with its argument, whose ranks are the working endpoints in their
+    /// order, or one of the names of [`OfferedTraffic::named`]. As in BookSim, `uniform` can draw
+    /// the source too; `shift` without a number shifts by half the endpoints. Choices that are made
+    /// once for the whole run are drawn from `seed`.
     ///
     /// # Errors
     /// When there is no such traffic, it is not possible on this network, or `watch` says stop.
-    pub fn named(t: &Topology, text: &str, seed: u64, watch: &dyn Watch) -> Result<Self, Stop> {
+    pub fn named(
+        t: &Topology,
+        text: &str,
+        seed: u64,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         Self::asked(t, None, text, seed, watch)
     }
 
@@ -27,7 +32,12 @@ impl PacketDestinations {
     ///
     /// # Errors
     /// As [`PacketDestinations::named`].
-    pub fn over(tables: &Routing, text: &str, seed: u64, watch: &dyn Watch) -> Result<Self, Stop> {
+    pub fn over(
+        tables: &Routing,
+        text: &str,
+        seed: u64,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         Self::asked(tables.topology(), Some(tables), text, seed, watch)
     }
 
@@ -36,12 +46,12 @@ impl PacketDestinations {
         tables: Option<&Routing>,
         text: &str,
         seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let alive = working(t);
         let ranks = alive.len() as u32;
-        let word = Pattern::name_in(text);
-        let patterns = Pattern::names();
+        let word = CommunicationPattern::name_in(text);
+        let patterns = CommunicationPattern::names();
         if !patterns.contains(&word) {
             if !sending::NAMES.contains(&word) {
                 let all: Vec<&str> = patterns.into_iter().chain(sending::NAMES).collect();
@@ -53,7 +63,8 @@ impl PacketDestinations {
         }
         let half = format!("shift:{}", ranks / 2);
         let text = if text == "shift" { &half } else { text };
-        let all = Pattern::drawn(t, tables, text, ranks, watch)?.destinations(ranks, seed)?;
+        let all = CommunicationPattern::drawn(t, tables, text, ranks, watch)?
+            .destinations(ranks, seed)?;
         Ok(all.placed(&alive, t.endpoints().len() as u32))
     }
 

@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::chances::fits;
-use crate::pattern::Pattern;
-use base::{Quiet, Stop, SwitchId};
+use crate::pattern::CommunicationPattern;
+use base::{ComputationError, QuietWatch, SwitchId};
 use fabric::network::Topology;
 use proptest::prelude::*;
 use serde_json::json;
@@ -15,7 +15,7 @@ fn network(family: &str, params: &serde_json::Value) -> Topology {
 
 /// How often each destination of `source` is drawn.
 fn counts(all: &PacketDestinations, source: u32, draws: u32) -> Vec<u32> {
-    let mut random = FastStream::new(9, "test", u64::from(source));
+    let mut random = FastRandomStream::new(9, "test", u64::from(source));
     let mut seen = vec![0; all.endpoints() as usize];
     for _ in 0..draws {
         seen[all.draw(source, &mut random) as usize] += 1;
@@ -53,7 +53,8 @@ fn patterns_on_bits_are_permutations_of_the_definition() {
     for name in ON_BITS {
         for count in (1..=12).filter(|count| name != "transpose" || count % 2 == 0) {
             let ranks = 1 << count;
-            let all = Pattern::parse(name, ranks).and_then(|p| p.destinations(ranks, 0));
+            let all =
+                CommunicationPattern::parse(name, ranks).and_then(|p| p.destinations(ranks, 0));
             let all = all.expect(name);
             let expected: Vec<u32> = (0..ranks).map(|r| defined(name, r, count)).collect();
             assert_eq!(all.fixed(), Some(&expected[..]), "{name} {count}");
@@ -66,14 +67,14 @@ fn patterns_on_bits_are_permutations_of_the_definition() {
 fn ranks_beyond_the_active_ones_are_idle() {
     let ranks = 100;
     for name in ON_BITS {
-        assert!(Pattern::parse(name, ranks).is_err(), "{name}");
-        let short = Pattern::parse(&format!("{name}:64"), ranks).expect(name);
-        let all = Pattern::parse(&format!("{name}:active=64"), ranks);
+        assert!(CommunicationPattern::parse(name, ranks).is_err(), "{name}");
+        let short = CommunicationPattern::parse(&format!("{name}:64"), ranks).expect(name);
+        let all = CommunicationPattern::parse(&format!("{name}:active=64"), ranks);
         let same = all.as_ref().map(|all| format!("{all:?}") == format!("{short:?}"));
         assert_eq!(same.ok(), Some(true), "{name}");
         let all = all.and_then(|p| p.destinations(ranks, 0)).expect(name);
         assert_eq!((all.active(), all.endpoints()), (64, 100));
-        let mut random = FastStream::new(1, "test", 0);
+        let mut random = FastRandomStream::new(1, "test", 0);
         for rank in 0..ranks {
             let to = all.draw(rank, &mut random);
             assert_eq!(to, if rank < 64 { defined(name, rank, 6) } else { rank });
@@ -82,10 +83,10 @@ fn ranks_beyond_the_active_ones_are_idle() {
         }
     }
     for bad in ["shuffle:active=63", "shuffle:active=128", "transpose:active=32"] {
-        let refused = Pattern::parse(bad, ranks).expect_err(bad);
+        let refused = CommunicationPattern::parse(bad, ranks).expect_err(bad);
         assert!(refused.help.contains("active=64"), "{refused}");
     }
-    let refused = Pattern::parse("transpose", 32).expect_err("an odd power");
+    let refused = CommunicationPattern::parse("transpose", 32).expect_err("an odd power");
     assert!(refused.why.contains("not an even power") && refused.help.contains("active=16"));
 }
 
@@ -104,7 +105,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
     let place =
         |e: u32| t.switches()[t.terminals()[e as usize].plug.switch.ix()].coordinates.clone();
     for (name, by) in [("tornado", [2, 1, 1]), ("neighbour", [1, 1, 1])] {
-        let all = PacketDestinations::named(&t, name, 0, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 0, &QuietWatch).expect(name);
         assert!(is_permutation(&all) && all.active() == 120);
         for e in 0..120 {
             let to = all.fixed().expect("a table")[e as usize];
@@ -117,7 +118,7 @@ fn tornado_and_neighbour_move_every_coordinate() {
     // without a grid the pattern uses the numbers of switches: 50 switches with 4 endpoints each
     let fly = network("slim_fly", &json!({ "q": 5, "p": 4 }));
     for (name, by) in [("tornado", 24 * 4), ("neighbour", 4)] {
-        let all = PacketDestinations::named(&fly, name, 0, &Quiet).expect(name);
+        let all = PacketDestinations::named(&fly, name, 0, &QuietWatch).expect(name);
         let expected: Vec<u32> = (0..200).map(|e| (e + by) % 200).collect();
         assert_eq!(all.fixed(), Some(&expected[..]), "{name}");
     }
@@ -131,13 +132,13 @@ fn tornado_and_neighbour_move_every_coordinate() {
         ("worst_case", &fit, &fly),
     ] {
         let [many, one] =
-            [many, one].map(|t| PacketDestinations::named(t, name, 0, &Quiet).expect(name));
+            [many, one].map(|t| PacketDestinations::named(t, name, 0, &QuietWatch).expect(name));
         assert_eq!(many, one, "{name}");
     }
     // on sides of two, the switch just short of halfway around is the switch itself
     let cube = network("hypercube", &json!({ "n": 4, "p": 1 }));
-    assert!(PacketDestinations::named(&cube, "tornado", 0, &Quiet).is_err());
-    assert!(PacketDestinations::named(&cube, "neighbour", 0, &Quiet).is_ok());
+    assert!(PacketDestinations::named(&cube, "tornado", 0, &QuietWatch).is_err());
+    assert!(PacketDestinations::named(&cube, "neighbour", 0, &QuietWatch).is_ok());
 }
 
 #[test]
@@ -159,10 +160,11 @@ fn what_is_drawn_has_the_chances_of_its_definition() {
         ("shift:3", 10, even(&[13])),
         ("scatter", 0, even(&without(0))),
     ] {
-        let all = PacketDestinations::named(&t, name, 1, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 1, &QuietWatch).expect(name);
         assert!(fits(&counts(&all, source, 40_000), &chances), "{name}");
     }
-    let third = PacketDestinations::named(&t, "hotspot:4=3,8=1,1=2", 1, &Quiet).expect("weights");
+    let third =
+        PacketDestinations::named(&t, "hotspot:4=3,8=1,1=2", 1, &QuietWatch).expect("weights");
     let mut chances = vec![0.0; 16];
     (chances[4], chances[8], chances[1]) = (0.5, 1.0 / 6.0, 1.0 / 3.0);
     assert!(fits(&counts(&third, 0, 40_000), &chances));
@@ -175,15 +177,17 @@ fn what_is_drawn_has_the_chances_of_its_definition() {
 fn who_has_no_receiver_is_idle() {
     let t = network("ring", &json!({ "n": 8, "p": 2 }));
     for (name, active) in [("bisect", 8), ("gather", 15), ("scatter", 1), ("permutation", 16)] {
-        let all = PacketDestinations::named(&t, name, 1, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 1, &QuietWatch).expect(name);
         assert_eq!(all.active(), active, "{name}");
     }
     for bad in
         ["null", "unifrm", "hotspot:16", "hotspot:0=0", "hotspot:1,1", "shift:0", "uniform:2"]
     {
-        assert!(PacketDestinations::named(&t, bad, 1, &Quiet).is_err(), "{bad}");
+        assert!(PacketDestinations::named(&t, bad, 1, &QuietWatch).is_err(), "{bad}");
     }
-    let Err(Stop::Refused(refused)) = PacketDestinations::named(&t, "unifrm", 1, &Quiet) else {
+    let Err(ComputationError::Refused(refused)) =
+        PacketDestinations::named(&t, "unifrm", 1, &QuietWatch)
+    else {
         panic!("there is no such name");
     };
     assert!(refused.param == "traffic" && refused.help.starts_with("did you mean uniform? "));
@@ -203,7 +207,7 @@ fn failed_endpoints_neither_send_nor_receive() {
         "stencil:7x2",
         "longest_matching",
     ] {
-        let all = PacketDestinations::named(&t, name, 1, &Quiet).expect(name);
+        let all = PacketDestinations::named(&t, name, 1, &QuietWatch).expect(name);
         assert_eq!((all.endpoints(), all.active()), (16, 14), "{name}");
         for source in 0..16 {
             let seen = counts(&all, source, 300);
@@ -241,7 +245,7 @@ proptest! {
     fn permutations_are_permutations(ranks in 2_u32..300, seed in any::<u64>(), by in 1_u32..300) {
         for text in ["permutation".to_owned(), "ring".to_owned(), format!("shift:{by}"),
                      "tornado".to_owned(), "neighbour".to_owned()] {
-            let Ok(pattern) = Pattern::parse(&text, ranks) else { continue };
+            let Ok(pattern) = CommunicationPattern::parse(&text, ranks) else { continue };
             let all = pattern.destinations(ranks, seed).expect("destinations");
             prop_assert!(is_permutation(&all), "{} among {}", text, ranks);
         }
@@ -254,7 +258,7 @@ fn rails_share_what_their_endpoint_sends_and_keep_to_their_number() {
     let shares = [0.25, 0.75];
     let all = one.on_rails(2, |_, rail| shares[rail as usize]);
     assert_eq!((all.endpoints(), all.active()), (6, 2));
-    let mut random = FastStream::new(1, "rails", 0);
+    let mut random = FastRandomStream::new(1, "rails", 0);
     for source in 0..6 {
         let (endpoint, rail) = (source / 2, source % 2);
         let sends = endpoint != 1;

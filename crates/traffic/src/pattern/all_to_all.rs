@@ -1,21 +1,21 @@
 //! `all_to_all`: everybody sends to everybody else at once.
 
 use super::asked::PatternRequest;
-use super::kind::{MAX_MESSAGES, MessagePattern, PatternEntry, RankMessage};
+use super::kind::{MAX_MESSAGES, MessagePattern, PatternKindEntry, RankMessage};
 use crate::destinations::PacketDestinations;
-use base::part::Part;
-use base::seed::Stream;
-use base::{Refusal, Stop};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, Refusal};
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("all_to_all", "everybody to everybody else at once"),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("all_to_all", "everybody to everybody else at once"),
     orcs: "all_to_all",
     make,
     placed: false,
 };
 
-fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, ComputationError> {
     let ranks = asked.ranks;
     if !asked.drawn && u64::from(ranks) * u64::from(ranks - 1) > MAX_MESSAGES {
         let most = MAX_MESSAGES.isqrt();
@@ -34,7 +34,7 @@ impl MessagePattern for AllToAllPattern {
         u64::from(ranks) * (u64::from(ranks) - 1)
     }
 
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         let to = |a| (0..ranks).filter(move |&b| b != a).map(move |b| (a, b));
         (0..ranks).flat_map(to).collect()
     }

@@ -1,7 +1,7 @@
 //! A request for a pattern: its parameters, the number of ranks, and where these are.
 
-use base::part::Part;
-use base::{Refusal, Watch};
+use base::part::PartDescription;
+use base::{ProgressWatch, Refusal};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use serde::de::DeserializeOwned;
@@ -15,7 +15,7 @@ pub(super) struct PatternRequest<'a> {
     pub(super) argument: Option<&'a str>,
     /// The parameters in that text.
     pub(super) given: Map<String, Value>,
-    pub(super) part: &'static Part,
+    pub(super) part: &'static PartDescription,
     /// How many ranks there are, 2 or more.
     pub(super) ranks: u32,
     /// The network whose working endpoints are the ranks, in order; none without a network.
@@ -23,7 +23,7 @@ pub(super) struct PatternRequest<'a> {
     /// Routing tables of that network, if there are any.
     pub(super) tables: Option<&'a Routing>,
     /// Receives the progress of long searches, and can stop them.
-    pub(super) watch: &'a dyn Watch,
+    pub(super) watch: &'a dyn ProgressWatch,
     /// Whether the pattern is for a simulator, which draws destinations from it.
     pub(super) drawn: bool,
 }

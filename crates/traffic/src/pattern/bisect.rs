@@ -1,12 +1,12 @@
 //! `bisect`: rank i of the first half sends to rank i of the second; an odd rank is left out.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "bisect",
         "i of the first half to i of the second, each pair once; an odd rank is left out",
     ),
@@ -20,7 +20,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 struct BisectPattern;
 
 impl MessagePattern for BisectPattern {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         halves(ranks).collect()
     }
 }

@@ -3,13 +3,14 @@
 use super::asked::PatternRequest;
 use super::fixed::FixedDestinations;
 use super::kind::MessagePattern;
-use base::{Refusal, Stop};
+use base::{ComputationError, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The parameter of patterns on bits.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct BitParameters {
+#[schemars(rename = "BitParameters")]
+pub(super) struct BitPatternParameters {
     /// How many ranks take part, the first ones; all where it is not given. A power of two.
     active: Option<u32>,
 }
@@ -20,12 +21,12 @@ pub(super) fn on_bits(
     asked: &PatternRequest<'_>,
     even: bool,
     of: fn(u32, u32) -> u32,
-) -> Result<Box<dyn MessagePattern>, Stop> {
+) -> Result<Box<dyn MessagePattern>, ComputationError> {
     let kind = if even { "an even power of two" } else { "a power of two" };
     let fits = |n: u32| n > 1 && n.is_power_of_two() && (!even || n.ilog2().is_multiple_of(2));
     let most = (1..=asked.ranks.ilog2()).rev().map(|b| 1 << b).find(|&n| fits(n));
     let possible = most.map_or("more endpoints".to_owned(), |most| format!("active={most}"));
-    let active = match asked.read::<BitParameters>()?.active {
+    let active = match asked.read::<BitPatternParameters>()?.active {
         None if fits(asked.ranks) => asked.ranks,
         None => {
             let why = format!("{} among {} endpoints, not {kind}", asked.name, asked.ranks);

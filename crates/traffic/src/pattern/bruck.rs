@@ -1,13 +1,13 @@
 //! `bruck`: in level i every rank sends to the rank 2^i further, around the end.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage, powers};
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage, powers};
 use super::shift::around;
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("bruck", "level l: i to i + 2^l, around the end"),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("bruck", "level l: i to i + 2^l, around the end"),
     orcs: "dissemination",
     make: |_| Ok(Box::new(BruckPattern)),
     placed: false,
@@ -22,7 +22,7 @@ impl MessagePattern for BruckPattern {
         powers(2, ranks)
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         around(ranks, 1 << level)
     }
 }

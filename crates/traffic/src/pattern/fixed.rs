@@ -3,7 +3,7 @@
 use super::kind::{MessagePattern, RankMessage};
 use crate::destinations::PacketDestinations;
 use base::Refusal;
-use base::seed::Stream;
+use base::seed::RandomStream;
 
 /// The destination of every rank; a rank may send to itself.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ impl FixedDestinations {
 }
 
 impl MessagePattern for FixedDestinations {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         let to = |from| self.to(from, ranks).filter(|&to| to != from).map(|to| (from, to));
         (0..ranks).filter_map(to).collect()
     }

@@ -4,21 +4,21 @@
 //! networks", ISCA 1985; with weights, BookSim's `hotspot`.
 
 use super::asked::PatternRequest;
-use super::kind::{MAX_MESSAGES, MessagePattern, PatternEntry, RankMessage};
+use super::kind::{MAX_MESSAGES, MessagePattern, PatternKindEntry, RankMessage};
 use crate::destinations::PacketDestinations;
-use base::part::Part;
-use base::seed::Stream;
-use base::{Refusal, Stop};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "hotspot",
         "everybody to one of the ranks named, in proportion to their weights",
     )
-    .takes::<HotspotParameters>(),
+    .takes::<HotspotPatternParameters>(),
     orcs: "",
     make,
     placed: false,
@@ -26,7 +26,8 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 
 /// The parameter of hot spots.
 #[derive(Deserialize, JsonSchema)]
-struct HotspotParameters {
+#[schemars(rename = "HotspotParameters")]
+struct HotspotPatternParameters {
     /// The ranks that receive, as `RANK` or `RANK=WEIGHT`; a weight is 1 where it is not given.
     #[serde(default = "first")]
     at: Vec<String>,
@@ -43,7 +44,7 @@ const MOST_HOT: usize = 1 << 12;
 #[derive(Debug)]
 struct HotspotPattern(Vec<(u32, u32)>);
 
-fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, ComputationError> {
     let parsed = |word: &str| -> Option<(u32, u32)> {
         let (rank, weight) = word.split_once('=').unwrap_or((word, "1"));
         Some((rank.parse().ok()?, weight.parse().ok()?))
@@ -51,7 +52,7 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
     let known =
         |&(rank, weight): &(u32, u32)| rank < asked.ranks && (1..=1 << 20).contains(&weight);
     let mut hot: Vec<(u32, u32)> = Vec::new();
-    for word in asked.read::<HotspotParameters>()?.at {
+    for word in asked.read::<HotspotPatternParameters>()?.at {
         let spot = parsed(&word).filter(known);
         let spot = spot.filter(|s| hot.len() < MOST_HOT && hot.iter().all(|h| h.0 != s.0));
         hot.push(spot.ok_or_else(|| {
@@ -69,7 +70,7 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
 }
 
 impl MessagePattern for HotspotPattern {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut RandomStream) -> Vec<RankMessage> {
         let sum: u64 = self.0.iter().map(|hot| u64::from(hot.1)).sum();
         let mut one = || {
             let mut left = draw.below(sum);

@@ -2,9 +2,9 @@
 
 use super::asked::PatternRequest;
 use crate::destinations::PacketDestinations;
-use base::part::Part;
-use base::seed::Stream;
-use base::{EndpointId, Refusal, Stop};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, EndpointId, Refusal};
 use std::fmt;
 
 /// A message of a pattern: the rank that sends, and the rank that receives.
@@ -26,7 +26,7 @@ pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
     }
 
     /// The messages of a level; a rank never sends to itself.
-    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage>;
+    fn messages(&self, level: u32, ranks: u32, draw: &mut RandomStream) -> Vec<RankMessage>;
 
     /// The amounts that ranks send: sender, receiver, amount, each pair at most once. `None` if
     /// every message has the amount 1.
@@ -38,7 +38,7 @@ pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
     /// receivers with the same probability, and its rate is proportional to its number of messages
     /// in all levels.
     fn destinations(&self, ranks: u32, seed: u64) -> Result<PacketDestinations, Refusal> {
-        let mut draw = Stream::new(seed, "pattern", 0);
+        let mut draw = RandomStream::new(seed, "pattern", 0);
         let mut all = Vec::new();
         for level in 0..self.levels(ranks) {
             all.extend(self.messages(level, ranks, &mut draw));
@@ -54,13 +54,13 @@ pub(super) trait MessagePattern: fmt::Debug + Send + Sync {
 }
 
 /// A row of the table of patterns.
-pub(super) struct PatternEntry {
+pub(super) struct PatternKindEntry {
     /// Its name, a one-line description, and its parameters, in the order in which their values may
     /// follow the name.
-    pub(super) part: Part,
+    pub(super) part: PartDescription,
     /// The name of the pattern in ORCS; empty if ORCS does not have it.
     pub(super) orcs: &'static str,
-    pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop>,
+    pub(super) make: fn(&PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, ComputationError>,
     /// Whether the pattern depends on the switches that the ranks are on.
     pub(super) placed: bool,
 }

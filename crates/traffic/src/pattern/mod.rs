@@ -24,14 +24,14 @@ pub use kind::RankMessage;
 
 use crate::destinations::PacketDestinations;
 use asked::{PatternRequest, refused};
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use base::taken::taken_by;
 use base::words::did_you_mean;
-use base::{Quiet, Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, QuietWatch, Refusal};
 use fabric::network::Topology;
 use fabric::tables::Routing;
-use kind::{MessagePattern, PatternEntry};
+use kind::{MessagePattern, PatternKindEntry};
 use null::NullPattern;
 use serde_json::Map;
 
@@ -65,7 +65,7 @@ mod worst_case;
 
 /// All patterns, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-const ENTRIES: &[PatternEntry] = &[
+const ENTRIES: &[PatternKindEntry] = &[
     all_to_all::ENTRY,
     binomial::ENTRY,
     bisect::ENTRY,
@@ -97,19 +97,19 @@ const ENTRIES: &[PatternEntry] = &[
 
 /// A communication pattern of ranks: who sends to whom.
 #[derive(Debug)]
-pub struct Pattern {
+pub struct CommunicationPattern {
     name: &'static str,
     form: Box<dyn MessagePattern>,
 }
 
-impl Pattern {
+impl CommunicationPattern {
     /// The names of all of flyloom's patterns.
     pub fn names() -> Vec<&'static str> {
         Self::all().map(|part| part.name).collect()
     }
 
     /// All of flyloom's patterns: their names, descriptions and parameters.
-    pub fn all() -> impl Iterator<Item = &'static Part> {
+    pub fn all() -> impl Iterator<Item = &'static PartDescription> {
         ENTRIES.iter().map(|entry| &entry.part)
     }
 
@@ -127,38 +127,40 @@ impl Pattern {
     /// or there are fewer than two ranks.
     pub fn parse(text: &str, ranks: u32) -> Result<Self, Refusal> {
         // without a network no search is needed that could be stopped
-        Self::asked(text, ranks, (None, None), false, &Quiet).map_err(|stop| match stop {
-            Stop::Refused(refusal) => refusal,
-            Stop::Interrupted(_) => unreachable!("nobody could stop it"),
+        Self::asked(text, ranks, (None, None), false, &QuietWatch).map_err(|stop| match stop {
+            ComputationError::Refused(refusal) => refusal,
+            ComputationError::Interrupted(_) => unreachable!("nobody could stop it"),
         })
     }
 
-    /// As [`Pattern::parse`], for ranks that are the first `ranks` working endpoints of `t`.
-    /// Patterns that depend on switches use `t`; `worst_case` also uses `tables` if there are any.
+    /// As [`CommunicationPattern::parse`], for ranks that are the first `ranks` working endpoints
+    /// of `t`. Patterns that depend on switches use `t`; `worst_case` also uses `tables` if there
+    /// are any.
     ///
     /// # Errors
-    /// As [`Pattern::parse`], or `watch` says stop.
+    /// As [`CommunicationPattern::parse`], or `watch` says stop.
     pub fn on(
         t: &Topology,
         tables: Option<&Routing>,
         text: &str,
         ranks: u32,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         Self::asked(text, ranks, (Some(t), tables), false, watch)
     }
 
-    /// As [`Pattern::on`], for a simulator, which draws destinations and never lists messages.
+    /// As [`CommunicationPattern::on`], for a simulator, which draws destinations and never lists
+    /// messages.
     ///
     /// # Errors
-    /// As [`Pattern::on`].
+    /// As [`CommunicationPattern::on`].
     pub(crate) fn drawn(
         t: &Topology,
         tables: Option<&Routing>,
         text: &str,
         ranks: u32,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         Self::asked(text, ranks, (Some(t), tables), true, watch)
     }
 
@@ -167,14 +169,14 @@ impl Pattern {
         ranks: u32,
         (network, tables): (Option<&Topology>, Option<&Routing>),
         drawn: bool,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let (name, argument) = text::split(text);
         let argument = argument.as_deref();
         if name == "null" && argument.is_none() {
             return Ok(Self { name: "null", form: Box::new(NullPattern) });
         }
-        let known = |entry: &&PatternEntry| name == entry.part.name || name == entry.orcs;
+        let known = |entry: &&PatternKindEntry| name == entry.part.name || name == entry.orcs;
         let Some(entry) = ENTRIES.iter().find(known).filter(|_| !name.is_empty()) else {
             let why = format!("there is no '{name}'");
             let help = did_you_mean(name, Self::names()) + &Self::names().join(", ");
@@ -224,7 +226,7 @@ impl Pattern {
 
     /// The messages of `level`, which is below [`Self::levels`]; a rank never sends to itself.
     /// `draw` makes the random choices. O(messages).
-    pub fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
+    pub fn messages(&self, level: u32, ranks: u32, draw: &mut RandomStream) -> Vec<RankMessage> {
         self.form.messages(level, ranks, draw)
     }
 

@@ -3,13 +3,13 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::kind::PatternEntry;
+use super::kind::PatternKindEntry;
 use super::places::moved;
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("neighbour", "to the next switch in every dimension of the grid"),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("neighbour", "to the next switch in every dimension of the grid"),
     orcs: "",
     make: |a| moved(a, |_| 1),
     placed: true,

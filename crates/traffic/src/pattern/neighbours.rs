@@ -1,19 +1,19 @@
 //! `neighbours:COUNT`: everybody exchanges with COUNT others of the next ranks that have room.
 
-use super::kind::{MAX_MESSAGES, MessagePattern, PatternEntry, RankMessage};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{MAX_MESSAGES, MessagePattern, PatternKindEntry, RankMessage};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("neighbours", "each exchanges with this number of others")
-        .takes::<NeighbourParameters>(),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("neighbours", "each exchanges with this number of others")
+        .takes::<NeighbourPatternParameters>(),
     orcs: "neighbor",
     make: |a| {
         let few = (MAX_MESSAGES / u64::from(a.ranks)).min(u64::from(a.ranks - 1)).max(1) as u32;
-        let count = a.read::<NeighbourParameters>()?.count;
+        let count = a.read::<NeighbourPatternParameters>()?.count;
         Ok(Box::new(NeighbourPattern(a.within("count", count, 1, few)?)))
     },
     placed: false,
@@ -21,7 +21,8 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 
 /// The parameter of neighbours.
 #[derive(Deserialize, JsonSchema)]
-struct NeighbourParameters {
+#[schemars(rename = "NeighbourParameters")]
+struct NeighbourPatternParameters {
     /// How many others a rank exchanges with.
     #[schemars(range(min = 1))]
     count: u32,
@@ -36,7 +37,7 @@ impl MessagePattern for NeighbourPattern {
         u64::from(ranks) * u64::from(self.0)
     }
 
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         neighbours(self.0, ranks)
     }
 }

@@ -1,7 +1,7 @@
 //! `null`: nobody sends; a partner for another job.
 
 use super::kind::{MessagePattern, RankMessage};
-use base::seed::Stream;
+use base::seed::RandomStream;
 
 /// The pattern without messages, for one of two jobs.
 #[derive(Debug)]
@@ -12,7 +12,7 @@ impl MessagePattern for NullPattern {
         0
     }
 
-    fn messages(&self, _: u32, _: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, _: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         Vec::new()
     }
 }

@@ -5,20 +5,20 @@ use super::asked::PatternRequest;
 use super::fixed::FixedDestinations;
 use super::kind::MessagePattern;
 use crate::working::working;
-use base::{EndpointId, Refusal, Stop, SwitchId};
+use base::{ComputationError, EndpointId, Refusal, SwitchId};
 use fabric::geometry::PlaneStructure;
 use fabric::network::Topology;
 use std::collections::BTreeMap;
 
 /// The switches that ranks are on, and the ranks on each.
-pub(super) struct RankPlaces {
+pub(super) struct RankSwitchPlaces {
     /// The switches, in the order of their numbers.
     pub(super) switches: Vec<SwitchId>,
     /// For each switch, its ranks in order.
     pub(super) ranks: Vec<Vec<u32>>,
 }
 
-impl RankPlaces {
+impl RankSwitchPlaces {
     /// The places of the working endpoints of `t`, which are the ranks in their order; each is on
     /// the switch of its first working rail.
     pub(super) fn of(t: &Topology) -> Self {
@@ -57,7 +57,7 @@ impl RankPlaces {
 pub(super) fn moved(
     asked: &PatternRequest<'_>,
     by: fn(u32) -> u32,
-) -> Result<Box<dyn MessagePattern>, Stop> {
+) -> Result<Box<dyn MessagePattern>, ComputationError> {
     let nobody = |sides: &[u32]| -> Result<(), Refusal> {
         if sides.iter().any(|&side| !by(side).is_multiple_of(side)) {
             return Ok(());
@@ -71,7 +71,7 @@ pub(super) fn moved(
         nobody(&[n])?;
         return Ok(Box::new(FixedDestinations::Around(by(n))));
     };
-    let places = RankPlaces::of(t);
+    let places = RankSwitchPlaces::of(t);
     if let Some((sides, at)) = grid(t, &places) {
         nobody(&sides)?;
         let next = |place: &[u32]| -> Vec<u32> {
@@ -94,7 +94,10 @@ type GridPosition = (Vec<u32>, Vec<u32>);
 
 /// The sides of the network's grid, and for each position the index of its switch with endpoints;
 /// none if the network is no grid.
-fn grid(t: &Topology, places: &RankPlaces) -> Option<(Vec<u32>, BTreeMap<GridPosition, usize>)> {
+fn grid(
+    t: &Topology,
+    places: &RankSwitchPlaces,
+) -> Option<(Vec<u32>, BTreeMap<GridPosition, usize>)> {
     let PlaneStructure::Grid(_) = t.geometry().form else { return None };
     let planes = t.geometry().planes;
     let mut sides: Vec<u32> = Vec::new();

@@ -2,20 +2,20 @@
 //! chance.
 
 use super::asked::PatternRequest;
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
 use base::Refusal;
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "receivers",
         "the other ranks to the first `count` in turn, with a chance; those without in a ring",
     )
-    .takes::<ReceiverParameters>(),
+    .takes::<ReceiverPatternParameters>(),
     orcs: "recvs_all_src",
     make: |a| Ok(Box::new(ReceiverPattern::parse(a, false)?)),
     placed: false,
@@ -23,7 +23,8 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 
 /// The parameters of receivers.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct ReceiverParameters {
+#[schemars(rename = "ReceiverParameters")]
+pub(super) struct ReceiverPatternParameters {
     /// How many receive: the first ranks, at most half of all.
     #[schemars(range(min = 1))]
     count: u32,
@@ -38,7 +39,7 @@ pub(super) struct ReceiverParameters {
     idle: f64,
     /// In which order senders get their receivers.
     #[serde(default)]
-    order: SenderOrder,
+    order: ReceiverAssignmentOrder,
 }
 
 fn certain() -> f64 {
@@ -48,7 +49,8 @@ fn certain() -> f64 {
 /// The order in which senders get their receivers.
 #[derive(Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum SenderOrder {
+#[schemars(rename = "SenderOrder")]
+enum ReceiverAssignmentOrder {
     /// At random.
     #[default]
     Rand,
@@ -73,7 +75,7 @@ pub(super) struct ReceiverPattern {
 }
 
 impl MessagePattern for ReceiverPattern {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut RandomStream) -> Vec<RankMessage> {
         self.all(ranks, draw)
     }
 }
@@ -81,12 +83,18 @@ impl MessagePattern for ReceiverPattern {
 impl ReceiverPattern {
     /// The pattern with the requested parameters.
     pub(super) fn parse(asked: &PatternRequest<'_>, one_sender: bool) -> Result<Self, Refusal> {
-        let ReceiverParameters { count, chance, idle, order } = asked.read()?;
+        let ReceiverPatternParameters { count, chance, idle, order } = asked.read()?;
         let count = asked.within("count", count, 1, asked.ranks / 2)?;
-        Ok(Self { count, one_sender, chance, idle, linear: order == SenderOrder::Linear })
+        Ok(Self {
+            count,
+            one_sender,
+            chance,
+            idle,
+            linear: order == ReceiverAssignmentOrder::Linear,
+        })
     }
 
-    fn all(&self, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
+    fn all(&self, ranks: u32, draw: &mut RandomStream) -> Vec<RankMessage> {
         let mut senders: Vec<u32> = (self.count..ranks).collect();
         if !self.linear {
             draw.shuffle(&mut senders);

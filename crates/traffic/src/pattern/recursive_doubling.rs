@@ -1,28 +1,28 @@
 //! `recursive_doubling`: in level i the ranks that differ in bit i exchange; ranks beyond the last
 //! power of two receive in one level more.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("recursive_doubling", "level l: i and i xor 2^l exchange"),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("recursive_doubling", "level l: i and i xor 2^l exchange"),
     orcs: "recdbl",
-    make: |_| Ok(Box::new(RecursiveDoubling)),
+    make: |_| Ok(Box::new(RecursiveDoublingPattern)),
     placed: false,
 };
 
 /// The pattern with a level for each bit, and one for ranks beyond the last power of two.
 #[derive(Debug)]
-struct RecursiveDoubling;
+struct RecursiveDoublingPattern;
 
-impl MessagePattern for RecursiveDoubling {
+impl MessagePattern for RecursiveDoublingPattern {
     fn levels(&self, ranks: u32) -> u32 {
         ranks.ilog2() + u32::from(!ranks.is_power_of_two())
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         recursive_doubling(level, ranks)
     }
 }

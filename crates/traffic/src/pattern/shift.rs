@@ -1,21 +1,21 @@
 //! `shift:BY`: rank i sends to rank i + BY, around the end.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "shift",
         "i to i + by, around the end; in a simulator half of the ranks where that is not given",
     )
-    .takes::<ShiftParameters>(),
+    .takes::<ShiftPatternParameters>(),
     orcs: "shift",
     make: |a| {
-        let by = a.read::<ShiftParameters>()?.by;
+        let by = a.read::<ShiftPatternParameters>()?.by;
         Ok(Box::new(ShiftPattern(a.within("by", by, 1, a.ranks - 1)?)))
     },
     placed: false,
@@ -23,7 +23,8 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 
 /// The parameter of a shift.
 #[derive(Deserialize, JsonSchema)]
-struct ShiftParameters {
+#[schemars(rename = "ShiftParameters")]
+struct ShiftPatternParameters {
     /// How many ranks further a rank's receiver is.
     #[serde(default = "one")]
     by: u32,
@@ -39,7 +40,7 @@ pub(super) const fn one() -> u32 {
 pub(super) struct ShiftPattern(pub(super) u32);
 
 impl MessagePattern for ShiftPattern {
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         around(ranks, u64::from(self.0))
     }
 }

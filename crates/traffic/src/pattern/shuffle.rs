@@ -3,14 +3,17 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2.
 
-use super::bits::{BitParameters, on_bits, rotated};
-use super::kind::PatternEntry;
-use base::part::Part;
+use super::bits::{BitPatternParameters, on_bits, rotated};
+use super::kind::PatternKindEntry;
+use base::part::PartDescription;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("shuffle", "to the rank with the bits of its number rotated left by one")
-        .takes::<BitParameters>(),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
+        "shuffle",
+        "to the rank with the bits of its number rotated left by one",
+    )
+    .takes::<BitPatternParameters>(),
     orcs: "",
     make: |a| on_bits(a, false, rotated),
     placed: false,

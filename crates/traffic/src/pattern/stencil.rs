@@ -2,10 +2,10 @@
 //! with these sides.
 
 use super::asked::PatternRequest;
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
 use base::Refusal;
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -13,20 +13,21 @@ use serde::Deserialize;
 const MAX_DIMENSIONS: u32 = 16;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "stencil",
         "to the neighbours in a torus of this number of dimensions, or of these sides",
     )
-    .takes::<StencilParameters>(),
+    .takes::<StencilPatternParameters>(),
     orcs: "neighbor2d",
-    make: |a| Ok(Box::new(StencilGrid::parse(a)?)),
+    make: |a| Ok(Box::new(StencilPatternGrid::parse(a)?)),
     placed: false,
 };
 
 /// The parameter of a stencil.
 #[derive(Deserialize, JsonSchema)]
-struct StencilParameters {
+#[schemars(rename = "StencilParameters")]
+struct StencilPatternParameters {
     /// A number of dimensions, or sides such as `4x4x2`.
     #[serde(default = "plane")]
     sides: String,
@@ -38,7 +39,7 @@ fn plane() -> String {
 
 /// The grid of a stencil, by its sides.
 #[derive(Debug, Clone)]
-enum StencilGrid {
+enum StencilPatternGrid {
     /// A grid with this many dimensions that is as close to a cube as possible; its last positions
     /// may be empty.
     Dimensions(u32),
@@ -47,19 +48,19 @@ enum StencilGrid {
     Given(Vec<u32>),
 }
 
-impl MessagePattern for StencilGrid {
+impl MessagePattern for StencilPatternGrid {
     fn most_messages(&self, ranks: u32) -> u64 {
         u64::from(ranks) * 2 * self.sides(ranks).len() as u64
     }
 
-    fn messages(&self, _: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         self.all(ranks)
     }
 }
 
-impl StencilGrid {
+impl StencilPatternGrid {
     fn parse(asked: &PatternRequest<'_>) -> Result<Self, Refusal> {
-        let (text, ranks) = (asked.read::<StencilParameters>()?.sides, asked.ranks);
+        let (text, ranks) = (asked.read::<StencilPatternParameters>()?.sides, asked.ranks);
         let bad = |help| asked.bad(help);
         let help = || {
             let short =

@@ -1,6 +1,6 @@
 //! Parsing of the text for a pattern: its name, and its parameters by name or by position.
 
-use base::part::Part;
+use base::part::PartDescription;
 use serde_json::{Map, Number, Value};
 
 /// Splits a text into the pattern's name and its argument: `NAME`, `NAME:WORD,...` or `NAME WORD
@@ -21,7 +21,10 @@ pub(super) fn split(text: &str) -> (&str, Option<String>) {
 ///
 /// A word is `KEY=VALUE`, or the value of the next parameter whose type it fits, so that parameters
 /// with a default can be skipped. A parameter that is a list takes all words that follow.
-pub(super) fn parameters<'a>(part: &Part, words: &'a str) -> Result<Map<String, Value>, &'a str> {
+pub(super) fn parameters<'a>(
+    part: &PartDescription,
+    words: &'a str,
+) -> Result<Map<String, Value>, &'a str> {
     let schema = part.schema();
     let known: Vec<(&String, &Value)> =
         schema["properties"].as_object().into_iter().flatten().collect();
@@ -94,14 +97,15 @@ mod tests {
     struct TestPatternParameters {
         count: u32,
         chance: Option<f64>,
-        order: SenderOrderWord,
+        order: TestSenderOrder,
     }
 
     /// The order of senders, as a word of the test pattern's parameters.
     #[derive(JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[allow(dead_code)]
-    enum SenderOrderWord {
+    #[schemars(rename = "SenderOrderWord")]
+    enum TestSenderOrder {
         /// One after the other.
         Linear,
         /// At random.
@@ -112,14 +116,16 @@ mod tests {
     #[derive(JsonSchema)]
     #[allow(dead_code)]
     #[schemars(rename = "SpotParameters")]
-    struct TestListParameters {
+    struct TestListPatternParameters {
         at: Vec<String>,
     }
 
     #[test]
     fn words_are_parameters_by_name_or_in_their_order() {
-        const CHANCES: Part = Part::new("chances", "").takes::<TestPatternParameters>();
-        const SPOTS: Part = Part::new("spots", "").takes::<TestListParameters>();
+        const CHANCES: PartDescription =
+            PartDescription::new("chances", "").takes::<TestPatternParameters>();
+        const SPOTS: PartDescription =
+            PartDescription::new("spots", "").takes::<TestListPatternParameters>();
         for (part, words, found) in [
             (&CHANCES, "3", json!({ "count": 3 })),
             (&CHANCES, "3,0.5,linear", json!({ "count": 3, "chance": 0.5, "order": "linear" })),

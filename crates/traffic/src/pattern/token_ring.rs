@@ -1,12 +1,12 @@
 //! `token_ring`: one message goes around; in level i rank i sends to the next.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("token_ring", "level i: i to i + 1, one after the other"),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("token_ring", "level i: i to i + 1, one after the other"),
     orcs: "token_ring",
     make: |_| Ok(Box::new(TokenRingPattern)),
     placed: false,
@@ -25,7 +25,7 @@ impl MessagePattern for TokenRingPattern {
         1
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         vec![(level, (level + 1) % ranks)]
     }
 }

@@ -3,13 +3,13 @@
 //! Source: Singh, Dally, Gupta, Towles, "GOAL: a load-balanced adaptive routing algorithm for torus
 //! networks", ISCA 2003; ceil(side / 2) - 1 as BookSim has it.
 
-use super::kind::PatternEntry;
+use super::kind::PatternKindEntry;
 use super::places::moved;
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "tornado",
         "to the switch nearly half of the side further in every dimension of the grid",
     ),

@@ -1,21 +1,21 @@
 //! `tree:ARITY`: who has the message sends it to ARITY - 1 more in each level.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage, powers};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage, powers};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new(
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new(
         "tree",
         "level l: each of the first A^l ranks i to i + j A^l, j = 1 to A - 1, where A is the arity",
     )
-    .takes::<TreeParameters>(),
+    .takes::<TreePatternParameters>(),
     orcs: "ntree",
     make: |a| {
-        let arity = a.read::<TreeParameters>()?.arity;
+        let arity = a.read::<TreePatternParameters>()?.arity;
         Ok(Box::new(TreePattern(a.within("arity", arity, 2, a.ranks)?)))
     },
     placed: false,
@@ -23,7 +23,8 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 
 /// The parameter of a tree.
 #[derive(Deserialize, JsonSchema)]
-struct TreeParameters {
+#[schemars(rename = "TreeParameters")]
+struct TreePatternParameters {
     /// How many ranks have the message after a level, for each that had it before.
     #[serde(default = "two")]
     arity: u32,
@@ -42,7 +43,7 @@ impl MessagePattern for TreePattern {
         powers(u64::from(self.0), ranks)
     }
 
-    fn messages(&self, level: u32, ranks: u32, _: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, level: u32, ranks: u32, _: &mut RandomStream) -> Vec<RankMessage> {
         tree(u64::from(self.0), level, ranks)
     }
 }

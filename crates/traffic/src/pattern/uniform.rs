@@ -3,15 +3,15 @@
 //! Source: Dally, Towles, "Principles and practices of interconnection networks", 2004, section
 //! 3.2; that the sender is one of them is BookSim's rule, so that 1 in N packets stays at home.
 
-use super::kind::{MessagePattern, PatternEntry, RankMessage};
+use super::kind::{MessagePattern, PatternKindEntry, RankMessage};
 use crate::destinations::PacketDestinations;
 use base::Refusal;
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("uniform", "everybody to any endpoint, all equally likely"),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("uniform", "everybody to any endpoint, all equally likely"),
     orcs: "",
     make: |_| Ok(Box::new(UniformPattern)),
     placed: false,
@@ -22,7 +22,7 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 struct UniformPattern;
 
 impl MessagePattern for UniformPattern {
-    fn messages(&self, _: u32, ranks: u32, draw: &mut Stream) -> Vec<RankMessage> {
+    fn messages(&self, _: u32, ranks: u32, draw: &mut RandomStream) -> Vec<RankMessage> {
         let drawn = (0..ranks).map(|from| (from, draw.below(ranks.into()) as u32));
         drawn.filter(|(from, to)| from != to).collect()
     }

@@ -1,7 +1,7 @@
 //! The table of placements, each an order in which processes take the endpoints of a network.
 
-use base::part::Part;
-use base::seed::Stream;
+use base::part::PartDescription;
+use base::seed::RandomStream;
 use base::{Refusal, TerminalId};
 use fabric::Topology;
 
@@ -46,7 +46,7 @@ fn homes(on: &Topology) -> Vec<Option<u32>> {
 }
 
 /// The numbers `0..count` in random order.
-pub(super) fn shuffled(count: usize, draw: &mut Stream) -> Vec<u32> {
+pub(super) fn shuffled(count: usize, draw: &mut RandomStream) -> Vec<u32> {
     let mut all: Vec<u32> = (0..count as u32).collect();
     draw.shuffle(&mut all);
     all
@@ -54,14 +54,14 @@ pub(super) fn shuffled(count: usize, draw: &mut Stream) -> Vec<u32> {
 
 /// A row of the table of placements.
 #[derive(Debug)]
-pub struct PlacementEntry {
+pub struct PlacementMethodEntry {
     /// Its name, and a description of the order in which endpoints get processes.
-    pub part: Part,
+    pub part: PartDescription,
     /// The working endpoints in the order in which they get a process.
-    pub(super) order: fn(&WorkingEndpoints<'_>, &mut Stream) -> Vec<u32>,
+    pub(super) order: fn(&WorkingEndpoints<'_>, &mut RandomStream) -> Vec<u32>,
 }
 
-impl PlacementEntry {
+impl PlacementMethodEntry {
     /// The endpoint of each of `processes` processes. `per_endpoint` consecutive processes are on
     /// the same endpoint, which works. O(endpoints).
     ///
@@ -75,7 +75,7 @@ impl PlacementEntry {
         seed: u64,
     ) -> Result<Vec<u32>, Refusal> {
         let seats = WorkingEndpoints::of(on);
-        let order = (self.order)(&seats, &mut Stream::new(seed, "placement", 0));
+        let order = (self.order)(&seats, &mut RandomStream::new(seed, "placement", 0));
         let places = order.len() as u64 * u64::from(per_endpoint);
         if u64::from(processes) > places {
             let why = format!("{processes} processes for {} endpoints", order.len());

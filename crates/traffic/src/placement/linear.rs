@@ -1,12 +1,14 @@
 //! The order of the network.
 
-use super::kind::{PlacementEntry, WorkingEndpoints};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{PlacementMethodEntry, WorkingEndpoints};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
-pub(super) const ENTRY: PlacementEntry =
-    PlacementEntry { part: Part::new("linear", "endpoints in the network's order"), order };
+pub(super) const ENTRY: PlacementMethodEntry = PlacementMethodEntry {
+    part: PartDescription::new("linear", "endpoints in the network's order"),
+    order,
+};
 
-fn order(seats: &WorkingEndpoints<'_>, _: &mut Stream) -> Vec<u32> {
+fn order(seats: &WorkingEndpoints<'_>, _: &mut RandomStream) -> Vec<u32> {
     seats.endpoints.clone()
 }

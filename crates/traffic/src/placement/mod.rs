@@ -10,7 +10,7 @@ mod kind;
 #[path = "../../../../docs/parts/stripe_groups.rs"]
 mod page_stripe_groups;
 
-pub use kind::PlacementEntry;
+pub use kind::PlacementMethodEntry;
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -25,7 +25,7 @@ mod stripe;
 
 /// All placements, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static PLACEMENTS: &[PlacementEntry] = &[
+pub static PLACEMENTS: &[PlacementMethodEntry] = &[
     linear::ENTRY,
     random::ENTRY,
     random_groups::ENTRY,
@@ -38,7 +38,7 @@ pub static PLACEMENTS: &[PlacementEntry] = &[
 ///
 /// # Errors
 /// When there is none.
-pub fn placement(name: &str) -> Result<&'static PlacementEntry, Refusal> {
+pub fn placement(name: &str) -> Result<&'static PlacementMethodEntry, Refusal> {
     PLACEMENTS.iter().find(|entry| entry.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = PLACEMENTS.iter().map(|entry| entry.part.name).collect();
         let near = did_you_mean(name, names.iter().copied());

@@ -1,15 +1,15 @@
 //! Group after group, in a random order of groups.
 
-use super::kind::{PlacementEntry, WorkingEndpoints, shuffled};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{PlacementMethodEntry, WorkingEndpoints, shuffled};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
-pub(super) const ENTRY: PlacementEntry = PlacementEntry {
-    part: Part::new("random_groups", "group after group, these at random"),
+pub(super) const ENTRY: PlacementMethodEntry = PlacementMethodEntry {
+    part: PartDescription::new("random_groups", "group after group, these at random"),
     order,
 };
 
-fn order(seats: &WorkingEndpoints<'_>, draw: &mut Stream) -> Vec<u32> {
+fn order(seats: &WorkingEndpoints<'_>, draw: &mut RandomStream) -> Vec<u32> {
     let mut order = seats.endpoints.clone();
     let groups = order.iter().map(|&e| seats.group(e)).max().map_or(0, |most| most + 1);
     let ranks = shuffled(groups, draw);

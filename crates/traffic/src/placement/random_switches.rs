@@ -1,15 +1,15 @@
 //! Switch after switch, in a random order of switches.
 
-use super::kind::{PlacementEntry, WorkingEndpoints, shuffled};
-use base::part::Part;
-use base::seed::Stream;
+use super::kind::{PlacementMethodEntry, WorkingEndpoints, shuffled};
+use base::part::PartDescription;
+use base::seed::RandomStream;
 
-pub(super) const ENTRY: PlacementEntry = PlacementEntry {
-    part: Part::new("random_switches", "switch after switch, these at random"),
+pub(super) const ENTRY: PlacementMethodEntry = PlacementMethodEntry {
+    part: PartDescription::new("random_switches", "switch after switch, these at random"),
     order,
 };
 
-fn order(seats: &WorkingEndpoints<'_>, draw: &mut Stream) -> Vec<u32> {
+fn order(seats: &WorkingEndpoints<'_>, draw: &mut RandomStream) -> Vec<u32> {
     let ranks = shuffled(seats.on.switches().len(), draw);
     let mut order = seats.endpoints.clone();
     order.sort_by_key(|&e| ranks[seats.switch(e)]);

@@ -6,11 +6,11 @@
 
 mod sizes;
 
-pub use sizes::PacketSizes;
+pub use sizes::PacketSizeDistribution;
 
 use crate::destinations::PacketDestinations;
 use base::Refusal;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use base::words::did_you_mean;
 
 /// The injection process of a source, which determines the times of its packets.
@@ -132,10 +132,10 @@ impl InjectionProcess {
             return Err(Refusal::new("load", why, self.reach()));
         }
         Ok(InjectionThresholds {
-            on: FastStream::threshold(alpha),
-            off: FastStream::threshold(beta),
-            packet: FastStream::threshold(r1),
-            first_on: FastStream::threshold(alpha / (alpha + beta)),
+            on: FastRandomStream::threshold(alpha),
+            off: FastRandomStream::threshold(beta),
+            packet: FastRandomStream::threshold(r1),
+            first_on: FastRandomStream::threshold(alpha / (alpha + beta)),
             bursts: matches!(self, Self::OnOff { .. }),
         })
     }
@@ -156,7 +156,7 @@ impl InjectionProcess {
 
 impl OfferedLoad {
     /// The load in packets per cycle, for packets of these sizes.
-    pub fn packets(self, sizes: &PacketSizes) -> f64 {
+    pub fn packets(self, sizes: &PacketSizeDistribution) -> f64 {
         match self {
             Self::Packets(x) => x,
             Self::Flits(x) => x / sizes.mean(),
@@ -176,7 +176,7 @@ struct InjectionThresholds {
 
 /// The clock of one source, which determines the cycles in which its packets are injected.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SourceClock {
+pub struct SourceInjectionClock {
     trials: InjectionThresholds,
     on: bool,
     /// The first cycle that has not been tried yet.
@@ -185,7 +185,7 @@ pub struct SourceClock {
     latest: u64,
 }
 
-impl SourceClock {
+impl SourceInjectionClock {
     /// The clock of a source of `process` at this number of packets per cycle, from cycle 0 on.
     /// Whether the source is on at first is drawn with its long-term probability.
     ///
@@ -194,7 +194,7 @@ impl SourceClock {
     pub fn new(
         process: &InjectionProcess,
         packets: f64,
-        random: &mut FastStream,
+        random: &mut FastRandomStream,
     ) -> Result<Self, Refusal> {
         let trials = process.trials(packets)?;
         let on = !trials.bursts || random.chance(trials.first_on);
@@ -205,7 +205,8 @@ impl SourceClock {
     /// bits are at most this. `None` for sources that turn on and off, or that never send.
     pub fn most(&self) -> Option<u64> {
         let chance = self.trials.packet;
-        let most = if chance == FastStream::ALWAYS { chance } else { chance.checked_sub(1)? };
+        let most =
+            if chance == FastRandomStream::ALWAYS { chance } else { chance.checked_sub(1)? };
         (!self.trials.bursts).then_some(most)
     }
 
@@ -214,14 +215,19 @@ impl SourceClock {
     /// often, this is called. Injections before `cycle` that no call returned are skipped.
     /// O(cycles).
     #[inline]
-    pub fn next_from(&mut self, cycle: u64, random: &mut FastStream) -> u64 {
+    pub fn next_from(&mut self, cycle: u64, random: &mut FastRandomStream) -> u64 {
         self.next_before(cycle, NEVER, random).unwrap_or(NEVER)
     }
 
-    /// As [`SourceClock::next_from`], but cycles from `end` on are not tried. `None` if there is no
-    /// injection before `end`.
+    /// As [`SourceInjectionClock::next_from`], but cycles from `end` on are not tried. `None` if
+    /// there is no injection before `end`.
     #[inline]
-    pub fn next_before(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
+    pub fn next_before(
+        &mut self,
+        cycle: u64,
+        end: u64,
+        random: &mut FastRandomStream,
+    ) -> Option<u64> {
         if self.latest != NEVER && self.latest >= cycle {
             return (self.latest < end).then_some(self.latest);
         }
@@ -249,7 +255,7 @@ impl SourceClock {
     }
 
     /// The next injection from `cycle` on and before `end`, for a source that turns on and off.
-    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut FastStream) -> Option<u64> {
+    fn try_bursts(&mut self, cycle: u64, end: u64, random: &mut FastRandomStream) -> Option<u64> {
         while self.next < end {
             self.next += 1;
             if self.turn(random) && random.chance(self.trials.packet) && self.next > cycle {
@@ -261,7 +267,7 @@ impl SourceClock {
     }
 
     /// Draws whether a source that turns on and off is on in the next cycle.
-    fn turn(&mut self, random: &mut FastStream) -> bool {
+    fn turn(&mut self, random: &mut FastRandomStream) -> bool {
         let InjectionThresholds { on, off, .. } = self.trials;
         self.on ^= random.chance(if self.on { off } else { on });
         self.on
@@ -271,18 +277,18 @@ impl SourceClock {
 /// One class of traffic: its destinations, injection process, sizes and load. Several classes are
 /// independent of one another.
 #[derive(Debug, Clone, PartialEq)]
-pub struct InjectionClass {
+pub struct InjectedTrafficClass {
     /// The distribution of destinations.
     pub destinations: PacketDestinations,
     /// The injection process.
     pub process: InjectionProcess,
     /// The sizes of packets.
-    pub sizes: PacketSizes,
+    pub sizes: PacketSizeDistribution,
     /// The load of a source with the highest rate; other sources send in proportion to their rates.
     pub load: OfferedLoad,
 }
 
-impl InjectionClass {
+impl InjectedTrafficClass {
     /// The clock of an endpoint; `None` if the endpoint is idle.
     ///
     /// # Errors
@@ -290,13 +296,13 @@ impl InjectionClass {
     pub fn source(
         &self,
         endpoint: u32,
-        random: &mut FastStream,
-    ) -> Result<Option<SourceClock>, Refusal> {
+        random: &mut FastRandomStream,
+    ) -> Result<Option<SourceInjectionClock>, Refusal> {
         if !self.destinations.is_active(endpoint) {
             return Ok(None);
         }
         let packets = self.load.packets(&self.sizes) * self.destinations.rate(endpoint);
-        SourceClock::new(&self.process, packets, random).map(Some)
+        SourceInjectionClock::new(&self.process, packets, random).map(Some)
     }
 }
 

@@ -2,11 +2,11 @@
 
 use crate::destinations::AliasTable;
 use base::Refusal;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 
 /// Sizes of packets in flits, each drawn in proportion to its weight.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PacketSizes {
+pub struct PacketSizeDistribution {
     drawn: AliasTable,
     mean: f64,
     most: u32,
@@ -15,7 +15,7 @@ pub struct PacketSizes {
 /// The largest size, and the largest weight.
 const MOST: u32 = 1 << 20;
 
-impl PacketSizes {
+impl PacketSizeDistribution {
     /// The distribution of these sizes with these weights; all numbers are 1 to 2^20.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl PacketSizes {
 
     /// The size of the next packet; if there is only one size, no random number is drawn.
     #[inline]
-    pub fn draw(&self, random: &mut FastStream) -> u32 {
+    pub fn draw(&self, random: &mut FastRandomStream) -> u32 {
         if self.drawn.is_one() { self.most } else { self.drawn.draw(random) }
     }
 

@@ -3,13 +3,17 @@
 use super::*;
 use crate::chances::fits;
 
-fn source(process: InjectionProcess, packets: f64, random: &mut FastStream) -> SourceClock {
-    SourceClock::new(&process, packets, random).expect("a load that it can have")
+fn source(
+    process: InjectionProcess,
+    packets: f64,
+    random: &mut FastRandomStream,
+) -> SourceInjectionClock {
+    SourceInjectionClock::new(&process, packets, random).expect("a load that it can have")
 }
 
 /// The cycles of injections before `end`, requested one after the other.
 fn injections(process: InjectionProcess, packets: f64, index: u64, end: u64) -> Vec<u64> {
-    let mut random = FastStream::new(5, "test", index);
+    let mut random = FastRandomStream::new(5, "test", index);
     let mut of = source(process, packets, &mut random);
     let mut all = Vec::new();
     let mut from = 0;
@@ -82,7 +86,7 @@ fn bursts_have_their_load_and_length() {
 fn first_states_are_drawn_with_the_fraction_of_time() {
     let process = InjectionProcess::OnOff { alpha: 0.02, beta: 0.06, r1: -1.0 };
     let on = |i| {
-        let mut random = FastStream::new(1, "first", i);
+        let mut random = FastRandomStream::new(1, "first", i);
         source(process, 0.1, &mut random).on
     };
     let count = (0..10_000).filter(|&i| on(i)).count();
@@ -93,7 +97,7 @@ fn first_states_are_drawn_with_the_fraction_of_time() {
 fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
     for process in [InjectionProcess::Bernoulli, HALF] {
         let whole = injections(process, 0.2, 3, 5000);
-        let mut random = FastStream::new(5, "test", 3);
+        let mut random = FastRandomStream::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let (mut found, mut from, mut end) = (Vec::new(), 0, 1);
         while end <= 5000 {
@@ -109,7 +113,7 @@ fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
         let known = whole.len().min(found.len());
         assert!(known > 500 && whole[..known] == found[..known]);
         // injections before the requested cycle are skipped, not drawn again
-        let mut random = FastStream::new(5, "test", 3);
+        let mut random = FastRandomStream::new(5, "test", 3);
         let mut of = source(process, 0.2, &mut random);
         let late = of.next_from(2000, &mut random);
         assert_eq!(whole.iter().find(|&&injected| injected >= 2000), Some(&late));
@@ -119,7 +123,7 @@ fn what_is_drawn_does_not_depend_on_when_it_is_asked() {
 #[test]
 fn impossible_processes_and_loads_are_refused() {
     let on_off = |alpha, beta, r1| InjectionProcess::OnOff { alpha, beta, r1 };
-    let mut random = FastStream::new(1, "test", 0);
+    let mut random = FastRandomStream::new(1, "test", 0);
     for (process, load) in [
         (on_off(0.5, 0.5, -1.0), 0.6), // r1 = 1.2
         (on_off(-1.0, 0.5, 0.4), 0.5), // more than while on
@@ -135,12 +139,13 @@ fn impossible_processes_and_loads_are_refused() {
         (InjectionProcess::Bernoulli, f64::NAN),
         (InjectionProcess::Bernoulli, -0.1),
     ] {
-        let refused = SourceClock::new(&process, load, &mut random).expect_err("impossible");
+        let refused =
+            SourceInjectionClock::new(&process, load, &mut random).expect_err("impossible");
         assert!(!refused.help.is_empty(), "{process:?} {load}: {refused}");
     }
     assert!(injections(on_off(0.0, 0.5, -1.0), 0.0, 0, 100).is_empty());
-    let refused =
-        SourceClock::new(&on_off(0.25, 0.75, -1.0), 0.3, &mut random).expect_err("too much");
+    let refused = SourceInjectionClock::new(&on_off(0.25, 0.75, -1.0), 0.3, &mut random)
+        .expect_err("too much");
     assert!(refused.help.contains("0 to 0.25 packets"), "{refused}");
     let parsed = InjectionProcess::parse("on_off:0.05,0.05").expect("a process");
     assert_eq!(parsed, HALF);
@@ -156,9 +161,9 @@ fn impossible_processes_and_loads_are_refused() {
 
 #[test]
 fn sizes_are_drawn_by_weight_and_loads_are_divided_by_their_mean() {
-    let sizes = PacketSizes::parse("1=3,5").expect("sizes");
+    let sizes = PacketSizeDistribution::parse("1=3,5").expect("sizes");
     assert!((sizes.mean() - 2.0).abs() < 1e-12 && sizes.most() == 5);
-    let mut random = FastStream::new(1, "sizes", 0);
+    let mut random = FastRandomStream::new(1, "sizes", 0);
     let mut seen = [0; 6];
     for _ in 0..20_000 {
         seen[sizes.draw(&mut random) as usize] += 1;
@@ -166,13 +171,13 @@ fn sizes_are_drawn_by_weight_and_loads_are_divided_by_their_mean() {
     assert!(fits(&seen, &[0.0, 0.75, 0.0, 0.0, 0.0, 0.25]));
     assert!((OfferedLoad::Flits(0.3).packets(&sizes) - 0.15).abs() < 1e-12);
     assert!((OfferedLoad::Packets(0.3).packets(&sizes) - 0.3).abs() < 1e-12);
-    let four = PacketSizes::parse("4").expect("a size");
+    let four = PacketSizeDistribution::parse("4").expect("a size");
     let before = random;
     assert!(four.draw(&mut random) == 4 && random == before);
     for bad in ["", "0", "x", "1=0", "1,,2", "1=2=3", "2000000"] {
-        assert!(PacketSizes::parse(bad).is_err(), "{bad}");
+        assert!(PacketSizeDistribution::parse(bad).is_err(), "{bad}");
     }
-    assert!(PacketSizes::new(&[]).is_err());
+    assert!(PacketSizeDistribution::new(&[]).is_err());
 }
 
 #[test]
@@ -180,10 +185,11 @@ fn sources_of_a_class_send_in_proportion_to_their_rates() {
     let send = |from: usize, to: usize, x: f64| (from.into(), to.into(), x);
     let messages = [send(0, 1, 1.0), send(1, 0, 0.25)];
     let destinations = PacketDestinations::of_messages(3, &messages).expect("traffic");
-    let sizes = PacketSizes::parse("2").expect("a size");
+    let sizes = PacketSizeDistribution::parse("2").expect("a size");
     let load = OfferedLoad::Flits(0.8);
-    let class = InjectionClass { destinations, process: InjectionProcess::Bernoulli, sizes, load };
-    let mut random = FastStream::new(2, "class", 0);
+    let class =
+        InjectedTrafficClass { destinations, process: InjectionProcess::Bernoulli, sizes, load };
+    let mut random = FastRandomStream::new(2, "class", 0);
     for (endpoint, packets) in [(0, 0.4), (1, 0.1)] {
         let of = class.source(endpoint, &mut random).expect("a load").expect("active");
         assert_eq!(of, source(InjectionProcess::Bernoulli, packets, &mut random));

@@ -1,7 +1,7 @@
 //! The builder of a schedule, which is filled rank after rank.
 
 use super::named::NamedCollectives;
-use super::{Op, OperationKind, Schedule};
+use super::{OperationKind, Schedule, ScheduleOperation};
 use base::Refusal;
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ pub struct ScheduleBuilder {
     ranks: u32,
     /// The bytes of all messages so far.
     bytes: u64,
-    edges: Vec<OperationEdge>,
+    edges: Vec<OperationDependency>,
     /// Scratch memory for sorting the dependency lists of a rank.
     places: Vec<u32>,
 }
 
 /// A dependency of two operations: `after` waits for `before`, or for its start.
 #[derive(Debug, Clone, Copy)]
-struct OperationEdge {
+struct OperationDependency {
     /// Twice the number of the operation within its rank, plus 1 if its start is meant.
     before: u32,
     after: u32,
@@ -49,11 +49,11 @@ impl ScheduleBuilder {
     ///
     /// # Panics
     /// When all ranks have been built.
-    pub fn rank(&mut self) -> RankBuilder<'_> {
+    pub fn rank(&mut self) -> RankScheduleBuilder<'_> {
         let first = self.made.ops.len() as u32;
         assert!(self.made.starts.len() as u32 <= self.ranks, "all ranks are there");
         self.edges.clear();
-        RankBuilder { of: self, first }
+        RankScheduleBuilder { of: self, first }
     }
 
     /// The number of operations so far.
@@ -103,17 +103,17 @@ impl ScheduleBuilder {
 
 /// The builder of one rank; its operations are in the schedule once it is dropped.
 #[derive(Debug)]
-pub struct RankBuilder<'a> {
+pub struct RankScheduleBuilder<'a> {
     of: &'a mut ScheduleBuilder,
     first: u32,
 }
 
-impl RankBuilder<'_> {
+impl RankScheduleBuilder<'_> {
     /// Adds an operation and returns its number within the rank.
     ///
     /// # Errors
     /// When it names a rank that does not exist, or there are too many operations or bytes.
-    pub fn add(&mut self, op: Op) -> Result<u32, Refusal> {
+    pub fn add(&mut self, op: ScheduleOperation) -> Result<u32, Refusal> {
         let made = &mut self.of.made;
         if made.ops.len() >= MOST / 2 {
             let why = format!("more than {} operations", MOST / 2);
@@ -148,7 +148,7 @@ impl RankBuilder<'_> {
     /// Makes `after` start only when `before` has started.
     ///
     /// # Errors
-    /// As [`RankBuilder::require`].
+    /// As [`RankScheduleBuilder::require`].
     pub fn require_start(&mut self, after: u32, before: u32) -> Result<(), Refusal> {
         self.edge(after, 2 * before + 1)
     }
@@ -160,7 +160,7 @@ impl RankBuilder<'_> {
             let why = format!("more than {MOST}");
             return Err(Refusal::new("dependencies", why, "a smaller schedule"));
         }
-        self.of.edges.push(OperationEdge { before, after });
+        self.of.edges.push(OperationDependency { before, after });
         Ok(())
     }
 
@@ -170,7 +170,7 @@ impl RankBuilder<'_> {
         self.name(first..self.len(), name);
     }
 
-    /// As [`RankBuilder::name_from`], for a range of operations.
+    /// As [`RankScheduleBuilder::name_from`], for a range of operations.
     pub(super) fn name(&mut self, steps: Range<u32>, name: &str) {
         let steps = self.first + steps.start..self.first + steps.end;
         self.of.made.named.add(name, steps);
@@ -192,7 +192,7 @@ impl RankBuilder<'_> {
     }
 }
 
-impl Drop for RankBuilder<'_> {
+impl Drop for RankScheduleBuilder<'_> {
     fn drop(&mut self) {
         self.of.close(self.first);
     }

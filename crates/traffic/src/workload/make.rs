@@ -2,16 +2,16 @@
 
 use super::program::{RankProgram, joined_schedule_of, schedule_of};
 use super::{Schedule, UnexpandedCollective, WorkloadRequest, application, collective};
-use base::part::Part;
+use base::part::PartDescription;
 use base::words::did_you_mean;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use serde_json::{Map, Value};
 
 /// A generator of workloads.
 #[derive(Clone, Copy)]
 pub enum WorkloadGenerator {
     /// A collective operation alone.
-    Collective(&'static collective::AlgorithmEntry),
+    Collective(&'static collective::CollectiveAlgorithmEntry),
     /// An application.
     Application(&'static application::ApplicationEntry),
 }
@@ -39,7 +39,7 @@ pub fn generator(name: &str) -> Result<WorkloadGenerator, Refusal> {
 
 impl WorkloadGenerator {
     /// Its name, description and parameters.
-    pub fn part(&self) -> Part {
+    pub fn part(&self) -> PartDescription {
         match self {
             Self::Collective(entry) => entry.part,
             Self::Application(entry) => entry.part,
@@ -58,8 +58,8 @@ impl WorkloadGenerator {
     fn program(
         &self,
         given: &Map<String, Value>,
-        watch: &dyn Watch,
-    ) -> Result<Box<dyn RankProgram>, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Box<dyn RankProgram>, ComputationError> {
         let request = WorkloadRequest::new(self.part(), given, watch)?;
         match self {
             Self::Collective(entry) => collective::alone(entry, &request),
@@ -73,7 +73,11 @@ impl WorkloadGenerator {
 /// # Errors
 /// When there is no such generator, a parameter is invalid, there would be more than 2^28
 /// operations, or `watch` says stop.
-pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result<Schedule, Stop> {
+pub fn make(
+    name: &str,
+    given: &Map<String, Value>,
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     schedule_of(&*program, watch).map_err(|stop| stop.within(name))
 }
@@ -86,8 +90,8 @@ pub fn make(name: &str, given: &Map<String, Value>, watch: &dyn Watch) -> Result
 pub fn make_joined(
     name: &str,
     given: &Map<String, Value>,
-    watch: &dyn Watch,
-) -> Result<(Schedule, Vec<UnexpandedCollective>), Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<(Schedule, Vec<UnexpandedCollective>), ComputationError> {
     let program = generator(name)?.program(given, watch).map_err(|stop| stop.within(name))?;
     let mut joined = Vec::new();
     let made = joined_schedule_of(&*program, Some(&mut joined), watch)

@@ -1,14 +1,16 @@
 //! Merging of schedules, and copying of ranks with changed operations.
 
-use super::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
-use base::{Refusal, Stop, Watch};
+use super::{
+    ANY, OperationKind, RankScheduleBuilder, Schedule, ScheduleBuilder, ScheduleOperation,
+};
+use base::{ComputationError, ProgressWatch, Refusal};
 
 /// One schedule with the ranks of all given ones, one after another, for several jobs at the same
 /// time. O(operations + dependencies).
 ///
 /// # Errors
 /// When there is no schedule, they have too many ranks or operations, or `watch` says stop.
-pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
+pub fn merge(jobs: &[&Schedule], watch: &dyn ProgressWatch) -> Result<Schedule, ComputationError> {
     let ranks: u64 = jobs.iter().map(|job| u64::from(job.ranks())).sum();
     if jobs.is_empty() || ranks >= u64::from(ANY) {
         let why = format!("{} with {ranks} ranks", jobs.len());
@@ -21,10 +23,10 @@ pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
             if rank % 1024 == 0 {
                 watch.tick("ranks", (first + rank).into(), ranks)?;
             }
-            let moved = |op: Op| match op.kind {
+            let moved = |op: ScheduleOperation| match op.kind {
                 OperationKind::Calc => (0, op),
                 _ if op.peer == ANY => (0, op),
-                _ => (0, Op { peer: op.peer + first, ..op }),
+                _ => (0, ScheduleOperation { peer: op.peer + first, ..op }),
             };
             copy(job, rank, &mut all.rank(), moved)?;
         }
@@ -41,16 +43,19 @@ pub fn merge(jobs: &[&Schedule], watch: &dyn Watch) -> Result<Schedule, Stop> {
 pub(super) fn copy(
     of: &Schedule,
     rank: u32,
-    into: &mut RankBuilder<'_>,
-    mut change: impl FnMut(Op) -> (u64, Op),
+    into: &mut RankScheduleBuilder<'_>,
+    mut change: impl FnMut(ScheduleOperation) -> (u64, ScheduleOperation),
 ) -> Result<(), Refusal> {
     let range = of.of_rank(rank);
     // for each operation, the number of its first new operation, and that of its replacement
     let mut places = Vec::with_capacity(range.len());
     for op in &of.ops()[range.start as usize..range.end as usize] {
         let (before_ns, op) = change(*op);
-        let begin =
-            if before_ns > 0 { Some(into.add(Op::calc(before_ns).on(op.cpu))?) } else { None };
+        let begin = if before_ns > 0 {
+            Some(into.add(ScheduleOperation::calc(before_ns).on(op.cpu))?)
+        } else {
+            None
+        };
         let at = into.add(op)?;
         if let Some(begin) = begin {
             into.require(at, begin)?;

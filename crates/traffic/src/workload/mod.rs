@@ -23,12 +23,12 @@ pub mod sequence;
 #[cfg(test)]
 mod tests;
 
-pub use build::{RankBuilder, ScheduleBuilder};
+pub use build::{RankScheduleBuilder, ScheduleBuilder};
 pub use joined::UnexpandedCollective;
 pub use make::{WorkloadGenerator, generator, generators, make, make_joined};
 pub use merge::merge;
 pub use named::NamedCollectiveSpan;
 pub use program::{RankProgram, schedule_of};
 pub use request::WorkloadRequest;
-pub use schedule::{ANY, Op, OperationKind, Schedule};
-pub use script::{RankScript, ScriptMessage, tag};
+pub use schedule::{ANY, OperationKind, Schedule, ScheduleOperation};
+pub use script::{RankScriptWriter, ScriptMessage, tag};

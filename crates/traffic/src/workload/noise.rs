@@ -5,19 +5,20 @@
 //! one length in every period).
 
 use super::merge::copy;
-use super::parameters::{MOST_NS, RankList};
-use super::{Op, OperationKind, Schedule, ScheduleBuilder};
+use super::parameters::{MOST_NS, RankListParameter};
+use super::{OperationKind, Schedule, ScheduleBuilder, ScheduleOperation};
 use base::exp::ln;
 use base::fields::whole;
-use base::part::Part;
-use base::seed::FastStream;
-use base::{Refusal, Stop, Watch};
+use base::part::PartDescription;
+use base::seed::FastRandomStream;
+use base::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// The name and the parameters of noise.
-pub const PART: Part = Part::new("noise", "what disturbs processes").takes::<NoiseParameters>();
+pub const PART: PartDescription =
+    PartDescription::new("noise", "what disturbs processes").takes::<NoiseParameters>();
 
 #[derive(Deserialize, JsonSchema)]
 struct NoiseParameters {
@@ -49,7 +50,7 @@ struct NoiseParameters {
     seed: u64,
     /// Ranks that are slower.
     #[serde(default)]
-    stragglers: Option<RankList>,
+    stragglers: Option<RankListParameter>,
     /// What calculations of these ranks take, %.
     #[serde(default = "whole::<200>")]
     #[schemars(range(max = 100_000))]
@@ -85,9 +86,9 @@ enum NoiseTarget {
 }
 
 /// The random draws of one rank's noise.
-struct NoiseDraws<'a> {
+struct RankNoiseDraws<'a> {
     of: &'a NoiseParameters,
-    fast: FastStream,
+    fast: FastRandomStream,
     /// Time of calculation since the beginning of the present period, ns.
     passed_ns: u64,
     /// The second of two normal draws, which are made in pairs; none if it has been used.
@@ -106,15 +107,15 @@ struct NoiseDraws<'a> {
 pub fn noisy(
     of: &Schedule,
     given: &Map<String, Value>,
-    watch: &dyn Watch,
-) -> Result<Schedule, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     let (noise, slow) = asked(of, given).map_err(|refused| refused.within(PART.name))?;
     let mut all = ScheduleBuilder::new(of.ranks());
     for rank in 0..of.ranks() {
         if rank % 256 == 0 {
             watch.tick("ranks", rank.into(), of.ranks().into())?;
         }
-        let mut draws = NoiseDraws::new(&noise, rank);
+        let mut draws = RankNoiseDraws::new(&noise, rank);
         let percent = if slow[rank as usize] { noise.slowdown_percent } else { 100 };
         copy(of, rank, &mut all.rank(), |op| draws.disturbed(op, percent))?;
     }
@@ -137,15 +138,15 @@ fn asked(
     Ok((noise, slow))
 }
 
-impl<'a> NoiseDraws<'a> {
+impl<'a> RankNoiseDraws<'a> {
     fn new(of: &'a NoiseParameters, rank: u32) -> Self {
-        let mut fast = FastStream::new(of.seed, "noise", rank.into());
+        let mut fast = FastRandomStream::new(of.seed, "noise", rank.into());
         let passed_ns = ((u128::from(fast.next_u64()) * u128::from(of.period_ns)) >> 64) as u64;
         Self { of, fast, passed_ns, spare: None }
     }
 
     /// The changed operation, and the time in ns of a calculation before it.
-    fn disturbed(&mut self, op: Op, percent: u64) -> (u64, Op) {
+    fn disturbed(&mut self, op: ScheduleOperation, percent: u64) -> (u64, ScheduleOperation) {
         if op.kind != OperationKind::Calc {
             let on_all = self.of.on == NoiseTarget::All;
             let before = if on_all { self.added_ns(0) } else { 0 };
@@ -153,7 +154,7 @@ impl<'a> NoiseDraws<'a> {
         }
         let longer = u128::from(op.size) * u128::from(percent) / 100;
         let size = u64::try_from(longer).unwrap_or(u64::MAX);
-        (0, Op { size: size.saturating_add(self.added_ns(size)), ..op })
+        (0, ScheduleOperation { size: size.saturating_add(self.added_ns(size)), ..op })
     }
 
     /// The time that is added to a calculation of `ns` nanoseconds.
@@ -207,7 +208,7 @@ impl<'a> NoiseDraws<'a> {
 mod tests {
     use super::*;
     use crate::workload::{make, merge};
-    use base::Quiet;
+    use base::QuietWatch;
     use serde_json::json;
 
     /// A schedule in which each rank has many calculations, one after another, and a message goes
@@ -216,10 +217,10 @@ mod tests {
         let mut all = ScheduleBuilder::new(ranks);
         for rank in 0..ranks {
             let mut of = all.rank();
-            let mut last = of.add(Op::send(8, (rank + 1) % ranks, 7)).expect("room");
-            of.add(Op::recv(8, (rank + ranks - 1) % ranks, 7)).expect("room");
+            let mut last = of.add(ScheduleOperation::send(8, (rank + 1) % ranks, 7)).expect("room");
+            of.add(ScheduleOperation::recv(8, (rank + ranks - 1) % ranks, 7)).expect("room");
             for _ in 0..calcs {
-                let next = of.add(Op::calc(ns).on(1)).expect("room");
+                let next = of.add(ScheduleOperation::calc(ns).on(1)).expect("room");
                 of.require(next, last).expect("room");
                 last = next;
             }
@@ -228,7 +229,7 @@ mod tests {
     }
 
     fn noise(of: &Schedule, given: &Value) -> Schedule {
-        noisy(of, given.as_object().expect("a table"), &Quiet).expect("noise")
+        noisy(of, given.as_object().expect("a table"), &QuietWatch).expect("noise")
     }
 
     fn calcs(of: &Schedule, rank: u32) -> Vec<f64> {
@@ -292,7 +293,7 @@ mod tests {
         let quiet = make(
             "allgather_ring",
             json!({ "ranks": 5, "bytes": 9 }).as_object().expect("a table"),
-            &Quiet,
+            &QuietWatch,
         )
         .expect("a ring");
         let given = json!({ "kind": "exponential", "mean_ns": 1_000_000, "on": "all" });
@@ -312,7 +313,7 @@ mod tests {
     #[test]
     fn jobs_stand_side_by_side() {
         let (one, other) = (ring(2, 1, 5), ring(3, 2, 6));
-        let both = merge(&[&one, &other], &Quiet).expect("both");
+        let both = merge(&[&one, &other], &QuietWatch).expect("both");
         assert_eq!(both.ranks(), 5);
         for (job, first) in [(&one, 0), (&other, 2)] {
             for rank in 0..job.ranks() {
@@ -320,14 +321,14 @@ mod tests {
                 for (at, was) in of.zip(mine) {
                     let (now, then) = (both.ops()[at as usize], job.ops()[was as usize]);
                     let shift = if then.kind == OperationKind::Calc { 0 } else { first };
-                    assert_eq!(now, Op { peer: then.peer + shift, ..then });
+                    assert_eq!(now, ScheduleOperation { peer: then.peer + shift, ..then });
                     let moved = |n: &u32| n + at - was;
                     let wanted: Vec<u32> = job.require(was).iter().map(moved).collect();
                     assert_eq!(both.require(at), wanted);
                 }
             }
         }
-        assert!(merge(&[], &Quiet).is_err());
+        assert!(merge(&[], &QuietWatch).is_err());
     }
 
     #[test]
@@ -342,7 +343,7 @@ mod tests {
             (json!({ "mean": 1 }), "there is no such parameter"),
         ] {
             let of = ring(4, 1, 1);
-            let refused = noisy(&of, given.as_object().expect("a table"), &Quiet);
+            let refused = noisy(&of, given.as_object().expect("a table"), &QuietWatch);
             let refused = refused.expect_err("refused").to_string();
             assert!(refused.contains(expected), "{refused}");
         }

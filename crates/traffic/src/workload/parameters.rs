@@ -19,15 +19,15 @@ pub const MOST_NS: u64 = 1 << 40;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct RankCount(#[schemars(range(min = 1, max = MOST_RANKS))] pub u32);
+pub struct RankCountParameter(#[schemars(range(min = 1, max = MOST_RANKS))] pub u32);
 
 /// How often everything is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct IterationCount(#[schemars(range(min = 1, max = 1 << 20))] pub u64);
+pub struct IterationCountParameter(#[schemars(range(min = 1, max = 1 << 20))] pub u64);
 
-impl Default for IterationCount {
+impl Default for IterationCountParameter {
     fn default() -> Self {
         Self(1)
     }
@@ -37,9 +37,9 @@ impl Default for IterationCount {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct ComputeRate(#[schemars(range(max = 1_u64 << 40))] pub u64);
+pub struct ComputeRateParameter(#[schemars(range(max = 1_u64 << 40))] pub u64);
 
-impl ComputeRate {
+impl ComputeRateParameter {
     /// The time in ns that this number of floating-point operations takes, rounded up; 0 at a rate
     /// of 0.
     pub fn ns(self, flops: u128) -> u64 {
@@ -52,12 +52,12 @@ impl ComputeRate {
 
 /// Sides of a grid of ranks, such as `4x4x2`; none if they are chosen, as equal as possible.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RankGrid(Option<GridShape>);
+pub struct RankGridParameter(Option<GridShape>);
 
 /// The word for sides that are chosen.
 const AUTO: &str = "auto";
 
-impl Serialize for RankGrid {
+impl Serialize for RankGridParameter {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             None => AUTO.serialize(to),
@@ -66,7 +66,7 @@ impl Serialize for RankGrid {
     }
 }
 
-impl<'de> Deserialize<'de> for RankGrid {
+impl<'de> Deserialize<'de> for RankGridParameter {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         if given == AUTO {
@@ -79,7 +79,7 @@ impl<'de> Deserialize<'de> for RankGrid {
     }
 }
 
-impl JsonSchema for RankGrid {
+impl JsonSchema for RankGridParameter {
     fn schema_name() -> Cow<'static, str> {
         "Grid".into()
     }
@@ -89,7 +89,7 @@ impl JsonSchema for RankGrid {
     }
 }
 
-impl RankGrid {
+impl RankGridParameter {
     /// The `count` sides, whose product is `ranks`. If they are not given, they are as equal as the
     /// factors of the number of ranks allow, the largest first.
     ///
@@ -139,9 +139,9 @@ fn balanced(sides: usize, ranks: u32) -> Vec<u32> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct NumberRows(pub Vec<Vec<u64>>);
+pub struct IntegerMatrixParameter(pub Vec<Vec<u64>>);
 
-impl<'de> Deserialize<'de> for NumberRows {
+impl<'de> Deserialize<'de> for IntegerMatrixParameter {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Vec::<Vec<Value>>::deserialize(from)?;
         let mut rows = Vec::with_capacity(given.len());
@@ -157,7 +157,7 @@ impl<'de> Deserialize<'de> for NumberRows {
     }
 }
 
-impl NumberRows {
+impl IntegerMatrixParameter {
     /// The numbers row by row; there are `ranks` rows and columns.
     ///
     /// # Errors
@@ -186,9 +186,9 @@ impl NumberRows {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub struct RankList(pub Vec<u64>);
+pub struct RankListParameter(pub Vec<u64>);
 
-impl<'de> Deserialize<'de> for RankList {
+impl<'de> Deserialize<'de> for RankListParameter {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = Value::deserialize(from)?;
         let ranks: Option<Vec<u64>> = match &given {
@@ -201,7 +201,7 @@ impl<'de> Deserialize<'de> for RankList {
     }
 }
 
-impl RankList {
+impl RankListParameter {
     /// The ranks of the list, for a schedule of `ranks` ranks.
     ///
     /// # Errors

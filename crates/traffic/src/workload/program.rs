@@ -1,8 +1,8 @@
 //! Programs that define what each rank does, and the schedules that are made from them.
 
-use super::script::{MOST_OPERATIONS, RankScript, too_many};
+use super::script::{MOST_OPERATIONS, RankScriptWriter, too_many};
 use super::{Schedule, ScheduleBuilder, UnexpandedCollective};
-use base::{Stop, Watch};
+use base::{ComputationError, ProgressWatch};
 
 /// A program of all ranks: what each of them does.
 pub trait RankProgram: Sync {
@@ -10,14 +10,17 @@ pub trait RankProgram: Sync {
     fn ranks(&self) -> u32;
 
     /// Writes the operations of a rank to `to`.
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>);
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>);
 }
 
 /// The schedule of a program. O(operations).
 ///
 /// # Errors
 /// When there would be too many operations, or `watch` says stop.
-pub fn schedule_of(program: &dyn RankProgram, watch: &dyn Watch) -> Result<Schedule, Stop> {
+pub fn schedule_of(
+    program: &dyn RankProgram,
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     joined_schedule_of(program, None, watch)
 }
 
@@ -26,8 +29,8 @@ pub fn schedule_of(program: &dyn RankProgram, watch: &dyn Watch) -> Result<Sched
 pub(super) fn joined_schedule_of(
     program: &dyn RankProgram,
     mut joined: Option<&mut Vec<UnexpandedCollective>>,
-    watch: &dyn Watch,
-) -> Result<Schedule, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     let ranks = program.ranks();
     sampled(program, ranks, watch)?;
     let mut all = ScheduleBuilder::new(ranks);
@@ -35,7 +38,7 @@ pub(super) fn joined_schedule_of(
         if rank % 1024 == 0 {
             watch.tick("ranks", rank.into(), ranks.into())?;
         }
-        let mut script = RankScript::new(all.rank(), MOST_OPERATIONS, watch);
+        let mut script = RankScriptWriter::new(all.rank(), MOST_OPERATIONS, watch);
         if let Some(joined) = &mut joined {
             script = script.joining(ranks, joined);
         }
@@ -47,11 +50,15 @@ pub(super) fn joined_schedule_of(
 
 /// Refuses schedules that are far too large before they are made: if each of three sampled ranks
 /// has more operations than all ranks may have. The exact limit is checked while they are made.
-fn sampled(program: &dyn RankProgram, ranks: u32, watch: &dyn Watch) -> Result<(), Stop> {
+fn sampled(
+    program: &dyn RankProgram,
+    ranks: u32,
+    watch: &dyn ProgressWatch,
+) -> Result<(), ComputationError> {
     let share = MOST_OPERATIONS / u64::from(ranks) + 1;
     for rank in [0, ranks / 2, ranks - 1] {
         let mut all = ScheduleBuilder::new(ranks);
-        let mut script = RankScript::new(all.rank(), share, watch);
+        let mut script = RankScriptWriter::new(all.rank(), share, watch);
         program.tell(rank, &mut script);
         if u64::from(script.len()) < share {
             return script.done();

@@ -1,16 +1,16 @@
 //! A request for a workload: the part, and the values of its parameters.
 
-use base::part::Part;
-use base::{Refusal, Watch};
+use base::part::PartDescription;
+use base::{ProgressWatch, Refusal};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// A request for a workload, with parameters whose names and ranges have been checked.
 pub struct WorkloadRequest<'a> {
-    part: Part,
+    part: PartDescription,
     given: &'a Map<String, Value>,
     /// Receives the progress of long preparations, and can stop them.
-    pub watch: &'a dyn Watch,
+    pub watch: &'a dyn ProgressWatch,
 }
 
 impl<'a> WorkloadRequest<'a> {
@@ -20,16 +20,20 @@ impl<'a> WorkloadRequest<'a> {
     /// When a name is unknown, a number is out of range, or a parameter without a default is
     /// missing.
     pub fn new(
-        part: Part,
+        part: PartDescription,
         given: &'a Map<String, Value>,
-        watch: &'a dyn Watch,
+        watch: &'a dyn ProgressWatch,
     ) -> Result<Self, Refusal> {
         part.check(given)?;
         Ok(Self::trusted(part, given, watch))
     }
 
     /// A request with parameters that need no check.
-    pub(super) fn trusted(part: Part, given: &'a Map<String, Value>, watch: &'a dyn Watch) -> Self {
+    pub(super) fn trusted(
+        part: PartDescription,
+        given: &'a Map<String, Value>,
+        watch: &'a dyn ProgressWatch,
+    ) -> Self {
         Self { part, given, watch }
     }
 

@@ -20,7 +20,7 @@ pub enum OperationKind {
 
 /// An operation of one rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Op {
+pub struct ScheduleOperation {
     /// Bytes of a message, or nanoseconds of a calculation.
     pub size: u64,
     /// The other rank of a message; 0 for a calculation.
@@ -36,7 +36,7 @@ pub struct Op {
     pub nic: u8,
 }
 
-impl Op {
+impl ScheduleOperation {
     /// A calculation on processor 0.
     pub fn calc(ns: u64) -> Self {
         Self { size: ns, peer: 0, tag: 0, kind: OperationKind::Calc, cpu: 0, nic: 0 }
@@ -65,7 +65,7 @@ impl Op {
 /// ranks do the same, whatever the names of their collective operations.
 #[derive(Debug, Clone)]
 pub struct Schedule {
-    pub(super) ops: Vec<Op>,
+    pub(super) ops: Vec<ScheduleOperation>,
     /// For each rank, the number of its first operation; at the end, the number of all operations.
     pub(super) starts: Vec<u32>,
     /// For each operation, where the list of operations begins that wait for its end, and where the
@@ -95,7 +95,7 @@ impl Schedule {
 
     /// All operations, rank after rank.
     #[inline]
-    pub fn ops(&self) -> &[Op] {
+    pub fn ops(&self) -> &[ScheduleOperation] {
         &self.ops
     }
 

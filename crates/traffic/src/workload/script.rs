@@ -1,7 +1,7 @@
 //! The operations of one rank, written phase by phase.
 
-use super::{Op, RankBuilder, UnexpandedCollective};
-use base::{Refusal, Stop, Watch};
+use super::{RankScheduleBuilder, ScheduleOperation, UnexpandedCollective};
+use base::{ComputationError, ProgressWatch, Refusal};
 
 /// Most operations of a generated schedule, which take 8 GiB.
 pub(super) const MOST_OPERATIONS: u64 = 1 << 28;
@@ -27,21 +27,25 @@ pub type ScriptMessage = (u32, u64, u32);
 /// for them.
 ///
 /// The first error is kept, and nothing more is added after it.
-pub struct RankScript<'a> {
-    into: RankBuilder<'a>,
+pub struct RankScriptWriter<'a> {
+    into: RankScheduleBuilder<'a>,
     cpu: u8,
-    watch: &'a dyn Watch,
+    watch: &'a dyn ProgressWatch,
     /// Most operations of all ranks together.
     most: u64,
-    stopped: Option<Stop>,
+    stopped: Option<ComputationError>,
     /// The number of all ranks, and the list to which collective operations of all ranks are added;
     /// none if these are written as messages.
     joined: Option<(u32, &'a mut Vec<UnexpandedCollective>)>,
 }
 
-impl<'a> RankScript<'a> {
+impl<'a> RankScriptWriter<'a> {
     /// The script of a rank in a schedule with at most `most` operations.
-    pub(super) fn new(into: RankBuilder<'a>, most: u64, watch: &'a dyn Watch) -> Self {
+    pub(super) fn new(
+        into: RankScheduleBuilder<'a>,
+        most: u64,
+        watch: &'a dyn ProgressWatch,
+    ) -> Self {
         Self { into, cpu: 0, watch, most, stopped: None, joined: None }
     }
 
@@ -75,12 +79,12 @@ impl<'a> RankScript<'a> {
     ///
     /// # Errors
     /// The first error: an operation that could not be added, or a stop by `watch`.
-    pub(super) fn done(self) -> Result<(), Stop> {
+    pub(super) fn done(self) -> Result<(), ComputationError> {
         self.stopped.map_or(Ok(()), Err)
     }
 
     /// Adds an operation that begins when all of `after` have ended; returns its number.
-    pub fn add(&mut self, op: Op, after: &[u32]) -> u32 {
+    pub fn add(&mut self, op: ScheduleOperation, after: &[u32]) -> u32 {
         if self.is_over() {
             return 0;
         }
@@ -93,7 +97,7 @@ impl<'a> RankScript<'a> {
         }
     }
 
-    fn tried(&mut self, op: Op, after: &[u32]) -> Result<u32, Stop> {
+    fn tried(&mut self, op: ScheduleOperation, after: &[u32]) -> Result<u32, ComputationError> {
         let total = self.into.total();
         if total >= self.most {
             return Err(too_many().into());
@@ -135,13 +139,17 @@ impl<'a> RankScript<'a> {
 
     /// Adds a calculation, unless it takes no time; returns the operations with which it ends.
     pub fn calc(&mut self, ns: u64, after: &[u32]) -> Vec<u32> {
-        if ns == 0 { after.to_vec() } else { vec![self.add(Op::calc(ns), after)] }
+        if ns == 0 { after.to_vec() } else { vec![self.add(ScheduleOperation::calc(ns), after)] }
     }
 
     /// Returns at most one operation, which ends when all of `after` have ended. Many operations
     /// can then wait for many others without a dependency for each pair.
     pub fn join(&mut self, after: &[u32]) -> Vec<u32> {
-        if after.len() < 2 { after.to_vec() } else { vec![self.add(Op::calc(0), after)] }
+        if after.len() < 2 {
+            after.to_vec()
+        } else {
+            vec![self.add(ScheduleOperation::calc(0), after)]
+        }
     }
 
     /// Adds all messages at once: those to other ranks and those from other ranks.
@@ -157,10 +165,10 @@ impl<'a> RankScript<'a> {
         let after = self.join(after);
         let mut ends = Vec::with_capacity(to.len() + from.len());
         for &(peer, bytes, tag) in from {
-            ends.push(self.add(Op::recv(bytes, peer, tag), &after));
+            ends.push(self.add(ScheduleOperation::recv(bytes, peer, tag), &after));
         }
         for &(peer, bytes, tag) in to {
-            ends.push(self.add(Op::send(bytes, peer, tag), &after));
+            ends.push(self.add(ScheduleOperation::send(bytes, peer, tag), &after));
         }
         ends
     }
@@ -174,7 +182,7 @@ impl<'a> RankScript<'a> {
         what: impl FnOnce(u32) -> UnexpandedCollective,
     ) -> Option<u32> {
         self.joined.as_ref().filter(|(all, _)| *all == ranks)?;
-        let op = self.add(Op::calc(0), after);
+        let op = self.add(ScheduleOperation::calc(0), after);
         let number = self.into.total().saturating_sub(1) as u32;
         if let Some((_, all)) = &mut self.joined {
             all.push(what(number));

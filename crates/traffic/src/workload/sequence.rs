@@ -15,11 +15,11 @@ mod run;
 mod tests;
 
 use super::{OperationKind, Schedule, UnexpandedCollective};
-use base::{Stop, Watch};
+use base::{ComputationError, ProgressWatch};
 
 /// A step of a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum ProgramStep {
+pub enum RankProgramStep {
     /// Begins a send or a receive, and continues.
     Begin(u32),
     /// Waits for the ends of these operations, in the order in which they were begun.
@@ -46,8 +46,8 @@ pub struct OperationSequence<'a> {
 pub fn sequence<'a>(
     schedule: &'a Schedule,
     joined: &'a [UnexpandedCollective],
-    watch: &dyn Watch,
-) -> Result<OperationSequence<'a>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<OperationSequence<'a>, ComputationError> {
     Ok(OperationSequence { schedule, joined, order: run::order(schedule, joined, watch)? })
 }
 
@@ -59,7 +59,7 @@ impl OperationSequence<'_> {
 
     /// The steps of a rank's program; at the end it waits for all that it has begun. O(its
     /// operations).
-    pub fn steps(&self, rank: u32) -> Vec<ProgramStep> {
+    pub fn steps(&self, rank: u32) -> Vec<RankProgramStep> {
         let range = self.schedule.of_rank(rank);
         let first = range.start;
         let ops = &self.schedule.ops()[range.start as usize..range.end as usize];
@@ -85,13 +85,13 @@ impl OperationSequence<'_> {
             let mut due = std::mem::take(&mut needs[at]);
             due.retain(|&one| !std::mem::replace(&mut over[(one - first) as usize], true));
             if !due.is_empty() {
-                steps.push(ProgramStep::Wait(due));
+                steps.push(RankProgramStep::Wait(due));
             }
             match (joined, it.kind) {
-                (Some(joined), _) => steps.push(ProgramStep::Join(joined)),
+                (Some(joined), _) => steps.push(RankProgramStep::Join(joined)),
                 (None, OperationKind::Calc) if idle => {}
-                (None, OperationKind::Calc) => steps.push(ProgramStep::Compute(it.size)),
-                (None, _) => steps.push(ProgramStep::Begin(op)),
+                (None, OperationKind::Calc) => steps.push(RankProgramStep::Compute(it.size)),
+                (None, _) => steps.push(RankProgramStep::Begin(op)),
             }
         }
         let open = |op: &u32| {
@@ -100,7 +100,7 @@ impl OperationSequence<'_> {
         };
         let left: Vec<u32> = order.iter().copied().filter(open).collect();
         if !left.is_empty() {
-            steps.push(ProgramStep::Wait(left));
+            steps.push(RankProgramStep::Wait(left));
         }
         steps
     }

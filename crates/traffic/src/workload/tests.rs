@@ -1,7 +1,7 @@
 //! Tests of schedules against lists kept by hand.
 
 use super::*;
-use base::Quiet;
+use base::QuietWatch;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -21,7 +21,7 @@ fn built(said: &RankEdges) -> Schedule {
     for (ops, edges) in said {
         let mut rank = all.rank();
         for i in 0..*ops {
-            rank.add(Op::calc(i.into())).expect("room");
+            rank.add(ScheduleOperation::calc(i.into())).expect("room");
         }
         for &(after, before, start) in edges {
             let added =
@@ -75,7 +75,7 @@ proptest! {
     /// on ends and on starts.
     #[test]
     fn merged_schedules_wait_as_each_alone(one in said(), other in said()) {
-        let both = merge(&[&built(&one), &built(&other)], &Quiet).expect("both");
+        let both = merge(&[&built(&one), &built(&other)], &QuietWatch).expect("both");
         let wanted = built(&one.into_iter().chain(other).collect());
         prop_assert_eq!(both.ops(), wanted.ops());
         for op in 0..wanted.ops().len() as u32 {
@@ -104,10 +104,12 @@ proptest! {
 fn ranks_that_there_are_not_are_refused() {
     let mut all = ScheduleBuilder::new(2);
     let mut rank = all.rank();
-    assert_eq!(rank.add(Op::send(8, 1, 0)), Ok(0));
-    assert!(rank.add(Op::send(8, 2, 0)).expect_err("2 ranks").help.contains("0 to 1"));
-    assert!(rank.add(Op::send(8, ANY, 0)).is_err());
-    assert_eq!(rank.add(Op::recv(8, ANY, ANY).on(3)), Ok(1));
+    assert_eq!(rank.add(ScheduleOperation::send(8, 1, 0)), Ok(0));
+    assert!(
+        rank.add(ScheduleOperation::send(8, 2, 0)).expect_err("2 ranks").help.contains("0 to 1")
+    );
+    assert!(rank.add(ScheduleOperation::send(8, ANY, 0)).is_err());
+    assert_eq!(rank.add(ScheduleOperation::recv(8, ANY, ANY).on(3)), Ok(1));
     drop(rank);
     assert!(all.finish().expect_err("1 rank is missing").why.contains("1 ranks"));
 }
@@ -115,7 +117,8 @@ fn ranks_that_there_are_not_are_refused() {
 #[test]
 fn collective_operations_are_named_by_their_algorithms() {
     let given = json!({ "ranks": 4, "nx": 8, "ny": 8, "nz": 8, "iterations": 1 });
-    let of = make("conjugate_gradient", given.as_object().expect("a table"), &Quiet).expect("made");
+    let of =
+        make("conjugate_gradient", given.as_object().expect("a table"), &QuietWatch).expect("made");
     for rank in 0..4 {
         let all: Vec<_> = of.collectives_of(rank).collect();
         assert!(!all.is_empty());

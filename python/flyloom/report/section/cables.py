@@ -20,7 +20,7 @@ STEPS = ("endpoint cables", "inside a group", "inside a rack, between groups", "
 # --- the shape of the data -----------------------------------------------------------------------
 
 
-class WiringStep(TypedDict):
+class WiringStepCables(TypedDict):
     """The cables of one step of the wiring."""
 
     step: Annotated[Simple, "its name or number"]
@@ -41,7 +41,7 @@ class CableLengths(TypedDict):
 
     total: Annotated[Count, "cables"]
     length_m: NotRequired[Annotated[float, "the length of all"]]
-    by_step: NotRequired[Annotated[list[WiringStep], "cables by step of the wiring"]]
+    by_step: NotRequired[Annotated[list[WiringStepCables], "cables by step of the wiring"]]
     classes: Annotated[list[CableClass], "cables by kind and length"]
     cost_usd: NotRequired[Annotated[float, "the price of all"]]
     cost_note: NotRequired[Annotated[str, "what the price is by"]]
@@ -64,7 +64,7 @@ class StockCables(TypedDict):
 
 
 @also(Any)
-class CablePurchase(TypedDict):
+class CablePurchaseList(TypedDict):
     """The cables to buy, as `flyloom plan` lists them."""
 
     by_step: Annotated[list[Count], "cables of endpoints, inside a group, between groups of a "
@@ -204,7 +204,7 @@ SECTION = PageSection(
     name="cables", title="Cables", place=20,
     doc="How many cables of each length and kind a network needs, and their price.",
     when="a network has cables",
-    saved={("networks", "*", "plan"): CablePurchase}, border=border,
+    saved={("networks", "*", "plan"): CablePurchaseList}, border=border,
     of_network=SectionFields(shape=NetworkCables, of=of_network),
     view=view, figures={30: figures},
 )

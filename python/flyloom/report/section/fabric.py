@@ -27,7 +27,7 @@ class DeployResult(TypedDict):
     seconds: NotRequired[Annotated[float, "how long it took"]]
 
 
-class RoutingDeployment(TypedDict):
+class RoutingDeployResult(TypedDict):
     """The result of deploying a routing."""
 
     deploy: NotRequired[Annotated[DeployResult, "what was loaded and read back"]]
@@ -66,5 +66,6 @@ SECTION = PageSection(
     doc="What OpenSM made of the tables of each routing, entry by entry.",
     when="tables were to be loaded into OpenSM",
     saved={("records", "[]", "deploy"): DeployResult},
-    of_routing=SectionFields(shape=RoutingDeployment, of=of_routing), view=view, tiles={40: tiles},
+    of_routing=SectionFields(shape=RoutingDeployResult, of=of_routing), view=view,
+    tiles={40: tiles},
 )

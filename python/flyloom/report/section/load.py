@@ -26,7 +26,7 @@ class LoadDistribution(TypedDict):
 
 
 @also(Any)
-class SavedLoads(TypedDict):
+class SavedChannelLoads(TypedDict):
     """The load of channels as saved, if the point has tables."""
 
     histogram: Annotated[list[list[Count]], "numbers of routes, each with its channels"]
@@ -142,6 +142,6 @@ SECTION = PageSection(
     name="load", title="Load", place=70,
     doc="How evenly the routes of each routing are spread over the channels.",
     when="a routing has loads",
-    saved={("records", "[]", "load"): SavedLoads}, border=border,
+    saved={("records", "[]", "load"): SavedChannelLoads}, border=border,
     of_routing=SectionFields(shape=LoadDistribution, of=of_routing), view=view,
 )

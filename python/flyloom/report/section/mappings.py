@@ -22,7 +22,7 @@ BARS = 60
 """Up to this number of mappings of one size are drawn as bars."""
 
 
-class MappingMethod(TypedDict):
+class MethodMappingFigures(TypedDict):
     """The figures of a mapping found by one method."""
 
     method: Annotated[str, "its name"]
@@ -34,7 +34,7 @@ class MappingMethod(TypedDict):
                                             "was simulated"]]
 
 
-class NetworkMapping(MappingMethod):
+class NetworkMapping(MethodMappingFigures):
     """A mapping on the page, found by `map` at a point."""
 
     network: Annotated[str, "the label of the network"]
@@ -42,7 +42,7 @@ class NetworkMapping(MappingMethod):
 
 
 @also(Any)
-class SavedMapping(MappingMethod):
+class SavedMapping(MethodMappingFigures):
     """A mapping in the results of a run, found by `map` at a point."""
 
 
@@ -51,7 +51,7 @@ def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     for record, found in found_by("map", saved):
         if isinstance(found, dict):
             label = record.get("called") or record["label"]
-            yield {key: found.get(key) for key in MappingMethod.__annotations__} | {
+            yield {key: found.get(key) for key in MethodMappingFigures.__annotations__} | {
                 "network": record["network"], "label": label}
 
 

@@ -33,7 +33,7 @@ class MessageFigures(TypedDict):
     sent_bytes: Annotated[float, "what they held"]
 
 
-class MessageRun(PageRun, MessageFigures):
+class MessageSimulationResult(PageRun, MessageFigures):
     """A run of `sim.message` on the page."""
 
     costs: NotRequired[Annotated[str, "what messages cost, and where that is from"]]
@@ -42,7 +42,7 @@ class MessageRun(PageRun, MessageFigures):
 
 
 @also(Any)
-class ChannelTotals(TypedDict):
+class ChannelLoadTotals(TypedDict):
     """The load of the network's channels."""
 
     busiest_link_use: NotRequired[Annotated[float, "the part of its rate that the busiest channel "
@@ -50,7 +50,7 @@ class ChannelTotals(TypedDict):
 
 
 @also(Any)
-class CostsOrigin(TypedDict):
+class MessageCostsOrigin(TypedDict):
     """Where the costs of messages are from."""
 
     preset: Annotated[str, "the preset"]
@@ -59,11 +59,11 @@ class CostsOrigin(TypedDict):
 
 
 @also(Any)
-class SavedMessageRun(MessageFigures):
+class SavedMessageSimulation(MessageFigures):
     """A run of `sim.message` in the results."""
 
-    network: NotRequired[Annotated[ChannelTotals, "what the network carried"]]
-    costs: NotRequired[Annotated[CostsOrigin, "where what messages cost is from"]]
+    network: NotRequired[Annotated[ChannelLoadTotals, "what the network carried"]]
+    costs: NotRequired[Annotated[MessageCostsOrigin, "where what messages cost is from"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -132,7 +132,7 @@ SECTION = PageSection(
     name="messages", title="Messages", place=50,
     doc="How long schedules of processes take, message by message.",
     when="`sim.message` ran at a point",
-    saved={("records", "[]", "measures", "sim.message"): SavedMessageRun},
-    entries=SectionList(key="messages", shape=MessageRun, of=entries),
+    saved={("records", "[]", "measures", "sim.message"): SavedMessageSimulation},
+    entries=SectionList(key="messages", shape=MessageSimulationResult, of=entries),
     view=view, figures={90: figures},
 )

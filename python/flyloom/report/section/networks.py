@@ -70,7 +70,7 @@ class FloorRack(TypedDict):
     servers: NotRequired[Annotated[list[RackServers], "where they are"]]
 
 
-class RackPair(TypedDict):
+class CabledRackPair(TypedDict):
     """A pair of racks with cables between them."""
 
     a: Annotated[str, "the name of one"]
@@ -83,7 +83,7 @@ class FloorData(TypedDict):
 
     racks: Annotated[list[FloorRack], "the racks"]
     switch_units: NotRequired[Annotated[Count, "rack units of a switch"]]
-    rack_pairs: Annotated[list[RackPair], "racks that have cables between them"]
+    rack_pairs: Annotated[list[CabledRackPair], "racks that have cables between them"]
 
 
 class NetworkDrawings(TypedDict):
@@ -96,7 +96,7 @@ class NetworkDrawings(TypedDict):
 
 
 @also(Any)
-class RackPlace(TypedDict):
+class DeviceRackPlace(TypedDict):
     """The place of a switch or an endpoint."""
 
     rack: Annotated[Count, "the number of the rack, from 0"]
@@ -125,8 +125,8 @@ class FloorPlan(TypedDict):
     """The racks, as `flyloom plan` describes them."""
 
     racks: Annotated[list[PlannedRack], "the racks"]
-    switches: Annotated[list[RackPlace], "where each switch is"]
-    rack_pairs: Annotated[list[RackPair], "racks that have cables between them"]
+    switches: Annotated[list[DeviceRackPlace], "where each switch is"]
+    rack_pairs: Annotated[list[CabledRackPair], "racks that have cables between them"]
     rules: Annotated[FloorRules, "what racks are filled by"]
 
 
@@ -182,7 +182,7 @@ def _seats(plan: Mapping[str, Any], switches: int, where: str) -> None:
     expect(isinstance(seats, list), f"{where}.endpoints", "a list")
     for i, seat in enumerate(seats or ()):
         if seat is not None:
-            walk(seat, shape(RackPlace), f"{where}.endpoints[{i}]")
+            walk(seat, shape(DeviceRackPlace), f"{where}.endpoints[{i}]")
     racks = len(plan["racks"])
     for seat in [*plan["switches"], *filter(None, seats or ())]:
         expect(seat["rack"] < racks, f"{where}: rack {seat['rack']}", f"racks below {racks}")

@@ -28,7 +28,7 @@ from flyloom.report.words import some
 
 
 @also(Any)
-class PacketLinks(ChannelEnds):
+class PacketChannelUse(ChannelEnds):
     """The use of channels, as columns."""
 
     plane: Annotated[list[Count], "the plane that it is of"]
@@ -36,7 +36,7 @@ class PacketLinks(ChannelEnds):
 
 
 @also(Any)
-class PacketOverSeeds(TypedDict):
+class PacketSeedStatistics(TypedDict):
     """What runs of a point with different seeds say of its means."""
 
     seeds: Annotated[Count, "runs"]
@@ -46,7 +46,7 @@ class PacketOverSeeds(TypedDict):
 
 
 @also(Any)
-class PacketPoint(TypedDict):
+class PacketLoadResult(TypedDict):
     """The results at one load, or for all jobs."""
 
     offered_load: NotRequired[Annotated[
@@ -65,12 +65,12 @@ class PacketPoint(TypedDict):
     nonminimal_packets: Annotated[Count, "packets that took a path that is not minimal"]
     end_ns: Annotated[float, "when the last packet arrived"]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
-    over_seeds: NotRequired[Annotated[PacketOverSeeds, "intervals of means, of several seeds"]]
-    links: NotRequired[Annotated[PacketLinks, "use of each channel, where it was asked for"]]
+    over_seeds: NotRequired[Annotated[PacketSeedStatistics, "intervals of means, of several seeds"]]
+    links: NotRequired[Annotated[PacketChannelUse, "use of each channel, where it was asked for"]]
 
 
 @also(Any)
-class PacketJob(TypedDict):
+class PacketJobResult(TypedDict):
     """The results of a job."""
 
     name: Annotated[str, "its trace"]
@@ -84,12 +84,12 @@ class PacketJob(TypedDict):
     bytes: Annotated[Count, "what its messages hold"]
 
 
-class PacketRun(PageRun):
+class PacketSimulationResult(PageRun):
     """A run of `sim.packet` at a point."""
 
     points: Annotated[
-        list[PacketPoint], "what was found at each load; of jobs the one of their run"]
-    jobs: NotRequired[Annotated[list[PacketJob], "what was found of each job"]]
+        list[PacketLoadResult], "what was found at each load; of jobs the one of their run"]
+    jobs: NotRequired[Annotated[list[PacketJobResult], "what was found of each job"]]
 
 
 def entries(saved: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -179,7 +179,7 @@ SECTION = PageSection(
     name="packets", title="Packets", place=40,
     doc="Latency and rate of simulations packet by packet, times of traces, and the use of links.",
     when="`sim.packet` ran at a point",
-    entries=SectionList(key="packets", shape=PacketRun, of=entries, measure="sim.packet",
-                        check=check),
+    entries=SectionList(key="packets", shape=PacketSimulationResult, of=entries,
+                        measure="sim.packet", check=check),
     view=view, figures={70: loads, 80: traces},
 )

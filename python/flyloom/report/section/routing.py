@@ -58,7 +58,7 @@ class DeadlockVerdict(TypedDict):
 
 
 @also(Any)
-class SavedRouting(TypedDict):
+class SavedRoutingProof(TypedDict):
     """The proof in the results, as `flyloom verify` has it, if the point has tables."""
 
     holds: Annotated[bool, "whether every verdict holds"]
@@ -168,7 +168,7 @@ SECTION = PageSection(
     name="routing", title="Routing and proof", place=90,
     doc="The tables of each routing, and what was proved of them.",
     when="a point has tables",
-    saved={("records", "[]", "verify"): SavedRouting}, border=border,
+    saved={("records", "[]", "verify"): SavedRoutingProof}, border=border,
     of_routing=SectionFields(shape=RoutingProof, of=of_routing),
     view=view, tiles={20: tiles}, figures={51: figures},
 )

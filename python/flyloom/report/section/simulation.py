@@ -27,14 +27,14 @@ from flyloom.report.words import some
 
 
 @also(Any)
-class FlitLinks(ChannelEnds):
+class FlitChannelUse(ChannelEnds):
     """The use of channels, as columns."""
 
     use: Annotated[list[float], "the share of the measured cycles in which it carried a flit"]
 
 
 @also(Any)
-class FlitOverSeeds(TypedDict):
+class FlitSeedStatistics(TypedDict):
     """What runs of a point with different seeds say of its means."""
 
     seeds: Annotated[Count, "runs"]
@@ -43,7 +43,7 @@ class FlitOverSeeds(TypedDict):
 
 
 @also(Any)
-class FlitPoint(TypedDict):
+class FlitLoadResult(TypedDict):
     """The results at one load."""
 
     offered_load: Annotated[float, "flits that an endpoint offers a cycle"]
@@ -60,15 +60,15 @@ class FlitPoint(TypedDict):
     latency_histogram: Annotated[list[list[Count]], "latencies, each with its packets"]
     hop_histogram: Annotated[
         list[Count], "packets by hops, the links between switches that they traversed, from 0"]
-    over_seeds: NotRequired[Annotated[FlitOverSeeds, "intervals of means, of several seeds"]]
-    links: NotRequired[Annotated[FlitLinks, "use of each channel, where it was asked for"]]
+    over_seeds: NotRequired[Annotated[FlitSeedStatistics, "intervals of means, of several seeds"]]
+    links: NotRequired[Annotated[FlitChannelUse, "use of each channel, where it was asked for"]]
 
 
 @also(Any)
-class FlitRun(PageRun):
+class FlitSimulationResult(PageRun):
     """A run of `sim.flit` at a point."""
 
-    points: Annotated[list[FlitPoint], "what was found at each load"]
+    points: Annotated[list[FlitLoadResult], "what was found at each load"]
     saturation_throughput: NotRequired[Annotated[
         float, "the load above which less arrives, where it was asked for"]]
 
@@ -130,7 +130,7 @@ SECTION = PageSection(
     doc="Latency and accepted load of simulations flit by flit, and the use of links.",
     when="`sim.flit` ran at a point",
     entries=SectionList(
-        key="simulations", shape=FlitRun, of=entries, measure="sim.flit", check=check,
+        key="simulations", shape=FlitSimulationResult, of=entries, measure="sim.flit", check=check,
     ),
     view=view, figures={60: figures},
 )

@@ -1,7 +1,7 @@
 //! Tests of the annealing: known optima, resumption, threads, symmetry, refusals.
 
 use super::*;
-use base::watch::Quiet;
+use base::watch::QuietWatch;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicU32;
 
@@ -12,14 +12,14 @@ fn options(steps: u64, symmetry: Option<u32>, restarts: u32) -> AnnealingOptions
 fn run(order: u32, degree: u32, options: AnnealingOptions) -> AnnealingSearch {
     let problem = OrderDegreeProblem::new(order, degree).expect("in range");
     let mut search = AnnealingSearch::new(problem, options).expect("in range");
-    search.advance(&Quiet).expect("nobody stops it");
+    search.advance(&QuietWatch).expect("nobody stops it");
     search
 }
 
 /// A watch that stops after some ticks.
-struct LimitedWatch(AtomicU32);
+struct TickLimitWatch(AtomicU32);
 
-impl Watch for LimitedWatch {
+impl ProgressWatch for TickLimitWatch {
     fn tick(&self, _what: &str, _done: u64, _total: u64) -> Result<(), Interrupted> {
         let left = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |n| n.checked_sub(1));
         left.map(|_| ()).map_err(|_| Interrupted)
@@ -48,7 +48,7 @@ fn what_was_stopped_and_written_down_ends_as_what_was_not() {
         let problem = OrderDegreeProblem::new(n, d).expect("in range");
         let mut search = AnnealingSearch::new(problem, asked).expect("in range");
         let mut stops = 0;
-        while search.advance(&LimitedWatch(AtomicU32::new(7 + 40 * stops))).is_err() {
+        while search.advance(&TickLimitWatch(AtomicU32::new(7 + 40 * stops))).is_err() {
             stops += 1;
             search = AnnealingSearch::from_json(&search.to_json(), "saved").expect("its own text");
         }
@@ -160,7 +160,7 @@ proptest! {
         }
         if order < 30 {
             let mut search = AnnealingSearch::new(problem, asked).expect("in range");
-            search.advance(&Quiet).expect("in range");
+            search.advance(&QuietWatch).expect("in range");
             let best = search.best();
             prop_assert!(best.score.distance_sum >= limit.distance_sum);
             prop_assert!(best.edges.iter().all(|&(a, b)| a < b && b < order));

@@ -1,8 +1,8 @@
 //! The routes of forwarding tables as a scheme: a packet chooses one of the layers.
 
-use super::{Candidate, CandidateScheme, PacketRoutingState};
+use super::{CandidateHop, CandidateScheme, PacketRoutingState};
 use crate::Topology;
-use crate::tables::{Routing, Sl2Vl};
+use crate::tables::{Routing, Sl2VlMapping};
 use base::{SwitchId, TerminalId};
 
 /// The scheme of forwarding tables: a packet chooses its layer at the source, and then follows the
@@ -22,8 +22,8 @@ impl ForwardingTableScheme {
     /// not checked here: the proof of tables does that.
     pub fn new(routing: Routing) -> Self {
         let ports = match routing.lanes().sl2vl() {
-            Sl2Vl::Uniform(_) => 1,
-            Sl2Vl::PerPort(_) => {
+            Sl2VlMapping::Uniform(_) => 1,
+            Sl2VlMapping::PerPort(_) => {
                 let ports = routing.topology().switches().iter().map(|s| u32::from(s.ports) + 1);
                 ports.max().unwrap_or(1)
             }
@@ -71,7 +71,7 @@ impl CandidateScheme for ForwardingTableScheme {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let (layer, to) = self.of(heading.goal);
         let (sl, in_port) = ((heading.state % 16) as u8, (heading.state / 16) as u16);
         let walk = self.routing.walk(layer, to, at);
@@ -82,6 +82,6 @@ impl CandidateScheme for ForwardingTableScheme {
         };
         let port = if self.ports > 1 { u32::from(on.head(hop.channel).port) } else { 0 };
         let state = port * 16 + u32::from(sl);
-        found.push(Candidate { channel: hop.channel, to: hop.to, state, lane, width: 1 });
+        found.push(CandidateHop { channel: hop.channel, to: hop.to, state, lane, width: 1 });
     }
 }

@@ -1,10 +1,10 @@
 //! Paths with the fewest links between groups: what dragonflies and megaflies call minimal.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketRoutingState};
+use super::{CandidateHop, CandidateScheme, LaneClasses, PacketRoutingState, RouteLegScheme};
 use crate::Topology;
 use crate::geometry::PlaneStructure;
-use base::{Refusal, Stop, SwitchId, Watch};
+use base::{ComputationError, ProgressWatch, Refusal, SwitchId};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -37,7 +37,11 @@ impl GroupMinimalRouting {
     ///
     /// # Errors
     /// When the network has no groups, a path has more than 254 hops, or `watch` asks to stop.
-    pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
+    pub fn new(
+        on: Arc<Topology>,
+        lanes: LaneClasses,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let Some(group) = groups(&on) else {
             let help = "one of groups that belong together: dragonfly, megafly";
             return Err(Refusal::new("network", "its switches have no groups", help).into());
@@ -105,7 +109,7 @@ impl CandidateScheme for GroupMinimalRouting {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let (graph, (hops, crossings)) = (self.on.graph(), self.row(heading.goal));
         let here = (u32::from(crossings[at.ix()]), u32::from(hops[at.ix()]));
         let (LaneClasses { width, .. }, last) = (self.lanes, self.states() - 1);
@@ -115,13 +119,13 @@ impl CandidateScheme for GroupMinimalRouting {
             let left = (crossings[to as usize], hops[to as usize]);
             if (u32::from(left.0) + crosses, u32::from(left.1) + 1) == here {
                 let state = (heading.state + crosses).min(last);
-                found.push(Candidate { channel, to: SwitchId(to), state, lane, width });
+                found.push(CandidateHop { channel, to: SwitchId(to), state, lane, width });
             }
         }
     }
 }
 
-impl LegPaths for GroupMinimalRouting {
+impl RouteLegScheme for GroupMinimalRouting {
     fn classes(&self) -> LaneClasses {
         self.lanes
     }

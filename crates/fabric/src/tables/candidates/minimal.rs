@@ -1,9 +1,9 @@
 //! All shortest paths: a packet may take each next hop that is nearer to the destination.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, CandidateScheme, LaneClasses, LegPaths, PacketRoutingState};
+use super::{CandidateHop, CandidateScheme, LaneClasses, PacketRoutingState, RouteLegScheme};
 use crate::Topology;
-use base::{Stop, SwitchId, Watch};
+use base::{ComputationError, ProgressWatch, SwitchId};
 use std::sync::Arc;
 
 /// Minimal adaptive routing: a packet may take any hop of any shortest path; the number of hops
@@ -27,7 +27,11 @@ impl MinimalAdaptiveRouting {
     ///
     /// # Errors
     /// When a shortest path has more than 254 hops, or `watch` asks to stop.
-    pub fn new(on: Arc<Topology>, lanes: LaneClasses, watch: &dyn Watch) -> Result<Self, Stop> {
+    pub fn new(
+        on: Arc<Topology>,
+        lanes: LaneClasses,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let graph = on.graph();
         let fill = |to: usize, row: &mut [u8], queue: &mut Vec<u32>| {
             row[to] = 0;
@@ -81,7 +85,7 @@ impl CandidateScheme for MinimalAdaptiveRouting {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let (graph, row) = (self.on.graph(), self.row(heading.goal));
         let here = row[at.ix()];
         let state = (heading.state + 1).min(self.states() - 1);
@@ -89,13 +93,13 @@ impl CandidateScheme for MinimalAdaptiveRouting {
         let lane = heading.state as u8 * width;
         for (&to, &channel) in graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix())) {
             if row[to as usize] < here {
-                found.push(Candidate { channel, to: SwitchId(to), state, lane, width });
+                found.push(CandidateHop { channel, to: SwitchId(to), state, lane, width });
             }
         }
     }
 }
 
-impl LegPaths for MinimalAdaptiveRouting {
+impl RouteLegScheme for MinimalAdaptiveRouting {
     fn classes(&self) -> LaneClasses {
         self.lanes
     }

@@ -35,7 +35,7 @@ pub struct PacketRoutingState {
 
 /// A hop that a packet may take next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Candidate {
+pub struct CandidateHop {
     /// The channel of the hop. It works.
     pub channel: ChannelId,
     /// The switch that the channel leads to.
@@ -48,7 +48,7 @@ pub struct Candidate {
     pub width: u8,
 }
 
-impl Candidate {
+impl CandidateHop {
     /// The lanes that the packet may take.
     pub fn lanes(&self) -> Range<u8> {
         self.lane..self.lane + self.width
@@ -81,7 +81,7 @@ impl LaneClasses {
 }
 
 /// The paths of one leg. Their states are classes of lanes, from 0 on, which rise along every path.
-pub trait LegPaths: CandidateScheme {
+pub trait RouteLegScheme: CandidateScheme {
     /// The classes of lanes.
     fn classes(&self) -> LaneClasses;
 
@@ -134,7 +134,7 @@ pub trait CandidateScheme: Sync {
 
     /// Appends the hops that a packet at `at`, which is not its goal's home, may take next, in port
     /// order.
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>);
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>);
 
     /// Whether a packet that has reached its goal in this state is at its destination. By default
     /// that is true, as paths have one leg.

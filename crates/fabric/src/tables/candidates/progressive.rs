@@ -1,8 +1,8 @@
 //! Directly, or over an intermediate switch that is chosen at the source or one hop later.
 
 use super::{
-    Candidate, CandidateScheme, LaneClasses, LegPaths, PacketRoutingState, ValiantDetourRouting,
-    groups,
+    CandidateHop, CandidateScheme, LaneClasses, PacketRoutingState, RouteLegScheme,
+    ValiantDetourRouting, groups,
 };
 use crate::Topology;
 use base::{SwitchId, TerminalId};
@@ -26,7 +26,7 @@ pub struct ProgressiveAdaptiveRouting<B> {
     group: Option<Vec<u32>>,
 }
 
-impl<B: LegPaths> ProgressiveAdaptiveRouting<B> {
+impl<B: RouteLegScheme> ProgressiveAdaptiveRouting<B> {
     /// Both legs follow `via`, with at most `longest` hops between switches with endpoints. Packets
     /// may change their path to intermediate switches that are at most `reach` hops away:
     /// `longest`, 1, or 0 for none.
@@ -81,7 +81,7 @@ impl<B: LegPaths> ProgressiveAdaptiveRouting<B> {
     }
 }
 
-impl<B: LegPaths> CandidateScheme for ProgressiveAdaptiveRouting<B> {
+impl<B: RouteLegScheme> CandidateScheme for ProgressiveAdaptiveRouting<B> {
     fn topology(&self) -> &Topology {
         self.via.topology()
     }
@@ -112,7 +112,7 @@ impl<B: LegPaths> CandidateScheme for ProgressiveAdaptiveRouting<B> {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         if heading.state != self.wavers() {
             return self.via.next(at, heading, found);
         }
@@ -122,7 +122,7 @@ impl<B: LegPaths> CandidateScheme for ProgressiveAdaptiveRouting<B> {
         for (&to, &channel) in graph.neighbours(at.ix()).iter().zip(graph.channels(at.ix())) {
             let to = SwitchId(to);
             if self.wavers_after(at, to) && self.may_turn(to, home) {
-                found.push(Candidate { channel, to, state, lane: 0, width });
+                found.push(CandidateHop { channel, to, state, lane: 0, width });
             }
         }
     }

@@ -1,6 +1,6 @@
 //! The number of hops to every switch from every other: for each destination, a row of bytes.
 
-use base::{Interrupted, Refusal, Stop, Watch};
+use base::{ComputationError, Interrupted, ProgressWatch, Refusal};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,8 +16,8 @@ pub(super) fn rows(
     switches: usize,
     wide: usize,
     fill: impl Fn(usize, &mut [u8], &mut Vec<u32>) -> bool + Sync,
-    watch: &dyn Watch,
-) -> Result<Vec<u8>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<u8>, ComputationError> {
     let (mut all, done) = (vec![NO_PATH; switches * wide], AtomicU64::new(0));
     let one = |queue: &mut Vec<u32>, (to, row): (usize, &mut [u8])| -> Result<bool, Interrupted> {
         watch.tick("distances", done.fetch_add(1, Ordering::Relaxed), switches as u64)?;

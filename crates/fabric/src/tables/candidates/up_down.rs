@@ -1,9 +1,9 @@
 //! Paths up towards a root, then down: the shortest of these, on any lane.
 
 use super::rows::{NO_PATH, rows};
-use super::{Candidate, CandidateScheme, PacketRoutingState};
+use super::{CandidateHop, CandidateScheme, PacketRoutingState};
 use crate::Topology;
-use base::{Stop, SwitchId, Watch};
+use base::{ComputationError, ProgressWatch, SwitchId};
 use std::sync::Arc;
 
 /// Adaptive up*/down* routing: a packet may take every hop of every shortest path that goes up,
@@ -42,8 +42,8 @@ impl UpDownAdaptiveRouting {
         on: Arc<Topology>,
         rank: Vec<u32>,
         lanes: u8,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let switches = on.switches().len();
         assert_eq!(rank.len(), switches, "a rank a switch");
         assert!(lanes > 0, "a lane at least");
@@ -112,7 +112,7 @@ impl CandidateScheme for UpDownAdaptiveRouting {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let (graph, switches) = (self.on.graph(), self.rank.len());
         let row = &self.hops[heading.goal as usize * switches * 2..][..switches * 2];
         let (legal, down) = row.split_at(switches);
@@ -126,7 +126,7 @@ impl CandidateScheme for UpDownAdaptiveRouting {
             let left = if up { legal[to as usize] } else { down[to as usize] };
             if left < here && !(up && heading.state == DOWN) {
                 let state = if up { UP } else { DOWN };
-                found.push(Candidate { channel, to: SwitchId(to), state, lane, width });
+                found.push(CandidateHop { channel, to: SwitchId(to), state, lane, width });
             }
         }
     }

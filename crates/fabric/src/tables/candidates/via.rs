@@ -1,7 +1,7 @@
 //! Paths over an intermediate switch: two legs, each by another scheme.
 
 use super::{
-    Candidate, CandidateScheme, GroupMinimalRouting, MinimalAdaptiveRouting, PacketRoutingState,
+    CandidateHop, CandidateScheme, GroupMinimalRouting, MinimalAdaptiveRouting, PacketRoutingState,
 };
 use crate::Topology;
 use base::{SwitchId, TerminalId};
@@ -103,7 +103,7 @@ impl<B: CandidateScheme> CandidateScheme for ValiantDetourRouting<B> {
     }
 
     #[inline]
-    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<Candidate>) {
+    fn next(&self, at: SwitchId, heading: PacketRoutingState, found: &mut Vec<CandidateHop>) {
         let Some(state) = heading.state.checked_sub(self.second()) else {
             return self.beneath.next(at, heading, found);
         };

@@ -1,12 +1,12 @@
 //! Routing on networks of files: minimal, and the `PolarFly` variant's Valiant, UGAL-L and UGAL-G.
 
 use super::kind::{
-    EndpointAttachments, EnumerableRouting, PossibleStep, RoutingSearchPosition,
+    EndpointAttachments, EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition,
     VirtualChannelHalves, few, unknown, want,
 };
 use base::Refusal;
 use paths::guide::{OutputRequest, PacketPosition, RoutingGuide};
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 use paths::word::PacketHeader;
 use std::any::Any;
 use std::cmp::Reverse;
@@ -14,7 +14,7 @@ use std::collections::BinaryHeap;
 
 /// The rule by which a routing function of anynet chooses a path.
 #[derive(Clone, Copy, PartialEq)]
-enum AnynetRule {
+enum AnynetRoutingRule {
     Min,
     Valiant,
     Local,
@@ -32,7 +32,7 @@ pub(crate) struct AnynetRouting {
     /// For each pair of routers, row by row, whether they are linked; empty without UGAL.
     linked: Vec<bool>,
     vcs: VirtualChannelHalves,
-    rule: AnynetRule,
+    rule: AnynetRoutingRule,
     hops: bool,
 }
 
@@ -58,27 +58,27 @@ const NAMES: [&str; 4] = ["min", "val", "ugallnew", "ugalgnew"];
 
 pub(super) fn guide(
     neighbours: &[Vec<(u32, u32)>],
-    wiring: &Wiring,
+    wiring: &RouterWiring,
     homes: EndpointAttachments,
     name: &str,
     vcs: u8,
     hops: bool,
 ) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let rule = match name {
-        "min" => AnynetRule::Min,
-        "val" => AnynetRule::Valiant,
-        "ugallnew" => AnynetRule::Local,
-        "ugalgnew" => AnynetRule::Global,
+        "min" => AnynetRoutingRule::Min,
+        "val" => AnynetRoutingRule::Valiant,
+        "ugallnew" => AnynetRoutingRule::Local,
+        "ugalgnew" => AnynetRoutingRule::Global,
         _ => return Err(unknown(name, &NAMES)),
     };
     let routers = neighbours.len() as u32;
     let with = homes.on.iter().filter(|on| **on > 0).count() as u32;
     let needs = "three routers with endpoints at least, to go over one that is neither end";
-    if rule != AnynetRule::Min && with < 3 {
+    if rule != AnynetRoutingRule::Min && with < 3 {
         let why = format!("{name} where {with} routers have endpoints");
         return Err(Refusal::new("routing_function", why, needs));
     }
-    if matches!(rule, AnynetRule::Local | AnynetRule::Global) && with < routers {
+    if matches!(rule, AnynetRoutingRule::Local | AnynetRoutingRule::Global) && with < routers {
         let why = format!("{name} where {} routers have no endpoint", routers - with);
         return Err(Refusal::new("routing_function", why, "endpoints on every router"));
     }
@@ -90,7 +90,7 @@ pub(super) fn guide(
         few(vcs, LAST_LANE + 1, "vc_policy hops")?;
     }
     let (mut linked, mut middles) = (Vec::new(), Vec::new());
-    if matches!(rule, AnynetRule::Local | AnynetRule::Global) {
+    if matches!(rule, AnynetRoutingRule::Local | AnynetRoutingRule::Global) {
         linked.resize((routers as usize).pow(2), false);
         for (row, from) in linked.chunks_mut(routers as usize).zip(neighbours) {
             for (to, _) in from {
@@ -100,7 +100,9 @@ pub(super) fn guide(
         middles = between(neighbours, &linked);
     }
     let far = |i: usize| i / routers as usize != i % routers as usize && !linked[i];
-    if rule == AnynetRule::Global && (0..linked.len()).any(|i| far(i) && middles[i].is_none()) {
+    if rule == AnynetRoutingRule::Global
+        && (0..linked.len()).any(|i| far(i) && middles[i].is_none())
+    {
         let why = "ugalgnew where two routers have neither link nor common neighbour";
         return Err(Refusal::new("routing_function", why, "a network of diameter 2"));
     }
@@ -113,7 +115,7 @@ pub(super) fn guide(
 ///
 /// If two paths are equally short, the predecessor that was settled first counts: the nearest one,
 /// and among equally near ones that of the lowest number. O(routers links log routers).
-fn tables(neighbours: &[Vec<(u32, u32)>], wiring: &Wiring) -> Vec<u16> {
+fn tables(neighbours: &[Vec<(u32, u32)>], wiring: &RouterWiring) -> Vec<u16> {
     let size = neighbours.len();
     let mut next = vec![0; size * size];
     let mut far = vec![u64::MAX; size];
@@ -193,7 +195,7 @@ impl AnynetRouting {
     fn long(&self, here: &mut PacketPosition<'_>, via: u32, last: u32) -> u64 {
         let first = self.middle(here, here.router, via);
         let second = self.middle(here, via, last);
-        if self.rule == AnynetRule::Global {
+        if self.rule == AnynetRoutingRule::Global {
             return self.used(here, here.router, via, first) + self.used(here, via, last, second);
         }
         let hops = 2 + u64::from(first.is_some()) + u64::from(second.is_some());
@@ -207,7 +209,7 @@ impl AnynetRouting {
         }
         let middle = self.between[(here.router * self.routers + last) as usize];
         let middle = middle.filter(|m| !m.linked).map(|m| m.router);
-        if self.rule == AnynetRule::Global {
+        if self.rule == AnynetRoutingRule::Global {
             return self.used(here, here.router, last, middle);
         }
         let linked = self.linked[(here.router * self.routers + last) as usize];
@@ -219,7 +221,7 @@ impl AnynetRouting {
     fn draw(&self, here: &mut PacketPosition<'_>, last: u32) -> u32 {
         loop {
             let via = match self.rule {
-                AnynetRule::Valiant => {
+                AnynetRoutingRule::Valiant => {
                     self.homes.router(here.random.below(self.homes.at.len() as u32))
                 }
                 _ => here.random.below(self.routers),
@@ -232,14 +234,14 @@ impl AnynetRouting {
 
     /// Sets the note of a packet at its first router, and chooses its intermediate router.
     fn begin(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) {
-        packet.set_note(if self.rule == AnynetRule::Min { LAST } else { DETOUR });
+        packet.set_note(if self.rule == AnynetRoutingRule::Min { LAST } else { DETOUR });
         match self.rule {
-            AnynetRule::Min => {}
-            AnynetRule::Valiant => {
+            AnynetRoutingRule::Min => {}
+            AnynetRoutingRule::Valiant => {
                 let via = self.draw(here, last);
                 packet.set_via(via);
             }
-            AnynetRule::Local | AnynetRule::Global => {
+            AnynetRoutingRule::Local | AnynetRoutingRule::Global => {
                 let mut least = (u64::MAX, 0);
                 for _ in 0..DRAWN {
                     let via = self.draw(here, last);
@@ -263,7 +265,7 @@ impl RoutingGuide for AnynetRouting {
     }
 
     fn sees_queues(&self) -> bool {
-        matches!(self.rule, AnynetRule::Local | AnynetRule::Global)
+        matches!(self.rule, AnynetRoutingRule::Local | AnynetRoutingRule::Global)
     }
 
     fn lanes(&self) -> u8 {
@@ -271,11 +273,11 @@ impl RoutingGuide for AnynetRouting {
     }
 
     fn vias(&self) -> u32 {
-        if self.rule == AnynetRule::Min { 1 } else { self.routers }
+        if self.rule == AnynetRoutingRule::Min { 1 } else { self.routers }
     }
 
     fn sees_far(&self) -> bool {
-        self.rule == AnynetRule::Global
+        self.rule == AnynetRoutingRule::Global
     }
 
     #[inline]
@@ -317,10 +319,10 @@ impl EnumerableRouting for AnynetRouting {
         if self.homes.on[goal as usize] == 0 {
             return;
         }
-        if self.rule != AnynetRule::Valiant {
+        if self.rule != AnynetRoutingRule::Valiant {
             found.push(LAST);
         }
-        if self.rule != AnynetRule::Min {
+        if self.rule != AnynetRoutingRule::Min {
             found.push(DETOUR);
         }
     }
@@ -329,10 +331,11 @@ impl EnumerableRouting for AnynetRouting {
         (note == DETOUR).then_some(LAST)
     }
 
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let port = self.port(at.router, at.goal);
-        let mut add =
-            |on, lanes| found.push(PossibleStep { on, want: want(port, lanes), note: at.note });
+        let mut add = |on, lanes| {
+            found.push(PossibleRoutingStep { on, want: want(port, lanes), note: at.note })
+        };
         if !self.hops {
             return add(self.vcs.all, self.vcs.all);
         }

@@ -2,24 +2,24 @@
 
 use super::super::networks::digit;
 use super::kind::{
-    EnumerableRouting, PossibleStep, RoutingSearchPosition, VirtualChannelHalves, few, unknown,
-    want,
+    EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition, VirtualChannelHalves, few,
+    unknown, want,
 };
 use base::Refusal;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use paths::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
 use paths::word::PacketHeader;
 use std::cmp::Ordering;
 
 /// The coordinates of the routers of a mesh or torus.
-struct CubeCoordinates {
+struct RouterCoordinates {
     k: u32,
     n: usize,
     routers: u32,
     coordinates: Vec<u32>,
 }
 
-impl CubeCoordinates {
+impl RouterCoordinates {
     fn new(k: u32, n: u32) -> Self {
         let routers = k.pow(n);
         let coordinates = (0..routers).flat_map(|r| (0..n).map(move |d| digit(r, k, d))).collect();
@@ -50,7 +50,7 @@ impl CubeCoordinates {
 }
 
 /// The rule by which a routing function of a mesh chooses dimensions and channels.
-enum MeshRule {
+enum MeshRoutingRule {
     DimOrder,
     /// Each endpoint has this many channels of its own.
     PerEndpoint(u32),
@@ -63,9 +63,9 @@ enum MeshRule {
 
 /// A routing function of a mesh.
 struct MeshRouting {
-    cube: CubeCoordinates,
+    cube: RouterCoordinates,
     vcs: VirtualChannelHalves,
-    rule: MeshRule,
+    rule: MeshRoutingRule,
 }
 
 const MESH: [&str; 7] =
@@ -77,14 +77,16 @@ pub(super) fn mesh(
     name: &str,
     vcs: u8,
 ) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
-    let cube = CubeCoordinates::new(k, n);
+    let cube = RouterCoordinates::new(k, n);
     let (rule, least) = match name {
-        "dor" | "dim_order" => (MeshRule::DimOrder, 1),
-        "dim_order_ni" => (MeshRule::PerEndpoint(u32::from(vcs) / cube.routers), cube.routers),
-        "xy_yx" => (MeshRule::XyYx { adaptive: false }, 2),
-        "adaptive_xy_yx" => (MeshRule::XyYx { adaptive: true }, 2),
-        "valiant" => (MeshRule::Valiant, 2),
-        "min_adapt" => (MeshRule::MinAdapt, 2),
+        "dor" | "dim_order" => (MeshRoutingRule::DimOrder, 1),
+        "dim_order_ni" => {
+            (MeshRoutingRule::PerEndpoint(u32::from(vcs) / cube.routers), cube.routers)
+        }
+        "xy_yx" => (MeshRoutingRule::XyYx { adaptive: false }, 2),
+        "adaptive_xy_yx" => (MeshRoutingRule::XyYx { adaptive: true }, 2),
+        "valiant" => (MeshRoutingRule::Valiant, 2),
+        "min_adapt" => (MeshRoutingRule::MinAdapt, 2),
         _ => return Err(unknown(name, &MESH)),
     };
     few(vcs, least, name)?;
@@ -133,7 +135,7 @@ impl MeshRouting {
 
 impl RoutingGuide for MeshRouting {
     fn sees_queues(&self) -> bool {
-        matches!(self.rule, MeshRule::XyYx { adaptive: true })
+        matches!(self.rule, MeshRoutingRule::XyYx { adaptive: true })
     }
 
     fn lanes(&self) -> u8 {
@@ -141,23 +143,23 @@ impl RoutingGuide for MeshRouting {
     }
 
     fn vias(&self) -> u32 {
-        if matches!(self.rule, MeshRule::Valiant) { self.cube.routers } else { 1 }
+        if matches!(self.rule, MeshRoutingRule::Valiant) { self.cube.routers } else { 1 }
     }
 
     fn has_choices(&self) -> bool {
-        matches!(self.rule, MeshRule::MinAdapt)
+        matches!(self.rule, MeshRoutingRule::MinAdapt)
     }
 
-    fn inject(&self, _: u32, packet: &mut PacketHeader<'_>, _: &mut FastStream) -> u32 {
+    fn inject(&self, _: u32, packet: &mut PacketHeader<'_>, _: &mut FastRandomStream) -> u32 {
         match self.rule {
-            MeshRule::PerEndpoint(each) => own(each, packet.target()),
+            MeshRoutingRule::PerEndpoint(each) => own(each, packet.target()),
             _ => self.vcs.all,
         }
     }
 
     fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let target = packet.target();
-        if matches!(self.rule, MeshRule::Valiant) {
+        if matches!(self.rule, MeshRoutingRule::Valiant) {
             return self.valiant(here, packet);
         }
         let port = self.cube.mesh_port(here.router, target, false);
@@ -165,10 +167,12 @@ impl RoutingGuide for MeshRouting {
             return want(port, self.vcs.all);
         }
         match self.rule {
-            MeshRule::PerEndpoint(each) => want(port, own(each, target)),
-            MeshRule::MinAdapt if here.in_port == self.cube.home() => want(port, self.vcs.all),
-            MeshRule::MinAdapt => want(port, self.after(1 << here.lane)),
-            MeshRule::XyYx { adaptive } => {
+            MeshRoutingRule::PerEndpoint(each) => want(port, own(each, target)),
+            MeshRoutingRule::MinAdapt if here.in_port == self.cube.home() => {
+                want(port, self.vcs.all)
+            }
+            MeshRoutingRule::MinAdapt => want(port, self.after(1 << here.lane)),
+            MeshRoutingRule::XyYx { adaptive } => {
                 let other = self.cube.mesh_port(here.router, target, true);
                 let first = here.in_port == self.cube.home();
                 let (used, other_used) = if first && adaptive {
@@ -209,33 +213,33 @@ impl RoutingGuide for MeshRouting {
 impl EnumerableRouting for MeshRouting {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
         found.push(0);
-        if matches!(self.rule, MeshRule::Valiant) {
+        if matches!(self.rule, MeshRoutingRule::Valiant) {
             found.push(1);
         }
     }
 
     fn then(&self, note: u32) -> Option<u32> {
-        (matches!(self.rule, MeshRule::Valiant) && note == 0).then_some(1)
+        (matches!(self.rule, MeshRoutingRule::Valiant) && note == 0).then_some(1)
     }
 
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let port = self.cube.mesh_port(at.router, at.goal, false);
         let all = self.vcs.all;
-        let mut add = |on, want| found.push(PossibleStep { on, want, note: at.note });
+        let mut add = |on, want| found.push(PossibleRoutingStep { on, want, note: at.note });
         match self.rule {
-            MeshRule::DimOrder => add(all, want(port, all)),
-            MeshRule::PerEndpoint(each) => add(all, want(port, own(each, at.goal))),
-            MeshRule::XyYx { .. } => {
+            MeshRoutingRule::DimOrder => add(all, want(port, all)),
+            MeshRoutingRule::PerEndpoint(each) => add(all, want(port, own(each, at.goal))),
+            MeshRoutingRule::XyYx { .. } => {
                 let other = self.cube.mesh_port(at.router, at.goal, true);
                 let first = at.in_port.is_none();
                 add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
                 add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
             }
             // a packet that has not reached its intermediate router may pass through its last one
-            MeshRule::Valiant if at.note == 0 => add(all, want(port, all)),
-            MeshRule::Valiant => add(all, want(port, self.vcs.upper)),
-            MeshRule::MinAdapt if at.in_port.is_none() => add(all, want(port, all)),
-            MeshRule::MinAdapt => {
+            MeshRoutingRule::Valiant if at.note == 0 => add(all, want(port, all)),
+            MeshRoutingRule::Valiant => add(all, want(port, self.vcs.upper)),
+            MeshRoutingRule::MinAdapt if at.in_port.is_none() => add(all, want(port, all)),
+            MeshRoutingRule::MinAdapt => {
                 add(1, want(port, 1));
                 add(all & !1, want(port, self.after(all)));
             }
@@ -245,7 +249,7 @@ impl EnumerableRouting for MeshRouting {
 
 /// Dimension-order routing of a torus.
 struct TorusRouting {
-    cube: CubeCoordinates,
+    cube: RouterCoordinates,
     vcs: VirtualChannelHalves,
 }
 
@@ -260,13 +264,13 @@ pub(super) fn torus(
     }
     few(vcs, 2, name)?;
     Ok(Box::new(TorusRouting {
-        cube: CubeCoordinates::new(k, n),
+        cube: RouterCoordinates::new(k, n),
         vcs: VirtualChannelHalves::new(vcs),
     }))
 }
 
 /// The next step of dimension order on a torus.
-enum TorusStep {
+enum TorusRoutingStep {
     /// The last router.
     Home,
     /// The packet continues in the same direction.
@@ -279,17 +283,17 @@ enum TorusStep {
 impl TorusRouting {
     /// The next step; `in_dimension` is the dimension of the port that the packet came in by.
     #[inline]
-    fn turn(&self, router: u32, to: u32, in_dimension: u16) -> TorusStep {
+    fn turn(&self, router: u32, to: u32, in_dimension: u16) -> TorusRoutingStep {
         let (a, b) = (self.cube.of(router), self.cube.of(to));
         let Some(d) = (0..self.cube.n).find(|&d| a[d] != b[d]) else {
-            return TorusStep::Home;
+            return TorusRoutingStep::Home;
         };
         if usize::from(in_dimension) == d {
-            return TorusStep::On;
+            return TorusRoutingStep::On;
         }
         let up = (b[d] + self.cube.k - a[d]) % self.cube.k;
         let k = self.cube.k;
-        TorusStep::Into {
+        TorusRoutingStep::Into {
             dimension: d as u16,
             up: 2 * up <= k,
             down: 2 * up >= k,
@@ -313,9 +317,9 @@ impl RoutingGuide for TorusRouting {
 
     fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         match self.turn(here.router, packet.target(), here.in_port / 2) {
-            TorusStep::Home => want(self.cube.home(), self.vcs.all),
-            TorusStep::On => want(here.in_port ^ 1, self.half(packet.note() == 1)),
-            TorusStep::Into { dimension, up, down, upper } => {
+            TorusRoutingStep::Home => want(self.cube.home(), self.vcs.all),
+            TorusRoutingStep::On => want(here.in_port ^ 1, self.half(packet.note() == 1)),
+            TorusRoutingStep::Into { dimension, up, down, upper } => {
                 packet.set_note(u32::from(upper));
                 let up = up && (!down || here.random.below(2) == 1);
                 want(2 * dimension + u16::from(!up), self.half(upper))
@@ -329,18 +333,22 @@ impl EnumerableRouting for TorusRouting {
         found.push(0);
     }
 
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let in_port = at.in_port.unwrap_or(self.cube.home());
         match self.turn(at.router, at.goal, in_port / 2) {
-            TorusStep::Home => {}
-            TorusStep::On => {
+            TorusRoutingStep::Home => {}
+            TorusRoutingStep::On => {
                 let want = want(in_port ^ 1, self.half(at.note == 1));
-                found.push(PossibleStep { on: self.vcs.all, want, note: at.note });
+                found.push(PossibleRoutingStep { on: self.vcs.all, want, note: at.note });
             }
-            TorusStep::Into { dimension, up, down, upper } => {
+            TorusRoutingStep::Into { dimension, up, down, upper } => {
                 for (_, port) in [(up, 0), (down, 1)].into_iter().filter(|(goes, _)| *goes) {
                     let want = want(2 * dimension + port, self.half(upper));
-                    found.push(PossibleStep { on: self.vcs.all, want, note: u32::from(upper) });
+                    found.push(PossibleRoutingStep {
+                        on: self.vcs.all,
+                        want,
+                        note: u32::from(upper),
+                    });
                 }
             }
         }

@@ -1,8 +1,10 @@
 //! Routing on the balanced dragonfly: minimal, and UGAL, with a channel for each phase.
 
-use super::kind::{EnumerableRouting, PossibleStep, RoutingSearchPosition, few, unknown, want};
+use super::kind::{
+    EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition, few, unknown, want,
+};
 use base::Refusal;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 use paths::guide::{OutputRequest, PacketPosition, RoutingGuide, lanes};
 use paths::word::PacketHeader;
 
@@ -110,7 +112,7 @@ impl RoutingGuide for DragonflyRouting {
         if self.ugal { self.routers } else { 1 }
     }
 
-    fn inject(&self, _: u32, _: &mut PacketHeader<'_>, random: &mut FastStream) -> u32 {
+    fn inject(&self, _: u32, _: &mut PacketHeader<'_>, random: &mut FastRandomStream) -> u32 {
         1 << random.below(u32::from(self.vcs))
     }
 
@@ -150,9 +152,13 @@ impl EnumerableRouting for DragonflyRouting {
         (self.ugal && note == 0).then_some(1)
     }
 
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let port = self.port(at.router, at.goal);
         let note = self.channel(at.note, port);
-        found.push(PossibleStep { on: lanes(0, self.vcs - 1), want: want(port, 1 << note), note });
+        found.push(PossibleRoutingStep {
+            on: lanes(0, self.vcs - 1),
+            want: want(port, 1 << note),
+            note,
+        });
     }
 }

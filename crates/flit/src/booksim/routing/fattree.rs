@@ -1,7 +1,8 @@
 //! Routing on k-ary n-trees: up to the nearest common ancestors at random, then down.
 
 use super::kind::{
-    EnumerableRouting, PossibleStep, RoutingSearchPosition, VirtualChannelHalves, unknown, want,
+    EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition, VirtualChannelHalves, unknown,
+    want,
 };
 use base::Refusal;
 use paths::guide::{OutputRequest, PacketPosition, RoutingGuide};
@@ -81,10 +82,11 @@ impl EnumerableRouting for FatTreeRouting {
         }
     }
 
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let endpoint = at.goal % self.across * self.k;
         let all = self.vcs.all;
-        let mut add = |port| found.push(PossibleStep { on: all, want: want(port, all), note: 0 });
+        let mut add =
+            |port| found.push(PossibleRoutingStep { on: all, want: want(port, all), note: 0 });
         match self.down(at.router, endpoint) {
             Some(port) => add(port),
             None => (self.k..2 * self.k).for_each(|port| add(port as u16)),

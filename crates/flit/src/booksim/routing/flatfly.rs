@@ -2,7 +2,7 @@
 
 use super::super::networks::{digit, flatfly_port};
 use super::kind::{
-    EndpointAttachments, EnumerableRouting, PossibleStep, RoutingSearchPosition,
+    EndpointAttachments, EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition,
     VirtualChannelHalves, few, unknown, want,
 };
 use base::Refusal;
@@ -12,7 +12,7 @@ use std::cmp::Ordering;
 
 /// The rule by which a routing function of a flattened butterfly chooses a path.
 #[derive(PartialEq)]
-enum FlatFlyRule {
+enum FlatFlyRoutingRule {
     Min,
     XyYx { adaptive: bool },
     Valiant,
@@ -27,7 +27,7 @@ struct FlatFlyRouting {
     routers: u32,
     homes: EndpointAttachments,
     vcs: VirtualChannelHalves,
-    rule: FlatFlyRule,
+    rule: FlatFlyRoutingRule,
 }
 
 /// The note of a packet that has not yet reached its intermediate router.
@@ -48,14 +48,14 @@ pub(super) fn guide(
     vcs: u8,
 ) -> Result<Box<dyn EnumerableRouting + Send>, Refusal> {
     let rule = match name {
-        "ran_min" => FlatFlyRule::Min,
-        "xyyx" => FlatFlyRule::XyYx { adaptive: false },
-        "adaptive_xyyx" => FlatFlyRule::XyYx { adaptive: true },
-        "valiant" => FlatFlyRule::Valiant,
-        "ugal" => FlatFlyRule::Ugal,
+        "ran_min" => FlatFlyRoutingRule::Min,
+        "xyyx" => FlatFlyRoutingRule::XyYx { adaptive: false },
+        "adaptive_xyyx" => FlatFlyRoutingRule::XyYx { adaptive: true },
+        "valiant" => FlatFlyRoutingRule::Valiant,
+        "ugal" => FlatFlyRoutingRule::Ugal,
         _ => return Err(unknown(name, &NAMES)),
     };
-    few(vcs, if rule == FlatFlyRule::Min { 1 } else { 2 }, name)?;
+    few(vcs, if rule == FlatFlyRoutingRule::Min { 1 } else { 2 }, name)?;
     Ok(Box::new(FlatFlyRouting {
         k,
         n,
@@ -108,7 +108,7 @@ impl FlatFlyRouting {
     /// The router that the packet goes to now, intermediate or last; sets its note.
     fn goal(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>, last: u32) -> u32 {
         let first = u32::from(here.in_port) < self.c;
-        if first && self.rule == FlatFlyRule::Valiant {
+        if first && self.rule == FlatFlyRoutingRule::Valiant {
             packet.set_note(DETOUR);
             packet.set_via(here.random.below(self.routers));
         } else if first {
@@ -127,7 +127,7 @@ impl FlatFlyRouting {
 
 impl RoutingGuide for FlatFlyRouting {
     fn sees_queues(&self) -> bool {
-        matches!(self.rule, FlatFlyRule::XyYx { adaptive: true } | FlatFlyRule::Ugal)
+        matches!(self.rule, FlatFlyRoutingRule::XyYx { adaptive: true } | FlatFlyRoutingRule::Ugal)
     }
 
     fn lanes(&self) -> u8 {
@@ -135,14 +135,18 @@ impl RoutingGuide for FlatFlyRouting {
     }
 
     fn vias(&self) -> u32 {
-        if matches!(self.rule, FlatFlyRule::Valiant | FlatFlyRule::Ugal) { self.routers } else { 1 }
+        if matches!(self.rule, FlatFlyRoutingRule::Valiant | FlatFlyRoutingRule::Ugal) {
+            self.routers
+        } else {
+            1
+        }
     }
 
     fn want(&self, here: &mut PacketPosition<'_>, packet: &mut PacketHeader<'_>) -> OutputRequest {
         let target = packet.target();
         let last = self.homes.router(target);
         // UGAL goes on where a detour leads through the last router
-        let passes = self.rule == FlatFlyRule::Ugal
+        let passes = self.rule == FlatFlyRoutingRule::Ugal
             && u32::from(here.in_port) >= self.c
             && packet.note() == DETOUR
             && packet.via() != here.router;
@@ -150,8 +154,8 @@ impl RoutingGuide for FlatFlyRouting {
             return want(self.homes.port(target), self.vcs.all);
         }
         match self.rule {
-            FlatFlyRule::Min => want(self.port(here.router, last, false), self.vcs.all),
-            FlatFlyRule::XyYx { adaptive } => {
+            FlatFlyRoutingRule::Min => want(self.port(here.router, last, false), self.vcs.all),
+            FlatFlyRoutingRule::XyYx { adaptive } => {
                 let xy = self.port(here.router, last, false);
                 let yx = self.port(here.router, last, true);
                 let first = u32::from(here.in_port) < self.c;
@@ -168,7 +172,7 @@ impl RoutingGuide for FlatFlyRouting {
                 };
                 if by_xy { want(xy, self.vcs.lower) } else { want(yx, self.vcs.upper) }
             }
-            FlatFlyRule::Valiant | FlatFlyRule::Ugal => {
+            FlatFlyRoutingRule::Valiant | FlatFlyRoutingRule::Ugal => {
                 let goal = self.goal(here, packet, last);
                 want(self.port(here.router, goal, false), self.half(packet.note()))
             }
@@ -178,7 +182,7 @@ impl RoutingGuide for FlatFlyRouting {
 
 impl EnumerableRouting for FlatFlyRouting {
     fn starts(&self, _: u32, _: u32, found: &mut Vec<u32>) {
-        let over = matches!(self.rule, FlatFlyRule::Valiant | FlatFlyRule::Ugal);
+        let over = matches!(self.rule, FlatFlyRoutingRule::Valiant | FlatFlyRoutingRule::Ugal);
         found.extend(if over { &[LAST, DETOUR][..] } else { &[0] });
     }
 
@@ -186,19 +190,21 @@ impl EnumerableRouting for FlatFlyRouting {
         (note == DETOUR).then_some(LAST)
     }
 
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>) {
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let port = self.port(at.router, at.goal, false);
         let all = self.vcs.all;
-        let mut add = |on, want| found.push(PossibleStep { on, want, note: at.note });
+        let mut add = |on, want| found.push(PossibleRoutingStep { on, want, note: at.note });
         match self.rule {
-            FlatFlyRule::Min => add(all, want(port, all)),
-            FlatFlyRule::XyYx { .. } => {
+            FlatFlyRoutingRule::Min => add(all, want(port, all)),
+            FlatFlyRoutingRule::XyYx { .. } => {
                 let other = self.port(at.router, at.goal, true);
                 let first = at.in_port.is_none();
                 add(if first { all } else { self.vcs.low() }, want(port, self.vcs.lower));
                 add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
             }
-            FlatFlyRule::Valiant | FlatFlyRule::Ugal => add(all, want(port, self.half(at.note))),
+            FlatFlyRoutingRule::Valiant | FlatFlyRoutingRule::Ugal => {
+                add(all, want(port, self.half(at.note)))
+            }
         }
     }
 }

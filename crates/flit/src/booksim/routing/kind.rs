@@ -3,7 +3,7 @@
 use base::Refusal;
 use base::words::did_you_mean;
 use paths::guide::{OutputRequest, RoutingGuide, lanes};
-use paths::wiring::{CableEnd, EndpointAttachment, Wiring};
+use paths::wiring::{CableEnd, EndpointAttachment, RouterWiring};
 
 /// The position of a packet, as far as a guide needs it to list all possible steps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct RoutingSearchPosition {
 
 /// A step that a packet may take next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PossibleStep {
+pub struct PossibleRoutingStep {
     /// The channels, a bit each: the step is possible for a packet that came in on one of them.
     pub on: u32,
     /// The output that the packet requests.
@@ -48,7 +48,7 @@ pub trait EnumerableRouting: RoutingGuide {
     }
 
     /// Appends all steps that are possible at a router that is not the goal.
-    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleStep>);
+    fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>);
 }
 
 /// The refusal of a name that is not one of `names`.
@@ -103,7 +103,7 @@ pub(super) struct EndpointAttachments {
 }
 
 impl EndpointAttachments {
-    pub(super) fn of(wiring: &Wiring) -> Self {
+    pub(super) fn of(wiring: &RouterWiring) -> Self {
         let mine =
             |r: u32| wiring.ports(r).iter().filter(|p| matches!(p.end, CableEnd::Endpoint(_)));
         let on = (0..wiring.routers()).map(|r| mine(r).count() as u16).collect();

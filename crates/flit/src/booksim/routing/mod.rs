@@ -13,12 +13,12 @@ mod kind;
 mod tests;
 
 pub(crate) use anynet::AnynetRouting;
-pub use kind::{EnumerableRouting, PossibleStep, RoutingSearchPosition};
+pub use kind::{EnumerableRouting, PossibleRoutingStep, RoutingSearchPosition};
 
 use super::BookSimNetwork;
 use base::Refusal;
 use kind::EndpointAttachments;
-use paths::wiring::Wiring;
+use paths::wiring::RouterWiring;
 
 /// The routing function of this name on `network`, whose wiring is `wiring`.
 ///
@@ -30,7 +30,7 @@ use paths::wiring::Wiring;
 /// the function needs something that the network of the file lacks.
 pub fn guide(
     network: &BookSimNetwork,
-    wiring: &Wiring,
+    wiring: &RouterWiring,
     name: &str,
     vcs: u8,
     hops: bool,

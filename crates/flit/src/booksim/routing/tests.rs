@@ -1,9 +1,9 @@
 //! Tests of guides: the paths and channels of packets, and the result of the proof.
 
-use super::super::freedom::{Counterexample, prove};
+use super::super::freedom::{DeadlockCounterexample, prove};
 use super::*;
-use base::Quiet;
-use base::seed::FastStream;
+use base::QuietWatch;
+use base::seed::FastRandomStream;
 use paths::guide::{OutputRequest, PacketPosition, QueueView};
 use paths::wiring::CableEnd;
 use paths::word::{FlitLayout, HEAD, HOP, PacketHeader};
@@ -32,7 +32,7 @@ type Hop = (u32, u16, u8);
 /// A network with its routing function, ready for tests.
 struct TestNetwork {
     network: BookSimNetwork,
-    wiring: Wiring,
+    wiring: RouterWiring,
     guide: Box<dyn EnumerableRouting + Send>,
     layout: FlitLayout,
 }
@@ -69,7 +69,7 @@ impl TestNetwork {
         &self,
         source: u32,
         target: u32,
-        random: &mut FastStream,
+        random: &mut FastRandomStream,
         used: fn(u32, u16) -> u32,
     ) -> Vec<Hop> {
         let mut flit = self.layout.packet(target, 0, 0) | HEAD;
@@ -158,7 +158,7 @@ impl TestNetwork {
     /// Walks between all pairs of endpoints, or a part of them, with several buffer loads.
     fn walks(&self, mut visit: impl FnMut(u32, u32, &[Hop])) {
         let ends = self.wiring.endpoints().len() as u32;
-        let mut random = FastStream::new(7, "test", 0);
+        let mut random = FastRandomStream::new(7, "test", 0);
         let loads: [fn(u32, u16) -> u32; 3] = [
             |_, _| 0,
             |router, port| mixed(router, port) % 4,
@@ -174,8 +174,10 @@ impl TestNetwork {
         self.wiring.endpoints()[endpoint as usize].router
     }
 
-    fn proof(&self) -> Verdict<super::super::freedom::ChannelOrder, Counterexample> {
-        prove(self.guide.as_ref(), &self.wiring, &Quiet).unwrap()
+    fn proof(
+        &self,
+    ) -> Verdict<super::super::freedom::DeadlockFreeChannelOrder, DeadlockCounterexample> {
+        prove(self.guide.as_ref(), &self.wiring, &QuietWatch).unwrap()
     }
 }
 
@@ -184,7 +186,7 @@ fn mixed(router: u32, port: u16) -> u32 {
     (router * 64 + u32::from(port) + 1).wrapping_mul(0x9E37_79B1) >> 16
 }
 
-fn any(lanes: u32, random: &mut FastStream) -> u8 {
+fn any(lanes: u32, random: &mut FastRandomStream) -> u8 {
     assert!(lanes != 0);
     let members: Vec<u8> = (0..32).filter(|lane| lanes >> lane & 1 == 1).collect();
     members[random.below(members.len() as u32) as usize]
@@ -316,7 +318,7 @@ fn cycles_close() {
         let bench = TestNetwork::new(network, name, vcs, hops);
         let Verdict::Fails(cycle) = bench.proof() else { continue };
         assert!(!free);
-        let Counterexample::Waits(waits) = &cycle else { panic!("{cycle}") };
+        let DeadlockCounterexample::Waits(waits) = &cycle else { panic!("{cycle}") };
         for (i, c) in waits.iter().enumerate() {
             let CableEnd::Router { router, .. } =
                 bench.wiring.ports(c.router)[usize::from(c.port)].end
@@ -398,7 +400,7 @@ fn first_want(
     let mut flit = bench.layout.packet(target, 0, 0) | HEAD;
     let at = bench.wiring.endpoints()[0];
     let sight = FilledBuffers { here: at.router, of: used };
-    let mut random = FastStream::new(seed, "test", 0);
+    let mut random = FastRandomStream::new(seed, "test", 0);
     let (router, in_port) = (at.router, at.port);
     let mut here = PacketPosition { router, in_port, lane: 0, sight: &sight, random: &mut random };
     let mut packet = PacketHeader::new(&mut flit, &bench.layout);
@@ -496,7 +498,7 @@ fn shortest_paths_by_latency_take_the_nearest_predecessor() {
     // the lowest of equally near routers: two steps lead from 0 to 4, over 1, 2 or 3
     let square = anynet(&[(0, 3), (0, 2), (0, 1), (1, 4), (2, 4), (3, 4)], 5, 1);
     let bench = TestNetwork::new(square, "min", 1, false);
-    let mut random = FastStream::new(1, "test", 0);
+    let mut random = FastRandomStream::new(1, "test", 0);
     let path = bench.walk(0, 4, &mut random, |_, _| 0);
     assert_eq!(path.iter().map(|hop| hop.0).collect::<Vec<_>>(), [0, 1]);
 }

@@ -12,23 +12,23 @@
 //! that lead to nothing are no fault: which are there depends on the boards that are.
 
 use base::Refusal;
-use fabric::network::Speed;
+use fabric::network::InfinibandLaneSpeed;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The number by which ibutils writes the speed of a lane, Gbit/s; FDR10 has a name instead.
-const NOMINAL: [(Speed, f64); 8] = [
-    (Speed::SDR, 2.5),
-    (Speed::DDR, 5.0),
-    (Speed::QDR, 10.0),
-    (Speed::FDR, 14.0),
-    (Speed::EDR, 25.0),
-    (Speed::HDR, 50.0),
-    (Speed::NDR, 100.0),
-    (Speed::XDR, 200.0),
+const NOMINAL: [(InfinibandLaneSpeed, f64); 8] = [
+    (InfinibandLaneSpeed::SDR, 2.5),
+    (InfinibandLaneSpeed::DDR, 5.0),
+    (InfinibandLaneSpeed::QDR, 10.0),
+    (InfinibandLaneSpeed::FDR, 14.0),
+    (InfinibandLaneSpeed::EDR, 25.0),
+    (InfinibandLaneSpeed::HDR, 50.0),
+    (InfinibandLaneSpeed::NDR, 100.0),
+    (InfinibandLaneSpeed::XDR, 200.0),
 ];
 
 /// The number that stands for a lane's speed, Gbit/s.
-pub(crate) fn nominal_gbps(speed: Speed) -> f64 {
+pub(crate) fn nominal_gbps(speed: InfinibandLaneSpeed) -> f64 {
     NOMINAL.iter().find(|(s, _)| *s == speed).map_or(10.0, |(_, gbps)| *gbps)
 }
 
@@ -41,12 +41,12 @@ const REMOVED: [&str; 3] = ["R", "X", "Removed"];
 
 /// The width and the speed that a file states for a cable.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct CableRate {
+pub(super) struct IbnlCableRate {
     pub(super) width: Option<u8>,
-    pub(super) speed: Option<Speed>,
+    pub(super) speed: Option<InfinibandLaneSpeed>,
 }
 
-impl CableRate {
+impl IbnlCableRate {
     /// The same rate, with the width or the speed of `other` where it lacks one.
     pub(super) fn or(self, other: Self) -> Self {
         Self { width: self.width.or(other.width), speed: self.speed.or(other.speed) }
@@ -65,7 +65,7 @@ impl CableRate {
             let width = width.filter(|n| [1, 2, 4, 8, 12].contains(n));
             let lane = lower.strip_suffix('g').unwrap_or(&lower);
             let speed = match (lane, lane.parse::<f64>()) {
-                ("fdr10" | "fdr_10", _) => Some(Speed::FDR10),
+                ("fdr10" | "fdr_10", _) => Some(InfinibandLaneSpeed::FDR10),
                 (_, Ok(gbps)) => {
                     NOMINAL.into_iter().find(|(_, n)| n.to_bits() == gbps.to_bits()).map(|(s, _)| s)
                 }
@@ -84,7 +84,7 @@ impl CableRate {
 }
 
 /// A line of a cable: the port, the rate of the cable, and the words behind the arrow.
-pub(super) type CableLine<'a> = (&'a str, CableRate, Vec<&'a str>);
+pub(super) type CableLine<'a> = (&'a str, IbnlCableRate, Vec<&'a str>);
 
 /// The port, rate and far end that a line gives for a cable; `None` where it has no arrow.
 pub(super) fn arrow(line: &str) -> Option<Result<CableLine<'_>, String>> {
@@ -96,7 +96,7 @@ pub(super) fn arrow(line: &str) -> Option<Result<CableLine<'_>, String>> {
     let glued = digits > 0 && left[digits..].starts_with('-');
     let (port, words) = left.split_at(if glued { digits } else { blank.unwrap_or(left.len()) });
     let words: String = words.chars().filter(|c| !c.is_whitespace()).collect();
-    Some(CableRate::of(&words).map(|rate| (port, rate, right.split_whitespace().collect())))
+    Some(IbnlCableRate::of(&words).map(|rate| (port, rate, right.split_whitespace().collect())))
 }
 
 /// All definitions that were given.
@@ -116,21 +116,21 @@ struct IbnlFile {
 
 #[derive(Default)]
 struct IbnlSystem {
-    parts: Vec<IbnlPart>,
+    parts: Vec<IbnlComponent>,
     /// Number of each part.
     by_name: HashMap<String, usize>,
     /// Its connectors: name, and the part and port behind it.
-    connectors: Vec<(String, usize, String, CableRate)>,
+    connectors: Vec<(String, usize, String, IbnlCableRate)>,
     /// What is joined within: part and port, part and port.
-    joints: Vec<(usize, String, String, String, CableRate)>,
+    joints: Vec<(usize, String, String, String, IbnlCableRate)>,
 }
 
-struct IbnlPart {
+struct IbnlComponent {
     name: String,
-    what: IbnlPartKind,
+    what: IbnlComponentKind,
 }
 
-enum IbnlPartKind {
+enum IbnlComponentKind {
     Device { is_switch: bool, ports: u16 },
     Board(String),
 }
@@ -140,11 +140,11 @@ pub(super) type IbnlPort = (usize, u16);
 
 /// A system without its boards: devices, connectors, and what is joined within.
 #[derive(Default)]
-pub(super) struct FlatSystem {
+pub(super) struct FlattenedIbnlSystem {
     /// Name within the system, whether it is a switch, its ports.
     pub(super) devices: Vec<(String, bool, u16)>,
-    pub(super) connectors: BTreeMap<String, (IbnlPort, CableRate)>,
-    pub(super) joints: BTreeMap<(IbnlPort, IbnlPort), CableRate>,
+    pub(super) connectors: BTreeMap<String, (IbnlPort, IbnlCableRate)>,
+    pub(super) joints: BTreeMap<(IbnlPort, IbnlPort), IbnlCableRate>,
 }
 
 impl IbnlDefinitions {
@@ -190,10 +190,11 @@ impl IbnlDefinitions {
         &self,
         system: &str,
         boards: &HashMap<String, String>,
-    ) -> Option<Result<FlatSystem, Refusal>> {
+    ) -> Option<Result<FlattenedIbnlSystem, Refusal>> {
         let &(file, at) = self.tops.get(system)?;
         let file = &self.files[file];
-        let mut made = SystemBuilder { file, boards, flat: FlatSystem::default(), parts: 0 };
+        let mut made =
+            IbnlSystemFlattener { file, boards, flat: FlattenedIbnlSystem::default(), parts: 0 };
         let refuse = |(why, help): IbnlFault| Refusal::new(&file.name, why, help);
         Some(match made.of(&file.systems[at], "", 0) {
             Ok(connectors) => {
@@ -234,9 +235,11 @@ impl IbnlFile {
                 let Some(ports) = ports else {
                     return Err(("it is no number of ports".to_owned(), "1 to 254"));
                 };
-                self.part(name, IbnlPartKind::Device { is_switch: kind == "SW", ports })?;
+                self.part(name, IbnlComponentKind::Device { is_switch: kind == "SW", ports })?;
             }
-            ["SUBSYSTEM", board, name] => self.part(name, IbnlPartKind::Board(board.to_owned()))?,
+            ["SUBSYSTEM", board, name] => {
+                self.part(name, IbnlComponentKind::Board(board.to_owned()))?
+            }
             _ => match arrow(line) {
                 Some(found) => {
                     let (port, rate, to) = found.map_err(|why| (why, "as 1 -4x-10G-> P1"))?;
@@ -249,7 +252,7 @@ impl IbnlFile {
         Ok(Vec::new())
     }
 
-    fn part(&mut self, name: &str, what: IbnlPartKind) -> Result<(), IbnlFault> {
+    fn part(&mut self, name: &str, what: IbnlComponentKind) -> Result<(), IbnlFault> {
         let Some(system) = self.systems.last_mut() else {
             return Err(("it is in no system".to_owned(), "TOPSYSTEM NAME before it"));
         };
@@ -257,11 +260,11 @@ impl IbnlFile {
         if system.by_name.insert(name.to_owned(), number).is_some() {
             return Err((format!("{name} comes twice in its system"), "names that differ"));
         }
-        system.parts.push(IbnlPart { name: name.to_owned(), what });
+        system.parts.push(IbnlComponent { name: name.to_owned(), what });
         Ok(())
     }
 
-    fn joint(&mut self, port: &str, rate: CableRate, to: &[&str]) -> Result<(), IbnlFault> {
+    fn joint(&mut self, port: &str, rate: IbnlCableRate, to: &[&str]) -> Result<(), IbnlFault> {
         let system = self.systems.last_mut().filter(|system| !system.parts.is_empty());
         let Some(system) = system else {
             return Err(("it is a port of nothing".to_owned(), "NODE or SUBSYSTEM before it"));
@@ -282,17 +285,17 @@ impl IbnlFile {
     }
 }
 
-struct SystemBuilder<'a> {
+struct IbnlSystemFlattener<'a> {
     file: &'a IbnlFile,
     boards: &'a HashMap<String, String>,
-    flat: FlatSystem,
+    flat: FlattenedIbnlSystem,
     parts: usize,
 }
 
 /// The connectors of a system.
-type SystemConnectors = BTreeMap<String, (IbnlPort, CableRate)>;
+type SystemConnectors = BTreeMap<String, (IbnlPort, IbnlCableRate)>;
 
-impl SystemBuilder<'_> {
+impl IbnlSystemFlattener<'_> {
     /// The connectors of `system`, whose parts' names begin with `place`.
     fn of(
         &mut self,
@@ -311,24 +314,26 @@ impl SystemBuilder<'_> {
         for part in &system.parts {
             let name = format!("{place}{}", part.name);
             inside.push(match &part.what {
-                IbnlPartKind::Device { is_switch, ports } => {
+                IbnlComponentKind::Device { is_switch, ports } => {
                     self.flat.devices.push((name, *is_switch, *ports));
                     Ok(self.flat.devices.len() - 1)
                 }
-                IbnlPartKind::Board(board) => Err(self.board(board, &name, depth)?),
+                IbnlComponentKind::Board(board) => Err(self.board(board, &name, depth)?),
             });
         }
-        let port_of = |flat: &FlatSystem, part: usize, port: &str| -> Result<_, IbnlFault> {
-            match &inside[part] {
-                Ok(device) => {
-                    let (name, _, ports) = &flat.devices[*device];
-                    let number = port.parse().ok().filter(|n| (1..=*ports).contains(n));
-                    let why = || (format!("{name} has no port {port}"), "1 to its number of ports");
-                    Ok(Some(((*device, number.ok_or_else(why)?), CableRate::default())))
+        let port_of =
+            |flat: &FlattenedIbnlSystem, part: usize, port: &str| -> Result<_, IbnlFault> {
+                match &inside[part] {
+                    Ok(device) => {
+                        let (name, _, ports) = &flat.devices[*device];
+                        let number = port.parse().ok().filter(|n| (1..=*ports).contains(n));
+                        let why =
+                            || (format!("{name} has no port {port}"), "1 to its number of ports");
+                        Ok(Some(((*device, number.ok_or_else(why)?), IbnlCableRate::default())))
+                    }
+                    Err(connectors) => Ok(connectors.get(port).copied()),
                 }
-                Err(connectors) => Ok(connectors.get(port).copied()),
-            }
-        };
+            };
         for (part, port, other, theirs, rate) in &system.joints {
             let Some(&other) = system.by_name.get(other) else {
                 let why = format!("there is no part {other} to join {}", system.parts[*part].name);
@@ -371,7 +376,7 @@ impl SystemBuilder<'_> {
 }
 
 /// Ports that are joined twice.
-pub(super) fn joined_twice(flat: &FlatSystem) -> Option<IbnlPort> {
+pub(super) fn joined_twice(flat: &FlattenedIbnlSystem) -> Option<IbnlPort> {
     let mut seen = BTreeSet::new();
     flat.joints.keys().flat_map(|(a, b)| [*a, *b]).find(|port| !seen.insert(*port))
 }

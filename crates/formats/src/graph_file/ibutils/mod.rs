@@ -18,26 +18,28 @@ mod types;
 
 use super::given::with_endpoints;
 use super::kind::{GraphFileFormat, MAX_ENDPOINTS, recipe};
-use crate::companion::kind::{CompanionFormat, one_file, text};
-use base::part::Part;
+use crate::companion::kind::{CompanionFileFormat, one_file, text};
+use base::part::PartDescription;
 use base::{Refusal, SwitchId};
-use fabric::network::{Builder, Cable, OmittedFileContents, Plug, Speed, Switch, Topology};
+use fabric::network::{
+    Cable, CablePlug, InfinibandLaneSpeed, OmittedFileContents, Switch, Topology, TopologyBuilder,
+};
 pub(crate) use ibnl::nominal_gbps;
-use ibnl::{CableRate, FlatSystem, IbnlDefinitions, arrow};
-use said::TopologyFile;
+use ibnl::{FlattenedIbnlSystem, IbnlCableRate, IbnlDefinitions, arrow};
+use said::TopologyFileContents;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
-    part: Part::new("ibutils", ".topo of ibutils"),
+    part: PartDescription::new("ibutils", ".topo of ibutils"),
     rank: 80,
     looks: |seen| looks(seen.first, seen.body),
     read: |text, name, p| with_endpoints(read(text, name)?, name, p, true),
     example: || EXAMPLE.to_owned(),
 };
 
-pub(crate) const DEFINITIONS: CompanionFormat = CompanionFormat {
-    part: Part::new("ibnl", ".ibnl of ibutils: what systems of a type are made of"),
+pub(crate) const DEFINITIONS: CompanionFileFormat = CompanionFileFormat {
+    part: PartDescription::new("ibnl", ".ibnl of ibutils: what systems of a type are made of"),
     read: |files| {
         let definition = (files[1].0.to_owned(), text(files[1])?.to_owned());
         read_with(text(files[0])?, files[0].0, &[definition]).map(drop)
@@ -101,7 +103,7 @@ pub fn read_with(
     definitions: &[(String, String)],
 ) -> Result<Topology, Refusal> {
     let text = text.trim_start_matches('\u{feff}');
-    let (mut said, mut open) = (TopologyFile::default(), None);
+    let (mut said, mut open) = (TopologyFileContents::default(), None);
     for (number, line) in (1..).zip(text.lines()) {
         said.line(line, number, &mut open)
             .map_err(|(why, help)| Refusal::new(format!("{name}: line {number}"), why, help))?;
@@ -117,12 +119,12 @@ pub fn read_with(
 
 /// The devices of each system, and the cables inside it.
 fn flats(
-    said: &TopologyFile,
+    said: &TopologyFileContents,
     known: &IbnlDefinitions,
     taken: &types::SystemsByType,
     name: &str,
-) -> Result<Vec<Rc<FlatSystem>>, Refusal> {
-    let mut made: HashMap<(&str, &BTreeMap<&str, &str>), Rc<FlatSystem>> = HashMap::new();
+) -> Result<Vec<Rc<FlattenedIbnlSystem>>, Refusal> {
+    let mut made: HashMap<(&str, &BTreeMap<&str, &str>), Rc<FlattenedIbnlSystem>> = HashMap::new();
     let (mut all, mut devices) = (Vec::new(), 0);
     for system in &said.systems {
         let key = (system.kind, &system.boards);
@@ -155,29 +157,30 @@ fn flats(
 
 /// Builds the network.
 fn build(
-    said: &TopologyFile,
-    flats: &[Rc<FlatSystem>],
+    said: &TopologyFileContents,
+    flats: &[Rc<FlattenedIbnlSystem>],
     name: &str,
     mut remarks: Vec<String>,
 ) -> Result<Topology, Refusal> {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     let devices = devices(said, flats, &mut b);
     let says = says_rates(said, flats);
-    let cable = |rate: CableRate| {
+    let cable = |rate: IbnlCableRate| {
         if !says {
             // where the file states no rate for any cable, all have the default of other formats
             return Cable::default();
         }
-        let (width, speed) = (rate.width.unwrap_or(4), rate.speed.unwrap_or(Speed::SDR));
+        let (width, speed) =
+            (rate.width.unwrap_or(4), rate.speed.unwrap_or(InfinibandLaneSpeed::SDR));
         Cable { width, speed, ..Cable::default() }
     };
     let mut left = OmittedFileParts::default();
     let mut join = |a: (Device, u16), c: (Device, u16), cable: Cable| match (a, c) {
         ((Device::Switch(s), p), (Device::Switch(t), q)) if s == t => {
-            left.loops.push([Plug { switch: s, port: p }, Plug { switch: t, port: q }]);
+            left.loops.push([CablePlug { switch: s, port: p }, CablePlug { switch: t, port: q }]);
         }
         ((Device::Switch(s), p), (Device::Switch(t), q)) => {
-            b.link_at(Plug { switch: s, port: p }, Plug { switch: t, port: q }, cable);
+            b.link_at(CablePlug { switch: s, port: p }, CablePlug { switch: t, port: q }, cable);
         }
         ((Device::Endpoint(e), _), (Device::Switch(s), p))
         | ((Device::Switch(s), p), (Device::Endpoint(e), _)) => {
@@ -233,7 +236,11 @@ fn build(
 }
 
 /// The devices of each system, added to `b`.
-fn devices(said: &TopologyFile, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Vec<Vec<Device>> {
+fn devices(
+    said: &TopologyFileContents,
+    flats: &[Rc<FlattenedIbnlSystem>],
+    b: &mut TopologyBuilder,
+) -> Vec<Vec<Device>> {
     let mut devices: Vec<Vec<Device>> = Vec::with_capacity(flats.len());
     for (system, flat) in said.systems.iter().zip(flats) {
         let one = |(within, is_switch, ports): &(String, bool, u16)| {
@@ -253,7 +260,7 @@ fn devices(said: &TopologyFile, flats: &[Rc<FlatSystem>], b: &mut Builder) -> Ve
 }
 
 /// Whether the file states the rate of any cable.
-fn says_rates(said: &TopologyFile, flats: &[Rc<FlatSystem>]) -> bool {
+fn says_rates(said: &TopologyFileContents, flats: &[Rc<FlattenedIbnlSystem>]) -> bool {
     said.cables.iter().any(|(_, _, rate, _)| rate.is_said())
         || flats.iter().any(|flat| {
             flat.joints.values().any(|rate| rate.is_said())
@@ -264,13 +271,13 @@ fn says_rates(said: &TopologyFile, flats: &[Rc<FlatSystem>]) -> bool {
 /// The parts of a file that have no place in a network.
 #[derive(Default)]
 struct OmittedFileParts {
-    loops: Vec<[Plug; 2]>,
+    loops: Vec<[CablePlug; 2]>,
     without_switch: usize,
 }
 
 /// Ports that are joined within systems: system, device, port.
-fn plugs_within(flats: &[Rc<FlatSystem>]) -> BTreeSet<(usize, usize, u16)> {
-    let of = |(system, flat): (usize, &Rc<FlatSystem>)| -> Vec<_> {
+fn plugs_within(flats: &[Rc<FlattenedIbnlSystem>]) -> BTreeSet<(usize, usize, u16)> {
+    let of = |(system, flat): (usize, &Rc<FlattenedIbnlSystem>)| -> Vec<_> {
         let ends = flat.joints.keys().flat_map(|(a, b)| [*a, *b]);
         ends.map(|(device, port)| (system, device, port)).collect()
     };

@@ -1,11 +1,11 @@
 //! The contents of a topology file: systems, and cables between their connectors.
 
-use super::ibnl::{CableRate, arrow};
+use super::ibnl::{IbnlCableRate, arrow};
 use fabric::network::{NAMES, name_fault};
 use std::collections::{BTreeMap, HashMap};
 
 /// A system of the file.
-pub(super) struct TopologySystem<'a> {
+pub(super) struct ListedSystem<'a> {
     pub(super) kind: &'a str,
     pub(super) name: &'a str,
     /// Variants of its boards, by place.
@@ -18,15 +18,15 @@ pub(super) type Connector<'a> = (usize, &'a str);
 
 /// The contents of a topology file.
 #[derive(Default)]
-pub(super) struct TopologyFile<'a> {
-    pub(super) systems: Vec<TopologySystem<'a>>,
+pub(super) struct TopologyFileContents<'a> {
+    pub(super) systems: Vec<ListedSystem<'a>>,
     pub(super) by_name: HashMap<&'a str, usize>,
-    pub(super) cables: Vec<(Connector<'a>, Connector<'a>, CableRate, usize)>,
+    pub(super) cables: Vec<(Connector<'a>, Connector<'a>, IbnlCableRate, usize)>,
     /// The cable at each connector.
     pub(super) used: HashMap<Connector<'a>, usize>,
 }
 
-impl<'a> TopologyFile<'a> {
+impl<'a> TopologyFileContents<'a> {
     /// Reads a line; `open` is the system whose cables follow.
     pub(super) fn line(
         &mut self,
@@ -86,7 +86,7 @@ impl<'a> TopologyFile<'a> {
             if let Some(why) = name_fault(name) {
                 return Err((why, NAMES));
             }
-            self.systems.push(TopologySystem { kind, name, boards: BTreeMap::new(), line });
+            self.systems.push(ListedSystem { kind, name, boards: BTreeMap::new(), line });
         }
         let old = &self.systems[at];
         if old.kind != kind {
@@ -100,7 +100,7 @@ impl<'a> TopologyFile<'a> {
         &mut self,
         a: Connector<'a>,
         b: Connector<'a>,
-        rate: CableRate,
+        rate: IbnlCableRate,
         line: usize,
     ) -> Result<(), TopologyFault> {
         let next = self.cables.len();

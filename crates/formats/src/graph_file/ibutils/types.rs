@@ -1,7 +1,7 @@
 //! Systems whose type has no definition: each is a switch or an adapter, as its connectors show.
 
-use super::ibnl::{CableRate, FlatSystem, IbnlDefinitions};
-use super::said::TopologyFile;
+use super::ibnl::{FlattenedIbnlSystem, IbnlCableRate, IbnlDefinitions};
+use super::said::TopologyFileContents;
 use base::Refusal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
@@ -11,7 +11,7 @@ const MOST_OF_ADAPTER: u16 = 2;
 
 /// A type: the ports of its connectors.
 #[derive(Default)]
-struct SystemType<'a> {
+struct IbnlSystemType<'a> {
     line: usize,
     ports: BTreeMap<&'a str, u16>,
     prefixes: BTreeSet<&'a str>,
@@ -31,10 +31,10 @@ fn port(connector: &str) -> Option<(&str, u16)> {
 
 /// The connectors and neighbours of each type without a definition.
 fn types<'a>(
-    said: &TopologyFile<'a>,
+    said: &TopologyFileContents<'a>,
     known: &IbnlDefinitions,
-) -> BTreeMap<&'a str, SystemType<'a>> {
-    let mut types: BTreeMap<&str, SystemType> = BTreeMap::new();
+) -> BTreeMap<&'a str, IbnlSystemType<'a>> {
+    let mut types: BTreeMap<&str, IbnlSystemType> = BTreeMap::new();
     for system in said.systems.iter().filter(|system| !known.has(system.kind)) {
         let kind = types.entry(system.kind).or_default();
         kind.line = if kind.line == 0 { system.line } else { kind.line };
@@ -59,7 +59,7 @@ fn types<'a>(
 }
 
 /// The systems of each type, by the type.
-pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
+pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlattenedIbnlSystem>>;
 
 /// The types without definition, each as one device, and the remark that says so.
 ///
@@ -69,13 +69,13 @@ pub(super) type SystemsByType<'a> = HashMap<&'a str, Rc<FlatSystem>>;
 /// # Errors
 /// When a type could be either, or its connectors are those of several devices.
 pub(super) fn without_definition<'a>(
-    said: &TopologyFile<'a>,
+    said: &TopologyFileContents<'a>,
     known: &IbnlDefinitions,
     name: &str,
 ) -> Result<(SystemsByType<'a>, Vec<String>), Refusal> {
     let types = types(said, known);
     let mut is_switch: BTreeMap<&str, bool> = BTreeMap::new();
-    let refuse = |kind: &str, of: &SystemType, why: String| {
+    let refuse = |kind: &str, of: &IbnlSystemType, why: String| {
         let help = format!(
             "{kind}.ibnl beside the file, or its folder in IBDM_IBNL_PATH, as ibutils reads it"
         );
@@ -115,9 +115,9 @@ pub(super) fn without_definition<'a>(
         let most = of.ports.values().max().copied().unwrap_or(1);
         let ports = if is_it { most } else { most.max(MOST_OF_ADAPTER) };
         let place = |(connector, number): (&&str, &u16)| {
-            ((*connector).to_owned(), ((0, *number), CableRate::default()))
+            ((*connector).to_owned(), ((0, *number), IbnlCableRate::default()))
         };
-        let flat = FlatSystem {
+        let flat = FlattenedIbnlSystem {
             devices: vec![("U1".to_owned(), is_it, ports)],
             connectors: of.ports.iter().map(place).collect(),
             joints: BTreeMap::new(),

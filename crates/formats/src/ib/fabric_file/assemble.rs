@@ -6,7 +6,9 @@ use super::line::{LinkRate, NodeLine, PortLine};
 use super::said::{DeviceLineKind, LineFault};
 use crate::hosts::{host, natural};
 use base::{EndpointId, Refusal, SwitchId};
-use fabric::network::{Builder, Cable, OmittedFileContents, Plug, Recipe, Switch, Topology};
+use fabric::network::{
+    Cable, CablePlug, NetworkRecipe, OmittedFileContents, Switch, Topology, TopologyBuilder,
+};
 use serde_json::Map;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -65,9 +67,9 @@ enum FarCableEnd<'n, 'a> {
 
 /// The facts that are gathered for remarks as a network is built.
 #[derive(Default)]
-struct FabricRemarks {
+struct FabricFileRemarks {
     left_out: BTreeMap<DeviceKind, usize>,
-    loops: Vec<[Plug; 2]>,
+    loops: Vec<[CablePlug; 2]>,
     /// Cables without a switch, in words; then cables whose ends differ.
     back_to_back: Vec<String>,
     unequal: Vec<String>,
@@ -265,10 +267,10 @@ impl<'a> FabricNodes<'a> {
     pub(super) fn build(mut self, choice: &EndpointDeviceFilter) -> Result<Topology, Refusal> {
         self.sort_ports()?;
         self.check_guids()?;
-        let mut gathered = FabricRemarks::default();
+        let mut gathered = FabricFileRemarks::default();
         let groups = self.endpoints(choice, &mut gathered)?;
         let names = self.unique_names(&groups, choice.joins());
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let mut switch_at = vec![None; self.all.len()];
         for (i, node) in
             self.all.iter().enumerate().filter(|(_, n)| n.form == DeviceLineKind::Switch)
@@ -286,7 +288,7 @@ impl<'a> FabricNodes<'a> {
         for group in &groups {
             let guid = self.all[group[0]].guid;
             let endpoint = b.endpoint(names[group[0]], guid);
-            let rails = EndpointRails { endpoint, switch_at: &switch_at, choice };
+            let rails = EndpointRailBuilder { endpoint, switch_at: &switch_at, choice };
             self.attach(&mut b, group, &rails, &mut lmc, &mut gathered)?;
         }
         self.link(&mut b, &switch_at, &mut gathered)?;
@@ -305,14 +307,14 @@ impl<'a> FabricNodes<'a> {
                 .push(format!("{planes} parts with hosts in common and no cable: {planes} planes"));
         }
         b.set_aside(OmittedFileContents { remarks, loops: gathered.loops, left_out });
-        b.finish(Recipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
+        b.finish(NetworkRecipe { family: "file".into(), params }).map_err(|r| r.within(self.file))
     }
 
     /// The nodes of every endpoint, in the order of the file.
     fn endpoints(
         &self,
         choice: &EndpointDeviceFilter,
-        gathered: &mut FabricRemarks,
+        gathered: &mut FabricFileRemarks,
     ) -> Result<Vec<Vec<usize>>, Refusal> {
         let is_device = |i: &usize| self.all[*i].form != DeviceLineKind::Switch;
         let devices: Vec<usize> = (0..self.all.len()).filter(is_device).collect();
@@ -369,7 +371,7 @@ impl<'a> FabricNodes<'a> {
     fn check_all(
         &self,
         switch_at: &[Option<SwitchId>],
-        gathered: &mut FabricRemarks,
+        gathered: &mut FabricFileRemarks,
     ) -> Result<(), Refusal> {
         for (from, node) in self.all.iter().enumerate() {
             for (line, p) in &node.ports {
@@ -429,7 +431,7 @@ impl<'a> FabricNodes<'a> {
         from: &FabricNode,
         p: &PortLine,
         (to, q): (usize, &PortLine),
-        gathered: &mut FabricRemarks,
+        gathered: &mut FabricFileRemarks,
     ) -> Cable {
         let (cable, differ) = p.rate.agree(&q.rate);
         if differ {
@@ -447,11 +449,11 @@ impl<'a> FabricNodes<'a> {
     /// Adds the rails of an endpoint.
     fn attach(
         &self,
-        b: &mut Builder,
+        b: &mut TopologyBuilder,
         group: &[usize],
-        rails: &EndpointRails<'_>,
+        rails: &EndpointRailBuilder<'_>,
         lmc: &mut Option<(u8, usize)>,
-        gathered: &mut FabricRemarks,
+        gathered: &mut FabricFileRemarks,
     ) -> Result<(), Refusal> {
         let mut next = 0;
         for node in group.iter().map(|i| &self.all[*i]) {
@@ -485,9 +487,9 @@ impl<'a> FabricNodes<'a> {
     /// Adds the cables between switches.
     fn link(
         &self,
-        b: &mut Builder,
+        b: &mut TopologyBuilder,
         switch_at: &[Option<SwitchId>],
-        gathered: &mut FabricRemarks,
+        gathered: &mut FabricFileRemarks,
     ) -> Result<(), Refusal> {
         for (from, node) in self.all.iter().enumerate() {
             let Some(here) = switch_at[from] else { continue };
@@ -496,7 +498,7 @@ impl<'a> FabricNodes<'a> {
                 let FarCableEnd::Port(to, q) = far else { continue };
                 let Some(there) = switch_at[to] else { continue };
                 let ends = [(here, p.port), (there, p.peer_port)];
-                let [x, y] = ends.map(|(switch, port)| Plug { switch, port });
+                let [x, y] = ends.map(|(switch, port)| CablePlug { switch, port });
                 if from == to && p.port <= p.peer_port {
                     gathered.loops.push([x, y]);
                 } else if from < to {
@@ -536,7 +538,7 @@ impl<'a> FabricNodes<'a> {
     }
 
     /// A line for each sort of thing that was left out, or read otherwise than it is written.
-    fn remarks(&self, gathered: &FabricRemarks, joined: bool) -> Vec<String> {
+    fn remarks(&self, gathered: &FabricFileRemarks, joined: bool) -> Vec<String> {
         let mut found = self.notes.clone();
         if !gathered.left_out.is_empty() {
             let counted: Vec<String> =
@@ -611,7 +613,7 @@ impl<'a> FabricNodes<'a> {
 }
 
 /// The endpoint that rails are added to, with what decides which ones are.
-struct EndpointRails<'b> {
+struct EndpointRailBuilder<'b> {
     endpoint: EndpointId,
     switch_at: &'b [Option<SwitchId>],
     choice: &'b EndpointDeviceFilter,

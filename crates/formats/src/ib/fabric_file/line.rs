@@ -2,7 +2,7 @@
 
 use super::said::{DeviceLineKind, LineFault, MAX_PORT};
 use base::words::did_you_mean;
-use fabric::network::{Cable, NAMES, Speed, name_fault};
+use fabric::network::{Cable, InfinibandLaneSpeed, NAMES, name_fault};
 use std::borrow::Cow;
 
 /// The words that lines of nodes begin with.
@@ -175,7 +175,7 @@ fn number_after<T: std::str::FromStr>(text: &str, key: &str) -> Result<Option<T>
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct LinkRate {
     pub(super) width: Option<u8>,
-    pub(super) speed: Option<Speed>,
+    pub(super) speed: Option<InfinibandLaneSpeed>,
     /// Whether it is given as `4xHDR`. Otherwise it comes from masks of the enabled widths and
     /// speeds, of which the fastest are used.
     pub(super) exact: bool,
@@ -183,7 +183,7 @@ pub(super) struct LinkRate {
 
 impl LinkRate {
     /// Takes what the line does not say from the defaults of the file.
-    pub(super) fn fall_back(&mut self, width: Option<u8>, speed: Option<Speed>) {
+    pub(super) fn fall_back(&mut self, width: Option<u8>, speed: Option<InfinibandLaneSpeed>) {
         self.width = self.width.or(width);
         self.speed = self.speed.or(speed);
     }
@@ -263,7 +263,7 @@ fn rate<'a>(mut words: impl Iterator<Item = &'a str>) -> Result<LinkRate, LineFa
 }
 
 /// `4xHDR`, where either half may be unknown: `?????`.
-fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), LineFault> {
+fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<InfinibandLaneSpeed>), LineFault> {
     let mut scan = LineScanner(word);
     let width = if scan.eat("??") {
         Some(None)
@@ -272,9 +272,11 @@ fn width_and_speed(word: &str) -> Result<(Option<u8>, Option<Speed>), LineFault>
         let width = digits.parse().ok().filter(|w| WIDTHS.contains(w));
         if scan.eat("x") { width.map(Some) } else { None }
     };
-    let speed = if scan.0 == "???" { Some(None) } else { Speed::from_name(scan.0).map(Some) };
+    let speed =
+        if scan.0 == "???" { Some(None) } else { InfinibandLaneSpeed::from_name(scan.0).map(Some) };
     width.zip(speed).ok_or_else(|| {
-        let speeds: Vec<String> = Speed::ALL.iter().map(Speed::to_string).collect();
+        let speeds: Vec<String> =
+            InfinibandLaneSpeed::ALL.iter().map(InfinibandLaneSpeed::to_string).collect();
         let help = format!("expected 1x, 2x, 4x, 8x or 12x and one of {}", speeds.join(", "));
         LineFault::new(format!("'{word}' is no width and speed"), help)
     })
@@ -287,15 +289,24 @@ pub(super) fn widest(mask: u64) -> Option<u8> {
 }
 
 /// The fastest of a mask of link speeds.
-pub(super) fn fastest(mask: u64) -> Option<Speed> {
-    let speeds = [(4, Speed::QDR), (2, Speed::DDR), (1, Speed::SDR)];
+pub(super) fn fastest(mask: u64) -> Option<InfinibandLaneSpeed> {
+    let speeds = [
+        (4, InfinibandLaneSpeed::QDR),
+        (2, InfinibandLaneSpeed::DDR),
+        (1, InfinibandLaneSpeed::SDR),
+    ];
     speeds.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, speed)| speed)
 }
 
 /// The fastest of a mask of extended link speeds.
-pub(super) fn fastest_extended(mask: u64) -> Option<Speed> {
-    let speeds =
-        [(16, Speed::XDR), (8, Speed::NDR), (4, Speed::HDR), (2, Speed::EDR), (1, Speed::FDR)];
+pub(super) fn fastest_extended(mask: u64) -> Option<InfinibandLaneSpeed> {
+    let speeds = [
+        (16, InfinibandLaneSpeed::XDR),
+        (8, InfinibandLaneSpeed::NDR),
+        (4, InfinibandLaneSpeed::HDR),
+        (2, InfinibandLaneSpeed::EDR),
+        (1, InfinibandLaneSpeed::FDR),
+    ];
     speeds.into_iter().find(|(bit, _)| mask & bit != 0).map(|(_, speed)| speed)
 }
 

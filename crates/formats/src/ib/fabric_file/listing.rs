@@ -19,7 +19,7 @@ use super::assemble::{FabricNode, FabricNodes};
 use super::line::{LinkRate, NodeLine, PortLine, WIDTHS, is_message, is_talk, shown};
 use super::said::{DeviceLineKind, LineFault, MAX_PORT};
 use base::Refusal;
-use fabric::network::Speed;
+use fabric::network::InfinibandLaneSpeed;
 use std::collections::{HashMap, HashSet};
 
 /// The types of nodes that `ibnetdiscover -p` prints.
@@ -53,7 +53,7 @@ struct ListedPort<'a> {
 }
 
 /// A line of a report: a port, and what it leads to.
-struct ReportLine<'a> {
+struct PortReportLine<'a> {
     line: usize,
     here: ListedPort<'a>,
     far: Option<ListedPort<'a>>,
@@ -109,7 +109,7 @@ pub(crate) fn is_link_info(line: &str) -> bool {
 
 struct ListingReader<'a> {
     nodes: FabricNodes<'a>,
-    lines: Vec<ReportLine<'a>>,
+    lines: Vec<PortReportLine<'a>>,
     /// The node of the heading above: form, GUID of a switch, name.
     open: Option<(DeviceLineKind, Option<u64>, &'a str)>,
 }
@@ -186,7 +186,7 @@ fn ports_line<'a>(
     let width = words.next().unwrap_or_default().trim_end_matches(['x', 'X']);
     let rate = LinkRate {
         width: width.parse().ok().filter(|width| WIDTHS.contains(width)),
-        speed: words.next().and_then(Speed::from_name),
+        speed: words.next().and_then(InfinibandLaneSpeed::from_name),
         exact: true,
     };
     let far = if joined {
@@ -198,13 +198,13 @@ fn ports_line<'a>(
     } else {
         None
     };
-    reader.lines.push(ReportLine { line: number, here, far, rate });
+    reader.lines.push(PortReportLine { line: number, here, far, rate });
     Ok(())
 }
 
 /// Speed of a lane by what `iblinkinfo` prints of it, Gbit/s on the wire.
-fn on_wire(word: &str) -> Option<Speed> {
-    word.parse().ok().and_then(Speed::from_wire_gbps)
+fn on_wire(word: &str) -> Option<InfinibandLaneSpeed> {
+    word.parse().ok().and_then(InfinibandLaneSpeed::from_wire_gbps)
 }
 
 /// `LID PORT[EXT]`, and what follows.
@@ -272,7 +272,10 @@ fn link_line<'a>(
         match word.strip_suffix('X').and_then(|width| width.parse().ok()) {
             Some(width) => rate.width = Some(width).filter(|width| WIDTHS.contains(width)),
             // a name behind a number says more: "10.0 Gbps (FDR10)"
-            None => rate.speed = Speed::from_name(word).or(rate.speed).or_else(|| on_wire(word)),
+            None => {
+                rate.speed =
+                    InfinibandLaneSpeed::from_name(word).or(rate.speed).or_else(|| on_wire(word))
+            }
         }
     }
     let far = far.trim();
@@ -288,7 +291,7 @@ fn link_line<'a>(
         Some(ListedPort { form: None, lid, number: port, guid, is_port_guid: true, name })
     };
     shown(name)?;
-    reader.lines.push(ReportLine { line: number, here, far, rate });
+    reader.lines.push(PortReportLine { line: number, here, far, rate });
     Ok(())
 }
 
@@ -375,7 +378,7 @@ impl<'a> ListingReader<'a> {
 /// The form and the id of every node that lines begin with, by GUID and by LID.
 ///
 /// `iblinkinfo -l` tells no form: a node whose ports have one LID is a switch.
-fn forms<'a>(lines: &[ReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceLineKind)> {
+fn forms<'a>(lines: &[PortReportLine<'a>]) -> HashMap<NodeKey<'a>, (String, DeviceLineKind)> {
     let mut ports: HashMap<u64, (u16, u16, bool)> = HashMap::new();
     for ListedPort { guid, number: port, lid, .. } in lines.iter().map(|t| &t.here) {
         let Some(guid) = guid else { continue };

@@ -37,7 +37,7 @@ pub use rehearsal::rehearsal;
 
 use assemble::{FabricNode, FabricNodes};
 use base::Refusal;
-use fabric::network::{Speed, Topology};
+use fabric::network::{InfinibandLaneSpeed, Topology};
 use line::{LineScanner, NodeLine, PortLine};
 use said::{DeviceLineKind, LineFault};
 
@@ -97,7 +97,7 @@ struct FabricFileReader<'a> {
     /// Device id of the next node.
     device: Option<u64>,
     width: Option<u8>,
-    speed: Option<Speed>,
+    speed: Option<InfinibandLaneSpeed>,
 }
 
 impl<'a> FabricFileReader<'a> {
@@ -195,7 +195,7 @@ impl<'a> FabricFileReader<'a> {
                 "width" => return number().map(|n| self.width = line::widest(n)),
                 "speed" => {
                     let speed = number().map(line::fastest)?;
-                    self.speed = self.speed.filter(|s| *s >= Speed::FDR).or(speed);
+                    self.speed = self.speed.filter(|s| *s >= InfinibandLaneSpeed::FDR).or(speed);
                     return Ok(());
                 }
                 "extspeed" => {

@@ -3,15 +3,15 @@
 use super::said::MAX_PORT;
 use crate::names::unique_names;
 use base::{EndpointId, Refusal, SwitchId, TerminalId};
-use fabric::addresses::Addresses;
-use fabric::network::{Cable, Plug, PortPeer, Speed, Topology};
+use fabric::addresses::PortAddresses;
+use fabric::network::{Cable, CablePlug, InfinibandLaneSpeed, PortPeer, Topology};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// Longest name that a node description holds.
 const MAX_NAME: usize = 63;
 /// The fastest speed that `ibsim` 0.10 knows.
-const MAX_SPEED: Speed = Speed::HDR;
+const MAX_SPEED: InfinibandLaneSpeed = InfinibandLaneSpeed::HDR;
 
 /// The `ibsim` netlist of one plane of `t` with the addresses of `a`, switches first.
 ///
@@ -24,14 +24,18 @@ const MAX_SPEED: Speed = Speed::HDR;
 /// printable ASCII, and the simulator's own `=`, `"`, `#`, `@`, becomes `_`; they are cut to 63
 /// bytes, and a name that is empty or no longer unique is replaced by the node's id. `ibsim` itself
 /// gives adapter port `n` the GUID node GUID + `n`, whatever the file says; addresses that
-/// [`Addresses::assign`] made agree with that, and those of [`super::rehearsal()`] always do. A
+/// [`PortAddresses::assign`] made agree with that, and those of [`super::rehearsal()`] always do. A
 /// cable that is faster than HDR stands there as HDR, and a remark says how many are.
 /// O(switches * ports + terminals).
 ///
 /// # Errors
 /// When `t` has several planes and none is chosen, the plane does not exist, `a` is not for `t`, a
 /// node has more than 254 ports, or a working cable runs between planes.
-pub fn write_netlist(t: &Topology, a: &Addresses, plane: Option<u16>) -> Result<String, Refusal> {
+pub fn write_netlist(
+    t: &Topology,
+    a: &PortAddresses,
+    plane: Option<u16>,
+) -> Result<String, Refusal> {
     let plane = choose_plane(t, plane)?;
     let lengths = (a.switch_guid.len(), a.switch_lid.len(), a.node_guid.len());
     let mine = (t.switches().len(), t.switches().len(), t.endpoints().len());
@@ -65,7 +69,7 @@ pub fn slower_here(t: &Topology, plane: u16) -> Option<String> {
         let id = TerminalId::from(*i);
         t.terminal_is_up(id) && t.plane_of(id) == plane
     });
-    let mut counts: BTreeMap<Speed, usize> = BTreeMap::new();
+    let mut counts: BTreeMap<InfinibandLaneSpeed, usize> = BTreeMap::new();
     for cable in links.map(|(_, l)| &l.cable).chain(rails.map(|(_, x)| &x.cable)) {
         if cable.speed > MAX_SPEED {
             *counts.entry(cable.speed).or_default() += 1;
@@ -94,7 +98,7 @@ fn choose_plane(t: &Topology, plane: Option<u16>) -> Result<u16, Refusal> {
 }
 
 /// Names of all switches, then of all endpoints, as the simulator takes them.
-fn names(t: &Topology, a: &Addresses) -> Vec<String> {
+fn names(t: &Topology, a: &PortAddresses) -> Vec<String> {
     let switches = t.switches().iter().zip(&a.switch_guid).map(|(s, g)| (&s.name, switch_id(*g)));
     let nodes = t.endpoints().iter().zip(&a.node_guid).map(|(e, g)| (&e.name, adapter_id(*g)));
     let clean = |name: &str| {
@@ -114,7 +118,7 @@ fn adapter_id(guid: u64) -> String {
 
 struct NetlistWriter<'a> {
     t: &'a Topology,
-    a: &'a Addresses,
+    a: &'a PortAddresses,
     plane: u16,
     names: Vec<String>,
 }
@@ -193,12 +197,12 @@ impl NetlistWriter<'_> {
             self.a.switch_lid[s.ix()],
         );
         for port in 1..=switch.ports {
-            self.switch_port(out, Plug { switch: s, port })?;
+            self.switch_port(out, CablePlug { switch: s, port })?;
         }
         Ok(())
     }
 
-    fn switch_port(&self, out: &mut String, plug: Plug) -> Result<(), Refusal> {
+    fn switch_port(&self, out: &mut String, plug: CablePlug) -> Result<(), Refusal> {
         let (t, a) = (self.t, self.a);
         let port = plug.port;
         match t.peer(plug.switch, port) {

@@ -5,8 +5,8 @@
 //! port 1. `OpenSM` ends by a fault of memory where two ports have one GUID.
 
 use base::Refusal;
-use fabric::addresses::Addresses;
-use fabric::network::{Builder, Topology};
+use fabric::addresses::PortAddresses;
+use fabric::network::{Topology, TopologyBuilder};
 use std::collections::HashSet;
 
 /// First octets of node GUIDs that are made: locally administered, and of no other made GUID.
@@ -20,10 +20,10 @@ const PREFIX: u64 = 0x02f8 << 48;
 /// would then have the GUID of another port. O(network).
 ///
 /// # Errors
-/// As [`Addresses::assign`].
+/// As [`PortAddresses::assign`].
 pub fn rehearsal(t: &Topology, lmc: u8) -> Result<Topology, Refusal> {
-    let a = Addresses::assign(t, lmc)?;
-    let mut b = Builder::new();
+    let a = PortAddresses::assign(t, lmc)?;
+    let mut b = TopologyBuilder::new();
     for (switch, (guid, lid)) in t.switches().iter().zip(a.switch_guid.iter().zip(&a.switch_lid)) {
         let mut switch = switch.clone();
         (switch.guid, switch.lid) = (Some(*guid), Some(*lid));
@@ -68,7 +68,7 @@ fn ports(t: &Topology) -> Vec<u16> {
 }
 
 /// A node GUID for every endpoint, of which no port has the GUID of another port or of a switch.
-fn node_guids(a: &Addresses, ports: &[u16]) -> Vec<u64> {
+fn node_guids(a: &PortAddresses, ports: &[u16]) -> Vec<u64> {
     let mut taken: HashSet<u64> = a.switch_guid.iter().copied().collect();
     let nodes: HashSet<u64> = a.node_guid.iter().copied().collect();
     let mut serial = 0;
@@ -98,12 +98,12 @@ fn node_guids(a: &Addresses, ports: &[u16]) -> Vec<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fabric::network::{Cable, Recipe, Switch};
+    use fabric::network::{Cable, NetworkRecipe, Switch};
     use serde_json::Map;
 
     /// Two switches with GUIDs 100 and 200; adapters with these node GUIDs and numbers of rails.
     fn network(adapters: &[(u64, usize)]) -> Topology {
-        let mut b = Builder::new();
+        let mut b = TopologyBuilder::new();
         let s =
             [100, 200].map(|g| b.switch(Switch { guid: Some(g), ..Switch::new(g.to_string()) }));
         b.link(s[0], s[1]);
@@ -116,7 +116,7 @@ mod tests {
                 b.terminal_mut(x).port_guid = Some(1000 + 2 * i as u64 + r as u64);
             }
         }
-        b.finish(Recipe { family: "test".into(), params: Map::new() }).expect("a network")
+        b.finish(NetworkRecipe { family: "test".into(), params: Map::new() }).expect("a network")
     }
 
     #[test]
@@ -126,8 +126,8 @@ mod tests {
         let ports: Vec<_> =
             sim.terminals().iter().map(|x| (x.rail, x.port_guid.expect("a GUID"))).collect();
         assert_eq!(ports, [(1, 12), (0, 11), (0, 21)], "the rail that works is port 1");
-        let planned = Addresses::assign(&one, 1).expect("addresses");
-        let found = Addresses::assign(&sim, 1).expect("addresses");
+        let planned = PortAddresses::assign(&one, 1).expect("addresses");
+        let found = PortAddresses::assign(&sim, 1).expect("addresses");
         assert_eq!((&planned.lid, &planned.switch_lid), (&found.lid, &found.switch_lid));
         assert_eq!(planned.switch_guid, found.switch_guid);
         assert_eq!(found.node_guid, [10, 20]);
@@ -138,7 +138,7 @@ mod tests {
         // ports 11, 12 and 12, 13; a port with a switch's GUID; one with a GUID too large
         let adapters = [(10, 2), (11, 1), (99, 1), (u64::MAX, 1)];
         let sim = rehearsal(&network(&adapters), 0).expect("a rehearsal");
-        let a = Addresses::assign(&sim, 0).expect("addresses");
+        let a = PortAddresses::assign(&sim, 0).expect("addresses");
         assert_eq!(a.node_guid[0], 10, "the first keeps its own");
         let all: HashSet<u64> = a.port_guid.iter().chain(&a.switch_guid).copied().collect();
         assert_eq!(all.len(), a.port_guid.len() + 2);

@@ -1,21 +1,23 @@
 //! Traces of all ranks as one schedule.
 
-use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
+use super::node::{ChakraCollective, ChakraMessage, ChakraNode, ChakraNodeKind, ChakraTrace};
 use base::fields::whole;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
-use traffic::workload::collective::{AlgorithmChoice, CollectiveCall, CollectiveOperation};
-use traffic::workload::parameters::ComputeRate;
-use traffic::workload::{Op, RankProgram, RankScript, Schedule, schedule_of, tag};
+use traffic::workload::collective::{CollectiveAlgorithmName, CollectiveCall, CollectiveOperation};
+use traffic::workload::parameters::ComputeRateParameter;
+use traffic::workload::{
+    RankProgram, RankScriptWriter, Schedule, ScheduleOperation, schedule_of, tag,
+};
 
 /// How traces become a schedule.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ChakraParameters {
     #[serde(default)]
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
     /// Time of what is no communication, percent.
     #[serde(default = "whole::<100>")]
     #[schemars(range(max = 100_000))]
@@ -25,35 +27,35 @@ pub(super) struct ChakraParameters {
     #[schemars(range(max = 1))]
     overlap: u64,
     #[serde(default = "ring")]
-    allreduce: AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>,
+    allreduce: CollectiveAlgorithmName<{ CollectiveOperation::Allreduce as u8 }>,
     #[serde(default)]
-    reduce: AlgorithmChoice<{ CollectiveOperation::Reduce as u8 }>,
+    reduce: CollectiveAlgorithmName<{ CollectiveOperation::Reduce as u8 }>,
     #[serde(default = "ring_allgather")]
-    allgather: AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>,
+    allgather: CollectiveAlgorithmName<{ CollectiveOperation::Allgather as u8 }>,
     #[serde(default)]
-    gather: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
+    gather: CollectiveAlgorithmName<{ CollectiveOperation::Gather as u8 }>,
     #[serde(default)]
-    scatter: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
+    scatter: CollectiveAlgorithmName<{ CollectiveOperation::Scatter as u8 }>,
     #[serde(default)]
-    broadcast: AlgorithmChoice<{ CollectiveOperation::Broadcast as u8 }>,
+    broadcast: CollectiveAlgorithmName<{ CollectiveOperation::Broadcast as u8 }>,
     #[serde(default = "pairwise")]
-    alltoall: AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }>,
+    alltoall: CollectiveAlgorithmName<{ CollectiveOperation::Alltoall as u8 }>,
     #[serde(default)]
-    reduce_scatter: AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>,
+    reduce_scatter: CollectiveAlgorithmName<{ CollectiveOperation::ReduceScatter as u8 }>,
     #[serde(default)]
-    barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
+    barrier: CollectiveAlgorithmName<{ CollectiveOperation::Barrier as u8 }>,
 }
 
-fn ring() -> AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }> {
-    AlgorithmChoice::new("allreduce_ring")
+fn ring() -> CollectiveAlgorithmName<{ CollectiveOperation::Allreduce as u8 }> {
+    CollectiveAlgorithmName::new("allreduce_ring")
 }
 
-fn ring_allgather() -> AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }> {
-    AlgorithmChoice::new("allgather_ring")
+fn ring_allgather() -> CollectiveAlgorithmName<{ CollectiveOperation::Allgather as u8 }> {
+    CollectiveAlgorithmName::new("allgather_ring")
 }
 
-fn pairwise() -> AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }> {
-    AlgorithmChoice::new("alltoall_pairwise")
+fn pairwise() -> CollectiveAlgorithmName<{ CollectiveOperation::Alltoall as u8 }> {
+    CollectiveAlgorithmName::new("alltoall_pairwise")
 }
 
 /// The operations of the schema by their numbers.
@@ -101,8 +103,8 @@ impl ChakraParameters {
 pub(super) fn schedule(
     traces: &[(String, ChakraTrace)],
     with: &ChakraParameters,
-    watch: &dyn Watch,
-) -> Result<Schedule, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     let ranks = u32::try_from(traces.len()).unwrap_or(u32::MAX);
     if ranks == 0 {
         return Err(Refusal::new("traces", "there is none", "a file for each rank").into());
@@ -136,11 +138,10 @@ fn refuse_node(node: &ChakraNode, why: &str, help: &str) -> Refusal {
 /// Checks that the other ranks that a node names exist.
 fn check(node: &ChakraNode, ranks: u32) -> Result<(), Refusal> {
     let other = match &node.kind {
-        NodeKind::Send(MessagePeer { rank, .. }) | NodeKind::Receive(MessagePeer { rank, .. }) => {
-            Some(*rank)
-        }
-        NodeKind::Together(together) => together.root,
-        NodeKind::Local(_) => None,
+        ChakraNodeKind::Send(ChakraMessage { rank, .. })
+        | ChakraNodeKind::Receive(ChakraMessage { rank, .. }) => Some(*rank),
+        ChakraNodeKind::Together(together) => together.root,
+        ChakraNodeKind::Local(_) => None,
     };
     match other.filter(|rank| *rank >= ranks) {
         None => Ok(()),
@@ -192,7 +193,7 @@ fn tags(traces: &[(String, ChakraTrace)]) -> BTreeMap<u32, u32> {
     let nodes = traces.iter().flat_map(|(_, trace)| &trace.nodes);
     let all: BTreeSet<u32> = nodes
         .filter_map(|node| match node.kind {
-            NodeKind::Send(peer) | NodeKind::Receive(peer) => Some(peer.tag),
+            ChakraNodeKind::Send(peer) | ChakraNodeKind::Receive(peer) => Some(peer.tag),
             _ => None,
         })
         .collect();
@@ -200,23 +201,23 @@ fn tags(traces: &[(String, ChakraTrace)]) -> BTreeMap<u32, u32> {
 }
 
 /// The ranks of a group in their order, and the number of its first collective operation.
-struct ProcessGroup {
+struct ChakraProcessGroup {
     ranks: Vec<u32>,
     first: u64,
 }
 
-type ProcessGroups<'a> = BTreeMap<&'a str, ProcessGroup>;
+type ProcessGroups<'a> = BTreeMap<&'a str, ChakraProcessGroup>;
 
 /// All groups, and their collective operations one after the other.
 fn meetings<'a>(
     traces: &'a [(String, ChakraTrace)],
     with: &ChakraParameters,
-) -> Result<(ProcessGroups<'a>, Vec<CollectiveCall>), Stop> {
+) -> Result<(ProcessGroups<'a>, Vec<CollectiveCall>), ComputationError> {
     // of every group the operations of each of its ranks
     let mut all: BTreeMap<&str, Vec<(u32, Vec<&ChakraNode>)>> = BTreeMap::new();
     for (rank, (_, trace)) in (0..).zip(traces) {
         for node in &trace.nodes {
-            let NodeKind::Together(together) = &node.kind else { continue };
+            let ChakraNodeKind::Together(together) = &node.kind else { continue };
             let of = all.entry(&together.group).or_default();
             if of.last().is_none_or(|(last, _)| *last != rank) {
                 of.push((rank, Vec::new()));
@@ -250,7 +251,7 @@ fn meetings<'a>(
             let refused = refuse_node(node, &why, "the same operations at all ranks of a group");
             return Err(refused.within(&traces[*rank as usize].0).into());
         }
-        groups.insert(name, ProcessGroup { ranks, first });
+        groups.insert(name, ChakraProcessGroup { ranks, first });
     }
     Ok((groups, calls))
 }
@@ -264,8 +265,10 @@ fn agree(
 ) -> Result<(), Refusal> {
     let said = |node: &ChakraNode| match &node.kind {
         // the two kinds of reduce-scatter differ in their calls alone
-        NodeKind::Together(t) if t.operation == 8 => ChakraCollective { operation: 7, ..t.clone() },
-        NodeKind::Together(t) => t.clone(),
+        ChakraNodeKind::Together(t) if t.operation == 8 => {
+            ChakraCollective { operation: 7, ..t.clone() }
+        }
+        ChakraNodeKind::Together(t) => t.clone(),
         _ => unreachable!("these are collective operations"),
     };
     let wanted = said(first);
@@ -290,8 +293,8 @@ fn meeting(
     node: &ChakraNode,
     ranks: &[u32],
     with: &ChakraParameters,
-) -> Result<CollectiveCall, Stop> {
-    let NodeKind::Together(together) = &node.kind else { unreachable!("it is one") };
+) -> Result<CollectiveCall, ComputationError> {
+    let ChakraNodeKind::Together(together) = &node.kind else { unreachable!("it is one") };
     let operation = OPERATIONS[together.operation as usize];
     let (algorithm, is_divided) = with.algorithm(operation);
     let bytes = match operation {
@@ -333,8 +336,8 @@ impl ChakraTraces<'_> {
         &self,
         rank: u32,
         number: u64,
-        group: &ProcessGroup,
-        to: &mut RankScript<'_>,
+        group: &ChakraProcessGroup,
+        to: &mut RankScriptWriter<'_>,
         after: &[u32],
     ) -> Vec<u32> {
         let (call, members) = (&self.calls[number as usize], &group.ranks);
@@ -351,14 +354,14 @@ impl RankProgram for ChakraTraces<'_> {
         self.all.len() as u32
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let nodes = &self.all[rank as usize].1.nodes;
         // collective operations have their numbers by the order of the file
         let mut seen: HashMap<&str, u64> = HashMap::new();
         let numbers: Vec<u64> = nodes
             .iter()
             .map(|node| {
-                let NodeKind::Together(together) = &node.kind else { return 0 };
+                let ChakraNodeKind::Together(together) = &node.kind else { return 0 };
                 let next = seen.entry(&together.group).or_insert(0);
                 *next += 1;
                 self.groups[together.group.as_str()].first + *next - 1
@@ -374,20 +377,26 @@ impl RankProgram for ChakraTraces<'_> {
             after.sort_unstable();
             after.dedup();
             let end = match &node.kind {
-                NodeKind::Local(operations) => {
+                ChakraNodeKind::Local(operations) => {
                     to.on(0);
                     let after = to.join(&after);
                     to.calc(self.local_ns(node, *operations), &after)
                 }
-                NodeKind::Send(peer) => {
+                ChakraNodeKind::Send(peer) => {
                     to.on(self.cpu);
-                    vec![to.add(Op::send(peer.bytes, peer.rank, self.tags[&peer.tag]), &after)]
+                    vec![to.add(
+                        ScheduleOperation::send(peer.bytes, peer.rank, self.tags[&peer.tag]),
+                        &after,
+                    )]
                 }
-                NodeKind::Receive(peer) => {
+                ChakraNodeKind::Receive(peer) => {
                     to.on(self.cpu);
-                    vec![to.add(Op::recv(peer.bytes, peer.rank, self.tags[&peer.tag]), &after)]
+                    vec![to.add(
+                        ScheduleOperation::recv(peer.bytes, peer.rank, self.tags[&peer.tag]),
+                        &after,
+                    )]
                 }
-                NodeKind::Together(together) => {
+                ChakraNodeKind::Together(together) => {
                     to.on(self.cpu);
                     let group = &self.groups[together.group.as_str()];
                     let ends = self.together(rank, numbers[place as usize], group, to, &after);

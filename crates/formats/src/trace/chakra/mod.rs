@@ -11,21 +11,24 @@ mod parse;
 mod tests;
 mod wire;
 
-use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
-use base::Stop;
-use base::part::Part;
+use super::kind::{ExampleFiles, NamedFile, TraceFileNaming, TraceFormat};
+use base::ComputationError;
+use base::part::PartDescription;
 use traffic::workload::{Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("chakra", "execution traces of Chakra: what each rank does, node by node")
+    PartDescription::new("chakra", "execution traces of Chakra: what each rank does, node by node")
         .takes::<convert::ChakraParameters>(),
-    FileNaming::PerRank { before: ".", ends: &[".et"], shared: &[] },
+    TraceFileNaming::PerRank { before: ".", ends: &[".et"], shared: &[] },
     schedule,
     example,
 );
 
 /// The schedule of a trace: name and content of the file of every rank, in their order.
-fn schedule(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+fn schedule(
+    files: &[NamedFile<'_>],
+    request: &WorkloadRequest<'_>,
+) -> Result<Schedule, ComputationError> {
     let mut traces = Vec::with_capacity(files.len());
     for (name, content) in files {
         let trace = parse::parse(content, request.watch).map_err(|stop| stop.within(name))?;

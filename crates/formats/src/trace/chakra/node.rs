@@ -21,26 +21,26 @@ pub(super) struct ChakraNode {
     /// How long it takes, where it is no communication, ns.
     pub duration_ns: u64,
     /// What it does.
-    pub kind: NodeKind,
+    pub kind: ChakraNodeKind,
 }
 
 /// The kind of a node: what it does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum NodeKind {
+pub(super) enum ChakraNodeKind {
     /// Local work: computation, memory, storage, or nothing. The number is that of the operations
     /// that it computes, 0 where the trace does not state it.
     Local(u64),
     /// Sends to a rank.
-    Send(MessagePeer),
+    Send(ChakraMessage),
     /// Receives from a rank.
-    Receive(MessagePeer),
+    Receive(ChakraMessage),
     /// What several ranks do together.
     Together(ChakraCollective),
 }
 
 /// A message to a rank, or from one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct MessagePeer {
+pub(super) struct ChakraMessage {
     /// The other rank.
     pub rank: u32,
     /// Bytes of the message.

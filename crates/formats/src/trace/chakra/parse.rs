@@ -1,8 +1,8 @@
 //! The file of a rank, read: messages of the schema, each behind its length.
 
-use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
-use super::wire::{ProtobufFieldValue, ProtobufMessage};
-use base::{Refusal, Stop, Watch};
+use super::node::{ChakraCollective, ChakraMessage, ChakraNode, ChakraNodeKind, ChakraTrace};
+use super::wire::{ProtobufFieldValue, ProtobufMessageBytes};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::collections::HashMap;
 
 /// What a valid file is, for refusals.
@@ -13,8 +13,11 @@ const TRACE: &str = "a Chakra execution trace";
 /// # Errors
 /// With the byte, when these are not messages of the schema; with the node, when it lacks what its
 /// type needs or two have one number; when `watch` says stop.
-pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<ChakraTrace, Stop> {
-    let (mut rest, total) = (ProtobufMessage { bytes, at: 0 }, bytes.len() as u64);
+pub(super) fn parse(
+    bytes: &[u8],
+    watch: &dyn ProgressWatch,
+) -> Result<ChakraTrace, ComputationError> {
+    let (mut rest, total) = (ProtobufMessageBytes { bytes, at: 0 }, bytes.len() as u64);
     let mut trace = ChakraTrace::default();
     let mut known: HashMap<u64, usize> = HashMap::new();
     if bytes.is_empty() {
@@ -46,7 +49,7 @@ pub(super) fn parse(bytes: &[u8], watch: &dyn Watch) -> Result<ChakraTrace, Stop
 }
 
 /// The version, where the message is the one about the whole trace: a node begins with its number.
-fn version(mut message: ProtobufMessage<'_>) -> Result<Option<String>, Refusal> {
+fn version(mut message: ProtobufMessageBytes<'_>) -> Result<Option<String>, Refusal> {
     let mut version = String::new();
     while let Some((number, value)) = message.field()? {
         match (number, value) {
@@ -66,8 +69,8 @@ enum AttributeValue<'a> {
     Other,
 }
 
-fn node(message: ProtobufMessage<'_>) -> Result<ChakraNode, Refusal> {
-    let kind = NodeKind::Local(0);
+fn node(message: ProtobufMessageBytes<'_>) -> Result<ChakraNode, Refusal> {
+    let kind = ChakraNodeKind::Local(0);
     let mut node =
         ChakraNode { id: 0, name: String::new(), after: Vec::new(), duration_ns: 0, kind };
     let (mut node_type, mut attributes) = (0, HashMap::new());
@@ -106,15 +109,15 @@ fn node(message: ProtobufMessage<'_>) -> Result<ChakraNode, Refusal> {
 }
 
 /// The kind of a node, from its type in the schema and its attributes.
-fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<NodeKind, Refusal> {
+fn kind_of(node_type: u64, asks: &NodeAttributes<'_>) -> Result<ChakraNodeKind, Refusal> {
     Ok(match node_type {
-        1..=3 | 8..=10 => NodeKind::Local(0),
+        1..=3 | 8..=10 => ChakraNodeKind::Local(0),
         // the call of the host that launches the operation, which is a node of its own
-        5..=7 if asks.is_of_host()? => NodeKind::Local(0),
-        4 => NodeKind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
-        5 => NodeKind::Send(asks.peer("comm_dst")?),
-        6 => NodeKind::Receive(asks.peer("comm_src")?),
-        7 => NodeKind::Together(ChakraCollective {
+        5..=7 if asks.is_of_host()? => ChakraNodeKind::Local(0),
+        4 => ChakraNodeKind::Local(asks.number("num_ops", u64::MAX)?.unwrap_or(0)),
+        5 => ChakraNodeKind::Send(asks.peer("comm_dst")?),
+        6 => ChakraNodeKind::Receive(asks.peer("comm_src")?),
+        7 => ChakraNodeKind::Together(ChakraCollective {
             operation: asks.needed("comm_type", 9)?,
             bytes: asks.number("comm_size", MOST_BYTES)?.unwrap_or(0),
             group: asks.group()?,
@@ -158,12 +161,12 @@ impl NodeAttributes<'_> {
         })
     }
 
-    fn peer(&self, name: &str) -> Result<MessagePeer, Refusal> {
+    fn peer(&self, name: &str) -> Result<ChakraMessage, Refusal> {
         let tag = match self.attributes.get("comm_tag") {
             Some(AttributeValue::Number(tag)) => *tag as u32,
             _ => self.number("comm_tag", u32::MAX.into())?.unwrap_or(0) as u32,
         };
-        Ok(MessagePeer {
+        Ok(ChakraMessage {
             rank: self.needed(name, u32::MAX.into())? as u32,
             bytes: self.needed("comm_size", MOST_BYTES)?,
             tag,
@@ -207,7 +210,7 @@ impl NodeAttributes<'_> {
 }
 
 /// The name of an attribute, and its value.
-fn attribute(message: ProtobufMessage<'_>) -> Result<(&str, AttributeValue<'_>), Refusal> {
+fn attribute(message: ProtobufMessageBytes<'_>) -> Result<(&str, AttributeValue<'_>), Refusal> {
     let (mut name, mut value) = ("", AttributeValue::Other);
     let mut rest = message;
     while let Some((number, found)) = rest.field()? {

@@ -1,11 +1,11 @@
 //! Tests of traces that are written byte by byte, read and converted, and of bytes that are no
 //! trace.
 
-use super::node::{ChakraCollective, ChakraNode, ChakraTrace, MessagePeer, NodeKind};
+use super::node::{ChakraCollective, ChakraMessage, ChakraNode, ChakraNodeKind, ChakraTrace};
 use super::parse::parse;
 use super::{ENTRY, convert};
 use crate::trace::kind::GivenParameters;
-use base::{Quiet, Stop};
+use base::{ComputationError, QuietWatch};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Map, json};
@@ -61,18 +61,18 @@ fn said(node: &ChakraNode, draw: &mut impl FnMut(usize) -> usize) -> Vec<u8> {
     let mut attributes: Vec<(&str, u64)> = Vec::new();
     let mut texts: Vec<(&str, &str)> = Vec::new();
     let node_type = match &node.kind {
-        NodeKind::Local(operations) => {
+        ChakraNodeKind::Local(operations) => {
             attributes.push(("num_ops", *operations));
             4
         }
-        NodeKind::Send(peer) | NodeKind::Receive(peer) => {
-            let is_send = matches!(node.kind, NodeKind::Send(_));
+        ChakraNodeKind::Send(peer) | ChakraNodeKind::Receive(peer) => {
+            let is_send = matches!(node.kind, ChakraNodeKind::Send(_));
             let other = if is_send { "comm_dst" } else { "comm_src" };
             attributes.push((other, peer.rank.into()));
             attributes.extend([("comm_size", peer.bytes), ("comm_tag", peer.tag.into())]);
             if is_send { 5 } else { 6 }
         }
-        NodeKind::Together(together) => {
+        ChakraNodeKind::Together(together) => {
             attributes.push(("comm_type", together.operation));
             attributes.push(("comm_size", together.bytes));
             attributes.extend(together.root.map(|root| ("root_rank", root.into())));
@@ -125,16 +125,16 @@ fn file(trace: &ChakraTrace, mut draw: impl FnMut(usize) -> usize) -> Vec<u8> {
     out
 }
 
-fn node(id: u64, after: &[u64], kind: NodeKind) -> ChakraNode {
+fn node(id: u64, after: &[u64], kind: ChakraNodeKind) -> ChakraNode {
     ChakraNode { id, name: format!("n{id}"), after: after.to_vec(), duration_ns: 0, kind }
 }
 
 fn local(id: u64, after: &[u64], micros: u64) -> ChakraNode {
-    ChakraNode { duration_ns: micros * 1000, ..node(id, after, NodeKind::Local(0)) }
+    ChakraNode { duration_ns: micros * 1000, ..node(id, after, ChakraNodeKind::Local(0)) }
 }
 
-fn together(operation: u64, bytes: u64, group: &str, root: Option<u32>) -> NodeKind {
-    NodeKind::Together(ChakraCollective { operation, bytes, group: group.to_owned(), root })
+fn together(operation: u64, bytes: u64, group: &str, root: Option<u32>) -> ChakraNodeKind {
+    ChakraNodeKind::Together(ChakraCollective { operation, bytes, group: group.to_owned(), root })
 }
 
 fn traces(all: Vec<Vec<ChakraNode>>) -> Vec<(String, ChakraTrace)> {
@@ -143,9 +143,12 @@ fn traces(all: Vec<Vec<ChakraNode>>) -> Vec<(String, ChakraTrace)> {
     (0..).zip(all).map(one).collect()
 }
 
-fn schedule(traces: &[(String, ChakraTrace)], given: &GivenParameters) -> Result<Schedule, Stop> {
-    let request = WorkloadRequest::new(ENTRY.part, given, &Quiet)?;
-    convert::schedule(traces, &request.read()?, &Quiet)
+fn schedule(
+    traces: &[(String, ChakraTrace)],
+    given: &GivenParameters,
+) -> Result<Schedule, ComputationError> {
+    let request = WorkloadRequest::new(ENTRY.part, given, &QuietWatch)?;
+    convert::schedule(traces, &request.read()?, &QuietWatch)
 }
 
 fn made(all: Vec<Vec<ChakraNode>>, given: &serde_json::Value) -> Schedule {
@@ -171,11 +174,13 @@ fn sent(of: &Schedule) -> BTreeMap<(u32, u32), (u64, u64)> {
 
 fn any_node(id: u64) -> impl Strategy<Value = ChakraNode> {
     let kind = prop_oneof![
-        (0_u64..1 << 31).prop_map(NodeKind::Local),
-        (0_u32..50, 0_u64..1 << 31, 0_u32..9000)
-            .prop_map(|(rank, bytes, tag)| NodeKind::Send(MessagePeer { rank, bytes, tag })),
-        (0_u32..50, 0_u64..1 << 31, 0_u32..9000)
-            .prop_map(|(rank, bytes, tag)| NodeKind::Receive(MessagePeer { rank, bytes, tag })),
+        (0_u64..1 << 31).prop_map(ChakraNodeKind::Local),
+        (0_u32..50, 0_u64..1 << 31, 0_u32..9000).prop_map(|(rank, bytes, tag)| {
+            ChakraNodeKind::Send(ChakraMessage { rank, bytes, tag })
+        }),
+        (0_u32..50, 0_u64..1 << 31, 0_u32..9000).prop_map(|(rank, bytes, tag)| {
+            ChakraNodeKind::Receive(ChakraMessage { rank, bytes, tag })
+        }),
         (0_u64..10, 0_u64..1 << 31, "[a-z]{0,3}", proptest::option::of(0_u32..50))
             .prop_map(|(operation, bytes, group, root)| together(operation, bytes, &group, root)),
     ];
@@ -208,7 +213,7 @@ proptest! {
             next += 1;
             usize::from(picks[next % 16]) % n
         });
-        prop_assert_eq!(parse(&content, &Quiet).expect("a trace"), trace);
+        prop_assert_eq!(parse(&content, &QuietWatch).expect("a trace"), trace);
     }
 
     #[test]
@@ -225,9 +230,9 @@ proptest! {
             }
         }
         // what can be read can be converted or is refused
-        if let Ok(trace) = parse(&content, &Quiet) {
+        if let Ok(trace) = parse(&content, &QuietWatch) {
             let few = |node: &ChakraNode| match &node.kind {
-                NodeKind::Together(t) => t.bytes < 1 << 20,
+                ChakraNodeKind::Together(t) => t.bytes < 1 << 20,
                 _ => true,
             };
             if trace.nodes.iter().all(few) {
@@ -273,10 +278,13 @@ proptest! {
 #[test]
 fn bytes_of_the_documentation_are_read() {
     // protobuf.dev, Encoding: 150 is 96 01; here a node of that number, of type 4, for 5 us
-    let trace = parse(&[7, 0x08, 0x96, 0x01, 0x18, 4, 0x38, 5], &Quiet).expect("a trace");
+    let trace = parse(&[7, 0x08, 0x96, 0x01, 0x18, 4, 0x38, 5], &QuietWatch).expect("a trace");
     assert_eq!(trace.version, "");
     assert_eq!(trace.nodes[0].id, 150);
-    assert_eq!((trace.nodes[0].duration_ns, &trace.nodes[0].kind), (5000, &NodeKind::Local(0)));
+    assert_eq!(
+        (trace.nodes[0].duration_ns, &trace.nodes[0].kind),
+        (5000, &ChakraNodeKind::Local(0))
+    );
 }
 
 #[test]
@@ -313,17 +321,17 @@ fn groups_and_roots_are_those_of_the_trace() {
 
 #[test]
 fn messages_find_each_other() {
-    let peer = |rank, tag| MessagePeer { rank, bytes: 10 + u64::from(tag), tag };
+    let peer = |rank, tag| ChakraMessage { rank, bytes: 10 + u64::from(tag), tag };
     let zero = vec![
         local(0, &[], 3),
-        node(1, &[0], NodeKind::Send(peer(1, 5))),
+        node(1, &[0], ChakraNodeKind::Send(peer(1, 5))),
         node(2, &[1], together(9, 0, "", None)),
-        node(3, &[2], NodeKind::Receive(peer(1, 900))),
+        node(3, &[2], ChakraNodeKind::Receive(peer(1, 900))),
     ];
     let one = vec![
-        node(9, &[], NodeKind::Receive(peer(0, 5))),
+        node(9, &[], ChakraNodeKind::Receive(peer(0, 5))),
         node(8, &[9], together(9, 0, "", None)),
-        node(3, &[8], NodeKind::Send(peer(0, 900))),
+        node(3, &[8], ChakraNodeKind::Send(peer(0, 900))),
     ];
     let found = made(vec![zero, one], &json!({}));
     assert!(found.cycle().is_none());
@@ -346,7 +354,7 @@ fn messages_find_each_other() {
 #[test]
 fn time_is_that_of_the_trace_or_of_its_operations() {
     let timed = local(0, &[], 7);
-    let counted = node(1, &[0], NodeKind::Local(6000));
+    let counted = node(1, &[0], ChakraNodeKind::Local(6000));
     for (given, ns) in [
         (json!({}), 7000),
         (json!({ "gflops": 3 }), 9000),
@@ -365,7 +373,11 @@ fn what_cannot_be_is_refused() {
         (vec![vec![local(0, &[3], 1)]], "it.0.et: node 0 (n0): it waits for node 3, which is not"),
         (vec![vec![local(0, &[1], 1), local(1, &[0], 1)]], "node 0 (n0): it waits for itself"),
         (
-            vec![vec![node(0, &[], NodeKind::Send(MessagePeer { rank: 4, bytes: 1, tag: 0 }))]],
+            vec![vec![node(
+                0,
+                &[],
+                ChakraNodeKind::Send(ChakraMessage { rank: 4, bytes: 1, tag: 0 }),
+            )]],
             "there is no rank 4; 0 to 0",
         ),
         (vec![vec![barrier(0)], vec![local(0, &[], 1)]], "it.1.et: it has none of the collective"),
@@ -397,7 +409,7 @@ fn what_cannot_be_is_refused() {
         (&[2, 0x0b, 0], "a field of the unknown kind 3"),
         (&[4, 0x0a, 2, 0x30, 0x2e], "there is no node"),
     ] {
-        let refused = parse(content, &Quiet).expect_err("refused").to_string();
+        let refused = parse(content, &QuietWatch).expect_err("refused").to_string();
         assert!(refused.contains(expected), "{refused}");
     }
 }

@@ -14,17 +14,17 @@ pub(super) enum ProtobufFieldValue<'a> {
     /// 4 bytes.
     Fixed32(u32),
     /// Text, bytes, packed numbers or a message; where they begin.
-    Bytes(ProtobufMessage<'a>),
+    Bytes(ProtobufMessageBytes<'a>),
 }
 
 /// Bytes of a trace, and where in the file they begin.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct ProtobufMessage<'a> {
+pub(super) struct ProtobufMessageBytes<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) at: usize,
 }
 
-impl<'a> ProtobufMessage<'a> {
+impl<'a> ProtobufMessageBytes<'a> {
     /// Refuses what is at the beginning of these bytes.
     pub(super) fn refuse(&self, why: &str, help: &str) -> Refusal {
         Refusal::new(format!("byte {}", self.at), why, help)

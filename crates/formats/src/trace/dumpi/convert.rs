@@ -5,15 +5,15 @@ use super::joint::joint;
 use super::layout::ArgumentValue;
 use super::numbers::{NO_COMM, WORLD, comm, whole};
 use super::parse::parse;
-use super::record::{CallRecord, DumpiTrace};
+use super::record::{DumpiCallRecord, DumpiTrace};
 use super::types::DataTypeSizes;
 use crate::trace::kind::NamedFile;
 use crate::trace::mpi::{UNDEFINED, UnknownRequestParameter, is_local};
-use base::{Refusal, Stop};
+use base::{ComputationError, Refusal};
 use std::collections::HashSet;
 use traffic::workload::calls::{
-    self, CallAction, CallMessage, CallPeer, CallSemantics, CommunicatorCreation,
-    CompletedRequests, ProcessCalls, ReplayParameters, RequestList, TracedCall, TransferMode,
+    self, CallAction, CallMessage, CallPeer, CallReplayParameters, CallSemantics,
+    CommunicatorCreation, CompletedRequests, ProcessCalls, RequestList, TracedCall, TransferMode,
 };
 use traffic::workload::{Schedule, WorkloadRequest};
 
@@ -35,8 +35,8 @@ const ANY: i64 = -1;
 pub(super) fn schedule(
     files: &[NamedFile<'_>],
     request: &WorkloadRequest<'_>,
-) -> Result<Schedule, Stop> {
-    let (unknown, replay): (UnknownRequestParameter, ReplayParameters) =
+) -> Result<Schedule, ComputationError> {
+    let (unknown, replay): (UnknownRequestParameter, CallReplayParameters) =
         (request.read()?, request.read()?);
     let codes = replay.rules == CallSemantics::Codes;
     let mut processes = Vec::with_capacity(files.len());
@@ -54,7 +54,7 @@ pub(super) fn schedule(
 
 /// What a process called, in a run of `ranks` processes.
 fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>, Refusal> {
-    let mut reader = RecordReader {
+    let mut reader = DumpiRecordReader {
         types: DataTypeSizes::new(&trace.sizes),
         groups: DumpiGroups::new(WORLD, ranks),
         files: HashSet::new(),
@@ -77,7 +77,7 @@ fn called(trace: &DumpiTrace, ranks: u32, codes: bool) -> Result<Vec<TracedCall>
 
 /// A reader of a process's records, with the types, groups and requests that its calls have made so
 /// far.
-struct RecordReader<'a> {
+struct DumpiRecordReader<'a> {
     types: DataTypeSizes<'a>,
     groups: DumpiGroups,
     /// Requests of operations that are no messages, such as those on files.
@@ -98,8 +98,8 @@ const MAKE: [&str; 8] = [
     "Intercomm_merge",
 ];
 
-impl RecordReader<'_> {
-    fn what(&mut self, record: &CallRecord) -> Result<CallAction, Refusal> {
+impl DumpiRecordReader<'_> {
+    fn what(&mut self, record: &DumpiCallRecord) -> Result<CallAction, Refusal> {
         self.types.learn(record);
         self.groups.learn(record);
         let name = record.name();
@@ -174,7 +174,7 @@ impl RecordReader<'_> {
 
     fn message(
         &self,
-        record: &CallRecord,
+        record: &DumpiCallRecord,
         [count, datatype, peer, tag]: [&str; 4],
         to: Option<CallPeer>,
     ) -> Result<CallMessage, Refusal> {
@@ -196,16 +196,16 @@ impl RecordReader<'_> {
         Ok(CallMessage { peer, bytes, tag, comm: comm(record, "comm")? })
     }
 
-    fn sent(&self, record: &CallRecord) -> Result<CallMessage, Refusal> {
+    fn sent(&self, record: &DumpiCallRecord) -> Result<CallMessage, Refusal> {
         // a receiver below 0 is MPI_PROC_NULL
         self.message(record, ["count", "datatype", "dest", "tag"], Some(CallPeer::Null))
     }
 
-    fn received(&self, record: &CallRecord) -> Result<CallMessage, Refusal> {
+    fn received(&self, record: &DumpiCallRecord) -> Result<CallMessage, Refusal> {
         self.message(record, ["count", "datatype", "source", "tag"], nobody(record))
     }
 
-    fn both(&self, record: &CallRecord) -> Result<CallAction, Refusal> {
+    fn both(&self, record: &DumpiCallRecord) -> Result<CallAction, Refusal> {
         let [out, back] = match record.name() {
             "Sendrecv" => [["sendcount", "sendtype"], ["recvcount", "recvtype"]],
             _ => [["count", "datatype"]; 2],
@@ -219,7 +219,7 @@ impl RecordReader<'_> {
     }
 
     /// The completion of requests: of those that the trace reports as complete.
-    fn complete(&self, record: &CallRecord) -> Result<Option<CallAction>, Refusal> {
+    fn complete(&self, record: &DumpiCallRecord) -> Result<Option<CallAction>, Refusal> {
         let name = record.name();
         let plain = name.strip_prefix("MPIO_").unwrap_or(name);
         let is_done = record.number("flag").is_none_or(|flag| flag != 0);
@@ -254,7 +254,7 @@ impl RecordReader<'_> {
         }))
     }
 
-    fn make(&self, record: &CallRecord) -> Result<CallAction, Refusal> {
+    fn make(&self, record: &DumpiCallRecord) -> Result<CallAction, Refusal> {
         let new = || whole(record, "newcomm");
         let sizes = |name| {
             let all = record.numbers(name).unwrap_or_default().iter();
@@ -300,14 +300,14 @@ impl RecordReader<'_> {
 
 /// [`CallPeer::Null`] where the status of a blocking receive shows `MPI_PROC_NULL` as its source:
 /// in MPICH that rank has the number that any source has here.
-fn nobody(record: &CallRecord) -> Option<CallPeer> {
+fn nobody(record: &DumpiCallRecord) -> Option<CallPeer> {
     record.arguments.iter().find_map(|(_, value)| match value {
         ArgumentValue::Statuses(all) if all.first()?.source < 0 => Some(CallPeer::Null),
         _ => None,
     })
 }
 
-fn requests(record: &CallRecord) -> Result<Vec<u64>, Refusal> {
+fn requests(record: &DumpiCallRecord) -> Result<Vec<u64>, Refusal> {
     let all = record.numbers("requests").unwrap_or_default();
     let small = |&n: &i64| u64::try_from(n).ok();
     all.iter()

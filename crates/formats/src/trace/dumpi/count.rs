@@ -1,14 +1,14 @@
 //! What a trace holds, counted: calls by name, messages and their bytes.
 
 use super::parse::parse;
-use super::record::{CallRecord, DumpiTrace};
+use super::record::{DumpiCallRecord, DumpiTrace};
 use super::types::DataTypeSizes;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::collections::{BTreeMap, HashMap};
 
 /// The counts of what the trace of one process holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct TraceCounts {
+pub(super) struct DumpiTraceCounts {
     /// How often each call was made, by its name without `MPI_`.
     pub calls: BTreeMap<&'static str, u64>,
     /// Messages that it sends to another process, or to itself; none to `MPI_PROC_NULL`.
@@ -19,11 +19,11 @@ pub(super) struct TraceCounts {
 
 /// The counts of what the traces of all processes of a run hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(super) struct RunCounts {
+pub(super) struct DumpiRunCounts {
     /// The version of the format.
     pub version: [u8; 3],
     /// Sums over all processes.
-    pub counts: TraceCounts,
+    pub counts: DumpiTraceCounts,
     /// Calls that the files have.
     pub records: u64,
     /// Calls that the processes made and the files leave out.
@@ -36,14 +36,16 @@ pub(super) struct RunCounts {
 /// As [`parse`] and [`counts`], with the file; when two files have different versions.
 pub(super) fn run_counts<'a>(
     files: impl Iterator<Item = (&'a str, &'a [u8])>,
-    watch: &dyn Watch,
-) -> Result<RunCounts, Stop> {
-    let mut all: Option<RunCounts> = None;
+    watch: &dyn ProgressWatch,
+) -> Result<DumpiRunCounts, ComputationError> {
+    let mut all: Option<DumpiRunCounts> = None;
     for (name, content) in files {
         let trace = parse(content, watch).map_err(|stop| stop.within(name))?;
         let one = counts(&trace).map_err(|refused| refused.within(name))?;
-        let all =
-            all.get_or_insert_with(|| RunCounts { version: trace.version, ..RunCounts::default() });
+        let all = all.get_or_insert_with(|| DumpiRunCounts {
+            version: trace.version,
+            ..DumpiRunCounts::default()
+        });
         if all.version != trace.version {
             let why = format!("version {:?}, and rank 0 has {:?}", trace.version, all.version);
             return Err(Refusal::new(name, why, "the files of one run").into());
@@ -65,8 +67,8 @@ pub(super) fn run_counts<'a>(
 /// # Errors
 /// With call and byte, where a message is of a type whose size the trace does not say, or its
 /// count is below 0.
-pub(super) fn counts(trace: &DumpiTrace) -> Result<TraceCounts, Refusal> {
-    let mut found = TraceCounts::default();
+pub(super) fn counts(trace: &DumpiTrace) -> Result<DumpiTraceCounts, Refusal> {
+    let mut found = DumpiTraceCounts::default();
     let mut types = DataTypeSizes::new(&trace.sizes);
     let mut prepared: HashMap<i64, u64> = HashMap::new();
     for record in &trace.records {
@@ -102,7 +104,7 @@ pub(super) fn counts(trace: &DumpiTrace) -> Result<TraceCounts, Refusal> {
 }
 
 /// Count and type of what a call sends to one process.
-fn sent(record: &CallRecord) -> Option<(i64, i64)> {
+fn sent(record: &DumpiCallRecord) -> Option<(i64, i64)> {
     let (count, datatype) = match record.name() {
         "Send" | "Bsend" | "Ssend" | "Rsend" | "Isend" | "Ibsend" | "Issend" | "Irsend"
         | "Send_init" | "Bsend_init" | "Ssend_init" | "Rsend_init" | "Sendrecv_replace" => {

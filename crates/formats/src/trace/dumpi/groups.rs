@@ -2,7 +2,7 @@
 //! are.
 
 use super::layout::ArgumentValue;
-use super::record::CallRecord;
+use super::record::DumpiCallRecord;
 use base::Refusal;
 use std::collections::{HashMap, HashSet};
 
@@ -33,7 +33,7 @@ impl DumpiGroups {
 
     /// Records the group that a call makes, or the size of a communicator that it reports. What
     /// cannot be known is left out; it is refused later, where a communicator is made of it.
-    pub(super) fn learn(&mut self, record: &CallRecord) {
+    pub(super) fn learn(&mut self, record: &DumpiCallRecord) {
         let number = |name| record.number(name);
         if record.name() == "Comm_size" {
             let size = number("size").filter(|size| (0..=self.most).contains(size));
@@ -51,7 +51,7 @@ impl DumpiGroups {
         }
     }
 
-    fn named(&self, record: &CallRecord, name: &str) -> Option<&DumpiGroup> {
+    fn named(&self, record: &DumpiCallRecord, name: &str) -> Option<&DumpiGroup> {
         self.known.get(&record.number(name)?)
     }
 
@@ -63,7 +63,7 @@ impl DumpiGroups {
         }
     }
 
-    fn made(&self, record: &CallRecord) -> Option<DumpiGroup> {
+    fn made(&self, record: &DumpiCallRecord) -> Option<DumpiGroup> {
         if let (Some(a), Some(b)) = (self.named(record, "group1"), self.named(record, "group2")) {
             let (left, right) = (self.listed(a)?, self.listed(b)?);
             let ranks = match record.name() {

@@ -1,7 +1,7 @@
 //! Collective operations: which, of what sizes.
 
 use super::numbers::{comm, whole};
-use super::record::CallRecord;
+use super::record::DumpiCallRecord;
 use super::types::DataTypeSizes;
 use base::Refusal;
 use traffic::workload::calls::{CollectiveBytes, TracedCollectiveCall};
@@ -12,7 +12,7 @@ use traffic::workload::collective::CollectiveOperation;
 /// # Errors
 /// When its size is unknown.
 pub(super) fn joint(
-    record: &CallRecord,
+    record: &DumpiCallRecord,
     types: &DataTypeSizes<'_>,
 ) -> Result<Option<TracedCollectiveCall>, Refusal> {
     use CollectiveOperation::{
@@ -66,10 +66,10 @@ pub(super) fn joint(
     Ok(Some(TracedCollectiveCall { comm: comm(record, "comm")?, operation, root, sizes }))
 }
 
-fn need(record: &CallRecord, name: &str) -> Result<i64, Refusal> {
+fn need(record: &DumpiCallRecord, name: &str) -> Result<i64, Refusal> {
     record.number(name).ok_or_else(|| Refusal::new(name, "it is not there", "a number"))
 }
 
-fn list<'a>(record: &'a CallRecord, name: &str) -> Result<&'a [i64], Refusal> {
+fn list<'a>(record: &'a DumpiCallRecord, name: &str) -> Result<&'a [i64], Refusal> {
     record.numbers(name).ok_or_else(|| Refusal::new(name, "it is not there", "numbers"))
 }

@@ -19,7 +19,7 @@ pub(super) enum ArgumentType {
 
 /// An argument in the record of a call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Argument {
+pub(super) struct CallArgument {
     pub(super) name: &'static str,
     pub(super) is: ArgumentType,
     /// How deep its lists are: 0 for a value.
@@ -32,7 +32,7 @@ pub(super) struct Argument {
 #[derive(Debug)]
 pub(super) struct CallLayout {
     pub(super) name: &'static str,
-    pub(super) arguments: Vec<Argument>,
+    pub(super) arguments: Vec<CallArgument>,
 }
 
 /// The layouts of all calls by their numbers.
@@ -48,7 +48,7 @@ fn layout(row: &'static str) -> CallLayout {
     CallLayout { name, arguments: said.split_whitespace().map(argument).collect() }
 }
 
-fn argument(said: &'static str) -> Argument {
+fn argument(said: &'static str) -> CallArgument {
     let (root, said) = said.strip_prefix("root?").map_or((false, said), |rest| (true, rest));
     let (name, kind) = said.split_once(':').expect("a row of calls.csv has NAME:TYPE");
     let plain = kind.trim_end_matches("[]");
@@ -62,7 +62,7 @@ fn argument(said: &'static str) -> Argument {
         "status" => ArgumentType::Status,
         _ => unreachable!("{kind} is no type of calls.csv"),
     };
-    Argument { name, is, lists: ((kind.len() - plain.len()) / 2) as u8, root }
+    CallArgument { name, is, lists: ((kind.len() - plain.len()) / 2) as u8, root }
 }
 
 /// A value of an argument.
@@ -100,7 +100,7 @@ pub(super) type Arguments = Vec<(&'static str, ArgumentValue)>;
 
 /// The form of the records of a file: all that their layout depends on apart from the call.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RecordFormat {
+pub(super) struct DumpiRecordFormat {
     pub(super) version: [u8; 3],
     /// Whether records have statuses.
     pub(super) statuses: bool,
@@ -114,7 +114,7 @@ pub(super) fn number(found: &Arguments, names: &[&str]) -> Option<i64> {
     })
 }
 
-impl Argument {
+impl CallArgument {
     /// Whether a record has the argument, by those before it: some arguments only the root has.
     pub(super) fn is_there(&self, before: &Arguments) -> bool {
         !self.root || number(before, &["commrank", "oldcommrank"]) == number(before, &["root"])
@@ -126,7 +126,7 @@ impl CallLayout {
     pub(super) fn read(
         &self,
         from: &mut ByteCursor<'_>,
-        form: RecordFormat,
+        form: DumpiRecordFormat,
     ) -> Result<Arguments, Refusal> {
         let mut found: Arguments = Vec::with_capacity(self.arguments.len());
         for argument in &self.arguments {
@@ -161,7 +161,7 @@ fn value(
     is: ArgumentType,
     lists: u8,
     from: &mut ByteCursor<'_>,
-    form: RecordFormat,
+    form: DumpiRecordFormat,
 ) -> Result<ArgumentValue, Refusal> {
     Ok(match (is, lists) {
         (ArgumentType::Status, _) => ArgumentValue::Statuses(statuses(from, form)?),
@@ -193,7 +193,10 @@ fn number_of(is: ArgumentType, from: &mut ByteCursor<'_>) -> Result<i64, Refusal
     })
 }
 
-fn statuses(from: &mut ByteCursor<'_>, form: RecordFormat) -> Result<Vec<ReceiveStatus>, Refusal> {
+fn statuses(
+    from: &mut ByteCursor<'_>,
+    form: DumpiRecordFormat,
+) -> Result<Vec<ReceiveStatus>, Refusal> {
     if !form.statuses {
         return Ok(Vec::new());
     }

@@ -23,26 +23,29 @@ mod write;
 mod write_tests;
 
 use super::kind::{
-    ExampleFiles, FileNaming, FormatWriter, NamedFile, TraceFormat, WrittenWorkload,
+    ExampleFiles, NamedFile, TraceFileNaming, TraceFormat, TraceFormatWriter, WorkloadFileContents,
     example_schedule,
 };
 use super::mpi::UnknownRequestParameter;
-use base::part::Part;
-use base::{Quiet, Refusal, Stop, Watch};
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch, QuietWatch, Refusal};
 use serde_json::{Value, json};
-use traffic::workload::calls::ReplayParameters;
+use traffic::workload::calls::CallReplayParameters;
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("dumpi", "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary")
-        .takes::<ReplayParameters>()
-        .takes::<UnknownRequestParameter>(),
-    FileNaming::Indexed { index: ".meta", before: "-", digits: 4, end: ".bin", ranks },
+    PartDescription::new(
+        "dumpi",
+        "SST's DUMPI: NAME.meta, and beside it what each rank called, in binary",
+    )
+    .takes::<CallReplayParameters>()
+    .takes::<UnknownRequestParameter>(),
+    TraceFileNaming::Indexed { index: ".meta", before: "-", digits: 4, end: ".bin", ranks },
     convert::schedule,
     example,
 )
 .counts(counts)
 .writes(
-    FormatWriter::folder(".dumpi", |schedule, prefix, watch| {
+    TraceFormatWriter::folder(".dumpi", |schedule, prefix, watch| {
         Ok(written(programs::files(schedule, watch)?, prefix))
     })
     .keeps(
@@ -66,7 +69,7 @@ fn ranks(meta: &str) -> Result<u32, Refusal> {
 }
 
 /// The files of a run under the name `prefix`.
-fn written(files: programs::DumpiTraceFiles, prefix: &str) -> WrittenWorkload {
+fn written(files: programs::DumpiTraceFiles, prefix: &str) -> WorkloadFileContents {
     let count = files.contents.len() as u32;
     let bytes = files.contents.iter().map(|content| content.len() as u64).sum();
     let ranks = files.contents.into_iter().enumerate();
@@ -74,11 +77,11 @@ fn written(files: programs::DumpiTraceFiles, prefix: &str) -> WrittenWorkload {
         ranks.map(|(rank, content)| (format!("{prefix}-{rank:04}.bin"), content)).collect();
     all.push((format!("{prefix}.meta"), write::meta(prefix, count).into_bytes()));
     let (operations, at_once) = (files.calls, Some(files.at_once));
-    WrittenWorkload { files: all, ranks: count, operations, bytes, at_once }
+    WorkloadFileContents { files: all, ranks: count, operations, bytes, at_once }
 }
 
 /// What the files of a run hold: calls by name, messages between two processes and their bytes.
-fn counts(files: &[NamedFile<'_>], watch: &dyn Watch) -> Result<Value, Stop> {
+fn counts(files: &[NamedFile<'_>], watch: &dyn ProgressWatch) -> Result<Value, ComputationError> {
     let each = files.iter().map(|(name, content)| (name.as_str(), *content));
     let found = count::run_counts(each, watch)?;
     Ok(json!({
@@ -89,6 +92,6 @@ fn counts(files: &[NamedFile<'_>], watch: &dyn Watch) -> Result<Value, Stop> {
 }
 
 fn example() -> ExampleFiles {
-    let files = programs::files(&example_schedule(), &Quiet).expect("it comes to its end");
+    let files = programs::files(&example_schedule(), &QuietWatch).expect("it comes to its end");
     written(files, "run").files
 }

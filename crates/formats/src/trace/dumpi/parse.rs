@@ -1,15 +1,15 @@
 //! The file of one rank, read: its index, its body of records, its footer.
 
 use super::bytes::{ByteCursor, FILE};
-use super::layout::{LAYOUTS, PCONTROL, RecordFormat};
-use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC, SIZES, STRIDE};
-use base::{Refusal, Stop, Watch};
+use super::layout::{DumpiRecordFormat, LAYOUTS, PCONTROL};
+use super::record::{CALLS, DumpiCallRecord, DumpiTrace, END, FOOTER, MAGIC, SIZES, STRIDE};
+use base::{ComputationError, ProgressWatch, Refusal};
 
 /// The number of the type `MPI_LONG_LONG_INT`, whose size real files give as 0.
 const LONG_LONG_INT: usize = 16;
 
 /// The index of a file: where its sections begin; 0 for those that it lacks.
-struct SectionIndex {
+struct DumpiSectionIndex {
     sizes: usize,
     header: usize,
     body: usize,
@@ -21,7 +21,10 @@ struct SectionIndex {
 /// # Errors
 /// With the byte, when it is no such file, was cut, has a call whose layout is not known, or holds
 /// another number of calls than its footer says; or when the user stops it.
-pub(super) fn parse(content: &[u8], watch: &dyn Watch) -> Result<DumpiTrace, Stop> {
+pub(super) fn parse(
+    content: &[u8],
+    watch: &dyn ProgressWatch,
+) -> Result<DumpiTrace, ComputationError> {
     let index = index(content)?;
     let mut header = ByteCursor::from(content, index.header);
     let version = [header.u8()?, header.u8()?, header.u8()?];
@@ -30,7 +33,7 @@ pub(super) fn parse(content: &[u8], watch: &dyn Watch) -> Result<DumpiTrace, Sto
     Ok(DumpiTrace { version, records, left_out, sizes: sizes(content, index.sizes)? })
 }
 
-fn index(content: &[u8]) -> Result<SectionIndex, Refusal> {
+fn index(content: &[u8]) -> Result<DumpiSectionIndex, Refusal> {
     if !content.starts_with(&MAGIC) {
         return Err(Refusal::new("byte 0", "it does not begin as DUMPI does", FILE));
     }
@@ -59,7 +62,7 @@ fn index(content: &[u8]) -> Result<SectionIndex, Refusal> {
             return Err(from.refuse(format!("the index has no {what}")));
         }
     }
-    Ok(SectionIndex { sizes, header, body, footer })
+    Ok(DumpiSectionIndex { sizes, header, body, footer })
 }
 
 /// Seconds and nanoseconds as ns.
@@ -74,8 +77,8 @@ fn body(
     content: &[u8],
     at: usize,
     version: [u8; 3],
-    watch: &dyn Watch,
-) -> Result<Vec<CallRecord>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<DumpiCallRecord>, ComputationError> {
     let mut from = ByteCursor::from(content, at);
     let (cpu_s, wall_s) = (from.i32()?, from.i32()?);
     let mut records = Vec::new();
@@ -116,16 +119,20 @@ fn body(
             continue;
         }
         let layout = &LAYOUTS[id as usize];
-        let form = RecordFormat { version, statuses: mask & 3 != 0 };
+        let form = DumpiRecordFormat { version, statuses: mask & 3 != 0 };
         let arguments = layout.read(&mut from, form).map_err(|refused| {
             refused.within(&format!("MPI_{} at byte {}", layout.name, here.at))
         })?;
-        records.push(CallRecord { id, at: here.at as u64, wall_ns, arguments });
+        records.push(DumpiCallRecord { id, at: here.at as u64, wall_ns, arguments });
     }
 }
 
 /// Which calls were left out; every other one must be there.
-fn footer(content: &[u8], at: usize, records: &[CallRecord]) -> Result<Vec<(u16, u32)>, Refusal> {
+fn footer(
+    content: &[u8],
+    at: usize,
+    records: &[DumpiCallRecord],
+) -> Result<Vec<(u16, u32)>, Refusal> {
     let mut from = ByteCursor::from(content, at);
     if from.u64()? != FOOTER {
         return Err(ByteCursor::from(content, at).refuse("no footer begins so"));

@@ -1,15 +1,15 @@
 //! Schedules as traces: the MPI calls of processes that do the same operations, one after another.
 
 use super::layout::{ArgumentValue, Arguments, LAYOUTS};
-use super::record::{CallRecord, DumpiTrace, SIZES};
+use super::record::{DumpiCallRecord, DumpiTrace, SIZES};
 use super::write::write;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
 use traffic::workload::UnexpandedCollective;
 use traffic::workload::collective::CollectiveOperation;
 use traffic::workload::parameters::MOST_BYTES;
-use traffic::workload::sequence::{OperationSequence, ProgramStep, sequence};
+use traffic::workload::sequence::{OperationSequence, RankProgramStep, sequence};
 use traffic::workload::{ANY, OperationKind, Schedule, make, make_joined};
 
 /// `MPI_COMM_WORLD`, `MPI_SUM`, `MPI_ANY_SOURCE` and `MPI_ANY_TAG`.
@@ -49,7 +49,10 @@ pub(super) struct DumpiTraceFiles {
 /// # Errors
 /// When the schedule cannot come to its end, for messages of more than 2^40 bytes and runs of more
 /// than 65,535 s; or when `watch` says stop.
-pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<DumpiTraceFiles, Stop> {
+pub(super) fn files(
+    schedule: &Schedule,
+    watch: &dyn ProgressWatch,
+) -> Result<DumpiTraceFiles, ComputationError> {
     joined_files(schedule, &[], watch)
 }
 
@@ -62,12 +65,14 @@ pub(super) fn files(schedule: &Schedule, watch: &dyn Watch) -> Result<DumpiTrace
 pub(super) fn made(
     name: &str,
     given: &Map<String, Json>,
-    watch: &dyn Watch,
-) -> Result<DumpiTraceFiles, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<DumpiTraceFiles, ComputationError> {
     let (schedule, joined) = make_joined(name, given, watch)?;
     match joined_files(&schedule, &joined, watch) {
         // a process that waits in one operation cannot do what another one waits for
-        Err(Stop::Refused(_)) if !joined.is_empty() => files(&make(name, given, watch)?, watch),
+        Err(ComputationError::Refused(_)) if !joined.is_empty() => {
+            files(&make(name, given, watch)?, watch)
+        }
         done => done,
     }
 }
@@ -75,8 +80,8 @@ pub(super) fn made(
 fn joined_files(
     schedule: &Schedule,
     joined: &[UnexpandedCollective],
-    watch: &dyn Watch,
-) -> Result<DumpiTraceFiles, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<DumpiTraceFiles, ComputationError> {
     let sequence = sequence(schedule, joined, watch)?;
     let tags = MpiTags::new(schedule)?;
     let mut files = DumpiTraceFiles::default();
@@ -96,7 +101,9 @@ struct MpiTags(Option<Vec<u32>>);
 
 impl MpiTags {
     fn new(schedule: &Schedule) -> Result<Self, Refusal> {
-        let of = |op: &&traffic::workload::Op| op.kind != OperationKind::Calc && op.tag != ANY;
+        let of = |op: &&traffic::workload::ScheduleOperation| {
+            op.kind != OperationKind::Calc && op.tag != ANY
+        };
         let tags = schedule.ops().iter().filter(of).map(|op| op.tag);
         if tags.clone().all(|tag| i32::try_from(tag).is_ok()) {
             return Ok(Self(None));
@@ -120,12 +127,12 @@ impl MpiTags {
 }
 
 /// A writer of the calls of one process.
-struct ProcessWriter<'a> {
+struct ProcessCallWriter<'a> {
     of: &'a OperationSequence<'a>,
     tags: &'a MpiTags,
     rank: u32,
     now_ns: u64,
-    records: Vec<CallRecord>,
+    records: Vec<DumpiCallRecord>,
     /// Requests in flight by their operations.
     requests: HashMap<u32, i64>,
     next: i64,
@@ -138,7 +145,7 @@ fn program(of: &OperationSequence<'_>, rank: u32, tags: &MpiTags) -> Result<Dump
     let (requests, types) = (HashMap::new(), HashMap::new());
     let next = FIRST_REQUEST;
     let mut process =
-        ProcessWriter { of, tags, rank, now_ns: 0, records: Vec::new(), requests, next, types };
+        ProcessCallWriter { of, tags, rank, now_ns: 0, records: Vec::new(), requests, next, types };
     process.call(
         "Init",
         vec![("argc", ArgumentValue::Number(0)), ("argv", ArgumentValue::List(Vec::new()))],
@@ -148,19 +155,21 @@ fn program(of: &OperationSequence<'_>, rank: u32, tags: &MpiTags) -> Result<Dump
     while let Some(step) = steps.get(at) {
         at += 1;
         match step {
-            ProgramStep::Compute(ns) => {
+            RankProgramStep::Compute(ns) => {
                 process.now_ns = process.now_ns.checked_add(*ns).ok_or_else(|| {
                     Refusal::new("time", "more than 2^64 ns of computing", "less")
                 })?;
             }
             // an operation that is waited for right away is a blocking call
-            ProgramStep::Begin(op) if steps.get(at) == Some(&ProgramStep::Wait(vec![*op])) => {
+            RankProgramStep::Begin(op)
+                if steps.get(at) == Some(&RankProgramStep::Wait(vec![*op])) =>
+            {
                 process.message(*op, true)?;
                 at += 1;
             }
-            ProgramStep::Begin(op) => process.message(*op, false)?,
-            ProgramStep::Wait(ops) => process.wait(ops),
-            ProgramStep::Join(joined) => process.join(joined)?,
+            RankProgramStep::Begin(op) => process.message(*op, false)?,
+            RankProgramStep::Wait(ops) => process.wait(ops),
+            RankProgramStep::Join(joined) => process.join(joined)?,
         }
     }
     process.call("Finalize", Vec::new());
@@ -178,10 +187,10 @@ fn number(name: &'static str, n: impl Into<i64>) -> (&'static str, ArgumentValue
     (name, ArgumentValue::Number(n.into()))
 }
 
-impl ProcessWriter<'_> {
+impl ProcessCallWriter<'_> {
     fn call(&mut self, name: &str, arguments: Arguments) {
         let wall_ns = Some((self.now_ns, self.now_ns));
-        self.records.push(CallRecord { id: id(name), at: 0, wall_ns, arguments });
+        self.records.push(DumpiCallRecord { id: id(name), at: 0, wall_ns, arguments });
     }
 
     /// A count of elements and their type that together have this number of bytes.

@@ -26,7 +26,7 @@ pub(super) struct DumpiTrace {
     /// The version of the format.
     pub version: [u8; 3],
     /// All calls, in order.
-    pub records: Vec<CallRecord>,
+    pub records: Vec<DumpiCallRecord>,
     /// Calls that the run made and the file leaves out, as its footer says: number and how often.
     pub left_out: Vec<(u16, u32)>,
     /// Bytes of the types of data by their numbers; 0 where they are not known.
@@ -35,7 +35,7 @@ pub(super) struct DumpiTrace {
 
 /// One call that a process made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct CallRecord {
+pub(super) struct DumpiCallRecord {
     /// Its number in `calls.csv`.
     pub id: u16,
     /// The byte of the file where it stands.
@@ -46,7 +46,7 @@ pub(super) struct CallRecord {
     pub arguments: Arguments,
 }
 
-impl CallRecord {
+impl DumpiCallRecord {
     /// The call, without `MPI_`.
     pub(super) fn name(&self) -> &'static str {
         LAYOUTS[self.id as usize].name

@@ -4,9 +4,9 @@ use super::ENTRY;
 use super::count::counts;
 use super::layout::{ArgumentValue, Arguments, LAYOUTS, ReceiveStatus};
 use super::parse::parse;
-use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC};
+use super::record::{CALLS, DumpiCallRecord, DumpiTrace, END, FOOTER, MAGIC};
 use super::write::write;
-use base::Quiet;
+use base::QuietWatch;
 use serde_json::Map;
 
 /// A file written by hand: these records with clocks, and the footer that fits them.
@@ -71,7 +71,7 @@ fn messages_are_counted_with_the_sizes_of_their_types() {
     vector.extend(28_i16.to_be_bytes());
     let records = [(0, send(3, 14, 1)), (36, vector), (0, send(5, 28, 1)), (0, send(7, 14, -1))];
     let content = file([1, 1, 0], &records, None);
-    let trace = parse(&content, &Quiet).expect("it is whole");
+    let trace = parse(&content, &QuietWatch).expect("it is whole");
     assert_eq!(trace.version, [1, 1, 0]);
     assert_eq!(trace.records[0].wall_ns, Some((8_000_000_030, 8_000_000_040)));
     let found = counts(&trace).expect("sizes are known");
@@ -85,7 +85,7 @@ fn a_prepared_message_counts_when_it_is_started() {
     prepared.extend(words(&[4]));
     let all = words(&[2, 2, 4, 4]);
     let content = file([1, 1, 0], &[(26, prepared), (31, words(&[4])), (32, all)], None);
-    let found = counts(&parse(&content, &Quiet).unwrap()).unwrap();
+    let found = counts(&parse(&content, &QuietWatch).unwrap()).unwrap();
     assert_eq!((found.messages, found.bytes), (3, 9));
 }
 
@@ -97,7 +97,7 @@ fn old_versions_have_no_tag_in_a_status_and_argc_twice() {
     let mut wait = words(&[4, 1, 64, 3]);
     wait.extend([0, 0]);
     let content = file([0, 6, 1], &[(124, init.clone()), (13, wait.clone())], None);
-    let trace = parse(&content, &Quiet).unwrap();
+    let trace = parse(&content, &QuietWatch).unwrap();
     assert_eq!(
         trace.records[0].arguments[1].1,
         ArgumentValue::List(vec![ArgumentValue::Text("ab".into())])
@@ -106,7 +106,7 @@ fn old_versions_have_no_tag_in_a_status_and_argc_twice() {
     assert_eq!(trace.records[1].arguments[1].1, ArgumentValue::Statuses(vec![status]));
     // the same bytes are no trace of a later version
     let content = file([1, 1, 0], &[(124, init), (13, wait)], None);
-    parse(&content, &Quiet).expect_err("argc stands once there");
+    parse(&content, &QuietWatch).expect_err("argc stands once there");
 }
 
 #[test]
@@ -134,16 +134,16 @@ fn damage_is_refused() {
     ];
     let whole = file([1, 1, 0], &records, Some(&[0, 0, 1, 1, 1, 1, 4]));
     for end in 0..whole.len() {
-        parse(&whole[..end], &Quiet).expect_err("it is cut");
+        parse(&whole[..end], &QuietWatch).expect_err("it is cut");
     }
     for at in 0..whole.len() {
         for bit in 0..8 {
             let mut hurt = whole.clone();
             hurt[at] ^= 1 << bit;
-            if let Ok(trace) = parse(&hurt, &Quiet) {
+            if let Ok(trace) = parse(&hurt, &QuietWatch) {
                 let _ = counts(&trace);
                 written_again(&trace);
-                let _ = ENTRY.read(&[("it".to_owned(), &hurt)], &Map::new(), &Quiet);
+                let _ = ENTRY.read(&[("it".to_owned(), &hurt)], &Map::new(), &QuietWatch);
             }
         }
     }
@@ -152,8 +152,8 @@ fn damage_is_refused() {
 /// What can be read can be written, but for numbers of old versions that do not fit, and is the
 /// same trace then.
 fn written_again(trace: &DumpiTrace) {
-    let Ok(content) = write(trace, &Quiet) else { return };
-    let mut found = parse(&content, &Quiet).expect("it was written");
+    let Ok(content) = write(trace, &QuietWatch) else { return };
+    let mut found = parse(&content, &QuietWatch).expect("it was written");
     if trace.version < [0, 6, 3] {
         return; // its statuses have no tags
     }
@@ -164,14 +164,14 @@ fn written_again(trace: &DumpiTrace) {
 #[test]
 fn a_call_without_layout_is_named() {
     let content = file([1, 1, 0], &[(128, Vec::new())], None);
-    let why = parse(&content, &Quiet).expect_err("there is no layout").to_string();
+    let why = parse(&content, &QuietWatch).expect_err("there is no layout").to_string();
     assert!(why.contains("Pcontrol"), "{why}");
 }
 
 #[test]
 fn a_type_of_unknown_size_is_named() {
     let content = file([1, 1, 0], &[(0, send(3, 40, 1))], None);
-    let why = counts(&parse(&content, &Quiet).unwrap()).expect_err("no size").to_string();
+    let why = counts(&parse(&content, &QuietWatch).unwrap()).expect_err("no size").to_string();
     assert!(why.contains("MPI_Send at byte 16") && why.contains("type 40"), "{why}");
 }
 
@@ -180,7 +180,7 @@ fn groups_have_no_more_ranks_than_the_run() {
     use super::groups::DumpiGroups;
     let of = |name: &str, arguments: Arguments| {
         let id = LAYOUTS.iter().position(|layout| layout.name == name).expect("a call") as u16;
-        CallRecord { id, at: 0, wall_ns: None, arguments }
+        DumpiCallRecord { id, at: 0, wall_ns: None, arguments }
     };
     let n = |name, n: i64| (name, ArgumentValue::Number(n));
     let mut groups = DumpiGroups::new(2, 4);

@@ -1,6 +1,6 @@
 //! Types of data: how many bytes an element has.
 
-use super::record::CallRecord;
+use super::record::DumpiCallRecord;
 use base::Refusal;
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ impl<'a> DataTypeSizes<'a> {
     }
 
     /// Records the type that a call makes, if any; one whose size cannot be computed stays unknown.
-    pub(super) fn learn(&mut self, record: &CallRecord) {
+    pub(super) fn learn(&mut self, record: &DumpiCallRecord) {
         let Some(new) = record.number("newtype") else { return };
         match self.size_made(record) {
             Some(size) => _ = self.made.insert(new, size),
@@ -46,7 +46,7 @@ impl<'a> DataTypeSizes<'a> {
         }
     }
 
-    fn size_made(&self, record: &CallRecord) -> Option<u64> {
+    fn size_made(&self, record: &DumpiCallRecord) -> Option<u64> {
         let old = record.number("oldtype").and_then(|old| self.size(old));
         let number = |name| record.number(name).and_then(|n| u64::try_from(n).ok());
         let sum = |name| {

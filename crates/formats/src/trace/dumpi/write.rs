@@ -5,10 +5,10 @@
 //! have, is that on the wall.
 
 use super::layout::{
-    Argument, ArgumentType, ArgumentValue, CallLayout, LAYOUTS, PCONTROL, ReceiveStatus, number,
+    ArgumentType, ArgumentValue, CallArgument, CallLayout, LAYOUTS, PCONTROL, ReceiveStatus, number,
 };
-use super::record::{CALLS, CallRecord, DumpiTrace, END, FOOTER, MAGIC, STRIDE};
-use base::{Refusal, Stop, Watch};
+use super::record::{CALLS, DumpiCallRecord, DumpiTrace, END, FOOTER, MAGIC, STRIDE};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::fmt::Write as _;
 
 /// The version that is written.
@@ -35,8 +35,11 @@ const NS: u64 = 1_000_000_000;
 /// # Errors
 /// With the call, where arguments are not those of its layout or a number does not fit; for a call
 /// without layout, a run of more than 18 hours; or when the user stops it.
-pub(super) fn write(trace: &DumpiTrace, watch: &dyn Watch) -> Result<Vec<u8>, Stop> {
-    let mut out = RecordWriter { bytes: MAGIC.to_vec(), bias_s: 0 };
+pub(super) fn write(
+    trace: &DumpiTrace,
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<u8>, ComputationError> {
+    let mut out = DumpiRecordWriter { bytes: MAGIC.to_vec(), bias_s: 0 };
     let clocks = trace.records.iter().filter_map(|record| record.wall_ns);
     let (first, last) = clocks.fold((u64::MAX, 0), |(first, last), (start, end)| {
         (first.min(start).min(end), last.max(start).max(end))
@@ -102,12 +105,12 @@ pub(super) fn meta(prefix: &str, ranks: u32) -> String {
 }
 
 /// A writer of records, with what is written so far.
-struct RecordWriter {
+struct DumpiRecordWriter {
     bytes: Vec<u8>,
     bias_s: u64,
 }
 
-impl RecordWriter {
+impl DumpiRecordWriter {
     fn u8(&mut self, n: u8) {
         self.bytes.push(n);
     }
@@ -134,7 +137,7 @@ impl RecordWriter {
         Ok(())
     }
 
-    fn record(&mut self, record: &CallRecord) -> Result<(), Refusal> {
+    fn record(&mut self, record: &DumpiCallRecord) -> Result<(), Refusal> {
         let known = LAYOUTS.get(record.id as usize).filter(|_| record.id != PCONTROL);
         let layout = known.ok_or_else(|| {
             Refusal::new("", format!("call {} has no known layout", record.id), "another call")
@@ -152,7 +155,7 @@ impl RecordWriter {
         self.arguments(layout, record)
     }
 
-    fn arguments(&mut self, layout: &CallLayout, record: &CallRecord) -> Result<(), Refusal> {
+    fn arguments(&mut self, layout: &CallLayout, record: &DumpiCallRecord) -> Result<(), Refusal> {
         let mut given = record.arguments.iter();
         for argument in layout.arguments.iter().filter(|one| one.is_there(&record.arguments)) {
             let Some((name, value)) = given.next() else {
@@ -177,7 +180,7 @@ impl RecordWriter {
     /// Writes an argument; `None` where its value is not of its type.
     fn argument(
         &mut self,
-        argument: &Argument,
+        argument: &CallArgument,
         value: &ArgumentValue,
         argc: Option<i64>,
     ) -> Option<()> {

@@ -1,21 +1,21 @@
 //! Written traces read back as they were, with calls of every layout.
 
 use super::layout::{
-    Argument, ArgumentType, ArgumentValue, Arguments, LAYOUTS, PCONTROL, ReceiveStatus,
+    ArgumentType, ArgumentValue, Arguments, CallArgument, LAYOUTS, PCONTROL, ReceiveStatus,
 };
 use super::parse::parse;
-use super::record::{CALLS, CallRecord, DumpiTrace};
+use super::record::{CALLS, DumpiCallRecord, DumpiTrace};
 use super::rewritten::rewritten;
 use super::write::{meta, write};
-use base::Quiet;
-use base::seed::Stream;
+use base::QuietWatch;
+use base::seed::RandomStream;
 use proptest::prelude::*;
 
-fn bits(stream: &mut Stream, bits: u32) -> i64 {
+fn bits(stream: &mut RandomStream, bits: u32) -> i64 {
     (stream.next_u64() as i64) >> (64 - bits)
 }
 
-fn number(is: ArgumentType, stream: &mut Stream) -> i64 {
+fn number(is: ArgumentType, stream: &mut RandomStream) -> i64 {
     match is {
         ArgumentType::I8 => bits(stream, 8),
         ArgumentType::I16 => bits(stream, 16),
@@ -24,12 +24,12 @@ fn number(is: ArgumentType, stream: &mut Stream) -> i64 {
     }
 }
 
-fn text(stream: &mut Stream) -> ArgumentValue {
+fn text(stream: &mut RandomStream) -> ArgumentValue {
     let words = ["", "a", "MPI_COMM_WORLD", "two words", "Größe"];
     ArgumentValue::Text(words[stream.below(words.len() as u64) as usize].to_owned())
 }
 
-fn status(stream: &mut Stream) -> ReceiveStatus {
+fn status(stream: &mut RandomStream) -> ReceiveStatus {
     ReceiveStatus {
         bytes: bits(stream, 32) as i32,
         source: bits(stream, 32) as i32,
@@ -39,7 +39,7 @@ fn status(stream: &mut Stream) -> ReceiveStatus {
     }
 }
 
-fn value(is: ArgumentType, lists: u8, stream: &mut Stream) -> ArgumentValue {
+fn value(is: ArgumentType, lists: u8, stream: &mut RandomStream) -> ArgumentValue {
     let count = stream.below(4);
     match (is, lists) {
         (ArgumentType::Status, _) => {
@@ -55,7 +55,7 @@ fn value(is: ArgumentType, lists: u8, stream: &mut Stream) -> ArgumentValue {
 }
 
 /// Arguments of a call, as its row of the table names them.
-fn arguments(of: &[Argument], stream: &mut Stream) -> Arguments {
+fn arguments(of: &[CallArgument], stream: &mut RandomStream) -> Arguments {
     let mut all = Arguments::new();
     let at_root = stream.below(2) == 1;
     let argc = stream.below(3);
@@ -77,10 +77,16 @@ fn arguments(of: &[Argument], stream: &mut Stream) -> Arguments {
     all
 }
 
-fn record(id: u16, late_s: u64, stream: &mut Stream) -> CallRecord {
-    let clock = |stream: &mut Stream| late_s * 1_000_000_000 + stream.below(65_000_000_000_000);
+fn record(id: u16, late_s: u64, stream: &mut RandomStream) -> DumpiCallRecord {
+    let clock =
+        |stream: &mut RandomStream| late_s * 1_000_000_000 + stream.below(65_000_000_000_000);
     let wall_ns = (stream.below(8) > 0).then(|| (clock(stream), clock(stream)));
-    CallRecord { id, at: 0, wall_ns, arguments: arguments(&LAYOUTS[id as usize].arguments, stream) }
+    DumpiCallRecord {
+        id,
+        at: 0,
+        wall_ns,
+        arguments: arguments(&LAYOUTS[id as usize].arguments, stream),
+    }
 }
 
 proptest! {
@@ -89,17 +95,19 @@ proptest! {
     /// One call of every layout, and more, in any order.
     #[test]
     fn what_is_written_reads_back(seed in any::<u64>(), late in 0_u64..3) {
-        let stream = &mut Stream::new(seed, "calls", 0);
+        let stream = &mut RandomStream::new(seed, "calls", 0);
         let mut ids: Vec<u16> = (0..CALLS).filter(|&id| id != PCONTROL).collect();
         ids.extend((0..40).map(|_| stream.below(100) as u16));
         stream.shuffle(&mut ids);
         let late_s = late * 1_000_000_000;
-        let records: Vec<CallRecord> = ids.iter().map(|&id| record(id, late_s, stream)).collect();
+        let records: Vec<DumpiCallRecord> =
+            ids.iter().map(|&id| record(id, late_s, stream)).collect();
         let left_out: Vec<(u16, u32)> =
             (0..5).map(|i| (50 * i + 1, stream.below(1 << 28) as u32 + 1)).collect();
         let sizes = (0..40).map(|_| stream.below(1 << 32) as u32 | 1).collect();
         let trace = DumpiTrace { version: [1, 1, 0], records, left_out, sizes };
-        let mut found = parse(&write(&trace, &Quiet).expect("it fits"), &Quiet).expect("its form");
+        let written = write(&trace, &QuietWatch).expect("it fits");
+        let mut found = parse(&written, &QuietWatch).expect("its form");
         prop_assert!(found.records.is_sorted_by_key(|record| record.at));
         found.records.iter_mut().for_each(|record| record.at = 0);
         prop_assert_eq!(found, trace);
@@ -107,7 +115,7 @@ proptest! {
 }
 
 fn one(id: u16, arguments: Arguments, wall_ns: (u64, u64)) -> DumpiTrace {
-    let record = CallRecord { id, at: 0, wall_ns: Some(wall_ns), arguments };
+    let record = DumpiCallRecord { id, at: 0, wall_ns: Some(wall_ns), arguments };
     DumpiTrace {
         version: [1, 1, 0],
         records: vec![record],
@@ -117,13 +125,13 @@ fn one(id: u16, arguments: Arguments, wall_ns: (u64, u64)) -> DumpiTrace {
 }
 
 fn refusal(trace: &DumpiTrace) -> String {
-    write(trace, &Quiet).expect_err("it cannot be written").to_string()
+    write(trace, &QuietWatch).expect_err("it cannot be written").to_string()
 }
 
 #[test]
 fn what_does_not_fit_is_refused_with_its_call() {
     let barrier = |comm: i64| vec![("comm", ArgumentValue::Number(comm))];
-    write(&one(52, barrier(32_767), (0, 0)), &Quiet).expect("16 bits");
+    write(&one(52, barrier(32_767), (0, 0)), &QuietWatch).expect("16 bits");
     let why = refusal(&one(52, barrier(32_768), (0, 0)));
     assert!(why.contains("call 0, MPI_Barrier") && why.contains("comm"), "{why}");
     assert!(refusal(&one(52, Vec::new(), (0, 0))).contains("comm: it is not there"));
@@ -137,9 +145,9 @@ fn what_does_not_fit_is_refused_with_its_call() {
     assert!(refusal(&one(290, Vec::new(), (0, 0))).contains("no known layout"));
     // 65,535 s are the most that 16 bits can hold
     let s = 1_000_000_000;
-    write(&one(52, barrier(2), (0, 65_535 * s + s - 1)), &Quiet).expect("it fits");
+    write(&one(52, barrier(2), (0, 65_535 * s + s - 1)), &QuietWatch).expect("it fits");
     assert!(refusal(&one(52, barrier(2), (s - 1, 65_536 * s))).contains("65,535 s"));
-    write(&one(52, barrier(2), (s, 65_536 * s)), &Quiet).expect("counted from second 1 on");
+    write(&one(52, barrier(2), (s, 65_536 * s)), &QuietWatch).expect("counted from second 1 on");
 }
 
 #[test]
@@ -166,8 +174,8 @@ fn old_versions_are_written_anew() {
         arguments
     };
     let id = LAYOUTS.iter().position(|layout| layout.name == "Cart_get").expect("a call") as u16;
-    let mut old =
-        write(&one(id, grid(ArgumentValue::Numbers(vec![5])), (1, 2)), &Quiet).expect("it fits");
+    let mut old = write(&one(id, grid(ArgumentValue::Numbers(vec![5])), (1, 2)), &QuietWatch)
+        .expect("it fits");
     let new = old.clone();
     // the count of one number goes, so that what lies behind the body comes 4 bytes earlier
     let at = old.windows(8).rposition(|eight| eight == [0, 0, 0, 1, 0, 0, 0, 5]).expect("there");
@@ -180,6 +188,6 @@ fn old_versions_are_written_anew() {
     }
     let header = u64::from_be_bytes(old[index + 24..index + 32].try_into().expect("eight"));
     old[header as usize..header as usize + 3].copy_from_slice(&[0, 6, 7]);
-    let files = rewritten(&[("old".to_owned(), &old)], &Quiet).expect("it is read");
+    let files = rewritten(&[("old".to_owned(), &old)], &QuietWatch).expect("it is read");
     assert_eq!((files.contents, files.calls), (vec![new], 1));
 }

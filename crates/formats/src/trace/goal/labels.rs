@@ -5,13 +5,13 @@ use std::collections::HashMap;
 
 /// Operations by their labels.
 #[derive(Default)]
-pub(super) struct OperationLabels<'a>(HashMap<&'a [u8], u32, QuickHashBuilder>);
+pub(super) struct OperationsByLabel<'a>(HashMap<&'a [u8], u32, QuickHashBuilder>);
 
 /// The largest table that is kept: clearing one takes time in proportion to its size, so that a
 /// larger one is freed.
 const KEPT: usize = 1 << 12;
 
-impl<'a> OperationLabels<'a> {
+impl<'a> OperationsByLabel<'a> {
     /// Removes all labels.
     pub(super) fn clear(&mut self) {
         if self.0.capacity() > KEPT {

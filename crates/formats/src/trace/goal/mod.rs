@@ -21,25 +21,30 @@ mod scan;
 mod tests;
 
 use super::kind::{
-    self, ExampleFiles, FileNaming, FormatWriter, MOST_RANKS, TraceFormat, WrittenWorkload,
-    example_schedule,
+    self, ExampleFiles, MOST_RANKS, TraceFileNaming, TraceFormat, TraceFormatWriter,
+    WorkloadFileContents, example_schedule,
 };
-use base::part::Part;
-use base::{Refusal, Stop, Watch};
-use labels::OperationLabels;
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch, Refusal};
+use labels::OperationsByLabel;
 use scan::{COLLECTIVE, CollectiveMarker, END, GoalScanner};
 use std::fmt;
-use traffic::workload::{ANY, Op, OperationKind, RankBuilder, Schedule, ScheduleBuilder};
+use traffic::workload::{
+    ANY, OperationKind, RankScheduleBuilder, Schedule, ScheduleBuilder, ScheduleOperation,
+};
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("goal", "GOAL as text: the operations of each rank, and what waits for what"),
-    FileNaming::One(&[".goal"]),
+    PartDescription::new(
+        "goal",
+        "GOAL as text: the operations of each rank, and what waits for what",
+    ),
+    TraceFileNaming::One(&[".goal"]),
     |files, request| parse(kind::text(files[0].1)?, request.watch),
     example,
 )
 .known_by(looks)
-.writes(FormatWriter::file(".goal", |schedule, _, _| {
-    Ok(WrittenWorkload::one(schedule, text(schedule).into_bytes()))
+.writes(TraceFormatWriter::file(".goal", |schedule, _, _| {
+    Ok(WorkloadFileContents::one(schedule, text(schedule).into_bytes()))
 }));
 
 /// The number of first bytes of a file by which its format is recognised.
@@ -63,7 +68,7 @@ const STRIDE: usize = 1 << 20;
 ///
 /// # Errors
 /// With the line that is not understood; or when `watch` asks to stop.
-pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
+pub fn parse(text: &str, watch: &dyn ProgressWatch) -> Result<Schedule, ComputationError> {
     let mut scan = GoalScanner::new(text.trim_start_matches('\u{feff}'));
     scan.lines()?;
     if !scan.keyword("num_ranks") {
@@ -78,7 +83,7 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
     let ranks = scan.number("the number of ranks", MOST_RANKS)?;
     scan.end_of_line()?;
     let mut all = ScheduleBuilder::new(ranks as u32);
-    let mut labels = OperationLabels::default();
+    let mut labels = OperationsByLabel::default();
     let mut looked = 0;
     for rank in 0..ranks {
         scan.lines()?;
@@ -114,7 +119,7 @@ pub fn parse(text: &str, watch: &dyn Watch) -> Result<Schedule, Stop> {
 /// its rank ends gets no name.
 fn named<'a>(
     scan: &mut GoalScanner<'a>,
-    into: &mut RankBuilder<'_>,
+    into: &mut RankScheduleBuilder<'_>,
     open: &mut Option<(u32, &'a str)>,
 ) {
     for bound in scan.bounds() {
@@ -146,8 +151,8 @@ fn head(scan: &mut GoalScanner<'_>, rank: u64, ranks: u64) -> Result<(), Refusal
 
 fn line<'a>(
     scan: &mut GoalScanner<'a>,
-    into: &mut RankBuilder<'_>,
-    labels: &mut OperationLabels<'a>,
+    into: &mut RankScheduleBuilder<'_>,
+    labels: &mut OperationsByLabel<'a>,
 ) -> Result<(), Refusal> {
     if scan.is_end() {
         return Err(scan.refuse("the text ends within a rank", "} after its last line"));
@@ -170,18 +175,22 @@ fn line<'a>(
     scan.end_of_line()
 }
 
-fn second<'a>(scan: &mut GoalScanner<'a>, labels: &OperationLabels<'a>) -> Result<u32, Refusal> {
+fn second<'a>(scan: &mut GoalScanner<'a>, labels: &OperationsByLabel<'a>) -> Result<u32, Refusal> {
     let label = scan.word();
     known(scan, labels, label)
 }
 
-fn added(scan: &GoalScanner<'_>, into: &mut RankBuilder<'_>, op: Op) -> Result<u32, Refusal> {
+fn added(
+    scan: &GoalScanner<'_>,
+    into: &mut RankScheduleBuilder<'_>,
+    op: ScheduleOperation,
+) -> Result<u32, Refusal> {
     into.add(op).map_err(|r| scan.refuse(r.why, r.help))
 }
 
 fn known(
     scan: &GoalScanner<'_>,
-    labels: &OperationLabels<'_>,
+    labels: &OperationsByLabel<'_>,
     label: &[u8],
 ) -> Result<u32, Refusal> {
     labels.get(label).ok_or_else(|| {
@@ -191,7 +200,7 @@ fn known(
     })
 }
 
-fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
+fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<ScheduleOperation, Refusal> {
     let (kind, towards) = match name {
         b"calc" => (OperationKind::Calc, ""),
         b"send" => (OperationKind::Send, "to"),
@@ -204,7 +213,7 @@ fn operation(scan: &mut GoalScanner<'_>, name: &[u8]) -> Result<Op, Refusal> {
         }
     };
     let size = scan.number("the size", u64::MAX)?;
-    let mut op = Op { kind, ..Op::calc(size) };
+    let mut op = ScheduleOperation { kind, ..ScheduleOperation::calc(size) };
     if kind != OperationKind::Calc {
         for word in ["b", towards] {
             if !scan.keyword(word) {
@@ -268,7 +277,7 @@ fn write(schedule: &Schedule, out: &mut impl fmt::Write) -> fmt::Result {
     Ok(())
 }
 
-fn written(op: &Op, out: &mut impl fmt::Write) -> fmt::Result {
+fn written(op: &ScheduleOperation, out: &mut impl fmt::Write) -> fmt::Result {
     match op.kind {
         OperationKind::Calc => write!(out, "calc {}", op.size)?,
         OperationKind::Send => write!(out, "send {}b to {}", op.size, op.peer)?,

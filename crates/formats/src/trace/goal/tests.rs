@@ -1,17 +1,17 @@
 //! Tests of schedules written as text and binary and read back, and of inputs that are no schedule.
 
 use crate::trace::{goal as text, goal_binary as binary};
-use base::Quiet;
+use base::QuietWatch;
 use proptest::prelude::*;
-use traffic::workload::{ANY, Op, OperationKind, Schedule, ScheduleBuilder};
+use traffic::workload::{ANY, OperationKind, Schedule, ScheduleBuilder, ScheduleOperation};
 
-fn op(ranks: u32) -> impl Strategy<Value = Op> {
+fn op(ranks: u32) -> impl Strategy<Value = ScheduleOperation> {
     let any_or = |n: u32| prop_oneof![4 => 0..n, 1 => Just(ANY)];
     let parts = (0_u8..3, 0..ranks, any_or(ranks), any_or(9), 0_u8..4, 0..1_u64 << 57, 0_u8..3);
     parts.prop_map(|(kind, to, from, tag, cpu, size, nic)| match kind {
-        0 => Op { nic, tag, ..Op::send(size, to, 0).on(cpu) },
-        1 => Op { nic, ..Op::recv(size, from, tag).on(cpu) },
-        _ => Op::calc(size).on(cpu),
+        0 => ScheduleOperation { nic, tag, ..ScheduleOperation::send(size, to, 0).on(cpu) },
+        1 => ScheduleOperation { nic, ..ScheduleOperation::recv(size, from, tag).on(cpu) },
+        _ => ScheduleOperation::calc(size).on(cpu),
     })
 }
 
@@ -45,9 +45,9 @@ proptest! {
     #[test]
     fn schedules_come_back(schedule in schedule()) {
         let said = text::text(&schedule);
-        prop_assert_eq!(&text::parse(&said, &Quiet).expect("text"), &schedule);
+        prop_assert_eq!(&text::parse(&said, &QuietWatch).expect("text"), &schedule);
         let bytes = binary::write(&schedule);
-        prop_assert_eq!(&binary::parse(&bytes, &Quiet).expect("binary"), &schedule);
+        prop_assert_eq!(&binary::parse(&bytes, &QuietWatch).expect("binary"), &schedule);
         // bytes: 8 + 6, and 16 + 8 for each rank; 4 for a root, 39 for an operation, 4 for a
         // dependency
         let roots = schedule.counts().iter().filter(|n| **n == 0).count();
@@ -70,7 +70,7 @@ proptest! {
         if let Some(cut) = cut {
             bytes.truncate(cut.index(bytes.len()));
         }
-        let _ = binary::parse(&bytes, &Quiet);
+        let _ = binary::parse(&bytes, &QuietWatch);
     }
 
     #[test]
@@ -85,7 +85,7 @@ proptest! {
             said.splice(at..=at, with.chars());
         }
         let said: String = said.into_iter().collect();
-        let _ = text::parse(&said, &Quiet);
+        let _ = text::parse(&said, &QuietWatch);
     }
 }
 
@@ -99,11 +99,16 @@ fn what_may_be_left_out_is_zero() {
                 rank 0 { // the first\n  a_1: send 12b to 1\n\
                 recv 8 b from -1 tag -1 cpu 2 nic 1 /* any */\nb: calc 7 cpu 1\n\
                 a_1: calc 9\nb requires a_1\nb irequires a_1\n}\nrank 1 {}\n// end";
-    let schedule = text::parse(said, &Quiet).expect("a schedule");
-    let marked = text::parse(&format!("\u{feff}{said}"), &Quiet);
+    let schedule = text::parse(said, &QuietWatch).expect("a schedule");
+    let marked = text::parse(&format!("\u{feff}{said}"), &QuietWatch);
     assert_eq!(marked.expect("the mark of an editor says nothing"), schedule);
-    let recv = Op { nic: 1, ..Op::recv(8, ANY, ANY).on(2) };
-    let ops = [Op::send(12, 1, 0), recv, Op::calc(7).on(1), Op::calc(9)];
+    let recv = ScheduleOperation { nic: 1, ..ScheduleOperation::recv(8, ANY, ANY).on(2) };
+    let ops = [
+        ScheduleOperation::send(12, 1, 0),
+        recv,
+        ScheduleOperation::calc(7).on(1),
+        ScheduleOperation::calc(9),
+    ];
     assert_eq!(schedule.ops(), ops);
     // the second a_1 names nothing
     assert_eq!((schedule.require(0), schedule.require_start(0)), (&[2][..], &[2][..]));
@@ -137,7 +142,9 @@ fn what_is_no_schedule_is_refused_with_its_line() {
         (rank("a: calc 1\na requires b"), "line 4", "there is no 'b'"),
         (rank("a: calc 1 b: calc 2"), "line 3", "after the operation"),
     ] {
-        let base::Stop::Refused(refused) = text::parse(&said, &Quiet).expect_err(&said) else {
+        let base::ComputationError::Refused(refused) =
+            text::parse(&said, &QuietWatch).expect_err(&said)
+        else {
             panic!("{said}: nobody stopped it");
         };
         assert!(refused.param == place && refused.why.contains(why), "{said}: {refused}");
@@ -148,8 +155,8 @@ fn what_is_no_schedule_is_refused_with_its_line() {
 fn bytes_that_are_none_are_refused() {
     let mut schedule = ScheduleBuilder::new(1);
     let mut first = schedule.rank();
-    first.add(Op::calc(1)).expect("room");
-    first.add(Op::calc(2)).expect("room");
+    first.add(ScheduleOperation::calc(1)).expect("room");
+    first.add(ScheduleOperation::calc(2)).expect("room");
     first.require(1, 0).expect("room");
     drop(first);
     let good = binary::write(&schedule.finish().expect("one rank"));
@@ -177,11 +184,11 @@ fn bytes_that_are_none_are_refused() {
         if why == "counted down" {
             bad[..8].copy_from_slice(&2342_u64.to_le_bytes());
         }
-        let refused = binary::parse(&bad, &Quiet).expect_err(why).to_string();
+        let refused = binary::parse(&bad, &QuietWatch).expect_err(why).to_string();
         assert!(refused.contains(why), "{why}: {refused}");
     }
     for end in 0..good.len() {
-        assert!(binary::parse(&good[..end], &Quiet).is_err(), "{end}");
+        assert!(binary::parse(&good[..end], &QuietWatch).is_err(), "{end}");
     }
 }
 
@@ -220,24 +227,27 @@ fn placed(places: &[(u64, u64)], ranks: &[u8]) -> Vec<u8> {
 #[test]
 fn bytes_that_are_read_twice_are_refused() {
     // one entry for one operation is a list of its own
-    assert_eq!(binary::parse(&overlapping(2, 1), &Quiet).expect("one list").dependencies(), 1);
+    assert_eq!(binary::parse(&overlapping(2, 1), &QuietWatch).expect("one list").dependencies(), 1);
     for (ops, entries) in [(3, 1), (20_000, 20_000)] {
-        let refused = binary::parse(&overlapping(ops, entries), &Quiet).expect_err("shared");
+        let refused = binary::parse(&overlapping(ops, entries), &QuietWatch).expect_err("shared");
         let due = u64::from(ops - 1) * u64::from(entries);
         let why = format!("{due} dependencies in {} bytes", 4 * entries);
         assert!(refused.to_string().contains(&why), "{refused}");
     }
     // an empty rank has 8 bytes: two of them in 8 are one too many
     let (apart, same) = ([(38, 46), (46, 54)], [(38, 46), (38, 46)]);
-    assert_eq!(binary::parse(&placed(&apart, &[0; 16]), &Quiet).expect("two ranks").ranks(), 2);
-    let refused = binary::parse(&placed(&same, &[0; 8]), &Quiet).expect_err("shared");
+    assert_eq!(
+        binary::parse(&placed(&apart, &[0; 16]), &QuietWatch).expect("two ranks").ranks(),
+        2
+    );
+    let refused = binary::parse(&placed(&same, &[0; 8]), &QuietWatch).expect_err("shared");
     assert!(refused.to_string().contains("rank 1 and those before it share bytes"), "{refused}");
 }
 
 /// A watch that stops at its first call in the midst of the named stage.
 struct StageStoppingWatch(&'static str);
 
-impl base::Watch for StageStoppingWatch {
+impl base::ProgressWatch for StageStoppingWatch {
     fn tick(&self, what: &str, done: u64, _total: u64) -> Result<(), base::Interrupted> {
         if what == self.0 && done > 0 { Err(base::Interrupted) } else { Ok(()) }
     }
@@ -247,7 +257,7 @@ impl base::Watch for StageStoppingWatch {
 fn the_user_can_stop_it_within_a_rank() {
     let mut schedule = ScheduleBuilder::new(1);
     let mut rank = schedule.rank();
-    (0..10_000).for_each(|ns| _ = rank.add(Op::calc(ns)).expect("room"));
+    (0..10_000).for_each(|ns| _ = rank.add(ScheduleOperation::calc(ns)).expect("room"));
     drop(rank);
     let bytes = binary::write(&schedule.finish().expect("one rank"));
     for stage in ["operations", "dependencies"] {
@@ -263,7 +273,7 @@ fn messages_add_up_to_less_than_2_to_the_63() {
     let all = (1_u64 << 63) - 1;
     for (more, fits) in [(0, true), (1, false), (u64::MAX, false)] {
         let said = rank(&format!("send {all}b to 1\nsend {more}b to 1\ncalc {all}\ncalc {all}"));
-        let read = text::parse(&said, &Quiet);
+        let read = text::parse(&said, &QuietWatch);
         assert_eq!(read.is_ok(), fits, "{more}: {read:?}");
     }
 }
@@ -280,11 +290,11 @@ fn names_of_collective_operations_are_comments() {
                 l2: recv 8b from 1\n  // end of collective\nl3: calc 5 // collective 7 of them\n\
                 // collective spread\n// collective sum\nl4: calc 1\n// end of collective\n}\n\
                 rank 1 {\n// collective sum\nl1: recv 8b from 0\nl2: send 8b to 0\n}\n";
-    let read = text::parse(said, &Quiet).expect("text");
+    let read = text::parse(said, &QuietWatch).expect("text");
     let expected = [(0, 1, "sum".to_owned()), (3, 3, "sum".to_owned())];
     assert_eq!(named(&read), expected, "a comment with more words, and one without end, is none");
-    let again = text::parse(&text::text(&read), &Quiet).expect("text");
+    let again = text::parse(&text::text(&read), &QuietWatch).expect("text");
     assert_eq!((named(&again), &again), (named(&read), &read));
-    let binary = binary::parse(&binary::write(&read), &Quiet).expect("binary");
+    let binary = binary::parse(&binary::write(&read), &QuietWatch).expect("binary");
     assert_eq!((named(&binary).len(), &binary), (0, &read), "the binary form has no names");
 }

@@ -1,7 +1,7 @@
 //! One line: the call and its arguments.
 
 use super::constants::MpiConstants;
-use super::fields::{ArgumentFields, bytes, time_ns};
+use super::fields::{UnreadArgumentFields, bytes, time_ns};
 use crate::trace::mpi::{UNDEFINED, is_local};
 use base::Refusal;
 use traffic::workload::calls::{
@@ -33,7 +33,7 @@ pub(super) fn called(
         return Ok(TracedCall { line, start_ns, end_ns: start_ns, what: CallAction::Waits });
     }
     let end_ns = time_ns(last)?;
-    let mut fields = ArgumentFields::new(&rest[1..rest.len() - 1], constants);
+    let mut fields = UnreadArgumentFields::new(&rest[1..rest.len() - 1], constants);
     let is_local = is_local(name);
     let what = if is_local { CallAction::Local } else { what(name, &mut fields)? };
     if !is_local && !matches!(what, CallAction::Local | CallAction::Waits) && fields.len() > 0 {
@@ -43,7 +43,7 @@ pub(super) fn called(
     Ok(TracedCall { line, start_ns, end_ns, what })
 }
 
-fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
+fn what(name: &str, from: &mut UnreadArgumentFields<'_>) -> Result<CallAction, Refusal> {
     Ok(match name {
         "Send" | "Ssend" | "Rsend" => {
             CallAction::Send(message(from, "dest")?, TransferMode::Blocking)
@@ -90,14 +90,14 @@ fn what(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal
     })
 }
 
-fn message(from: &mut ArgumentFields<'_>, peer: &str) -> Result<CallMessage, Refusal> {
+fn message(from: &mut UnreadArgumentFields<'_>, peer: &str) -> Result<CallMessage, Refusal> {
     from.skip(&["buffer"])?;
     let bytes = from.bytes()?;
     let (peer, tag, comm) = (from.peer(peer)?, from.tag()?, from.comm()?);
     Ok(CallMessage { peer, bytes, tag, comm })
 }
 
-fn both(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
+fn both(name: &str, from: &mut UnreadArgumentFields<'_>) -> Result<CallAction, Refusal> {
     from.skip(&["buffer"])?;
     let out = from.bytes()?;
     let (to, out_tag) = (from.peer("dest")?, from.tag()?);
@@ -115,7 +115,7 @@ fn both(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal
     ))
 }
 
-fn complete(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
+fn complete(name: &str, from: &mut UnreadArgumentFields<'_>) -> Result<CallAction, Refusal> {
     let requests = match name {
         "Wait" | "Test" => RequestList::Each(vec![from.whole("request")?]),
         _ => from.requests()?,
@@ -136,7 +136,7 @@ fn complete(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Ref
     Ok(CallAction::Complete(requests, which))
 }
 
-fn make(name: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
+fn make(name: &str, from: &mut UnreadArgumentFields<'_>) -> Result<CallAction, Refusal> {
     let comm = from.comm()?;
     let mut make = match name {
         "Comm_split" => {
@@ -228,7 +228,7 @@ fn lacking(name: &str) -> &'static str {
     }
 }
 
-fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusal> {
+fn joint(full: &str, from: &mut UnreadArgumentFields<'_>) -> Result<CallAction, Refusal> {
     // a name with I before a small letter is that of the nonblocking call
     let mut name = full.to_owned();
     let later = full.strip_prefix('I').filter(|rest| rest.starts_with(char::is_lowercase));
@@ -254,12 +254,15 @@ fn joint(full: &str, from: &mut ArgumentFields<'_>) -> Result<CallAction, Refusa
     Ok(CallAction::Joint(Box::new(joint), request))
 }
 
-fn operation(name: &str, from: &mut ArgumentFields<'_>) -> Result<TracedCollectiveCall, Refusal> {
+fn operation(
+    name: &str,
+    from: &mut UnreadArgumentFields<'_>,
+) -> Result<TracedCollectiveCall, Refusal> {
     use CollectiveOperation::{
         Allgather, Allreduce, Alltoall, Barrier, Broadcast, Exscan, Gather, Reduce, ReduceScatter,
         Scan, Scatter,
     };
-    let one = |from: &mut ArgumentFields<'_>| -> Result<CollectiveBytes, Refusal> {
+    let one = |from: &mut UnreadArgumentFields<'_>| -> Result<CollectiveBytes, Refusal> {
         from.skip(&["sendbuf", "recvbuf"])?;
         let bytes = from.bytes()?;
         from.skip(&["op"])?;
@@ -318,7 +321,7 @@ fn each(counts: Option<Vec<u64>>, size: u64) -> Result<Option<CollectiveBytes>, 
 }
 
 /// Operations whose blocks have sizes of their own.
-fn lists(name: &str, from: &mut ArgumentFields<'_>) -> Result<TracedCollectiveCall, Refusal> {
+fn lists(name: &str, from: &mut UnreadArgumentFields<'_>) -> Result<TracedCollectiveCall, Refusal> {
     let unlisted = || {
         let help = "a trace with the counts listed behind their address";
         Refusal::new(format!("MPI_{name}"), "the counts of the ranks are not in the trace", help)

@@ -9,7 +9,7 @@ use traffic::workload::calls::{CallPeer, CommunicatorMembership, NamedCommunicat
 const MOST: u64 = 1 << 40;
 
 /// The arguments of a line that are not read yet.
-pub(super) struct ArgumentFields<'a> {
+pub(super) struct UnreadArgumentFields<'a> {
     left: VecDeque<&'a str>,
     pub(super) constants: MpiConstants,
     /// Whether arrays of counts are listed behind their addresses.
@@ -34,7 +34,7 @@ pub(super) fn time_ns(said: &str) -> Result<u64, Refusal> {
         .ok_or_else(|| refuse("time", said, "microseconds, as 1237666046950106.000000"))
 }
 
-impl<'a> ArgumentFields<'a> {
+impl<'a> UnreadArgumentFields<'a> {
     pub(super) fn new(fields: &[&'a str], constants: MpiConstants) -> Self {
         Self { left: fields.iter().copied().collect(), constants, listed: false }
     }

@@ -14,20 +14,23 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
+use super::kind::{ExampleFiles, NamedFile, TraceFileNaming, TraceFormat};
 use super::mpi::UnknownRequestParameter;
-use base::Stop;
-use base::part::Part;
+use base::ComputationError;
+use base::part::PartDescription;
 use parameters::LiballprofParameters;
-use traffic::workload::calls::{self, ReplayParameters};
+use traffic::workload::calls::{self, CallReplayParameters};
 use traffic::workload::{Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("liballprof", "liballprof of LogGOPSim: what each rank called, a line a call")
-        .takes::<ReplayParameters>()
-        .takes::<LiballprofParameters>()
-        .takes::<UnknownRequestParameter>(),
-    FileNaming::PerRank { before: "-", ends: &[".txt"], shared: &[".dat"] },
+    PartDescription::new(
+        "liballprof",
+        "liballprof of LogGOPSim: what each rank called, a line a call",
+    )
+    .takes::<CallReplayParameters>()
+    .takes::<LiballprofParameters>()
+    .takes::<UnknownRequestParameter>(),
+    TraceFileNaming::PerRank { before: "-", ends: &[".txt"], shared: &[".dat"] },
     schedule,
     example,
 )
@@ -45,9 +48,12 @@ fn says_calls(content: &[u8]) -> bool {
 ///
 /// # Errors
 /// As [`parse::parse`] and [`calls::expand`].
-fn schedule(files: &[NamedFile<'_>], request: &WorkloadRequest<'_>) -> Result<Schedule, Stop> {
+fn schedule(
+    files: &[NamedFile<'_>],
+    request: &WorkloadRequest<'_>,
+) -> Result<Schedule, ComputationError> {
     let trace = parse::parse(files, &request.read()?, request.watch)?;
-    let (unknown, replay): (UnknownRequestParameter, ReplayParameters) =
+    let (unknown, replay): (UnknownRequestParameter, CallReplayParameters) =
         (request.read()?, request.read()?);
     calls::expand(&trace, unknown.is_null(), &replay, request.watch)
 }

@@ -9,17 +9,17 @@ use serde::{Deserialize, Serialize};
 #[serde(default)]
 pub(super) struct LiballprofParameters {
     /// Whose constants the ranks are: of Open MPI, of MPICH.
-    pub(super) mpi: MpiLibrary,
+    pub(super) mpi: MpiImplementation,
     /// Size of a request in an array, bytes.
     #[serde(deserialize_with = "word")]
-    pub(super) request_bytes: RequestBytes,
+    pub(super) request_bytes: MpiRequestSize,
 }
 
 /// Whose constants ranks and requests are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Library")]
 #[serde(rename_all = "lowercase")]
-pub(super) enum MpiLibrary {
+pub(super) enum MpiImplementation {
     /// Of Open MPI.
     #[default]
     OpenMpi,
@@ -29,7 +29,8 @@ pub(super) enum MpiLibrary {
 
 /// Size of a request in an array, bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub(super) enum RequestBytes {
+#[schemars(rename = "RequestBytes")]
+pub(super) enum MpiRequestSize {
     /// A pointer.
     #[default]
     #[serde(rename = "8")]

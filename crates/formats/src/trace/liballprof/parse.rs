@@ -3,9 +3,9 @@
 use super::call;
 use super::constants::MpiConstants;
 use super::named;
-use super::parameters::{LiballprofParameters, MpiLibrary, RequestBytes};
+use super::parameters::{LiballprofParameters, MpiImplementation, MpiRequestSize};
 use crate::trace::kind::{NamedFile, text};
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use traffic::workload::calls::{CallTrace, ProcessCalls, TracedCall};
 
 /// Lines between two looks at whether the user wants to stop.
@@ -18,13 +18,13 @@ const STRIDE: usize = 1 << 14;
 pub(super) fn parse(
     files: &[NamedFile<'_>],
     with: &LiballprofParameters,
-    watch: &dyn Watch,
-) -> Result<CallTrace, Stop> {
-    let openmpi = with.mpi == MpiLibrary::OpenMpi;
+    watch: &dyn ProgressWatch,
+) -> Result<CallTrace, ComputationError> {
+    let openmpi = with.mpi == MpiImplementation::OpenMpi;
     let constants = MpiConstants {
         null: if openmpi { -2 } else { -1 },
         any: if openmpi { -1 } else { -2 },
-        request_bytes: if with.request_bytes == RequestBytes::Eight { 8 } else { 4 },
+        request_bytes: if with.request_bytes == MpiRequestSize::Eight { 8 } else { 4 },
     };
     let mut processes = Vec::with_capacity(files.len());
     for (name, content) in files {
@@ -38,8 +38,8 @@ fn process(
     name: &str,
     text: &str,
     constants: MpiConstants,
-    watch: &dyn Watch,
-) -> Result<ProcessCalls, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ProcessCalls, ComputationError> {
     let mut calls: Vec<TracedCall> = Vec::new();
     let mut is_over = false;
     for (number, line) in (1_u64..).zip(text.lines()) {

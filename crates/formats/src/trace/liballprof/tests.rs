@@ -4,7 +4,7 @@ use super::ENTRY;
 use super::parameters::LiballprofParameters;
 use super::parse::parse;
 use crate::trace::kind::GivenParameters;
-use base::{Quiet, Stop};
+use base::{ComputationError, QuietWatch};
 use proptest::prelude::*;
 use serde_json::Map;
 use std::collections::BTreeMap;
@@ -35,12 +35,12 @@ MPI_Finalize:20:-
 fn schedule(
     files: &[(String, &str)],
     given: &GivenParameters,
-) -> Result<traffic::workload::Schedule, Stop> {
+) -> Result<traffic::workload::Schedule, ComputationError> {
     let files: Vec<_> = files.iter().map(|(name, text)| (name.clone(), text.as_bytes())).collect();
-    ENTRY.read(&files, given, &Quiet)
+    ENTRY.read(&files, given, &QuietWatch)
 }
 
-fn tried(first: &str, second: &str) -> Result<traffic::workload::Schedule, Stop> {
+fn tried(first: &str, second: &str) -> Result<traffic::workload::Schedule, ComputationError> {
     let files = [("a-0.txt".to_owned(), first), ("a-1.txt".to_owned(), second)];
     schedule(&files, &Map::new())
 }
@@ -49,7 +49,7 @@ fn tried(first: &str, second: &str) -> Result<traffic::workload::Schedule, Stop>
 fn calls_are_read_with_their_times() {
     let files = [("a-0.txt", FIRST), ("a-1.txt", SECOND)]
         .map(|(name, text)| (name.to_owned(), text.as_bytes()));
-    let trace = parse(&files, &LiballprofParameters::default(), &Quiet).expect("a trace");
+    let trace = parse(&files, &LiballprofParameters::default(), &QuietWatch).expect("a trace");
     let send = &trace.processes[0].calls[2];
     assert_eq!((send.line, send.start_ns, send.end_ns), (4, 5000, 6000));
     assert_eq!(trace.processes[0].calls[1].start_ns, 2500);
@@ -85,7 +85,7 @@ proptest! {
         }
         let said: String = said.into_iter().collect();
         let made = if which { tried(&said, SECOND) } else { tried(FIRST, &said) };
-        if let Err(Stop::Refused(refused)) = made {
+        if let Err(ComputationError::Refused(refused)) = made {
             prop_assert!(refused.param.contains("a-"), "{}", refused);
         }
     }
@@ -107,7 +107,7 @@ fn named(
     ranks: u32,
     makes: &str,
     of: impl Fn(u32) -> Vec<[u32; 3]>,
-) -> Result<Vec<ProcessEdge>, Stop> {
+) -> Result<Vec<ProcessEdge>, ComputationError> {
     let files: Vec<(String, String)> = (0..ranks)
         .map(|rank| {
             let mut text = "MPI_Init:-:1:2:1\n".to_owned();
@@ -185,7 +185,7 @@ fn groups_are_known_by_the_places_of_their_ranks() {
         ("its ranks are in several groups", &two),
     ] {
         let refused = named(6, makes, of).expect_err("it is not said who is in it");
-        let Stop::Refused(refused) = refused else { panic!("a refusal") };
+        let ComputationError::Refused(refused) = refused else { panic!("a refusal") };
         assert!(refused.to_string().contains(says), "{refused}");
         assert!(refused.param.contains("a-"), "{refused}");
     }
@@ -199,7 +199,7 @@ fn what_the_trace_lacks_is_said() {
         ("MPI_Ineighbor_allgather:3:9:1:11,8,8:9:1:11,8,8:WORLD:70:4\n", "neighbours"),
         ("MPI_Comm_create_group:3:WORLD:5:1:64:4\n", "which ranks"),
     ] {
-        let Err(Stop::Refused(refused)) = named(2, call, |_| Vec::new()) else {
+        let Err(ComputationError::Refused(refused)) = named(2, call, |_| Vec::new()) else {
             panic!("{call} is refused")
         };
         assert!(refused.to_string().contains(says), "{refused}");
@@ -207,7 +207,7 @@ fn what_the_trace_lacks_is_said() {
 }
 
 /// The first trace, with that many requests in the array that it waits for.
-fn waits_for(count: u64, given: &str) -> Result<traffic::workload::Schedule, Stop> {
+fn waits_for(count: u64, given: &str) -> Result<traffic::workload::Schedule, ComputationError> {
     let first = FIRST.replace("MPI_Waitall:13:1:", &format!("MPI_Waitall:13:{count}:"));
     let files = [("a-0.txt".to_owned(), first.as_str()), ("a-1.txt".to_owned(), SECOND)];
     let given = serde_json::json!({ "unknown_requests": given });

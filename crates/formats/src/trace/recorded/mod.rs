@@ -6,17 +6,20 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
-use super::kind::{ExampleFiles, FileNaming, NamedFile, TraceFormat};
-use base::part::Part;
-use base::{Refusal, Stop};
-use traffic::workload::calls::RecordedParameters;
+use super::kind::{ExampleFiles, NamedFile, TraceFileNaming, TraceFormat};
+use base::part::PartDescription;
+use base::{ComputationError, Refusal};
+use traffic::workload::calls::RecordingReplayParameters;
 use traffic::workload::calls::recorded::{CallRecording, RecordingRemarks, replayed};
 use traffic::workload::{Schedule, WorkloadRequest};
 
 pub(super) const ENTRY: TraceFormat = TraceFormat::new(
-    Part::new("recorded", "calls of MPI as flyloom record keeps them: a file a rank, in binary")
-        .takes::<RecordedParameters>(),
-    FileNaming::PerRank { before: "-", ends: &[".calls"], shared: &[] },
+    PartDescription::new(
+        "recorded",
+        "calls of MPI as flyloom record keeps them: a file a rank, in binary",
+    )
+    .takes::<RecordingReplayParameters>(),
+    TraceFileNaming::PerRank { before: "-", ends: &[".calls"], shared: &[] },
     |files, request| Ok(schedule(files, request)?.0),
     example,
 )
@@ -30,7 +33,7 @@ pub(super) const ENTRY: TraceFormat = TraceFormat::new(
 pub fn schedule(
     files: &[NamedFile<'_>],
     request: &WorkloadRequest<'_>,
-) -> Result<(Schedule, RecordingRemarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), ComputationError> {
     let mut processes = Vec::with_capacity(files.len());
     for (rank, (name, content)) in (0..).zip(files) {
         request.watch.tick("files", rank, files.len() as u64)?;
@@ -47,8 +50,8 @@ pub fn schedule(
 pub fn schedule_with(
     files: &[NamedFile<'_>],
     given: &super::GivenParameters,
-    watch: &dyn base::Watch,
-) -> Result<(Schedule, RecordingRemarks), Stop> {
+    watch: &dyn base::ProgressWatch,
+) -> Result<(Schedule, RecordingRemarks), ComputationError> {
     schedule(files, &WorkloadRequest::new(ENTRY.part, given, watch)?)
 }
 

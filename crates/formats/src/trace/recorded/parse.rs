@@ -3,8 +3,8 @@
 use base::Refusal;
 use traffic::workload::calls::CollectiveBytes;
 use traffic::workload::calls::recorded::{
-    CallEvent, CompletedOperation, GroupKind, GroupMembers, LibraryEvent, LibraryEventKind,
-    OperationStart, RecordedEvent, RecordedMessage, RecordedProcess,
+    CallEvent, CompletedOperation, GroupMembers, LibflyloomEvent, LibflyloomEventKind,
+    OperationStart, RankGroupKind, RecordedEvent, RecordedMessage, RecordedProcess,
 };
 use traffic::workload::collective::CollectiveOperation;
 
@@ -34,21 +34,21 @@ const OPERATIONS: [CollectiveOperation; 12] = [
 ];
 
 /// The events of libflyloom by their numbers, of which the first one is 1.
-const LIBRARY: [LibraryEventKind; 14] = [
-    LibraryEventKind::Send,
-    LibraryEventKind::Recv,
-    LibraryEventKind::Put,
-    LibraryEventKind::Ask,
-    LibraryEventKind::Answer,
-    LibraryEventKind::Answers,
-    LibraryEventKind::Took,
-    LibraryEventKind::Done,
-    LibraryEventKind::CollectiveBegins,
-    LibraryEventKind::Local,
-    LibraryEventKind::Out,
-    LibraryEventKind::In,
-    LibraryEventKind::CollectiveEnds,
-    LibraryEventKind::Joins,
+const LIBRARY: [LibflyloomEventKind; 14] = [
+    LibflyloomEventKind::Send,
+    LibflyloomEventKind::Recv,
+    LibflyloomEventKind::Put,
+    LibflyloomEventKind::Ask,
+    LibflyloomEventKind::Answer,
+    LibflyloomEventKind::Answers,
+    LibflyloomEventKind::Took,
+    LibflyloomEventKind::Done,
+    LibflyloomEventKind::CollectiveBegins,
+    LibflyloomEventKind::Local,
+    LibflyloomEventKind::Out,
+    LibflyloomEventKind::In,
+    LibflyloomEventKind::CollectiveEnds,
+    LibflyloomEventKind::Joins,
 ];
 
 /// A reader of the own words of an event, one by one.
@@ -163,7 +163,7 @@ impl EventWordReader<'_> {
         Ok(RecordedMessage { number, group, peer, tag, bytes })
     }
 
-    fn members(&mut self, kind: GroupKind) -> Result<GroupMembers, Refusal> {
+    fn members(&mut self, kind: RankGroupKind) -> Result<GroupMembers, Refusal> {
         let (own, other) = (self.next()? as usize, self.next()? as usize);
         if own.checked_add(other) != Some(self.left.len()) {
             return Err(refuse("a group has another number of members"));
@@ -223,7 +223,7 @@ impl EventWordReader<'_> {
         self.optional()?.ok_or_else(|| refuse("a number is missing"))
     }
 
-    fn library(&mut self, flags: u16) -> Result<LibraryEvent, Refusal> {
+    fn library(&mut self, flags: u16) -> Result<LibflyloomEvent, Refusal> {
         let (runtime, number) = (self.next()?, self.next()?);
         let kind = usize::try_from(number).ok().and_then(|it| LIBRARY.get(it.wrapping_sub(1)));
         let Some(&kind) = kind else {
@@ -232,7 +232,7 @@ impl EventWordReader<'_> {
         let (peer, tag, object) = (self.peer()?, self.small()?, self.small()?);
         let (is_beside, brings, flushes) = (flags & 1 != 0, flags & 2 != 0, flags & 8 != 0);
         let (value, answer) = (self.size()?, self.size()?);
-        Ok(LibraryEvent {
+        Ok(LibflyloomEvent {
             runtime,
             kind,
             is_beside,
@@ -254,9 +254,9 @@ impl EventWordReader<'_> {
             3 => CallEvent::Aborts(self.next()? as i64),
             4 => {
                 let kind = match flags & 3 {
-                    0 => GroupKind::Communicator,
-                    1 => GroupKind::Window,
-                    _ => GroupKind::Library,
+                    0 => RankGroupKind::Communicator,
+                    1 => RankGroupKind::Window,
+                    _ => RankGroupKind::Library,
                 };
                 CallEvent::Group(self.next()?, self.members(kind)?)
             }

@@ -1,23 +1,27 @@
 //! Records of programs whose schedules are known by hand.
 
 use super::*;
-use base::Quiet;
+use base::QuietWatch;
 use serde_json::json;
-use traffic::workload::{Op, OperationKind};
+use traffic::workload::{OperationKind, ScheduleOperation};
 
 fn read(
     files: &[Vec<u8>],
     given: &serde_json::Value,
-) -> Result<(Schedule, RecordingRemarks), Stop> {
+) -> Result<(Schedule, RecordingRemarks), ComputationError> {
     let names: Vec<NamedFile<'_>> =
         (0..).zip(files).map(|(i, file)| (format!("run-{i}.calls"), file.as_slice())).collect();
-    schedule_with(&names, given.as_object().expect("a table"), &Quiet)
+    schedule_with(&names, given.as_object().expect("a table"), &QuietWatch)
 }
 
 /// Operations of a rank: kind, size, peer.
 fn of(schedule: &Schedule, rank: u32) -> Vec<(OperationKind, u64, u32)> {
     let it = |op: u32| schedule.ops()[op as usize];
-    schedule.of_rank(rank).map(it).map(|Op { kind, size, peer, .. }| (kind, size, peer)).collect()
+    schedule
+        .of_rank(rank)
+        .map(it)
+        .map(|ScheduleOperation { kind, size, peer, .. }| (kind, size, peer))
+        .collect()
 }
 
 #[test]
@@ -69,7 +73,7 @@ fn ranks_that_call_something_else_are_refused_with_both_places() {
     let mut other = SECOND;
     other[4] = (7, 0, &[1, 0, 3, u64::MAX, 16]);
     let stop = read(&[file(0, &FIRST), file(1, &other)], &json!({})).expect_err("8 and 16 bytes");
-    let Stop::Refused(refused) = stop else { panic!("{stop:?}") };
+    let ComputationError::Refused(refused) = stop else { panic!("{stop:?}") };
     let said = refused.to_string();
     for words in ["run-1.calls: byte 224", "16 bytes", "run-0.calls: byte 176", "8 bytes"] {
         assert!(said.contains(words), "{said}");

@@ -14,7 +14,7 @@ use std::ops::Range;
 
 /// The rule by which packets get priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Priority {
+pub(crate) enum PacketPriorityRule {
     None,
     Class,
     Age,
@@ -48,7 +48,7 @@ pub(crate) struct RouterKeys {
     pub(crate) vc_prioritize_empty: bool,
     pub(crate) vc_shuffle_requests: bool,
     pub(crate) output_buffer: Option<usize>,
-    pub(crate) priority: Priority,
+    pub(crate) priority: PacketPriorityRule,
     /// The priority of each class.
     pub(crate) class_priority: Vec<i64>,
     /// Whether flits that come to one output in the same step, which several outputs of a port
@@ -58,7 +58,7 @@ pub(crate) struct RouterKeys {
 
 impl RouterKeys {
     fn has_priorities(&self) -> bool {
-        self.priority != Priority::None
+        self.priority != PacketPriorityRule::None
     }
 
     fn crossbar_input(&self, (input, vc): (usize, usize)) -> usize {
@@ -130,7 +130,7 @@ pub(crate) struct ClassResult {
 }
 
 /// An endpoint.
-struct EndpointNode {
+struct ReferenceEndpoint {
     router: usize,
     port: usize,
     /// For each class: the packets to come, and the flits of the current packet.
@@ -150,7 +150,7 @@ struct EndpointNode {
 }
 
 /// An event of the network: something that arrives after a delay.
-enum Event {
+enum NetworkEvent {
     Flit(usize, usize, Flit),
     Credit(usize, usize, BTreeSet<usize>),
     Home(Flit, usize),
@@ -171,31 +171,35 @@ pub(crate) fn run(
     let classes = keys.class_priority.len();
     let all = (packets.iter().map(Vec::len).sum::<usize>() * classes) as u64;
     let mut found = vec![ClassResult::default(); classes];
-    let mut events: BTreeMap<u64, Vec<Event>> = BTreeMap::new();
+    let mut events: BTreeMap<u64, Vec<NetworkEvent>> = BTreeMap::new();
     for now in 0..cycles {
         let mut home = Vec::new();
         for event in events.remove(&now).unwrap_or_default() {
             match event {
-                Event::Flit(router, input, flit) => {
+                NetworkEvent::Flit(router, input, flit) => {
                     routers[router].comes.insert(input, flit);
                 }
-                Event::Credit(router, output, vcs) => {
+                NetworkEvent::Credit(router, output, vcs) => {
                     routers[router].credited.push_back((now + keys.credit_delay, output, vcs));
                 }
-                Event::Room(node, vcs) => nodes[node].ahead.credit(&vcs, keys),
-                Event::Home(flit, node) => home.push((flit, node)),
+                NetworkEvent::Room(node, vcs) => nodes[node].ahead.credit(&vcs, keys),
+                NetworkEvent::Home(flit, node) => home.push((flit, node)),
             }
         }
         for (e, node) in nodes.iter_mut().enumerate() {
             node.make(now, keys, &|to| inject(e, to));
             if let Some(flit) = node.send(now, keys, &mut found) {
                 let after = now + 1 + ports[node.router][node.port].into;
-                events.entry(after).or_default().push(Event::Flit(node.router, node.port, flit));
+                events.entry(after).or_default().push(NetworkEvent::Flit(
+                    node.router,
+                    node.port,
+                    flit,
+                ));
             }
         }
         for (flit, node) in home {
             let (router, port) = (nodes[node].router, nodes[node].port);
-            let credit = Event::Credit(router, port, BTreeSet::from([flit.vc]));
+            let credit = NetworkEvent::Credit(router, port, BTreeSet::from([flit.vc]));
             events.entry(now + 1 + ports[router][port].out).or_default().push(credit);
             if flit.tail {
                 let class = &mut found[flit.class];
@@ -221,35 +225,41 @@ fn leave(
     ports: &[Vec<Port>],
     (r, router): (usize, &mut Router),
     now: u64,
-    events: &mut BTreeMap<u64, Vec<Event>>,
+    events: &mut BTreeMap<u64, Vec<NetworkEvent>>,
 ) {
     let (flits, credits) = router.leaves();
     for (port, flit) in flits {
         let Port { end, out, .. } = ports[r][port];
         let event = match end {
-            CableEnd::Router(to, input) => Event::Flit(to, input, flit),
-            CableEnd::Endpoint(node) => Event::Home(flit, node),
+            CableEnd::Router(to, input) => NetworkEvent::Flit(to, input, flit),
+            CableEnd::Endpoint(node) => NetworkEvent::Home(flit, node),
             CableEnd::Nothing => unreachable!("no packet goes there"),
         };
         events.entry(now + 1 + out).or_default().push(event);
     }
     for (port, vcs) in credits {
         let (event, latency) = match ports[r][port].end {
-            CableEnd::Router(to, output) => (Event::Credit(to, output, vcs), ports[to][output].out),
-            CableEnd::Endpoint(node) => (Event::Room(node, vcs), ports[r][port].into),
+            CableEnd::Router(to, output) => {
+                (NetworkEvent::Credit(to, output, vcs), ports[to][output].out)
+            }
+            CableEnd::Endpoint(node) => (NetworkEvent::Room(node, vcs), ports[r][port].into),
             CableEnd::Nothing => unreachable!("no packet came from there"),
         };
         events.entry(now + 1 + latency).or_default().push(event);
     }
 }
 
-fn nodes(ports: &[Vec<Port>], keys: &RouterKeys, packets: &[Vec<Packet>]) -> Vec<EndpointNode> {
+fn nodes(
+    ports: &[Vec<Port>],
+    keys: &RouterKeys,
+    packets: &[Vec<Packet>],
+) -> Vec<ReferenceEndpoint> {
     let classes = keys.class_priority.len();
-    let mut nodes: Vec<Option<EndpointNode>> = packets.iter().map(|_| None).collect();
+    let mut nodes: Vec<Option<ReferenceEndpoint>> = packets.iter().map(|_| None).collect();
     for (router, of) in ports.iter().enumerate() {
         for (port, p) in of.iter().enumerate() {
             if let CableEnd::Endpoint(e) = p.end {
-                nodes[e] = Some(EndpointNode {
+                nodes[e] = Some(ReferenceEndpoint {
                     router,
                     port,
                     packets: vec![packets[e].iter().copied().collect(); classes],
@@ -267,7 +277,7 @@ fn nodes(ports: &[Vec<Port>], keys: &RouterKeys, packets: &[Vec<Packet>]) -> Vec
     nodes.into_iter().map(Option::unwrap).collect()
 }
 
-impl EndpointNode {
+impl ReferenceEndpoint {
     /// Makes the next packet of each class that has none, if one is due.
     fn make(&mut self, now: u64, keys: &RouterKeys, inject: &dyn Fn(u32) -> Range<usize>) {
         for (class, made) in self.made.iter_mut().enumerate() {
@@ -277,9 +287,9 @@ impl EndpointNode {
             }
             let (injected, to, size) = self.packets[class].pop_front().unwrap();
             let rank = match keys.priority {
-                Priority::None | Priority::NetworkAge => 0,
-                Priority::Class => keys.class_priority[class],
-                Priority::Age => i64::from(i32::MAX) - injected as i64,
+                PacketPriorityRule::None | PacketPriorityRule::NetworkAge => 0,
+                PacketPriorityRule::Class => keys.class_priority[class],
+                PacketPriorityRule::Age => i64::from(i32::MAX) - injected as i64,
             };
             self.vc[class] = None;
             self.may[class] = inject(to);
@@ -350,7 +360,7 @@ impl EndpointNode {
         }
         self.last_class = class;
         self.ahead.send(&flit, keys);
-        if keys.priority == Priority::NetworkAge {
+        if keys.priority == PacketPriorityRule::NetworkAge {
             flit.rank = i64::from(i32::MAX) - now as i64;
         }
         Some(flit)

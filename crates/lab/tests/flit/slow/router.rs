@@ -50,7 +50,7 @@ impl DownstreamBuffers {
 
 /// The state of a virtual channel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum ChannelState {
+enum VirtualChannelState {
     Idle,
     Routing,
     Asking,
@@ -59,8 +59,8 @@ enum ChannelState {
 
 /// A virtual channel of an input.
 #[derive(Debug, Clone)]
-struct InputChannel {
-    state: ChannelState,
+struct InputVirtualChannel {
+    state: VirtualChannelState,
     flits: VecDeque<Flit>,
     /// The outputs that its packet asks for.
     wants: Vec<RouteRequest>,
@@ -69,7 +69,7 @@ struct InputChannel {
     rank: i64,
 }
 
-impl InputChannel {
+impl InputVirtualChannel {
     fn update(&mut self, keys: &RouterKeys) {
         if let Some(front) = self.flits.front().filter(|_| keys.has_priorities()) {
             self.rank = front.rank;
@@ -86,7 +86,7 @@ type Lane = (usize, usize);
 /// An entry of a stage: the virtual channel, the end of its time once that has begun, and the
 /// result.
 #[derive(Debug, Clone, Copy)]
-struct StageEntry {
+struct PipelineStageEntry {
     until: Option<u64>,
     lane: Lane,
     found: Option<usize>,
@@ -102,20 +102,20 @@ fn pop_if<T>(list: &mut VecDeque<T>, takes: impl Fn(&T) -> bool) -> Option<T> {
 
 /// A stage of the router's pipeline: its entries in the order in which they came.
 #[derive(Debug, Default)]
-struct PipelineStage(VecDeque<StageEntry>);
+struct PipelineStage(VecDeque<PipelineStageEntry>);
 
 impl PipelineStage {
     fn push(&mut self, lane: Lane) {
-        self.0.push_back(StageEntry { until: None, lane, found: None });
+        self.0.push_back(PipelineStageEntry { until: None, lane, found: None });
     }
 
     /// The entries whose time has not begun, up to the first one whose time has.
-    fn fresh(&mut self) -> impl Iterator<Item = &mut StageEntry> {
+    fn fresh(&mut self) -> impl Iterator<Item = &mut PipelineStageEntry> {
         self.0.iter_mut().take_while(|entry| entry.until.is_none())
     }
 
     /// Takes the first entry, if its time is over.
-    fn done(&mut self, now: u64) -> Option<StageEntry> {
+    fn done(&mut self, now: u64) -> Option<PipelineStageEntry> {
         pop_if(&mut self.0, |entry| entry.until.is_some_and(|until| until <= now))
     }
 }
@@ -134,7 +134,7 @@ struct CrossbarTransfer {
 
 /// An input-queued router.
 pub(super) struct Router {
-    channels: Vec<Vec<InputChannel>>,
+    channels: Vec<Vec<InputVirtualChannel>>,
     ahead: Vec<DownstreamBuffers>,
     routing: PipelineStage,
     asking: PipelineStage,
@@ -164,8 +164,8 @@ pub(super) struct Router {
 
 impl Router {
     pub(super) fn new(ports: usize, keys: &RouterKeys) -> Self {
-        let idle = InputChannel {
-            state: ChannelState::Idle,
+        let idle = InputVirtualChannel {
+            state: VirtualChannelState::Idle,
             flits: VecDeque::new(),
             wants: vec![],
             out: (0, 0),
@@ -225,12 +225,12 @@ impl Router {
             one.until = Some(until);
         }
 
-        while let Some(StageEntry { lane, .. }) = self.routing.done(now) {
+        while let Some(PipelineStageEntry { lane, .. }) = self.routing.done(now) {
             self.routed(lane, keys, route);
         }
         self.give_lanes(now, keys);
         self.give_held(now, keys, route);
-        while let Some(StageEntry { lane, found, .. }) = self.moving.done(now) {
+        while let Some(PipelineStageEntry { lane, found, .. }) = self.moving.done(now) {
             match found {
                 Some(output) => self.send(lane, output, false, keys, route),
                 None => self.moving.push(lane),
@@ -258,9 +258,9 @@ impl Router {
             let channel = &mut self.channels[input][flit.vc];
             channel.flits.push_back(flit);
             channel.update(keys);
-            if channel.state == ChannelState::Idle {
+            if channel.state == VirtualChannelState::Idle {
                 self.begins(lane, keys, route);
-            } else if channel.state == ChannelState::Active && channel.flits.len() == 1 {
+            } else if channel.state == VirtualChannelState::Active && channel.flits.len() == 1 {
                 let holds = self.hold_in[keys.crossbar_input(lane)].is_some_and(|h| h.1 == lane.1);
                 if holds { &mut self.held } else { &mut self.moving }.push(lane);
             }
@@ -273,7 +273,7 @@ impl Router {
     /// Handles a head flit that has come to the front of a virtual channel.
     fn begins(&mut self, lane: Lane, keys: &RouterKeys, route: PortRouting<'_>) {
         if keys.routing_delay > 0 {
-            self.channels[lane.0][lane.1].state = ChannelState::Routing;
+            self.channels[lane.0][lane.1].state = VirtualChannelState::Routing;
             self.routing.push(lane);
         } else {
             self.routed(lane, keys, route);
@@ -284,7 +284,7 @@ impl Router {
         let used: Vec<u32> = self.ahead.iter().map(|ahead| ahead.flits.iter().sum()).collect();
         let channel = &mut self.channels[lane.0][lane.1];
         channel.wants = route(lane.0, &mut channel.flits[0], &used);
-        channel.state = ChannelState::Asking;
+        channel.state = VirtualChannelState::Asking;
         if keys.speculative {
             self.moving.push(lane);
         }
@@ -297,7 +297,7 @@ impl Router {
         let row = |lane: Lane| {
             if keys.vc_shuffle_requests { lane.1 * ports + lane.0 } else { lane.0 * vcs + lane.1 }
         };
-        for StageEntry { lane, .. } in self.asking.fresh() {
+        for PipelineStageEntry { lane, .. } in self.asking.fresh() {
             let channel = &self.channels[lane.0][lane.1];
             for (port, range, rank) in &channel.wants {
                 let ahead = &self.ahead[*port];
@@ -319,7 +319,7 @@ impl Router {
     }
 
     fn give_lanes(&mut self, now: u64, keys: &RouterKeys) {
-        while let Some(StageEntry { lane, found, .. }) = self.asking.done(now) {
+        while let Some(PipelineStageEntry { lane, found, .. }) = self.asking.done(now) {
             let Some(found) = found else {
                 self.asking.push(lane);
                 continue;
@@ -327,7 +327,7 @@ impl Router {
             let out = (found / keys.vcs, found % keys.vcs);
             self.ahead[out.0].take(out.1);
             let channel = &mut self.channels[lane.0][lane.1];
-            (channel.out, channel.state) = (out, ChannelState::Active);
+            (channel.out, channel.state) = (out, VirtualChannelState::Active);
             if !keys.speculative {
                 self.moving.push(lane);
             }
@@ -345,7 +345,7 @@ impl Router {
     }
 
     fn give_held(&mut self, now: u64, keys: &RouterKeys, route: PortRouting<'_>) {
-        while let Some(StageEntry { lane, found, .. }) = self.held.done(now) {
+        while let Some(PipelineStageEntry { lane, found, .. }) = self.held.done(now) {
             let input = keys.crossbar_input(lane);
             let (output, _) = self.hold_in[input].take().unwrap();
             self.hold_out[output] = false;
@@ -368,7 +368,7 @@ impl Router {
         let asks: Vec<Lane> = self.moving.fresh().map(|entry| entry.lane).collect();
         for lane in asks {
             let channel = &self.channels[lane.0][lane.1];
-            if channel.state == ChannelState::Active {
+            if channel.state == VirtualChannelState::Active {
                 let (port, vc) = channel.out;
                 if !self.ahead[port].is_full(vc, keys) && self.has_room(port, keys) {
                     self.request(lane, port, keys);
@@ -403,7 +403,7 @@ impl Router {
             return;
         }
         let channel = &self.channels[lane.0][lane.1];
-        let yields = if channel.state == ChannelState::Asking { BELOW } else { 0 };
+        let yields = if channel.state == VirtualChannelState::Asking { BELOW } else { 0 };
         let rank = channel.rank + yields;
         let far = |vc: usize| (vc + keys.vcs - self.turn[input]) % keys.vcs;
         let before = self.switch.read(input, output);
@@ -425,7 +425,7 @@ impl Router {
         }
         self.turn[input] = (lane.1 + keys.input_speedup) % keys.vcs;
         let channel = &self.channels[lane.0][lane.1];
-        if channel.state == ChannelState::Asking {
+        if channel.state == VirtualChannelState::Asking {
             let asked = self.asking.0.iter().find(|entry| entry.lane == lane)?;
             let found = asked.found?;
             let (port, vc) = (found / keys.vcs, found % keys.vcs);
@@ -462,7 +462,7 @@ impl Router {
         });
         self.freed.entry(lane.0).or_default().insert(lane.1);
         if tail && left == 0 {
-            channel.state = ChannelState::Idle;
+            channel.state = VirtualChannelState::Idle;
         } else if tail {
             self.begins(lane, keys, route);
         } else if left > 0 && keys.hold_switch_for_packet {

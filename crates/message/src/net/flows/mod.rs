@@ -49,7 +49,7 @@ const LITTLE: f64 = 1e-9;
 
 /// One flow.
 #[derive(Debug, Clone, Default)]
-struct Flow {
+struct NetworkFlow {
     parts: Vec<FlowChannelShare>,
     /// For each part, the index of the flow in its channel's `members`.
     places: Vec<u32>,
@@ -72,7 +72,7 @@ struct Flow {
     found: f64,
 }
 
-impl Flow {
+impl NetworkFlow {
     /// Marks the flow as [`FlowRateState::Sought`]; returns whether it is active and was not marked
     /// before.
     fn is_to_be_sought(&mut self) -> bool {
@@ -98,7 +98,7 @@ enum FlowRateState {
 
 /// A channel that flows share.
 #[derive(Debug, Clone, Default)]
-struct SharedChannel {
+struct ChannelFlows {
     /// Its capacity in bytes per picosecond.
     rate: f64,
     /// Its flows, and for each the index of the flow's part that is this channel.
@@ -118,7 +118,7 @@ struct SharedChannel {
     sought: f64,
 }
 
-impl SharedChannel {
+impl ChannelFlows {
     /// Whether its flows use its whole rate.
     #[inline]
     fn is_full(&self) -> bool {
@@ -127,7 +127,7 @@ impl SharedChannel {
 
     /// The highest rate of its flows. If the channel is full, it limits the flows with this rate;
     /// lower rates are limited elsewhere. O(its flows).
-    fn level(&self, all: &[Flow]) -> f64 {
+    fn level(&self, all: &[NetworkFlow]) -> f64 {
         let rates = self.members.iter().map(|&(number, _)| all[number as usize].rate);
         rates.fold(0.0, f64::max) * (1.0 - LITTLE)
     }
@@ -146,14 +146,14 @@ struct FlowChangeSet {
 
 /// All flows, and the channels that they share.
 ///
-/// Flows begin and end; [`Flows::settle`] then updates the rates. A settlement examines only flows
-/// whose rate can change. These are the flows that are limited by a full channel on which a flow
-/// begins, ends or changes, and the flows whose rate is above the fair rate of such a channel
+/// Flows begin and end; [`FlowSet::settle`] then updates the rates. A settlement examines only
+/// flows whose rate can change. These are the flows that are limited by a full channel on which a
+/// flow begins, ends or changes, and the flows whose rate is above the fair rate of such a channel
 /// afterwards.
 #[derive(Debug)]
-pub(super) struct Flows {
-    channels: Vec<SharedChannel>,
-    all: Vec<Flow>,
+pub(super) struct FlowSet {
+    channels: Vec<ChannelFlows>,
+    all: Vec<NetworkFlow>,
     free: Vec<u32>,
     /// End times of flows with their numbers; an entry is outdated if the flow has another `ends`.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
@@ -169,19 +169,19 @@ pub(super) struct Flows {
     /// The least time between settlements, and the earliest time of the next one, in picoseconds.
     pause: u64,
     next: u64,
-    /// Length of the time spans of [`Flows::used`], in picoseconds; 0 if use over time is not
+    /// Length of the time spans of [`FlowSet::used`], in picoseconds; 0 if use over time is not
     /// recorded.
     span: u64,
     used: Vec<Vec<f64>>,
 }
 
-impl Flows {
+impl FlowSet {
     /// An instance without flows, on channels of these rates in bytes per picosecond. Settlements
     /// are at least `pause` picoseconds apart. Use over time is recorded in spans of `span`
     /// picoseconds, or not at all if that is 0.
     pub(super) fn new(rates: impl Iterator<Item = f64>, pause: u64, span: u64) -> Self {
-        let one = SharedChannel { floor: f64::INFINITY, ..SharedChannel::default() };
-        let channels = rates.map(|rate| SharedChannel { rate, ..one.clone() });
+        let one = ChannelFlows { floor: f64::INFINITY, ..ChannelFlows::default() };
+        let channels = rates.map(|rate| ChannelFlows { rate, ..one.clone() });
         let change = FlowChangeSet { least: f64::INFINITY, ..FlowChangeSet::default() };
         Self {
             channels: channels.collect(),
@@ -224,7 +224,7 @@ impl Flows {
         most: f64,
     ) {
         let number = self.free.pop().unwrap_or_else(|| {
-            self.all.push(Flow::default());
+            self.all.push(NetworkFlow::default());
             self.all.len() as u32 - 1
         });
         let alone = self.alone(parts);
@@ -374,21 +374,21 @@ impl Flows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::seed::FastStream;
+    use base::seed::FastRandomStream;
     use proptest::prelude::*;
 
     /// A test case: flows with their parts, bytes and start times, and the rates of channels. A
     /// flow may list a channel several times; then it uses the channel with each of these shares.
-    struct FlowCase {
+    struct FlowTestCase {
         rates: Vec<f64>,
         flows: Vec<(u64, f64, Vec<FlowChannelShare>)>,
     }
 
-    fn case(seed: u64, most: u32) -> FlowCase {
-        let mut draw = FastStream::new(seed, "test flows", 0);
+    fn case(seed: u64, most: u32) -> FlowTestCase {
+        let mut draw = FastRandomStream::new(seed, "test flows", 0);
         let channels = 2 + draw.below(6);
         let rates = (0..channels).map(|_| f64::from(1 + draw.below(4)) / 1000.0).collect();
-        let some = |draw: &mut FastStream| {
+        let some = |draw: &mut FastRandomStream| {
             let mut parts: Vec<FlowChannelShare> = Vec::new();
             for channel in 0..channels {
                 if draw.below(3) == 0 {
@@ -414,7 +414,7 @@ mod tests {
             time += u64::from(draw.below(3)) * u64::from(draw.below(4_000_000));
             (time, f64::from(1 + draw.below(9000)), some(&mut draw))
         });
-        FlowCase { rates, flows: flows.collect() }
+        FlowTestCase { rates, flows: flows.collect() }
     }
 
     /// Max-min fair rates by definition: all flows are raised together until a channel is full,
@@ -447,7 +447,7 @@ mod tests {
     }
 
     /// The end time of each flow, with all rates recomputed at every event.
-    fn slow(case: &FlowCase) -> Vec<f64> {
+    fn slow(case: &FlowTestCase) -> Vec<f64> {
         let mut left: Vec<f64> = case.flows.iter().map(|f| f.1).collect();
         let mut ends = vec![f64::INFINITY; left.len()];
         let mut now = 0.0;
@@ -475,8 +475,8 @@ mod tests {
     }
 
     /// Checks that all active flows have their max-min fair rates.
-    fn check_rates(case: &FlowCase, flows: &Flows) {
-        let going: Vec<&Flow> = flows.all.iter().filter(|f| f.is_going).collect();
+    fn check_rates(case: &FlowTestCase, flows: &FlowSet) {
+        let going: Vec<&NetworkFlow> = flows.all.iter().filter(|f| f.is_going).collect();
         let parts: Vec<&[FlowChannelShare]> = going.iter().map(|f| &f.parts[..]).collect();
         for (flow, fair) in going.iter().zip(fair(&case.rates, &parts)) {
             assert!((flow.rate - fair).abs() <= 1e-9 * fair, "{} for {fair}", flow.rate);
@@ -485,8 +485,8 @@ mod tests {
 
     /// The end time of each flow, and the bytes over each channel, with `pause` between
     /// settlements. If `tied`, no settlement examines all flows at once.
-    fn quick(case: &FlowCase, pause: u64, tied: bool) -> (Vec<f64>, Vec<f64>) {
-        let mut flows = Flows::new(case.rates.iter().copied(), pause, 1_000_000);
+    fn quick(case: &FlowTestCase, pause: u64, tied: bool) -> (Vec<f64>, Vec<f64>) {
+        let mut flows = FlowSet::new(case.rates.iter().copied(), pause, 1_000_000);
         let mut ends = vec![f64::INFINITY; case.flows.len()];
         let (mut next, mut now) = (0, 0);
         loop {
@@ -527,7 +527,7 @@ mod tests {
     }
 
     /// The bytes that all flows send over a channel.
-    fn over(case: &FlowCase, channel: u32) -> f64 {
+    fn over(case: &FlowTestCase, channel: u32) -> f64 {
         let of = |f: &(u64, f64, Vec<FlowChannelShare>)| {
             let parts = f.2.iter().filter(|p| p.channel == channel);
             parts.map(|p| p.share * f.1).sum::<f64>()

@@ -1,7 +1,7 @@
 //! Settlement: the rates of flows are recomputed after flows began or ended.
 
 use super::full::SaturationRate;
-use super::{FlowChangeSet, FlowRateState, Flows, LITTLE, NEVER, SAME};
+use super::{FlowChangeSet, FlowRateState, FlowSet, LITTLE, NEVER, SAME};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 /// half of them.
 const WIDE: u32 = 8;
 
-impl Flows {
+impl FlowSet {
     /// Sets the max-min fair rate of every flow from `now` on. O(c log c), with c the channels of
     /// the flows that are examined.
     pub(crate) fn settle(&mut self, now: u64) {

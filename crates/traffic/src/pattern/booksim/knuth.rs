@@ -12,7 +12,7 @@ const QUALITY: usize = 1009;
 
 /// The generator: a lagged Fibonacci sequence with subtraction, modulo 2^30.
 #[derive(Debug, Clone)]
-pub(super) struct KnuthGenerator {
+pub(super) struct KnuthRandomGenerator {
     state: [i64; LONG],
     given: Vec<i64>,
     used: usize,
@@ -22,7 +22,7 @@ fn difference(x: i64, y: i64) -> i64 {
     (x - y) & (MODULUS - 1)
 }
 
-impl KnuthGenerator {
+impl KnuthRandomGenerator {
     /// The generator after `ran_start(seed)`.
     pub(super) fn new(seed: i64) -> Self {
         let mut x = [0_i64; 2 * LONG - 1];
@@ -98,7 +98,7 @@ mod tests {
         // the test of the published program: the first number of the 2010th array of 1009 numbers,
         // and of the 1010th array of 2009 numbers, is 995235265
         for (count, arrays) in [(1009, 2010), (2009, 1010)] {
-            let mut knuth = KnuthGenerator::new(310_952);
+            let mut knuth = KnuthRandomGenerator::new(310_952);
             let first = (0..arrays).map(|_| knuth.array(count)[0]).last();
             assert_eq!(first, Some(995_235_265));
         }

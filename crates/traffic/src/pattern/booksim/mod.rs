@@ -8,8 +8,8 @@ mod knuth;
 use super::bits::{complement, reversed, rotated, transposed};
 use crate::destinations::PacketDestinations;
 use base::Refusal;
-use base::seed::Stream;
-use knuth::KnuthGenerator;
+use base::seed::RandomStream;
+use knuth::KnuthRandomGenerator;
 
 /// A traffic pattern of BookSim. Endpoints are numbered from 0, and may send to themselves.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -198,7 +198,7 @@ fn hotspot(
     weights: &[u32],
     seed: u64,
 ) -> Result<PacketDestinations, Refusal> {
-    let mut draw = Stream::new(seed, "hotspot", 0);
+    let mut draw = RandomStream::new(seed, "hotspot", 0);
     let mut weighted = Vec::new();
     for (e, &weight) in at.iter().zip(weights) {
         let e = e.unwrap_or_else(|| draw.below(n.into()) as u32);
@@ -222,7 +222,7 @@ fn fixed(to: &[u32]) -> PacketDestinations {
 
 /// The destination of every source of [`BookSimPattern::RandomPermutation`]. O(N log N).
 fn randperm(endpoints: u32, seed: i64) -> Vec<u32> {
-    let mut knuth = KnuthGenerator::new(seed);
+    let mut knuth = KnuthRandomGenerator::new(seed);
     let mut to = vec![0; endpoints as usize];
     // a binary indexed tree: the number of free sources among the 2^b that end at each index
     let mut free: Vec<u32> = (0..=endpoints).map(|i| i & i.wrapping_neg()).collect();

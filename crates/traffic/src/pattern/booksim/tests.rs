@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::chances::fits;
-use base::seed::FastStream;
+use base::seed::FastRandomStream;
 
 fn table(rule: &BookSimPattern, endpoints: u32) -> Vec<u32> {
     let all = rule.destinations(endpoints, 1).expect("a pattern");
@@ -13,7 +13,7 @@ fn table(rule: &BookSimPattern, endpoints: u32) -> Vec<u32> {
 #[test]
 fn randperm_gives_the_free_source_that_the_number_counts_to() {
     for (n, seed) in [(64_u32, 7_i64), (200, 0), (1, 3), (2, 5), (100, 123_456)] {
-        let mut knuth = KnuthGenerator::new(seed);
+        let mut knuth = KnuthRandomGenerator::new(seed);
         let mut to: Vec<Option<u32>> = vec![None; n as usize];
         for i in 0..n {
             let count = knuth.next() % (n - i);
@@ -52,7 +52,7 @@ fn digits_move_one_by_one() {
 fn counts(rule: &BookSimPattern, source: u32, draws: u32) -> Vec<u32> {
     let all = rule.destinations(64, 1).expect("a pattern");
     assert_eq!(all.active(), 64);
-    let mut random = FastStream::new(3, "test", 0);
+    let mut random = FastRandomStream::new(3, "test", 0);
     let mut seen = vec![0; 64];
     for _ in 0..draws {
         seen[all.draw(source, &mut random) as usize] += 1;

@@ -3,9 +3,9 @@
 //! Source: Towles, Dally, "Worst-case traffic for oblivious routing functions", SPAA 2002: for each
 //! channel, an assignment of sources to destinations by the load that a pair puts on it.
 
-use super::path_loads::{ChannelUser, PathLoads};
+use super::path_loads::{ChannelUser, PathChannelLoads};
 use crate::assignment::{assign, assign_greedily};
-use base::{Interrupted, Refusal, Stop, Watch};
+use base::{ComputationError, Interrupted, ProgressWatch, Refusal};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::cmp::Ordering::{Equal, Greater, Less};
@@ -29,9 +29,9 @@ pub(super) fn sought(
     t: &Topology,
     tables: Option<&Routing>,
     ranks: u32,
-    watch: &dyn Watch,
-) -> Result<(Vec<Option<u32>>, f64), Stop> {
-    let paths = PathLoads::new(t, tables)?;
+    watch: &dyn ProgressWatch,
+) -> Result<(Vec<Option<u32>>, f64), ComputationError> {
+    let paths = PathChannelLoads::new(t, tables)?;
     let mut bounds: Vec<(usize, f64)> = paths.bounds(watch)?.into_iter().enumerate().collect();
     bounds.retain(|(_, bound)| *bound > 0.0);
     if bounds.is_empty() {
@@ -81,16 +81,16 @@ type HeaviestAssignment = (f64, Vec<(u32, u32)>, u64);
 /// The permutation that loads a channel most: the load, the pairs of ranks that cause it, and the
 /// work of the search.
 fn assigned(
-    paths: &PathLoads<'_>,
+    paths: &PathChannelLoads<'_>,
     across: &[ChannelUser],
-    watch: &dyn Watch,
+    watch: &dyn ProgressWatch,
 ) -> Result<HeaviestAssignment, Interrupted> {
     let (sources, receivers) = (&paths.sources, &paths.receivers);
     // places of equal size are assigned as a whole, others endpoint by endpoint
     let first = sources[0].ranks.len();
     let whole = sources.iter().chain(receivers).all(|place| place.ranks.len() == first);
     let room = |ranks: &[u32]| if whole { 1 } else { ranks.len() };
-    let (mut rows, mut columns) = (AssignmentSlots::default(), AssignmentSlots::default());
+    let (mut rows, mut columns) = (AssignmentRowSlots::default(), AssignmentRowSlots::default());
     for &(s, r, _) in across {
         rows.add(s, room(&sources[s].ranks));
         columns.add(r, room(&receivers[r].ranks));
@@ -101,7 +101,7 @@ fn assigned(
         Equal => across.to_vec(),
         Greater => best_of(across, many, |c| c.1, |c| room(&sources[c.0].ranks)),
     };
-    (rows, columns) = (AssignmentSlots::default(), AssignmentSlots::default());
+    (rows, columns) = (AssignmentRowSlots::default(), AssignmentRowSlots::default());
     for &(s, r, _) in &kept {
         rows.add(s, room(&sources[s].ranks));
         columns.add(r, room(&receivers[r].ranks));
@@ -164,13 +164,13 @@ fn best_of(
 
 /// The rows or columns of an assignment: each place has as many as it has endpoints.
 #[derive(Default)]
-struct AssignmentSlots {
+struct AssignmentRowSlots {
     /// For each slot, its place and the index of the endpoint there.
     all: Vec<(usize, usize)>,
     of: BTreeMap<usize, Range<usize>>,
 }
 
-impl AssignmentSlots {
+impl AssignmentRowSlots {
     fn add(&mut self, place: usize, room: usize) {
         let from = self.all.len();
         if let Entry::Vacant(new) = self.of.entry(place) {

@@ -10,12 +10,12 @@ mod path_loads;
 
 use super::asked::PatternRequest;
 use super::fixed::FixedDestinations;
-use super::kind::{MessagePattern, PatternEntry};
-use super::places::RankPlaces;
+use super::kind::{MessagePattern, PatternKindEntry};
+use super::places::RankSwitchPlaces;
 use crate::destinations::PacketDestinations;
-use base::part::Part;
-use base::seed::Stream;
-use base::{Refusal, Stop, SwitchId};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, Refusal, SwitchId};
 use fabric::geometry::PlaneStructure;
 use fabric::network::{Topology, parse_inline};
 use schemars::JsonSchema;
@@ -23,9 +23,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The row of this pattern in the table of patterns.
-pub(super) const ENTRY: PatternEntry = PatternEntry {
-    part: Part::new("worst_case", "the permutation that loads one channel most")
-        .takes::<WorstCaseParameters>(),
+pub(super) const ENTRY: PatternKindEntry = PatternKindEntry {
+    part: PartDescription::new("worst_case", "the permutation that loads one channel most")
+        .takes::<WorstCasePatternParameters>(),
     orcs: "",
     make,
     placed: true,
@@ -33,16 +33,18 @@ pub(super) const ENTRY: PatternEntry = PatternEntry {
 
 /// The parameter of the worst case.
 #[derive(Deserialize, JsonSchema)]
-struct WorstCaseParameters {
+#[schemars(rename = "WorstCaseParameters")]
+struct WorstCasePatternParameters {
     /// What the permutation is the worst case of.
     #[serde(default)]
-    by: WorstCaseBasis,
+    by: WorstCaseRouteSource,
 }
 
 /// What a permutation is the worst case of.
 #[derive(Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum WorstCaseBasis {
+#[schemars(rename = "WorstCaseBasis")]
+enum WorstCaseRouteSource {
     /// The network's family, where that is published; else of the routes that there are.
     #[default]
     Family,
@@ -59,7 +61,7 @@ struct WorstCasePattern {
 }
 
 impl MessagePattern for WorstCasePattern {
-    fn messages(&self, level: u32, ranks: u32, draw: &mut Stream) -> Vec<super::RankMessage> {
+    fn messages(&self, level: u32, ranks: u32, draw: &mut RandomStream) -> Vec<super::RankMessage> {
         self.to.messages(level, ranks, draw)
     }
 
@@ -68,16 +70,16 @@ impl MessagePattern for WorstCasePattern {
     }
 }
 
-fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
+fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, ComputationError> {
     let Some(t) = asked.network else {
         let why = "worst_case of ranks that are on no network";
         return Err(Refusal::new("pattern", why, "all endpoints of a network, in its order").into());
     };
-    let places = RankPlaces::of(t);
-    let own = match asked.read::<WorstCaseParameters>()?.by {
-        WorstCaseBasis::Family => known(t, &places, asked.ranks),
-        WorstCaseBasis::Tables if asked.tables.is_some() => None,
-        WorstCaseBasis::Tables => {
+    let places = RankSwitchPlaces::of(t);
+    let own = match asked.read::<WorstCasePatternParameters>()?.by {
+        WorstCaseRouteSource::Family => known(t, &places, asked.ranks),
+        WorstCaseRouteSource::Tables if asked.tables.is_some() => None,
+        WorstCaseRouteSource::Tables => {
             let help = "worst_case alone, or tables of routes to look at";
             return Err(asked.bad(help.to_owned()).into());
         }
@@ -91,7 +93,7 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Stop> {
 
 /// The permutation that is known to be the worst case of the network's family under minimal routes;
 /// none if none is known.
-fn known(t: &Topology, places: &RankPlaces, ranks: u32) -> Option<FixedDestinations> {
+fn known(t: &Topology, places: &RankSwitchPlaces, ranks: u32) -> Option<FixedDestinations> {
     let groups = || by_key(places, |s| t.switches()[s.ix()].group);
     match t.geometry().form {
         PlaneStructure::Columns => {
@@ -118,7 +120,7 @@ fn family(t: &Topology) -> String {
 }
 
 /// The ranks in groups by a key of their switches, in the order of the keys.
-fn by_key(places: &RankPlaces, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
+fn by_key(places: &RankSwitchPlaces, key: impl Fn(SwitchId) -> u32) -> Vec<Vec<u32>> {
     let mut all: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
     for (&switch, ranks) in places.switches.iter().zip(&places.ranks) {
         all.entry(key(switch)).or_default().extend(ranks);

@@ -3,7 +3,7 @@
 //! Source: Besta, Hoefler, "Slim Fly: a cost effective low-diameter network topology", SC 2014,
 //! section V (adversarial traffic); the order in which pairs are searched is that of CODES.
 
-use super::super::places::RankPlaces;
+use super::super::places::RankSwitchPlaces;
 use base::SwitchId;
 use fabric::network::Topology;
 
@@ -14,7 +14,7 @@ use fabric::network::Topology;
 /// c share a or b as a neighbour, a and b become partners, and so do m and c. So the paths a - m -
 /// b and, for example, m - a - c share the channels between m and a. O(switches^2 * degree^2) at
 /// most.
-pub(super) fn paired(t: &Topology, places: &RankPlaces) -> Vec<Option<usize>> {
+pub(super) fn paired(t: &Topology, places: &RankSwitchPlaces) -> Vec<Option<usize>> {
     let all = SwitchNeighbours::new(t, places);
     let count = places.switches.len();
     let mut partner = vec![None; count];
@@ -36,7 +36,7 @@ struct SwitchNeighbours {
 }
 
 impl SwitchNeighbours {
-    fn new(t: &Topology, places: &RankPlaces) -> Self {
+    fn new(t: &Topology, places: &RankSwitchPlaces) -> Self {
         let place_of = |s: u32| places.switches.binary_search(&SwitchId(s)).ok();
         let column = |i: usize| t.switches()[places.switches[i].ix()].group;
         let near = (0..places.switches.len()).map(|i| {

@@ -3,7 +3,7 @@
 
 use crate::demand::capacities;
 use crate::working::working;
-use base::{EndpointId, Refusal, Stop, SwitchId, TerminalId, Watch};
+use base::{ComputationError, EndpointId, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::network::Topology;
 use fabric::tables::Routing;
 use std::collections::BTreeMap;
@@ -19,14 +19,14 @@ pub(super) type ChannelUser = (usize, usize, f64);
 
 /// A group of endpoints that are plugged into the same switches.
 #[derive(Clone)]
-pub(super) struct EndpointGroup {
+pub(super) struct SameSwitchEndpoints {
     rails: Vec<TerminalId>,
     /// The ranks of these endpoints.
     pub(super) ranks: Vec<u32>,
 }
 
 /// Upper bounds of the loads that permutations put on channels.
-struct LoadUpperBounds {
+struct ChannelLoadUpperBounds {
     /// For each channel, the sum over the receivers visited so far of their largest load times
     /// their room.
     into: Vec<f64>,
@@ -38,7 +38,7 @@ struct LoadUpperBounds {
     most_out: Vec<f32>,
 }
 
-impl LoadUpperBounds {
+impl ChannelLoadUpperBounds {
     fn count(&mut self, channel: usize, load: f64) {
         let most = &mut self.most_into[channel];
         if *most == 0.0 {
@@ -60,18 +60,18 @@ impl LoadUpperBounds {
 type PairVisitor<'a> = dyn FnMut(usize, usize, &[(usize, f64)]) + 'a;
 
 /// The loads that the paths between endpoints put on channels.
-pub(super) struct PathLoads<'a> {
+pub(super) struct PathChannelLoads<'a> {
     t: &'a Topology,
     tables: Option<&'a Routing>,
     /// The groups of sources with the same switches: their working rails and their ranks.
-    pub(super) sources: Vec<EndpointGroup>,
+    pub(super) sources: Vec<SameSwitchEndpoints>,
     /// The groups of receivers, likewise; with tables each endpoint is a group of its own.
-    pub(super) receivers: Vec<EndpointGroup>,
+    pub(super) receivers: Vec<SameSwitchEndpoints>,
     /// For each channel, the time that it takes for the traffic of one endpoint at full rate.
     relative: Vec<f64>,
 }
 
-impl<'a> PathLoads<'a> {
+impl<'a> PathChannelLoads<'a> {
     pub(super) fn new(t: &'a Topology, tables: Option<&'a Routing>) -> Result<Self, Refusal> {
         let mut rails: BTreeMap<EndpointId, Vec<TerminalId>> = BTreeMap::new();
         for (i, terminal) in t.terminals().iter().enumerate() {
@@ -79,14 +79,14 @@ impl<'a> PathLoads<'a> {
                 rails.entry(terminal.endpoint).or_default().push(i.into());
             }
         }
-        let mut sources: BTreeMap<Vec<SwitchId>, EndpointGroup> = BTreeMap::new();
+        let mut sources: BTreeMap<Vec<SwitchId>, SameSwitchEndpoints> = BTreeMap::new();
         let mut each = Vec::new();
         for (rank, e) in (0..).zip(working(t)) {
             let own = &rails[&e];
             let switches = own.iter().map(|&i| t.terminals()[i.ix()].plug.switch).collect();
-            let new = || EndpointGroup { rails: own.clone(), ranks: Vec::new() };
+            let new = || SameSwitchEndpoints { rails: own.clone(), ranks: Vec::new() };
             sources.entry(switches).or_insert_with(new).ranks.push(rank);
-            each.push(EndpointGroup { rails: own.clone(), ranks: vec![rank] });
+            each.push(SameSwitchEndpoints { rails: own.clone(), ranks: vec![rank] });
         }
         let sources: Vec<_> = sources.into_values().collect();
         let receivers = if tables.is_some() { each } else { sources.clone() };
@@ -101,12 +101,16 @@ impl<'a> PathLoads<'a> {
 
     /// Calls `each(source, receiver, loads)` for every pair of groups, with receivers in the outer
     /// loop. `loads` are sorted by channel, each once.
-    fn every(&self, each: &mut PairVisitor<'_>, watch: &dyn Watch) -> Result<(), Stop> {
+    fn every(
+        &self,
+        each: &mut PairVisitor<'_>,
+        watch: &dyn ProgressWatch,
+    ) -> Result<(), ComputationError> {
         let mut sum = vec![0.0; self.relative.len()];
-        let (mut loads, mut room) = (Vec::new(), SplitScratch::default());
+        let (mut loads, mut room) = (Vec::new(), EvenSplitScratch::default());
         for (r, to) in self.receivers.iter().map(|place| &place.rails).enumerate() {
             let spread =
-                if self.tables.is_none() { EvenSplit::all(self.t, to) } else { Vec::new() };
+                if self.tables.is_none() { EvenSplitLinks::all(self.t, to) } else { Vec::new() };
             for (s, from) in self.sources.iter().map(|place| &place.rails).enumerate() {
                 watch.tick("receivers", r as u64, self.receivers.len() as u64)?;
                 let mut touched: Vec<usize> = Vec::new();
@@ -134,7 +138,7 @@ impl<'a> PathLoads<'a> {
         &self,
         from: &[TerminalId],
         to: &[TerminalId],
-        (spread, room): (&[EvenSplit], &mut SplitScratch),
+        (spread, room): (&[EvenSplitLinks], &mut EvenSplitScratch),
         add: &mut dyn FnMut(usize, f64),
     ) -> Result<(), Refusal> {
         let switch = |i: TerminalId| self.t.terminals()[i.ix()].plug.switch;
@@ -178,9 +182,9 @@ impl<'a> PathLoads<'a> {
     /// For each channel an upper bound of the load of a permutation. It is the smaller of two sums:
     /// of the sources, each with its heaviest receiver, and of the receivers, each with its
     /// heaviest source.
-    pub(super) fn bounds(&self, watch: &dyn Watch) -> Result<Vec<f64>, Stop> {
+    pub(super) fn bounds(&self, watch: &dyn ProgressWatch) -> Result<Vec<f64>, ComputationError> {
         let channels = self.relative.len();
-        let mut all = LoadUpperBounds {
+        let mut all = ChannelLoadUpperBounds {
             into: vec![0.0; channels],
             most_into: vec![0.0; channels],
             touched: Vec::new(),
@@ -225,8 +229,8 @@ impl<'a> PathLoads<'a> {
     pub(super) fn crossing(
         &self,
         wanted: &BTreeMap<usize, usize>,
-        watch: &dyn Watch,
-    ) -> Result<Vec<Vec<ChannelUser>>, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Vec<Vec<ChannelUser>>, ComputationError> {
         let mut all = vec![Vec::new(); wanted.len()];
         self.every(
             &mut |s, r, loads| {
@@ -244,7 +248,7 @@ impl<'a> PathLoads<'a> {
 
 /// The links from each switch that lead nearer to one switch, for paths that split evenly at every
 /// switch.
-struct EvenSplit {
+struct EvenSplitLinks {
     distance: Vec<u32>,
     starts: Vec<usize>,
     /// For each such link, its channel and the switch that it leads to; those of switch v start at
@@ -254,13 +258,13 @@ struct EvenSplit {
 
 /// Scratch memory for following split traffic: the amount at each switch, and the switches reached.
 #[derive(Default)]
-struct SplitScratch {
+struct EvenSplitScratch {
     amount: Vec<f64>,
     now: Vec<usize>,
     next: Vec<usize>,
 }
 
-impl EvenSplit {
+impl EvenSplitLinks {
     /// The even splits towards the switch of each of these rails. O(rails * links).
     fn all(t: &Topology, to: &[TerminalId]) -> Vec<Self> {
         to.iter().map(|i| Self::new(t, t.terminals()[i.ix()].plug.switch)).collect()
@@ -283,7 +287,7 @@ impl EvenSplit {
         &self,
         t: &Topology,
         (from, amount): (SwitchId, f64),
-        room: &mut SplitScratch,
+        room: &mut EvenSplitScratch,
         add: &mut dyn FnMut(usize, f64),
     ) -> Result<(), Refusal> {
         if self.distance[from.ix()] == u32::MAX {

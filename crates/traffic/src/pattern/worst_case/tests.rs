@@ -2,8 +2,8 @@
 
 use super::*;
 use crate::destinations::PacketDestinations;
-use base::{ChannelId, LinkId, Quiet};
-use fabric::network::{Builder, Switch};
+use base::{ChannelId, LinkId, QuietWatch};
+use fabric::network::{Switch, TopologyBuilder};
 use serde_json::json;
 
 fn network(family: &str, params: &serde_json::Value) -> Topology {
@@ -12,7 +12,7 @@ fn network(family: &str, params: &serde_json::Value) -> Topology {
 }
 
 fn worst(t: &Topology) -> PacketDestinations {
-    PacketDestinations::named(t, "worst_case", 1, &Quiet).expect("a permutation")
+    PacketDestinations::named(t, "worst_case", 1, &QuietWatch).expect("a permutation")
 }
 
 fn shifted(n: u32, by: u32) -> Vec<u32> {
@@ -142,7 +142,7 @@ fn busiest(t: &Topology, to: &[u32]) -> f64 {
 
 /// A chain of switches with these numbers of endpoints.
 fn row(of: &[u32]) -> Topology {
-    let mut b = Builder::new();
+    let mut b = TopologyBuilder::new();
     for i in 0..of.len() {
         b.switch(Switch::new(format!("s{i}")));
     }
@@ -152,7 +152,8 @@ fn row(of: &[u32]) -> Topology {
     for i in 1..of.len() as u32 {
         b.link(SwitchId(i - 1), SwitchId(i));
     }
-    let recipe = fabric::network::Recipe { family: "row".into(), params: serde_json::Map::new() };
+    let recipe =
+        fabric::network::NetworkRecipe { family: "row".into(), params: serde_json::Map::new() };
     b.finish(recipe).expect("a network")
 }
 
@@ -186,9 +187,9 @@ fn slow_links_count_as_much_more() {
     let load = worst(&t).largest_load().expect("a load");
     assert!((load - 2.0).abs() < 1e-12);
     let cut = t.with_failures(&[LinkId(0)], &[]).expect("a failure");
-    assert!(PacketDestinations::named(&cut, "worst_case", 1, &Quiet).is_err());
-    assert!(PacketDestinations::named(&row(&[4]), "worst_case", 1, &Quiet).is_err());
-    assert!(PacketDestinations::named(&t, "worst_case:tables", 1, &Quiet).is_err());
-    assert!(PacketDestinations::named(&t, "worst_case:x", 1, &Quiet).is_err());
-    assert!(super::super::Pattern::parse("worst_case", 8).is_err());
+    assert!(PacketDestinations::named(&cut, "worst_case", 1, &QuietWatch).is_err());
+    assert!(PacketDestinations::named(&row(&[4]), "worst_case", 1, &QuietWatch).is_err());
+    assert!(PacketDestinations::named(&t, "worst_case:tables", 1, &QuietWatch).is_err());
+    assert!(PacketDestinations::named(&t, "worst_case:x", 1, &QuietWatch).is_err());
+    assert!(super::super::CommunicationPattern::parse("worst_case", 8).is_err());
 }

@@ -5,11 +5,11 @@
 
 use super::kind::ApplicationEntry;
 use super::multigrid::{HaloNeighbours, MultigridParameters, NeighbourDirection, made};
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "amg_like",
         "multigrid cycles with halos to 26 neighbours, fewer ranks on each coarser grid",
     )

@@ -11,15 +11,15 @@
 //! Design Forward characterisation of DOE mini-apps (2014).
 
 use super::kind::ApplicationEntry;
-use crate::workload::{RankProgram, RankScript, ScriptMessage, tag};
+use crate::workload::{RankProgram, RankScriptWriter, ScriptMessage, tag};
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "amg_trace_like",
         "exchanges of an iteration of AMG, fitted to a trace of 27 processes",
     )
@@ -135,7 +135,7 @@ impl RankProgram for AmgProgram {
         (self.p as u32).pow(3)
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let neighbours = self.neighbours(rank);
         let mut ends = Vec::new();
         for cycle in 0..self.cycles {
@@ -162,13 +162,14 @@ impl RankProgram for AmgProgram {
 #[cfg(test)]
 mod tests {
     use crate::workload::{OperationKind, Schedule, make};
-    use base::Quiet;
+    use base::QuietWatch;
     use serde_json::json;
     use std::collections::{BTreeMap, BTreeSet};
 
     fn made(p: u64) -> Schedule {
         let given = json!({ "p": p });
-        make("amg_trace_like", given.as_object().expect("a table"), &Quiet).expect("it is made")
+        make("amg_trace_like", given.as_object().expect("a table"), &QuietWatch)
+            .expect("it is made")
     }
 
     /// Messages, bytes and number of peers of each rank, by the number of its coordinates inside

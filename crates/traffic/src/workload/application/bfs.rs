@@ -11,13 +11,15 @@
 use super::kind::{AllreduceAlgorithm, ApplicationEntry, ProgramResult};
 use super::rmat::RmatGraph;
 use crate::workload::collective::CollectiveCall;
-use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
-use crate::workload::parameters::RankCount;
-use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
+use crate::workload::collective::exchange::{
+    BlockExchangeAlgorithm, ExchangeMessage, ExchangeMessages,
+};
+use crate::workload::parameters::RankCountParameter;
+use crate::workload::{RankProgram, RankScriptWriter, WorkloadRequest, tag};
 use base::fields::whole;
-use base::part::Part;
-use base::seed::Stream;
-use base::{Refusal, Stop, Watch};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,26 +28,26 @@ const MOST_EDGES: u64 = 1 << 26;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new("bfs", "breadth-first search of an R-MAT graph, level by level")
+    part: PartDescription::new("bfs", "breadth-first search of an R-MAT graph, level by level")
         .takes::<BfsParameters>(),
     make: made,
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct BfsParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     #[serde(default)]
-    scale: GraphScale,
+    scale: GraphScaleParameter,
     #[serde(default)]
-    edge_factor: EdgeFactor,
+    edge_factor: EdgeFactorParameter,
     #[serde(default)]
-    seed: GraphSeed,
+    seed: GraphSeedParameter,
     /// Bytes of an edge's ends in a message.
     #[serde(default = "whole::<16>")]
     #[schemars(range(min = 1, max = 1 << 10))]
     pair_bytes: u64,
     #[serde(default)]
-    edge_ns: EdgeTime,
+    edge_ns: EdgeTimeParameter,
     #[serde(default)]
     allreduce: AllreduceAlgorithm,
 }
@@ -54,9 +56,9 @@ struct BfsParameters {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct GraphScale(#[schemars(range(min = 1, max = 26))] u32);
+pub(super) struct GraphScaleParameter(#[schemars(range(min = 1, max = 26))] u32);
 
-impl Default for GraphScale {
+impl Default for GraphScaleParameter {
     fn default() -> Self {
         Self(14)
     }
@@ -66,9 +68,9 @@ impl Default for GraphScale {
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct EdgeFactor(#[schemars(range(min = 1, max = 1 << 10))] u64);
+pub(super) struct EdgeFactorParameter(#[schemars(range(min = 1, max = 1 << 10))] u64);
 
-impl Default for EdgeFactor {
+impl Default for EdgeFactorParameter {
     fn default() -> Self {
         Self(16)
     }
@@ -78,24 +80,24 @@ impl Default for EdgeFactor {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct GraphSeed(pub(super) u64);
+pub(super) struct GraphSeedParameter(pub(super) u64);
 
 /// Time to look at an edge, ns.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct EdgeTime(#[schemars(range(max = 1 << 20))] pub(super) u64);
+pub(super) struct EdgeTimeParameter(#[schemars(range(max = 1 << 20))] pub(super) u64);
 
 /// The program of a breadth-first search with vertices divided among ranks.
 struct BfsProgram {
     ranks: u32,
-    levels: Vec<BfsLevel>,
+    levels: Vec<BfsLevelTraffic>,
     sum: CollectiveCall,
     edge_ns: u64,
 }
 
 /// One level of the search.
-struct BfsLevel {
+struct BfsLevelTraffic {
     exchange: CollectiveCall,
     /// The edges that each rank examines, and the edges that are reported to each rank.
     looked: Vec<u64>,
@@ -120,11 +122,11 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
 /// # Errors
 /// When the graph is too large, or `watch` says stop.
 pub(super) fn graph(
-    scale: GraphScale,
-    edge_factor: EdgeFactor,
-    seed: GraphSeed,
-    watch: &dyn Watch,
-) -> Result<RmatGraph, Stop> {
+    scale: GraphScaleParameter,
+    edge_factor: EdgeFactorParameter,
+    seed: GraphSeedParameter,
+    watch: &dyn ProgressWatch,
+) -> Result<RmatGraph, ComputationError> {
     let edges = edge_factor.0 << scale.0;
     if edges > MOST_EDGES {
         let help = format!("at most {MOST_EDGES}: edge_factor times 2^scale");
@@ -137,7 +139,7 @@ pub(super) fn graph(
 /// none.
 pub(super) fn first(graph: &RmatGraph, seed: u64) -> u32 {
     let all: Vec<u32> = (0..graph.vertices()).filter(|&v| !graph.of(v).is_empty()).collect();
-    let mut stream = Stream::new(seed, "bfs", 0);
+    let mut stream = RandomStream::new(seed, "bfs", 0);
     if all.is_empty() { 0 } else { all[stream.below(all.len() as u64) as usize] }
 }
 
@@ -150,8 +152,8 @@ fn levels(
     graph: &RmatGraph,
     first: u32,
     with: &BfsParameters,
-    watch: &dyn Watch,
-) -> Result<Vec<BfsLevel>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<BfsLevelTraffic>, ComputationError> {
     let (ranks, pair) = (with.ranks.0, with.pair_bytes);
     let rank = |v: u32| owner(v, graph.vertices(), ranks);
     let mut seen = vec![false; graph.vertices() as usize];
@@ -188,8 +190,9 @@ fn levels(
             }
         }
         let messages = Some(ExchangeMessages::new(ranks, &all, |_| 0));
-        let exchange = CollectiveCall::of(BlockExchange { messages, rounds: false }, ranks);
-        found.push(BfsLevel { exchange, looked, heard });
+        let exchange =
+            CollectiveCall::of(BlockExchangeAlgorithm { messages, rounds: false }, ranks);
+        found.push(BfsLevelTraffic { exchange, looked, heard });
         now = next;
     }
     Ok(found)
@@ -200,7 +203,7 @@ impl RankProgram for BfsProgram {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let mut ends = Vec::new();
         for (phase, level) in (0..).step_by(2).zip(&self.levels) {
             let at = rank as usize;

@@ -15,22 +15,26 @@
 //! Source: Buluc, Madduri: Parallel breadth-first search on distributed memory systems, SC 2011,
 //! section 3.2 and algorithm 3 (edges in two dimensions).
 
-use super::bfs::{self, EdgeFactor, EdgeTime, GraphScale, GraphSeed};
+use super::bfs::{
+    self, EdgeFactorParameter, EdgeTimeParameter, GraphScaleParameter, GraphSeedParameter,
+};
 use super::kind::{AllreduceAlgorithm, ApplicationEntry, ProgramResult};
 use super::rmat::RmatGraph;
-use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
+use crate::workload::collective::exchange::{
+    BlockExchangeAlgorithm, ExchangeMessage, ExchangeMessages,
+};
 use crate::workload::collective::{AllgatherChoice, CollectiveCall};
-use crate::workload::parameters::{RankCount, RankGrid};
-use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
+use crate::workload::parameters::{RankCountParameter, RankGridParameter};
+use crate::workload::{RankProgram, RankScriptWriter, WorkloadRequest, tag};
 use base::fields::whole;
-use base::part::Part;
-use base::{Stop, Watch};
+use base::part::PartDescription;
+use base::{ComputationError, ProgressWatch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "bfs_2d",
         "the same search with edges over a grid: expand along columns, fold along rows",
     )
@@ -40,16 +44,16 @@ pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
 
 #[derive(Deserialize, JsonSchema)]
 struct Bfs2dParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Grid of ranks, R x C.
     #[serde(default)]
-    grid: RankGrid,
+    grid: RankGridParameter,
     #[serde(default)]
-    scale: GraphScale,
+    scale: GraphScaleParameter,
     #[serde(default)]
-    edge_factor: EdgeFactor,
+    edge_factor: EdgeFactorParameter,
     #[serde(default)]
-    seed: GraphSeed,
+    seed: GraphSeedParameter,
     /// Bytes of a vertex of the level in a message.
     #[serde(default = "whole::<8>")]
     #[schemars(range(min = 1, max = 1 << 10))]
@@ -59,7 +63,7 @@ struct Bfs2dParameters {
     #[schemars(range(min = 1, max = 1 << 10))]
     pair_bytes: u64,
     #[serde(default)]
-    edge_ns: EdgeTime,
+    edge_ns: EdgeTimeParameter,
     /// Algorithm of expand, `allgather_...`.
     #[serde(default = "ring")]
     allgather: AllgatherChoice,
@@ -111,8 +115,8 @@ fn levels(
     graph: &RmatGraph,
     grid: [u32; 2],
     with: &Bfs2dParameters,
-    watch: &dyn Watch,
-) -> Result<Vec<Bfs2dLevel>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<Bfs2dLevel>, ComputationError> {
     let [rows, columns] = grid;
     let part = |v: u32| bfs::owner(v, graph.vertices(), rows * columns);
     let first = bfs::first(graph, with.seed.0);
@@ -189,7 +193,7 @@ impl LevelSizes {
         }
     }
 
-    fn calls(self, with: &Bfs2dParameters) -> Result<Bfs2dLevel, Stop> {
+    fn calls(self, with: &Bfs2dParameters) -> Result<Bfs2dLevel, ComputationError> {
         let (vertex, pair) = (with.vertex_bytes, with.pair_bytes);
         let [rows, columns] = self.grid;
         let own: Vec<u64> = self.own.into_iter().map(|count| vertex * count).collect();
@@ -200,7 +204,7 @@ impl LevelSizes {
                 edge.2 *= pair;
             }
             let messages = Some(ExchangeMessages::new(columns, &all, |_| 0));
-            CollectiveCall::of(BlockExchange { messages, rounds: false }, columns)
+            CollectiveCall::of(BlockExchangeAlgorithm { messages, rounds: false }, columns)
         };
         Ok(Bfs2dLevel {
             expand: own.chunks(rows as usize).map(of_column).collect(),
@@ -220,7 +224,7 @@ impl Bfs2dProgram {
         own: &[u64],
         (rank, tag): (u32, u32),
         after: &[u32],
-        to: &mut RankScript<'_>,
+        to: &mut RankScriptWriter<'_>,
     ) -> Vec<u32> {
         let [rows, columns] = self.grid;
         let there = rank % rows * columns + rank / rows;
@@ -238,7 +242,7 @@ impl RankProgram for Bfs2dProgram {
         self.grid[0] * self.grid[1]
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let columns = self.grid[1];
         let (row, column) = (rank / columns, rank % columns);
         let at = rank as usize;

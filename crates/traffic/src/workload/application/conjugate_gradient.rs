@@ -11,14 +11,16 @@
 //! NBS 49 (1952), section 3; Dongarra, Heroux, Luszczek: High-performance conjugate-gradient
 //! benchmark, IJHPCA 30 (2016), section 3.
 
-use super::halo::HaloGrid;
+use super::halo::HaloRankGrid;
 use super::kind::{AllreduceAlgorithm, ApplicationEntry};
 use crate::workload::collective::CollectiveCall;
-use crate::workload::parameters::{ComputeRate, IterationCount, RankCount, RankGrid};
-use crate::workload::{RankProgram, RankScript, tag};
+use crate::workload::parameters::{
+    ComputeRateParameter, IterationCountParameter, RankCountParameter, RankGridParameter,
+};
+use crate::workload::{RankProgram, RankScriptWriter, tag};
 use base::Refusal;
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,20 +29,21 @@ const MOST_CELLS: u64 = 1 << 16;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "conjugate_gradient",
         "conjugate gradients of 27 points, as HPCG or without its multigrid",
     )
-    .takes::<GradientParameters>(),
+    .takes::<ConjugateGradientParameters>(),
     make: |request| Ok(Box::new(ConjugateGradientProgram::new(&request.read()?)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct GradientParameters {
-    ranks: RankCount,
+#[schemars(rename = "GradientParameters")]
+struct ConjugateGradientParameters {
+    ranks: RankCountParameter,
     /// Sides of the grid of ranks.
     #[serde(default)]
-    grid: RankGrid,
+    grid: RankGridParameter,
     /// Cells of a rank along x.
     #[serde(default = "whole::<104>")]
     #[schemars(range(min = 1, max = MOST_CELLS))]
@@ -63,9 +66,9 @@ struct GradientParameters {
     #[serde(default)]
     allreduce: AllreduceAlgorithm,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
     #[serde(default)]
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// What an iteration begins with.
@@ -81,7 +84,7 @@ enum Preconditioner {
 
 /// The program of the conjugate gradient method.
 struct ConjugateGradientProgram {
-    halo: HaloGrid,
+    halo: HaloRankGrid,
     ranks: u32,
     /// Number of cells of a rank in each direction.
     cells: [u64; 3],
@@ -89,13 +92,14 @@ struct ConjugateGradientProgram {
     levels: Option<u32>,
     sum: CollectiveCall,
     iterations: u64,
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 impl ConjugateGradientProgram {
-    fn new(with: &GradientParameters) -> Result<Self, base::Stop> {
+    fn new(with: &ConjugateGradientParameters) -> Result<Self, base::ComputationError> {
         let ranks = with.ranks.0;
-        let halo = HaloGrid { sides: with.grid.sides(3, ranks)?, periodic: false, diagonal: true };
+        let halo =
+            HaloRankGrid { sides: with.grid.sides(3, ranks)?, periodic: false, diagonal: true };
         let cells = [with.nx, with.ny, with.nz];
         let has_levels = with.preconditioner == Preconditioner::Multigrid;
         let levels = has_levels.then_some(with.levels as u32);
@@ -116,7 +120,7 @@ impl ConjugateGradientProgram {
 struct RankPhaseWriter<'g, 't, 's> {
     of: &'g ConjugateGradientProgram,
     me: u32,
-    to: &'t mut RankScript<'s>,
+    to: &'t mut RankScriptWriter<'s>,
     ends: Vec<u32>,
     phase: u64,
 }
@@ -165,7 +169,7 @@ impl RankProgram for ConjugateGradientProgram {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let mut script = RankPhaseWriter { of: self, me: rank, to, ends: Vec::new(), phase: 0 };
         let update = 2 * script.rows(0);
         for _ in 0..self.iterations {

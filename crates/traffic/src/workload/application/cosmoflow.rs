@@ -10,24 +10,27 @@
 //! et al.: CosmoFlow: using deep learning to learn the universe at scale, SC 2018.
 
 use super::kind::ApplicationEntry;
-use super::training::{NetworkLayer, OperatorPartParameters, TrainingParameters, made};
-use base::part::Part;
+use super::training::{NeuralNetworkLayer, OperatorPartParameters, TrainingParameters, made};
+use base::part::PartDescription;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new("cosmoflow", "training of CosmoFlow, data parallel, operators in parts")
-        .takes::<TrainingParameters>()
-        .takes::<OperatorPartParameters>(),
+    part: PartDescription::new(
+        "cosmoflow",
+        "training of CosmoFlow, data parallel, operators in parts",
+    )
+    .takes::<TrainingParameters>()
+    .takes::<OperatorPartParameters>(),
     make: |request| made(layers(), request),
 };
 
-pub(super) fn layers() -> Vec<NetworkLayer> {
+pub(super) fn layers() -> Vec<NeuralNetworkLayer> {
     let mut all = Vec::new();
     let (mut side, mut from) = (128_u64, 4);
     for to in [32, 64, 128, 256, 512] {
         let weights = 8 * from * to;
         let points = side.pow(3);
-        all.push(NetworkLayer {
+        all.push(NeuralNetworkLayer {
             parameters: weights + to,
             flops: 2 * weights * points,
             inputs: from * points,
@@ -39,7 +42,7 @@ pub(super) fn layers() -> Vec<NetworkLayer> {
     for to in [128, 64, 4] {
         let weights = from * to;
         let parameters = weights + to;
-        all.push(NetworkLayer { parameters, flops: 2 * weights, inputs: from, outputs: to });
+        all.push(NeuralNetworkLayer { parameters, flops: 2 * weights, inputs: from, outputs: to });
         from = to;
     }
     all

@@ -11,13 +11,17 @@
 
 use super::kind::{ApplicationEntry, ProgramResult};
 use crate::workload::collective::CollectiveCall;
-use crate::workload::collective::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
-use crate::workload::parameters::{ComputeRate, IterationCount, RankCount, RankGrid};
-use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
+use crate::workload::collective::exchange::{
+    BlockExchangeAlgorithm, ExchangeMessage, ExchangeMessages,
+};
+use crate::workload::parameters::{
+    ComputeRateParameter, IterationCountParameter, RankCountParameter, RankGridParameter,
+};
+use crate::workload::{RankProgram, RankScriptWriter, WorkloadRequest, tag};
 use base::Refusal;
 use base::exp::ln;
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -27,23 +31,23 @@ const MOST_PARTNERS: u32 = 4096;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new("fft_3d", "a Fourier transform of a cube, in slabs or in pencils")
+    part: PartDescription::new("fft_3d", "a Fourier transform of a cube, in slabs or in pencils")
         .takes::<FftParameters>(),
     make: made,
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct FftParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Points along each side.
     #[schemars(range(min = 1, max = 1 << 20))]
     n: u64,
     /// What a rank has.
     #[serde(default)]
-    decomposition: Decomposition,
+    decomposition: FftDecomposition,
     /// Grid of ranks, P x Q, of pencils.
     #[serde(default)]
-    grid: RankGrid,
+    grid: RankGridParameter,
     /// Bytes of a point.
     #[serde(default = "whole::<16>")]
     #[schemars(range(min = 1, max = 1 << 10))]
@@ -56,15 +60,16 @@ struct FftParameters {
     #[schemars(range(max = 1))]
     back: u8,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
     #[serde(default)]
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// What a rank has of the cube.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Decomposition {
+#[schemars(rename = "Decomposition")]
+enum FftDecomposition {
     /// Planes.
     #[default]
     Slab,
@@ -94,7 +99,7 @@ struct FftProgram {
     calls: [BTreeMap<u64, CollectiveCall>; 2],
     back: bool,
     iterations: u64,
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// The number of points in part `i` of `parts`.
@@ -106,7 +111,7 @@ fn part(n: u64, i: u32, parts: u32) -> u64 {
 fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
     let with: FftParameters = request.read()?;
     let (ranks, n) = (with.ranks.0, with.n);
-    let pencils = with.decomposition == Decomposition::Pencil;
+    let pencils = with.decomposition == FftDecomposition::Pencil;
     let grid = if pencils { with.grid.sides(2, ranks)? } else { vec![1, ranks] };
     let grid = [grid[0], grid[1]];
     if let Some(many) = grid.iter().find(|&&side| side > MOST_PARTNERS) {
@@ -120,7 +125,7 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
         let all: Vec<ExchangeMessage> = pairs.map(|(a, b)| (a, b, bytes(a, b))).collect();
         let all: Vec<ExchangeMessage> = all.into_iter().filter(|e| e.0 != e.1 && e.2 > 0).collect();
         let messages = ExchangeMessages::new(side, &all, |i| (all[i].1 + side - all[i].0) % side);
-        CollectiveCall::of(BlockExchange { messages: Some(messages), rounds }, side)
+        CollectiveCall::of(BlockExchangeAlgorithm { messages: Some(messages), rounds }, side)
     };
     let calls = [0, 1].map(|at: usize| {
         let other = grid[1 - at];
@@ -159,7 +164,7 @@ impl RankProgram for FftProgram {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let [p, q] = self.grid;
         let (i, j) = (rank / q, rank % q);
         // a column has the P ranks of one j, a row the Q ranks of one i
@@ -171,7 +176,7 @@ impl RankProgram for FftProgram {
             [(&self.calls[0][&of_j], i, &column), (&self.calls[1][&of_i], j, &row)];
         let mut phase = 0;
         let mut ends = Vec::new();
-        let mut turn = |at: usize, to: &mut RankScript<'_>, ends: &[u32]| {
+        let mut turn = |at: usize, to: &mut RankScriptWriter<'_>, ends: &[u32]| {
             let (call, me, named) = turns[at];
             phase += 1;
             to.collective(call, me, named, tag(phase), ends)

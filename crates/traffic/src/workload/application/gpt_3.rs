@@ -23,17 +23,19 @@
 
 use super::kind::{AllreduceAlgorithm, ApplicationEntry, ProgramResult, ring};
 use crate::workload::collective::CollectiveCall;
-use crate::workload::parameters::{ComputeRate, IterationCount, RankCount};
-use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
+use crate::workload::parameters::{
+    ComputeRateParameter, IterationCountParameter, RankCountParameter,
+};
+use crate::workload::{RankProgram, RankScriptWriter, WorkloadRequest, tag};
 use base::Refusal;
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "gpt_3",
         "training of GPT-3: a pipeline of layers, operators in parts, data parallel",
     )
@@ -43,7 +45,7 @@ pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
 
 #[derive(Deserialize, JsonSchema)]
 struct GptParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Stages of layers.
     #[serde(default = "whole::<1>")]
     #[schemars(range(min = 1, max = 1 << 10))]
@@ -87,9 +89,9 @@ struct GptParameters {
     #[serde(default = "ring")]
     allreduce: AllreduceAlgorithm,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
     #[serde(default)]
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// The program of the training of a transformer.
@@ -111,7 +113,7 @@ struct GptProgram {
     part_sum: CollectiveCall,
     gradients: Vec<CollectiveCall>,
     iterations: u64,
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
@@ -157,17 +159,17 @@ fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
 }
 
 /// The writer of a rank's operations, with the operations that the next ones wait for.
-struct RankWriter<'g, 't, 's> {
+struct RankOperationWriter<'g, 't, 's> {
     of: &'g GptProgram,
     place: [u32; 3],
-    to: &'t mut RankScript<'s>,
+    to: &'t mut RankScriptWriter<'s>,
     ends: Vec<u32>,
     /// Sends that only the end of the iteration waits for.
     sent: Vec<u32>,
     phase: u64,
 }
 
-impl RankWriter<'_, '_, '_> {
+impl RankOperationWriter<'_, '_, '_> {
     /// The rank with the same operator part and group in another stage.
     fn at(&self, stage: u32) -> u32 {
         let [part, group, _] = self.place;
@@ -245,12 +247,18 @@ impl RankProgram for GptProgram {
         self.parts * self.groups * self.stages
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let (t, d) = (self.parts, self.groups);
         let place = [rank % t, rank / t % d, rank / (t * d)];
         let [_, group, stage] = place;
-        let mut script =
-            RankWriter { of: self, place, to, ends: Vec::new(), sent: Vec::new(), phase: 0 };
+        let mut script = RankOperationWriter {
+            of: self,
+            place,
+            to,
+            ends: Vec::new(),
+            sent: Vec::new(),
+            phase: 0,
+        };
         let m = self.micro_batches;
         let ahead = m.min((self.stages - 1 - stage).into());
         for iteration in 0..self.iterations {

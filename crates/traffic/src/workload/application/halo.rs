@@ -1,10 +1,10 @@
 //! Grids of ranks with their neighbours, and halo exchanges on them.
 
-use crate::workload::{RankScript, ScriptMessage};
+use crate::workload::{RankScriptWriter, ScriptMessage};
 
 /// A grid of ranks; the last coordinate varies fastest.
 #[derive(Debug)]
-pub(super) struct HaloGrid {
+pub(super) struct HaloRankGrid {
     pub(super) sides: Vec<u32>,
     /// Whether the last rank in a direction is a neighbour of the first.
     pub(super) periodic: bool,
@@ -15,7 +15,7 @@ pub(super) struct HaloGrid {
 /// A step of -1, 0 or 1 in each direction.
 type GridOffset = Vec<i32>;
 
-impl HaloGrid {
+impl HaloRankGrid {
     /// The steps to all neighbours. The i-th step from the start is the opposite of the i-th from
     /// the end.
     fn steps(&self) -> Vec<GridOffset> {
@@ -70,7 +70,7 @@ impl HaloGrid {
         rank: u32,
         tag: u32,
         bytes: &dyn Fn(&[i32]) -> u64,
-        to: &mut RankScript<'_>,
+        to: &mut RankScriptWriter<'_>,
         after: &[u32],
     ) -> Vec<u32> {
         let (leaving, coming) = self.messages(rank, tag, bytes);

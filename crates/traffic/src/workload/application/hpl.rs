@@ -17,26 +17,26 @@
 
 use super::kind::{ApplicationEntry, ProgramResult};
 use crate::workload::collective::CollectiveCall;
-use crate::workload::parameters::{ComputeRate, RankCount, RankGrid};
-use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
+use crate::workload::parameters::{ComputeRateParameter, RankCountParameter, RankGridParameter};
+use crate::workload::{RankProgram, RankScriptWriter, WorkloadRequest, tag};
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new("hpl", "LU factorisation of a matrix over a grid of ranks, as HPL")
+    part: PartDescription::new("hpl", "LU factorisation of a matrix over a grid of ranks, as HPL")
         .takes::<HplParameters>(),
     make: made,
 };
 
 #[derive(Deserialize, JsonSchema)]
 struct HplParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Grid of ranks, P x Q.
     #[serde(default)]
-    grid: RankGrid,
+    grid: RankGridParameter,
     /// Rows and columns of the matrix.
     #[schemars(range(min = 1, max = 1 << 24))]
     n: u64,
@@ -45,7 +45,7 @@ struct HplParameters {
     #[schemars(range(min = 1, max = 1 << 12))]
     nb: u64,
     #[serde(default)]
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// The program of High-Performance Linpack.
@@ -56,7 +56,7 @@ struct LinpackProgram {
     pivot: CollectiveCall,
     gather: CollectiveCall,
     spread: CollectiveCall,
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 fn made(request: &WorkloadRequest<'_>) -> ProgramResult {
@@ -96,7 +96,7 @@ impl RankProgram for LinpackProgram {
         self.grid[0] * self.grid[1]
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let [p, q] = self.grid;
         let (i, j) = (rank / q, rank % q);
         let mut ends: Vec<u32> = Vec::new();

@@ -2,8 +2,8 @@
 
 use crate::workload::collective::{AllreduceChoice, CollectiveCall};
 use crate::workload::{RankProgram, WorkloadRequest};
-use base::Stop;
-use base::part::Part;
+use base::ComputationError;
+use base::part::PartDescription;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,12 +11,12 @@ use serde_json::Value;
 use std::borrow::Cow;
 
 /// A program, or the reason why it cannot be made.
-pub(super) type ProgramResult = Result<Box<dyn RankProgram>, Stop>;
+pub(super) type ProgramResult = Result<Box<dyn RankProgram>, ComputationError>;
 
 /// A row of the table of applications.
 pub struct ApplicationEntry {
     /// Its name, what it does, and its parameters.
-    pub part: Part,
+    pub part: PartDescription,
     /// Makes the program for these parameters.
     pub(in crate::workload) make: fn(&WorkloadRequest<'_>) -> ProgramResult,
 }
@@ -83,7 +83,7 @@ impl JsonSchema for AllreduceAlgorithm {
 
 impl AllreduceAlgorithm {
     /// The allreduce over this number of ranks; an empty operation if allreduces are left out.
-    pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<CollectiveCall, Stop> {
+    pub(super) fn call(self, ranks: u32, bytes: u64) -> Result<CollectiveCall, ComputationError> {
         match self.0 {
             None => Ok(CollectiveCall::nothing(ranks)),
             Some(algorithm) => CollectiveCall::new(algorithm.name(), ranks, bytes),

@@ -8,7 +8,7 @@
 use super::kind::{AllreduceAlgorithm, ProgramResult};
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
-use crate::workload::{RankProgram, RankScript, ScriptMessage, WorkloadRequest, tag};
+use crate::workload::{RankProgram, RankScriptWriter, ScriptMessage, WorkloadRequest, tag};
 use base::Refusal;
 use base::fields::whole;
 use schemars::JsonSchema;
@@ -113,7 +113,7 @@ impl RankProgram for MultigridProgram {
         self.p.pow(3)
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let everybody = |rank: u32| rank;
         let (mut ends, mut phase) = (Vec::new(), 0);
         for _ in 0..self.cycles {

@@ -1,14 +1,14 @@
 //! Multigrid cycles against counts in closed form, and those of the reference runs.
 
 use crate::workload::{OperationKind, Schedule, make};
-use base::Quiet;
+use base::QuietWatch;
 use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 fn made(name: &str, p: u64, levels: u64, cycles: u64, base_bytes: u64) -> Schedule {
     let given = json!({ "p": p, "levels": levels, "cycles": cycles, "base_bytes": base_bytes });
-    make(name, given.as_object().expect("a table"), &Quiet).expect(name)
+    make(name, given.as_object().expect("a table"), &QuietWatch).expect(name)
 }
 
 /// The number of messages of each size, without those of the allreduces. Recursive doubling has
@@ -82,7 +82,8 @@ fn the_reference_runs_have_their_totals() {
 fn sums_can_be_left_out() {
     let given =
         json!({ "p": 5, "levels": 3, "cycles": 2, "base_bytes": 9000, "allreduce": "none" });
-    let of = make("amg_like", given.as_object().expect("a table"), &Quiet).expect("it is made");
+    let of =
+        make("amg_like", given.as_object().expect("a table"), &QuietWatch).expect("it is made");
     let due: u64 = due("amg_like", 5, 3, 2, 9000).values().sum();
     let ops = of.ops().iter();
     assert_eq!(ops.clone().filter(|op| op.kind == OperationKind::Send).count() as u64, due);

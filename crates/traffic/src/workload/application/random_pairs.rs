@@ -8,33 +8,34 @@
 //! routing in high-performance networks, IEEE Cluster 2008, section III.
 
 use super::kind::ApplicationEntry;
-use crate::workload::parameters::{IterationCount, MOST_BYTES, RankCount};
+use crate::workload::parameters::{IterationCountParameter, MOST_BYTES, RankCountParameter};
 use crate::workload::script::{MOST_OPERATIONS, too_many};
-use crate::workload::{RankProgram, RankScript, tag};
-use base::part::Part;
-use base::seed::Stream;
-use base::{Stop, Watch};
+use crate::workload::{RankProgram, RankScriptWriter, tag};
+use base::part::PartDescription;
+use base::seed::RandomStream;
+use base::{ComputationError, ProgressWatch};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "random_pairs",
         "rounds of pairs at random, who exchange a message: effective bisection",
     )
-    .takes::<PairParameters>(),
+    .takes::<RandomPairParameters>(),
     make: |request| Ok(Box::new(RandomPairProgram::new(&request.read()?, request.watch)?)),
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct PairParameters {
-    ranks: RankCount,
+#[schemars(rename = "PairParameters")]
+struct RandomPairParameters {
+    ranks: RankCountParameter,
     /// Bytes of a message.
     #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
     /// Seed of the pairs.
     #[serde(default)]
     seed: u64,
@@ -49,12 +50,15 @@ struct RandomPairProgram {
 }
 
 impl RandomPairProgram {
-    fn new(with: &PairParameters, watch: &dyn Watch) -> Result<Self, Stop> {
+    fn new(
+        with: &RandomPairParameters,
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let (ranks, rounds) = (with.ranks.0, with.iterations.0);
         if rounds * u64::from(ranks) > MOST_OPERATIONS / 2 {
             return Err(too_many().into());
         }
-        let mut draw = Stream::new(with.seed, "random_pairs", 0);
+        let mut draw = RandomStream::new(with.seed, "random_pairs", 0);
         let mut partners = Vec::with_capacity(rounds as usize * ranks as usize);
         let mut all: Vec<u32> = (0..ranks).collect();
         for round in 0..rounds {
@@ -76,7 +80,7 @@ impl RankProgram for RandomPairProgram {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let mut ends = Vec::new();
         for (round, partners) in (0..).zip(self.partners.chunks(self.ranks as usize)) {
             if to.is_over() {

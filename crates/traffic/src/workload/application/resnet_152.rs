@@ -11,12 +11,12 @@
 //! resnet152, whose count of parameters is the same).
 
 use super::kind::ApplicationEntry;
-use super::training::{NetworkLayer, TrainingParameters, made};
-use base::part::Part;
+use super::training::{NeuralNetworkLayer, TrainingParameters, made};
+use base::part::PartDescription;
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "resnet_152",
         "training of ResNet-152, data parallel, gradients summed up in buckets",
     )
@@ -28,9 +28,9 @@ pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
 const STAGES: [u64; 4] = [3, 8, 36, 3];
 
 /// A `kernel` x `kernel` convolution whose output has `side` x `side` pixels.
-fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> NetworkLayer {
+fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> NeuralNetworkLayer {
     let weights = kernel * kernel * from * to;
-    NetworkLayer {
+    NeuralNetworkLayer {
         parameters: weights + 2 * to,
         flops: 2 * weights * side * side,
         inputs: from * input_side * input_side,
@@ -38,7 +38,7 @@ fn convolution(kernel: u64, from: u64, to: u64, input_side: u64, side: u64) -> N
     }
 }
 
-pub(super) fn layers() -> Vec<NetworkLayer> {
+pub(super) fn layers() -> Vec<NeuralNetworkLayer> {
     let mut all = vec![convolution(7, 3, 64, 224, 112)];
     let (mut from, mut input) = (64, 56);
     for (stage, blocks) in (0..).zip(STAGES) {
@@ -54,7 +54,7 @@ pub(super) fn layers() -> Vec<NetworkLayer> {
         }
     }
     let weights = from * 1000;
-    all.push(NetworkLayer {
+    all.push(NeuralNetworkLayer {
         parameters: weights + 1000,
         flops: 2 * weights,
         inputs: from,

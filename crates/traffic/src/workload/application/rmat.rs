@@ -3,8 +3,8 @@
 //! Source: Chakrabarti, Zhan, Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004; the
 //! chances are those of Graph500 (Murphy, Wheeler, Barrett, Ang: Introducing the Graph 500, 2010).
 
-use base::seed::{FastStream, Stream};
-use base::{Stop, Watch};
+use base::seed::{FastRandomStream, RandomStream};
+use base::{ComputationError, ProgressWatch};
 
 /// Probabilities in percent for a quarter of the adjacency matrix: both ends in the first half;
 /// only the second end in the other half; only the first end in the other half.
@@ -27,13 +27,13 @@ impl RmatGraph {
         scale: u32,
         edge_factor: u64,
         seed: u64,
-        watch: &dyn Watch,
-    ) -> Result<Self, Stop> {
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let vertices = 1_usize << scale;
         let edges = vertices * edge_factor as usize;
         let mut names: Vec<u32> = (0..vertices as u32).collect();
-        Stream::new(seed, "rmat names", 0).shuffle(&mut names);
-        let mut draws = FastStream::new(seed, "rmat edges", 0);
+        RandomStream::new(seed, "rmat names", 0).shuffle(&mut names);
+        let mut draws = FastRandomStream::new(seed, "rmat edges", 0);
         let mut drawn = Vec::with_capacity(edges);
         for i in 0..edges {
             if i % STRIDE == 0 {
@@ -47,7 +47,11 @@ impl RmatGraph {
         Self::new(vertices, &drawn, watch)
     }
 
-    fn new(vertices: usize, edges: &[(u32, u32)], watch: &dyn Watch) -> Result<Self, Stop> {
+    fn new(
+        vertices: usize,
+        edges: &[(u32, u32)],
+        watch: &dyn ProgressWatch,
+    ) -> Result<Self, ComputationError> {
         let mut ends = vec![0_usize; vertices + 1];
         for &(a, b) in edges {
             ends[a as usize] += 1;
@@ -96,7 +100,7 @@ impl RmatGraph {
 }
 
 /// Draws the two ends of an edge: a quarter of the matrix, a quarter of that, and so on.
-pub(super) fn pair(scale: u32, draws: &mut FastStream) -> (u32, u32) {
+pub(super) fn pair(scale: u32, draws: &mut FastRandomStream) -> (u32, u32) {
     let (mut a, mut b) = (0, 0);
     for _ in 0..scale {
         let draw = draws.below(100);

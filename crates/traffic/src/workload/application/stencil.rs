@@ -1,10 +1,12 @@
 //! The program of stencils on a grid: iterations of a halo exchange and a computation of every
 //! cell.
 
-use super::halo::HaloGrid;
+use super::halo::HaloRankGrid;
 use super::kind::ProgramResult;
-use crate::workload::parameters::{IterationCount, MOST_BYTES, MOST_NS, RankCount, RankGrid};
-use crate::workload::{RankProgram, RankScript, tag};
+use crate::workload::parameters::{
+    IterationCountParameter, MOST_BYTES, MOST_NS, RankCountParameter, RankGridParameter,
+};
+use crate::workload::{RankProgram, RankScriptWriter, tag};
 use base::fields::whole;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -12,10 +14,10 @@ use serde::Deserialize;
 /// The parameters of every stencil.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct StencilParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Sides of the grid of ranks.
     #[serde(default)]
-    grid: RankGrid,
+    grid: RankGridParameter,
     /// Bytes of the halo of a side, or of a face.
     #[schemars(range(max = MOST_BYTES))]
     bytes: u64,
@@ -28,7 +30,7 @@ pub(super) struct StencilParameters {
     #[schemars(range(max = 1))]
     periodic: u8,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
     /// Computation of an iteration, ns.
     #[serde(default)]
     #[schemars(range(max = MOST_NS))]
@@ -41,7 +43,7 @@ pub(super) struct StencilParameters {
 
 /// The program of a stencil.
 struct StencilProgram {
-    halo: HaloGrid,
+    halo: HaloRankGrid,
     ranks: u32,
     /// Bytes sent to a neighbour that differs in one, two or three coordinates.
     bytes: [u64; 3],
@@ -60,7 +62,7 @@ pub(super) fn made(
     let ranks = with.ranks.0;
     let dimensions = if edge_bytes.is_some() { 3 } else { 2 };
     let inner_ns = with.compute_ns * with.overlap_percent / 100;
-    let halo = HaloGrid {
+    let halo = HaloRankGrid {
         sides: with.grid.sides(dimensions, ranks)?,
         periodic: with.periodic == 1,
         diagonal,
@@ -80,7 +82,7 @@ impl RankProgram for StencilProgram {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let bytes =
             |direction: &[i32]| self.bytes[direction.iter().filter(|&&step| step != 0).count() - 1];
         let mut ends = Vec::new();

@@ -6,34 +6,36 @@
 use super::kind::ApplicationEntry;
 use super::stencil::{StencilParameters, made};
 use base::fields::word;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "stencil_2d",
         "halos to the neighbours on a grid, 5 or 9 points, and computation",
     )
     .takes::<StencilParameters>()
-    .takes::<Stencil2d>(),
+    .takes::<Stencil2dParameters>(),
     make: |request| {
-        let own: Stencil2d = request.read()?;
-        made(&request.read()?, None, own.points == Points2d::Nine)
+        let own: Stencil2dParameters = request.read()?;
+        made(&request.read()?, None, own.points == Stencil2dPoints::Nine)
     },
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct Stencil2d {
+#[schemars(rename = "Stencil2d")]
+struct Stencil2dParameters {
     /// Points of the stencil.
     #[serde(default, deserialize_with = "word")]
-    points: Points2d,
+    points: Stencil2dPoints,
 }
 
 /// Points of the stencil.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-enum Points2d {
+#[schemars(rename = "Points2d")]
+enum Stencil2dPoints {
     /// A cell and those next to it along an axis.
     #[default]
     #[serde(rename = "5")]

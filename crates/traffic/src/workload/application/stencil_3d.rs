@@ -7,29 +7,30 @@ use super::kind::ApplicationEntry;
 use super::stencil::{StencilParameters, made};
 use crate::workload::parameters::MOST_BYTES;
 use base::fields::{whole, word};
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The row of this application in the table of applications.
 pub(super) const ENTRY: ApplicationEntry = ApplicationEntry {
-    part: Part::new(
+    part: PartDescription::new(
         "stencil_3d",
         "halos to the neighbours on a grid, 7 or 27 points, and computation",
     )
     .takes::<StencilParameters>()
-    .takes::<Stencil3d>(),
+    .takes::<Stencil3dParameters>(),
     make: |request| {
-        let own: Stencil3d = request.read()?;
-        made(&request.read()?, Some(own.edge_bytes), own.points == Points3d::TwentySeven)
+        let own: Stencil3dParameters = request.read()?;
+        made(&request.read()?, Some(own.edge_bytes), own.points == Stencil3dPoints::TwentySeven)
     },
 };
 
 #[derive(Deserialize, JsonSchema)]
-struct Stencil3d {
+#[schemars(rename = "Stencil3d")]
+struct Stencil3dParameters {
     /// Points of the stencil.
     #[serde(default, deserialize_with = "word")]
-    points: Points3d,
+    points: Stencil3dPoints,
     /// Bytes to a rank across an edge.
     #[serde(default = "whole::<1024>")]
     #[schemars(range(max = MOST_BYTES))]
@@ -38,7 +39,8 @@ struct Stencil3d {
 
 /// Points of the stencil.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-enum Points3d {
+#[schemars(rename = "Points3d")]
+enum Stencil3dPoints {
     /// A cell and those next to it along an axis.
     #[default]
     #[serde(rename = "7")]

@@ -1,17 +1,17 @@
 //! Tests of applications against closed forms, and that they do not deadlock.
 
 use super::*;
-use crate::workload::{Op, OperationKind, Schedule, make};
-use base::{Quiet, Stop};
+use crate::workload::{OperationKind, Schedule, ScheduleOperation, make};
+use base::{ComputationError, QuietWatch};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
 fn made(name: &str, given: &Value) -> Schedule {
-    make(name, given.as_object().expect("a table"), &Quiet).expect(name)
+    make(name, given.as_object().expect("a table"), &QuietWatch).expect(name)
 }
 
-fn ops(of: &Schedule, rank: u32) -> &[Op] {
+fn ops(of: &Schedule, rank: u32) -> &[ScheduleOperation] {
     let range = of.of_rank(rank);
     &of.ops()[range.start as usize..range.end as usize]
 }
@@ -136,15 +136,15 @@ fn every_application_comes_to_its_end_or_says_why_not() {
         let mut made_once = false;
         for ranks in [1, 2, 3, 8, 27] {
             let given = least(of, ranks);
-            match make(of.part.name, given.as_object().expect("a table"), &Quiet) {
+            match make(of.part.name, given.as_object().expect("a table"), &QuietWatch) {
                 Ok(found) => {
                     made_once = true;
                     assert!(comes_to_its_end(&found), "{} {given}", of.part.name);
                 }
-                Err(Stop::Refused(why)) => {
+                Err(ComputationError::Refused(why)) => {
                     assert!(!why.help.is_empty(), "{} {given}", of.part.name);
                 }
-                Err(Stop::Interrupted(_)) => unreachable!("nobody stops it"),
+                Err(ComputationError::Interrupted(_)) => unreachable!("nobody stops it"),
             }
         }
         assert!(made_once, "{} is refused with small numbers", of.part.name);
@@ -263,7 +263,7 @@ proptest! {
     /// number of levels is the distance of the farthest vertex plus one.
     #[test]
     fn searches_tell_every_edge_once(scale in 1_u32..9, ranks in 1_u32..12, seed in 0_u64..50) {
-        let graph = rmat::RmatGraph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
+        let graph = rmat::RmatGraph::draw(scale, 4, seed, &QuietWatch).expect("nobody stops it");
         let vertices = graph.vertices();
         let mut far = vec![u32::MAX; vertices as usize];
         far[bfs::first(&graph, seed) as usize] = 0;
@@ -305,7 +305,7 @@ proptest! {
         seed in 0_u64..50,
         bruck in any::<bool>(),
     ) {
-        let graph = rmat::RmatGraph::draw(scale, 4, seed, &Quiet).expect("nobody stops it");
+        let graph = rmat::RmatGraph::draw(scale, 4, seed, &QuietWatch).expect("nobody stops it");
         let (vertices, ranks) = (graph.vertices(), rows * columns);
         let owner = |v: u32| bfs::owner(v, vertices, ranks);
         let column = |v: u32| owner(v) / rows;
@@ -351,7 +351,7 @@ proptest! {
 
 #[test]
 fn drawn_edges_have_the_chances_of_graph500() {
-    let mut draws = base::seed::FastStream::new(5, "test", 0);
+    let mut draws = base::seed::FastRandomStream::new(5, "test", 0);
     let mut seen = [0_u32; 4];
     for _ in 0..20_000 {
         let (a, b) = rmat::pair(6, &mut draws);
@@ -524,7 +524,7 @@ fn what_cannot_be_is_refused() {
         ("resnet", json!({}), "did you mean resnet_152?"),
     ] {
         let given = given.as_object().expect("a table");
-        let refused = make(name, given, &Quiet).expect_err(name).to_string();
+        let refused = make(name, given, &QuietWatch).expect_err(name).to_string();
         assert!(refused.contains(expected), "{name}: {refused}");
     }
 }
@@ -544,7 +544,7 @@ fn pairs_are_drawn_evenly() {
                 assert_eq!((op.size, op.peer != rank), (77, true));
                 *met.entry((rank, op.peer)).or_insert(0_u32) += 1;
                 // the partner sends one message of the same tag, the number of the round
-                let to_me = |op: &&Op| {
+                let to_me = |op: &&ScheduleOperation| {
                     op.kind == OperationKind::Send && (op.peer, op.tag) == (rank, back.1)
                 };
                 assert_eq!(ops(&found, back.0).iter().filter(to_me).count(), 1);

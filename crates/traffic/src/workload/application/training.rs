@@ -15,8 +15,10 @@
 
 use super::kind::{AllreduceAlgorithm, ProgramResult, ring};
 use crate::workload::collective::CollectiveCall;
-use crate::workload::parameters::{ComputeRate, IterationCount, MOST_BYTES, RankCount};
-use crate::workload::{RankProgram, RankScript, WorkloadRequest, tag};
+use crate::workload::parameters::{
+    ComputeRateParameter, IterationCountParameter, MOST_BYTES, RankCountParameter,
+};
+use crate::workload::{RankProgram, RankScriptWriter, WorkloadRequest, tag};
 use base::Refusal;
 use base::fields::whole;
 use schemars::JsonSchema;
@@ -24,7 +26,7 @@ use serde::Deserialize;
 
 /// A layer of a neural network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NetworkLayer {
+pub(super) struct NeuralNetworkLayer {
     pub(super) parameters: u64,
     /// Floating-point operations of the forward pass for a sample.
     pub(super) flops: u64,
@@ -36,7 +38,7 @@ pub(super) struct NetworkLayer {
 /// The parameters of every training.
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct TrainingParameters {
-    ranks: RankCount,
+    ranks: RankCountParameter,
     /// Samples of a group.
     #[serde(default = "whole::<32>")]
     #[schemars(range(min = 1, max = 1 << 20))]
@@ -52,9 +54,9 @@ pub(super) struct TrainingParameters {
     #[serde(default = "ring")]
     allreduce: AllreduceAlgorithm,
     #[serde(default)]
-    iterations: IterationCount,
+    iterations: IterationCountParameter,
     #[serde(default)]
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// The parameter of training with operators in parts.
@@ -68,7 +70,7 @@ pub(super) struct OperatorPartParameters {
 
 /// The program of the training of a neural network.
 struct TrainingProgram {
-    layers: Vec<NetworkLayer>,
+    layers: Vec<NeuralNetworkLayer>,
     ranks: u32,
     parts: u32,
     batch: u64,
@@ -78,12 +80,15 @@ struct TrainingProgram {
     gather: CollectiveCall,
     divide: CollectiveCall,
     iterations: u64,
-    gflops: ComputeRate,
+    gflops: ComputeRateParameter,
 }
 
 /// The training of these layers, each in the requested number of parts; that is one if the
 /// application does not have this parameter.
-pub(super) fn made(layers: Vec<NetworkLayer>, request: &WorkloadRequest<'_>) -> ProgramResult {
+pub(super) fn made(
+    layers: Vec<NeuralNetworkLayer>,
+    request: &WorkloadRequest<'_>,
+) -> ProgramResult {
     let (with, of): (TrainingParameters, OperatorPartParameters) =
         (request.read()?, request.read()?);
     let (ranks, parts) = (with.ranks.0, of.operator as u32);
@@ -122,7 +127,7 @@ impl RankProgram for TrainingProgram {
         self.ranks
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let (group, part) = (rank / self.parts, rank % self.parts);
         let together = |other: u32| group * self.parts + other;
         let across = |other: u32| other * self.parts + part;

@@ -1,15 +1,17 @@
 //! Interpretation of a trace's calls: every call becomes an act with ranks of `MPI_COMM_WORLD`, and
 //! the calls of a collective operation are matched over all ranks of its communicator.
 
-use super::communicators::{CommunicatorRank, Communicators, KnownCommunicators};
-use super::meeting::{CallMismatch, CollectiveCaller, CollectiveMeeting, CollectiveMeetingKind};
+use super::communicators::{CommunicatorRank, CommunicatorTable, KnownCommunicators};
+use super::meeting::{
+    CollectiveCallMismatch, CollectiveCaller, MatchedCollectiveCalls, MatchedCollectiveKind,
+};
 use super::requests::{ProcessMessage, ProcessRequests};
 use super::{
     CallAction, CallMessage, CallPeer, CallTrace, CommunicatorCreation, CompletedRequests,
     NamedCommunicator, RequestHandle, TracedCall, TracedCollectiveCall, TransferMode,
 };
 use crate::workload::ANY;
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::collections::HashMap;
 
 /// Calls between two checks for an interrupt by the user.
@@ -43,8 +45,8 @@ pub(super) struct ProcessAction {
 /// The acts of all processes, and what they refer to.
 pub(super) struct ProcessActionLists {
     pub(super) acts: Vec<Vec<ProcessAction>>,
-    pub(super) meetings: Vec<CollectiveMeeting>,
-    pub(super) communicators: Communicators,
+    pub(super) meetings: Vec<MatchedCollectiveCalls>,
+    pub(super) communicators: CommunicatorTable,
 }
 
 /// The state of a process while its calls are interpreted.
@@ -68,10 +70,10 @@ struct CallInterpreter {
 }
 
 /// The matching of all processes' calls to meetings and communicators.
-struct CallMatching<'a> {
+struct CallMatchingState<'a> {
     trace: &'a CallTrace,
-    communicators: Communicators,
-    meetings: Vec<CollectiveMeeting>,
+    communicators: CommunicatorTable,
+    meetings: Vec<MatchedCollectiveCalls>,
     /// The index of each meeting, by communicator and number of collective operations before it.
     found: HashMap<(u32, u32), u32>,
     /// Whether calls are interpreted as CODES does.
@@ -103,12 +105,12 @@ pub(super) fn place(trace: &CallTrace, rank: u32, call: usize) -> String {
 pub(super) fn agree(
     trace: &CallTrace,
     rules: CallInterpretationSettings,
-    watch: &dyn Watch,
-) -> Result<ProcessActionLists, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<ProcessActionLists, ComputationError> {
     let ranks = trace.processes.len() as u32;
-    let mut all = CallMatching {
+    let mut all = CallMatchingState {
         trace,
-        communicators: Communicators::new(ranks),
+        communicators: CommunicatorTable::new(ranks),
         meetings: Vec::new(),
         found: HashMap::new(),
         codes: rules.codes,
@@ -141,12 +143,12 @@ pub(super) fn agree(
         }
     }
     all.check_ends(&walkers)?;
-    let CallMatching { communicators, meetings, .. } = all;
+    let CallMatchingState { communicators, meetings, .. } = all;
     let acts = walkers.into_iter().map(|walker| walker.acts).collect();
     Ok(ProcessActionLists { acts, meetings, communicators })
 }
 
-impl CallMatching<'_> {
+impl CallMatchingState<'_> {
     /// Interprets the next call of a rank. Returns false if it has no further call, or must wait
     /// for other ranks.
     fn step(&mut self, rank: u32, walker: &mut CallInterpreter) -> Result<bool, Refusal> {
@@ -290,7 +292,7 @@ impl CallMatching<'_> {
         &mut self,
         walker: &mut CallInterpreter,
         at: CommunicatorRank,
-        kind: CollectiveMeetingKind,
+        kind: MatchedCollectiveKind,
         who: CollectiveCaller,
     ) -> u32 {
         let count = walker.counts.entry(at.comm).or_insert(0);
@@ -298,7 +300,7 @@ impl CallMatching<'_> {
         *count += 1;
         let (meetings, size) = (&mut self.meetings, self.communicators.size(at.comm));
         *self.found.entry(key).or_insert_with(|| {
-            meetings.push(CollectiveMeeting::new(at.comm, size, kind, who));
+            meetings.push(MatchedCollectiveCalls::new(at.comm, size, kind, who));
             meetings.len() as u32 - 1
         })
     }
@@ -317,7 +319,7 @@ impl CallMatching<'_> {
             return Err(Refusal::new("", why, format!("a root, 0 to {}", size - 1)));
         }
         let who = CollectiveCaller { rank, call: walker.at };
-        let kind = CollectiveMeetingKind::Operation(joint.operation, joint.root, request.is_some());
+        let kind = MatchedCollectiveKind::Operation(joint.operation, joint.root, request.is_some());
         let meeting = self.meeting(walker, at, kind, who);
         let it = &mut self.meetings[meeting as usize];
         let joined = it.join(at.me, joint, request.is_some());
@@ -340,7 +342,7 @@ impl CallMatching<'_> {
     ) -> Result<(), Refusal> {
         let at = self.meant(rank, walker, comm)?;
         let who = CollectiveCaller { rank, call: walker.at };
-        let meeting = self.meeting(walker, at, CollectiveMeetingKind::of(make), who);
+        let meeting = self.meeting(walker, at, MatchedCollectiveKind::of(make), who);
         let it = &mut self.meetings[meeting as usize];
         let (came, first) = (it.make(at.me, make), it.first);
         came.map_err(|differ| self.differ(who, first, &differ))?;
@@ -357,7 +359,7 @@ impl CallMatching<'_> {
         &self,
         who: CollectiveCaller,
         first: CollectiveCaller,
-        differ: &CallMismatch,
+        differ: &CollectiveCallMismatch,
     ) -> Refusal {
         let here = place(self.trace, who.rank, who.call);
         let there = place(self.trace, first.rank, first.call);

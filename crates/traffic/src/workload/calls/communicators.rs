@@ -16,7 +16,7 @@ pub(super) struct CommunicatorRank {
 
 /// All communicators; number 0 is `MPI_COMM_WORLD`.
 #[derive(Debug)]
-pub(super) struct Communicators {
+pub(super) struct CommunicatorTable {
     pub(super) members: Vec<CommunicatorMembers>,
     /// The sides of those communicators that are grids.
     grids: HashMap<u32, Vec<u32>>,
@@ -31,7 +31,7 @@ pub(super) struct KnownCommunicators {
     fresh: Vec<(u64, CommunicatorRank)>,
 }
 
-impl Communicators {
+impl CommunicatorTable {
     /// The communicators of a run of `ranks` ranks at its start: only `MPI_COMM_WORLD`.
     pub(super) fn new(ranks: u32) -> Self {
         Self { members: vec![(0..ranks).collect()], grids: HashMap::new() }
@@ -135,7 +135,7 @@ impl Communicators {
     /// and for each group the sides of its grid, if it is one.
     ///
     /// # Errors
-    /// As [`Communicators::make`].
+    /// As [`CommunicatorTable::make`].
     fn groups(
         &self,
         parent: u32,

@@ -4,14 +4,14 @@ use super::CallTrace;
 use super::agree::{
     CallInterpretationSettings, ProcessAction, ProcessActionKind, ProcessActionLists, agree, place,
 };
-use super::parameters::{CallSemantics, ReplayParameters};
+use super::parameters::{CallReplayParameters, CallSemantics};
 use super::requests::ProcessMessage;
 use super::tags::number;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
-use crate::workload::script::{RankScript, TAGS};
-use crate::workload::{ANY, Op, RankProgram, Schedule, schedule_of};
-use base::{Refusal, Stop, Watch};
+use crate::workload::script::{RankScriptWriter, TAGS};
+use crate::workload::{ANY, RankProgram, Schedule, ScheduleOperation, schedule_of};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::collections::HashMap;
 
 /// The schedule of a trace.
@@ -34,9 +34,9 @@ use std::collections::HashMap;
 pub fn expand(
     trace: &CallTrace,
     null: bool,
-    with: &ReplayParameters,
-    watch: &dyn Watch,
-) -> Result<Schedule, Stop> {
+    with: &CallReplayParameters,
+    watch: &dyn ProgressWatch,
+) -> Result<Schedule, ComputationError> {
     let (ranks, copies) = (trace.processes.len() as u64, with.copies);
     if ranks == 0 || ranks * copies > MOST_RANKS {
         let why = format!("{copies} times {ranks} ranks");
@@ -61,11 +61,11 @@ pub fn expand(
     }
     let (scale, copies) = (with.scale_compute, copies as u32);
     let ranks = ranks as u32;
-    schedule_of(&CallReplay { agreed, calls, first_tag, ranks, copies, scale }, watch)
+    schedule_of(&CallReplayProgram { agreed, calls, first_tag, ranks, copies, scale }, watch)
 }
 
 /// The program that replays the calls of a trace.
-struct CallReplay {
+struct CallReplayProgram {
     agreed: ProcessActionLists,
     /// The collective operation of each meeting; none if it is left out.
     calls: Vec<Option<CollectiveCall>>,
@@ -86,7 +86,7 @@ pub(super) struct OperationFrontier {
 }
 
 impl OperationFrontier {
-    pub(super) fn add(&self, op: Op, to: &mut RankScript<'_>) -> u32 {
+    pub(super) fn add(&self, op: ScheduleOperation, to: &mut RankScriptWriter<'_>) -> u32 {
         let number = to.add(op, &self.ends);
         if let Some(start) = self.start {
             to.wait_start(number, start);
@@ -95,17 +95,21 @@ impl OperationFrontier {
     }
 
     /// The same dependencies as ends only, of at most one operation.
-    pub(super) fn joined(&self, to: &mut RankScript<'_>) -> Vec<u32> {
-        if self.start.is_some() { vec![self.add(Op::calc(0), to)] } else { to.join(&self.ends) }
+    pub(super) fn joined(&self, to: &mut RankScriptWriter<'_>) -> Vec<u32> {
+        if self.start.is_some() {
+            vec![self.add(ScheduleOperation::calc(0), to)]
+        } else {
+            to.join(&self.ends)
+        }
     }
 }
 
-impl RankProgram for CallReplay {
+impl RankProgram for CallReplayProgram {
     fn ranks(&self) -> u32 {
         self.ranks * self.copies
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let copy = rank / self.ranks;
         let mut front = OperationFrontier::default();
         // for each act that nothing has waited for yet, the operations at whose end it ends
@@ -116,7 +120,7 @@ impl RankProgram for CallReplay {
             }
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
-                let calc = front.add(Op::calc(ns), to);
+                let calc = front.add(ScheduleOperation::calc(ns), to);
                 front = OperationFrontier { ends: vec![calc], start: None };
             }
             match &act.does {
@@ -143,11 +147,15 @@ impl RankProgram for CallReplay {
     }
 }
 
-impl CallReplay {
-    fn message(&self, wire: &ProcessMessage, copy: u32) -> Op {
+impl CallReplayProgram {
+    fn message(&self, wire: &ProcessMessage, copy: u32) -> ScheduleOperation {
         let peer = if wire.peer == ANY { ANY } else { wire.peer + copy * self.ranks };
         let tag = wire.tag.unwrap_or(ANY);
-        if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
+        if wire.is_send {
+            ScheduleOperation::send(wire.bytes, peer, tag)
+        } else {
+            ScheduleOperation::recv(wire.bytes, peer, tag)
+        }
     }
 
     /// Writes a collective operation, as rank `me` of its communicator.
@@ -157,7 +165,7 @@ impl CallReplay {
         (copy, at, act): (u32, u32, &ProcessAction),
         front: &mut OperationFrontier,
         open: &mut HashMap<u32, Vec<u32>>,
-        to: &mut RankScript<'_>,
+        to: &mut RankScriptWriter<'_>,
     ) {
         let Some(call) = &self.calls[meeting as usize] else { return };
         let comm = self.agreed.meetings[meeting as usize].comm;

@@ -2,11 +2,11 @@
 //! which they must agree.
 
 use super::communicators::CommunicatorRank;
-use super::parameters::ReplayParameters;
+use super::parameters::CallReplayParameters;
 use super::{CollectiveBytes, CommunicatorCreation, TracedCollectiveCall};
 use crate::workload::collective::{CollectiveCall, CollectiveOperation};
 use crate::workload::parameters::MOST_BYTES;
-use base::{Refusal, Stop};
+use base::{ComputationError, Refusal};
 
 /// A process that comes to a meeting: its rank in `MPI_COMM_WORLD` and its call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,14 +16,14 @@ pub(super) struct CollectiveCaller {
 }
 
 /// A mismatch of two calls of a meeting; the first call that came is part of the error.
-pub(super) struct CallMismatch {
+pub(super) struct CollectiveCallMismatch {
     pub(super) here: String,
     pub(super) there: String,
 }
 
 /// The kind of a meeting, on which all its calls must agree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CollectiveMeetingKind {
+pub(super) enum MatchedCollectiveKind {
     /// A collective operation with its root (none if it has no root), and whether it is
     /// nonblocking.
     Operation(CollectiveOperation, Option<u32>, bool),
@@ -31,7 +31,7 @@ pub(super) enum CollectiveMeetingKind {
     Make(u8),
 }
 
-impl CollectiveMeetingKind {
+impl MatchedCollectiveKind {
     /// The kind of a meeting that creates communicators.
     pub(super) fn of(make: &CommunicatorCreation) -> Self {
         Self::Make(match make {
@@ -61,9 +61,9 @@ impl CollectiveMeetingKind {
 
 /// A meeting of all ranks of a communicator.
 #[derive(Debug)]
-pub(super) struct CollectiveMeeting {
+pub(super) struct MatchedCollectiveCalls {
     pub(super) comm: u32,
-    pub(super) kind: CollectiveMeetingKind,
+    pub(super) kind: MatchedCollectiveKind,
     pub(super) first: CollectiveCaller,
     /// For each rank of the communicator, whether it has come.
     came: Vec<bool>,
@@ -78,12 +78,12 @@ pub(super) struct CollectiveMeeting {
     pub(super) made: Option<Vec<Option<CommunicatorRank>>>,
 }
 
-impl CollectiveMeeting {
+impl MatchedCollectiveCalls {
     /// A meeting of `size` ranks that no rank has come to yet; `first` is the first caller.
     pub(super) fn new(
         comm: u32,
         size: u32,
-        kind: CollectiveMeetingKind,
+        kind: MatchedCollectiveKind,
         first: CollectiveCaller,
     ) -> Self {
         Self {
@@ -111,9 +111,12 @@ impl CollectiveMeeting {
         self.missing == 0
     }
 
-    fn come(&mut self, me: u32, kind: CollectiveMeetingKind) -> Result<(), CallMismatch> {
+    fn come(&mut self, me: u32, kind: MatchedCollectiveKind) -> Result<(), CollectiveCallMismatch> {
         if kind != self.kind {
-            return Err(CallMismatch { here: kind.described(), there: self.kind.described() });
+            return Err(CollectiveCallMismatch {
+                here: kind.described(),
+                there: self.kind.described(),
+            });
         }
         self.came[me as usize] = true;
         self.missing -= 1;
@@ -128,8 +131,8 @@ impl CollectiveMeeting {
         &mut self,
         me: u32,
         make: &CommunicatorCreation,
-    ) -> Result<(), CallMismatch> {
-        self.come(me, CollectiveMeetingKind::of(make))?;
+    ) -> Result<(), CollectiveCallMismatch> {
+        self.come(me, MatchedCollectiveKind::of(make))?;
         self.asked.resize(self.came.len(), CommunicatorCreation::Copy);
         self.asked[me as usize] = make.clone();
         Ok(())
@@ -149,14 +152,17 @@ impl CollectiveMeeting {
         me: u32,
         joint: &TracedCollectiveCall,
         later: bool,
-    ) -> Result<(), CallMismatch> {
-        self.come(me, CollectiveMeetingKind::Operation(joint.operation, joint.root, later))?;
+    ) -> Result<(), CollectiveCallMismatch> {
+        self.come(me, MatchedCollectiveKind::Operation(joint.operation, joint.root, later))?;
         let size = self.came.len();
         let bytes = |n: u64| format!("{n} bytes");
         match &joint.sizes {
             CollectiveBytes::Same(bytes_here) => match self.same {
                 Some(there) if there != *bytes_here => {
-                    return Err(CallMismatch { here: bytes(*bytes_here), there: bytes(there) });
+                    return Err(CollectiveCallMismatch {
+                        here: bytes(*bytes_here),
+                        there: bytes(there),
+                    });
                 }
                 _ => self.same = Some(*bytes_here),
             },
@@ -166,7 +172,10 @@ impl CollectiveMeeting {
             }
             CollectiveBytes::Each(all) if all.len() != size => {
                 let there = format!("{size} ranks are in the communicator");
-                return Err(CallMismatch { here: format!("{} blocks", all.len()), there });
+                return Err(CollectiveCallMismatch {
+                    here: format!("{} blocks", all.len()),
+                    there,
+                });
             }
             CollectiveBytes::Each(row) if joint.operation == CollectiveOperation::Alltoallv => {
                 self.rows.resize(size, None);
@@ -175,7 +184,10 @@ impl CollectiveMeeting {
             CollectiveBytes::Each(all) => match &self.each {
                 Some(there) if there != all => {
                     let here = format!("blocks of {all:?} bytes");
-                    return Err(CallMismatch { here, there: format!("blocks of {there:?}") });
+                    return Err(CollectiveCallMismatch {
+                        here,
+                        there: format!("blocks of {there:?}"),
+                    });
                 }
                 _ => self.each = Some(all.clone()),
             },
@@ -190,10 +202,10 @@ impl CollectiveMeeting {
     /// When the sizes do not agree, or the algorithm does not support this number of ranks.
     pub(super) fn call(
         &self,
-        with: &ReplayParameters,
+        with: &CallReplayParameters,
         copies: u32,
-    ) -> Result<Option<CollectiveCall>, Stop> {
-        let CollectiveMeetingKind::Operation(operation, root, _) = self.kind else {
+    ) -> Result<Option<CollectiveCall>, ComputationError> {
+        let MatchedCollectiveKind::Operation(operation, root, _) = self.kind else {
             return Ok(None);
         };
         let size = self.came.len() as u32;
@@ -237,7 +249,7 @@ impl CollectiveMeeting {
     }
 
     fn kind_has_root(&self) -> bool {
-        matches!(self.kind, CollectiveMeetingKind::Operation(_, Some(_), _))
+        matches!(self.kind, MatchedCollectiveKind::Operation(_, Some(_), _))
     }
 }
 

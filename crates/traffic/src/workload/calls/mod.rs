@@ -16,7 +16,7 @@ mod tags;
 mod tests;
 
 pub use expand::expand;
-pub use parameters::{CallSemantics, RecordedParameters, ReplayParameters};
+pub use parameters::{CallReplayParameters, CallSemantics, RecordingReplayParameters};
 
 use super::collective::CollectiveOperation;
 

@@ -1,7 +1,7 @@
 //! The parameters of turning traces into schedules, which all kinds of traces have.
 
-use crate::workload::collective::{AlgorithmChoice, CollectiveCall, CollectiveOperation};
-use base::Stop;
+use crate::workload::collective::{CollectiveAlgorithmName, CollectiveCall, CollectiveOperation};
+use base::ComputationError;
 use base::fields::whole;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,8 @@ const MOST_COPIES: u64 = 1 << 20;
 
 /// What is computed, how much of it there is, and what calls mean.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct ReplayParameters {
+#[schemars(rename = "ReplayParameters")]
+pub struct CallReplayParameters {
     /// Factor of the time between calls.
     #[serde(default = "one")]
     #[schemars(range(min = 0.0, max = 1e6))]
@@ -29,37 +30,37 @@ pub struct ReplayParameters {
     #[serde(default)]
     pub rules: CallSemantics,
     #[serde(default)]
-    barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
+    barrier: CollectiveAlgorithmName<{ CollectiveOperation::Barrier as u8 }>,
     #[serde(default)]
-    broadcast: AlgorithmChoice<{ CollectiveOperation::Broadcast as u8 }>,
+    broadcast: CollectiveAlgorithmName<{ CollectiveOperation::Broadcast as u8 }>,
     #[serde(default)]
-    reduce: AlgorithmChoice<{ CollectiveOperation::Reduce as u8 }>,
+    reduce: CollectiveAlgorithmName<{ CollectiveOperation::Reduce as u8 }>,
     #[serde(default)]
-    allreduce: AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>,
+    allreduce: CollectiveAlgorithmName<{ CollectiveOperation::Allreduce as u8 }>,
     #[serde(default)]
-    allgather: AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>,
+    allgather: CollectiveAlgorithmName<{ CollectiveOperation::Allgather as u8 }>,
     #[serde(default)]
-    reduce_scatter: AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>,
+    reduce_scatter: CollectiveAlgorithmName<{ CollectiveOperation::ReduceScatter as u8 }>,
     #[serde(default)]
-    alltoall: AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }>,
+    alltoall: CollectiveAlgorithmName<{ CollectiveOperation::Alltoall as u8 }>,
     #[serde(default)]
-    alltoallv: AlgorithmChoice<{ CollectiveOperation::Alltoallv as u8 }>,
+    alltoallv: CollectiveAlgorithmName<{ CollectiveOperation::Alltoallv as u8 }>,
     #[serde(default)]
-    scan: AlgorithmChoice<{ CollectiveOperation::Scan as u8 }>,
+    scan: CollectiveAlgorithmName<{ CollectiveOperation::Scan as u8 }>,
     #[serde(default)]
-    exscan: AlgorithmChoice<{ CollectiveOperation::Exscan as u8 }>,
+    exscan: CollectiveAlgorithmName<{ CollectiveOperation::Exscan as u8 }>,
     #[serde(default)]
-    gather: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
+    gather: CollectiveAlgorithmName<{ CollectiveOperation::Gather as u8 }>,
     #[serde(default)]
-    scatter: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
+    scatter: CollectiveAlgorithmName<{ CollectiveOperation::Scatter as u8 }>,
     /// What differs where a recording is replayed.
     #[serde(skip)]
-    recorded: Option<RecordingDefaults>,
+    recorded: Option<RecordingReplayDefaults>,
 }
 
 /// Defaults and parameters that only replayed recordings have.
 #[derive(Debug)]
-struct RecordingDefaults {
+struct RecordingReplayDefaults {
     exscan: &'static str,
     gatherv: &'static str,
     scatterv: &'static str,
@@ -68,7 +69,8 @@ struct RecordingDefaults {
 /// How calls that `flyloom record` kept become a schedule. Without parameters collectives are the
 /// messages that the matrix of the same recorder counts.
 #[derive(Debug, Deserialize, JsonSchema)]
-pub struct RecordedParameters {
+#[schemars(rename = "RecordedParameters")]
+pub struct RecordingReplayParameters {
     /// Factor of the time between calls.
     #[serde(default = "one")]
     #[schemars(range(min = 0.0, max = 1e6))]
@@ -78,61 +80,61 @@ pub struct RecordedParameters {
     #[schemars(range(max = 1 << 30))]
     add_ns_per_kib: u64,
     #[serde(default)]
-    barrier: AlgorithmChoice<{ CollectiveOperation::Barrier as u8 }>,
+    barrier: CollectiveAlgorithmName<{ CollectiveOperation::Barrier as u8 }>,
     #[serde(default)]
-    broadcast: AlgorithmChoice<{ CollectiveOperation::Broadcast as u8 }>,
+    broadcast: CollectiveAlgorithmName<{ CollectiveOperation::Broadcast as u8 }>,
     #[serde(default)]
-    reduce: AlgorithmChoice<{ CollectiveOperation::Reduce as u8 }>,
+    reduce: CollectiveAlgorithmName<{ CollectiveOperation::Reduce as u8 }>,
     #[serde(default)]
-    allreduce: AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>,
+    allreduce: CollectiveAlgorithmName<{ CollectiveOperation::Allreduce as u8 }>,
     #[serde(default = "allgather_ring")]
-    allgather: AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>,
+    allgather: CollectiveAlgorithmName<{ CollectiveOperation::Allgather as u8 }>,
     #[serde(default = "reduce_scatter_pairwise")]
-    reduce_scatter: AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>,
+    reduce_scatter: CollectiveAlgorithmName<{ CollectiveOperation::ReduceScatter as u8 }>,
     #[serde(default)]
-    alltoall: AlgorithmChoice<{ CollectiveOperation::Alltoall as u8 }>,
+    alltoall: CollectiveAlgorithmName<{ CollectiveOperation::Alltoall as u8 }>,
     #[serde(default)]
-    alltoallv: AlgorithmChoice<{ CollectiveOperation::Alltoallv as u8 }>,
+    alltoallv: CollectiveAlgorithmName<{ CollectiveOperation::Alltoallv as u8 }>,
     #[serde(default = "scan_linear")]
-    scan: AlgorithmChoice<{ CollectiveOperation::Scan as u8 }>,
+    scan: CollectiveAlgorithmName<{ CollectiveOperation::Scan as u8 }>,
     /// Algorithm, `exscan_...`; where none is given, the messages of `scan_linear`.
     #[serde(default)]
-    exscan: Option<AlgorithmChoice<{ CollectiveOperation::Exscan as u8 }>>,
+    exscan: Option<CollectiveAlgorithmName<{ CollectiveOperation::Exscan as u8 }>>,
     #[serde(default)]
-    gather: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
+    gather: CollectiveAlgorithmName<{ CollectiveOperation::Gather as u8 }>,
     #[serde(default)]
-    scatter: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
+    scatter: CollectiveAlgorithmName<{ CollectiveOperation::Scatter as u8 }>,
     /// Algorithm, `gather_...`, of blocks of several sizes.
     #[serde(default = "gather_linear")]
-    gatherv: AlgorithmChoice<{ CollectiveOperation::Gather as u8 }>,
+    gatherv: CollectiveAlgorithmName<{ CollectiveOperation::Gather as u8 }>,
     /// Algorithm, `scatter_...`, of blocks of several sizes.
     #[serde(default = "scatter_linear")]
-    scatterv: AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }>,
+    scatterv: CollectiveAlgorithmName<{ CollectiveOperation::Scatter as u8 }>,
 }
 
-const fn allgather_ring() -> AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }> {
-    AlgorithmChoice::new("allgather_ring")
+const fn allgather_ring() -> CollectiveAlgorithmName<{ CollectiveOperation::Allgather as u8 }> {
+    CollectiveAlgorithmName::new("allgather_ring")
 }
 
-const fn reduce_scatter_pairwise() -> AlgorithmChoice<{ CollectiveOperation::ReduceScatter as u8 }>
-{
-    AlgorithmChoice::new("reduce_scatter_pairwise")
+const fn reduce_scatter_pairwise()
+-> CollectiveAlgorithmName<{ CollectiveOperation::ReduceScatter as u8 }> {
+    CollectiveAlgorithmName::new("reduce_scatter_pairwise")
 }
 
-const fn scan_linear() -> AlgorithmChoice<{ CollectiveOperation::Scan as u8 }> {
-    AlgorithmChoice::new("scan_linear")
+const fn scan_linear() -> CollectiveAlgorithmName<{ CollectiveOperation::Scan as u8 }> {
+    CollectiveAlgorithmName::new("scan_linear")
 }
 
-const fn gather_linear() -> AlgorithmChoice<{ CollectiveOperation::Gather as u8 }> {
-    AlgorithmChoice::new("gather_linear")
+const fn gather_linear() -> CollectiveAlgorithmName<{ CollectiveOperation::Gather as u8 }> {
+    CollectiveAlgorithmName::new("gather_linear")
 }
 
-const fn scatter_linear() -> AlgorithmChoice<{ CollectiveOperation::Scatter as u8 }> {
-    AlgorithmChoice::new("scatter_linear")
+const fn scatter_linear() -> CollectiveAlgorithmName<{ CollectiveOperation::Scatter as u8 }> {
+    CollectiveAlgorithmName::new("scatter_linear")
 }
 
-impl From<RecordedParameters> for ReplayParameters {
-    fn from(with: RecordedParameters) -> Self {
+impl From<RecordingReplayParameters> for CallReplayParameters {
+    fn from(with: RecordingReplayParameters) -> Self {
         Self {
             scale_compute: with.scale_compute,
             copies: 1,
@@ -150,8 +152,8 @@ impl From<RecordedParameters> for ReplayParameters {
             exscan: with.exscan.unwrap_or_default(),
             gather: with.gather,
             scatter: with.scatter,
-            recorded: Some(RecordingDefaults {
-                exscan: with.exscan.map_or("scan_linear", AlgorithmChoice::name),
+            recorded: Some(RecordingReplayDefaults {
+                exscan: with.exscan.map_or("scan_linear", CollectiveAlgorithmName::name),
                 gatherv: with.gatherv.name(),
                 scatterv: with.scatterv.name(),
             }),
@@ -175,7 +177,7 @@ fn one() -> f64 {
     1.0
 }
 
-impl ReplayParameters {
+impl CallReplayParameters {
     /// Whether messages of 0 bytes are sent too, in operations in which each rank has its own
     /// sizes.
     pub(super) fn keeps_empty(&self) -> bool {
@@ -220,7 +222,7 @@ impl ReplayParameters {
         ranks: u32,
         root: u32,
         bytes: Option<u64>,
-    ) -> Result<CollectiveCall, Stop> {
+    ) -> Result<CollectiveCall, ComputationError> {
         let name = self.algorithm(operation, bytes.is_none());
         let mut call = CollectiveCall::rooted(name, ranks, root, bytes.unwrap_or(0))?;
         call.add_ns_per_kib = self.add_ns_per_kib;

@@ -20,7 +20,7 @@ pub(super) struct ProcessMessage {
 
 /// The state of a request's variable.
 #[derive(Debug)]
-enum RequestState {
+enum RequestVariableState {
     /// The request is complete: `MPI_REQUEST_NULL`.
     Null,
     /// The request is in flight; it was begun by the act with this index.
@@ -33,7 +33,7 @@ enum RequestState {
 /// The requests of a process.
 #[derive(Debug, Default)]
 pub(super) struct ProcessRequests {
-    all: HashMap<RequestHandle, RequestState>,
+    all: HashMap<RequestHandle, RequestVariableState>,
     /// The handles that some call of the process begins.
     begun: BTreeSet<RequestHandle>,
     /// For each call that may complete requests, by its index, the handles that no later call
@@ -77,7 +77,7 @@ impl ProcessRequests {
     /// When the request is already in flight.
     pub(super) fn begin(&mut self, request: RequestHandle, act: u32) -> Result<(), Refusal> {
         self.free(request)?;
-        self.all.insert(request, RequestState::Flying(act));
+        self.all.insert(request, RequestVariableState::Flying(act));
         Ok(())
     }
 
@@ -91,13 +91,13 @@ impl ProcessRequests {
         wire: Option<ProcessMessage>,
     ) -> Result<(), Refusal> {
         self.free(request)?;
-        self.all.insert(request, RequestState::Prepared(wire, None));
+        self.all.insert(request, RequestVariableState::Prepared(wire, None));
         Ok(())
     }
 
     fn free(&self, request: RequestHandle) -> Result<(), Refusal> {
         match self.all.get(&request) {
-            Some(RequestState::Flying(_) | RequestState::Prepared(_, Some(_))) => {
+            Some(RequestVariableState::Flying(_) | RequestVariableState::Prepared(_, Some(_))) => {
                 let why = format!("request {request} is in flight");
                 Err(Refusal::new("", why, "one that is complete, or was given back"))
             }
@@ -115,8 +115,8 @@ impl ProcessRequests {
         act: u32,
     ) -> Result<Option<ProcessMessage>, Refusal> {
         match self.all.get_mut(&request) {
-            Some(RequestState::Prepared(_, Some(_))) => self.free(request).map(|()| None),
-            Some(RequestState::Prepared(wire, flying)) => {
+            Some(RequestVariableState::Prepared(_, Some(_))) => self.free(request).map(|()| None),
+            Some(RequestVariableState::Prepared(wire, flying)) => {
                 *flying = Some(act);
                 Ok(*wire)
             }
@@ -163,12 +163,14 @@ impl ProcessRequests {
     /// Removes the act of a request from those in flight, and returns it.
     fn take(&mut self, request: RequestHandle) -> Option<u32> {
         match self.all.get_mut(&request)? {
-            RequestState::Null => None,
-            RequestState::Prepared(_, flying) => flying.take(),
-            state @ RequestState::Flying(_) => match std::mem::replace(state, RequestState::Null) {
-                RequestState::Flying(act) => Some(act),
-                _ => None,
-            },
+            RequestVariableState::Null => None,
+            RequestVariableState::Prepared(_, flying) => flying.take(),
+            state @ RequestVariableState::Flying(_) => {
+                match std::mem::replace(state, RequestVariableState::Null) {
+                    RequestVariableState::Flying(act) => Some(act),
+                    _ => None,
+                }
+            }
         }
     }
 
@@ -177,7 +179,7 @@ impl ProcessRequests {
     /// # Errors
     /// When it was never begun.
     pub(super) fn give_back(&mut self, request: RequestHandle) -> Result<(), Refusal> {
-        if self.all.insert(request, RequestState::Null).is_none() && !self.null {
+        if self.all.insert(request, RequestVariableState::Null).is_none() && !self.null {
             let why = format!("request {request} is given back and was never begun");
             return Err(Refusal::new("", why, "one that was begun"));
         }

@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// The kinds of receives that a rank posts in a communicator.
 #[derive(Debug, Default, Clone, Copy)]
-struct ReceiveKinds {
+struct PostedReceiveKinds {
     any_tag: bool,
     tags: bool,
     any_source: bool,
@@ -52,7 +52,7 @@ fn wires(acts: &[ProcessAction]) -> impl Iterator<Item = (&ProcessAction, &Proce
 pub(super) fn number(trace: &CallTrace, agreed: &mut ProcessActionLists) -> Result<u32, Refusal> {
     let mut numberings: HashMap<(u32, u32), TagNumbering> = HashMap::new();
     for (rank, acts) in (0..).zip(&agreed.acts) {
-        let mut has: BTreeMap<u32, ReceiveKinds> = BTreeMap::new();
+        let mut has: BTreeMap<u32, PostedReceiveKinds> = BTreeMap::new();
         for (_, wire) in wires(acts).filter(|(_, wire)| !wire.is_send) {
             let has = has.entry(wire.comm).or_default();
             has.any_tag |= wire.tag.is_none();

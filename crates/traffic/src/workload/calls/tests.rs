@@ -1,11 +1,12 @@
 //! Tests that the algorithms offered for traces are those in the table.
 
-use super::parameters::ReplayParameters;
+use super::parameters::CallReplayParameters;
 use crate::workload::collective;
-use base::part::Part;
+use base::part::PartDescription;
 use serde_json::{Map, Value};
 
-const PART: Part = Part::new("trace", "calls of MPI").takes::<ReplayParameters>();
+const PART: PartDescription =
+    PartDescription::new("trace", "calls of MPI").takes::<CallReplayParameters>();
 
 #[test]
 fn every_algorithm_is_offered() {
@@ -26,7 +27,7 @@ fn every_algorithm_is_offered() {
 
 #[test]
 fn usual_algorithms_are_those_of_their_operations() {
-    let usual: ReplayParameters = PART.read(&Map::new()).expect("all have defaults");
+    let usual: CallReplayParameters = PART.read(&Map::new()).expect("all have defaults");
     for entry in collective::ALGORITHMS {
         let name = usual.algorithm(entry.operation, false);
         assert_eq!(collective::entry(name).expect(name).operation, entry.operation);

@@ -4,15 +4,15 @@
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 4.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("allgather_bruck", "twice as many blocks in every round"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("allgather_bruck", "twice as many blocks in every round"),
     CollectiveOperation::Allgather,
     |_| Ok(Box::new(BruckAllgather)),
 );
@@ -21,7 +21,7 @@ struct BruckAllgather;
 
 impl CollectiveAlgorithm for BruckAllgather {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         let mut have = 1;
         while have < ranks {
             let count = have.min(ranks - have);

@@ -4,16 +4,16 @@
 //! IJHPCA 19 (2005), section 4.1.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
 use super::reduce_scatter_halving::power_of_two;
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new(
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new(
         "allgather_recursive_doubling",
         "all that is there to a partner in every round; powers of two",
     ),
@@ -29,13 +29,18 @@ impl CollectiveAlgorithm for DoublingAllgather {
     }
 
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        double(rank, ranks, &mut StepChain::new(to), |r| r);
+        double(rank, ranks, &mut AlgorithmStepChain::new(to), |r| r);
     }
 }
 
 /// The steps of rank number `me` of `ranks`, a power of two. Each begins with the block of its own
 /// number and ends with all blocks; `named` maps these numbers to ranks.
-pub(super) fn double(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl Fn(u32) -> u32) {
+pub(super) fn double(
+    me: u32,
+    ranks: u32,
+    chain: &mut AlgorithmStepChain<'_>,
+    named: impl Fn(u32) -> u32,
+) {
     let mut have = 1;
     while have < ranks {
         let partner = me ^ have;

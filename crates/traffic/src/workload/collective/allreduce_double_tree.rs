@@ -7,19 +7,25 @@
 //! Source: Sanders, Speck, Traeff: Two-tree algorithms for full bandwidth broadcast, reduction and
 //! scan, Parallel Computing 35 (2009), section 3.
 
-use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
+use super::kind::{
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
+};
 use super::trees::{RankTreePosition, down, up};
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<DoubleTreeAllreduce>(
-    Part::new("allreduce_double_tree", "up and down two trees, half of the vector along each"),
-    CollectiveOperation::Allreduce,
-    |request| Ok(Box::new(request.read::<DoubleTreeAllreduce>()?)),
-);
+pub(super) const ENTRY: CollectiveAlgorithmEntry =
+    CollectiveAlgorithmEntry::with::<DoubleTreeAllreduce>(
+        PartDescription::new(
+            "allreduce_double_tree",
+            "up and down two trees, half of the vector along each",
+        ),
+        CollectiveOperation::Allreduce,
+        |request| Ok(Box::new(request.read::<DoubleTreeAllreduce>()?)),
+    );
 
 #[derive(Deserialize, JsonSchema)]
 struct DoubleTreeAllreduce {

@@ -8,13 +8,18 @@
 
 use super::allgather_recursive_doubling::double;
 use super::allreduce_recursive_doubling::folded;
-use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
+use super::kind::{
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
+};
 use super::reduce_scatter_halving::halve;
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("allreduce_rabenseifner", "reduce_scatter_halving, then an allgather by doubling"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new(
+        "allreduce_rabenseifner",
+        "reduce_scatter_halving, then an allgather by doubling",
+    ),
     CollectiveOperation::Allreduce,
     |_| Ok(Box::new(RabenseifnerAllreduce)),
 );

@@ -7,15 +7,18 @@
 //! IJHPCA 19 (2005), section 4.5.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("allreduce_recursive_doubling", "the whole sum to a partner in every round"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new(
+        "allreduce_recursive_doubling",
+        "the whole sum to a partner in every round",
+    ),
     CollectiveOperation::Allreduce,
     |_| Ok(Box::new(DoublingAllreduce)),
 );
@@ -51,11 +54,11 @@ pub(super) fn folded(
     ranks: u32,
     blocks: u64,
     to: &mut dyn AlgorithmStepSink,
-    among: impl FnOnce(u32, u32, &mut StepChain<'_>, &dyn Fn(u32) -> u32),
+    among: impl FnOnce(u32, u32, &mut AlgorithmStepChain<'_>, &dyn Fn(u32) -> u32),
 ) {
     let power = 1 << ranks.ilog2();
     let extra = ranks - power;
-    let mut chain = StepChain::new(to);
+    let mut chain = AlgorithmStepChain::new(to);
     if rank < 2 * extra && rank.is_multiple_of(2) {
         chain.exchange(Some((rank + 1, &mut (0..blocks))), None);
         chain.exchange(None, Some((rank + 1, &mut (0..blocks), ReceivedBlockEffect::Store)));

@@ -4,14 +4,16 @@
 //! JPDC 69 (2009), section 4.
 
 use super::allgather_ring::pass_on;
-use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
+use super::kind::{
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
+};
 use super::reduce_scatter_ring::add_up;
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("allreduce_ring", "reduce_scatter_ring, then allgather_ring"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("allreduce_ring", "reduce_scatter_ring, then allgather_ring"),
     CollectiveOperation::Allreduce,
     |_| Ok(Box::new(RingAllreduce)),
 );
@@ -24,7 +26,7 @@ impl CollectiveAlgorithm for RingAllreduce {
     }
 
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         add_up(rank, ranks, &mut chain);
         pass_on(rank, ranks, rank, &mut chain);
     }

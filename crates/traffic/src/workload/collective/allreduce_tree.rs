@@ -1,12 +1,14 @@
 //! Allreduce along a binomial tree: a reduce to rank 0, then a broadcast.
 
-use super::kind::{AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation};
+use super::kind::{
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
+};
 use super::trees::{RankTree, down, up};
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("allreduce_tree", "reduce_binomial, then broadcast_binomial"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("allreduce_tree", "reduce_binomial, then broadcast_binomial"),
     CollectiveOperation::Allreduce,
     |_| Ok(Box::new(TreeAllreduce(RankTree::Binomial))),
 );

@@ -5,15 +5,15 @@
 //! communications in multiport message-passing systems, IEEE TPDS 8 (1997), section 3.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("alltoall_bruck", "in as many rounds as the ranks have bits, over others"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("alltoall_bruck", "in as many rounds as the ranks have bits, over others"),
     CollectiveOperation::Alltoall,
     |_| Ok(Box::new(BruckAlltoall)),
 );
@@ -32,7 +32,7 @@ fn leaving(at: u32, bit: u32, ranks: u32) -> impl Iterator<Item = u64> {
 
 impl CollectiveAlgorithm for BruckAlltoall {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         let mut bit = 1;
         while bit < ranks {
             let (ahead, behind) = ((rank + bit) % ranks, (rank + ranks - bit) % ranks);

@@ -3,13 +3,13 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.6.
 
-use super::exchange::BlockExchange;
-use super::kind::{AlgorithmEntry, CollectiveOperation};
-use base::part::Part;
+use super::exchange::BlockExchangeAlgorithm;
+use super::kind::{CollectiveAlgorithmEntry, CollectiveOperation};
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("alltoall_pairwise", "a partner in every round"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("alltoall_pairwise", "a partner in every round"),
     CollectiveOperation::Alltoall,
-    |_| Ok(Box::new(BlockExchange { messages: None, rounds: true })),
+    |_| Ok(Box::new(BlockExchangeAlgorithm { messages: None, rounds: true })),
 );

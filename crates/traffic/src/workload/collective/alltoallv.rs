@@ -1,12 +1,12 @@
 //! All-to-alls with different sizes, which are drawn or given by a matrix.
 
-use super::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages};
+use super::exchange::{BlockExchangeAlgorithm, ExchangeMessage, ExchangeMessages};
 use super::kind::AlgorithmResult;
-use super::size::CollectiveSize;
+use super::size::CollectiveSizeParameters;
 use crate::workload::WorkloadRequest;
-use crate::workload::parameters::{MOST_BYTES, NumberRows};
+use crate::workload::parameters::{IntegerMatrixParameter, MOST_BYTES};
 use base::Refusal;
-use base::seed::Stream;
+use base::seed::RandomStream;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Deserialize, JsonSchema)]
 pub(super) struct AlltoallvParameters {
     #[serde(default)]
-    seed: SizeSeed,
+    seed: SizeSeedParameter,
     #[serde(default)]
     matrix: Option<ByteMatrix>,
 }
@@ -23,13 +23,13 @@ pub(super) struct AlltoallvParameters {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct SizeSeed(pub(super) u64);
+pub(super) struct SizeSeedParameter(pub(super) u64);
 
 /// Bytes from each rank (row) to each (column).
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct ByteMatrix(NumberRows);
+pub(super) struct ByteMatrix(IntegerMatrixParameter);
 
 impl ByteMatrix {
     /// The messages of the matrix; the diagonal, what a rank has for itself, is left out.
@@ -50,8 +50,10 @@ const MOST_RANKS: u32 = 4096;
 /// An exchange with the requested sizes; without a matrix they are drawn from 0 to twice `bytes`.
 /// Empty messages are not sent. In round i each rank sends to the rank i further.
 pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
-    let (CollectiveSize { ranks, bytes }, sizes): (CollectiveSize, AlltoallvParameters) =
-        (request.read()?, request.read()?);
+    let (CollectiveSizeParameters { ranks, bytes }, sizes): (
+        CollectiveSizeParameters,
+        AlltoallvParameters,
+    ) = (request.read()?, request.read()?);
     let ranks = ranks.0;
     let all = match sizes.matrix {
         Some(matrix) => matrix.messages(ranks)?,
@@ -63,13 +65,13 @@ pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResu
     };
     let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
     let messages = Some(ExchangeMessages::new(ranks, &all, round));
-    Ok(Box::new(BlockExchange { messages, rounds }))
+    Ok(Box::new(BlockExchangeAlgorithm { messages, rounds }))
 }
 
 fn drawn(ranks: u32, bytes: u64, seed: u64) -> Vec<ExchangeMessage> {
     let mut all = Vec::new();
     for from in 0..ranks {
-        let mut stream = Stream::new(seed, "alltoallv", from.into());
+        let mut stream = RandomStream::new(seed, "alltoallv", from.into());
         for to in 0..ranks {
             let size = stream.below(2 * bytes + 1);
             if size > 0 && to != from {

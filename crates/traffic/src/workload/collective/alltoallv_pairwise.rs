@@ -4,12 +4,16 @@
 //! IJHPCA 19 (2005), section 4.6.
 
 use super::alltoallv::{AlltoallvParameters, made};
-use super::kind::{AlgorithmEntry, CollectiveOperation};
-use base::part::Part;
+use super::kind::{CollectiveAlgorithmEntry, CollectiveOperation};
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<AlltoallvParameters>(
-    Part::new("alltoallv_pairwise", "a partner in every round, each message of its own size"),
-    CollectiveOperation::Alltoallv,
-    |request| made(request, true),
-);
+pub(super) const ENTRY: CollectiveAlgorithmEntry =
+    CollectiveAlgorithmEntry::with::<AlltoallvParameters>(
+        PartDescription::new(
+            "alltoallv_pairwise",
+            "a partner in every round, each message of its own size",
+        ),
+        CollectiveOperation::Alltoallv,
+        |request| made(request, true),
+    );

@@ -1,22 +1,22 @@
 //! Collective operations as programs of their own.
 
 use super::call::CollectiveCall;
-use super::kind::{AlgorithmEntry, OverlapParameters};
-use crate::workload::script::RankScript;
+use super::kind::{CollectiveAlgorithmEntry, OverlappedComputationParameters};
+use crate::workload::script::RankScriptWriter;
 use crate::workload::{RankProgram, WorkloadRequest};
-use base::Stop;
+use base::ComputationError;
 
 /// The program of one collective operation, with overlapped computation.
 struct CollectiveProgram {
     call: CollectiveCall,
-    meanwhile: OverlapParameters,
+    meanwhile: OverlappedComputationParameters,
 }
 
 /// The program of `entry` with its parameters.
 pub(in crate::workload) fn alone(
-    entry: &AlgorithmEntry,
+    entry: &CollectiveAlgorithmEntry,
     request: &WorkloadRequest<'_>,
-) -> Result<Box<dyn RankProgram>, Stop> {
+) -> Result<Box<dyn RankProgram>, ComputationError> {
     Ok(Box::new(CollectiveProgram {
         call: CollectiveCall::asked(entry, request)?,
         meanwhile: request.read()?,
@@ -28,9 +28,9 @@ impl RankProgram for CollectiveProgram {
         self.call.ranks()
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         to.collective(&self.call, rank, &|r| r, 0, &[]);
-        let OverlapParameters { overlap_ns, chunks, overlap_cpu } = self.meanwhile;
+        let OverlappedComputationParameters { overlap_ns, chunks, overlap_cpu } = self.meanwhile;
         to.on(overlap_cpu);
         let until =
             |chunk: u64| (u128::from(overlap_ns) * u128::from(chunk) / u128::from(chunks)) as u64;

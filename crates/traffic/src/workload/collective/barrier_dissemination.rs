@@ -5,23 +5,24 @@
 //! section 3; n = 1: Hensgen, Finkel, Manber, IJPP 17 (1988).
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect, StepNumber,
 };
 use base::fields::whole;
-use base::part::Part;
+use base::part::PartDescription;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<DisseminationBarrier>(
-    Part::new(
-        "barrier_dissemination",
-        "in every round a rank hears from some others, ever further away",
-    ),
-    CollectiveOperation::Barrier,
-    |request| Ok(Box::new(request.read::<DisseminationBarrier>()?)),
-);
+pub(super) const ENTRY: CollectiveAlgorithmEntry =
+    CollectiveAlgorithmEntry::with::<DisseminationBarrier>(
+        PartDescription::new(
+            "barrier_dissemination",
+            "in every round a rank hears from some others, ever further away",
+        ),
+        CollectiveOperation::Barrier,
+        |request| Ok(Box::new(request.read::<DisseminationBarrier>()?)),
+    );
 
 #[derive(Deserialize, JsonSchema)]
 struct DisseminationBarrier {

@@ -9,20 +9,24 @@
 //! large-scale InfiniBand clusters with multicast, CAC workshop at IPDPS 2007, section 3.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation, RootParameters,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
+    RootedCollectiveParameters,
 };
 use super::trees::{RankTree, down};
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
-    Part::new(
-        "broadcast_multicast",
-        "from the root to every rank, and from each to the next to make sure",
-    ),
-    CollectiveOperation::Broadcast,
-    |request| Ok(Box::new(MulticastBroadcast { root: RootParameters::asked(request)? })),
-);
+pub(super) const ENTRY: CollectiveAlgorithmEntry =
+    CollectiveAlgorithmEntry::with::<RootedCollectiveParameters>(
+        PartDescription::new(
+            "broadcast_multicast",
+            "from the root to every rank, and from each to the next to make sure",
+        ),
+        CollectiveOperation::Broadcast,
+        |request| {
+            Ok(Box::new(MulticastBroadcast { root: RootedCollectiveParameters::asked(request)? }))
+        },
+    );
 
 struct MulticastBroadcast {
     root: u32,

@@ -5,17 +5,23 @@
 
 use super::allgather_ring::pass_on;
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
-    ReceivedBlockEffect, RootParameters,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
+    ReceivedBlockEffect, RootedCollectiveParameters,
 };
-use super::trees::{RankTree, StepChain, seen_from};
-use base::part::Part;
+use super::trees::{AlgorithmStepChain, RankTree, seen_from};
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
-    Part::new("broadcast_scatter_allgather", "scatter_binomial, then allgather_ring"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::with::<
+    RootedCollectiveParameters,
+>(
+    PartDescription::new("broadcast_scatter_allgather", "scatter_binomial, then allgather_ring"),
     CollectiveOperation::Broadcast,
-    |request| Ok(Box::new(ScatterAllgatherBroadcast { root: RootParameters::asked(request)? })),
+    |request| {
+        Ok(Box::new(ScatterAllgatherBroadcast {
+            root: RootedCollectiveParameters::asked(request)?,
+        }))
+    },
 );
 
 struct ScatterAllgatherBroadcast {
@@ -35,7 +41,7 @@ impl CollectiveAlgorithm for ScatterAllgatherBroadcast {
             let under = RankTree::Binomial.under(seen_from(self.root, of, ranks), ranks);
             under.into_iter().map(u64::from)
         };
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         if let Some(above) = place.above {
             chain.exchange(None, Some((above, &mut blocks(rank), ReceivedBlockEffect::Store)));
         }

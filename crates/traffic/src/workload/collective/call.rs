@@ -1,14 +1,14 @@
 //! A collective operation with its number of ranks and parameters, ready to be written.
 
 use super::kind::{
-    AdditionCost, AlgorithmEntry, AlgorithmStepSink, BlockNumbers, CollectiveAlgorithm,
-    CollectiveOperation, RootParameters,
+    AdditionTimeParameter, AlgorithmStepSink, BlockNumbers, CollectiveAlgorithm,
+    CollectiveAlgorithmEntry, CollectiveOperation, RootedCollectiveParameters,
 };
-use super::size::CollectiveSize;
+use super::size::CollectiveSizeParameters;
 use super::{entry, exchange};
 use crate::workload::WorkloadRequest;
 use crate::workload::parameters::{MOST_BYTES, MOST_RANKS};
-use base::{Quiet, Refusal, Stop};
+use base::{ComputationError, QuietWatch, Refusal};
 use serde_json::Map;
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ impl CollectiveCall {
     ///
     /// # Errors
     /// When there is no such algorithm, or it does not support this number of ranks.
-    pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, Stop> {
+    pub fn new(name: &str, ranks: u32, bytes: u64) -> Result<Self, ComputationError> {
         Self::rooted(name, ranks, 0, bytes)
     }
 
@@ -47,7 +47,7 @@ impl CollectiveCall {
     ///
     /// # Errors
     /// As for [`CollectiveCall::new`], and when there is no such rank.
-    pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, Stop> {
+    pub fn rooted(name: &str, ranks: u32, root: u32, bytes: u64) -> Result<Self, ComputationError> {
         let numbers = [
             ("ranks", u64::from(ranks), 1, MOST_RANKS),
             ("bytes", bytes, 0, MOST_BYTES),
@@ -63,7 +63,7 @@ impl CollectiveCall {
         let given = numbers.map(|(name, value, ..)| (name.to_owned(), value.into()));
         let given = Map::from_iter(given);
         let entry = entry(name)?;
-        Self::asked(entry, &WorkloadRequest::trusted(entry.part, &given, &Quiet))
+        Self::asked(entry, &WorkloadRequest::trusted(entry.part, &given, &QuietWatch))
     }
 
     /// An exchange of blocks of given sizes between ranks; empty blocks are only sent with
@@ -82,31 +82,31 @@ impl CollectiveCall {
         let round = |i: usize| (all[i].1 + ranks - all[i].0) % ranks;
         let messages = Some(exchange::ExchangeMessages::new(ranks, &all, round));
         let name = if rounds { "alltoallv_pairwise" } else { "alltoallv_linear" };
-        Self { name, ..Self::of(exchange::BlockExchange { messages, rounds }, ranks) }
+        Self { name, ..Self::of(exchange::BlockExchangeAlgorithm { messages, rounds }, ranks) }
     }
 
     /// The operation that a request with parameters describes.
     pub(super) fn asked(
-        entry: &AlgorithmEntry,
+        entry: &CollectiveAlgorithmEntry,
         request: &WorkloadRequest<'_>,
-    ) -> Result<Self, Stop> {
-        let CollectiveSize { ranks, bytes } = request.read()?;
+    ) -> Result<Self, ComputationError> {
+        let CollectiveSizeParameters { ranks, bytes } = request.read()?;
         let ranks = ranks.0;
         let algorithm: Arc<dyn CollectiveAlgorithm> = (entry.make)(request)?.into();
         algorithm.check(ranks).map_err(|help| {
             Refusal::new("ranks", format!("{} is not for {ranks}", entry.part.name), help)
         })?;
         // operations without this parameter get its default, which has no effect
-        let AdditionCost { add_ns_per_kib } = request.read()?;
+        let AdditionTimeParameter { add_ns_per_kib } = request.read()?;
         let is_whole = entry.operation.is_whole();
-        let known = Some((entry.operation, RootParameters::asked(request)?));
+        let known = Some((entry.operation, RootedCollectiveParameters::asked(request)?));
         let name = entry.part.name;
         Ok(Self { algorithm, name, known, is_whole, ranks, bytes, sizes: None, add_ns_per_kib })
     }
 
     /// An operation over this number of ranks in which no rank does anything.
     pub(in crate::workload) fn nothing(ranks: u32) -> Self {
-        Self::of(OmittedCollective, ranks)
+        Self::of(OmittedCollectiveAlgorithm, ranks)
     }
 
     /// An operation by an algorithm whose blocks, from rank to rank, have sizes of their own.
@@ -181,8 +181,8 @@ impl CollectiveCall {
 }
 
 /// The algorithm of an operation that is left out: no rank sends, receives or waits.
-struct OmittedCollective;
+struct OmittedCollectiveAlgorithm;
 
-impl CollectiveAlgorithm for OmittedCollective {
+impl CollectiveAlgorithm for OmittedCollectiveAlgorithm {
     fn tell(&self, _: u32, _: u32, _: &mut dyn AlgorithmStepSink) {}
 }

@@ -11,16 +11,16 @@ use std::borrow::Cow;
 
 /// One of the algorithms in the table for the operation whose number is `OPERATION`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AlgorithmChoice<const OPERATION: u8> {
+pub struct CollectiveAlgorithmName<const OPERATION: u8> {
     name: &'static str,
 }
 
 /// An algorithm of the operation allreduce.
-pub type AllreduceChoice = AlgorithmChoice<{ CollectiveOperation::Allreduce as u8 }>;
+pub type AllreduceChoice = CollectiveAlgorithmName<{ CollectiveOperation::Allreduce as u8 }>;
 /// An algorithm of the operation allgather.
-pub type AllgatherChoice = AlgorithmChoice<{ CollectiveOperation::Allgather as u8 }>;
+pub type AllgatherChoice = CollectiveAlgorithmName<{ CollectiveOperation::Allgather as u8 }>;
 
-impl<const OPERATION: u8> AlgorithmChoice<OPERATION> {
+impl<const OPERATION: u8> CollectiveAlgorithmName<OPERATION> {
     /// The choice of the algorithm with this name, which must be in the table.
     pub const fn new(name: &'static str) -> Self {
         Self { name }
@@ -49,19 +49,19 @@ impl<const OPERATION: u8> AlgorithmChoice<OPERATION> {
     }
 }
 
-impl<const OPERATION: u8> Default for AlgorithmChoice<OPERATION> {
+impl<const OPERATION: u8> Default for CollectiveAlgorithmName<OPERATION> {
     fn default() -> Self {
         Self { name: Self::operation().usual() }
     }
 }
 
-impl<const OPERATION: u8> Serialize for AlgorithmChoice<OPERATION> {
+impl<const OPERATION: u8> Serialize for CollectiveAlgorithmName<OPERATION> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         Self::operation().without(self.name).serialize(to)
     }
 }
 
-impl<'de, const OPERATION: u8> Deserialize<'de> for AlgorithmChoice<OPERATION> {
+impl<'de, const OPERATION: u8> Deserialize<'de> for CollectiveAlgorithmName<OPERATION> {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         let given = String::deserialize(from)?;
         let found = Self::all().find(|(word, _)| *word == given);
@@ -73,7 +73,7 @@ impl<'de, const OPERATION: u8> Deserialize<'de> for AlgorithmChoice<OPERATION> {
     }
 }
 
-impl<const OPERATION: u8> JsonSchema for AlgorithmChoice<OPERATION> {
+impl<const OPERATION: u8> JsonSchema for CollectiveAlgorithmName<OPERATION> {
     fn inline_schema() -> bool {
         true
     }

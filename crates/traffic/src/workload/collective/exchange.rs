@@ -2,8 +2,8 @@
 //! at most one block and receives at most one.
 
 use super::kind::{AlgorithmStepSink, CollectiveAlgorithm, ReceivedBlockEffect, StepNumber};
-use super::trees::StepChain;
-use base::{Stop, Watch};
+use super::trees::AlgorithmStepChain;
+use base::{ComputationError, ProgressWatch};
 
 /// The other end of a message, as one of its ends sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,12 +15,12 @@ struct ExchangePartner {
 
 /// A list of partners for each rank.
 #[derive(Debug, Default)]
-struct PartnerLists {
+struct ExchangePartnerLists {
     starts: Vec<usize>,
     all: Vec<ExchangePartner>,
 }
 
-impl PartnerLists {
+impl ExchangePartnerLists {
     /// The lists from pairs `(rank, partner)`; each list is in the order of rounds.
     fn new(ranks: u32, mut of: Vec<(u32, ExchangePartner)>) -> Self {
         of.sort_by_key(|(rank, partner)| (*rank, partner.round, partner.rank));
@@ -37,8 +37,8 @@ impl PartnerLists {
 /// The messages of an exchange: sender, receiver, bytes and round.
 #[derive(Debug, Default)]
 pub(in super::super) struct ExchangeMessages {
-    sent: PartnerLists,
-    received: PartnerLists,
+    sent: ExchangePartnerLists,
+    received: ExchangePartnerLists,
 }
 
 /// A message: sender, receiver, bytes.
@@ -57,21 +57,21 @@ impl ExchangeMessages {
                 let (rank, other) = end(edge);
                 (rank, ExchangePartner { round: round(i), rank: other, bytes: edge.2 })
             });
-            PartnerLists::new(ranks, of.collect())
+            ExchangePartnerLists::new(ranks, of.collect())
         };
         Self { sent: side(|e| (e.0, e.1)), received: side(|e| (e.1, e.0)) }
     }
 }
 
 /// An exchange in which each rank has a block for each other rank, or for those that get messages.
-pub(in super::super) struct BlockExchange {
+pub(in super::super) struct BlockExchangeAlgorithm {
     /// The messages; `None` if all ranks send to all others.
     pub(in super::super) messages: Option<ExchangeMessages>,
     /// Whether the messages are sent in rounds, rather than all at once.
     pub(in super::super) rounds: bool,
 }
 
-impl CollectiveAlgorithm for BlockExchange {
+impl CollectiveAlgorithm for BlockExchangeAlgorithm {
     fn bytes(&self, block: u64, ranks: u32, bytes: u64) -> u64 {
         let Some(messages) = &self.messages else { return bytes };
         let (from, to) = ((block / u64::from(ranks)) as u32, (block % u64::from(ranks)) as u32);
@@ -103,7 +103,7 @@ impl CollectiveAlgorithm for BlockExchange {
             return;
         }
         let (mut sent, mut received) = (sent.iter().peekable(), received.iter().peekable());
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         while let Some(round) =
             sent.peek().into_iter().chain(received.peek()).map(|p| p.round).min()
         {
@@ -141,8 +141,8 @@ const NONE: u32 = u32::MAX;
 pub(in super::super) fn coloured(
     ranks: u32,
     all: &[ExchangeMessage],
-    watch: &dyn Watch,
-) -> Result<Vec<StepNumber>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<StepNumber>, ComputationError> {
     let n = ranks as usize;
     let mut degrees = vec![0_usize; 2 * n];
     for &(from, to, _) in all {

@@ -4,16 +4,16 @@
 //! Source: Sanders, Traeff: Parallel prefix (scan) algorithms for MPI, EuroPVM/MPI 2006, section 2.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
 use super::scan_doubling::add_before;
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("exscan_doubling", "a shift by one rank, then scan_doubling"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("exscan_doubling", "a shift by one rank, then scan_doubling"),
     CollectiveOperation::Exscan,
     |_| Ok(Box::new(DoublingExscan)),
 );
@@ -22,7 +22,7 @@ struct DoublingExscan;
 
 impl CollectiveAlgorithm for DoublingExscan {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];
         let [out, back] = &mut blocks;
         let next = (rank + 1 < ranks).then(|| (rank + 1, out as _));

@@ -11,7 +11,7 @@ type BlockContents = BTreeSet<u32>;
 
 /// A step of a rank, recorded.
 #[derive(Debug, Clone)]
-struct RecordedStep {
+struct RecordedAlgorithmStep {
     peer: u32,
     tag: u32,
     blocks: Vec<u64>,
@@ -22,12 +22,12 @@ struct RecordedStep {
 
 /// A recorder of the steps of one rank.
 #[derive(Debug, Default)]
-struct StepRecorder(Vec<RecordedStep>);
+struct RankStepRecorder(Vec<RecordedAlgorithmStep>);
 
-impl AlgorithmStepSink for StepRecorder {
+impl AlgorithmStepSink for RankStepRecorder {
     fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber {
         let (blocks, after) = (blocks.collect(), Vec::new());
-        self.0.push(RecordedStep { peer: to, tag, blocks, how: None, after });
+        self.0.push(RecordedAlgorithmStep { peer: to, tag, blocks, how: None, after });
         self.0.len() as StepNumber - 1
     }
 
@@ -39,7 +39,7 @@ impl AlgorithmStepSink for StepRecorder {
         how: ReceivedBlockEffect,
     ) -> StepNumber {
         let (blocks, after) = (blocks.collect(), Vec::new());
-        self.0.push(RecordedStep { peer: from, tag, blocks, how: Some(how), after });
+        self.0.push(RecordedAlgorithmStep { peer: from, tag, blocks, how: Some(how), after });
         self.0.len() as StepNumber - 1
     }
 
@@ -61,7 +61,7 @@ struct CollectiveBlockTracker<'a> {
     ranks: u32,
     blocks: u64,
     call: &'a CollectiveCall,
-    recorded: &'a [Vec<RecordedStep>],
+    recorded: &'a [Vec<RecordedAlgorithmStep>],
     /// For each receive, the send that it matches, by rank and step.
     partner: BTreeMap<RankStep, RankStep>,
     sent: BTreeMap<RankStep, BTreeMap<u64, BlockContents>>,
@@ -73,9 +73,9 @@ struct CollectiveBlockTracker<'a> {
 /// When a rank ends with something else.
 pub(super) fn follow(name: &str, call: &CollectiveCall, operation: CollectiveOperation, root: u32) {
     let ranks = call.ranks();
-    let recorded: Vec<Vec<RecordedStep>> = (0..ranks)
+    let recorded: Vec<Vec<RecordedAlgorithmStep>> = (0..ranks)
         .map(|rank| {
-            let mut listener = StepRecorder::default();
+            let mut listener = RankStepRecorder::default();
             call.tell(rank, &mut listener);
             listener.0
         })
@@ -101,7 +101,7 @@ pub(super) fn follow(name: &str, call: &CollectiveCall, operation: CollectiveOpe
 }
 
 /// The send that each receive matches; sends of the same ranks and tag must have a definite order.
-fn matched(recorded: &[Vec<RecordedStep>]) -> BTreeMap<RankStep, RankStep> {
+fn matched(recorded: &[Vec<RecordedAlgorithmStep>]) -> BTreeMap<RankStep, RankStep> {
     let mut sides: [BTreeMap<TaggedPair, Vec<RankStep>>; 2] = Default::default();
     for (rank, steps) in (0..).zip(recorded) {
         for (i, step) in steps.iter().enumerate() {
@@ -136,7 +136,7 @@ fn matched(recorded: &[Vec<RecordedStep>]) -> BTreeMap<RankStep, RankStep> {
 }
 
 /// All steps that `step` depends on, directly or through others.
-fn ancestors(steps: &[RecordedStep], step: usize) -> BTreeSet<usize> {
+fn ancestors(steps: &[RecordedAlgorithmStep], step: usize) -> BTreeSet<usize> {
     let mut found = BTreeSet::new();
     let mut open = steps[step].after.clone();
     while let Some(next) = open.pop() {

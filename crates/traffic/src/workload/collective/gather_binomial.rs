@@ -3,14 +3,15 @@
 //! Source: Thakur, Rabenseifner, Gropp: Optimization of collective communication in MPICH,
 //! IJHPCA 19 (2005), section 4.
 
-use super::kind::{AlgorithmEntry, CollectiveOperation, RootParameters};
+use super::kind::{CollectiveAlgorithmEntry, CollectiveOperation, RootedCollectiveParameters};
 use super::rooted::{TreeAlgorithm, TreeOperation};
 use super::trees::RankTree;
-use base::part::Part;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::with::<RootParameters>(
-    Part::new("gather_binomial", "up a binomial tree"),
-    CollectiveOperation::Gather,
-    |request| TreeAlgorithm::made(TreeOperation::Gather, RankTree::Binomial, request),
-);
+pub(super) const ENTRY: CollectiveAlgorithmEntry =
+    CollectiveAlgorithmEntry::with::<RootedCollectiveParameters>(
+        PartDescription::new("gather_binomial", "up a binomial tree"),
+        CollectiveOperation::Gather,
+        |request| TreeAlgorithm::made(TreeOperation::Gather, RankTree::Binomial, request),
+    );

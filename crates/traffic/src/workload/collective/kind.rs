@@ -1,11 +1,14 @@
 //! The trait of collective algorithms, and their table.
 
-use super::size::{BlockBytes, CollectiveSize, MeanBytes, RequiredSize, VectorBytes};
+use super::size::{
+    BlockBytesParameter, CollectiveSizeParameters, MeanMessageBytesParameter,
+    RequiredCollectiveSize, VectorBytesParameter,
+};
 use crate::workload::WorkloadRequest;
 use crate::workload::parameters::{MOST_NS, MOST_RANKS, no_rank};
 use base::fields::whole;
-use base::part::Part;
-use base::{Quiet, Refusal, Stop};
+use base::part::PartDescription;
+use base::{ComputationError, QuietWatch, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Map;
@@ -107,12 +110,12 @@ pub trait CollectiveAlgorithm: Send + Sync {
 }
 
 /// An algorithm, or the reason why it cannot be made.
-pub(super) type AlgorithmResult = Result<Box<dyn CollectiveAlgorithm>, Stop>;
+pub(super) type AlgorithmResult = Result<Box<dyn CollectiveAlgorithm>, ComputationError>;
 
 /// A row of the table of algorithms.
-pub struct AlgorithmEntry {
+pub struct CollectiveAlgorithmEntry {
     /// The name, composed of operation and algorithm; a description; and the parameters.
-    pub part: Part,
+    pub part: PartDescription,
     /// The operation.
     pub operation: CollectiveOperation,
     /// Makes the algorithm with its own parameters.
@@ -121,11 +124,13 @@ pub struct AlgorithmEntry {
 
 /// No parameters.
 #[derive(JsonSchema)]
-struct NoParameters {}
+#[schemars(rename = "NoParameters")]
+struct NoAlgorithmParameters {}
 
 /// What adding up costs.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct AdditionCost {
+#[schemars(rename = "AdditionCost")]
+pub(super) struct AdditionTimeParameter {
     /// Time to add a KiB of blocks, ns.
     #[serde(default)]
     #[schemars(range(max = 1 << 30))]
@@ -134,7 +139,8 @@ pub(super) struct AdditionCost {
 
 /// What is computed while an algorithm runs.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct OverlapParameters {
+#[schemars(rename = "OverlapParameters")]
+pub(super) struct OverlappedComputationParameters {
     /// Computation of every rank meanwhile, ns.
     #[serde(default)]
     #[schemars(range(max = MOST_NS))]
@@ -153,9 +159,9 @@ pub(super) struct OverlapParameters {
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct RootRank(#[schemars(range(max = MOST_RANKS))] u32);
+pub(super) struct RootRankParameter(#[schemars(range(max = MOST_RANKS))] u32);
 
-impl RootRank {
+impl RootRankParameter {
     /// The number of the root.
     ///
     /// # Errors
@@ -167,57 +173,64 @@ impl RootRank {
 
 /// The root alone.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct RootParameters {
+#[schemars(rename = "RootParameters")]
+pub(super) struct RootedCollectiveParameters {
     #[serde(default)]
-    pub(super) root: RootRank,
+    pub(super) root: RootRankParameter,
 }
 
-impl RootParameters {
+impl RootedCollectiveParameters {
     /// The root of a request.
     ///
     /// # Errors
     /// When there is no such rank.
     pub(super) fn asked(request: &WorkloadRequest<'_>) -> Result<u32, Refusal> {
-        let (CollectiveSize { ranks, .. }, Self { root }) = (request.read()?, request.read()?);
+        let (CollectiveSizeParameters { ranks, .. }, Self { root }) =
+            (request.read()?, request.read()?);
         root.of(ranks.0)
     }
 }
 
-impl AlgorithmEntry {
+impl CollectiveAlgorithmEntry {
     /// A row for an algorithm that has only the common parameters.
     pub(super) const fn new(
-        part: Part,
+        part: PartDescription,
         operation: CollectiveOperation,
         make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
     ) -> Self {
-        Self::with::<NoParameters>(part, operation, make)
+        Self::with::<NoAlgorithmParameters>(part, operation, make)
     }
 
     /// A row for an algorithm with parameters of its own, which are the fields of `Own`.
     pub(super) const fn with<Own: JsonSchema>(
-        part: Part,
+        part: PartDescription,
         operation: CollectiveOperation,
         make: fn(&WorkloadRequest<'_>) -> AlgorithmResult,
     ) -> Self {
         let part = match operation {
             CollectiveOperation::Barrier | CollectiveOperation::Neighbours => {
-                part.takes::<CollectiveSize>()
+                part.takes::<CollectiveSizeParameters>()
             }
-            CollectiveOperation::Alltoallv => part.takes::<RequiredSize<MeanBytes>>(),
-            _ if operation.is_whole() => part.takes::<RequiredSize<VectorBytes>>(),
-            _ => part.takes::<RequiredSize<BlockBytes>>(),
+            CollectiveOperation::Alltoallv => {
+                part.takes::<RequiredCollectiveSize<MeanMessageBytesParameter>>()
+            }
+            _ if operation.is_whole() => {
+                part.takes::<RequiredCollectiveSize<VectorBytesParameter>>()
+            }
+            _ => part.takes::<RequiredCollectiveSize<BlockBytesParameter>>(),
         };
         let part = part.takes::<Own>();
-        let part = if operation.adds() { part.takes::<AdditionCost>() } else { part };
-        Self { part: part.takes::<OverlapParameters>(), operation, make }
+        let part = if operation.adds() { part.takes::<AdditionTimeParameter>() } else { part };
+        Self { part: part.takes::<OverlappedComputationParameters>(), operation, make }
     }
 
     /// Whether the algorithm supports this number of ranks.
     pub fn is_for(&self, ranks: u32) -> bool {
         let given =
             Map::from_iter([("ranks".to_owned(), ranks.into()), ("bytes".to_owned(), 1.into())]);
-        let request = WorkloadRequest::new(self.part, &given, &Quiet);
-        let made = request.map_err(Stop::from).and_then(|request| (self.make)(&request));
+        let request = WorkloadRequest::new(self.part, &given, &QuietWatch);
+        let made =
+            request.map_err(ComputationError::from).and_then(|request| (self.make)(&request));
         made.is_ok_and(|algorithm| algorithm.check(ranks).is_ok())
     }
 }

@@ -28,10 +28,10 @@ mod written;
 
 pub(super) use alone::alone;
 pub use call::CollectiveCall;
-pub use choice::{AlgorithmChoice, AllgatherChoice, AllreduceChoice};
+pub use choice::{AllgatherChoice, AllreduceChoice, CollectiveAlgorithmName};
 pub use kind::{
-    AlgorithmEntry, AlgorithmStepSink, BlockNumbers, CollectiveAlgorithm, CollectiveOperation,
-    ReceivedBlockEffect, StepNumber,
+    AlgorithmStepSink, BlockNumbers, CollectiveAlgorithm, CollectiveAlgorithmEntry,
+    CollectiveOperation, ReceivedBlockEffect, StepNumber,
 };
 
 use base::Refusal;
@@ -78,7 +78,7 @@ mod scatter_linear;
 
 /// All algorithms of collective operations, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub const ALGORITHMS: &[AlgorithmEntry] = &[
+pub const ALGORITHMS: &[CollectiveAlgorithmEntry] = &[
     allgather_bruck::ENTRY,
     allgather_recursive_doubling::ENTRY,
     allgather_ring::ENTRY,
@@ -123,7 +123,7 @@ pub const ALGORITHMS: &[AlgorithmEntry] = &[
 ///
 /// # Errors
 /// When there is none of that name.
-pub fn entry(name: &str) -> Result<&'static AlgorithmEntry, Refusal> {
+pub fn entry(name: &str) -> Result<&'static CollectiveAlgorithmEntry, Refusal> {
     ALGORITHMS.iter().find(|e| e.part.name == name).ok_or_else(|| {
         let names: Vec<&str> = ALGORITHMS.iter().map(|e| e.part.name).collect();
         let help = did_you_mean(name, names.iter().copied()) + &names.join(", ");

@@ -1,14 +1,14 @@
 //! Neighbour exchanges: on a torus, with random neighbours, or by a matrix.
 
-use super::alltoallv::{ByteMatrix, SizeSeed};
-use super::exchange::{BlockExchange, ExchangeMessage, ExchangeMessages, coloured};
+use super::alltoallv::{ByteMatrix, SizeSeedParameter};
+use super::exchange::{BlockExchangeAlgorithm, ExchangeMessage, ExchangeMessages, coloured};
 use super::kind::AlgorithmResult;
-use super::size::CollectiveSize;
+use super::size::CollectiveSizeParameters;
 use crate::workload::WorkloadRequest;
-use crate::workload::parameters::RankGrid;
+use crate::workload::parameters::RankGridParameter;
 use base::fields::whole;
-use base::seed::Stream;
-use base::{Refusal, Stop, Watch};
+use base::seed::RandomStream;
+use base::{ComputationError, ProgressWatch, Refusal};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -17,10 +17,10 @@ use serde::{Deserialize, Serialize};
 pub(super) struct NeighbourExchangeParameters {
     /// Who sends to whom.
     #[serde(default)]
-    graph: NeighbourGraph,
+    graph: NeighbourGraphKind,
     /// Sides of the torus.
     #[serde(default)]
-    grid: RankGrid,
+    grid: RankGridParameter,
     /// How many sides the torus has.
     #[serde(default = "whole::<3>")]
     #[schemars(range(min = 1, max = 8))]
@@ -30,7 +30,7 @@ pub(super) struct NeighbourExchangeParameters {
     #[schemars(range(min = 1, max = 4096))]
     degree: u64,
     #[serde(default)]
-    seed: SizeSeed,
+    seed: SizeSeedParameter,
     #[serde(default)]
     matrix: Option<ByteMatrix>,
 }
@@ -38,7 +38,8 @@ pub(super) struct NeighbourExchangeParameters {
 /// Who sends to whom.
 #[derive(Debug, Clone, Copy, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum NeighbourGraph {
+#[schemars(rename = "NeighbourGraph")]
+enum NeighbourGraphKind {
     /// To the next and the one before in every dimension of a torus.
     #[default]
     Torus,
@@ -50,8 +51,10 @@ enum NeighbourGraph {
 
 /// An exchange along the requested graph: all messages at once, or in rounds by edge colouring.
 pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResult {
-    let (CollectiveSize { ranks, bytes }, with): (CollectiveSize, NeighbourExchangeParameters) =
-        (request.read()?, request.read()?);
+    let (CollectiveSizeParameters { ranks, bytes }, with): (
+        CollectiveSizeParameters,
+        NeighbourExchangeParameters,
+    ) = (request.read()?, request.read()?);
     let (ranks, watch) = (ranks.0, request.watch);
     let given = with.matrix.as_ref().map(|matrix| matrix.messages(ranks)).transpose()?;
     let refuse_matrix = |graph: &str| {
@@ -59,21 +62,21 @@ pub(super) fn made(request: &WorkloadRequest<'_>, rounds: bool) -> AlgorithmResu
         Err(Refusal::new("matrix", why, "graph=matrix"))
     };
     let all = match (with.graph, given) {
-        (NeighbourGraph::Matrix, Some(all)) => all,
-        (NeighbourGraph::Matrix, None) => {
+        (NeighbourGraphKind::Matrix, Some(all)) => all,
+        (NeighbourGraphKind::Matrix, None) => {
             let help = "the matrix, or graph=torus, graph=random";
             return Err(Refusal::new("matrix", "it is not given", help).into());
         }
-        (NeighbourGraph::Torus, Some(_)) => refuse_matrix("torus")?,
-        (NeighbourGraph::Random, Some(_)) => refuse_matrix("random")?,
-        (NeighbourGraph::Torus, None) => {
+        (NeighbourGraphKind::Torus, Some(_)) => refuse_matrix("torus")?,
+        (NeighbourGraphKind::Random, Some(_)) => refuse_matrix("random")?,
+        (NeighbourGraphKind::Torus, None) => {
             torus(&with.grid.sides(with.dimensions as usize, ranks)?, bytes)
         }
-        (NeighbourGraph::Random, None) => random(&with, ranks, bytes, watch)?,
+        (NeighbourGraphKind::Random, None) => random(&with, ranks, bytes, watch)?,
     };
     let colours = if rounds { coloured(ranks, &all, watch)? } else { Vec::new() };
     let messages = ExchangeMessages::new(ranks, &all, |i| colours.get(i).copied().unwrap_or(0));
-    Ok(Box::new(BlockExchange { messages: Some(messages), rounds }))
+    Ok(Box::new(BlockExchangeAlgorithm { messages: Some(messages), rounds }))
 }
 
 /// Messages from every rank to the next and the previous one in every dimension; the first
@@ -108,8 +111,8 @@ fn random(
     with: &NeighbourExchangeParameters,
     ranks: u32,
     bytes: u64,
-    watch: &dyn Watch,
-) -> Result<Vec<ExchangeMessage>, Stop> {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<ExchangeMessage>, ComputationError> {
     let degree = with.degree;
     if degree >= u64::from(ranks) {
         let help = if ranks > 1 { format!("1 to {}", ranks - 1) } else { "more ranks".to_owned() };
@@ -119,7 +122,7 @@ fn random(
     let row = |rank: u32| (1..=degree as u32).map(move |i| (rank + i) % ranks);
     let mut to: Vec<u32> = (0..ranks).flat_map(row).collect();
     let edges = to.len() as u64;
-    let mut stream = Stream::new(with.seed.0, "neighbour", 0);
+    let mut stream = RandomStream::new(with.seed.0, "neighbour", 0);
     for i in 0..MIXED * edges {
         if i % (1 << 16) == 0 {
             watch.tick("drawing", i, MIXED * edges)?;

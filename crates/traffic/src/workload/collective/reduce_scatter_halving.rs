@@ -4,15 +4,15 @@
 //! IJHPCA 19 (2005), section 4.3.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new(
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new(
         "reduce_scatter_halving",
         "half of the blocks to a partner in every round; powers of two",
     ),
@@ -32,7 +32,7 @@ impl CollectiveAlgorithm for HalvingReduceScatter {
     }
 
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        halve(rank, ranks, &mut StepChain::new(to), |r| r);
+        halve(rank, ranks, &mut AlgorithmStepChain::new(to), |r| r);
     }
 }
 
@@ -43,7 +43,12 @@ pub(super) fn power_of_two(ranks: u32) -> Result<(), String> {
 
 /// The steps of rank number `me` of `ranks`, a power of two. Each ends with the sum of the block of
 /// its own number; `named` maps these numbers to ranks.
-pub(super) fn halve(me: u32, ranks: u32, chain: &mut StepChain<'_>, named: impl Fn(u32) -> u32) {
+pub(super) fn halve(
+    me: u32,
+    ranks: u32,
+    chain: &mut AlgorithmStepChain<'_>,
+    named: impl Fn(u32) -> u32,
+) {
     let mut half = ranks / 2;
     while half > 0 {
         let partner = me ^ half;

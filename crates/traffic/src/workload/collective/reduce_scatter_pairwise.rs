@@ -5,15 +5,18 @@
 //! IJHPCA 19 (2005), the pairwise exchange of reduce-scatter for long messages.
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("reduce_scatter_pairwise", "in every round its block to a rank further away"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new(
+        "reduce_scatter_pairwise",
+        "in every round its block to a rank further away",
+    ),
     CollectiveOperation::ReduceScatter,
     |_| Ok(Box::new(PairwiseReduceScatter)),
 );
@@ -26,7 +29,7 @@ impl CollectiveAlgorithm for PairwiseReduceScatter {
     }
 
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         for round in 1..ranks {
             let (ahead, behind) = ((rank + round) % ranks, (rank + ranks - round) % ranks);
             chain.exchange(

@@ -2,10 +2,10 @@
 //! segment, or a block for every rank does.
 
 use super::kind::{
-    AlgorithmResult, AlgorithmStepSink, CollectiveAlgorithm, ReceivedBlockEffect, RootParameters,
-    RootRank,
+    AlgorithmResult, AlgorithmStepSink, CollectiveAlgorithm, ReceivedBlockEffect,
+    RootRankParameter, RootedCollectiveParameters,
 };
-use super::trees::{RankTree, StepChain, down, seen_from, up};
+use super::trees::{AlgorithmStepChain, RankTree, down, seen_from, up};
 use crate::workload::WorkloadRequest;
 use base::fields::whole;
 use schemars::JsonSchema;
@@ -13,10 +13,11 @@ use serde::Deserialize;
 
 /// The parameters of what goes along a tree in segments.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct SegmentParameters {
+#[schemars(rename = "SegmentParameters")]
+pub(super) struct TreeSegmentParameters {
     #[serde(default)]
     #[expect(dead_code, reason = "Rooted reads it")]
-    root: RootRank,
+    root: RootRankParameter,
     /// Parts of the vector that are passed on by themselves.
     #[serde(default = "whole::<8>")]
     #[schemars(range(min = 1, max = 1 << 20))]
@@ -41,23 +42,28 @@ pub(super) struct TreeAlgorithm {
 }
 
 impl TreeAlgorithm {
-    /// The algorithm for a request with the parameters of [`RootParameters`].
+    /// The algorithm for a request with the parameters of [`RootedCollectiveParameters`].
     pub(super) fn made(
         what: TreeOperation,
         tree: RankTree,
         request: &WorkloadRequest<'_>,
     ) -> AlgorithmResult {
-        Ok(Box::new(Self { what, tree, root: RootParameters::asked(request)?, segments: 1 }))
+        Ok(Box::new(Self {
+            what,
+            tree,
+            root: RootedCollectiveParameters::asked(request)?,
+            segments: 1,
+        }))
     }
 
-    /// The algorithm for a request with the parameters of [`SegmentParameters`].
+    /// The algorithm for a request with the parameters of [`TreeSegmentParameters`].
     pub(super) fn in_segments(
         what: TreeOperation,
         tree: RankTree,
         request: &WorkloadRequest<'_>,
     ) -> AlgorithmResult {
-        let (root, SegmentParameters { segments, .. }) =
-            (RootParameters::asked(request)?, request.read()?);
+        let (root, TreeSegmentParameters { segments, .. }) =
+            (RootedCollectiveParameters::asked(request)?, request.read()?);
         Ok(Box::new(Self { what, tree, root, segments }))
     }
 }
@@ -98,7 +104,7 @@ impl CollectiveAlgorithm for TreeAlgorithm {
             }
             return;
         }
-        let mut chain = StepChain::new(to);
+        let mut chain = AlgorithmStepChain::new(to);
         if let Some(above) = place.above {
             chain.exchange(None, Some((above, &mut blocks(rank), ReceivedBlockEffect::Store)));
         }

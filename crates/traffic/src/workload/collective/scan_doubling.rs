@@ -4,15 +4,15 @@
 //! sums".
 
 use super::kind::{
-    AlgorithmEntry, AlgorithmStepSink, CollectiveAlgorithm, CollectiveOperation,
+    AlgorithmStepSink, CollectiveAlgorithm, CollectiveAlgorithmEntry, CollectiveOperation,
     ReceivedBlockEffect,
 };
-use super::trees::StepChain;
-use base::part::Part;
+use super::trees::AlgorithmStepChain;
+use base::part::PartDescription;
 
 /// The row of this algorithm in the table of collective algorithms.
-pub(super) const ENTRY: AlgorithmEntry = AlgorithmEntry::new(
-    Part::new("scan_doubling", "sums to ever further ranks"),
+pub(super) const ENTRY: CollectiveAlgorithmEntry = CollectiveAlgorithmEntry::new(
+    PartDescription::new("scan_doubling", "sums to ever further ranks"),
     CollectiveOperation::Scan,
     |_| Ok(Box::new(DoublingScan)),
 );
@@ -21,13 +21,13 @@ struct DoublingScan;
 
 impl CollectiveAlgorithm for DoublingScan {
     fn tell(&self, rank: u32, ranks: u32, to: &mut dyn AlgorithmStepSink) {
-        add_before(rank, ranks, &mut StepChain::new(to), 0);
+        add_before(rank, ranks, &mut AlgorithmStepChain::new(to), 0);
     }
 }
 
 /// The steps of number `me` of `ranks`, which is rank `me + first`; each ends with the sum of the
 /// blocks up to its own.
-pub(super) fn add_before(me: u32, ranks: u32, chain: &mut StepChain<'_>, first: u32) {
+pub(super) fn add_before(me: u32, ranks: u32, chain: &mut AlgorithmStepChain<'_>, first: u32) {
     let mut apart = 1;
     while apart < ranks {
         let mut blocks = [std::iter::once(0_u64), std::iter::once(0)];

@@ -2,19 +2,20 @@
 //! blocks.
 //!
 //! The meaning of the bytes depends on the operation, and so does whether they must be given. So
-//! each case has a schema of its own, and [`CollectiveSize`] reads all of them.
+//! each case has a schema of its own, and [`CollectiveSizeParameters`] reads all of them.
 
 #![expect(dead_code, reason = "of all but Size the schema is all that is needed")]
 
-use crate::workload::parameters::{MOST_BYTES, RankCount};
+use crate::workload::parameters::{MOST_BYTES, RankCountParameter};
 use base::fields::whole;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 /// Ranks and bytes, where these have a default.
 #[derive(Deserialize, JsonSchema)]
-pub(super) struct CollectiveSize {
-    pub(super) ranks: RankCount,
+#[schemars(rename = "CollectiveSize")]
+pub(super) struct CollectiveSizeParameters {
+    pub(super) ranks: RankCountParameter,
     /// Bytes of a message.
     #[serde(default = "whole::<1>")]
     #[schemars(range(max = MOST_BYTES))]
@@ -23,8 +24,9 @@ pub(super) struct CollectiveSize {
 
 /// Ranks and bytes, where these must be given.
 #[derive(JsonSchema)]
-pub(super) struct RequiredSize<Bytes> {
-    ranks: RankCount,
+#[schemars(rename = "RequiredSize")]
+pub(super) struct RequiredCollectiveSize<Bytes> {
+    ranks: RankCountParameter,
     bytes: Bytes,
 }
 
@@ -32,16 +34,16 @@ pub(super) struct RequiredSize<Bytes> {
 #[derive(JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct VectorBytes(#[schemars(range(max = MOST_BYTES))] u64);
+pub(super) struct VectorBytesParameter(#[schemars(range(max = MOST_BYTES))] u64);
 
 /// Bytes of a block.
 #[derive(JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct BlockBytes(#[schemars(range(max = MOST_BYTES))] u64);
+pub(super) struct BlockBytesParameter(#[schemars(range(max = MOST_BYTES))] u64);
 
 /// Bytes of a message, in the mean.
 #[derive(JsonSchema)]
 #[serde(transparent)]
 #[schemars(inline)]
-pub(super) struct MeanBytes(#[schemars(range(max = MOST_BYTES))] u64);
+pub(super) struct MeanMessageBytesParameter(#[schemars(range(max = MOST_BYTES))] u64);

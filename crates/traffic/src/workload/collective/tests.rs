@@ -3,7 +3,7 @@
 use super::follow::follow;
 use super::*;
 use crate::workload::{OperationKind, Schedule, WorkloadRequest, make};
-use base::{Quiet, Stop};
+use base::{ComputationError, QuietWatch};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -25,7 +25,7 @@ const SHARED: [&str; 6] =
     ["ranks", "bytes", "add_ns_per_kib", "overlap_ns", "chunks", "overlap_cpu"];
 
 /// Parameters to test: the defaults, and some others.
-fn tried(entry: &AlgorithmEntry, ranks: u32) -> Vec<Value> {
+fn tried(entry: &CollectiveAlgorithmEntry, ranks: u32) -> Vec<Value> {
     let mut all = vec![json!({})];
     let schema = entry.part.schema();
     for (name, field) in schema["properties"].as_object().expect("a table") {
@@ -53,9 +53,13 @@ fn tried(entry: &AlgorithmEntry, ranks: u32) -> Vec<Value> {
     all
 }
 
-fn called(entry: &AlgorithmEntry, ranks: u32, own: &Value) -> Result<CollectiveCall, Stop> {
+fn called(
+    entry: &CollectiveAlgorithmEntry,
+    ranks: u32,
+    own: &Value,
+) -> Result<CollectiveCall, ComputationError> {
     let given = asked(ranks, own);
-    CollectiveCall::asked(entry, &WorkloadRequest::new(entry.part, &given, &Quiet)?)
+    CollectiveCall::asked(entry, &WorkloadRequest::new(entry.part, &given, &QuietWatch)?)
 }
 
 #[test]
@@ -87,7 +91,7 @@ fn every_rank_ends_with_what_mpi_defines() {
 }
 
 fn made(name: &str, ranks: u32, own: &Value) -> Schedule {
-    make(name, &asked(ranks, own), &Quiet).expect(name)
+    make(name, &asked(ranks, own), &QuietWatch).expect(name)
 }
 
 /// The most messages that a rank sends, the most bytes, and the bytes of all ranks.
@@ -202,7 +206,7 @@ proptest! {
             .filter(|(a, b)| a != b && a.max(b) < &ranks)
             .map(|(a, b)| (a, b, 1))
             .collect();
-        let found = exchange::coloured(ranks, &all, &Quiet).expect("nobody stops it");
+        let found = exchange::coloured(ranks, &all, &QuietWatch).expect("nobody stops it");
         let degree = |end: fn(&exchange::ExchangeMessage) -> u32| {
             (0..ranks).map(|r| all.iter().filter(|e| end(e) == r).count()).max().unwrap_or(0)
         };
@@ -321,7 +325,7 @@ fn what_cannot_be_is_refused() {
         ),
     ] {
         let given = given.as_object().expect("a table");
-        let refused = make(name, given, &Quiet).expect_err(name).to_string();
+        let refused = make(name, given, &QuietWatch).expect_err(name).to_string();
         assert!(refused.contains(expected), "{name}: {refused}");
     }
 }

@@ -136,12 +136,12 @@ pub(super) fn up(
 }
 
 /// A chain of steps, each of which waits for the one before.
-pub(super) struct StepChain<'a> {
+pub(super) struct AlgorithmStepChain<'a> {
     pub(super) to: &'a mut dyn AlgorithmStepSink,
     pub(super) last: Vec<StepNumber>,
 }
 
-impl<'a> StepChain<'a> {
+impl<'a> AlgorithmStepChain<'a> {
     pub(super) fn new(to: &'a mut dyn AlgorithmStepSink) -> Self {
         Self { to, last: Vec::new() }
     }

@@ -2,10 +2,10 @@
 
 use super::call::CollectiveCall;
 use super::kind::{AlgorithmStepSink, BlockNumbers, ReceivedBlockEffect, StepNumber};
-use crate::workload::script::RankScript;
-use crate::workload::{Op, UnexpandedCollective};
+use crate::workload::script::RankScriptWriter;
+use crate::workload::{ScheduleOperation, UnexpandedCollective};
 
-impl RankScript<'_> {
+impl RankScriptWriter<'_> {
     /// Writes the part of rank number `me` in a collective operation; `named` maps the numbers in
     /// it to ranks.
     pub fn collective(
@@ -25,7 +25,7 @@ impl RankScript<'_> {
         }
         let after = self.join(after);
         let first = self.len();
-        let mut writer = OperationWriter::new(self, call, named, tag);
+        let mut writer = CollectiveOperationWriter::new(self, call, named, tag);
         call.tell(me, &mut writer);
         let (roots, leaves) = writer.ends();
         self.name_from(first, call.name());
@@ -39,8 +39,8 @@ impl RankScript<'_> {
 }
 
 /// A writer of the steps of a rank as operations of a schedule.
-struct OperationWriter<'w, 's> {
-    into: &'w mut RankScript<'s>,
+struct CollectiveOperationWriter<'w, 's> {
+    into: &'w mut RankScriptWriter<'s>,
     call: &'w CollectiveCall,
     named: &'w dyn Fn(u32) -> u32,
     tag: u32,
@@ -50,9 +50,9 @@ struct OperationWriter<'w, 's> {
     marks: Vec<(bool, bool)>,
 }
 
-impl<'w, 's> OperationWriter<'w, 's> {
+impl<'w, 's> CollectiveOperationWriter<'w, 's> {
     fn new(
-        into: &'w mut RankScript<'s>,
+        into: &'w mut RankScriptWriter<'s>,
         call: &'w CollectiveCall,
         named: &'w dyn Fn(u32) -> u32,
         tag: u32,
@@ -71,7 +71,7 @@ impl<'w, 's> OperationWriter<'w, 's> {
         (of(|mark| mark.0), of(|mark| mark.1))
     }
 
-    fn add(&mut self, op: Op) -> StepNumber {
+    fn add(&mut self, op: ScheduleOperation) -> StepNumber {
         let step = self.into.add(op, &[]);
         // after a refusal no more operations are added, and their numbers are invalid
         if self.into.len() as usize > self.first as usize + self.marks.len() {
@@ -81,10 +81,10 @@ impl<'w, 's> OperationWriter<'w, 's> {
     }
 }
 
-impl AlgorithmStepSink for OperationWriter<'_, '_> {
+impl AlgorithmStepSink for CollectiveOperationWriter<'_, '_> {
     fn send(&mut self, to: u32, tag: u32, blocks: BlockNumbers<'_>) -> StepNumber {
         let size = self.call.size(blocks);
-        self.add(Op::send(size, (self.named)(to), self.tag + tag))
+        self.add(ScheduleOperation::send(size, (self.named)(to), self.tag + tag))
     }
 
     fn recv(
@@ -95,12 +95,12 @@ impl AlgorithmStepSink for OperationWriter<'_, '_> {
         how: ReceivedBlockEffect,
     ) -> StepNumber {
         let size = self.call.size(blocks);
-        let step = self.add(Op::recv(size, (self.named)(from), self.tag + tag));
+        let step = self.add(ScheduleOperation::recv(size, (self.named)(from), self.tag + tag));
         let work = u128::from(size) * u128::from(self.call.add_ns_per_kib);
         if how == ReceivedBlockEffect::Store || work == 0 {
             return step;
         }
-        let sum = self.add(Op::calc(work.div_ceil(1024) as u64));
+        let sum = self.add(ScheduleOperation::calc(work.div_ceil(1024) as u64));
         self.after(sum, step);
         sum
     }

@@ -8,7 +8,7 @@ type MatchKey = (u32, u32, u32);
 
 /// The messages and receives that wait for one another.
 #[derive(Debug, Default)]
-pub(super) struct MessageMatching {
+pub(super) struct MessageMatcher {
     receives: HashMap<MatchKey, VecDeque<(u64, u32)>>,
     sends: HashMap<MatchKey, VecDeque<(u64, u32)>>,
     /// For receivers with wildcards, their waiting messages in order.
@@ -19,7 +19,7 @@ pub(super) struct MessageMatching {
     waiting: u64,
 }
 
-impl MessageMatching {
+impl MessageMatcher {
     /// Records that a rank has receives with wildcards.
     pub(super) fn takes_any(&mut self, receiver: u32) {
         self.ordered.entry(receiver).or_default();

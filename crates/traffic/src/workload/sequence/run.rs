@@ -1,8 +1,8 @@
 //! The nominal run of a schedule, which determines the order of each rank's operations.
 
-use super::matching::MessageMatching;
+use super::matching::MessageMatcher;
 use crate::workload::{ANY, OperationKind, Schedule, UnexpandedCollective};
-use base::{Refusal, Stop, Watch};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap, HashMap};
 
@@ -16,7 +16,7 @@ const STRIDE: u64 = 1 << 16;
 
 /// The state of a rank in the run.
 #[derive(Debug, Default)]
-struct RunningRank {
+struct NominalRankState {
     /// The operations that may begin: messages, calculations, and collective operations by their
     /// number.
     messages: BinaryHeap<Reverse<u32>>,
@@ -29,15 +29,15 @@ struct RunningRank {
 }
 
 /// The nominal run of a schedule, in which every operation begins in its turn.
-struct SequenceRun<'a> {
+struct NominalScheduleRun<'a> {
     of: &'a Schedule,
     joined: HashMap<u32, UnexpandedCollective>,
-    ranks: Vec<RunningRank>,
+    ranks: Vec<NominalRankState>,
     /// For each operation, the number of dependencies that it still waits for.
     left: Vec<u32>,
     ended: Vec<bool>,
     order: Vec<u32>,
-    matching: MessageMatching,
+    matching: MessageMatcher,
     /// The sends that have not ended and that no receive has taken: size, serial number, operation.
     open: BTreeSet<(u64, u64, u32)>,
     /// For each of these sends, its serial number.
@@ -54,16 +54,16 @@ struct SequenceRun<'a> {
 pub(super) fn order(
     of: &Schedule,
     joined: &[UnexpandedCollective],
-    watch: &dyn Watch,
-) -> Result<Vec<u32>, Stop> {
-    let mut run = SequenceRun {
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<u32>, ComputationError> {
+    let mut run = NominalScheduleRun {
         of,
         joined: joined.iter().map(|one| (one.op, *one)).collect(),
-        ranks: (0..of.ranks()).map(|_| RunningRank::default()).collect(),
+        ranks: (0..of.ranks()).map(|_| NominalRankState::default()).collect(),
         left: of.counts(),
         ended: vec![false; of.ops().len()],
         order: vec![0; of.ops().len()],
-        matching: MessageMatching::default(),
+        matching: MessageMatcher::default(),
         open: BTreeSet::new(),
         numbers: HashMap::new(),
         came: HashMap::new(),
@@ -103,7 +103,7 @@ pub(super) fn order(
     Ok(run.order)
 }
 
-impl SequenceRun<'_> {
+impl NominalScheduleRun<'_> {
     /// Handles an operation that may begin.
     fn ready(&mut self, rank: u32, op: u32) {
         let to = &mut self.ranks[rank as usize];

@@ -1,11 +1,13 @@
 //! Tests of programs with slow interpreters: if a schedule does not deadlock, neither do its
 //! programs.
 
-use super::{ProgramStep, sequence};
+use super::{RankProgramStep, sequence};
 use crate::workload::collective::CollectiveOperation;
-use crate::workload::{ANY, Op, OperationKind, Schedule, ScheduleBuilder, UnexpandedCollective};
-use base::Quiet;
-use base::seed::Stream;
+use crate::workload::{
+    ANY, OperationKind, Schedule, ScheduleBuilder, ScheduleOperation, UnexpandedCollective,
+};
+use base::QuietWatch;
+use base::seed::RandomStream;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -14,17 +16,20 @@ const SIZES: [u64; 3] = [1, 100, 10_000];
 
 /// A random schedule in which every message has its own tag.
 fn drawn(seed: u64) -> Schedule {
-    let mut stream = Stream::new(seed, "schedule", 0);
+    let mut stream = RandomStream::new(seed, "schedule", 0);
     let ranks = 2 + stream.below(3) as u32;
-    let mut ops: Vec<Vec<Op>> = vec![Vec::new(); ranks as usize];
+    let mut ops: Vec<Vec<ScheduleOperation>> = vec![Vec::new(); ranks as usize];
     for tag in 0..stream.below(9) as u32 {
         let (from, to) = (stream.below(ranks.into()) as u32, stream.below(ranks.into()) as u32);
         let size = SIZES[stream.below(3) as usize];
-        ops[from as usize].push(Op::send(size, to, tag));
-        ops[to as usize].push(Op::recv(size, from, tag));
+        ops[from as usize].push(ScheduleOperation::send(size, to, tag));
+        ops[to as usize].push(ScheduleOperation::recv(size, from, tag));
     }
     for rank in &mut ops {
-        rank.extend((0..stream.below(4)).map(|_| Op::calc([0, 7, 5000][stream.below(3) as usize])));
+        rank.extend(
+            (0..stream.below(4))
+                .map(|_| ScheduleOperation::calc([0, 7, 5000][stream.below(3) as usize])),
+        );
         stream.shuffle(rank);
     }
     let mut all = ScheduleBuilder::new(ranks);
@@ -57,18 +62,18 @@ fn waits(of: &Schedule) -> (Vec<Vec<u32>>, Vec<Vec<u32>>) {
 
 /// The messages that have begun at their sender, and at their receiver, by tag.
 #[derive(Default)]
-struct StartedMessages {
+struct StartedMessagesByTag {
     sent: BTreeSet<u32>,
     received: BTreeSet<u32>,
 }
 
-impl StartedMessages {
-    fn begin(&mut self, op: &Op) {
+impl StartedMessagesByTag {
+    fn begin(&mut self, op: &ScheduleOperation) {
         let side = if op.kind == OperationKind::Send { &mut self.sent } else { &mut self.received };
         side.insert(op.tag);
     }
 
-    fn is_over(&self, op: &Op, limit: u64) -> bool {
+    fn is_over(&self, op: &ScheduleOperation, limit: u64) -> bool {
         let met = self.sent.contains(&op.tag) && self.received.contains(&op.tag);
         met || (op.kind == OperationKind::Send && op.size <= limit && self.sent.contains(&op.tag))
     }
@@ -78,10 +83,10 @@ impl StartedMessages {
 /// receivers.
 fn schedule_ends(of: &Schedule, limit: u64) -> bool {
     let (ends, starts) = waits(of);
-    let mut met = StartedMessages::default();
+    let mut met = StartedMessagesByTag::default();
     let mut begun: BTreeSet<u32> = BTreeSet::new();
     loop {
-        let over = |op: &u32, met: &StartedMessages, begun: &BTreeSet<u32>| {
+        let over = |op: &u32, met: &StartedMessagesByTag, begun: &BTreeSet<u32>| {
             let it = &of.ops()[*op as usize];
             begun.contains(op) && (it.kind == OperationKind::Calc || met.is_over(it, limit))
         };
@@ -104,21 +109,21 @@ fn schedule_ends(of: &Schedule, limit: u64) -> bool {
 }
 
 /// Whether the programs end without a deadlock.
-fn programs_end(of: &Schedule, programs: &[Vec<ProgramStep>], limit: u64) -> bool {
-    let mut met = StartedMessages::default();
+fn programs_end(of: &Schedule, programs: &[Vec<RankProgramStep>], limit: u64) -> bool {
+    let mut met = StartedMessagesByTag::default();
     let mut at = vec![0; programs.len()];
     loop {
         let before = at.clone();
         for (at, program) in at.iter_mut().zip(programs) {
             while let Some(step) = program.get(*at) {
                 match step {
-                    ProgramStep::Begin(op) => met.begin(&of.ops()[*op as usize]),
-                    ProgramStep::Wait(all) => {
+                    RankProgramStep::Begin(op) => met.begin(&of.ops()[*op as usize]),
+                    RankProgramStep::Wait(all) => {
                         if !all.iter().all(|op| met.is_over(&of.ops()[*op as usize], limit)) {
                             break;
                         }
                     }
-                    ProgramStep::Compute(_) | ProgramStep::Join(_) => {}
+                    RankProgramStep::Compute(_) | RankProgramStep::Join(_) => {}
                 }
                 *at += 1;
             }
@@ -130,13 +135,13 @@ fn programs_end(of: &Schedule, programs: &[Vec<ProgramStep>], limit: u64) -> boo
 }
 
 /// Checks that a program respects all dependencies and performs each operation once.
-fn check_order(of: &Schedule, rank: u32, program: &[ProgramStep]) {
+fn check_order(of: &Schedule, rank: u32, program: &[RankProgramStep]) {
     let (ends, starts) = waits(of);
     let (mut begun, mut over) = (BTreeSet::new(), BTreeSet::new());
     let mut computed = Vec::new();
     for step in program {
         match step {
-            ProgramStep::Begin(op) => {
+            RankProgramStep::Begin(op) => {
                 let is_message = |op: &&u32| of.ops()[**op as usize].kind != OperationKind::Calc;
                 for before in ends[*op as usize].iter().filter(is_message) {
                     assert!(over.contains(before), "{op} before the end of {before}");
@@ -146,13 +151,13 @@ fn check_order(of: &Schedule, rank: u32, program: &[ProgramStep]) {
                 }
                 assert!(begun.insert(*op), "{op} twice");
             }
-            ProgramStep::Wait(all) => {
+            RankProgramStep::Wait(all) => {
                 for op in all {
                     assert!(begun.contains(op) && over.insert(*op), "{op} is waited for once");
                 }
             }
-            ProgramStep::Compute(ns) => computed.push(*ns),
-            ProgramStep::Join(_) => panic!("nothing is joined"),
+            RankProgramStep::Compute(ns) => computed.push(*ns),
+            RankProgramStep::Join(_) => panic!("nothing is joined"),
         }
     }
     let mut due = (BTreeSet::new(), Vec::new());
@@ -169,8 +174,8 @@ fn check_order(of: &Schedule, rank: u32, program: &[ProgramStep]) {
     assert_eq!((&begun, &over, computed), (&due.0, &due.0, due.1));
 }
 
-fn programs(of: &Schedule) -> Option<Vec<Vec<ProgramStep>>> {
-    let found = sequence(of, &[], &Quiet).ok()?;
+fn programs(of: &Schedule) -> Option<Vec<Vec<RankProgramStep>>> {
+    let found = sequence(of, &[], &QuietWatch).ok()?;
     Some((0..of.ranks()).map(|rank| found.steps(rank)).collect())
 }
 
@@ -195,7 +200,7 @@ proptest! {
     }
 }
 
-fn of_two(ranks: [&[Op]; 2]) -> Schedule {
+fn of_two(ranks: [&[ScheduleOperation]; 2]) -> Schedule {
     let mut all = ScheduleBuilder::new(2);
     for ops in ranks {
         let mut into = all.rank();
@@ -209,22 +214,35 @@ fn of_two(ranks: [&[Op]; 2]) -> Schedule {
 /// A receive with wildcards takes the oldest message; a receive of one tag takes its own message.
 #[test]
 fn receives_from_anybody_are_matched() {
-    let sends = [Op::send(8, 1, 3), Op::send(8, 1, 4), Op::send(8, 1, 5)];
-    let any = Op::recv(8, ANY, ANY);
-    let of = of_two([&sends, &[Op::recv(8, 0, 4), any, Op::recv(8, ANY, 5)]]);
-    assert_eq!(programs(&of).expect("all have partners")[1][3], ProgramStep::Wait(vec![3, 4, 5]));
+    let sends = [
+        ScheduleOperation::send(8, 1, 3),
+        ScheduleOperation::send(8, 1, 4),
+        ScheduleOperation::send(8, 1, 5),
+    ];
+    let any = ScheduleOperation::recv(8, ANY, ANY);
+    let of = of_two([
+        &sends,
+        &[ScheduleOperation::recv(8, 0, 4), any, ScheduleOperation::recv(8, ANY, 5)],
+    ]);
+    assert_eq!(
+        programs(&of).expect("all have partners")[1][3],
+        RankProgramStep::Wait(vec![3, 4, 5])
+    );
     // the receive of any tag was posted before the one for tag 5, so it takes the message of tag 5
-    let of = of_two([&sends, &[Op::recv(8, 0, 4), Op::recv(8, 0, 4), any]]);
+    let of = of_two([
+        &sends,
+        &[ScheduleOperation::recv(8, 0, 4), ScheduleOperation::recv(8, 0, 4), any],
+    ]);
     assert!(programs(&of).is_none());
 }
 
 #[test]
 fn what_never_ends_is_named() {
-    let of = of_two([&[Op::send(8, 1, 0)], &[]]);
-    let why = sequence(&of, &[], &Quiet).expect_err("nobody receives").to_string();
+    let of = of_two([&[ScheduleOperation::send(8, 1, 0)], &[]]);
+    let why = sequence(&of, &[], &QuietWatch).expect_err("nobody receives").to_string();
     assert!(why.contains("1 messages are never received"), "{why}");
-    let of = of_two([&[], &[Op::calc(5), Op::recv(8, 0, 9)]]);
-    let why = sequence(&of, &[], &Quiet).expect_err("nobody sends").to_string();
+    let of = of_two([&[], &[ScheduleOperation::calc(5), ScheduleOperation::recv(8, 0, 9)]]);
+    let why = sequence(&of, &[], &QuietWatch).expect_err("nobody sends").to_string();
     assert!(why.contains("rank 1, operation 2: recv 8b from 0 tag 9 never ends"), "{why}");
 }
 
@@ -234,29 +252,29 @@ fn a_rank_does_not_wait_for_a_late_message_first() {
     let mut all = ScheduleBuilder::new(2);
     {
         let mut zero = all.rank();
-        let late = zero.add(Op::recv(8, 1, 0)).expect("it fits");
-        let soon = zero.add(Op::recv(8, 1, 1)).expect("it fits");
+        let late = zero.add(ScheduleOperation::recv(8, 1, 0)).expect("it fits");
+        let soon = zero.add(ScheduleOperation::recv(8, 1, 1)).expect("it fits");
         for (after, ns) in [(late, 3), (soon, 4)] {
-            let calc = zero.add(Op::calc(ns)).expect("it fits");
+            let calc = zero.add(ScheduleOperation::calc(ns)).expect("it fits");
             zero.require(calc, after).expect("it fits");
         }
     }
     {
         let mut one = all.rank();
-        let calc = one.add(Op::calc(1_000_000)).expect("it fits");
-        let late = one.add(Op::send(8, 0, 0)).expect("it fits");
+        let calc = one.add(ScheduleOperation::calc(1_000_000)).expect("it fits");
+        let late = one.add(ScheduleOperation::send(8, 0, 0)).expect("it fits");
         one.require(late, calc).expect("it fits");
-        one.add(Op::send(8, 0, 1)).expect("it fits");
+        one.add(ScheduleOperation::send(8, 0, 1)).expect("it fits");
     }
     let of = all.finish().expect("both ranks");
     let found = &programs(&of).expect("it ends")[0];
     let due = [
-        ProgramStep::Begin(0),
-        ProgramStep::Begin(1),
-        ProgramStep::Wait(vec![1]),
-        ProgramStep::Compute(4),
-        ProgramStep::Wait(vec![0]),
-        ProgramStep::Compute(3),
+        RankProgramStep::Begin(0),
+        RankProgramStep::Begin(1),
+        RankProgramStep::Wait(vec![1]),
+        RankProgramStep::Compute(4),
+        RankProgramStep::Wait(vec![0]),
+        RankProgramStep::Compute(3),
     ];
     assert_eq!(found, &due);
 }
@@ -266,16 +284,16 @@ fn answered(late: bool) -> (Schedule, Vec<UnexpandedCollective>) {
     let mut all = ScheduleBuilder::new(2);
     {
         let mut zero = all.rank();
-        let asked = zero.add(Op::recv(8, 1, 0)).expect("it fits");
-        let answer = zero.add(Op::send(8, 1, 1)).expect("it fits");
+        let asked = zero.add(ScheduleOperation::recv(8, 1, 0)).expect("it fits");
+        let answer = zero.add(ScheduleOperation::send(8, 1, 1)).expect("it fits");
         zero.require(answer, asked).expect("it fits");
-        zero.add(Op::calc(0)).expect("it fits");
+        zero.add(ScheduleOperation::calc(0)).expect("it fits");
     }
     {
         let mut one = all.rank();
-        one.add(Op::send(8, 0, 0)).expect("it fits");
-        let answered = one.add(Op::recv(8, 0, 1)).expect("it fits");
-        let meets = one.add(Op::calc(0)).expect("it fits");
+        one.add(ScheduleOperation::send(8, 0, 0)).expect("it fits");
+        let answered = one.add(ScheduleOperation::recv(8, 0, 1)).expect("it fits");
+        let meets = one.add(ScheduleOperation::calc(0)).expect("it fits");
         if late {
             one.require(meets, answered).expect("it fits");
         }
@@ -293,33 +311,37 @@ fn answered(late: bool) -> (Schedule, Vec<UnexpandedCollective>) {
 #[test]
 fn ranks_meet_when_nothing_else_is_left() {
     let (of, joined) = answered(false);
-    let found = sequence(&of, &joined, &Quiet).expect("it ends");
+    let found = sequence(&of, &joined, &QuietWatch).expect("it ends");
     let zero = [
-        ProgramStep::Begin(0),
-        ProgramStep::Join(joined[0]),
-        ProgramStep::Wait(vec![0]),
-        ProgramStep::Begin(1),
-        ProgramStep::Wait(vec![1]),
+        RankProgramStep::Begin(0),
+        RankProgramStep::Join(joined[0]),
+        RankProgramStep::Wait(vec![0]),
+        RankProgramStep::Begin(1),
+        RankProgramStep::Wait(vec![1]),
     ];
     assert_eq!(found.steps(0), zero);
     let one = [
-        ProgramStep::Begin(3),
-        ProgramStep::Begin(4),
-        ProgramStep::Join(joined[1]),
-        ProgramStep::Wait(vec![3, 4]),
+        RankProgramStep::Begin(3),
+        RankProgramStep::Begin(4),
+        RankProgramStep::Join(joined[1]),
+        RankProgramStep::Wait(vec![3, 4]),
     ];
     assert_eq!(found.steps(1), one);
     // a process that waits in a collective operation does not answer
     let (of, joined) = answered(true);
-    let why = sequence(&of, &joined, &Quiet).expect_err("rank 0 waits for rank 1").to_string();
+    let why = sequence(&of, &joined, &QuietWatch).expect_err("rank 0 waits for rank 1").to_string();
     assert!(why.contains("never ends"), "{why}");
-    sequence(&of, &[], &Quiet).expect("without the meeting it ends");
+    sequence(&of, &[], &QuietWatch).expect("without the meeting it ends");
 }
 
 #[test]
 fn what_comes_after_what_it_does_not_need_is_seen() {
-    type Case<'a> = (&'a [Op], &'a [(u32, u32)], bool);
-    let (send, recv, calc) = (Op::send(8, 1, 0), Op::recv(8, 1, 1), Op::calc(500));
+    type Case<'a> = (&'a [ScheduleOperation], &'a [(u32, u32)], bool);
+    let (send, recv, calc) = (
+        ScheduleOperation::send(8, 1, 0),
+        ScheduleOperation::recv(8, 1, 1),
+        ScheduleOperation::calc(500),
+    );
     // operations of rank 0, dependencies (later, earlier), and whether the program is narrower
     let cases: [Case<'_>; 9] = [
         (&[send, recv], &[], false),
@@ -332,7 +354,11 @@ fn what_comes_after_what_it_does_not_need_is_seen() {
         (&[calc, calc], &[(1, 0)], false),
         (&[calc, calc.on(1)], &[(1, 0)], true),
         // two separate waits: each send answers its own message
-        (&[recv, Op::recv(8, 1, 2), send, Op::send(8, 1, 3)], &[(2, 0), (3, 1)], true),
+        (
+            &[recv, ScheduleOperation::recv(8, 1, 2), send, ScheduleOperation::send(8, 1, 3)],
+            &[(2, 0), (3, 1)],
+            true,
+        ),
     ];
     for (at, (ops, edges, is_lost)) in cases.into_iter().enumerate() {
         let mut all = ScheduleBuilder::new(2);
@@ -346,12 +372,16 @@ fn what_comes_after_what_it_does_not_need_is_seen() {
         drop(rank);
         let mut rank = all.rank();
         for op in ops.iter().filter(|op| op.kind != OperationKind::Calc) {
-            let back = if op.kind == OperationKind::Send { Op::recv } else { Op::send };
+            let back = if op.kind == OperationKind::Send {
+                ScheduleOperation::recv
+            } else {
+                ScheduleOperation::send
+            };
             rank.add(back(op.size, 0, op.tag)).expect("it fits");
         }
         drop(rank);
         let schedule = all.finish().expect("all ranks");
-        let found = sequence(&schedule, &[], &Quiet).expect("it comes to its end");
+        let found = sequence(&schedule, &[], &QuietWatch).expect("it comes to its end");
         assert_eq!(found.is_narrower(0), is_lost, "case {at}");
         assert!(!found.is_narrower(1), "case {at}");
     }

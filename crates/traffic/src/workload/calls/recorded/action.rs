@@ -22,7 +22,7 @@ pub(super) enum RecordedActionKind {
     /// The end of a thread.
     ThreadEnds,
     /// Messages of libflyloom that begin together, and waits for what others put.
-    Library(LibraryStep),
+    Library(LibflyloomStep),
     /// Acts up to [`RecordedActionKind::Returns`] are a collective operation of libflyloom, beside
     /// which the program goes on.
     Branches,
@@ -45,7 +45,7 @@ impl RecordedActionKind {
 
 /// The purpose of a one-sided transfer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum TransferPurpose {
+pub(super) enum OneSidedTransferPurpose {
     /// A call on a window of MPI.
     Window,
     /// A put or a question of libflyloom.
@@ -84,7 +84,7 @@ pub(super) struct WindowTransfer {
     pub(super) back: Option<u64>,
     /// The index of the window, and the number of its fences that the origin had passed before.
     pub(super) epoch: (u32, u32),
-    pub(super) purpose: TransferPurpose,
+    pub(super) purpose: OneSidedTransferPurpose,
 }
 
 /// A neighbour exchange: for each member of the group, by its rank there, the members that it sends
@@ -97,18 +97,18 @@ pub(super) struct NeighbourExchange {
 
 /// Messages that begin together, all of which are waited for, or a wait for notifications.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct LibraryStep {
+pub(super) struct LibflyloomStep {
     /// The messages; one without a tag is left out.
     pub(super) messages: Vec<ResolvedMessage>,
     /// For each message, the arrival that its receive requires; none for other messages.
-    pub(super) brought: Vec<Option<LibraryArrival>>,
+    pub(super) brought: Vec<Option<LibflyloomArrival>>,
     /// The notifications that are waited for.
-    pub(super) took: Vec<LibraryArrival>,
+    pub(super) took: Vec<LibflyloomArrival>,
 }
 
 /// A wait for what another rank sent: the message of this number in a queue, counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct LibraryArrival {
+pub(super) struct LibflyloomArrival {
     pub(super) origin: u32,
     pub(super) group: u32,
     pub(super) tag: u32,

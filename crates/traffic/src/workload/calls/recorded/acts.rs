@@ -2,11 +2,13 @@
 //! processes, and operations are found by the calls that complete them.
 
 use super::super::meeting::{
-    CallMismatch, CollectiveCaller, CollectiveMeeting, CollectiveMeetingKind,
+    CollectiveCallMismatch, CollectiveCaller, MatchedCollectiveCalls, MatchedCollectiveKind,
 };
 use super::super::{CommunicatorMembership, NamedCommunicator, TracedCollectiveCall};
-use super::action::{NeighbourExchange, RecordedActionKind, TransferPurpose, WindowTransfer};
-use super::walker::{EventWalker, RecordedActionLists};
+use super::action::{
+    NeighbourExchange, OneSidedTransferPurpose, RecordedActionKind, WindowTransfer,
+};
+use super::walker::{RecordedActionLists, RecordedEventInterpreter};
 use super::{CallEvent, CallRecording, GroupMembers, OperationStart};
 use base::Refusal;
 use std::collections::HashMap;
@@ -30,7 +32,7 @@ pub(super) fn acts(recording: &CallRecording) -> Result<RecordedActionLists, Ref
             all.acts.push(Vec::new());
             continue;
         };
-        let mut walker = EventWalker::new(rank, first);
+        let mut walker = RecordedEventInterpreter::new(rank, first);
         for (at, event) in process.events.iter().enumerate() {
             (walker.event, walker.at) = (event, at);
             walker.clock();
@@ -54,7 +56,7 @@ impl RecordedActionLists {
     fn event(
         &mut self,
         recording: &CallRecording,
-        walker: &mut EventWalker<'_>,
+        walker: &mut RecordedEventInterpreter<'_>,
     ) -> Result<(), Refusal> {
         match &walker.event.what {
             CallEvent::Begins | CallEvent::Waits | CallEvent::Ends | CallEvent::Polls => {
@@ -100,7 +102,7 @@ impl RecordedActionLists {
                     out: *out,
                     back: *back,
                     epoch,
-                    purpose: TransferPurpose::Window,
+                    purpose: OneSidedTransferPurpose::Window,
                 });
                 let act = walker.acts.len() as u32;
                 walker.moving.entry(window).or_default().push((act, target));
@@ -122,7 +124,12 @@ impl RecordedActionLists {
 
     /// Gives a group a number that is the same at all its members. Groups with the same members in
     /// the same order are created in the same order by all of them.
-    fn group(&mut self, walker: &mut EventWalker<'_>, number: u64, members: &GroupMembers) {
+    fn group(
+        &mut self,
+        walker: &mut RecordedEventInterpreter<'_>,
+        number: u64,
+        members: &GroupMembers,
+    ) {
         let mut same = members.clone();
         if !same.other.is_empty() && same.other < same.own {
             std::mem::swap(&mut same.own, &mut same.other);
@@ -140,7 +147,7 @@ impl RecordedActionLists {
     fn join(
         &mut self,
         recording: &CallRecording,
-        walker: &mut EventWalker<'_>,
+        walker: &mut RecordedEventInterpreter<'_>,
         group: u32,
         begun: OperationStart,
         joint: &TracedCollectiveCall,
@@ -152,20 +159,22 @@ impl RecordedActionLists {
             return Err(Refusal::new("", "a rank outside of the communicator", "a whole record"));
         };
         let who = CollectiveCaller { rank: walker.rank, call: walker.at };
-        let kind = CollectiveMeetingKind::Operation(joint.operation, joint.root, begun.later);
+        let kind = MatchedCollectiveKind::Operation(joint.operation, joint.root, begun.later);
         let key = (group, walker.next_joined(group));
         let meetings = &mut self.meetings;
         let number = *self.met.entry(key).or_insert_with(|| {
-            meetings.push(CollectiveMeeting::new(group, size, kind, who));
+            meetings.push(MatchedCollectiveCalls::new(group, size, kind, who));
             meetings.len() as u32 - 1
         });
         let meeting = &mut self.meetings[number as usize];
         let first = meeting.first;
-        meeting.join(me as u32, joint, begun.later).map_err(|CallMismatch { here, there }| {
-            let place = |who: CollectiveCaller| place(recording, who.rank, who.call);
-            let why = format!("it has {here}, where {} has {there}", place(first));
-            Refusal::new(place(who), why, "the same at all ranks of the communicator")
-        })?;
+        meeting.join(me as u32, joint, begun.later).map_err(
+            |CollectiveCallMismatch { here, there }| {
+                let place = |who: CollectiveCaller| place(recording, who.rank, who.call);
+                let why = format!("it has {here}, where {} has {there}", place(first));
+                Refusal::new(place(who), why, "the same at all ranks of the communicator")
+            },
+        )?;
         walker.begin(begun, RecordedActionKind::Meets(number, me as u32));
         Ok(())
     }

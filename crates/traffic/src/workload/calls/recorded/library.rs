@@ -3,14 +3,14 @@
 //! transfers that came before it.
 
 use super::action::{
-    LibraryStep, RecordedActionKind, ResolvedMessage, TransferPurpose, WindowTransfer,
+    LibflyloomStep, OneSidedTransferPurpose, RecordedActionKind, ResolvedMessage, WindowTransfer,
 };
-use super::walker::{EventWalker, RecordedActionLists};
-use super::{LibraryEvent, LibraryEventKind};
+use super::walker::{RecordedActionLists, RecordedEventInterpreter};
+use super::{LibflyloomEvent, LibflyloomEventKind};
 use base::Refusal;
 
 /// The other side of an event that has one.
-fn peer(event: &LibraryEvent) -> Result<u32, Refusal> {
+fn peer(event: &LibflyloomEvent) -> Result<u32, Refusal> {
     event.peer.ok_or_else(|| Refusal::new("", "an event has no other rank", "a whole record"))
 }
 
@@ -27,12 +27,12 @@ impl RecordedActionLists {
 
     pub(super) fn library_event(
         &mut self,
-        walker: &mut EventWalker<'_>,
-        event: &LibraryEvent,
+        walker: &mut RecordedEventInterpreter<'_>,
+        event: &LibflyloomEvent,
     ) -> Result<(), Refusal> {
-        use LibraryEventKind as Kind;
+        use LibflyloomEventKind as Kind;
         let runtime = walker.group(event.runtime)?;
-        let LibraryEvent { kind, tag, object, value, answer, .. } = *event;
+        let LibflyloomEvent { kind, tag, object, value, answer, .. } = *event;
         match kind {
             Kind::Send | Kind::Recv => {
                 let group = self.library_group(runtime, object, None);
@@ -70,7 +70,7 @@ impl RecordedActionLists {
             }
             Kind::Done => {
                 let took = walker.library.took.remove(&(runtime, value)).unwrap_or_default();
-                let step = LibraryStep { took, ..LibraryStep::default() };
+                let step = LibflyloomStep { took, ..LibflyloomStep::default() };
                 walker.act(RecordedActionKind::Library(step), true);
             }
             Kind::CollectiveBegins => walker.act(RecordedActionKind::Branches, true),
@@ -92,16 +92,16 @@ impl RecordedActionLists {
     /// together.
     fn library_message(
         &mut self,
-        walker: &mut EventWalker<'_>,
-        event: &LibraryEvent,
+        walker: &mut RecordedEventInterpreter<'_>,
+        event: &LibflyloomEvent,
         group: u32,
     ) -> Result<(), Refusal> {
         let (rank, other) = (walker.rank, peer(event)?);
-        let is_send = matches!(event.kind, LibraryEventKind::Send | LibraryEventKind::Out);
+        let is_send = matches!(event.kind, LibflyloomEventKind::Send | LibflyloomEventKind::Out);
         let (tag, bytes) = (event.tag, event.value);
         let message = ResolvedMessage { is_send, group, peer: Some(other), tag: Some(tag), bytes };
         if !(event.is_beside && matches!(walker.last(), Some(RecordedActionKind::Library(_)))) {
-            walker.act(RecordedActionKind::Library(LibraryStep::default()), true);
+            walker.act(RecordedActionKind::Library(LibflyloomStep::default()), true);
         }
         if is_send {
             self.library.sends((rank, other, group, tag));
@@ -117,14 +117,18 @@ impl RecordedActionLists {
     /// A transfer in which the target's program takes no part; its act.
     fn library_transfer(
         &mut self,
-        walker: &mut EventWalker<'_>,
-        event: &LibraryEvent,
+        walker: &mut RecordedEventInterpreter<'_>,
+        event: &LibflyloomEvent,
         group: u32,
         back: Option<u64>,
     ) -> Result<u32, Refusal> {
         let (origin, target) = (walker.rank, peer(event)?);
         let number = self.transfers.len() as u32;
-        let purpose = if event.flushes { TransferPurpose::Flush } else { TransferPurpose::Library };
+        let purpose = if event.flushes {
+            OneSidedTransferPurpose::Flush
+        } else {
+            OneSidedTransferPurpose::Library
+        };
         let (out, epoch) = (Some(event.value), (group, 0));
         self.transfers.push(WindowTransfer { origin, target, out, back, epoch, purpose });
         self.library.transfers.entry((origin, target)).or_default().push(number);

@@ -88,16 +88,16 @@ pub enum CallEvent {
     /// The call waits for something else.
     Waits,
     /// libflyloom did something.
-    Library(LibraryEvent),
+    Library(LibflyloomEvent),
 }
 
 /// What libflyloom did in a call, as `runtime/mpi/record_hooks.h` has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LibraryEvent {
+pub struct LibflyloomEvent {
     /// The number of the group of its runtime.
     pub runtime: u64,
     /// The kind of the event, which says what the other fields mean.
-    pub kind: LibraryEventKind,
+    pub kind: LibflyloomEventKind,
     /// Whether it begins together with the event before it.
     pub is_beside: bool,
     /// Whether what the sender of a received packet put before has arrived.
@@ -118,7 +118,7 @@ pub struct LibraryEvent {
 
 /// The kinds of events of libflyloom.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LibraryEventKind {
+pub enum LibflyloomEventKind {
     /// A packet is sent that the other side's program waits for.
     Send,
     /// Such a packet is received.
@@ -152,7 +152,7 @@ pub enum LibraryEventKind {
 
 /// The kinds of groups of ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum GroupKind {
+pub enum RankGroupKind {
     /// A communicator.
     Communicator,
     /// A window.
@@ -181,7 +181,7 @@ pub struct GroupMembers {
     /// The remote group of an intercommunicator; empty for other groups.
     pub other: Vec<u32>,
     /// What the group is of.
-    pub kind: GroupKind,
+    pub kind: RankGroupKind,
 }
 
 /// A message as its sender or its receiver names it.

@@ -1,20 +1,20 @@
 //! The schedule of a recording.
 
 use super::super::expand::OperationFrontier;
-use super::super::parameters::{RecordedParameters, ReplayParameters};
+use super::super::parameters::{CallReplayParameters, RecordingReplayParameters};
 use super::CallRecording;
 use super::action::{
-    LibraryArrival, LibraryStep, RecordedAction, RecordedActionKind, ResolvedMessage,
-    TransferPurpose, WindowTransfer,
+    LibflyloomArrival, LibflyloomStep, OneSidedTransferPurpose, RecordedAction, RecordedActionKind,
+    ResolvedMessage, WindowTransfer,
 };
 use super::acts::acts;
 use super::matched::matched;
 use super::walker::RecordedActionLists;
 use crate::workload::collective::CollectiveCall;
 use crate::workload::parameters::MOST_RANKS;
-use crate::workload::script::{RankScript, TAGS};
-use crate::workload::{ANY, Op, RankProgram, Schedule, schedule_of};
-use base::{Refusal, Stop, Watch};
+use crate::workload::script::{RankScriptWriter, TAGS};
+use crate::workload::{ANY, RankProgram, Schedule, ScheduleOperation, schedule_of};
+use base::{ComputationError, ProgressWatch, Refusal};
 use std::collections::{BTreeMap, HashMap};
 
 /// Remarks on the schedule of a recording, which users should know.
@@ -51,9 +51,9 @@ pub struct RecordingRemarks {
 /// be too many operations; when `watch` says stop.
 pub fn replayed(
     recording: &CallRecording,
-    with: RecordedParameters,
-    watch: &dyn Watch,
-) -> Result<(Schedule, RecordingRemarks), Stop> {
+    with: RecordingReplayParameters,
+    watch: &dyn ProgressWatch,
+) -> Result<(Schedule, RecordingRemarks), ComputationError> {
     let ranks = recording.processes.len() as u64;
     if ranks == 0 || ranks > MOST_RANKS {
         let help = format!("1 to {MOST_RANKS}");
@@ -63,8 +63,8 @@ pub fn replayed(
     watch.tick("calls", 1, 3)?;
     let lost = matched(&mut all);
     watch.tick("calls", 2, 3)?;
-    let with = ReplayParameters::from(with);
-    let is_of_mpi = |one: &&WindowTransfer| one.purpose == TransferPurpose::Window;
+    let with = CallReplayParameters::from(with);
+    let is_of_mpi = |one: &&WindowTransfer| one.purpose == OneSidedTransferPurpose::Window;
     let transfers = all.transfers.iter().filter(is_of_mpi).count() as u64;
     let mut remarks = RecordingRemarks {
         cut: std::mem::take(&mut all.cut),
@@ -87,7 +87,7 @@ pub fn replayed(
         remarks.collectives += u64::from(call.is_none());
         calls.push(call);
     }
-    let replay = RecordingReplay::new(all, calls, &with, &mut remarks)?;
+    let replay = RecordingReplayProgram::new(all, calls, &with, &mut remarks)?;
     Ok((schedule_of(&replay, watch)?, remarks))
 }
 
@@ -107,7 +107,7 @@ impl super::RecordedProcess {
 type InboundMessages = HashMap<u32, Vec<(u32, u64)>>;
 
 /// The replay of a recording as a program.
-struct RecordingReplay {
+struct RecordingReplayProgram {
     all: RecordedActionLists,
     /// The collective operation of each meeting; none if it is left out.
     calls: Vec<Option<CollectiveCall>>,
@@ -124,11 +124,11 @@ struct RecordingReplay {
     scale: f64,
 }
 
-impl RecordingReplay {
+impl RecordingReplayProgram {
     fn new(
         mut all: RecordedActionLists,
         calls: Vec<Option<CollectiveCall>>,
-        with: &ReplayParameters,
+        with: &CallReplayParameters,
         remarks: &mut RecordingRemarks,
     ) -> Result<Self, Refusal> {
         let mut tags = BTreeMap::new();
@@ -177,7 +177,7 @@ impl RecordingReplay {
 
     /// Writes the arrivals of one-sided transfers to a rank; returns the operation at whose end
     /// each transfer has arrived.
-    fn arrivals(&self, rank: u32, to: &mut RankScript<'_>) -> HashMap<u32, u32> {
+    fn arrivals(&self, rank: u32, to: &mut RankScriptWriter<'_>) -> HashMap<u32, u32> {
         to.on(self.beside);
         let mut there = HashMap::new();
         // the puts of libflyloom of an origin since its last flush
@@ -189,14 +189,14 @@ impl RecordingReplay {
                 puts.clear();
             }
             let tag = self.transfer_tag(number);
-            let came = to.add(Op::recv(out.unwrap_or(0), origin, tag), &[]);
+            let came = to.add(ScheduleOperation::recv(out.unwrap_or(0), origin, tag), &[]);
             if let Some(bytes) = back {
                 let mut after = vec![came];
-                if purpose == TransferPurpose::Flush {
+                if purpose == OneSidedTransferPurpose::Flush {
                     after.append(&mut puts);
                 }
-                to.add(Op::send(bytes, origin, tag), &after);
-            } else if purpose == TransferPurpose::Library {
+                to.add(ScheduleOperation::send(bytes, origin, tag), &after);
+            } else if purpose == OneSidedTransferPurpose::Library {
                 puts.push(came);
             }
             there.insert(number, came);
@@ -207,7 +207,7 @@ impl RecordingReplay {
 
 /// The state of a rank while its acts are written.
 #[derive(Default)]
-struct RankState {
+struct RankReplayState {
     fronts: BTreeMap<u8, OperationFrontier>,
     /// The dependencies at the ends of threads that nothing has waited for yet.
     ended: Vec<OperationFrontier>,
@@ -221,14 +221,14 @@ struct RankState {
     branched: HashMap<u8, OperationFrontier>,
 }
 
-impl RankProgram for RecordingReplay {
+impl RankProgram for RecordingReplayProgram {
     fn ranks(&self) -> u32 {
         self.all.acts.len() as u32
     }
 
-    fn tell(&self, rank: u32, to: &mut RankScript<'_>) {
+    fn tell(&self, rank: u32, to: &mut RankScriptWriter<'_>) {
         let there = self.arrivals(rank, to);
-        let mut state = RankState { there, ..RankState::default() };
+        let mut state = RankReplayState { there, ..RankReplayState::default() };
         for (at, act) in (0..).zip(&self.all.acts[rank as usize]) {
             if to.is_over() {
                 return;
@@ -237,7 +237,7 @@ impl RankProgram for RecordingReplay {
             let mut front = state.front(act.thread);
             let ns = (act.gap_ns as f64 * self.scale).round() as u64;
             if ns > 0 {
-                let calc = front.add(Op::calc(ns), to);
+                let calc = front.add(ScheduleOperation::calc(ns), to);
                 front = OperationFrontier { ends: vec![calc], start: None };
             }
             if act.does == RecordedActionKind::ThreadEnds {
@@ -250,7 +250,7 @@ impl RankProgram for RecordingReplay {
     }
 }
 
-impl RankState {
+impl RankReplayState {
     /// The dependencies of the next operation of a thread. A new thread depends on what the first
     /// thread has reached, and the first thread on the ends of threads that have ended.
     fn front(&mut self, thread: u8) -> OperationFrontier {
@@ -269,7 +269,7 @@ impl RankState {
 
     /// The operations at whose end the first transfers of an origin have arrived, without those
     /// that were waited for before.
-    fn arrived(&mut self, transfers: &[u32], arrival: &LibraryArrival) -> Vec<u32> {
+    fn arrived(&mut self, transfers: &[u32], arrival: &LibflyloomArrival) -> Vec<u32> {
         let covered = self.covered.entry(arrival.origin).or_default();
         let new = transfers.get(*covered..).unwrap_or_default();
         *covered = transfers.len().max(*covered);
@@ -277,14 +277,14 @@ impl RankState {
     }
 }
 
-impl RecordingReplay {
+impl RecordingReplayProgram {
     fn act(
         &self,
         rank: u32,
         (at, act): (u32, &RecordedAction),
         front: &mut OperationFrontier,
-        state: &mut RankState,
-        to: &mut RankScript<'_>,
+        state: &mut RankReplayState,
+        to: &mut RankScriptWriter<'_>,
     ) {
         let ends = match &act.does {
             RecordedActionKind::Nothing
@@ -313,7 +313,7 @@ impl RecordingReplay {
                 state.branched.insert(act.thread, front.clone());
                 return;
             }
-            RecordedActionKind::Local => vec![front.add(Op::calc(0), to)],
+            RecordedActionKind::Local => vec![front.add(ScheduleOperation::calc(0), to)],
             RecordedActionKind::Returns => {
                 let program = state.branched.remove(&act.thread).unwrap_or_default();
                 std::mem::replace(front, program).ends
@@ -357,17 +357,17 @@ impl RecordingReplay {
         number: u32,
         thread: u8,
         front: &mut OperationFrontier,
-        to: &mut RankScript<'_>,
+        to: &mut RankScriptWriter<'_>,
     ) -> Vec<u32> {
         let transfer = &self.all.transfers[number as usize];
         let (target, tag) = (transfer.target, self.transfer_tag(number));
-        let op = front.add(Op::send(transfer.out.unwrap_or(0), target, tag), to);
+        let op = front.add(ScheduleOperation::send(transfer.out.unwrap_or(0), target, tag), to);
         let before = std::mem::take(front);
         front.start = Some(op);
         let Some(bytes) = transfer.back else { return vec![op] };
         let after = before.joined(to);
         to.on(self.beside);
-        let answer = to.add(Op::recv(bytes, target, tag), &after);
+        let answer = to.add(ScheduleOperation::recv(bytes, target, tag), &after);
         to.on(thread);
         vec![answer]
     }
@@ -376,10 +376,10 @@ impl RecordingReplay {
     fn step(
         &self,
         rank: u32,
-        step: &LibraryStep,
+        step: &LibflyloomStep,
         front: &mut OperationFrontier,
-        state: &mut RankState,
-        to: &mut RankScript<'_>,
+        state: &mut RankReplayState,
+        to: &mut RankScriptWriter<'_>,
     ) {
         let mut ends = Vec::with_capacity(step.messages.len());
         for (message, brought) in step.messages.iter().zip(&step.brought) {
@@ -407,7 +407,7 @@ impl RecordingReplay {
         rank: u32,
         received: &InboundMessages,
         after: &[u32],
-        to: &mut RankScript<'_>,
+        to: &mut RankScriptWriter<'_>,
     ) -> Vec<u32> {
         let tag = self.first[1] + number;
         let tagged = |all: &Vec<(u32, u64)>| -> Vec<(u32, u64, u32)> {
@@ -421,9 +421,13 @@ impl RecordingReplay {
         ends
     }
 
-    fn message(&self, wire: &ResolvedMessage) -> Op {
+    fn message(&self, wire: &ResolvedMessage) -> ScheduleOperation {
         let (peer, tag) = (wire.peer.unwrap_or(ANY), wire.tag.unwrap_or(ANY));
         let tag = self.tags.get(&(wire.group, tag)).copied().unwrap_or(ANY);
-        if wire.is_send { Op::send(wire.bytes, peer, tag) } else { Op::recv(wire.bytes, peer, tag) }
+        if wire.is_send {
+            ScheduleOperation::send(wire.bytes, peer, tag)
+        } else {
+            ScheduleOperation::recv(wire.bytes, peer, tag)
+        }
     }
 }

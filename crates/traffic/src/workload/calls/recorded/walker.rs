@@ -1,8 +1,8 @@
 //! The acts of all processes, and the state of a process while its events become acts.
 
-use super::super::meeting::CollectiveMeeting;
+use super::super::meeting::MatchedCollectiveCalls;
 use super::action::{
-    LibraryArrival, NeighbourExchange, RecordedAction, RecordedActionKind, ResolvedMessage,
+    LibflyloomArrival, NeighbourExchange, RecordedAction, RecordedActionKind, ResolvedMessage,
     WindowTransfer,
 };
 use super::{
@@ -17,10 +17,10 @@ use std::collections::HashMap;
 pub(super) struct RecordedActionLists {
     pub(super) acts: Vec<Vec<RecordedAction>>,
     pub(super) groups: Vec<Vec<u32>>,
-    pub(super) meetings: Vec<CollectiveMeeting>,
+    pub(super) meetings: Vec<MatchedCollectiveCalls>,
     pub(super) exchanges: Vec<NeighbourExchange>,
     pub(super) transfers: Vec<WindowTransfer>,
-    pub(super) library: LibraryTraffic,
+    pub(super) library: LibflyloomTraffic,
     /// The ranks whose recording ends before `MPI_Finalize`.
     pub(super) cut: Vec<u32>,
     pub(super) aborted: Option<(u32, i64)>,
@@ -30,7 +30,7 @@ pub(super) struct RecordedActionLists {
 }
 
 /// The state of a process while its events are interpreted.
-pub(super) struct EventWalker<'a> {
+pub(super) struct RecordedEventInterpreter<'a> {
     pub(super) rank: u32,
     pub(super) groups: HashMap<u64, u32>,
     pub(super) made: HashMap<GroupMembers, u32>,
@@ -41,7 +41,7 @@ pub(super) struct EventWalker<'a> {
     /// For each window, the transfers that are not known to be complete: their acts and targets.
     pub(super) moving: HashMap<u32, Vec<(u32, u32)>>,
     pub(super) acts: Vec<RecordedAction>,
-    pub(super) library: LibraryProgress,
+    pub(super) library: LibflyloomProgress,
     /// The time at which each thread returned from its last call, ns.
     pub(super) left_ns: HashMap<u8, u64>,
     pub(super) gaps_ns: HashMap<u8, u64>,
@@ -49,7 +49,7 @@ pub(super) struct EventWalker<'a> {
     pub(super) at: usize,
 }
 
-impl<'a> EventWalker<'a> {
+impl<'a> RecordedEventInterpreter<'a> {
     pub(super) fn new(rank: u32, first: &'a RecordedEvent) -> Self {
         Self {
             rank,
@@ -60,7 +60,7 @@ impl<'a> EventWalker<'a> {
             operations: HashMap::new(),
             moving: HashMap::new(),
             acts: Vec::new(),
-            library: LibraryProgress::default(),
+            library: LibflyloomProgress::default(),
             left_ns: HashMap::new(),
             gaps_ns: HashMap::new(),
             event: first,
@@ -180,7 +180,7 @@ pub(super) type QueueKey = (u32, u32, u32, u32);
 
 /// The messages of libflyloom between all ranks.
 #[derive(Debug, Default)]
-pub(super) struct LibraryTraffic {
+pub(super) struct LibflyloomTraffic {
     /// For each sender and receiver, the indices of the transfers in order.
     pub(super) transfers: HashMap<(u32, u32), Vec<u32>>,
     /// For each message of a queue, the number of transfers up to it from its sender to its
@@ -193,21 +193,21 @@ pub(super) struct LibraryTraffic {
 
 /// What a rank has done by libflyloom up to an event.
 #[derive(Debug, Default)]
-pub(super) struct LibraryProgress {
+pub(super) struct LibflyloomProgress {
     /// For each queue, the number of messages received or notifications taken.
     received: HashMap<QueueKey, u32>,
     /// For each active request, the notifications that it took.
-    pub(super) took: HashMap<(u32, u64), Vec<LibraryArrival>>,
+    pub(super) took: HashMap<(u32, u64), Vec<LibflyloomArrival>>,
     /// For each runtime, the acts of the transfers with an answer.
     pub(super) asks: HashMap<u32, Vec<u32>>,
     /// The acts that end a collective operation.
     pub(super) collectives: HashMap<(u32, u64), u32>,
 }
 
-impl LibraryTraffic {
+impl LibflyloomTraffic {
     /// The transfers to `rank` that have arrived when it has waited for an arrival.
-    pub(super) fn arrived(&self, rank: u32, arrival: &LibraryArrival) -> &[u32] {
-        let LibraryArrival { origin, group, tag, number } = *arrival;
+    pub(super) fn arrived(&self, rank: u32, arrival: &LibflyloomArrival) -> &[u32] {
+        let LibflyloomArrival { origin, group, tag, number } = *arrival;
         let count = self.sent.get(&(origin, rank, group, tag));
         let count = count.and_then(|counts| counts.get(number as usize)).copied().unwrap_or(0);
         let all = self.transfers.get(&(origin, rank)).map_or(&[][..], Vec::as_slice);
@@ -220,11 +220,11 @@ impl LibraryTraffic {
     }
 }
 
-impl LibraryProgress {
-    pub(super) fn receives(&mut self, key: QueueKey) -> LibraryArrival {
+impl LibflyloomProgress {
+    pub(super) fn receives(&mut self, key: QueueKey) -> LibflyloomArrival {
         let count = self.received.entry(key).or_default();
         *count += 1;
         let (origin, _, group, tag) = key;
-        LibraryArrival { origin, group, tag, number: *count - 1 }
+        LibflyloomArrival { origin, group, tag, number: *count - 1 }
     }
 }
