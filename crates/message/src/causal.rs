@@ -101,6 +101,7 @@ pub(super) fn run(
     Ok(found)
 }
 
+/// The state of a run of a schedule in the dialect `causal`.
 struct CausalScheduleRun<'a> {
     on: ScheduleRunState<'a>,
     costs: &'a ScaledLogGopsParameters,

@@ -158,6 +158,7 @@ impl WaitGraph {
 
     /// The index of some operation on a cycle; none if there is no cycle.
     fn on_cycle(&self) -> Option<usize> {
+        /// Whether the search for a cycle has visited an operation.
         #[derive(Clone, Copy, PartialEq)]
         enum VisitState {
             Not,

@@ -39,6 +39,7 @@ pub(super) fn run(
     Ok(run.on.found())
 }
 
+/// The state of a run of a schedule in the dialect `loggops-v1`.
 struct LogGopsScheduleRun<'a> {
     on: ScheduleRunState<'a>,
     costs: &'a ScaledLogGopsParameters,

@@ -18,6 +18,7 @@ const HASHED: u32 = u32::MAX - 1;
 /// Length at which a list stops being short.
 const SHORT: usize = 12;
 
+/// The key by which receives and messages match: receiver, sender and tag.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 struct MessageMatchingKey {
     rank: u32,
@@ -86,6 +87,7 @@ pub(super) struct MessageMatcher {
     serial: u32,
 }
 
+/// The receives or messages that wait, in lists by their matching keys.
 #[derive(Debug, Default)]
 struct WaitingListsByKey {
     lists: HashMap<MessageMatchingKey, WaitingListEnds, QuickHashBuilder>,

@@ -223,9 +223,13 @@ impl<'a> CriticalPathFinder<'a> {
 
     /// Records the resources that the steps of an operation hold.
     fn hold_all(&mut self, rank: u32, op: u32) {
+        use self::{
+            CriticalPathCostCounts as Counts, CriticalPathResource as Resource,
+            OperationStep as Step,
+        };
         let (it, o, g) = (self.op(op), self.costs.overhead, self.costs.gap);
         let nic = i64::from(!self.over_network);
-        let none = CriticalPathCostCounts::default();
+        let none = Counts::default();
         let mut hold = |step, what, until: u64, number, of: u32, amounts| {
             if self.trace.at(step, op).is_some() {
                 let key = (StepResource { rank: of, number, what }, until);
@@ -239,79 +243,41 @@ impl<'a> CriticalPathFinder<'a> {
         match it.kind {
             OperationKind::Calc => {
                 let ps = it.size * self.costs.divisor;
-                let amounts = CriticalPathCostCounts { computing_ps: ps as i64, ..none };
-                let until = at(OperationStep::Begin) + ps;
-                hold(
-                    OperationStep::Begin,
-                    CriticalPathResource::Processor,
-                    until,
-                    it.cpu,
-                    rank,
-                    amounts,
-                );
+                let amounts = Counts { computing_ps: ps as i64, ..none };
+                let until = at(Step::Begin) + ps;
+                hold(Step::Begin, Resource::Processor, until, it.cpu, rank, amounts);
             }
             OperationKind::Send => {
-                for (step, is_question) in
-                    [(OperationStep::Begin, large), (OperationStep::Data, false)]
-                {
+                for (step, is_question) in [(Step::Begin, large), (Step::Data, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let cpu =
-                        CriticalPathCostCounts { overheads: 1, processor_bytes: bytes, ..none };
+                    let cpu = Counts { overheads: 1, processor_bytes: bytes, ..none };
                     let until = at(step) + o + self.costs.cpu_bytes(size);
-                    hold(step, CriticalPathResource::Processor, until, it.cpu, rank, cpu);
-                    let out =
-                        CriticalPathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
+                    hold(step, Resource::Processor, until, it.cpu, rank, cpu);
+                    let out = Counts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
-                    hold(step, CriticalPathResource::Out, until, it.nic, rank, out);
+                    hold(step, Resource::Out, until, it.nic, rank, out);
                 }
-                for (step, is_question) in
-                    [(OperationStep::Arrive, large), (OperationStep::DataArrive, false)]
-                {
+                for (step, is_question) in [(Step::Arrive, large), (Step::DataArrive, false)] {
                     let size = if is_question { 1 } else { it.size };
                     let bytes = size.saturating_sub(1) as i64;
-                    let comes =
-                        CriticalPathCostCounts { gaps: 1, interface_bytes: nic * bytes, ..none };
+                    let comes = Counts { gaps: 1, interface_bytes: nic * bytes, ..none };
                     let until = at(step) + g + self.costs.nic_bytes(size);
-                    hold(step, CriticalPathResource::In, until, it.nic, it.peer, comes);
+                    hold(step, Resource::In, until, it.nic, it.peer, comes);
                 }
-                hold(
-                    OperationStep::Sent,
-                    CriticalPathResource::Turn,
-                    at(OperationStep::Sent),
-                    it.nic,
-                    rank,
-                    none,
-                );
+                hold(Step::Sent, Resource::Turn, at(Step::Sent), it.nic, rank, none);
             }
             OperationKind::Recv => {
-                let (cpu, out) = (
-                    CriticalPathCostCounts { overheads: 1, ..none },
-                    CriticalPathCostCounts { gaps: 1, ..none },
-                );
-                let until = at(OperationStep::Answer) + o;
-                hold(
-                    OperationStep::Answer,
-                    CriticalPathResource::Processor,
-                    until,
-                    it.cpu,
-                    rank,
-                    cpu,
-                );
-                hold(
-                    OperationStep::Answer,
-                    CriticalPathResource::Out,
-                    at(OperationStep::Answer) + g,
-                    it.nic,
-                    rank,
-                    out,
-                );
+                let (cpu, out) = (Counts { overheads: 1, ..none }, Counts { gaps: 1, ..none });
+                let until = at(Step::Answer) + o;
+                hold(Step::Answer, Resource::Processor, until, it.cpu, rank, cpu);
+                hold(Step::Answer, Resource::Out, at(Step::Answer) + g, it.nic, rank, out);
             }
         }
-        if it.kind == OperationKind::Recv && self.trace.at(OperationStep::Take, op).is_some() {
-            let held = StepResource { rank, number: it.cpu, what: CriticalPathResource::Processor };
+        if it.kind == OperationKind::Recv && self.trace.at(Step::Take, op).is_some() {
+            let held = StepResource { rank, number: it.cpu, what: Resource::Processor };
             let key = (held, self.end_of(op));
-            let order = self.trace.order(OperationStep::Take, op);
+            let order = self.trace.order(Step::Take, op);
             let held = (order, CriticalPathPoint::End(op), none);
             self.holders.entry(key).or_default().push(held);
         }

@@ -629,6 +629,7 @@ fn rows_slack_and_pitches_are_as_ruled() {
 
 #[test]
 fn an_interruption_stops_the_search() {
+    /// A watch that asks to stop at once.
     struct ImmediatelyStoppingWatch;
     impl base::ProgressWatch for ImmediatelyStoppingWatch {
         fn tick(&self, _: &str, _: u64, _: u64) -> Result<(), base::Interrupted> {

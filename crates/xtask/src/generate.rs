@@ -563,7 +563,7 @@ mod tests {
 
     #[test]
     fn selections_are_modules_and_names_of_variants() {
-        let entry = "pub(super) const ENTRY: SelectionEntry = usual();";
+        let entry = "pub(super) const ENTRY: PathSelectionEntry = usual();";
         let dir = folder("selections", &[("ugal_l.rs", entry), ("b.rs", entry), ("kind.rs", "")]);
         let text = selections(&dir).expect("readable");
         assert!(text.starts_with("mod b;\nmod ugal_l;\n\n//"), "{text}");

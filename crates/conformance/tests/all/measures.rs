@@ -104,7 +104,7 @@ fn what_needs_tables_says_so() {
         let done = entry.run(&Map::new(), on, &QuietWatch);
         match entry.input {
             StageInputKind::Topology | StageInputKind::Either => {
-                assert!(done.is_ok(), "{}", entry.part.name)
+                assert!(done.is_ok(), "{}", entry.part.name);
             }
             StageInputKind::Routing => {
                 let why = done.expect_err("no tables").to_string();

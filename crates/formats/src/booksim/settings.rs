@@ -15,12 +15,14 @@ pub(super) struct BookSimConfigValues<'a> {
     slots: Vec<ConfigKeyList<'a>>,
 }
 
+/// The settings of one key: the last number and the last list, `BookSim` keeping both.
 #[derive(Default, Clone)]
 struct ConfigKeyList<'a> {
     number: Option<ConfigKeyValue<'a>>,
     text: Option<ConfigKeyValue<'a>>,
 }
 
+/// One setting of a key: its value, where it was written, and its place among all settings.
 #[derive(Clone)]
 struct ConfigKeyValue<'a> {
     value: &'a str,

@@ -79,6 +79,7 @@ impl<'a> ValueLiteral<'a> {
     }
 }
 
+/// A token of the text of a `BookSim` configuration.
 #[derive(Clone, Copy)]
 enum BookSimToken<'a> {
     Value(ValueLiteral<'a>),
@@ -94,6 +95,7 @@ impl BookSimToken<'_> {
     }
 }
 
+/// A scanner of the text of a `BookSim` configuration.
 struct BookSimScanner<'a> {
     text: &'a str,
     at: usize,

@@ -37,6 +37,7 @@ enum MatrixSymmetry {
     Hermitian,
 }
 
+/// The header of a Matrix Market file: what its entries are.
 struct MatrixHeader {
     dense: bool,
     pattern: bool,

@@ -36,6 +36,7 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
     example: || write(&example_network()),
 };
 
+/// A reader of edge lists, with the network that it has read so far.
 #[derive(Default)]
 struct EdgeListReader<'a> {
     by_name: HashMap<&'a str, u32>,

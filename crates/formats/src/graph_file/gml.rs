@@ -37,6 +37,7 @@ enum GmlToken<'a> {
     Close,
 }
 
+/// A scanner of the text of a GML file.
 struct GmlScanner<'a> {
     name: &'a str,
     text: &'a str,

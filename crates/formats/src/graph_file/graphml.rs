@@ -30,6 +30,7 @@ pub(super) const ENTRY: GraphFileFormat = GraphFileFormat {
 /// The namespace of `xml:space`, which says whether blanks around a text are part of it.
 const XML: &str = "http://www.w3.org/XML/1998/namespace";
 
+/// A reader of a GraphML document, with its keys and defaults.
 struct GraphMlReader<'a, 'input> {
     name: &'a str,
     document: &'a Document<'input>,

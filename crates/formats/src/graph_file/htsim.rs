@@ -65,6 +65,7 @@ pub(super) fn looks(first: &str, text: &str) -> bool {
 /// Numbers by tier (none: of the whole file) and key, each with the byte of its line.
 type TierNumbers = HashMap<(Option<usize>, String), (usize, f64)>;
 
+/// A reader of the text of an htsim topology file, with the numbers in it.
 struct HtsimReader<'a> {
     name: &'a str,
     text: &'a str,

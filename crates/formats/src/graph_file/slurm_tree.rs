@@ -83,6 +83,7 @@ struct SlurmTopologyLine {
     below: Vec<String>,
 }
 
+/// A reader of the text of a Slurm topology.conf.
 struct SlurmTreeReader<'a> {
     name: &'a str,
     text: &'a str,

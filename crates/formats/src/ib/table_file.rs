@@ -87,6 +87,7 @@ fn wrong<T>(why: impl Into<String>, help: &'static str) -> Result<T, TableRecord
     Err(TableRecordFault { why: why.into(), help })
 }
 
+/// A section of a file of tables, by the kind of its records.
 #[derive(Default, PartialEq, Eq)]
 enum TableFileSection {
     /// Before the header.
@@ -97,6 +98,7 @@ enum TableFileSection {
     Behind,
 }
 
+/// A reader of files of tables, with the tables that it has read so far.
 #[derive(Default)]
 struct TableFileReader {
     place: TableFileSection,

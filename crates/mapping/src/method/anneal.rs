@@ -23,6 +23,7 @@ pub(super) const COLD: (f64, f64) = (0.2, 0.02);
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<AnnealingMethod>();
 
+/// The mapping method that improves a mapping by simulated annealing.
 struct AnnealingMethod;
 
 impl MappingMethod for AnnealingMethod {

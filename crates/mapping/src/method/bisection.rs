@@ -21,6 +21,7 @@ use std::collections::VecDeque;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<BisectionMethod>();
 
+/// The mapping method that halves processes and sites again and again.
 struct BisectionMethod;
 
 impl MappingMethod for BisectionMethod {

@@ -17,6 +17,7 @@ pub(super) const HEATS: [(f64, f64); 4] =
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<CongestionMethod>();
 
+/// The mapping method that lowers the largest congestion by swaps at busy channels.
 struct CongestionMethod;
 
 impl MappingMethod for CongestionMethod {

@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<FoldingMethod>();
 
+/// The mapping method that folds a grid of processes into a grid of switches.
 struct FoldingMethod;
 
 impl MappingMethod for FoldingMethod {

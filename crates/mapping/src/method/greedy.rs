@@ -16,6 +16,7 @@ use std::collections::BinaryHeap;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<GreedyMethod>();
 
+/// The mapping method that puts the heaviest traffic first at the nearest free slots.
 struct GreedyMethod;
 
 impl MappingMethod for GreedyMethod {

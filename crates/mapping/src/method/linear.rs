@@ -9,6 +9,7 @@ use base::part::PartDescription;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<LinearMethod>();
 
+/// The mapping method that keeps processes in the order of slots.
 struct LinearMethod;
 
 impl MappingMethod for LinearMethod {

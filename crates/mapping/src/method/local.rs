@@ -11,6 +11,7 @@ use base::{ComputationError, Interrupted, ProgressWatch};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<LocalSearchMethod>();
 
+/// The mapping method that swaps processes as long as a swap improves the mapping.
 struct LocalSearchMethod;
 
 impl MappingMethod for LocalSearchMethod {

@@ -18,6 +18,7 @@ use traffic::communication::{CommunicationGraph, ProcessTraffic};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MulticoreMethod>();
 
+/// The mapping method that cuts processes into parts as large as an endpoint, then maps these.
 struct MulticoreMethod;
 
 impl MappingMethod for MulticoreMethod {

@@ -17,6 +17,7 @@ use base::{ComputationError, Interrupted, ProgressWatch};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MultilevelMethod>();
 
+/// The mapping method that maps clusters of processes, then refines them level by level.
 struct MultilevelMethod;
 
 impl MappingMethod for MultilevelMethod {

@@ -10,6 +10,7 @@ use base::seed::RandomStream;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<RandomMethod>();
 
+/// The mapping method that draws a mapping at random.
 struct RandomMethod;
 
 impl MappingMethod for RandomMethod {

@@ -15,6 +15,7 @@ use std::collections::HashMap;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<CuthillMckeeMethod>();
 
+/// The mapping method that orders processes and sites by reverse Cuthill-`McKee`.
 struct CuthillMckeeMethod;
 
 impl MappingMethod for CuthillMckeeMethod {

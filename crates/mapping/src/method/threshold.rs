@@ -12,6 +12,7 @@ use base::part::PartDescription;
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<ThresholdMethod>();
 
+/// The mapping method that improves a mapping by threshold accepting.
 struct ThresholdMethod;
 
 impl MappingMethod for ThresholdMethod {

@@ -367,7 +367,7 @@ fn every_step_of_the_table_places_all_processes_or_says_why_not() {
                     assert_eq!(it, found(&request), "{name} on {net}: another mapping");
                 }
                 Err(ComputationError::Refused(why)) => {
-                    assert!(!why.help.is_empty(), "{name} on {net}: {why}")
+                    assert!(!why.help.is_empty(), "{name} on {net}: {why}");
                 }
                 Err(ComputationError::Interrupted(_)) => unreachable!("nobody stops it"),
             }

@@ -340,13 +340,8 @@ impl ReplayedJobs {
         let mut first = 0;
         let mut jobs = Vec::new();
         for job in placed {
-            let ranks = job.schedule.ranks();
-            jobs.push(ReplayedJob {
-                name: job.name.to_owned(),
-                first,
-                ranks,
-                is_background: false,
-            });
+            let (name, ranks) = (job.name.to_owned(), job.schedule.ranks());
+            jobs.push(ReplayedJob { name, first, ranks, is_background: false });
             first += ranks;
         }
         for one in &background {

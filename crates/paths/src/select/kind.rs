@@ -38,7 +38,7 @@ pub struct PathSelectionEntry {
 
 impl PathSelectionEntry {
     /// A selection that sends every packet on a minimal path, for use as
-    /// `..SelectionEntry::usual(...)`.
+    /// `..PathSelectionEntry::usual(...)`.
     pub(super) const fn usual(name: &'static str, doc: &'static str) -> Self {
         Self {
             part: PartDescription::new(name, doc),

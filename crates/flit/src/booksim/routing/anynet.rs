@@ -334,7 +334,7 @@ impl EnumerableRouting for AnynetRouting {
     fn steps(&self, at: &RoutingSearchPosition, found: &mut Vec<PossibleRoutingStep>) {
         let port = self.port(at.router, at.goal);
         let mut add = |on, lanes| {
-            found.push(PossibleRoutingStep { on, want: want(port, lanes), note: at.note })
+            found.push(PossibleRoutingStep { on, want: want(port, lanes), note: at.note });
         };
         if !self.hops {
             return add(self.vcs.all, self.vcs.all);

@@ -203,7 +203,7 @@ impl EnumerableRouting for FlatFlyRouting {
                 add(if first { all } else { self.vcs.upper }, want(other, self.vcs.upper));
             }
             FlatFlyRoutingRule::Valiant | FlatFlyRoutingRule::Ugal => {
-                add(all, want(port, self.half(at.note)))
+                add(all, want(port, self.half(at.note)));
             }
         }
     }

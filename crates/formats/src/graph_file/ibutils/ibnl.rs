@@ -107,6 +107,7 @@ pub(super) struct IbnlDefinitions {
     tops: HashMap<String, (usize, usize)>,
 }
 
+/// An IBNL file of ibutils: the systems that it defines, and their boards.
 struct IbnlFile {
     name: String,
     systems: Vec<IbnlSystem>,
@@ -114,6 +115,7 @@ struct IbnlFile {
     boards: HashMap<String, usize>,
 }
 
+/// The definition of a system or a board in an IBNL file.
 #[derive(Default)]
 struct IbnlSystem {
     parts: Vec<IbnlComponent>,
@@ -125,11 +127,13 @@ struct IbnlSystem {
     joints: Vec<(usize, String, String, String, IbnlCableRate)>,
 }
 
+/// A component of a system: a device or a board, by its name.
 struct IbnlComponent {
     name: String,
     what: IbnlComponentKind,
 }
 
+/// The kind of a component: a device with its ports, or a board by its type.
 enum IbnlComponentKind {
     Device { is_switch: bool, ports: u16 },
     Board(String),
@@ -238,7 +242,7 @@ impl IbnlFile {
                 self.part(name, IbnlComponentKind::Device { is_switch: kind == "SW", ports })?;
             }
             ["SUBSYSTEM", board, name] => {
-                self.part(name, IbnlComponentKind::Board(board.to_owned()))?
+                self.part(name, IbnlComponentKind::Board(board.to_owned()))?;
             }
             _ => match arrow(line) {
                 Some(found) => {
@@ -285,6 +289,7 @@ impl IbnlFile {
     }
 }
 
+/// A builder of a system without boards: each board is replaced by what it has.
 struct IbnlSystemFlattener<'a> {
     file: &'a IbnlFile,
     boards: &'a HashMap<String, String>,

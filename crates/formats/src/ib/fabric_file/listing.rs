@@ -107,6 +107,7 @@ pub(crate) fn is_link_info(line: &str) -> bool {
     heading && line.ends_with(':') || line.contains("==>") && line.contains("==")
 }
 
+/// A reader of listings of links, with the nodes that it has read so far.
 struct ListingReader<'a> {
     nodes: FabricNodes<'a>,
     lines: Vec<PortReportLine<'a>>,
@@ -274,7 +275,7 @@ fn link_line<'a>(
             // a name behind a number says more: "10.0 Gbps (FDR10)"
             None => {
                 rate.speed =
-                    InfinibandLaneSpeed::from_name(word).or(rate.speed).or_else(|| on_wire(word))
+                    InfinibandLaneSpeed::from_name(word).or(rate.speed).or_else(|| on_wire(word));
             }
         }
     }

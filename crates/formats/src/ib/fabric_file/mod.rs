@@ -88,6 +88,7 @@ pub fn read_chosen(
     file.nodes.build(choice)
 }
 
+/// A reader of ibnetdiscover's files, with the nodes that it has read so far.
 struct FabricFileReader<'a> {
     nodes: FabricNodes<'a>,
     /// The node whose ports come next.

@@ -116,6 +116,7 @@ fn adapter_id(guid: u64) -> String {
     format!("H-{guid:016x}")
 }
 
+/// A writer of ibsim's netlists.
 struct NetlistWriter<'a> {
     t: &'a Topology,
     a: &'a PortAddresses,

@@ -311,6 +311,7 @@ fn meeting(
     CollectiveCall::rooted(algorithm, ranks.len() as u32, root, bytes)
 }
 
+/// The traces of all ranks of a run.
 struct ChakraTraces<'a> {
     all: &'a [(String, ChakraTrace)],
     orders: Vec<Vec<u32>>,
