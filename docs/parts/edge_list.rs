@@ -2,7 +2,7 @@
 //!
 //! Source: `networkx`, "Edge List": nodes between blanks, remarks after `#`.
 
-use super::kind::{ExportFormat, ExportInput, asked};
+use super::kind::{ExportFormatEntry, ExportInput, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::PartDescription;
@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("edge-list", "a line for each link, as networkx reads it")
         .takes::<Options>(),
     "any; without endpoints",

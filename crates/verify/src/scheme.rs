@@ -323,7 +323,7 @@ fn plane_of(on: &Topology, s: SwitchId) -> usize {
 }
 
 /// A switch, and the state in which packets for the current goal arrive there.
-struct PacketState {
+struct PacketSearchNode {
     at: SwitchId,
     state: u32,
     /// The hops that a packet in this state may take next, as a range of `found` in the search.
@@ -337,7 +337,7 @@ struct PacketState {
 /// A search over all states that packets for one goal can be in.
 struct PacketStateSearch<'a, C> {
     scheme: &'a C,
-    all: Vec<PacketState>,
+    all: Vec<PacketSearchNode>,
     /// By switch and state: the index in `all` plus one, or 0 where the state is not reached.
     place: Vec<u32>,
     found: Vec<CandidateHop>,
@@ -366,7 +366,7 @@ impl<'a, C: CandidateScheme> PacketStateSearch<'a, C> {
     fn enter(&mut self, at: SwitchId, state: u32, hops: u32) -> usize {
         let key = self.key(at, state);
         if self.place[key] == 0 {
-            self.all.push(PacketState { at, state, hops: 0..0, before: 0, open: 0 });
+            self.all.push(PacketSearchNode { at, state, hops: 0..0, before: 0, open: 0 });
             self.place[key] = self.all.len() as u32;
         }
         let place = self.place[key] as usize - 1;

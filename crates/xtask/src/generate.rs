@@ -76,7 +76,7 @@ const LISTED: &[TableRowFolder] = &[
     TableRowFolder {
         folder: "crates/formats/src/export",
         what: "formats that networks are written in",
-        table: "pub static FORMATS: &[ExportFormat]",
+        table: "pub static FORMATS: &[ExportFormatEntry]",
         open: false,
     },
     TableRowFolder {

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 
 use crate::outside::read;
 
-/// Folder and name of the package.
+/// Folder of the package.
 pub(crate) const PACKAGE: &str = "python/flyloom";
+/// Name of the package.
 const NAME: &str = "flyloom";
 /// The compiled module: it is no file of the package, and every file may import it.
 const CORE: &str = "flyloom._core";

@@ -23,7 +23,8 @@ LOOK_S = 0.25
 
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
-_orders: queue.SimpleQueue[tuple[list[str], dict[str, Any], _ChildToStart]] = queue.SimpleQueue()
+_orders: queue.SimpleQueue[tuple[list[str], dict[str, Any], _StartedChildReply]]
+_orders = queue.SimpleQueue()
 _spawner_lock = threading.Lock()
 _spawner_of_pid = 0
 
@@ -38,9 +39,9 @@ def _spawner_loop() -> None:
         order.done.set()
 
 
-class _ChildToStart:
-    """A child that the spawner is to start. The started process is kept here: a signal in the
-    caller can strike just after the wait, and must still find it."""
+class _StartedChildReply:
+    """Where the spawner leaves the child that it started, or the error. A signal in the caller can
+    strike just after the wait, and must still find the process."""
 
     def __init__(self) -> None:
         self.done = threading.Event()
@@ -90,7 +91,7 @@ def spawn(
     """
     parent = os.getpid()
     _ensure_spawner()
-    order = _ChildToStart()
+    order = _StartedChildReply()
     kwargs = {
         "cwd": cwd,
         "env": dict(env) if env is not None else None,

@@ -15,7 +15,8 @@ pub struct DestinationBundle<'b> {
     /// The sources from which the routes to the terminals differ in some hop. From every other
     /// switch of the plane, the routes to all terminals take the same hops.
     pub differing: &'b [(SwitchId, u32)],
-    /// For each switch, whether the routes from it to the terminals differ in some hop.
+    /// For each switch, whether its routes to the terminals of the bundle are not all the same: two
+    /// of them part at some hop.
     pub differs: &'b [bool],
     /// The switches for which `differs` is true.
     pub from: &'b [u32],

@@ -4,7 +4,7 @@
 //! `bandwidth` (GB/s, of a link in a direction) and `latency` (ns, of a link) have an entry for
 //! each dimension, and NPUs are numbered along the first dimension first.
 
-use super::kind::{ExportFormat, ExportInput, asked, quantity};
+use super::kind::{ExportFormatEntry, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::PartDescription;
 use base::{LinkId, Refusal};
@@ -16,7 +16,7 @@ use serde_json::{Map, Value};
 use std::collections::HashMap;
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("astra-sim", "network of ASTRA-sim's analytical back end (YAML)")
         .takes::<AstraSimExportOptions>(),
     "rings, complete networks, grids of these with one endpoint a switch; one switch",

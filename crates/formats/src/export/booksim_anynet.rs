@@ -6,7 +6,7 @@
 //! pair of routers has one link, a latency holds for the direction of its line, and one after a
 //! node would be taken for a router.
 
-use super::kind::{ExportFormat, ExportInput, asked, quantity};
+use super::kind::{ExportFormatEntry, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::PartDescription;
@@ -15,7 +15,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("booksim-anynet", "network_file of BookSim's topology anynet")
         .takes::<BookSimExportOptions>(),
     "connected, without parallel links; an endpoint has one rail",

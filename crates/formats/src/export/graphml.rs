@@ -5,14 +5,14 @@
 //! seen from the front, so that no two switches are in one place. Gephi takes these two as they
 //! are; yEd has its own elements with the same place, whose y runs down. An edge has `rate_gbps`.
 
-use super::kind::{DeviceFloorPlaces, ExportFormat, ExportInput, RackPosition};
+use super::kind::{DeviceFloorPlaces, ExportFormatEntry, ExportInput, RackPosition};
 use crate::graph_file::graphml::{self, GraphMlExtraElements, data, escape, key};
 use base::Refusal;
 use base::part::PartDescription;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new(
         "graphml",
         "GraphML with places, rates and lengths, for Gephi, yEd and networkx",

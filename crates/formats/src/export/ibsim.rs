@@ -2,7 +2,7 @@
 //!
 //! Source: what ibsim reads; see `fabric_file`.
 
-use super::kind::{ExportFormat, ExportInput, asked};
+use super::kind::{ExportFormatEntry, ExportInput, asked};
 use crate::ib::fabric_file;
 use base::Refusal;
 use base::part::PartDescription;
@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("ibsim", "netlist of ibsim, the fabric simulator")
         .takes::<IbsimExportOptions>(),
     "cables up to HDR, switches up to 254 ports",

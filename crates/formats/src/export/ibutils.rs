@@ -4,7 +4,7 @@
 //! adapter is a system of one device; a name has neither blanks nor `/`; lanes have 2.5, 5 or 10
 //! Gbit/s, widths are 1, 4, 8 and 12, and a line with another is ignored with its cable.
 
-use super::kind::{ExportFormat, ExportInput, asked};
+use super::kind::{ExportFormatEntry, ExportInput, asked};
 use crate::graph_file::ibutils::nominal_gbps;
 use base::part::PartDescription;
 use base::{LinkId, Refusal, SwitchId, TerminalId};
@@ -31,7 +31,7 @@ enum ExportedSpeedChoice {
     All,
 }
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new(
         "ibutils-topo",
         "topology file of ibutils, with the definitions of its systems (.ibnl) beside it",

@@ -53,7 +53,7 @@ pub struct RackPosition {
 
 /// A row of the table of formats: its name, what it is, and its options.
 #[derive(Debug, Clone, Copy)]
-pub struct ExportFormat {
+pub struct ExportFormatEntry {
     /// The word that asks for it, what it is and for which program, and its options.
     pub part: PartDescription,
     /// The networks that the format can hold, in words.
@@ -70,7 +70,7 @@ type WriteFn = fn(&ExportInput, &Map<String, Value>) -> Result<String, Refusal>;
 /// A function that gives the files that belong beside a network's.
 type BesideFn = fn(&ExportInput, &Map<String, Value>) -> Result<Vec<(String, String)>, Refusal>;
 
-impl ExportFormat {
+impl ExportFormatEntry {
     /// A format of one file that can hold `networks`.
     pub(super) const fn new(part: PartDescription, networks: &'static str, write: WriteFn) -> Self {
         Self { part, networks, placed: false, write, beside: None }

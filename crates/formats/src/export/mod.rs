@@ -15,7 +15,7 @@ mod page_edge_list;
 mod switch_names;
 mod working;
 
-pub use kind::{DeviceFloorPlaces, ExportFormat, ExportInput, FloorRack, RackPosition};
+pub use kind::{DeviceFloorPlaces, ExportFormatEntry, ExportInput, FloorRack, RackPosition};
 
 use base::Refusal;
 use base::words::did_you_mean;
@@ -35,7 +35,7 @@ mod slurm_tree;
 
 /// All formats that networks are written in, by file; written by `cargo xtask gen`.
 #[rustfmt::skip]
-pub static FORMATS: &[ExportFormat] = &[
+pub static FORMATS: &[ExportFormatEntry] = &[
     astra_sim::ENTRY,
     booksim_anynet::ENTRY,
     graphml::ENTRY,
@@ -54,7 +54,7 @@ pub static FORMATS: &[ExportFormat] = &[
 ///
 /// # Errors
 /// When there is none.
-pub fn format(name: &str) -> Result<&'static ExportFormat, Refusal> {
+pub fn format(name: &str) -> Result<&'static ExportFormatEntry, Refusal> {
     FORMATS.iter().find(|f| f.part.name == name).ok_or_else(|| {
         let known: Vec<&str> = FORMATS.iter().map(|f| f.part.name).collect();
         let help = did_you_mean(name, known.iter().copied()) + &known.join(", ");

@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), options `--cn_guid_file` and `--guid_routing_order_file`: a GUID a line.
 
-use super::kind::{ExportFormat, ExportInput, OnePlaneExportOptions, asked};
+use super::kind::{ExportFormatEntry, ExportInput, OnePlaneExportOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::part::PartDescription;
 use base::{Refusal, TerminalId};
@@ -10,7 +10,7 @@ use fabric::addresses::PortAddresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new(
         "opensm-guids",
         "cn_guid_file or guid_routing_order_file of OpenSM: port GUIDs of endpoints",

@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), option `--node_name_map`: `0xGUID "name"`.
 
-use super::kind::{ExportFormat, ExportInput, OnePlaneExportOptions, asked};
+use super::kind::{ExportFormatEntry, ExportInput, OnePlaneExportOptions, asked};
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
 use base::part::PartDescription;
@@ -10,7 +10,7 @@ use fabric::addresses::PortAddresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new(
         "opensm-names",
         "node_name_map of OpenSM and the diagnostics: names by node GUID",

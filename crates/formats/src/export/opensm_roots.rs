@@ -2,7 +2,7 @@
 //!
 //! Source: opensm(8), option `--root_guid_file`: a GUID a line, in hexadecimal.
 
-use super::kind::{ExportFormat, ExportInput, OnePlaneExportOptions, asked};
+use super::kind::{ExportFormatEntry, ExportInput, OnePlaneExportOptions, asked};
 use super::levels::levels;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
@@ -11,7 +11,7 @@ use fabric::addresses::PortAddresses;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("opensm-roots", "root_guid_file of OpenSM: the top switches of a tree")
         .takes::<OnePlaneExportOptions>(),
     "trees",

@@ -3,7 +3,7 @@
 //! Source: `SimGrid`'s reference of platform files, DTD version 4.1. A cable is a link of policy
 //! SPLITDUPLEX, whose directions are UP, from its first end to its second, and DOWN.
 
-use super::kind::{ExportFormat, ExportInput, asked, quantity};
+use super::kind::{ExportFormatEntry, ExportInput, asked, quantity};
 use super::working::{RailSupport, WorkingHost, WorkingPlane};
 use base::Refusal;
 use base::part::PartDescription;
@@ -29,7 +29,7 @@ enum ExportedRouteOrigin {
     Shortest,
 }
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("simgrid", "platform of SimGrid (XML 4.1)")
         .takes::<SimGridExportOptions>(),
     "any with tables; without, those without parallel links",

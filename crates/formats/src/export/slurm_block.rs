@@ -5,7 +5,7 @@
 //! a power of two times the one before.
 
 use super::hostlist::{self, NodeNameForm, compressed};
-use super::kind::{ExportFormat, ExportInput, asked};
+use super::kind::{ExportFormatEntry, ExportInput, asked};
 use super::switch_names::SwitchNameForm;
 use super::working::{RailSupport, WorkingPlane};
 use base::Refusal;
@@ -30,7 +30,7 @@ enum SlurmBlockKind {
     Racks,
 }
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("slurm-block", "topology.conf of Slurm's topology/block")
         .takes::<SlurmBlockExportOptions>(),
     "any",

@@ -7,7 +7,7 @@
 //! a node is on no switch. So nodes on a switch above others have a leaf of their own below it.
 
 use super::hostlist::{NodeNameForm, compressed};
-use super::kind::{ExportFormat, ExportInput, asked};
+use super::kind::{ExportFormatEntry, ExportInput, asked};
 use super::levels::levels;
 use super::switch_names::SwitchNameForm;
 use super::working::{RailSupport, WorkingPlane};
@@ -33,7 +33,7 @@ enum ListedSwitches {
     Leaves,
 }
 
-pub(super) const ENTRY: ExportFormat = ExportFormat::new(
+pub(super) const ENTRY: ExportFormatEntry = ExportFormatEntry::new(
     PartDescription::new("slurm-tree", "topology.conf of Slurm's topology/tree")
         .takes::<SlurmTreeExportOptions>(),
     "trees; any network with switches=leaves",

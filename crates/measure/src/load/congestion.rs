@@ -4,7 +4,7 @@
 //! Indiana University, Technical Report 675, 2009; Hoefler, Schneider, Lumsdaine, "Multistage
 //! switches are not crossbars", Cluster 2008.
 
-use super::flows::{CompactRoutingTables, FlowResult, FlowSimulator};
+use super::flows::{CompactRoutingTables, FlowCongestionCounter, FlowResult};
 use super::rounding::{rounded_up, twentieth};
 use base::seed::RandomStream;
 use base::{ComputationError, EndpointId, Interrupted, ProgressWatch, Refusal};
@@ -409,7 +409,7 @@ impl PatternRunContext<'_> {
         let part = |part: u32| -> Result<PatternRunSums, ComputationError> {
             watch.tick("runs", done.load(Ordering::Relaxed), runs.into())?;
             let mut tally = PatternRunSums::new(0);
-            let mut flows = FlowSimulator::new(self.compact);
+            let mut flows = FlowCongestionCounter::new(self.compact);
             let mut order = Vec::new();
             for run in bound(part)..bound(part + 1) {
                 let tick = || watch.tick("runs", done.load(Ordering::Relaxed), runs.into());
@@ -447,7 +447,7 @@ impl PatternRunContext<'_> {
         &self,
         run: u32,
         order: &[EndpointId],
-        flows: &mut FlowSimulator,
+        flows: &mut FlowCongestionCounter,
         tally: &mut PatternRunSums,
         tick: &dyn Fn() -> Result<(), Interrupted>,
     ) -> Result<PatternRunResult, ComputationError> {

@@ -162,7 +162,7 @@ fn relative_cost(routing: &Routing) -> Vec<f64> {
 }
 
 /// A simulator of flows, one level of messages after the other, that counts what channels carry.
-pub(super) struct FlowSimulator<'a> {
+pub(super) struct FlowCongestionCounter<'a> {
     compact: &'a CompactRoutingTables<'a>,
     load: Vec<f64>,
     /// The amount that each counted channel has carried in all levels so far.
@@ -194,7 +194,7 @@ struct RouteInProgress<'a> {
     tree: ForwardingTree<'a>,
 }
 
-impl<'a> FlowSimulator<'a> {
+impl<'a> FlowCongestionCounter<'a> {
     /// A simulator for flows over this routing.
     pub(super) fn new(compact: &'a CompactRoutingTables<'a>) -> Self {
         Self {

@@ -5,7 +5,7 @@
 //! congestion on its route. Here a flow counts with the amount that it wants to send.
 
 use super::congestion::{CongestionResult, MAX_ROUTES, PatternRunResult, PatternRunSums};
-use super::flows::{CompactRoutingTables, FlowSimulator};
+use super::flows::{CompactRoutingTables, FlowCongestionCounter};
 use base::{ComputationError, ProgressWatch, Refusal};
 use fabric::size::RouteWorkKind;
 use fabric::tables::Routing;
@@ -107,7 +107,7 @@ pub fn sent(
         return Err(Refusal::new("traffic", why, help).into());
     }
     let compact = CompactRoutingTables::new(routing, endpoint_cables);
-    let mut flows = FlowSimulator::new(&compact);
+    let mut flows = FlowCongestionCounter::new(&compact);
     let mut tally = PatternRunSums::new(0);
     let mut sum = 0.0;
     let most = tally.messages(flows.level(messages.iter().copied())?, &mut sum);

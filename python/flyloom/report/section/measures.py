@@ -41,7 +41,7 @@ class MeasureDescription(TypedDict):
     columns: Annotated[list[MeasureColumn], "its figures"]
 
 
-class MeasureRow(MeasureFigures):
+class MeasuredPointRow(MeasureFigures):
     """A row of a table on the page: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Simple], "what was asked, by dotted names"]]
@@ -50,10 +50,10 @@ class MeasureRow(MeasureFigures):
 class MeasureTable(MeasureDescription):
     """The table of a measure."""
 
-    rows: Annotated[list[MeasureRow], "what was found at each point"]
+    rows: Annotated[list[MeasuredPointRow], "what was found at each point"]
 
 
-class SavedMeasureRow(MeasureFigures):
+class SavedMeasuredPointRow(MeasureFigures):
     """A row in the results of a run: a point and its figures."""
 
     parameters: NotRequired[Annotated[dict[str, Any], "what was asked, by tables"]]
@@ -62,7 +62,7 @@ class SavedMeasureRow(MeasureFigures):
 class SavedMeasure(MeasureDescription):
     """The table of a measure, of a run."""
 
-    rows: Annotated[list[SavedMeasureRow], "what was found at each point"]
+    rows: Annotated[list[SavedMeasuredPointRow], "what was found at each point"]
 
 
 @also(Any)

@@ -121,7 +121,7 @@ pub struct LibflyloomEvent {
 pub enum LibflyloomEventKind {
     /// A packet is sent that the other side's program waits for.
     Send,
-    /// Such a packet is received.
+    /// A packet that this side's program waited for is received.
     Recv,
     /// A put, in which the other side's program takes no part.
     Put,
