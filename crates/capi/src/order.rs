@@ -11,7 +11,7 @@ use mapping::map::{MappingObjective, MappingRequest, SearchEffort, map};
 use mapping::paths::TrafficPathRule;
 use mapping::slots::ProcessSlots;
 use std::collections::{HashMap, HashSet};
-use traffic::communication::{CommunicationGraph, ProcessTraffic};
+use traffic::communication::{CommunicationGraph, ProcessPairTraffic};
 
 /// The part by which hop-bytes may exceed the least found, for less congestion.
 const HOPS_LIMIT: f64 = 0.05;
@@ -234,7 +234,7 @@ fn graph(processes: usize, edges: &[[i32; 3]]) -> Result<CommunicationGraph, Ref
             fits.ok_or_else(|| Refusal::new("edges", format!("{rank} is no rank"), help))
         };
         let bytes = f64::from(weight);
-        sent.push(ProcessTraffic { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
+        sent.push(ProcessPairTraffic { from: rank(from)?, to: rank(to)?, bytes, messages: 1.0 });
     }
     CommunicationGraph::new(processes as u32, sent)
 }

@@ -33,7 +33,8 @@ use serde::{Deserialize, Serialize};
 /// That is 8/27 k^3 - 4/9 k^2 + 2/3 k switches.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Bdf {
+#[schemars(rename = "Bdf")]
+pub struct BermondDelormeFarhi {
     /// Order of the polarity graph: an odd prime power from 3 to 128.
     pub u: u32,
     /// Endpoints per switch; the default is a third of the network radix, rounded up.
@@ -89,7 +90,7 @@ fn links_of_x(d: u32) -> Vec<(u32, u32)> {
     links
 }
 
-impl Bdf {
+impl BermondDelormeFarhi {
     /// Checks the parameters and returns the endpoints per switch.
     fn checked(&self) -> Result<u32, Refusal> {
         let good = |u| u % 2 == 1 && prime_power(u).is_some();
@@ -98,7 +99,7 @@ impl Bdf {
     }
 }
 
-impl Family for Bdf {
+impl Family for BermondDelormeFarhi {
     const NAME: &'static str = "bdf";
 
     fn examples() -> Vec<Self> {
@@ -181,7 +182,11 @@ mod tests {
     #[test]
     fn members_of_every_kind_keep_their_promise() {
         for u in [3, 5, 7, 9, 11, 13] {
-            assert_eq!(broken(&Bdf { u, p: Some(0) }), Vec::<String>::new(), "u={u}");
+            assert_eq!(
+                broken(&BermondDelormeFarhi { u, p: Some(0) }),
+                Vec::<String>::new(),
+                "u={u}"
+            );
         }
     }
 
@@ -189,7 +194,7 @@ mod tests {
     #[test]
     fn sizes_are_those_of_the_paper() {
         for u in (3..=127).filter(|&u| u % 2 == 1 && prime_power(u).is_some()) {
-            let promise = Bdf { u, p: None }.promise().expect("a member");
+            let promise = BermondDelormeFarhi { u, p: None }.promise().expect("a member");
             let k = u64::from(promise.network_radix);
             assert_eq!(27 * promise.switches, 8 * k.pow(3) - 12 * k.pow(2) + 18 * k, "u={u}");
         }
@@ -198,9 +203,9 @@ mod tests {
     #[test]
     fn orders_that_there_are_not_are_refused() {
         for u in [0, 1, 2, 4, 8, 15, 129, u32::MAX] {
-            assert_eq!(refused(&Bdf { u, p: None }).param, "u", "u={u}");
+            assert_eq!(refused(&BermondDelormeFarhi { u, p: None }).param, "u", "u={u}");
         }
-        assert_eq!(refused(&Bdf { u: 8, p: None }).help, "nearest: 7, 9");
-        assert_eq!(refused(&Bdf { u: 3, p: Some(5000) }).param, "p");
+        assert_eq!(refused(&BermondDelormeFarhi { u: 8, p: None }).help, "nearest: 7, 9");
+        assert_eq!(refused(&BermondDelormeFarhi { u: 3, p: Some(5000) }).param, "p");
     }
 }

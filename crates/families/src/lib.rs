@@ -67,7 +67,7 @@ pub mod xpander;
 #[rustfmt::skip]
 pub static FAMILIES: &[FamilyEntry] = &[
     FamilyEntry::of::<bcube::Bcube>(),
-    FamilyEntry::of::<bdf::Bdf>(),
+    FamilyEntry::of::<bdf::BermondDelormeFarhi>(),
     FamilyEntry::of::<benes::Benes>(),
     FamilyEntry::of::<bundlefly::Bundlefly>(),
     FamilyEntry::of::<clos::Clos>(),

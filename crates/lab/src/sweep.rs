@@ -3,6 +3,7 @@
 
 use crate::spec::{Experiment, ParameterSweep};
 use base::Refusal;
+use paths::select::PathSelectionSpec;
 use serde_json::{Map, Value};
 use std::collections::{HashMap, HashSet};
 
@@ -284,13 +285,32 @@ fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
     }
 }
 
+/// What results call a value: the name of a selection of the user's own, else the value itself.
+fn name_of(value: &Value) -> String {
+    let named = match value {
+        Value::String(text) => PathSelectionSpec::parse(text)
+            .ok()
+            .and_then(|selection| selection.custom()?.written().name.clone()),
+        Value::Object(table) if table.contains_key("score") => {
+            table.get("name").and_then(Value::as_str).map(str::to_owned)
+        }
+        _ => None,
+    };
+    named.unwrap_or_else(|| value.to_string())
+}
+
 /// The values, none of which may be there twice: each would be run and reported twice.
 fn each_once(values: Vec<Value>) -> Result<Vec<Value>, Refusal> {
     let mut seen = HashSet::new();
-    let Some(twice) = values.iter().find(|value| !seen.insert(value.to_string())) else {
+    let Some(twice) = values.iter().find(|value| !seen.insert(name_of(value))) else {
         return Ok(values);
     };
-    let said = twice.as_str().map_or_else(|| twice.to_string(), |text| format!("'{text}'"));
+    let own_name = name_of(twice);
+    let said =
+        twice.as_str().map_or(own_name.clone(), |text| match own_name == twice.to_string() {
+            true => format!("'{text}'"),
+            false => format!("the name '{own_name}'"),
+        });
     Err(Refusal::new("", format!("{said} is there twice"), "each once"))
 }
 
@@ -362,6 +382,14 @@ mod tests {
         };
         for (more, said) in [
             ("[sim.flit]\nselection = [\"minimal\", \"minimal\"]", "'minimal' is there twice"),
+            (
+                "[sim.flit]\nselection = [\"custom score=hops name=a\", \"custom score=queue name=a\"]",
+                "the name 'a' is there twice",
+            ),
+            (
+                "[sim.flit]\nselection = [{ score = \"hops\", name = \"a\" }, \"custom score=1 name=a\"]",
+                "the name 'a' is there twice",
+            ),
             ("[sim.flit]\nload = [0.1, 0.1]", "0.1 is there twice; each once"),
             ("[sim.flit]\n[sweep.grid]\n\"sim.flit.seed\" = [1, 2, 1]", "1 is there twice"),
             ("[sim.flit]\n[[point]]\n[[point]]", "point 2: it asks for the same as point 1"),

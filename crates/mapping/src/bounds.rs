@@ -107,7 +107,7 @@ fn kinds(on: &Topology, slots: &ProcessSlots, most: usize) -> Vec<Vec<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use traffic::communication::{ProcessTraffic, made};
+    use traffic::communication::{ProcessPairTraffic, made};
 
     fn network(name: &str) -> Topology {
         let recipe = fabric::network::parse_inline(name).expect("a recipe");
@@ -132,8 +132,12 @@ mod tests {
         let on = network("slim_fly:q=5,p=4");
         let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
         let star = |partners: u32| {
-            let sent =
-                (1..=partners).map(|to| ProcessTraffic { from: 0, to, bytes: 2.0, messages: 1.0 });
+            let sent = (1..=partners).map(|to| ProcessPairTraffic {
+                from: 0,
+                to,
+                bytes: 2.0,
+                messages: 1.0,
+            });
             CommunicationGraph::new(40, sent.collect()).expect("a graph")
         };
         // the centre's switch has three more slots; the slots of seven switches, four on each, are

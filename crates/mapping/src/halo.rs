@@ -3,7 +3,7 @@
 
 use crate::method::partition::partition;
 use base::{ComputationError, ProgressWatch, Refusal};
-use traffic::communication::{CommunicationGraph, ProcessTraffic};
+use traffic::communication::{CommunicationGraph, ProcessPairTraffic};
 
 /// Length of a value, in bytes.
 const VALUE: f64 = 8.0;
@@ -60,13 +60,13 @@ pub fn volume(
         .collect();
     needed.sort_unstable();
     needed.dedup();
-    let sent = needed.iter().map(|&(from, _, to)| ProcessTraffic {
+    let sent = needed.iter().map(|&(from, _, to)| ProcessPairTraffic {
         from,
         to,
         bytes: VALUE,
         messages: 0.0,
     });
-    let mut graph: Vec<ProcessTraffic> = sent.collect();
+    let mut graph: Vec<ProcessPairTraffic> = sent.collect();
     graph.sort_by_key(|one| (one.from, one.to));
     let mut before = None;
     for one in &mut graph {
@@ -84,11 +84,11 @@ mod tests {
     fn every_vertex_is_sent_once_to_each_part_that_needs_it() {
         // rows 0, 1 | 2, 3: both rows of the second part need column 0, one needs column 1;
         // the first part needs column 3
-        let entry = |from, to| ProcessTraffic { from, to, bytes: 1.0, messages: 1.0 };
+        let entry = |from, to| ProcessPairTraffic { from, to, bytes: 1.0, messages: 1.0 };
         let entries = vec![entry(2, 0), entry(3, 0), entry(3, 1), entry(0, 3), entry(2, 3)];
         let matrix = CommunicationGraph::new(4, entries).expect("a matrix");
         let found = volume(&matrix, &[0, 0, 1, 1], 2).expect("a graph");
-        let rows: Vec<ProcessTraffic> = found.sent().collect();
+        let rows: Vec<ProcessPairTraffic> = found.sent().collect();
         assert_eq!(rows.len(), 2);
         assert_eq!((rows[0].from, rows[0].bytes, rows[0].messages), (0, 16.0, 1.0));
         assert_eq!((rows[1].from, rows[1].bytes, rows[1].messages), (1, 8.0, 1.0));

@@ -5,7 +5,7 @@ use super::latencies::{LatencyFigures, accepted};
 use super::model::PacketSimulationModel;
 use super::offer::{AcceptedTraffic, ClassOfferedTraffic};
 use super::plant::SimulatedNetwork;
-use super::replay::{JobResultRow, ProcessTimeColumns, ReplayedJobs};
+use super::replay::{JobResultRow, ProcessResultColumns, ReplayedJobs};
 use super::row::{ArrivalSeriesColumns, LinkUseColumns, LoadPointResultRow, TrafficClassResultRow};
 use super::stuck::BlockedPacket;
 use super::tally::{ArrivalStatistics, ArrivalSums};
@@ -195,9 +195,9 @@ impl RunReportBuilder<'_> {
     }
 
     /// The times of each process of workloads.
-    pub(super) fn ranks(&self, ended: &FinalRunState) -> ProcessTimeColumns {
+    pub(super) fn ranks(&self, ended: &FinalRunState) -> ProcessResultColumns {
         self.replay
-            .map_or_else(ProcessTimeColumns::default, |replay| replay.rank_rows(&ended.times))
+            .map_or_else(ProcessResultColumns::default, |replay| replay.rank_rows(&ended.times))
     }
 
     /// Arrivals in spans of this length, ns.

@@ -1,7 +1,7 @@
 //! The result of a run at one load, as users read it.
 
 use super::latencies::LatencyFigures;
-use super::replay::{JobResultRow, ProcessTimeColumns};
+use super::replay::{JobResultRow, ProcessResultColumns};
 use paths::over_seeds::SeedStatistics;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -76,7 +76,7 @@ pub struct LoadPointResultRow {
     pub links: Option<LinkUseColumns>,
     /// The times of each process of workloads, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub ranks: Option<ProcessTimeColumns>,
+    pub ranks: Option<ProcessResultColumns>,
     /// Arrivals in equal spans of time, where the user asked for them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub series: Option<ArrivalSeriesColumns>,

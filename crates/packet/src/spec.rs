@@ -419,11 +419,16 @@ impl PacketSimulationParameters {
         TrafficClassParameters::check(&self.traffic_class, lanes, !self.workload.0.is_empty())?;
         self.check_class_numbers()?;
         if self.workload.0.is_empty() {
-            return match (self.background.0.is_empty(), self.ranks) {
-                (false, _) => Err(needs_trace("background")),
-                (_, true) => Err(needs_trace("ranks")),
-                _ => Ok(()),
-            };
+            let usual = Self::default();
+            let of_workloads = [
+                ("background", !self.background.0.is_empty()),
+                ("ranks", self.ranks),
+                ("placement", self.placement != usual.placement),
+                ("compute", self.compute != usual.compute),
+                ("collectives", self.collectives != usual.collectives),
+            ];
+            let given = of_workloads.into_iter().find(|(_, is_given)| *is_given);
+            return given.map_or(Ok(()), |(name, _)| Err(needs_trace(name)));
         }
         for (name, is_given) in [
             ("load", self.load.is_some()),

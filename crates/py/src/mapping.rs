@@ -20,7 +20,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Value, json};
 use std::sync::Arc;
-use traffic::communication::{KINDS, ProcessTraffic, made};
+use traffic::communication::{KINDS, ProcessPairTraffic, made};
 use verify::RouteLimits;
 
 /// Who sends how many bytes, in how many messages, to whom.
@@ -94,7 +94,7 @@ impl Communication {
             senders.as_array().iter().zip(receivers.as_array()).zip(bytes.as_array())
         {
             let (from, to) = (rank("sender", *a)?, rank("receiver", *b)?);
-            sent.push(ProcessTraffic { from, to, bytes: *amount, messages: 1.0 });
+            sent.push(ProcessPairTraffic { from, to, bytes: *amount, messages: 1.0 });
         }
         let CommunicationMatrix { pattern: inner, unfit } =
             CommunicationMatrix::of(processes, sent).map_err(refuse)?;

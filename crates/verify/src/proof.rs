@@ -136,27 +136,27 @@ pub struct WaitingChannel {
 #[schemars(rename = "Verdicts")]
 pub struct VerdictsByQuestion {
     /// No route ends at a switch without an entry for it.
-    pub no_missing_entry: RouteFaultVerdict,
+    pub no_missing_entry: FaultAbsenceVerdict,
     /// No route ends at a port without a working cable.
-    pub no_dead_port: RouteFaultVerdict,
+    pub no_dead_port: FaultAbsenceVerdict,
     /// No route is delivered to somebody else.
-    pub no_wrong_delivery: RouteFaultVerdict,
+    pub no_wrong_delivery: FaultAbsenceVerdict,
     /// No route comes back to a switch that it has left.
-    pub no_loop: RouteFaultVerdict,
+    pub no_loop: FaultAbsenceVerdict,
     /// No route takes more than `hop_limit` hops.
-    pub no_over_the_hop_limit: RouteFaultVerdict,
+    pub no_over_the_hop_limit: FaultAbsenceVerdict,
     /// Routes from and to switches arrive.
     pub management: ManagementVerdict,
     /// Packets can never wait in a cycle.
     pub no_deadlock: DeadlockCheckResult,
     /// No route is on a lane from `max_lanes` on.
-    pub within_lanes: LaneVerdict,
+    pub within_lanes: WithinLanesVerdict,
 }
 
 /// Whether no route ends with one kind of fault.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Arrival")]
-pub struct RouteFaultVerdict {
+pub struct FaultAbsenceVerdict {
     /// Whether there is no such route.
     pub holds: bool,
     /// Number of such routes.
@@ -216,7 +216,7 @@ pub struct ChannelNumberingSize {
 /// Whether every route stays on the lanes that exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "WithinLanes")]
-pub struct LaneVerdict {
+pub struct WithinLanesVerdict {
     /// Whether every route does; none where it was not judged.
     pub holds: Option<bool>,
     /// Why it was not judged.
@@ -341,7 +341,7 @@ impl ProofRecord {
                 no_over_the_hop_limit: long,
                 management: management.clone(),
                 no_deadlock: DeadlockCheckResult::of(&v, deadlock.as_ref()),
-                within_lanes: LaneVerdict::of(&v),
+                within_lanes: WithinLanesVerdict::of(&v),
             },
             management,
             deadlock,
@@ -355,11 +355,11 @@ fn arrivals(
     v: &VerificationVerdicts,
     limits: RouteLimits,
     watch: &dyn ProgressWatch,
-) -> Result<[RouteFaultVerdict; 5], Interrupted> {
-    let holds = |routes, hop_histogram| RouteFaultVerdict {
+) -> Result<[FaultAbsenceVerdict; 5], Interrupted> {
+    let holds = |routes, hop_histogram| FaultAbsenceVerdict {
         holds: true,
         witness: Some(RouteCheckCounts { routes, hop_histogram }),
-        ..RouteFaultVerdict::default()
+        ..FaultAbsenceVerdict::default()
     };
     if let Verdict::Holds(reach) = &v.complete {
         return Ok([(); 5].map(|()| holds(reach.routes, Some(reach.histogram.clone()))));
@@ -368,10 +368,10 @@ fn arrivals(
     let judged = counted.routes;
     Ok(counted.of.map(|(routes, first)| match first {
         None => holds(judged, None),
-        Some(first) => RouteFaultVerdict {
+        Some(first) => FaultAbsenceVerdict {
             routes: Some(routes),
             counterexample: Some(first.to_string()),
-            ..RouteFaultVerdict::default()
+            ..FaultAbsenceVerdict::default()
         },
     }))
 }
@@ -467,7 +467,7 @@ impl DeadlockCheckResult {
     }
 }
 
-impl LaneVerdict {
+impl WithinLanesVerdict {
     fn of(v: &VerificationVerdicts) -> Self {
         match &v.lanes {
             None => Self { why: Some(UNJUDGED), ..Self::default() },

@@ -11,6 +11,7 @@ from flyloom._core import RefusalError
 from flyloom.inputs.applications import is_made
 from flyloom.inputs.traffic import is_name
 from flyloom.support.reading import is_path
+from flyloom.support.words import selection_name
 
 _OPENS, _CLOSES, _QUOTES = "([{", ")]}", "'\""
 
@@ -41,6 +42,7 @@ def selections(given: Any) -> list[Any]:
     is_one = isinstance(given, str | Mapping) or not isinstance(given, Iterable)
     each = [given] if is_one else list(given)
     found = [part for one in each for part in (split(one) if isinstance(one, str) else [one])]
+    _some("selection", [selection_name(one) for one in found])  # what columns call them
     return _some("selection", found)
 
 

@@ -72,7 +72,7 @@ def packet_costs_said(asked: Mapping[str, Any]) -> str:
     """What messages of a workload cost in a run of packets with these parameters, in words."""
     mpi = asked["mpi"]
     shown = ", ".join(f"{name}={mpi[name]:.15g}" for name in MPI)
-    hint = "" if asked["costs"] == USUAL else f"; those of sim message: --costs {USUAL}"
+    hint = "" if asked["costs"] == USUAL else f"; --costs {USUAL} is the default of sim message"
     return f"{asked['costs']} (mpi: {shown}; rates and latencies are the network's){hint}"
 
 

@@ -11,7 +11,7 @@ from flyloom import _core
 from flyloom._core import RefusalError, Shop
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
-from flyloom.support.checks import whole
+from flyloom.support.checks import amount, whole
 from flyloom.support.notes import silent
 from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
@@ -198,7 +198,7 @@ def budget(
     those that there are, as in :func:`size`, by ``sort``, or most endpoints first.
     """
     try:
-        limit = float(usd)
+        limit = float(amount("budget", usd, 1, 10**12) if isinstance(usd, str) else usd)
     except (TypeError, ValueError):
         raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
     if not 0.0 < limit <= 1e12:

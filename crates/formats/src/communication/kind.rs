@@ -3,7 +3,7 @@
 use base::Refusal;
 use base::part::PartDescription;
 use traffic::communication::{
-    CommunicationGraph, MOST_PROCESSES, ProcessTraffic, check_amount, check_total,
+    CommunicationGraph, MOST_PROCESSES, ProcessPairTraffic, check_amount, check_total,
 };
 
 /// A row of the table of formats.
@@ -80,7 +80,7 @@ impl CommunicationMatrix {
     /// # Errors
     /// When the number of processes is out of range, or a process has a number that is not below
     /// it.
-    pub fn of(processes: u32, sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
+    pub fn of(processes: u32, sent: Vec<ProcessPairTraffic>) -> Result<Self, Refusal> {
         let mut found = MatrixEntries::new(processes);
         for one in sent {
             found.add(0, one);
@@ -92,7 +92,7 @@ impl CommunicationMatrix {
 /// The entries of a matrix that a reader finds.
 pub(super) struct MatrixEntries {
     pub(super) processes: u32,
-    pub(super) entries: Vec<ProcessTraffic>,
+    pub(super) entries: Vec<ProcessPairTraffic>,
     pub(super) sum: f64,
     pub(super) unfit: Option<Refusal>,
 }
@@ -103,7 +103,7 @@ impl MatrixEntries {
     }
 
     /// Adds an entry that stands in line `line`; 0 where it stands in no line of a file.
-    pub(super) fn add(&mut self, line: usize, one: ProcessTraffic) {
+    pub(super) fn add(&mut self, line: usize, one: ProcessPairTraffic) {
         let at = |refused: Refusal| match line {
             0 => refused,
             _ => refused.within(&format!("line {line}")),
@@ -147,6 +147,6 @@ pub(super) fn processes(line: usize, count: u64, text: &str) -> Result<u32, Refu
     })
 }
 
-pub(super) fn one(from: u32, to: u32, bytes: f64) -> ProcessTraffic {
-    ProcessTraffic { from, to, bytes, messages: 1.0 }
+pub(super) fn one(from: u32, to: u32, bytes: f64) -> ProcessPairTraffic {
+    ProcessPairTraffic { from, to, bytes, messages: 1.0 }
 }

@@ -9,7 +9,7 @@ use super::kind::{CommunicationFormat, CommunicationMatrixReader, MatrixEntries,
 use super::numbers::{amount, refuse, whole};
 use base::Refusal;
 use base::part::PartDescription;
-use traffic::communication::{MOST_PROCESSES, ProcessTraffic, check_rank};
+use traffic::communication::{MOST_PROCESSES, ProcessPairTraffic, check_rank};
 
 pub(super) const ENTRY: CommunicationFormat = CommunicationFormat {
     part: PartDescription::new(
@@ -64,7 +64,7 @@ pub(super) fn read(files: &[(String, &str)]) -> Result<MatrixEntries, Refusal> {
     Ok(found)
 }
 
-fn of_file(text: &str) -> Result<Vec<(usize, ProcessTraffic)>, Refusal> {
+fn of_file(text: &str) -> Result<Vec<(usize, ProcessPairTraffic)>, Refusal> {
     let mut found = Vec::new();
     for (line, said) in super::numbers::lines(text, &['#']) {
         let mut words = said.split_whitespace();
@@ -90,7 +90,7 @@ fn of_file(text: &str) -> Result<Vec<(usize, ProcessTraffic)>, Refusal> {
         }
         // what a rank gets goes in the opposite direction
         let (from, to) = if kind == "R" { (to, from) } else { (from, to) };
-        found.push((line, ProcessTraffic { from, to, bytes, messages }));
+        found.push((line, ProcessPairTraffic { from, to, bytes, messages }));
     }
     Ok(found)
 }

@@ -14,7 +14,7 @@ use crate::run::{MappingMethodInput, PreparedMappingProblem};
 use crate::slots::ProcessSlots;
 use base::part::PartDescription;
 use base::{ComputationError, ProgressWatch, Refusal};
-use traffic::communication::{CommunicationGraph, ProcessTraffic};
+use traffic::communication::{CommunicationGraph, ProcessPairTraffic};
 
 pub(super) const ENTRY: MappingMethodEntry = MappingMethodEntry::of::<MulticoreMethod>();
 
@@ -65,7 +65,7 @@ fn multicore<M: SiteMetric>(
     for p in 0..problem.processes as u32 {
         for &(x, w) in problem.row(p) {
             let [from, to] = [p, x].map(|v| part[v as usize]);
-            sent.push(ProcessTraffic { from, to, bytes: f64::from(w), messages: 1.0 });
+            sent.push(ProcessPairTraffic { from, to, bytes: f64::from(w), messages: 1.0 });
         }
     }
     let quotient = CommunicationGraph::new(parts as u32, sent)?;

@@ -9,7 +9,7 @@ use mapping::fractional::{FractionalRouting, SwitchDemand};
 use mapping::paths::TrafficPathRule;
 use proptest::prelude::*;
 use std::collections::VecDeque;
-use traffic::communication::{CommunicationGraph, ProcessTraffic};
+use traffic::communication::{CommunicationGraph, ProcessPairTraffic};
 
 fn network(name: &str) -> Topology {
     let recipe = parse_inline(name).expect("a recipe");
@@ -92,8 +92,8 @@ proptest! {
         let count = on.terminals().len() as u64;
         let mut draw = RandomStream::new(seed, "test", 1);
         let any = |draw: &mut RandomStream| draw.below(count) as u32;
-        let sent: Vec<ProcessTraffic> = (0..40)
-            .map(|_| ProcessTraffic {
+        let sent: Vec<ProcessPairTraffic> = (0..40)
+            .map(|_| ProcessPairTraffic {
                 from: any(&mut draw), to: any(&mut draw), bytes: 1.0 + draw.below(9) as f64,
                 messages: 1.0,
             })

@@ -20,7 +20,7 @@ use mapping::slots::ProcessSlots;
 use proptest::prelude::*;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use traffic::communication::{CommunicationGraph, ProcessTraffic, made};
+use traffic::communication::{CommunicationGraph, ProcessPairTraffic, made};
 
 fn network(text: &str) -> Topology {
     let recipe = parse_inline(text).expect("a recipe");
@@ -33,7 +33,7 @@ fn random_graph(processes: u32, pairs: u32, seed: u64) -> CommunicationGraph {
     let mut rank = || draw.below(n) as u32;
     let all: Vec<(u32, u32)> = (0..pairs).map(|_| (rank(), rank())).collect();
     let mut amount = RandomStream::new(seed, "test amounts", 0);
-    let sent = all.into_iter().map(|(from, to)| ProcessTraffic {
+    let sent = all.into_iter().map(|(from, to)| ProcessPairTraffic {
         from,
         to,
         bytes: 1.0 + amount.below(1000) as f64,
@@ -151,7 +151,7 @@ proptest! {
         let mut draw = RandomStream::new(seed, "test pair", 0);
         let count = on.endpoints().len() as u64;
         let (a, b) = (draw.below(count) as u32, draw.below(count) as u32);
-        let pair = vec![ProcessTraffic { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
+        let pair = vec![ProcessPairTraffic { from: 0, to: 1, bytes: 6.0, messages: 1.0 }];
         let graph = CommunicationGraph::new(2, pair).expect("a graph");
         let shortest = TrafficPathRule::Shortest(&on);
         let found = evaluate(shortest, &graph, &[a, b], &QuietWatch).expect("figures");
@@ -243,7 +243,7 @@ fn hop_bytes_keep_to_the_limit_over_the_least_or_the_linear_mapping_is_less_cong
 fn shuffled(graph: &CommunicationGraph, seed: u64) -> CommunicationGraph {
     let mut name: Vec<u32> = (0..graph.processes()).collect();
     RandomStream::new(seed, "test names", 0).shuffle(&mut name);
-    let sent = graph.sent().map(|s| ProcessTraffic {
+    let sent = graph.sent().map(|s| ProcessPairTraffic {
         from: name[s.from as usize],
         to: name[s.to as usize],
         ..s
@@ -274,7 +274,7 @@ fn pairs_share_a_switch() {
     let on = network("slim_fly:q=5,p=4");
     let slots = ProcessSlots::new(&on, None, Some(1)).expect("slots");
     let pairs =
-        (0..100).map(|i| ProcessTraffic { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
+        (0..100).map(|i| ProcessPairTraffic { from: i, to: i + 100, bytes: 7.0, messages: 1.0 });
     let graph = CommunicationGraph::new(200, pairs.collect()).expect("a graph");
     let it = found(&asked(&graph, TrafficPathRule::Shortest(&on), &slots));
     assert!(hop_bytes(&on, &graph, &it.places).abs() < 1e-12);
@@ -547,7 +547,8 @@ fn levels_bring_pairs_together_and_place_everybody_once() {
     // pairs with heavy traffic can share a switch, those with light traffic may be anywhere
     for processes in [2, 3, 97, 199, 200] {
         let half = processes / 2;
-        let pair = |i: u32| ProcessTraffic { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
+        let pair =
+            |i: u32| ProcessPairTraffic { from: i, to: i + half, bytes: 100.0, messages: 1.0 };
         let graph =
             CommunicationGraph::new(processes, (0..half).map(pair).collect()).expect("a graph");
         let it = found(&MappingRequest {

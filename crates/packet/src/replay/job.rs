@@ -80,7 +80,7 @@ pub struct JobResultRow {
 /// Processes of all jobs, as columns.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "RankRow")]
-pub struct ProcessTimeColumns {
+pub struct ProcessResultColumns {
     /// The job, by its number.
     pub job: Vec<u16>,
     /// The rank in the job.

@@ -18,7 +18,9 @@ mod rows;
 
 pub use background::{BackgroundJobList, BackgroundJobParameters, PlacedBackgroundJob};
 pub use entry::{MatchingListEntry, ProcessChange};
-pub use job::{JobCommunicationTimes, JobResultRow, ProcessTimeColumns, ProcessTimes, ReplayedJob};
+pub use job::{
+    JobCommunicationTimes, JobResultRow, ProcessResultColumns, ProcessTimes, ReplayedJob,
+};
 pub use jobs::UserSuppliedJobs;
 pub(super) use options::needs_trace;
 pub use options::{CollectiveTrafficMode, ComputeTimeMode, WorkloadNames};

@@ -4,7 +4,7 @@ use super::super::latencies::{LatencyFigures, accepted};
 use super::super::tally::ArrivalSums;
 use super::entry::MatchingListKind;
 use super::job::{
-    JobCommunicationTimes, JobResultRow, ProcessTimeColumns, ProcessTimes, ReplayedJob,
+    JobCommunicationTimes, JobResultRow, ProcessResultColumns, ProcessTimes, ReplayedJob,
 };
 use super::process::EndpointProcesses;
 use super::{OF_BACKGROUND, ProtocolMessageRole, ReplayedJobs, operation};
@@ -79,8 +79,8 @@ impl ReplayedJobs {
     }
 
     /// The times of processes as users read them.
-    pub(crate) fn rank_rows(&self, times: &[ProcessTimes]) -> ProcessTimeColumns {
-        let mut rows = ProcessTimeColumns::default();
+    pub(crate) fn rank_rows(&self, times: &[ProcessTimes]) -> ProcessResultColumns {
+        let mut rows = ProcessResultColumns::default();
         let in_ns = |ps: u64| ps as f64 / 1e3;
         for time in times {
             let job = self.job_of(time.rank);

@@ -1,6 +1,6 @@
 //! Generated communication graphs: stencils on grids of processes, and training of neural networks.
 
-use super::{CommunicationGraph, ProcessTraffic, check_processes};
+use super::{CommunicationGraph, ProcessPairTraffic, check_processes};
 use base::Refusal;
 use base::fields::typed_by_path;
 use base::words::did_you_mean;
@@ -130,7 +130,7 @@ impl StencilGraphParameters {
             let at = self.coordinates(from);
             for step in &steps {
                 let to = self.there(&at, step).filter(|&to| to != from);
-                sent.extend(to.map(|to| ProcessTraffic {
+                sent.extend(to.map(|to| ProcessPairTraffic {
                     from,
                     to,
                     bytes: self.amount(step),
@@ -184,7 +184,7 @@ impl TrainingGraphParameters {
             let (i, j, k) = (from % t, from / t % p, from / t / p);
             let rank = |i: u32, j: u32, k: u32| i + t * (j + p * k);
             let mut send = |to: u32, bytes: f64| {
-                sent.push(ProcessTraffic { from, to, bytes, messages: 1.0 });
+                sent.push(ProcessPairTraffic { from, to, bytes, messages: 1.0 });
             };
             send(rank((i + 1) % t, j, k), self.tensor_bytes);
             send(rank(i, j, (k + 1) % d), self.data_bytes);

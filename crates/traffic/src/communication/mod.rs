@@ -15,7 +15,7 @@ pub const MOST_BYTES: f64 = 9_223_372_036_854_775_808.0;
 
 /// The traffic from one process to another.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ProcessTraffic {
+pub struct ProcessPairTraffic {
     /// The sender.
     pub from: u32,
     /// The receiver.
@@ -44,7 +44,7 @@ impl CommunicationGraph {
     /// When there are no processes or more than [`MOST_PROCESSES`], a process has too high a
     /// number, an amount is negative or not finite, or all bytes together are [`MOST_BYTES`] or
     /// more.
-    pub fn new(processes: u32, mut sent: Vec<ProcessTraffic>) -> Result<Self, Refusal> {
+    pub fn new(processes: u32, mut sent: Vec<ProcessPairTraffic>) -> Result<Self, Refusal> {
         check_processes(u64::from(processes))?;
         for one in &sent {
             check_rank("sender", u64::from(one.from), processes)?;
@@ -88,7 +88,7 @@ impl CommunicationGraph {
             let own = schedule.of_rank(rank);
             let ops = &schedule.ops()[own.start as usize..own.end as usize];
             sent.extend(ops.iter().filter(|op| op.kind == OperationKind::Send).map(|op| {
-                ProcessTraffic { from: rank, to: op.peer, bytes: op.size as f64, messages: 1.0 }
+                ProcessPairTraffic { from: rank, to: op.peer, bytes: op.size as f64, messages: 1.0 }
             }));
         }
         Self::new(schedule.ranks(), sent)
@@ -112,9 +112,9 @@ impl CommunicationGraph {
     }
 
     /// All traffic, sorted by sender, then receiver.
-    pub fn sent(&self) -> impl Iterator<Item = ProcessTraffic> + '_ {
+    pub fn sent(&self) -> impl Iterator<Item = ProcessPairTraffic> + '_ {
         (0..self.processes()).flat_map(move |from| {
-            self.of(from).map(move |(to, bytes, messages)| ProcessTraffic {
+            self.of(from).map(move |(to, bytes, messages)| ProcessPairTraffic {
                 from,
                 to,
                 bytes,
@@ -180,16 +180,16 @@ mod tests {
     use crate::workload::make;
     use base::QuietWatch;
 
-    fn sent(from: u32, to: u32, bytes: f64) -> ProcessTraffic {
-        ProcessTraffic { from, to, bytes, messages: 1.0 }
+    fn sent(from: u32, to: u32, bytes: f64) -> ProcessPairTraffic {
+        ProcessPairTraffic { from, to, bytes, messages: 1.0 }
     }
 
     #[test]
     fn pairs_add_up_and_nobody_sends_to_itself() {
         let all = vec![sent(2, 0, 4.0), sent(0, 1, 3.0), sent(1, 1, 9.0), sent(0, 1, 2.0)];
         let graph = CommunicationGraph::new(3, all).expect("a graph");
-        let rows: Vec<ProcessTraffic> = graph.sent().collect();
-        assert_eq!(rows[0], ProcessTraffic { from: 0, to: 1, bytes: 5.0, messages: 2.0 });
+        let rows: Vec<ProcessPairTraffic> = graph.sent().collect();
+        assert_eq!(rows[0], ProcessPairTraffic { from: 0, to: 1, bytes: 5.0, messages: 2.0 });
         assert_eq!(rows[1], sent(2, 0, 4.0));
         assert_eq!((graph.pairs(), graph.total_bytes()), (2, 9.0));
     }

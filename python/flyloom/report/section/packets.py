@@ -28,7 +28,7 @@ from flyloom.report.words import some
 
 
 @also(Any)
-class PacketChannelUse(ChannelEnds):
+class PacketChannelUseColumns(ChannelEnds):
     """The use of channels, as columns."""
 
     plane: Annotated[list[Count], "the plane that it is of"]
@@ -66,7 +66,7 @@ class PacketLoadResult(TypedDict):
     end_ns: Annotated[float, "when the last packet arrived"]
     deadlocked: Annotated[bool, "whether packets waited for each other in a cycle"]
     over_seeds: NotRequired[Annotated[PacketSeedStatistics, "intervals of means, of several seeds"]]
-    links: NotRequired[Annotated[PacketChannelUse, "use of each channel, where it was asked for"]]
+    links: NotRequired[Annotated[PacketChannelUseColumns, "use of each channel, if asked for"]]
 
 
 @also(Any)

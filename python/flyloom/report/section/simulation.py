@@ -27,7 +27,7 @@ from flyloom.report.words import some
 
 
 @also(Any)
-class FlitChannelUse(ChannelEnds):
+class FlitChannelUseColumns(ChannelEnds):
     """The use of channels, as columns."""
 
     use: Annotated[list[float], "the share of the measured cycles in which it carried a flit"]
@@ -61,7 +61,7 @@ class FlitLoadResult(TypedDict):
     hop_histogram: Annotated[
         list[Count], "packets by hops, the links between switches that they traversed, from 0"]
     over_seeds: NotRequired[Annotated[FlitSeedStatistics, "intervals of means, of several seeds"]]
-    links: NotRequired[Annotated[FlitChannelUse, "use of each channel, where it was asked for"]]
+    links: NotRequired[Annotated[FlitChannelUseColumns, "use of each channel, if asked for"]]
 
 
 @also(Any)

@@ -136,7 +136,7 @@ impl ChannelFlows {
 /// The start of a settlement: new flows; full channels that ended flows used, each with its
 /// `level`; and a lower bound of the rates that can change.
 #[derive(Debug, Default)]
-struct FlowChangeSet {
+struct PendingFlowChanges {
     channels: Vec<(u32, f64)>,
     flows: Vec<u32>,
     least: f64,
@@ -157,7 +157,7 @@ pub(super) struct FlowSet {
     free: Vec<u32>,
     /// End times of flows with their numbers; an entry is outdated if the flow has another `ends`.
     ends: BinaryHeap<Reverse<(u64, u32)>>,
-    change: FlowChangeSet,
+    change: PendingFlowChanges,
     /// Scratch memory of settlements: channels whose flows are all examined, channels of any of
     /// these flows, and the heap of what becomes full first.
     seen: Vec<u32>,
@@ -182,7 +182,7 @@ impl FlowSet {
     pub(super) fn new(rates: impl Iterator<Item = f64>, pause: u64, span: u64) -> Self {
         let one = ChannelFlows { floor: f64::INFINITY, ..ChannelFlows::default() };
         let channels = rates.map(|rate| ChannelFlows { rate, ..one.clone() });
-        let change = FlowChangeSet { least: f64::INFINITY, ..FlowChangeSet::default() };
+        let change = PendingFlowChanges { least: f64::INFINITY, ..PendingFlowChanges::default() };
         Self {
             channels: channels.collect(),
             all: Vec::new(),

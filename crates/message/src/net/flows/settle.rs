@@ -1,7 +1,7 @@
 //! Settlement: the rates of flows are recomputed after flows began or ended.
 
 use super::full::SaturationRate;
-use super::{FlowChangeSet, FlowRateState, FlowSet, LITTLE, NEVER, SAME};
+use super::{FlowRateState, FlowSet, LITTLE, NEVER, PendingFlowChanges, SAME};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -38,11 +38,11 @@ impl FlowSet {
         self.met.clear();
         change.flows.clear();
         change.channels.clear();
-        self.change = FlowChangeSet { least: f64::INFINITY, is_smaller: false, ..change };
+        self.change = PendingFlowChanges { least: f64::INFINITY, is_smaller: false, ..change };
     }
 
     /// Settles the flows whose rate can change; these are added to `change.flows`.
-    fn settle_tied(&mut self, change: &mut FlowChangeSet, now: u64) {
+    fn settle_tied(&mut self, change: &mut PendingFlowChanges, now: u64) {
         let least = change.least * (1.0 - SAME);
         let (mut known, mut filled) = (0, usize::MAX);
         loop {
@@ -97,8 +97,8 @@ impl FlowSet {
     /// Marks the flows of `change.channels` for a new rate, unless their rate is below the given
     /// least one; then also the flows that are limited by full channels of marked flows, and so on.
     /// `known` is the number of flows whose channels have been examined.
-    fn tie(&mut self, least: f64, change: &mut FlowChangeSet, known: &mut usize) {
-        let FlowChangeSet { flows, channels, .. } = change;
+    fn tie(&mut self, least: f64, change: &mut PendingFlowChanges, known: &mut usize) {
+        let PendingFlowChanges { flows, channels, .. } = change;
         loop {
             while let Some((channel, floor)) = channels.pop() {
                 let c = &mut self.channels[channel as usize];
