@@ -383,11 +383,12 @@ mod tests {
         for (more, said) in [
             ("[sim.flit]\nselection = [\"minimal\", \"minimal\"]", "'minimal' is there twice"),
             (
-                "[sim.flit]\nselection = [\"custom score=hops name=a\", \"custom score=queue name=a\"]",
+                "[sim.flit]\nselection = [\"custom score=hops name=a\", \"custom score=1 name=a\"]",
                 "the name 'a' is there twice",
             ),
             (
-                "[sim.flit]\nselection = [{ score = \"hops\", name = \"a\" }, \"custom score=1 name=a\"]",
+                "[sim.flit]\nselection = [{ score = \"1\", name = \"a\" }, \
+                 \"custom score=2 name=a\"]",
                 "the name 'a' is there twice",
             ),
             ("[sim.flit]\nload = [0.1, 0.1]", "0.1 is there twice; each once"),
