@@ -216,7 +216,11 @@ def test_calls_of_a_batch_script_become_a_schedule(mpi, place, env, tmp_path):
     subprocess.run([f"mpiexec.{mpi}", *passed, "-n", "4", program, "0", "1"], env=env,
                    cwd=tmp_path, check=True, timeout=LIMIT_S)
     assert [path.name for path in tmp_path.iterdir()] == ["calls"], "there is no matrix"
-    document("workload", "convert", tmp_path / "calls", tmp_path / "app.goal", "reduce=linear")
+    made = flyloom("workload", "convert", tmp_path / "calls", tmp_path / "app.goal",
+                   "reduce=linear", "--json")
+    assert made.returncode == 0, made.stderr
+    shared = len(os.sched_getaffinity(0)) < 4  # a line says that the ranks shared processors
+    assert len(made.stderr.splitlines()) == shared, made.stderr
     sizes, counts = pairs(tmp_path / "app.goal")["send"]
     assert {pair for pair, size in sizes.items() if size} == {(0, 2), (1, 2), (3, 2)}
     # besides there is a barrier of two rounds

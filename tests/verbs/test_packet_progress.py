@@ -25,7 +25,7 @@ program()
 
 def packets(ranks: int, bytes_: int) -> int:
     """The packets of an all-to-all exchange: each message has packets of 4,096 bytes, and from 8
-    KiB on a question and an answer."""
+    KiB on, with the costs of CODES, a question and an answer."""
     return ranks * (ranks - 1) * (-(-bytes_ // 4096) + (2 if bytes_ >= 8192 else 0))
 
 
@@ -35,7 +35,7 @@ def asked(monkeypatch, ranks: int, bytes_: int, **more) -> tuple[float, float]:
     with monkeypatch.context() as patched:
         patched.setattr(machine, "afford", lambda _, needs, seconds: seen.append((needs, seconds)))
         found = fl.simulate(NET, "packet", workload=f"alltoall_linear:ranks={ranks},bytes={bytes_}",
-                            collectives="real", **more)
+                            collectives="real", costs="codes", **more)
     assert found.points[0]["packets"] == packets(ranks, bytes_)
     return seen[-1]
 
@@ -109,7 +109,8 @@ def test_the_estimate_has_the_background_as_long_as_the_traces_take(
     seen: list[float] = []
     found: list[float] = []
     with monkeypatch.context() as patched:
-        patched.setattr(machine, "afford", lambda _what, _needs, seconds: seen.append(seconds))
+        patched.setattr(machine, "afford", lambda what, _needs, seconds:
+                        seen.append(seconds) if what == f"simulating {NET}" else None)
         for background in (None, {"ranks": 6, "bytes": 5000, "interval_ns": 500}):
             more = {} if background is None else {"background": background}
             fl.simulate(NET, "packet", workload=str(tmp_path / "two.goal"), compute=compute,

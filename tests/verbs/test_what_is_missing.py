@@ -29,7 +29,7 @@ def test_several_networks_are_those_of_an_experiment():
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (("--selection", "foo"), "custom"), (("--load", "abc"), "0.1:1.0:0.1 or auto"),
+    (("--selection", "foo"), "valiant"), (("--load", "abc"), "0.1:1.0:0.1 or auto"),
     (("--seed", "-1"), "from 0 to 18446744073709551615"), (("--seeds", "-1"), "from 1 to 1000"),
     (("--set", "switch.virtual_channels=9999"), "from 1 to 32"),
 ])
