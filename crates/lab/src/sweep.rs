@@ -285,32 +285,31 @@ fn values_of(given: &Value) -> Result<Vec<Value>, Refusal> {
     }
 }
 
-/// What results call a value: the name of a selection of the user's own, else the value itself.
-fn name_of(value: &Value) -> String {
-    let named = match value {
-        Value::String(text) => PathSelectionSpec::parse(text)
-            .ok()
-            .and_then(|selection| selection.custom()?.written().name.clone()),
+/// What results call a selection of the user's own that has a name.
+fn own_name(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) => {
+            PathSelectionSpec::parse(text).ok()?.custom()?.written().name.clone()
+        }
         Value::Object(table) if table.contains_key("score") => {
             table.get("name").and_then(Value::as_str).map(str::to_owned)
         }
         _ => None,
-    };
-    named.unwrap_or_else(|| value.to_string())
+    }
 }
 
 /// The values, none of which may be there twice: each would be run and reported twice.
 fn each_once(values: Vec<Value>) -> Result<Vec<Value>, Refusal> {
     let mut seen = HashSet::new();
-    let Some(twice) = values.iter().find(|value| !seen.insert(name_of(value))) else {
+    let called = |value: &Value| own_name(value).unwrap_or_else(|| value.to_string());
+    let Some(twice) = values.iter().find(|value| !seen.insert(called(value))) else {
         return Ok(values);
     };
-    let own_name = name_of(twice);
-    let said =
-        twice.as_str().map_or(own_name.clone(), |text| match own_name == twice.to_string() {
-            true => format!("'{text}'"),
-            false => format!("the name '{own_name}'"),
-        });
+    let said = match (own_name(twice), twice.as_str()) {
+        (Some(name), _) => format!("the name '{name}'"),
+        (None, Some(text)) => format!("'{text}'"),
+        (None, None) => twice.to_string(),
+    };
     Err(Refusal::new("", format!("{said} is there twice"), "each once"))
 }
 
