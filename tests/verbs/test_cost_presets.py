@@ -196,7 +196,8 @@ def test_the_packet_level_takes_presets(tmp_path):
 
 def test_the_packet_level_names_its_costs():
     words = ["sim", "packet", "ring:n=3,p=1", "--workload", "allreduce_ring bytes=8 ranks=3"]
-    assert re.search(r"^costs: codes \(mpi: send_ns=3510, .*--costs hdr is the default of sim message$",
+    assert re.search(r"^costs: codes \(mpi: send_ns=3510, .*--costs hdr is the default of sim "
+                     "message$",
                      flyloom(*words, "--costs", "codes").stdout, re.MULTILINE)
     assert re.search(r"^costs: hdr \(mpi: send_ns=488.27, send_ns_per_byte=0, gap_ns=264.97, "
                      r"eager_bytes=65536;", flyloom(*words).stdout, re.MULTILINE)
