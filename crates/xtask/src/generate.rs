@@ -269,10 +269,15 @@ fn with_entry(folder: &Path) -> Result<Vec<String>, String> {
     Ok(modules)
 }
 
+/// A line `mod NAME;` for each module.
+fn declared(modules: &[String]) -> String {
+    modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n")
+}
+
 /// The modules of the models of packets, and the list that the macro of that folder takes.
 fn models(folder: &Path) -> Result<String, String> {
     let modules = with_entry(folder)?;
-    let mut text = modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n");
+    let mut text = declared(&modules);
     text += "\n// All models of packets besides our own, by file; written by `cargo xtask gen`.\n";
     text += "models! {\n";
     for module in &modules {
@@ -289,7 +294,7 @@ fn models(folder: &Path) -> Result<String, String> {
 /// The modules of the selections, and the list that the macro of that folder takes.
 fn selections(folder: &Path) -> Result<String, String> {
     let modules = with_entry(folder)?;
-    let mut text = modules.iter().fold(String::new(), |text, name| text + "mod " + name + ";\n");
+    let mut text = declared(&modules);
     text += "\n// All selections, by file; written by `cargo xtask gen`.\nselections! {\n";
     for module in &modules {
         let _ = writeln!(text, "    {}: {module};", camel(module));

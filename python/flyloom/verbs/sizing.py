@@ -104,8 +104,10 @@ def size(
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
     planes = checked_planes(planes)
-    rule = FamilyMemberRequest(concentration=concentration, oversubscription=oversubscription,
-                       families=families, planes=planes)
+    rule = FamilyMemberRequest(
+        concentration=concentration, oversubscription=oversubscription, families=families,
+        planes=planes,
+    )
     radixes = checked_radixes(radix)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     if not prices and any(given is not None for given in (catalog, gbps, include)):
@@ -206,8 +208,10 @@ def budget(
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
     planes = checked_planes(planes)
-    rule = FamilyMemberRequest(concentration=concentration, oversubscription=oversubscription,
-                       families=families, planes=planes)
+    rule = FamilyMemberRequest(
+        concentration=concentration, oversubscription=oversubscription, families=families,
+        planes=planes,
+    )
     radixes = checked_radixes(radix)
     start = max(2, int(limit / 2000))
     first = _nearest([(start, ports) for ports in radixes], rule, progress)
@@ -294,8 +298,10 @@ def scale(
     """
     ports = checked_radixes(radixes)
     planes = checked_planes(planes)
-    rule = FamilyMemberRequest(concentration=concentration, oversubscription=oversubscription,
-                       families=families, planes=planes)
+    rule = FamilyMemberRequest(
+        concentration=concentration, oversubscription=oversubscription, families=families,
+        planes=planes,
+    )
     found = _nearest([(None, each) for each in ports], rule, progress)
     rows = [
         {"switch_ports": each, "family": row["family"], "kind": row["kind"],

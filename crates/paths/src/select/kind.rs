@@ -26,7 +26,7 @@ pub struct PathSelectionEntry {
     /// The number of candidates that it compares by default.
     pub(super) candidates: u32,
     /// Whether it compares queues, by the numbers of
-    /// [`PathSelectionParameters`](super::SelectionParams).
+    /// [`PathSelectionParameters`](super::PathSelectionParameters).
     pub compares: bool,
     /// Whether it reads queues of other switches than the one at which it chooses.
     pub(super) sees_far: bool,

@@ -31,6 +31,13 @@ const CLASS: u32 = 2;
 /// The most lane classes where they do not follow from hops; a packet's note has no room for more.
 pub const MOST_CLASSES: u8 = 16;
 
+/// Writes into a packet that it goes to this intermediate switch first.
+#[inline]
+fn head_for(packet: &mut PacketHeader<'_>, via: u32) {
+    packet.set_note(packet.note() | DETOUR);
+    packet.set_via(via);
+}
+
 /// A detour that is compared: its intermediate switch, the links to it and from it, and its first
 /// port.
 pub(super) struct CandidateDetour {
@@ -318,8 +325,7 @@ impl DetourGuide {
         packet: &mut PacketHeader<'_>,
     ) -> u16 {
         let port = self.next.port(here.router, via, here.random);
-        packet.set_note(packet.note() | DETOUR);
-        packet.set_via(via);
+        head_for(packet, via);
         port
     }
 
@@ -357,8 +363,7 @@ impl DetourGuide {
         let is_short = self.choosing.is_short(queue);
         match best {
             Some((least, via, port)) if !is_short && own > least + self.choosing.margin() => {
-                packet.set_note(packet.note() | DETOUR);
-                packet.set_via(via);
+                head_for(packet, via);
                 port
             }
             _ => direct,
@@ -429,8 +434,7 @@ impl DetourGuide {
         }
         custom.decided(&values);
         let Some((via, port)) = best else { return direct };
-        packet.set_note(packet.note() | DETOUR);
-        packet.set_via(via);
+        head_for(packet, via);
         port
     }
 
