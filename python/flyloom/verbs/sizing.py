@@ -199,12 +199,7 @@ def budget(
     costs too much or the catalogue has no price for it), most endpoints first; and ``members``,
     those that there are, as in :func:`size`, by ``sort``, or most endpoints first.
     """
-    try:
-        limit = float(amount("budget", usd, 1, 10**12) if isinstance(usd, str) else usd)
-    except (TypeError, ValueError):
-        raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
-    if not 0.0 < limit <= 1e12:
-        raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
+    limit = checked_budget(usd)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
     planes = checked_planes(planes)
@@ -246,6 +241,17 @@ def budget(
         "oversubscription": float(oversubscription), "catalog": bought.catalog()["name"],
         "sorted_by": keys, "rows": rows, "members": members,
     })
+
+
+def checked_budget(usd: float | str) -> float:
+    """An amount of US dollars, also as text such as ``30M``; RefusalError where it is none."""
+    try:
+        limit = float(amount("budget", usd, 1, 10**12) if isinstance(usd, str) else usd)
+    except (TypeError, ValueError):
+        raise RefusalError(f"budget: {usd!r} is no amount of US dollars; above 0") from None
+    if not 0.0 < limit <= 1e12:
+        raise RefusalError(f"budget: {usd} is out of range; above 0, at most 1e12 US dollars")
+    return limit
 
 
 def _largest_within(
