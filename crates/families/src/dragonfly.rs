@@ -10,6 +10,7 @@
 //! to each of them again, and so on. So m = a h / (g - 1) links, rounded down, join every two
 //! groups, and the remaining ports stay empty. Ports of a switch: endpoints, group, global.
 
+use super::need::{CheapestMembers, NetworkNeed};
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
@@ -314,6 +315,16 @@ pub(super) fn groups_near(wish: &NetworkWish, ports: u32, hosts: u32) -> impl It
     below.into_iter().chain(above)
 }
 
+/// The least number of global ports on each of `a` switches of a group with `hosts` endpoints, of g
+/// groups, with which the global links carry uniform traffic: m links to each other group, where a
+/// group sends hosts (g - 1) / g of its traffic over m (g - 1) links. `None` where that is out of
+/// range.
+pub(super) fn global_ports(need: &NetworkNeed, [a, hosts, g]: [u32; 3]) -> Option<u32> {
+    let m = need.links_for(hosts.into()).div_ceil(g.into());
+    let h = (m * u64::from(g - 1)).div_ceil(a.into());
+    u32::try_from(h).ok().filter(|h| (1..=MOST).contains(h))
+}
+
 impl Family for Dragonfly {
     const NAME: &'static str = "dragonfly";
 
@@ -388,6 +399,33 @@ impl Family for Dragonfly {
             members.extend(groups_near(wish, a * h, a * p).map(of));
         }
         members
+    }
+
+    /// All with room for the endpoints of a switch on its local links (2 p of them at most a, as a
+    /// packet takes one on either side of the global link) and with global links for the endpoints
+    /// of a group.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let mut members = CheapestMembers::of(need);
+        let radix = need.wish.radix.min(MOST);
+        for a in 1..=radix {
+            for p in 1..=need.admitted(f64::from(a) / 2.0).min(radix - a) {
+                let first = need.per_switch(u64::from(a * p)).max(2);
+                for g in (first..first + 4).filter_map(|g| u32::try_from(g).ok()) {
+                    let Some(h) = global_ports(need, [a, a * p, g]) else { continue };
+                    let [switches, groups] = [u64::from(a) * u64::from(g), u64::from(g)];
+                    let links = groups * u64::from(a * (a - 1) / 2)
+                        + u64::from(a * h / (g - 1)) * (groups * (groups - 1) / 2);
+                    members.offer([switches, links], p + a - 1 + h, || Self {
+                        p: Some(p),
+                        a: Some(a),
+                        h,
+                        g: Some(g),
+                        arrangement: None,
+                    });
+                }
+            }
+        }
+        members.into_members()
     }
 }
 

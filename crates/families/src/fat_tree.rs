@@ -13,11 +13,16 @@
 //! every pod, and the numbers of links to pods differ by at most one. Ports: endpoints, then links
 //! down by switch, then links up by switch, so that parallel links have consecutive ports.
 
+use super::need::{CheapestMembers, NetworkNeed};
 use super::wish::NetworkWish;
-use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
+use super::xgft::Xgft;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
+    recipe,
+};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{NetworkGeometry, PlaneStructure};
-use fabric::network::{Switch, TopologyBuilder};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -390,6 +395,57 @@ impl Family for FatTree {
                 members.push(three);
             }
         }
+        members
+    }
+
+    /// That of trees of two levels: extended generalized fat trees have all pods alike.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let tree = self.tree().ok().filter(|tree| tree.pods == 1)?;
+        let parallel = (tree.parallel > 1).then(|| GridShape(vec![1, tree.parallel]));
+        let (m, w) = (GridShape(vec![tree.p, tree.leaves]), GridShape(vec![1, tree.spines]));
+        Some(recipe(&Xgft { m, w, parallel }))
+    }
+
+    /// Trees of two levels with any number of links between a leaf and a spine; and those of three
+    /// levels of k-port switches, with just as many leaves as the need takes.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let mut two = CheapestMembers::of(need);
+        let radix = need.wish.radix.min(MAX_K);
+        for p in 1..radix {
+            let up = need.links_for(p.into()) as u32;
+            let leaves = need.endpoints.div_ceil(p.into());
+            if p + up > radix || leaves > u64::from(radix) {
+                continue;
+            }
+            let leaves = leaves as u32;
+            for parallel in 1..=(radix / leaves).min(up) {
+                let spines = up.div_ceil(parallel);
+                let links = leaves * spines * parallel;
+                let ports = (p + spines * parallel).max(leaves * parallel);
+                two.offer([(leaves + spines).into(), links.into()], ports, || Self {
+                    leaves: Some(leaves),
+                    spines: Some(spines),
+                    parallel: (parallel > 1).then_some(parallel),
+                    p: Some(p),
+                    ..Self::default()
+                });
+            }
+        }
+        let mut members = two.into_members();
+        let mut three = CheapestMembers::of(need);
+        for (k, r) in (2..=radix).flat_map(|k| (1..=need.admitted(1.0)).map(move |r| (k, r))) {
+            let full = Self { levels: Some(3), k: Some(k), ..Self::default() };
+            let full = Self { oversubscription: (r > 1).then_some(r), ..full };
+            let Ok(up) = full.up_links(k) else { continue };
+            let (edge, half) = (need.endpoints.div_ceil((r * up).into()), u64::from(k / 2));
+            let leaves = edge.clamp(half + 1, half * u64::from(k)) as u32;
+            let pruned = Self { leaves: Some(leaves), ..full };
+            let Ok(promise) = pruned.promise() else { continue };
+            if promise.endpoints >= need.endpoints {
+                three.offer([promise.switches, promise.links], promise.radix, || pruned);
+            }
+        }
+        members.extend(three.into_members());
         members
     }
 

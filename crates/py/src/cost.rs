@@ -61,6 +61,17 @@ impl Shop {
         to_python(py, &all)
     }
 
+    /// Prices by which members of families are ranked before they are laid out: a dict with
+    /// `switch_price`, `link_price` and `endpoint_price`, see `plan::RoughPrices`.
+    fn rough_prices<'py>(&self, py: Python<'py>, radix: u32) -> PyResult<Bound<'py, PyAny>> {
+        let prices = self.shop().rough_prices(radix);
+        let prices = json!({
+            "switch_price": prices.switch, "link_price": prices.link,
+            "endpoint_price": prices.endpoint,
+        });
+        to_python(py, &prices)
+    }
+
     /// The names of the catalogues that come with flyloom.
     #[staticmethod]
     fn built_in() -> Vec<&'static str> {
