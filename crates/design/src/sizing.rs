@@ -53,9 +53,6 @@ pub struct FamilyCandidate {
     pub moore_fraction: Option<f64>,
     /// Whether the distances were measured on the built network: its family has no formula.
     pub measured: bool,
-    /// The inline form of the same network as a member of the most general family that has it;
-    /// equal for one network under two names.
-    pub general_form: String,
 }
 
 /// The nearest members of one kind.
@@ -210,8 +207,19 @@ pub fn carrying(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// The figures of the member of `entry` with these parameters of one plane, in `planes` planes.
-/// O(1), or a measurement of its distances where there is no formula.
+/// A member with its figures, and in its most general form.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DescribedMember {
+    /// The member.
+    #[serde(flatten)]
+    pub member: FamilyCandidate,
+    /// The inline form of the same network as a member of the most general family that has it;
+    /// equal for one network under two names.
+    pub general_form: String,
+}
+
+/// The member of `entry` with these parameters of one plane, in `planes` planes. O(1), or a
+/// measurement of its distances where there is no formula.
 ///
 /// # Errors
 /// A refusal where there is no such member, in the outer result; [`Interrupted`] when `watch` asks
@@ -222,14 +230,18 @@ pub fn described(
     params: &Map<String, Value>,
     planes: Option<u32>,
     watch: &dyn ProgressWatch,
-) -> Result<Result<FamilyCandidate, Interrupted>, Refusal> {
+) -> Result<Result<DescribedMember, Interrupted>, Refusal> {
     let promise = entry.promise(params)?;
     let recipe = NetworkRecipe { family: entry.part.name.to_owned(), params: params.clone() };
     let offer = FamilyMemberProposal { recipe, kind: kind.to_owned(), promise };
+    let recipe = entry.general_form(params)?;
+    let general_form = in_planes(&FamilyMemberProposal { recipe, ..offer.clone() }, planes);
     let build = |params: &Map<String, Value>| entry.build(params).ok();
     let source =
         FamilyMemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
-    Ok(source.candidate(&offer, planes, watch))
+    let member = source.candidate(&offer, planes, watch);
+    let general_form = general_form.to_string();
+    Ok(member.map(|member| DescribedMember { member, general_form }))
 }
 
 /// A member of a user's family, with the figures of the built network.
@@ -416,10 +428,6 @@ impl FamilyMemberSource<'_> {
         let per_plane = promise.switches / own;
         let ideal = mean.filter(|_| direct && promise.switches > 1);
         let recipe = in_planes(offer, planes);
-        let general = families::family(self.family)
-            .and_then(|entry| entry.general_form(&offer.recipe.params))
-            .map(|recipe| in_planes(&FamilyMemberProposal { recipe, ..offer.clone() }, planes));
-        let general_form = general.unwrap_or_else(|_| recipe.clone()).to_string();
         let planes = planes.unwrap_or(promise.planes);
         Ok(FamilyCandidate {
             family: self.family.to_owned(),
@@ -442,7 +450,6 @@ impl FamilyMemberSource<'_> {
             mean_distance,
             moore_fraction: promise.moore_fraction(),
             measured: measured.is_some(),
-            general_form,
         })
     }
 }

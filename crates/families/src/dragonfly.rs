@@ -274,7 +274,20 @@ impl GlobalLinkWiring {
         ]
     }
 
-    fn distances(&self) -> (PromisedValue<u32>, PromisedValue<ExactFraction>) {
+    /// The promise of a dragonfly with this wiring and these counts of near pairs.
+    fn promise(&self, near: [IntergroupPairCounts; 2]) -> FamilyPromise {
+        let [a, g, m] = [self.a, self.g, self.m].map(u64::from);
+        let (diameter, mean_distance) = self.distances(near);
+        let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
+        let network_radix = self.a - 1 + self.ports_of(0).len() as u32;
+        FamilyPromise::direct(a * g, self.p, links, network_radix, diameter, mean_distance)
+    }
+
+    /// Diameter and mean distance by these counts of near pairs: the smallest and the largest.
+    fn distances(
+        &self,
+        near: [IntergroupPairCounts; 2],
+    ) -> (PromisedValue<u32>, PromisedValue<ExactFraction>) {
         let (a, g) = (u64::from(self.a), u64::from(self.g));
         if a == 1 || g == 1 {
             let diameter = u32::from(a * g > 1);
@@ -291,7 +304,7 @@ impl GlobalLinkWiring {
         let diameter = |near: IntergroupPairCounts| {
             3 - u32::from(near.two == pairs) - u32::from(near.one == pairs)
         };
-        let [least, most] = self.near();
+        let [least, most] = near;
         if least == most {
             return (PromisedValue::Exact(diameter(most)), PromisedValue::Exact(mean(most)));
         }
@@ -350,11 +363,12 @@ impl Family for Dragonfly {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let w = self.wiring()?;
-        let [a, g, m] = [w.a, w.g, w.m].map(u64::from);
-        let (diameter, mean_distance) = w.distances();
-        let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
-        let network_radix = w.a - 1 + w.ports_of(0).len() as u32;
-        Ok(FamilyPromise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
+        Ok(w.promise(w.near()))
+    }
+
+    fn counts(&self) -> Result<FamilyPromise, Refusal> {
+        let w = self.wiring()?;
+        Ok(w.promise(w.bounds()))
     }
 
     fn notes(&self) -> Vec<String> {

@@ -17,6 +17,7 @@ pub struct FamilyEntry {
     examples: fn() -> Vec<NetworkRecipe>,
     geometry: fn(Value) -> Result<NetworkGeometry, Refusal>,
     promise: fn(Value) -> Result<FamilyPromise, Refusal>,
+    counts: fn(Value) -> Result<FamilyPromise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
     notes: fn(Value) -> Result<Vec<String>, Refusal>,
     general_form: fn(Value) -> Result<Option<NetworkRecipe>, Refusal>,
@@ -57,8 +58,9 @@ impl FamilyEntry {
             },
             notes: |params| Ok(parse::<F>(&params)?.notes()),
             general_form: |params| Ok(parse::<F>(&params)?.general_form()),
-            near: |wish| proposals(&F::near(wish)),
-            carrying: |need| proposals(&F::carrying(need)),
+            counts: |params| parse::<F>(&params)?.counts(),
+            near: |wish| proposals(&F::near(wish), F::promise),
+            carrying: |need| proposals(&F::carrying(need), F::counts),
         }
     }
 
@@ -117,7 +119,8 @@ impl FamilyEntry {
     }
 
     /// The members that carry a need within its ports: those of [`Family::carrying`], with no more
-    /// endpoints on a switch (parameter `p`) than the need takes.
+    /// endpoints on a switch (parameter `p`) than the need takes. Their promises are those of
+    /// [`Family::counts`].
     pub fn carrying(&self, need: &NetworkNeed) -> Vec<FamilyMemberProposal> {
         let fits = |offer: &FamilyMemberProposal| {
             offer.promise.radix <= need.wish.radix && offer.promise.endpoints >= need.endpoints
@@ -141,16 +144,19 @@ impl FamilyEntry {
         let least = need.per_switch(offer.promise.endpoints / p).max(1);
         if least < p {
             offer.recipe.params.insert("p".into(), least.into());
-            offer.promise = self.promise(&offer.recipe.params).ok()?;
+            offer.promise = (self.counts)(Value::Object(offer.recipe.params.clone())).ok()?;
         }
         Some(offer)
     }
 }
 
 /// Members with their promises; those that do not exist are left out.
-fn proposals<F: Family>(members: &[F]) -> Vec<FamilyMemberProposal> {
+fn proposals<F: Family>(
+    members: &[F],
+    promise: fn(&F) -> Result<FamilyPromise, Refusal>,
+) -> Vec<FamilyMemberProposal> {
     let offer = |member: &F| {
-        let promise = member.promise().ok()?;
+        let promise = promise(member).ok()?;
         Some(FamilyMemberProposal { recipe: recipe(member), kind: member.kind(), promise })
     };
     members.iter().filter_map(offer).collect()

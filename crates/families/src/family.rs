@@ -33,6 +33,15 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// When no such member exists; the refusal names the parameter and what would be valid.
     fn promise(&self) -> Result<FamilyPromise, Refusal>;
 
+    /// The promise with bounds in place of distances that take counting; the counts are those of
+    /// [`Family::promise`], which it is by default.
+    ///
+    /// # Errors
+    /// As [`Family::promise`].
+    fn counts(&self) -> Result<FamilyPromise, Refusal> {
+        self.promise()
+    }
+
     /// The network's switches, links and endpoints.
     ///
     /// # Errors

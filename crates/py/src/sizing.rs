@@ -129,8 +129,8 @@ pub fn carrying<'py>(
     document(py, &found.map_err(|_| interrupted())?)
 }
 
-/// The figures of a member by its family, kind and parameters of one plane: a dict, see
-/// `design::sizing::FamilyCandidate`.
+/// A member by its family, kind and parameters of one plane: a dict, see
+/// `design::sizing::DescribedMember`.
 #[pyfunction]
 pub fn described_member<'py>(
     py: Python<'py>,

@@ -23,6 +23,8 @@ DOUBT = (0.04, 0.01)
 """By how much the price of a member may be below its estimate, in the proportion of the members
 that are priced: at first, and from the third on, when the spread of these proportions is known and
 counts too."""
+UNSOLD = 1e12
+"""The price [US dollars] of a switch that is not sold, in estimates."""
 DOUBTED = 1.2
 """Where an estimate is above this many times a budget, no price of that kind is within it."""
 FAR = 3.0
@@ -67,6 +69,8 @@ def _rough_prices(bought: Shop | None, radix: int) -> dict[str, Any]:
     if prices is None or all(usd is None for usd in prices["switch_price"]):
         # nothing is sold: fewest switches, then fewest links
         return {"switch_price": [1.0] * (radix + 1), "link_price": 1e-7, "endpoint_price": 0.0}
+    # members of switches that are not sold come last
+    prices["switch_price"] = [UNSOLD if usd is None else usd for usd in prices["switch_price"]]
     return prices
 
 
@@ -80,11 +84,12 @@ def _own_kind(
     members = []
     for figures in found:
         usd = prices["switch_price"][figures["radix"]]
-        if usd is not None:
-            estimate = usd * figures["switches"] + prices["link_price"] * figures["links"]
-            members.append({**{key: figures[key] for key in (
+        estimate = usd * figures["switches"] + prices["link_price"] * figures["links"]
+        members.append({
+            **{key: figures[key] for key in (
                 "network", "params", "endpoints", "switches", "links", "radix")},
-                "estimate": estimate, "figures": figures})
+            "estimate": estimate, "figures": figures,
+        })
     members.sort(key=lambda member: (member["estimate"], member["network"]))
     return {"family": family.name, "kind": "", "members": members}
 
@@ -107,7 +112,8 @@ def cheapest(
         least = min((kind["members"][0]["estimate"] for kind in found), default=0.0)
         for kind in found:
             times = kind["members"][0]["estimate"] / least if least else 1.0
-            if times <= FAR or need.families:
+            unsold = kind["members"][0]["estimate"] >= UNSOLD
+            if times <= FAR or unsold or need.families:
                 work.append((need, kind))
             else:
                 far.append({
@@ -134,7 +140,7 @@ def described(
 ) -> dict[str, Any]:
     """The figures of a member, distances too."""
     if "figures" in member:
-        return dict(member["figures"])
+        return {**member["figures"], "general_form": member["network"]}
     return _core.described_member(kind["family"], kind["kind"], member["params"], planes)
 
 

@@ -133,8 +133,10 @@ def size(
     ]
     found, far = cheapest(needs, bought, progress)
     members = _members(found)
-    left_out = [{**kind, "why": f"about {kind.pop('times'):.0f} times the price of the cheapest"}
-                for kind in far]
+    left_out = [
+        {**kind, "why": f"about {kind['times']:,.0f} times the price of the cheapest"}
+        for kind in far
+    ]
     if limit is not None:
         left_out += [_dearer(member, limit) for member in members if not _within(member, limit)]
         members = [member for member in members if _within(member, limit)]
@@ -151,19 +153,24 @@ def size(
 
 
 def _members(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The cheapest of each kind, each network once: under the first of its names."""
+    """The cheapest of each kind, each network once: under the first of its names, or under the one
+    by whose layout it is cheaper."""
     members: dict[tuple[int, float, str], dict[str, Any]] = {}
     for row in found:
-        member = row["cheapest"]
+        member = {
+            "switch_ports": row["switch_ports"], "oversubscription": row["oversubscription"],
+            **row["cheapest"], "also": [],
+        }
         same = (row["switch_ports"], row["oversubscription"], member["general_form"])
-        if known := members.get(same):
-            if member["network"] != known["network"]:
-                known["also"].append(member["network"])
-        else:
-            members[same] = {
-                "switch_ports": row["switch_ports"], "oversubscription": row["oversubscription"],
-                **member, "also": [],
-            }
+        known = members.get(same)
+        if known and (member.get("cost_usd") or 0) < (known.get("cost_usd") or 0):
+            member, known = known, member
+            members[same] = known
+        if known is None:
+            members[same] = member
+        elif member["network"] != known["network"]:
+            known["also"] = list(dict.fromkeys([*known["also"], *member["also"],
+                                                member["network"]]))
     return list(members.values())
 
 
