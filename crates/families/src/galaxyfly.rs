@@ -14,8 +14,8 @@
 //! a = 1 gives the flat network of diameter 2, q = 1 a Dragonfly of n groups.
 
 use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
-use super::slim_fly::SlimFly;
 use super::need::{CheapestMembers, NetworkNeed};
+use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
 use base::field::{FiniteField, prime_power};
@@ -267,9 +267,9 @@ impl Family for Galaxyfly {
             need.per_switch(switches) <= u64::from(radix) && switches <= 2 * need.endpoints
         };
         let mut flat = CheapestMembers::of(need);
-        let all = orders.iter().flat_map(|&q| {
-            (1..=(radix + 1).saturating_sub(q / 2)).map(move |n| of(n, q, 1, None))
-        });
+        let all = orders
+            .iter()
+            .flat_map(|&q| (1..=(radix + 1).saturating_sub(q / 2)).map(move |n| of(n, q, 1, None)));
         flat.offer_sized(all.filter(fits), |m, p| Self { p: Some(p), ..m.clone() });
         let mut grouped = CheapestMembers::of(need);
         for (&q, h) in orders.iter().flat_map(|q| (2..=2 * radix / 5).map(move |h| (q, h))) {

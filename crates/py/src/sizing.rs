@@ -143,9 +143,8 @@ pub fn described_member<'py>(
     let params: serde_json::Map<String, serde_json::Value> =
         serde_json::from_value(from_python(params)?)
             .map_err(|e| PyValueError::new_err(e.to_string()))?;
-    let work = |watch: &dyn base::ProgressWatch| {
-        sizing::described(entry, kind, &params, planes, watch)
-    };
+    let work =
+        |watch: &dyn base::ProgressWatch| sizing::described(entry, kind, &params, planes, watch);
     let found = enter(py, None, work)?.map_err(refuse)?;
     document(py, &found.map_err(|_| interrupted())?)
 }

@@ -21,6 +21,7 @@ mod union;
 // gen:begin
 pub mod resilience;
 pub mod surveyed;
+pub mod traffic_limits;
 // gen:end
 
 pub use bisection::{BisectionInterval, bisection};
