@@ -847,7 +847,7 @@ class TrafficLimitsExchangeStepLoad(Record):
     minimal : float
         Its load over minimal paths, in units of the rate of an endpoint.
     adaptive : float
-        The same where packets choose adaptively: at most twice the load of uniform traffic.
+        Its load where packets choose adaptively: at most twice the load of uniform traffic.
     """
 
     __slots__ = ()
@@ -869,10 +869,11 @@ class TrafficLimits(Record):
         fraction of the rate of an endpoint; above 1 where links could carry more. None without
         links.
     worst_case_minimal : float | None
-        The same for the worst permutation found: the published worst case of its family, or the
-        one that loads one channel most. An upper bound of the true worst case.
+        The same for the worst permutation found: the published worst case of the family, or the
+        one that loads a channel most, for some of the channels that uniform traffic loads most;
+        or a step of the exchange. An upper bound of the true worst case.
     worst_case_adaptive : float | None
-        The same where packets choose adaptively: at least half of what uniform traffic has,
+        Its load where packets choose adaptively: at least half of what uniform traffic has,
         over random intermediate switches, or what minimal paths carry where that is more.
     exchanges : list[TrafficLimitsExchangeStepLoad]
         The steps of an exchange by recursive doubling, in which endpoint i and i xor 2^step
@@ -880,7 +881,7 @@ class TrafficLimits(Record):
     ring_load : float
         Load of the busiest link when every endpoint sends to the next at full rate, in units of
         that rate.
-    allreduce_bytes : float
+    allreduce_bytes : int
         Bytes that the allreduce adds up.
     allreduce_algorithm : str
         The fastest algorithm of the allreduce over minimal paths: ``recursive_doubling``,
@@ -891,7 +892,7 @@ class TrafficLimits(Record):
         The fastest algorithm where packets choose adaptively.
     allreduce_adaptive_ns : float
         Its time, nanoseconds.
-    alltoall_bytes : float
+    alltoall_bytes : int
         Bytes of a pair in the all-to-all.
     alltoall_ns : float
         Time of the all-to-all: all its bytes as uniform traffic, nanoseconds.
@@ -908,12 +909,12 @@ class TrafficLimits(Record):
     worst_case_adaptive: float | None
     exchanges: list[TrafficLimitsExchangeStepLoad]
     ring_load: float
-    allreduce_bytes: float
+    allreduce_bytes: int
     allreduce_algorithm: str
     allreduce_ns: float
     allreduce_adaptive_algorithm: str
     allreduce_adaptive_ns: float
-    alltoall_bytes: float
+    alltoall_bytes: int
     alltoall_ns: float
 
 
@@ -1772,18 +1773,18 @@ def structure(
 def traffic_limits(
     on: Source,
     *,
-    allreduce_bytes: float = 100000000.0,
-    alltoall_bytes: float = 1000.0,
+    allreduce_bytes: int = 100000000,
+    alltoall_bytes: int = 1000,
     step_ns: float = 2000.0,
     gbps: float | None = None,
     progress: Progress | None = None,
 ) -> TrafficLimits:
-    """What a network can carry of uniform, worst-case and collective traffic, by the load of
-    its links.
+    """What a network carries of uniform, worst-case and collective traffic, by the load of its
+    links.
 
     Without routing tables: traffic of a pair is split evenly over its minimal paths, or,
-    adaptively, goes over random intermediate switches where that loads the busiest link
-    less. Times of collective operations are those of their steps one after the other, rank i
+    where packets choose, goes over random intermediate switches if that loads the busiest
+    link less. A collective operation takes the time of its steps one after the other, rank i
     on endpoint i: the bytes of a step at the rate that its busiest link leaves, and
     ``step_ns``.
 
@@ -1791,14 +1792,14 @@ def traffic_limits(
     ----------
     on : Source
         A network, as for ``network``, or tables for it.
-    allreduce_bytes : float, optional
+    allreduce_bytes : int, optional
         Bytes that an allreduce adds up, on every endpoint.
-    alltoall_bytes : float, optional
+    alltoall_bytes : int, optional
         Bytes that every endpoint sends every other in an all-to-all.
     step_ns : float, optional
         Time of a step beside its bytes: two overheads and the latency, nanoseconds.
     gbps : float | None, optional
-        Rate of an endpoint's cable, Gbit/s; that of the network's cables by default.
+        Rate of every link, Gbit/s; that of the network's cables by default.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 

@@ -221,7 +221,7 @@ def test_the_general_form_is_the_same_network(name):
     for each in text.split(","):
         key, value = each.split("=")
         numbers = [int(number) for number in value.split("x")]
-        params[key] = numbers if key in ("shape",) or len(numbers) > 1 else numbers[0]
+        params[key] = numbers if key == "shape" or len(numbers) > 1 else numbers[0]
     general = described_member(family, "", params, None)["general_form"]
     assert general != name or family == "hyperx"
     a, b = graph(name), graph(general)

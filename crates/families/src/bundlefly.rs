@@ -16,7 +16,8 @@
 //! counts for how many pairs there are two such elements.
 
 use super::algebra::{PaleyGraph, endpoints, largest_of_each_radix, sized, star_product};
-use super::need::{CheapestMembers, NetworkNeed};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, recipe};

@@ -10,7 +10,8 @@
 //! to each of them again, and so on. So m = a h / (g - 1) links, rounded down, join every two
 //! groups, and the remaining ports stay empty. Ports of a switch: endpoints, group, global.
 
-use super::need::{CheapestMembers, NetworkNeed};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
@@ -238,6 +239,9 @@ impl GlobalLinkWiring {
     /// otherwise by counting, where that takes at most [`COUNTED_STEPS`]; otherwise as bounds.
     fn near(&self) -> [IntergroupPairCounts; 2] {
         let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
+        if a == 1 || g == 1 {
+            return self.bounds();
+        }
         let absolute = self.arrangement == GlobalLinkArrangement::Absolute;
         if g == a * h + 1 && self.arrangement != GlobalLinkArrangement::Circulant {
             // Pairs of routers that are within two hops only by two consecutive global links.
@@ -266,6 +270,10 @@ impl GlobalLinkWiring {
     /// neighbours of it.
     fn bounds(&self) -> [IntergroupPairCounts; 2] {
         let [a, h, g, m] = [self.a, self.h, self.g, self.m].map(u64::from);
+        // all distances are 1
+        if a == 1 || g == 1 {
+            return [IntergroupPairCounts { one: 0, two: 0 }; 2];
+        }
         let (groups, most) = (g * (g - 1), m.min(a));
         let two = groups * (a * a - (a - most) * (a - most)) + a * g * h * (h - 1);
         [

@@ -14,7 +14,8 @@
 //! a = 1 gives the flat network of diameter 2, q = 1 a Dragonfly of n groups.
 
 use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
-use super::need::{CheapestMembers, NetworkNeed};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};

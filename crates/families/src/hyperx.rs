@@ -7,8 +7,9 @@
 //! Ports are sorted by dimension, and in a dimension by the coordinate they lead to; parallel links
 //! have consecutive ports.
 
+use super::cheapest::CheapestMembers;
 use super::grid::GridPoints;
-use super::need::{CheapestMembers, NetworkNeed};
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,

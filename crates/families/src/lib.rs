@@ -7,6 +7,7 @@ use base::Refusal;
 use fabric::network::Topology;
 
 mod algebra;
+mod cheapest;
 mod entry;
 mod family;
 mod grid;

@@ -9,8 +9,9 @@
 //! down, join every two groups, and the remaining ports stay empty. Ports of a leaf: endpoints,
 //! then links up by spine; of a spine: links down by leaf, then global links.
 
+use super::cheapest::CheapestMembers;
 use super::dragonfly::{GlobalLinkArrangement, GlobalLinkWiring, global_ports, groups_near};
-use super::need::{CheapestMembers, NetworkNeed};
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};

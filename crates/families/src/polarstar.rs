@@ -21,7 +21,8 @@ use super::algebra::{
     PaleyGraph, PolarityGraphCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of,
     sized, star_product,
 };
-use super::need::{CheapestMembers, NetworkNeed};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;

@@ -8,9 +8,10 @@
 //! dimension, plus before minus. At the border of a mesh the outward port stays empty, so that a
 //! port number means the same direction everywhere.
 
+use super::cheapest::CheapestMembers;
 use super::grid::GridPoints;
 use super::hyperx::HyperX;
-use super::need::{CheapestMembers, NetworkNeed};
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};

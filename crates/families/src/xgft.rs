@@ -11,7 +11,8 @@
 //! that y(1) is the plane. Ports: endpoints or links down by x(i), then links up by y(i+1);
 //! parallel links have consecutive ports.
 
-use super::need::{CheapestMembers, NetworkNeed};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
@@ -149,8 +150,8 @@ impl XgftShape<'_> {
     }
 }
 
-/// Offers the trees that begin with `branches`, pairs of children and parents from the lowest level,
-/// where a switch of the last of these levels has `up` links upwards, and that carry the need.
+/// Offers the trees that begin with `branches` and carry the need: pairs of children and parents
+/// from the lowest level up, where a switch of the last of these levels has `up` links upwards.
 fn carrying_trees(
     need: &NetworkNeed,
     levels: usize,

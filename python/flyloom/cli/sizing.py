@@ -11,7 +11,9 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
+    Budget,
     Json,
+    Oversubscriptions,
     Planes,
     Radixes,
     app,
@@ -19,6 +21,7 @@ from flyloom.cli.common import (
     endpoints_of,
     epilog,
     print_table,
+    separated,
     whole_numbers,
     write_csv,
 )
@@ -37,13 +40,6 @@ Concentration = Annotated[
     typer.Option(autocompletion=completion.choice("ceil", "floor", "exact"),
                  help="endpoints per switch: ceil or floor of the family's rule, or exact (the"
                       " most with which uniform traffic loads the average channel in full)"),
-]
-Oversubscription = Annotated[
-    float, typer.Option(help="endpoints for each one that full bandwidth has room for")
-]
-Oversubscriptions = Annotated[
-    str, typer.Option(metavar="R,R", help="endpoints for each one that full bandwidth has room"
-                                          " for; several, comma between: members for each")
 ]
 
 
@@ -69,11 +65,7 @@ def size(
         typer.Option("--endpoints", "-n", metavar="N",
                      help="endpoints to carry: 10000, 10k, 1.5M, 2e6"),
     ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(metavar="USD", help="US dollars to spend (5e6, 1.5M): what costs more is left"
-                                         " out; without --endpoints: the most endpoints for it"),
-    ] = None,
+    budget: Budget = None,
     *,
     priced: PriceOptions,
     prices: Annotated[
@@ -96,10 +88,10 @@ def size(
     if not prices and (usd is not None or priced.catalog or priced.gbps or priced.include):
         given = "--budget" if usd is not None else "--catalog, --gbps and --include"
         raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
-    ratios: Any = names(members.oversubscription)
+    ratios: Any = separated(members.oversubscription)
     asked: dict[str, Any] = {
         "radix": whole_numbers("--radix", radix), "concentration": members.concentration,
-        "oversubscription": ratios, "families": names(members.families),
+        "oversubscription": ratios, "families": separated(members.families),
         **priced.asked(), "sort": listing.sort, "top": listing.top,
     }
     found: Result
@@ -226,7 +218,7 @@ def scale(
         typer.Option("--addresses", help="the largest network for each LMC instead: what LIDs"
                                          " allow, beside the published table"),
     ] = False,
-    oversubscription: Oversubscription = 1.0,
+    oversubscription: Oversubscriptions = "1.0",
     concentration: Concentration = "ceil",
     families: Families = "",
     planes: Planes = None,
@@ -239,8 +231,11 @@ def scale(
     from flyloom.verbs import sizing
 
     radixes = whole_numbers("--radix", radix)
-    chosen = names(families)
-    if addresses and (len(chosen) > 1 or oversubscription != 1.0 or planes is not None):
+    chosen = separated(families)
+    ratio, *more = sizing.checked_ratios(separated(oversubscription))
+    if more:
+        raise RefusalError("--oversubscription: one ratio for `scale`")
+    if addresses and (len(chosen) > 1 or ratio != 1.0 or planes is not None):
         raise RefusalError("--addresses: of one family, without oversubscription and planes")
     found: Result
     with bars() as bar:
@@ -251,7 +246,7 @@ def scale(
             )
         else:
             found = sizing.scale(
-                radixes, concentration=concentration, oversubscription=oversubscription,
+                radixes, concentration=concentration, oversubscription=ratio,
                 families=chosen, planes=planes, progress=bar,
             )
     if as_json:
@@ -292,11 +287,6 @@ def show_addresses(found: Result) -> None:
     print_table(header, rows)
     if slim:
         print(f"print: {found.source}")
-
-
-def names(text: str) -> list[str]:
-    """Words between commas."""
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def member_name(row: dict[str, Any]) -> str:

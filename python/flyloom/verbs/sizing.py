@@ -64,7 +64,7 @@ def size(
     *,
     radix: int | Iterable[int] = 64,
     concentration: str = "ceil",
-    oversubscription: float | Iterable[float] = 1.0,
+    oversubscription: float | Iterable[float | str] = 1.0,
     families: Iterable[str] = (),
     planes: int | None = None,
     budget: float | None = None,

@@ -10,6 +10,7 @@ pub mod channel_load;
 pub mod disjoint;
 mod flow;
 pub mod girth;
+mod heaviest;
 mod lanczos;
 mod packing;
 pub mod paths;

@@ -8,6 +8,7 @@
 //! 2005, section 4 (steps and bytes of the algorithms).
 
 use super::channel_load::{minimal_load, split_pairs};
+use super::heaviest::heaviest_load;
 use base::seed::RandomStream;
 use base::stage::{BetterDirection, ColumnType};
 use base::{ComputationError, ExperimentStage, ProgressWatch, RecordColumn, Refusal, ResourceNeed};
@@ -18,29 +19,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use traffic::pattern::CommunicationPattern;
 
-/// What a network can carry of uniform, worst-case and collective traffic, by the load of its links.
+/// What a network carries of uniform, worst-case and collective traffic, by the load of its links.
 ///
-/// Without routing tables: traffic of a pair is split evenly over its minimal paths, or, adaptively,
-/// goes over random intermediate switches where that loads the busiest link less. Times of
-/// collective operations are those of their steps one after the other, rank i on endpoint i: the
+/// Without routing tables: traffic of a pair is split evenly over its minimal paths, or, where
+/// packets choose, goes over random intermediate switches if that loads the busiest link less. A
+/// collective operation takes the time of its steps one after the other, rank i on endpoint i: the
 /// bytes of a step at the rate that its busiest link leaves, and `step_ns`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct TrafficLimitParameters {
     /// Bytes that an allreduce adds up, on every endpoint.
-    pub allreduce_bytes: f64,
+    pub allreduce_bytes: u64,
     /// Bytes that every endpoint sends every other in an all-to-all.
-    pub alltoall_bytes: f64,
+    pub alltoall_bytes: u64,
     /// Time of a step beside its bytes: two overheads and the latency, nanoseconds.
     pub step_ns: f64,
-    /// Rate of an endpoint's cable, Gbit/s; that of the network's cables by default.
+    /// Rate of every link, Gbit/s; that of the network's cables by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
 }
 
 impl Default for TrafficLimitParameters {
     fn default() -> Self {
-        Self { allreduce_bytes: 1e8, alltoall_bytes: 1000.0, step_ns: 2000.0, gbps: None }
+        Self { allreduce_bytes: 100_000_000, alltoall_bytes: 1000, step_ns: 2000.0, gbps: None }
     }
 }
 
@@ -54,10 +55,11 @@ pub struct TrafficLimitRecord {
     /// The load of uniform traffic over minimal paths at which the busiest link is full, a fraction
     /// of the rate of an endpoint; above 1 where links could carry more. None without links.
     pub uniform_minimal: Option<f64>,
-    /// The same for the worst permutation found: the published worst case of its family, or the one
-    /// that loads one channel most. An upper bound of the true worst case.
+    /// The same for the worst permutation found: the published worst case of the family, or the one
+    /// that loads a channel most, for some of the channels that uniform traffic loads most; or a
+    /// step of the exchange. An upper bound of the true worst case.
     pub worst_case_minimal: Option<f64>,
-    /// The same where packets choose adaptively: at least half of what uniform traffic has, over
+    /// Its load where packets choose adaptively: at least half of what uniform traffic has, over
     /// random intermediate switches, or what minimal paths carry where that is more.
     pub worst_case_adaptive: Option<f64>,
     /// The steps of an exchange by recursive doubling, in which endpoint i and i xor 2^step
@@ -67,7 +69,7 @@ pub struct TrafficLimitRecord {
     /// that rate.
     pub ring_load: f64,
     /// Bytes that the allreduce adds up.
-    pub allreduce_bytes: f64,
+    pub allreduce_bytes: u64,
     /// The fastest algorithm of the allreduce over minimal paths: `recursive_doubling`,
     /// `rabenseifner` or `ring`.
     pub allreduce_algorithm: String,
@@ -78,7 +80,7 @@ pub struct TrafficLimitRecord {
     /// Its time, nanoseconds.
     pub allreduce_adaptive_ns: f64,
     /// Bytes of a pair in the all-to-all.
-    pub alltoall_bytes: f64,
+    pub alltoall_bytes: u64,
     /// Time of the all-to-all: all its bytes as uniform traffic, nanoseconds.
     pub alltoall_ns: f64,
 }
@@ -88,7 +90,7 @@ pub struct TrafficLimitRecord {
 pub struct ExchangeStepLoad {
     /// Its load over minimal paths, in units of the rate of an endpoint.
     pub minimal: f64,
-    /// The same where packets choose adaptively: at most twice the load of uniform traffic.
+    /// Its load where packets choose adaptively: at most twice the load of uniform traffic.
     pub adaptive: f64,
 }
 
@@ -141,7 +143,7 @@ impl ExperimentStage for TrafficLimitParameters {
     type Record = TrafficLimitRecord;
 
     fn examples() -> Vec<Self> {
-        vec![Self::default(), Self { allreduce_bytes: 8.0, gbps: Some(100.0), ..Self::default() }]
+        vec![Self::default(), Self { allreduce_bytes: 8, gbps: Some(100.0), ..Self::default() }]
     }
 
     fn need(&self, on: &Topology, threads: usize) -> ResourceNeed {
@@ -156,12 +158,7 @@ impl ExperimentStage for TrafficLimitParameters {
         on: &Topology,
         watch: &dyn ProgressWatch,
     ) -> Result<TrafficLimitRecord, ComputationError> {
-        for (name, value) in [
-            ("allreduce_bytes", self.allreduce_bytes),
-            ("alltoall_bytes", self.alltoall_bytes),
-            ("step_ns", self.step_ns),
-            ("gbps", self.gbps.unwrap_or(1.0)),
-        ] {
+        for (name, value) in [("step_ns", self.step_ns), ("gbps", self.gbps.unwrap_or(1.0))] {
             if !(1e-6..=1e18).contains(&value) {
                 let why = format!("{value:e} is out of range");
                 return Err(Refusal::new(name, why, "0.000001 to 1e18").into());
@@ -178,7 +175,8 @@ fn limits(
 ) -> Result<TrafficLimitRecord, ComputationError> {
     let rails = endpoint_rails(t);
     let ranks = rails.len() as u32;
-    let uniform = minimal_load(t, watch)?.uniform_saturation;
+    let loads = minimal_load(t, watch)?;
+    let uniform = loads.uniform_saturation;
     let own = t.terminals().iter().map(|r| r.cable.rate_gbps()).fold(f64::INFINITY, f64::min);
     let gbps = asked.gbps.unwrap_or(if own.is_finite() { own } else { 1.0 });
     // twice the load of uniform traffic, which random intermediate switches never exceed
@@ -200,16 +198,18 @@ fn limits(
         }
         ring_load = load(&on("ring")?, 0)?;
         worst = worst.max(ring_load);
-        if uniform.is_some() {
-            worst = worst.max(load(&on("worst_case")?, 0)?);
+        if let Some(known) = CommunicationPattern::known_worst_case(t, ranks) {
+            worst = worst.max(load(&known, 0)?);
+        } else if uniform.is_some() {
+            worst = worst.max(heaviest_load(t, &loads.terminals.by_channel, watch)?);
         }
     }
     let times = CollectiveTimes { ranks, ns_per_byte: 8.0 / gbps, step_ns: asked.step_ns };
     let minimal: Vec<f64> = steps.iter().map(|step| step.minimal).collect();
     let adaptive: Vec<f64> = steps.iter().map(|step| step.adaptive).collect();
-    let (algorithm, ns) = times.allreduce(asked.allreduce_bytes, &minimal, ring_load);
+    let (algorithm, ns) = times.allreduce(asked.allreduce_bytes as f64, &minimal, ring_load);
     let spread = ring_load.min(detours);
-    let (chosen, adaptive_ns) = times.allreduce(asked.allreduce_bytes, &adaptive, spread);
+    let (chosen, adaptive_ns) = times.allreduce(asked.allreduce_bytes as f64, &adaptive, spread);
     let carried = (worst > 0.0).then(|| 1.0 / worst);
     Ok(TrafficLimitRecord {
         network: t.recipe().to_string(),
@@ -225,7 +225,7 @@ fn limits(
         allreduce_adaptive_algorithm: chosen.to_owned(),
         allreduce_adaptive_ns: adaptive_ns,
         alltoall_bytes: asked.alltoall_bytes,
-        alltoall_ns: times.alltoall(asked.alltoall_bytes, uniform),
+        alltoall_ns: times.alltoall(asked.alltoall_bytes as f64, uniform),
     })
 }
 
@@ -251,12 +251,14 @@ impl CollectiveTimes {
         let exchange = &exchange[..doublings];
         let whole: f64 = exchange.iter().map(|&load| step(bytes, load)).sum();
         // half of what is left is exchanged in each step of the scatter, likewise in the gather
-        let part = |(i, &load): (usize, &f64)| 2.0 * step(bytes / f64::powi(2.0, i as i32 + 1), load);
+        let part =
+            |(i, &load): (usize, &f64)| 2.0 * step(bytes / f64::powi(2.0, i as i32 + 1), load);
         let halves: f64 = exchange.iter().enumerate().map(part).sum();
         let n = f64::from(self.ranks);
         let around = 2.0 * (n - 1.0) * step(bytes / n, ring);
         let all = [
-            ("recursive_doubling", whole + beyond), ("rabenseifner", halves + beyond),
+            ("recursive_doubling", whole + beyond),
+            ("rabenseifner", halves + beyond),
             ("ring", around),
         ];
         all.into_iter().min_by(|x, y| x.1.total_cmp(&y.1)).expect("three algorithms")
