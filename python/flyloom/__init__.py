@@ -81,6 +81,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import WorkloadFilesSummary as WorkloadFilesSummary
     from flyloom.support.verb_results import WorkloadKind as WorkloadKind
     from flyloom.verbs.booksim import booksim as booksim
+    from flyloom.verbs.choosing import choose as choose
     from flyloom.verbs.comparison import compare as compare
     from flyloom.verbs.congestion import congestion as congestion
     from flyloom.verbs.doctor import doctor as doctor
@@ -149,6 +150,7 @@ _HOMES = {
     ],
     "flyloom.support.results": ["Result"],
     "flyloom.verbs.booksim": ["booksim"],
+    "flyloom.verbs.choosing": ["choose"],
     "flyloom.verbs.comparison": ["compare"],
     "flyloom.verbs.congestion": ["congestion"],
     "flyloom.verbs.doctor": ["doctor"],

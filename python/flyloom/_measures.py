@@ -896,6 +896,10 @@ class TrafficLimits(Record):
         Bytes of a pair in the all-to-all.
     alltoall_ns : float
         Time of the all-to-all: all its bytes as uniform traffic, nanoseconds.
+    zero_load_ns : float | None
+        Mean time of a first bit between endpoints of different switches in an empty network,
+        over minimal paths and without the software: one more switch and two more cables than
+        there are hops, nanoseconds. None where no two switches carry endpoints.
     """
 
     __slots__ = ()
@@ -916,6 +920,7 @@ class TrafficLimits(Record):
     allreduce_adaptive_ns: float
     alltoall_bytes: int
     alltoall_ns: float
+    zero_load_ns: float | None
 
 
 class CostLine(Record):
@@ -1776,6 +1781,8 @@ def traffic_limits(
     allreduce_bytes: int = 100000000,
     alltoall_bytes: int = 1000,
     step_ns: float = 2000.0,
+    switch_ns: float = 130.0,
+    cable_ns: float = 50.0,
     gbps: float | None = None,
     progress: Progress | None = None,
 ) -> TrafficLimits:
@@ -1798,6 +1805,11 @@ def traffic_limits(
         Bytes that every endpoint sends every other in an all-to-all.
     step_ns : float, optional
         Time of a step beside its bytes: two overheads and the latency, nanoseconds.
+    switch_ns : float, optional
+        Time from a port of a switch to another, nanoseconds (130 of a Quantum switch, as its
+        maker says).
+    cable_ns : float, optional
+        Time that a cable takes, nanoseconds: 5 a metre.
     gbps : float | None, optional
         Rate of every link, Gbit/s; that of the network's cables by default.
     progress : callable, optional
@@ -1816,6 +1828,8 @@ def traffic_limits(
         "allreduce_bytes": allreduce_bytes,
         "alltoall_bytes": alltoall_bytes,
         "step_ns": step_ns,
+        "switch_ns": switch_ns,
+        "cable_ns": cable_ns,
         "gbps": gbps,
     }
     return TrafficLimits(measured(on, "traffic_limits", given, progress))

@@ -111,6 +111,13 @@ def test_times_are_those_of_the_steps(name, size):
     assert found.alltoall_ns == pytest.approx(1700 + (n - 1) * 50 * 8 / 400 * busiest)
 
 
+@pytest.mark.parametrize("name", NETWORKS)
+def test_the_empty_network_takes_a_switch_more_than_hops(name):
+    found = fl.traffic_limits(name, switch_ns=200, cable_ns=10)
+    hops = fl.structure(name).mean_distance
+    assert found.zero_load_ns == pytest.approx(200 * (hops + 1) + 10 * (hops + 2))
+
+
 def test_planes_share_nothing_and_carry_the_same():
     one = fl.traffic_limits("slim_fly:q=3,p=2")
     two = fl.traffic_limits("multi_plane:planes=2,of=slim_fly:q=3,p=2")

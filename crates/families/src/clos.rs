@@ -11,10 +11,14 @@
 //! the number of the switch they lead to.
 
 use super::wish::NetworkWish;
-use super::{ExactFraction, Family, FamilyPromise, MAX_P, MAX_PORTS, PromisedValue, in_range};
+use super::xgft::Xgft;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
+    recipe,
+};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{NetworkGeometry, PlaneStructure};
-use fabric::network::{Switch, TopologyBuilder};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -103,6 +107,13 @@ impl Family for Clos {
     /// Folded networks with as many outer switches as the wish needs: for every n the rearrangeable
     /// and the strictly non-blocking one, or with oversubscription those with m = n /
     /// oversubscription.
+    /// That of a folded network, whose outer switches are leaves and whose middle ones are spines.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let outer = self.outer().ok().filter(|_| self.folded.unwrap_or(true))?;
+        let (m, w) = (GridShape(vec![self.n, outer]), GridShape(vec![1, self.m]));
+        Some(recipe(&Xgft { m, w, parallel: None }))
+    }
+
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let mut members = Vec::new();
         for n in 1..wish.radix.min(MAX_P) {

@@ -27,6 +27,7 @@ GROUPS = {
     "structure": ("structure", "resilience"),
     "sizing": ("size", "scale"),
     "compare": ("compare",),
+    "choosing": ("choose",),
     "search": ("search",),
     "published": ("published",),
     "routes": ("route", "verify", "ebb"),

@@ -87,6 +87,37 @@ class Comparison(Result):
     basis: str | None
 
 
+class Choice(Result):
+    """Networks to choose from for a need, see :func:`flyloom.choose`.
+
+    Attributes
+    ----------
+    endpoints : int
+        The number of endpoints that is needed.
+    candidates : list[Result]
+        The networks, the best first.
+    tree : str | None
+        The best tree among them, which most people know.
+    left_out : list[Result]
+        The others, and why they are out.
+    turning_points : list[Result]
+        What would have to change for the second to win.
+    weights : Result
+        The weight of each criterion.
+    basis : str | None
+        Catalogue, rate and what is counted, in words.
+    """
+
+    __slots__ = ()
+    endpoints: int
+    candidates: list[Result]
+    tree: str | None
+    left_out: list[Result]
+    turning_points: list[Result]
+    weights: Result
+    basis: str | None
+
+
 class RoutingComparison(Result):
     """Routing engines side by side on a network, see :func:`flyloom.compare_routing`.
 

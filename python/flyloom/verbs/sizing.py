@@ -11,6 +11,7 @@ from flyloom import _core
 from flyloom._core import RefusalError, Shop
 from flyloom.inputs.catalogs import shop
 from flyloom.inputs.networks import network
+from flyloom.support.amounts import dollars
 from flyloom.support.checks import amount, whole
 from flyloom.support.notes import silent
 from flyloom.support.parallel import in_order
@@ -21,6 +22,8 @@ from flyloom.verbs.needs import NetworkNeed, affordable_kinds, cheapest, largest
 from flyloom.verbs.ranking import judge, ranked
 
 MOST_PLANES = 64
+WELL_KNOWN = ("fat_tree", "torus", "hypercube", "complete", "flattened_butterfly")
+"""Families under whose names a network is listed that others have too."""
 
 #: Columns of the table of sizes: key, heading, what it means.
 COLUMNS = (
@@ -138,7 +141,9 @@ def size(
         for kind in far
     ]
     if limit is not None:
-        left_out += [_dearer(member, limit) for member in members if not _within(member, limit)]
+        dear = [member for member in members if not _within(member, limit)]
+        dear.sort(key=lambda member: member["cost_usd"] or float("inf"))
+        left_out += [_dearer(member, limit) for member in dear]
         members = [member for member in members if _within(member, limit)]
     basis, name = _basis(members, bought)
     judge(members, FRONT)
@@ -163,7 +168,7 @@ def _members(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
         }
         same = (row["switch_ports"], row["oversubscription"], member["general_form"])
         known = members.get(same)
-        if known and (member.get("cost_usd") or 0) < (known.get("cost_usd") or 0):
+        if known and _before(member, known):
             member, known = known, member
             members[same] = known
         if known is None:
@@ -174,6 +179,15 @@ def _members(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return list(members.values())
 
 
+def _before(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether one of two names of a network is the one to list: the cheaper, or the better known."""
+    def order(member: dict[str, Any]) -> tuple[float, int]:
+        known = member["family"] in WELL_KNOWN
+        return member.get("cost_usd") or 0.0, 0 if known else 1
+
+    return order(one) < order(other)
+
+
 def _within(member: dict[str, Any], limit_usd: float) -> bool:
     return member["cost_usd"] is not None and member["cost_usd"] <= limit_usd
 
@@ -182,7 +196,7 @@ def _dearer(member: dict[str, Any], limit_usd: float) -> dict[str, Any]:
     """A member above the budget, and by how much."""
     usd = member["cost_usd"]
     why = member["unpriced"] if usd is None else \
-        f"{usd:,.0f} $ is {usd - limit_usd:,.0f} $ above the budget"
+        f"{dollars(usd)} is {dollars(usd - limit_usd)} above the budget"
     keys = ("switch_ports", "oversubscription", "family", "kind", "network")
     return {**{key: member[key] for key in keys}, "why": why}
 

@@ -7,6 +7,7 @@
 //! Rabenseifner, Gropp, "Optimization of collective communication operations in MPICH", IJHPCA
 //! 2005, section 4 (steps and bytes of the algorithms).
 
+use super::by_plane;
 use super::channel_load::{minimal_load, split_pairs};
 use super::heaviest::heaviest_load;
 use base::seed::RandomStream;
@@ -34,6 +35,11 @@ pub struct TrafficLimitParameters {
     pub alltoall_bytes: u64,
     /// Time of a step beside its bytes: two overheads and the latency, nanoseconds.
     pub step_ns: f64,
+    /// Time from a port of a switch to another, nanoseconds (130 of a Quantum switch, as its maker
+    /// says).
+    pub switch_ns: f64,
+    /// Time that a cable takes, nanoseconds: 5 a metre.
+    pub cable_ns: f64,
     /// Rate of every link, Gbit/s; that of the network's cables by default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gbps: Option<f64>,
@@ -41,7 +47,14 @@ pub struct TrafficLimitParameters {
 
 impl Default for TrafficLimitParameters {
     fn default() -> Self {
-        Self { allreduce_bytes: 100_000_000, alltoall_bytes: 1000, step_ns: 2000.0, gbps: None }
+        Self {
+            allreduce_bytes: 100_000_000,
+            alltoall_bytes: 1000,
+            step_ns: 2000.0,
+            switch_ns: 130.0,
+            cable_ns: 50.0,
+            gbps: None,
+        }
     }
 }
 
@@ -83,6 +96,10 @@ pub struct TrafficLimitRecord {
     pub alltoall_bytes: u64,
     /// Time of the all-to-all: all its bytes as uniform traffic, nanoseconds.
     pub alltoall_ns: f64,
+    /// Mean time of a first bit between endpoints of different switches in an empty network, over
+    /// minimal paths and without the software: one more switch and two more cables than there are
+    /// hops, nanoseconds. None where no two switches carry endpoints.
+    pub zero_load_ns: Option<f64>,
 }
 
 /// The busiest link in a step of recursive doubling, at full rate.
@@ -127,6 +144,14 @@ impl ExperimentStage for TrafficLimitParameters {
             ColumnType::Real,
             "ns",
             "the same where packets choose adaptively",
+            BetterDirection::Lower,
+        ),
+        RecordColumn::new(
+            "zero_load_ns",
+            "/zero_load_ns",
+            ColumnType::Real,
+            "ns",
+            "mean time of a first bit between endpoints in an empty network",
             BetterDirection::Lower,
         ),
         RecordColumn::new(
@@ -204,6 +229,10 @@ fn limits(
             worst = worst.max(heaviest_load(t, &loads.terminals.by_channel, watch)?);
         }
     }
+    let distances = by_plane(t, &t.edge_switches(), watch)?;
+    let (hops, pairs) = distances.sum_and_pairs();
+    let through = |hops: f64| (hops + 1.0) * asked.switch_ns + (hops + 2.0) * asked.cable_ns;
+    let zero_load_ns = (pairs > 0).then(|| through(hops as f64 / pairs as f64));
     let times = CollectiveTimes { ranks, ns_per_byte: 8.0 / gbps, step_ns: asked.step_ns };
     let minimal: Vec<f64> = steps.iter().map(|step| step.minimal).collect();
     let adaptive: Vec<f64> = steps.iter().map(|step| step.adaptive).collect();
@@ -226,6 +255,7 @@ fn limits(
         allreduce_adaptive_ns: adaptive_ns,
         alltoall_bytes: asked.alltoall_bytes,
         alltoall_ns: times.alltoall(asked.alltoall_bytes as f64, uniform),
+        zero_load_ns,
     })
 }
 

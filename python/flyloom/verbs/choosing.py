@@ -1,0 +1,244 @@
+"""Which network to buy: candidates for a need, measured alike, ranked with the reasons."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from flyloom._core import RefusalError, Shop, Topology
+from flyloom.inputs.catalogs import shop
+from flyloom.inputs.networks import network
+from flyloom.support.checks import whole
+from flyloom.support.notes import silent
+from flyloom.support.parallel import in_order
+from flyloom.support.progress import Progress
+from flyloom.support.refused import none_such
+from flyloom.support.verb_results import Choice
+from flyloom.verbs.needs import MOST_ENDPOINTS
+from flyloom.verbs.scoring import CRITERIA, scored, turning_points
+from flyloom.verbs.sizing import checked_ratios, scale, size
+
+#: What a candidate has of its bill.
+BILLED = ("cost_usd", "cost_usd_low", "cost_usd_high", "cost_usd_per_endpoint", "power_w",
+          "power_w_per_endpoint", "racks", "cables_electric", "cables_optical",
+          "endpoint_cables_electric", "endpoint_cables_optical", "switches_usd", "electric_usd",
+          "optical_usd", "energy_usd_per_year", "basis", "catalog", "link_gbps")
+#: What a candidate has of its traffic limits.
+LIMITS = ("uniform_minimal", "worst_case_minimal", "worst_case_adaptive", "allreduce_ns",
+          "allreduce_algorithm", "allreduce_adaptive_ns", "allreduce_adaptive_algorithm",
+          "alltoall_ns", "zero_load_ns")
+TREES = ("fat_tree", "xgft", "k_ary_n_tree", "clos")
+"""Families that most people know, one of which stands beside the others."""
+FAILED = (0.01, 0.05)
+"""The parts of all links that fail."""
+MOST_AT_ONCE = 4
+"""The most networks in memory at a time: measuring one uses all processors for much of its time."""
+
+
+def choose(
+    endpoints: int,
+    *,
+    budget: float | None = None,
+    gbps: float | None = None,
+    radix: int = 64,
+    oversubscription: float | Iterable[float | str] = (1.0, 2.0),
+    planes: int | None = None,
+    families: Iterable[str] = (),
+    catalog: str | os.PathLike[str] | None = None,
+    include: str | Iterable[str] | None = None,
+    weights: Mapping[str, float] | None = None,
+    candidates: int = 8,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Choice:
+    """The networks to choose from for a need, the best first, with the reasons.
+
+    The cheapest members of all families (or of ``families``) that carry ``endpoints`` with switches
+    of at most ``radix`` ports (:func:`flyloom.size`), at each ratio of ``oversubscription``, for at
+    most ``budget`` US dollars; ``planes``, ``catalog``, ``gbps`` and ``include`` as there. Of the
+    cheapest of them, with at least one tree at each ratio, as many as one and a half times
+    ``candidates`` are laid out, priced and measured, also with 1 % and 5 % of their links failed
+    (drawn from ``seed``), and the best ``candidates`` of them kept. The score of a candidate is the
+    product over the criteria of (how many times worse it is than the best) to the power of minus
+    the weight: 1 for a network that is the best in all. ``weights`` by name replace those of
+    :data:`flyloom.verbs.scoring.CRITERIA`; they are divided by their sum.
+
+    Fields: ``candidates``, dicts with ``rank``, ``score``, ``shares`` (by criterion, the factor of
+    the score), ``network``, ``also``, ``family``, ``kind``, ``oversubscription``, counts as in
+    :func:`flyloom.size`, figures of the bill (:func:`flyloom.cost`) and of
+    :func:`flyloom.traffic_limits`, ``bisection_low``, ``bisection_high`` and ``relative_bisection``
+    (:func:`flyloom.structure`), ``kept_1_percent`` and ``kept_5_percent`` (the uniform traffic that
+    is left of the whole network's when these links fail; 0 where it is disconnected), ``engine``,
+    ``lanes_minimal`` and ``lanes_adaptive`` (virtual lanes by hop that keep minimal and adaptive
+    routes free of deadlock), ``free_ports`` (of a switch) and ``grows_to`` (endpoints of the
+    largest member of its kind with such switches); ``left_out`` (as in :func:`flyloom.size`, and
+    members that were not measured); ``tree``, the network of the best tree; ``turning_points``
+    (:func:`flyloom.verbs.scoring.turning_points`); ``like_for_like``; ``weights``, ``basis``,
+    ``catalog`` and what was asked for.
+    """
+    endpoints = whole("endpoints", endpoints, 2, MOST_ENDPOINTS)
+    candidates = whole("candidates", candidates, 1, 100)
+    ports = whole("radix", radix, 2, 4096)
+    ratios = checked_ratios(oversubscription)
+    known = _weights(weights)
+    bought = shop(catalog, gbps=gbps, include=include)
+    sized = size(
+        endpoints, radix=ports, oversubscription=ratios, planes=planes, families=families,
+        budget=budget, catalog=catalog, gbps=gbps, include=include, progress=progress,
+    )
+    left_out = [dict(each) for each in sized.left_out]
+    chosen, others = _measured_ones(sized.members, ratios, candidates)
+    left_out += [
+        {**{key: member[key] for key in ("switch_ports", "oversubscription", "family", "kind",
+                                         "network")},
+         "why": "not measured: others of its bandwidth are cheaper"} for member in others
+    ]
+    if not chosen:
+        why = left_out[0]["why"] if left_out else "no family has a member"
+        raise RefusalError(f"choose: no network carries {endpoints:,} endpoints: {why}")
+
+    def row(member: Mapping[str, Any]) -> dict[str, Any]:
+        return _candidate(member, bought, seed)
+
+    with silent():
+        rows = list(in_order(row, chosen, "networks", progress, MOST_AT_ONCE))
+    grown = _growth(rows, ports, planes, progress)
+    for each in rows:
+        most = grown.get((each["family"], each["kind"]))
+        each["grows_to"] = most and max(most, each["endpoints"])
+        each["free_ports"] = ports - each["radix"]
+    ranked = scored(rows, known)
+    kept = ranked[:candidates]
+    tree = next((each["network"] for each in kept if each["family"] in TREES), None)
+    if tree is None and (behind := [r for r in ranked if r["family"] in TREES]):
+        kept.append(behind[0])
+        tree = behind[0]["network"]
+    return Choice({
+        "endpoints": endpoints, "radix": ports, "oversubscription": ratios, "planes": planes,
+        "budget_usd": sized.budget_usd, "gbps": kept[0]["link_gbps"], "weights": known,
+        "seed": seed, "basis": kept[0]["basis"], "catalog": kept[0]["catalog"],
+        "candidates": kept, "tree": tree, "left_out": left_out,
+        "turning_points": turning_points(kept, known),
+        "like_for_like": _like_for_like(ranked),
+    })
+
+
+def _weights(given: Mapping[str, float] | None) -> dict[str, float]:
+    """The weight of each criterion; their sum is 1."""
+    weights = {name: criterion.weight for name, criterion in CRITERIA.items()}
+    for name, value in (given or {}).items():
+        if name not in weights:
+            raise none_such("weights", name, tuple(weights))
+        if isinstance(value, bool) or not isinstance(value, int | float) or \
+                not (math.isfinite(value) and value >= 0):
+            raise RefusalError(f"weights: {name}={value!r} is no weight; 0 or more")
+        weights[name] = float(value)
+    total = sum(weights.values())
+    if total <= 0:
+        raise RefusalError("weights: all are 0; at least one above 0")
+    return {name: value / total for name, value in weights.items()}
+
+
+def _measured_ones(
+    members: Sequence[Mapping[str, Any]], ratios: Sequence[float], candidates: int
+) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """Those of the members that are measured, and the others: the cheapest of each ratio, each
+    family at most twice, and the cheapest tree of each ratio."""
+    room = math.ceil(1.5 * candidates)
+    # one network at two ratios is listed at the lower one
+    once = {member["network"]: member for member in sorted(
+        members, key=lambda member: -member["oversubscription"])}
+    priced = [member for member in members if member["cost_usd"] is not None
+              and once[member["network"]] is member]
+    chosen: list[Mapping[str, Any]] = []
+    for ratio in ratios:
+        of_ratio = [member for member in priced if member["oversubscription"] == ratio]
+        trees = [member for member in of_ratio if member["family"] in TREES][:1]
+        seen: dict[str, int] = {}
+        cheap = []
+        for member in of_ratio:
+            seen[member["family"]] = seen.get(member["family"], 0) + 1
+            if seen[member["family"]] <= 2 and member not in trees:
+                cheap.append(member)
+        chosen += trees + cheap[:max(1, math.ceil(room / len(ratios)) - len(trees))]
+    return chosen, [member for member in priced if member not in chosen]
+
+
+def _candidate(member: Mapping[str, Any], bought: Shop, seed: int) -> dict[str, Any]:
+    """A member with its bill, its structure and what traffic does, whole and with failed links."""
+    t = network(member["network"])
+    bill = t.cost(None, bought)
+    found = t.measure("structure", {"bisection": True, "load": False})
+    limits = t.measure("traffic_limits", {"gbps": bill["link_gbps"]})
+    cut, half = found["bisection"], found["endpoints"] / 2
+    diameter = found["diameter"]
+    tree = member["family"] in TREES
+    return {
+        **{key: member[key] for key in (
+            "network", "also", "family", "kind", "oversubscription", "params")},
+        **{key: found[key] for key in (
+            "endpoints", "switches", "links", "radix", "network_radix", "planes", "diameter",
+            "mean_distance")},
+        **{key: bill[key] for key in BILLED},
+        **{key: limits[key] for key in LIMITS},
+        "bisection_low": cut["low"], "bisection_high": cut["high"],
+        "relative_bisection": cut["high"] / half,
+        **{f"kept_{100 * part:.0f}_percent": _kept(t, part, seed, limits["uniform_minimal"])
+           for part in FAILED},
+        "engine": "ftree" if tree else "layered",
+        "lanes_minimal": 1 if tree else diameter,
+        "lanes_adaptive": 1 if tree else 2 * diameter,
+    }
+
+
+def _kept(t: Topology, part: float, seed: int, whole_network: float | None) -> float | None:
+    """The uniform traffic that is left when this part of the links fails, over that before; 0 where
+    the network is disconnected."""
+    if not whole_network:
+        return None
+    failed = t.with_failures(random=max(1, round(part * len(t.edges))), seed=seed)
+    found = failed.measure("structure", {"load": True})
+    if found["unreachable"]:
+        return 0.0
+    left = found["channel_load"]["uniform_saturation"]
+    return min(1.0, left / whole_network) if left else 0.0
+
+
+def _growth(
+    rows: Sequence[Mapping[str, Any]], radix: int, planes: int | None, progress: Progress | None
+) -> dict[tuple[str, str], int]:
+    """The endpoints of the largest member of each kind with switches of this number of ports."""
+    families = sorted({row["family"] for row in rows})
+    largest = scale([radix], families=families, planes=planes, progress=progress).rows
+    return {(row["family"], row["kind"]): row["largest"]["endpoints"] for row in largest}
+
+
+def _like_for_like(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[dict[str, Any]]]:
+    """Beside the best network, of each other family the one nearest to it in three respects.
+
+    ``equal_price``: the highest score at no more than 1.02 times its price; ``equal_bisection`` and
+    ``equal_saturation``: the cheapest with at least 0.97 of its bisection, or of the uniform
+    traffic that it carries. Dicts with ``network``, ``cost_usd`` and the figure.
+    """
+    best = rows[0]
+    found: dict[str, list[dict[str, Any]]] = {}
+    for name, key in (("equal_price", "score"), ("equal_bisection", "relative_bisection"),
+                      ("equal_saturation", "uniform_minimal")):
+        rivals: dict[str, Mapping[str, Any]] = {}
+        for row in rows:
+            if row["family"] == best["family"]:
+                continue
+            price = name == "equal_price"
+            fits = row["cost_usd"] <= 1.02 * best["cost_usd"] if price else \
+                min(row[key] or 0, 1.0) >= 0.97 * min(best[key] or 0, 1.0)
+            order = (-row["score"] if price else row["cost_usd"], row["network"])
+            old = rivals.get(row["family"])
+            if fits and (old is None or order < (
+                    -old["score"] if price else old["cost_usd"], old["network"])):
+                rivals[row["family"]] = row
+        found[name] = sorted(
+            ({"network": row["network"], "cost_usd": row["cost_usd"], key: row[key]}
+             for row in rivals.values()), key=lambda rival: (rival["cost_usd"], rival["network"]))
+    return found

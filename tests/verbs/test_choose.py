@@ -1,0 +1,187 @@
+"""Choosing a network: every number against the verb that gives it, scores by hand, both pages."""
+
+import json
+import math
+import random
+
+import flyloom as fl
+import pypdf
+import pytest
+from cli_helpers import flyloom
+from flyloom.report import choice_page
+from flyloom.report.choice import pages
+from flyloom.verbs.scoring import CRITERIA
+
+
+def needs():
+    draw = random.Random(7)
+    for _ in range(20):
+        budget = draw.choice([None, 2e6, 6e6])
+        yield draw.randint(30, 700), draw.choice([16, 24, 36, 64]), budget, draw.choice([None, 2])
+
+
+@pytest.mark.parametrize(("endpoints", "radix", "budget", "planes"), [*needs()])
+def test_every_number_is_that_of_its_verb(endpoints, radix, budget, planes):
+    asked = {"radix": radix, "planes": planes, "budget": budget}
+    try:
+        found = fl.choose(endpoints, **asked, candidates=3)
+    except fl.RefusalError as refusal:
+        assert "carries" in str(refusal) or "fits" in str(refusal)
+        assert not fl.size(endpoints, **asked, oversubscription=[1, 2]).members
+        return
+    sized = fl.size(endpoints, **asked, oversubscription=[1, 2]).members
+    members = {m["network"]: m for m in sorted(sized, key=lambda m: -m["oversubscription"])}
+    for row in found.candidates:
+        name = row["network"]
+        assert row["cost_usd"] == members[name]["cost_usd"]
+        assert row["oversubscription"] == members[name]["oversubscription"]
+        assert row["endpoints"] >= endpoints and row["radix"] + row["free_ports"] == radix
+        bill = fl.cost(name)
+        for key in ("cost_usd", "cost_usd_low", "cost_usd_high", "power_w", "racks",
+                    "cables_electric", "cables_optical", "basis"):
+            assert row[key] == bill[key], key
+        whole = fl.structure(name, bisection=True, load=True)
+        assert row["bisection_high"] == whole.bisection["high"]
+        assert row["relative_bisection"] == pytest.approx(
+            whole.bisection["high"] / (whole.endpoints / 2))
+        limits = fl.traffic_limits(name, gbps=bill.link_gbps)
+        for key in ("uniform_minimal", "worst_case_minimal", "worst_case_adaptive",
+                    "allreduce_adaptive_ns", "alltoall_ns", "zero_load_ns"):
+            assert row[key] == limits[key], key
+        net = fl.network(name)
+        lost = net.with_failures(random=max(1, round(0.05 * len(net.edges))), seed=0)
+        left = fl.structure(lost, load=True)
+        kept = 0.0 if left.unreachable else min(
+            1.0, left.channel_load["uniform_saturation"] / limits.uniform_minimal)
+        assert row["kept_5_percent"] == pytest.approx(kept)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return fl.choose(400, budget=4e6, radix=32, candidates=5)
+
+
+def score(row, rows, weights):
+    """The score of a row by its definition, in logarithms."""
+    total = 0.0
+    for name, criterion in CRITERIA.items():
+        figures = [row_[criterion.key] for row_ in rows]
+        mine = row[criterion.key]
+        if criterion.key in ("uniform_minimal", "worst_case_adaptive"):
+            figures, mine = [min(f, 1.0) for f in figures], min(mine, 1.0)
+        quotient = mine / max(figures) if criterion.more else min(figures) / mine
+        total += weights[name] * math.log(max(quotient, 1e-3)) if quotient else 0
+    return math.exp(total)
+
+
+def test_scores_are_products_of_quotients(found):
+    assert [row["rank"] for row in found.candidates][:3] == [1, 2, 3]
+    scores = [row["score"] for row in found.candidates]
+    assert scores == sorted(scores, reverse=True)
+    for row in found.candidates:
+        assert row["score"] == pytest.approx(math.prod(row["shares"].values()))
+    assert sum(found.weights.values()) == pytest.approx(1)
+    # quotients of two rows do not depend on the rows that were measured and not kept
+    first, second = found.candidates[:2]
+    both = [first, second]
+    assert first["score"] / second["score"] == pytest.approx(
+        score(first, both, found.weights) / score(second, both, found.weights))
+
+
+def test_at_a_turning_point_both_have_equal_scores(found):
+    first, second = found.candidates[:2]
+    both = [first, second]
+    seen = 0
+    for point in found.turning_points:
+        what, at = point["what"], point["at"]
+        if at is None:
+            continue
+        rows = [dict(first.to_dict()), dict(second.to_dict())]
+        weights = dict(found.weights.to_dict())
+        if what == "price":
+            rows[1]["cost_usd"] *= at
+        elif what in ("switch_price", "optical_price"):
+            key = {"switch_price": "switches_usd", "optical_price": "optical_usd"}[what]
+            for row in rows:
+                row["cost_usd"] += (at - 1) * row[key]
+        else:
+            left = 1 - weights[what]
+            weights = {name: at if name == what else value * (1 - at) / left
+                       for name, value in weights.items()}
+        assert score(rows[0], rows, weights) == pytest.approx(score(rows[1], rows, weights)), what
+        seen += 1
+    assert seen >= 1 and score(first, both, found.weights) >= score(second, both, found.weights)
+
+
+def test_weights_decide():
+    def best(**weights):
+        nothing = dict.fromkeys(CRITERIA, 0.0)
+        return fl.choose(300, radix=32, weights={**nothing, **weights}, candidates=20)
+
+    cheap, wide = best(cost=1.0), best(worst_case=1.0)
+    rows = cheap.candidates
+    assert rows[0]["cost_usd"] == min(row["cost_usd"] for row in rows)
+    capped = [min(row["worst_case_adaptive"], 1.0) for row in wide.candidates]
+    assert capped[0] == max(capped)
+
+
+def test_the_order_does_not_depend_on_threads(monkeypatch):
+    one = fl.choose(200, radix=24, candidates=4)
+    monkeypatch.setenv("RAYON_NUM_THREADS", "1")
+    again = fl.choose(200, radix=24, candidates=4)
+    assert one.to_dict() == again.to_dict()
+
+
+@pytest.mark.parametrize(("endpoints", "asked"), [
+    (400, {"budget": 4e6, "radix": 32}), (60, {"radix": 16}), (3000, {"candidates": 12}),
+])
+def test_two_pages_hold_all_that_is_written(endpoints, asked):
+    found = fl.choose(endpoints, **asked)
+    assert len(pages(found)) == 2
+    for end in choice_page.ends_of(found):
+        assert end <= choice_page.BOTTOM_PT
+    import io
+    read = pypdf.PdfReader(io.BytesIO(choice_page.pdf_bytes(found)))
+    assert len(read.pages) == 2
+    text = read.pages[0].extract_text()
+    assert found.candidates[0]["network"] in text and f"{endpoints:,} endpoints" in text
+    html = choice_page.html(found)
+    for row in found.candidates:
+        assert row["network"] in html
+
+
+def test_a_need_is_a_file(tmp_path):
+    need = tmp_path / "need.toml"
+    need.write_text('[choose]\nendpoints = 300\nbudget = "2M"\nradix = 32\n'
+                    "weights = { worst_case = 0.5 }\n")
+    done = flyloom("choose", need, "-o", tmp_path / "out", "--json")
+    given = json.loads(done.stdout)
+    assert (given["endpoints"], given["budget_usd"], given["radix"]) == (300, 2e6, 32)
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "SHA256SUMS", "choice.csv", "choice.html", "choice.json", "choice.pdf"]
+    asked = fl.choose(300, budget="2M", radix=32, weights={"worst_case": 0.5}).to_dict()
+    assert given == json.loads(json.dumps(asked))
+    text = flyloom("choose", need, "--radix", "24").stdout
+    assert "switches of at most 24 ports" in text and "Money and performance" in text
+
+
+@pytest.mark.parametrize(("text", "words", "said"), [
+    ("[chose]\n", (), "there is no table [choose]"),
+    ("[choose]\nradix = 32\n", (), "choose.endpoints is missing"),
+    ("[choose]\nendpoints = 9\nbudgets = 3\n", (), "choose.budgets: there is no such key"),
+    ("[choose\n", (), "need.toml"),
+    ("[choose]\nendpoints = 'x'\n", (), "endpoints"),
+    ("[choose]\nendpoints = 9\nweights = { speed = 1 }\n", (), "there is no 'speed'"),
+    ("[choose]\nendpoints = 9\nweights = { cost = -1 }\n", (), "cost=-1 is no weight"),
+    (None, ("--weight", "cost"), "'cost' is no weight"),
+    (None, ("--endpoints", "500", "--budget", "100"), "no network carries 500 endpoints"),
+    (None, (), "give --endpoints, or a file"),
+])
+def test_bad_needs_are_refused(tmp_path, text, words, said):
+    given = []
+    if text is not None:
+        (tmp_path / "need.toml").write_text(text)
+        given = [tmp_path / "need.toml"]
+    done = flyloom("choose", *given, *words)
+    assert done.returncode == 2 and said in done.stderr, done.stderr
+    assert len(done.stderr.splitlines()) == 1
