@@ -197,7 +197,8 @@ SAME = (
     "flattened_butterfly:k=4,n=3,p=2", "flattened_butterfly:k=3,n=4,p=1", "hypercube:n=4,p=2",
     "hypercube:n=5,p=1", "complete:n=6,p=3", "torus:shape=4x3x2,p=1", "torus:shape=4x4,p=2",
     "k_ary_n_tree:k=2,n=3,p=1", "k_ary_n_tree:k=3,n=2,p=2", "hyperx:shape=2x4x3,k=1x2x1,p=2",
-    "clos:n=3,m=2,r=4", "fat_tree:leaves=4,spines=2,parallel=2,p=3", "fat_tree:leaves=3,spines=5,p=4",
+    "clos:n=3,m=2,r=4", "fat_tree:leaves=4,spines=2,parallel=2,p=3",
+    "fat_tree:leaves=3,spines=5,p=4",
 )
 
 

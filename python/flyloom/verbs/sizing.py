@@ -180,7 +180,7 @@ def _members(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _before(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether one of two names of a network is the one to list: the cheaper, or the better known."""
+    """Whether the first of two names of a network is listed: the cheaper, or better known."""
     def order(member: dict[str, Any]) -> tuple[float, int]:
         known = member["family"] in WELL_KNOWN
         return member.get("cost_usd") or 0.0, 0 if known else 1
