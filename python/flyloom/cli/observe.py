@@ -60,8 +60,8 @@ class PredictionOptions:
     traffic: Annotated[
         str | None,
         typer.Option("--traffic", autocompletion=completion.traffic,
-                     help="with --routes: a pattern, matrix or file; its loads beside those"
-                          " measured"),
+                     help="traffic, a pattern, matrix or file: with --routes its loads stand"
+                          " beside those measured"),
     ] = None
     estimate: Annotated[
         bool,
@@ -79,7 +79,7 @@ class PredictionOptions:
 class ObservationOutputs:
     """What is shown and written."""
 
-    top: Annotated[int, typer.Option("--top", help="hottest links and largest deviations shown")] \
+    top: Annotated[int, typer.Option("--top", help="only this number of rows of each table")] \
         = 10
     walk: Annotated[
         str | None,

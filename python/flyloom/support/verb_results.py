@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from flyloom.support.results import Result
 
 # --- which network -------------------------------------------------------------------------------
@@ -282,8 +280,8 @@ class FabricObservation(Result):
     saturated: list[Result]
     unmatched: list[Result]
     remarks: list[str]
-    prediction: Any
-    estimate: Any
+    prediction: Result | None
+    estimate: Result | None
 
 
 # --- traffic and processes -----------------------------------------------------------------------

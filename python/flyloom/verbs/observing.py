@@ -276,6 +276,8 @@ def _estimate(
 
 def traffic_rows(found: FabricObservation) -> list[tuple[str, str, float]]:
     """The pairs of an estimate as rows of a traffic file, in units of an endpoint's full rate."""
+    if found.estimate is None:
+        raise RefusalError("estimate: none was asked for")
     rate = found.estimate.rate_gbps
     rows = [(row["from"], row["to"], row["gbps"] / rate) for row in found.estimate.pairs]
     return [row for row in rows if row[0] != row[1] and row[2] >= LEAST]
