@@ -376,6 +376,7 @@ def drawn_matrix(endpoints: int, seed: int) -> np.ndarray:
     draw = np.random.default_rng(seed)
     matrix = draw.gamma(0.5, 1.0, (endpoints, endpoints)) * 100 / endpoints
     np.fill_diagonal(matrix, 0)
+    matrix[matrix < 0.01] = 0  # no traffic is less than a millionth of a rate
     return matrix
 
 
@@ -480,6 +481,20 @@ def test_an_estimate_is_a_traffic_file_of_other_commands(tmp_path):
     again = flyloom(*["observe", "complete:n=6,p=3", *files, "--routes", "min_hop",
                      "--traffic", str(likely), "--json"])
     assert json.loads(again.stdout)["prediction"]["correlation"] > 0.999
+
+
+def test_tables_of_the_fabric_are_read_from_what_dump_fts_prints(tmp_path):
+    fabric, dump = tmp_path / "fabric.net", tmp_path / "lfts.txt"
+    fabric.write_text(fl.network("fat_tree:leaves=4,spines=2,p=3").to_text("netlist"))
+    routing = fl.route(str(fabric), "ftree")
+    dump.write_text(routing.lft_text())
+    matrix = drawn_matrix(12, 5)
+    now = Counters(routing.topology, seed=4)
+    run_traffic(now, routing, matrix)
+    files = written(tmp_path, two(lambda c: c.ufm(), ".csv")(now, lambda: None))
+    found = fl.observe(str(fabric), files, routes=str(dump), traffic=matrix / matrix.sum(1).max())
+    assert found.prediction.correlation > 1 - 1e-9
+    assert found.prediction.compared_channels == 2 * routing.topology.links
 
 
 def test_switches_alone_give_an_estimate(tmp_path):

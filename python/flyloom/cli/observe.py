@@ -232,7 +232,8 @@ def failed_links(found: FabricObservation, grades: list[str]) -> str:
     import shlex
 
     bad = [c for c in found.bad_cables if c.grade in grades and not c.is_endpoint_cable]
-    lines = [f"--link {shlex.quote(f'{cable.a}:{cable.a_port}')}" for cable in bad]
+    ends = [f"{cable[cable.first]}:{cable[f'{cable.first}_port']}" for cable in bad]
+    lines = [f"--link {shlex.quote(end)}" for end in ends]
     lines += [f"--switch {shlex.quote(name)}" for name in found.lost_switches]
     return "".join(f"{line}\n" for line in lines)
 
@@ -302,7 +303,7 @@ def print_tables(found: FabricObservation, top: int) -> None:
     timed = any(row.gbps is not None for row in found.channels)
     hot = [row for row in found.channels if (row.gbps if timed else row.bytes)][:top]
     if hot:
-        print("\nhottest channels")
+        print("\nhottest channels" if timed else "\nmost data since the counters were cleared")
         if timed:
             print_table(
                 ("from", "to", "Gbit/s", "use"),
@@ -311,7 +312,7 @@ def print_tables(found: FabricObservation, top: int) -> None:
             )
         else:
             print_table(("from", "to", "GB"), [
-                (end(row, "from"), end(row, "to"), f"{row.bytes / 1e9:,.1f}") for row in hot
+                (end(row, "from"), end(row, "to"), f"{row.bytes / 1e9:,.3g}") for row in hot
             ], left={0, 1})
     waiting = sorted((row for row in found.channels if row.waits_per_s),
                      key=lambda row: -row.waits_per_s)[:top]
