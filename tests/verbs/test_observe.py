@@ -326,10 +326,41 @@ def test_a_fabric_from_a_file_has_places_by_rules_alone(tmp_path):
         now, lambda: now.ports[0].values.__setitem__("downed", 9)))
     found = fl.observe(str(fabric), files)
     assert found.bad_cables[0].a_place is None and found.channels[0].from_place is None
-    placed = fl.observe(str(fabric), files, rules={"rack_units": 42})
+    placed = fl.observe(str(fabric), files, floor={"rack_units": 42})
     assert placed.bad_cables[0].a_place.startswith("R")
     done = flyloom(*["observe", str(fabric), *files, "-o", str(tmp_path / "floor.svg")])
     assert done.returncode == 2 and "has no floor" in done.stderr
+
+
+def test_a_fabric_with_names_of_its_own_has_the_places_of_its_plan(tmp_path):
+    """Devices are found in the plan by GUID; rack and unit are those of the plan's devices."""
+    plan = fl.network("dragonfly:p=2,a=4,h=2")
+    fabric = tmp_path / "fabric.net"
+    own = random.Random(3).sample(range(1000), plan.switches)
+    text = plan.to_text("netlist")
+    for i, name in sorted(enumerate(plan.switch_names), key=lambda one: -len(one[1])):
+        text = text.replace(f'"{name}"', f'"edge{own[i]:03d}"')
+    fabric.write_text(text)
+    now = Counters(fl.network(str(fabric)), seed=3)
+    files = written(tmp_path, two(lambda c: c.pm(), ".pm")(
+        now, lambda: now.peers[5][0].values.__setitem__("downed", 9)))
+    found = fl.observe(str(fabric), files, floor=plan)
+    seats = {}
+    for line in fl.plan(plan).cables_csv.splitlines()[1:]:
+        cells = line.split(",")
+        for i in (7, 12):
+            seats[cells[i + 2]] = f"{cells[i]}-U{int(cells[i + 1]):02d}"
+    for row in found.channels:
+        for end in ("from", "to"):
+            name = row[end]
+            planned = (plan.switch_names[own.index(int(name[4:]))] if name.startswith("edge")
+                       else name)
+            assert row[f"{end}_place"] == seats[planned]
+    drawn = tmp_path / "floor.svg"
+    done = flyloom("observe", str(fabric), *files, "--plan", "dragonfly:p=2,a=4,h=2",
+                   "-o", str(drawn))
+    assert done.returncode == 1, done.stderr
+    assert "1. flapping: edge" in done.stdout and "flapping" in drawn.read_text()
 
 
 def test_the_table_and_the_document_are_of_the_same_channels(tmp_path):

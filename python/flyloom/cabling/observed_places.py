@@ -19,6 +19,25 @@ class DevicePlaces:
         """The floor as drawings take it; None where it is not known."""
 
     @classmethod
+    def of_fabric(
+        cls, found: Topology, planned: Topology, rules: Mapping[str, Any] | None
+    ) -> DevicePlaces:
+        """The places of a fabric's devices by its plan: they are identified by GUID, name or
+        structure, as ``verify-cables`` does. O(cables log cables)."""
+        places = cls.of(planned, rules, is_planned=True)
+        known = found.addresses()
+        named = {
+            **dict(zip(known["node_guid"], found.endpoint_names, strict=True)),
+            **dict(zip(known["switch_guid"], found.switch_names, strict=True)),
+        }
+        checked = planned.check_cables(found, "auto", None, None)
+        seats = {
+            named[int(guid, 16)]: places._seats[device] for device, guid in checked["guids"]
+            if int(guid, 16) in named and device in places._seats
+        }
+        return cls(seats, places.floor)
+
+    @classmethod
     def of(
         cls, topology: Topology, rules: Mapping[str, Any] | None, *, is_planned: bool
     ) -> DevicePlaces:

@@ -76,6 +76,32 @@ class PredictionOptions:
 
 
 @dataclass(frozen=True)
+class PlaceOptions:
+    """Where a fabric from a file stands."""
+
+    plan: Annotated[
+        str | None,
+        typer.Option("--plan", metavar="PLAN", autocompletion=completion.network,
+                     help="plan of the fabric, a network or a folder of flyloom cables: racks and"
+                          " units are its"),
+    ] = None
+    rules: Rules = None
+
+    def of(self) -> Any:
+        """The floor as ``observe`` takes it; RefusalError where it is said twice."""
+        from flyloom._core import RefusalError
+        from flyloom.cabling.checked import load_plan
+        from flyloom.inputs.catalogs import floor_rules
+
+        if self.plan is None:
+            return self.rules
+        planned, rules = load_plan(self.plan)
+        if self.rules is not None and rules is not None:
+            raise RefusalError(f"--rules: {self.plan} has rules of its own; leave them out")
+        return planned, rules if self.rules is None else floor_rules(self.rules)
+
+
+@dataclass(frozen=True)
 class ObservationOutputs:
     """What is shown and written."""
 
@@ -105,7 +131,7 @@ class ObservationOutputs:
 
 
 @app.command(epilog=epilog(
-    "flyloom observe fabric.txt before.pm after.pm -o floor.svg --rules floor.toml",
+    "flyloom observe fabric.txt before.pm after.pm --plan cabling/ -o floor.svg",
     "flyloom observe cabling/ errors.txt --walk walk.csv --failed-links bad.txt",
     "flyloom observe fabric.txt a.csv b.csv --routes lfts.txt --traffic uniform --estimate",
 ))
@@ -124,7 +150,7 @@ def observe(
     *,
     read: CounterOptions,
     predicted: PredictionOptions,
-    rules: Rules = None,
+    places: PlaceOptions,
     outputs: ObservationOutputs,
     csv: CsvFile = None,
     as_json: Json = False,
@@ -134,14 +160,15 @@ def observe(
     from flyloom.verbs import observing
 
     grades = check_outputs(outputs)
+    floor = places.of()
     wanted = predicted.estimate or predicted.estimate_file is not None
     with bars() as bar:
         found = observing.observe(
             net, counters, routes=predicted.routes, traffic=predicted.traffic, estimate=wanted,
             seconds=read.seconds, wraps=read.wraps, bit_error_rate=read.bit_error_rate,
-            rules=rules, progress=bar,
+            floor=floor, progress=bar,
         )
-    write_files(net, found, outputs, predicted.estimate_file, rules, grades)
+    write_files(net, found, outputs, predicted.estimate_file, floor, grades)
     prints = csv == "-" or outputs.walk == "-"
     if csv is not None:
         write_csv(csv, rows_csv(CHANNEL_COLUMNS, found.to_dict()["channels"]))
@@ -171,14 +198,14 @@ def check_outputs(outputs: ObservationOutputs) -> list[str]:
 
 def write_files(
     net: str, found: FabricObservation, outputs: ObservationOutputs, estimate_file: Path | None,
-    rules: Path | None, grades: list[str],
+    floor: Any, grades: list[str],
 ) -> None:
     """Writes the files that are asked for."""
     from flyloom.support.files import write_whole
     from flyloom.verbs import observing
 
     if outputs.output is not None:
-        drawing = observing.observed_floor(net, found, rules)
+        drawing = observing.observed_floor(net, found, floor)
         if outputs.output.suffix == ".svg":
             write_whole(outputs.output, drawing)
         else:

@@ -34,6 +34,9 @@ MOST_PAIRS = 200
 """The most pairs of switches that an estimate lists."""
 
 Files = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
+Floor = Mapping[str, Any] | str | os.PathLike[str] | Topology | tuple[Topology, Any]
+"""Rules of the floor, as a dict or a TOML file; or the plan of the fabric: a network, a folder of
+``flyloom cables``, or what :func:`load_plan` makes of either."""
 
 
 def observe(
@@ -46,7 +49,7 @@ def observe(
     seconds: float | None = None,
     wraps: bool = False,
     bit_error_rate: float = 1e-12,
-    rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    floor: Floor | None = None,
     progress: Progress | None = None,
 ) -> FabricObservation:
     """What the counters of a fabric's ports say of its links and cables; see docs/observing.md.
@@ -73,8 +76,10 @@ def observe(
         InfiniBand specification they stay at their maximum.
     bit_error_rate
         The largest share of wrong bits that a link may have.
-    rules
-        Rules of the floor, as for ``plan``. A network from a file has places with them alone.
+    floor
+        Where a network from a file stands: its plan (a network, or a folder of ``flyloom cables``),
+        whose devices are found in it as by ``verify_cables``; or rules of the floor, as for
+        ``plan``. Without it such a network has no places.
     progress
         Called with ``(what, done, total)``.
 
@@ -94,7 +99,7 @@ def observe(
         topology, names, texts, _positive("seconds", seconds), bool(wraps),
         _positive("bit_error_rate", bit_error_rate) or 0.0,
     )
-    places = _places(topology, planned, rules)
+    places = _places(topology, planned, floor)
     found["network"] = topology.recipe
     found["channels"] = sorted(
         ({**row, **places.of_ends(row["from"], row["to"])} for row in found["channels"]),
@@ -110,28 +115,32 @@ def observe(
 
 
 def observed_floor(
-    source: Tables, found: FabricObservation,
-    rules: Mapping[str, Any] | str | os.PathLike[str] | None = None,
+    source: Tables, found: FabricObservation, floor: Floor | None = None
 ) -> str:
     """The floor of a network with the bad cables of an observation, as SVG.
 
     Raises ``RefusalError`` for a network whose floor is not known.
     """
     topology, _, planned = _network(source)
-    floor = _places(topology, planned, rules).floor
-    if floor is None:
-        raise RefusalError(f"-o: {topology.recipe} is from a file and has no floor; --rules FILE"
-                           " says how it stands, or give the plan or the folder of flyloom cables")
-    return bad_cables_svg(floor, found.to_dict())
+    drawn = _places(topology, planned, floor).floor
+    if drawn is None:
+        raise RefusalError(f"-o: {topology.recipe} is from a file and has no floor; --plan PLAN or"
+                           " --rules FILE says how it stands")
+    return bad_cables_svg(drawn, found.to_dict())
 
 
 def _places(
-    topology: Topology, planned: dict[str, Any] | None,
-    rules: Mapping[str, Any] | str | os.PathLike[str] | None,
+    topology: Topology, planned: dict[str, Any] | None, floor: Floor | None
 ) -> DevicePlaces:
-    """Where devices stand, by the rules given, or those of a folder of cables."""
-    given = planned if rules is None else floor_rules(rules)
-    return DevicePlaces.of(topology, given, is_planned=rules is not None)
+    """Where devices stand: by their plan, by the rules given, or by those of a folder of cables."""
+    if isinstance(floor, tuple):
+        return DevicePlaces.of_fabric(topology, *floor)
+    if isinstance(floor, Topology):
+        return DevicePlaces.of_fabric(topology, floor, None)
+    if isinstance(floor, (str, os.PathLike)) and not str(floor).endswith(".toml"):
+        return DevicePlaces.of_fabric(topology, *load_plan(os.fspath(floor)))
+    given = planned if floor is None else floor_rules(floor)
+    return DevicePlaces.of(topology, given, is_planned=floor is not None)
 
 
 def _positive(name: str, value: float | None) -> float | None:

@@ -45,6 +45,8 @@ pub struct TrafficEstimate {
 
 /// Most passes over all unknowns.
 const MOST_PASSES: usize = 2000;
+/// Most entries of equations that all passes together look at.
+const MOST_LOOKS: usize = 20_000_000_000;
 /// A pass that makes the residual smaller by less than this part of the loads is the last.
 const LEAST_GAIN: f64 = 1e-9;
 /// Most entries of all equations together.
@@ -87,8 +89,9 @@ pub fn estimate(
     }
     let gravity_residual = norm(&left) / size;
     let (mut residual, mut passes) = (gravity_residual, 0);
-    while passes < MOST_PASSES {
-        watch.tick("estimate", passes as u64, MOST_PASSES as u64)?;
+    let most = MOST_PASSES.min(MOST_LOOKS / equations.rows.len().max(1)).max(1);
+    while passes < most {
+        watch.tick("estimate", passes as u64, most as u64)?;
         equations.pass(&mut amounts, &mut left);
         passes += 1;
         let now = norm(&left) / size;
