@@ -277,6 +277,20 @@ def test_a_switch_that_is_reported_no_more_is_named_once(tmp_path):
     assert bad.read_text() == "--switch ft-1-1\n"
 
 
+def test_a_file_for_each_switch_is_no_sample_of_the_fabric(tmp_path):
+    """What the file of one switch lacks of the others is there."""
+    inline = "fat_tree:leaves=4,spines=2,p=3"
+    now = Counters(fl.network(inline), seed=3)
+    header, *rows = now.ufm().splitlines(keepends=True)
+    by_device: dict[str, str] = {}
+    for row in rows:
+        name = row.split('"')[1]
+        by_device[name] = by_device.get(name, header) + row
+    found = fl.observe(inline, written(tmp_path, {f"{k}.csv": v for k, v in by_device.items()}))
+    assert len(by_device) == 18 and found.observed_cables == found.cables
+    assert not found.bad_cables and not found.lost_switches
+
+
 # --- places, files, the command ------------------------------------------------------------------
 
 

@@ -65,7 +65,12 @@ pub(super) fn lost(files: &[CounterFile], placed: &[Vec<Option<DevicePort>>]) ->
             let device_is_lost = |(device, last): (&CountedDevice, &usize)| {
                 (*last < counts.of_format).then_some(*device)
             };
-            lost.devices.extend(counts.last_of_device.iter().filter_map(device_is_lost));
+            let devices: Vec<CountedDevice> =
+                counts.last_of_device.iter().filter_map(device_is_lost).collect();
+            // files of a part of the fabric each are no samples of all of it
+            if 2 * devices.len() <= counts.last_of_device.len() {
+                lost.devices.extend(devices);
+            }
         }
     }
     let LostPorts { ports, devices } = &mut lost;
