@@ -260,6 +260,14 @@ def test_counters_of_another_fabric_are_refused(tmp_path):
         fl.observe("complete:n=2,p=1", files)
 
 
+def test_counters_of_mostly_another_fabric_are_said(tmp_path):
+    inline = "fat_tree:leaves=6,spines=3,p=2"
+    files = written(tmp_path, {"1.pm": Counters(fl.network(inline), seed=1).pm()})
+    assert not fl.observe(inline, files).remarks
+    found = fl.observe("ring:n=3,p=1", files)
+    assert any("may be of another fabric" in remark for remark in found.remarks)
+
+
 def test_a_switch_that_is_reported_no_more_is_named_once(tmp_path):
     inline = "fat_tree:leaves=4,spines=2,p=3"
     now = Counters(fl.network(inline), seed=3)

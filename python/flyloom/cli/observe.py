@@ -339,7 +339,7 @@ def print_tables(found: FabricObservation, top: int) -> None:
             )
         else:
             print_table(("from", "to", "GB"), [
-                (end(row, "from"), end(row, "to"), f"{row.bytes / 1e9:,.3g}") for row in hot
+                (end(row, "from"), end(row, "to"), gigabytes(row.bytes)) for row in hot
             ], left={0, 1})
     waiting = sorted((row for row in found.channels if row.waits_per_s),
                      key=lambda row: -row.waits_per_s)[:top]
@@ -377,6 +377,11 @@ def print_estimate(estimate: Any, top: int) -> None:
     print_table(("from", "to", "Gbit/s"), [
         (row["from"], row.to, f"{row.gbps:.2f}") for row in estimate.pairs[:top]
     ], left={0, 1})
+
+
+def gigabytes(count: int) -> str:
+    """A number of bytes in GB, with three figures or one behind the point."""
+    return f"{count / 1e9:,.1f}" if count >= 1e9 else f"{count / 1e9:.3g}"
 
 
 def percent(fraction: float | None) -> str:

@@ -30,6 +30,8 @@ from flyloom.support.reading import read_text
 from flyloom.support.verb_results import FabricObservation
 from flyloom.verbs.routes import route
 
+ENDS = ("from", "from_port", "from_place", "to", "to_port", "to_place")
+"""Fields of a channel that say where it is."""
 MOST_PAIRS = 200
 """The most pairs of switches that an estimate lists."""
 
@@ -240,7 +242,7 @@ def _prediction(
         if row["is_endpoint_cable"] or not known[channel]:
             continue
         compared.append({
-            **{key: row[key] for key in ("from", "from_port", "to", "to_port")},
+            **{key: row[key] for key in ENDS},
             "gbps": row["gbps"],
             "predicted_gbps": float(shares[1][channel] * sums[0]),
             "measured_share": float(shares[0][channel]),

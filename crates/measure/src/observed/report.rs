@@ -8,7 +8,7 @@ use base::Refusal;
 use fabric::counters::{CounterFile, PortCounter, PortReading, WORD_BYTES};
 use fabric::network::Topology;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What was read of a file.
 #[derive(Debug, Clone, Serialize)]
@@ -142,6 +142,9 @@ pub struct Observation {
     pub remarks: Vec<String>,
 }
 
+/// Why a device is not matched.
+const NO_DEVICE: &str = "no such device in the network";
+
 /// The readings of an end.
 type EndReadings<'a> = Vec<(&'a str, &'a PortReading)>;
 
@@ -196,6 +199,7 @@ pub fn observe(
             [0, 1].iter().any(|&side| findings.contains_key(&CableEnd { cable, side }))
         })
         .count();
+    strangers(&mut found, &placed);
     grade_cables(on, &matcher, &findings, bit_error_rate, &mut found);
     too_fast(&mut found);
     Ok(found)
@@ -215,7 +219,7 @@ fn place(
     };
     let mut place_one = |reading: &PortReading| {
         let Some(device) = matcher.device(&reading.device) else {
-            note(reading, "no such device in the network");
+            note(reading, NO_DEVICE);
             return None;
         };
         if matcher.end(device, reading.port).is_none() {
@@ -510,6 +514,20 @@ fn remarks(files: &[CounterFile]) -> Vec<String> {
         file.remarks.clone().into_iter().map(move |remark| format!("{name}: {remark}"))
     };
     files.iter().flat_map(of).collect()
+}
+
+/// Says where most devices are of another fabric.
+fn strangers(found: &mut Observation, placed: &[Vec<Option<DevicePort>>]) {
+    let known: BTreeSet<CountedDevice> =
+        placed.iter().flatten().flatten().map(|(device, _)| *device).collect();
+    let unknown = found.unmatched.iter().filter(|one| one.why == NO_DEVICE).count();
+    if unknown > known.len() {
+        found.remarks.push(format!(
+            "{unknown} devices are not in the network, and {} are: the counters may be of another \
+             fabric",
+            known.len()
+        ));
+    }
 }
 
 /// Says where more was carried than links can.
