@@ -60,6 +60,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.support.verb_results import Diagnosis as Diagnosis
     from flyloom.support.verb_results import Export as Export
     from flyloom.support.verb_results import ExportFormat as ExportFormat
+    from flyloom.support.verb_results import FabricObservation as FabricObservation
     from flyloom.support.verb_results import Figure as Figure
     from flyloom.support.verb_results import FloorPlan as FloorPlan
     from flyloom.support.verb_results import FoundGraph as FoundGraph
@@ -94,6 +95,7 @@ if TYPE_CHECKING:  # the same names as in `_HOMES`
     from flyloom.verbs.layout import verify_cables as verify_cables
     from flyloom.verbs.measures import measure as measure
     from flyloom.verbs.measures import promise as promise
+    from flyloom.verbs.observing import observe as observe
     from flyloom.verbs.prices import catalog as catalog
     from flyloom.verbs.prices import cost as cost
     from flyloom.verbs.routes import repair as repair
@@ -142,8 +144,9 @@ _HOMES = {
     "flyloom.published.figures": ["figure"],
     "flyloom.support.verb_results": [
         "Bill", "BookSimRun", "Budget", "CableCheck", "CableFolder", "Catalog", "Comparison",
-        "Deployment", "Diagnosis", "Export", "ExportFormat", "Figure", "FloorPlan",
-        "FoundGraph", "GraphBounds", "GraphExistence", "MeasuredBandwidth", "MeasuredCosts",
+        "Deployment", "Diagnosis", "Export", "ExportFormat", "FabricObservation", "Figure",
+        "FloorPlan", "FoundGraph", "GraphBounds", "GraphExistence", "MeasuredBandwidth",
+        "MeasuredCosts",
         "PredictedBandwidth", "ProcessMapping", "Promise", "PublishedTable", "RankedWorkload",
         "RoutingComparison", "Scales", "Sizing", "TableChanges", "Throughput", "WorkloadCheck",
         "WorkloadKind", "WorkloadFilesSummary",
@@ -158,6 +161,7 @@ _HOMES = {
     "flyloom.verbs.layout": ["cables", "check_cables", "lost_in", "plan", "verify_cables"],
     "flyloom.verbs.measures": ["measure", "promise"],
     "flyloom.verbs.prices": ["catalog", "cost"],
+    "flyloom.verbs.observing": ["observe"],
     "flyloom.verbs.routes": ["repair", "route", "spread"],
     "flyloom.verbs.routing_comparison": ["compare_routing"],
     "flyloom.verbs.simulation": ["simulate"],

@@ -26,6 +26,7 @@ __all__ = [
     "booksim_names",
     "check_floor_rules",
     "did_you_mean",
+    "estimated_traffic",
     "evaluate_mapping",
     "expand",
     "experiment_place",
@@ -54,6 +55,7 @@ __all__ = [
     "nearest_members",
     "network_pair",
     "noise_keys",
+    "observe_counters",
     "opensm_engines",
     "over_seeds",
     "packet_schema",
@@ -64,6 +66,7 @@ __all__ = [
     "plugin_parameters",
     "point_bytes",
     "point_need",
+    "predicted_loads",
     "qr_code",
     "recorded_schedule",
     "registry",
@@ -463,6 +466,24 @@ def trace_rewritten(
 ) -> _Written: ...
 def network_pair(name: str, start: bytes) -> tuple[str, bool, str] | None: ...
 def format_examples() -> list[tuple[str, str, list[tuple[str, bytes]]]]: ...
+def observe_counters(
+    network: Topology,
+    names: Sequence[str],
+    texts: Sequence[str],
+    seconds: float | None,
+    wraps: bool,
+    bit_error_rate: float,
+) -> _Document: ...
+def predicted_loads(
+    routing: Routing, traffic: Traffic, progress: _Progress = None
+) -> NDArray[np.float64]: ...
+def estimated_traffic(
+    routing: Routing,
+    channels: NDArray[np.float64],
+    sent: NDArray[np.float64],
+    received: NDArray[np.float64],
+    progress: _Progress = None,
+) -> _Document: ...
 def workload_best(
     given: dict[str, Any],
     on: Topology | Routing | None = None,

@@ -238,6 +238,7 @@ SHORT = {
     "plan": [NET], "cables": [NET, "-o", "cables"], "route": [NET], "verify": [NET],
     "ebb": [NET, "--samples", "2"], "lanes": [NET], "repair": [NET, "--random", "1"],
     "throughput": [NET, "-e", "sssp"], "figure": ["path_lengths", "-n", NET], "deploy": [NET],
+    "observe": [NET, "counters.txt"],
     "verify-cables": ["{net}", "{net}"], "run": ["x.toml"], "report": ["out/x"], "list": [],
     "schema": [], "doctor": [], "cost": [NET], "catalog": ["list"],
     "compare-routing": [NET, "--engines", "sssp", "--samples", "2"], "congestion": [NET],
@@ -256,6 +257,7 @@ def test_streams_that_are_closed_or_full_are_said_in_one_line(server, tmp_path):
     (tmp_path / "x.toml").write_text(EXPERIMENT.format(label="x", size=3))
     (tmp_path / "order").write_text("".join(f"{endpoint}\n" for endpoint in range(9)))
     (tmp_path / "times.json").write_text(json.dumps(TIMES))
+    (tmp_path / "counters.txt").write_text("# Port counters: Lid 1 port 1\nPortXmitData:..1\n")
     assert server.run("design", NET, "-o", "n.json", cwd=tmp_path)["code"] == 0
     assert server.run("run", "x.toml", cwd=tmp_path)["code"] == 0
     for verb, more in SHORT.items():

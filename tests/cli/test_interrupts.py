@@ -52,6 +52,7 @@ ELSEWHERE = {
     "search": "Ctrl-C stops the annealing and keeps what it found: test_search.py",
     "deploy": "a running fabric: test_fabric_interrupts.py",
     "verify-cables": "a running fabric: test_fabric_interrupts.py",
+    "observe": "reads files; its estimate hears Ctrl-C as other computations do",
     "report": "draws: test_endings.py", "catalog": "prints", "list": "prints", "schema": "prints",
     "doctor": "prints", "example": "prints", "help": "prints", "export": "writes one file",
     "opensm-plugin": "runs the compiler", "workload": "writes one file",

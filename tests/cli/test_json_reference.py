@@ -21,6 +21,7 @@ import flyloom as fl
 import pytest
 from checkout import ROOT
 from cli_helpers import flyloom
+from counter_files import Counters
 from deploy_helpers import needs_fabric
 from flyloom._core import registry
 from times_kept import TIMES
@@ -121,6 +122,7 @@ RUNS: dict[str, list[str]] = {
     "verify-cables": [
         f"verify-cables {NET} cut.net", f"verify-cables {NET} whole.net --watch --every 0.1",
     ],
+    "observe": [f"observe {NET} 1.pm 2.pm odd.txt --routes dfsssp --traffic uniform --estimate"],
     "deploy --dry-run": ["deploy tables --dry-run"],
     "run": ["run tiny.toml -o out"],
     "report": ["report out/tiny"],
@@ -194,6 +196,12 @@ def folder(tmp_path_factory) -> Path:
     (place / "whole.net").write_text(whole.to_text("netlist"))
     (place / "mine.toml").write_text(flyloom("catalog", "show", "products-2026").stdout)
     (place / "cut.net").write_text(whole.with_failures([3], []).to_text("netlist"))
+    counters = Counters(whole, seed=1)
+    (place / "1.pm").write_text(counters.pm())
+    counters.pass_time()
+    counters.ports[0].values["downed"] = 300  # more than its 8 bits hold
+    (place / "2.pm").write_text(counters.pm())
+    (place / "odd.txt").write_text("# Port counters: Lid 4000 port 1\nPortXmitData:..1\nodd\n")
     done = flyloom("route", NET, "-o", "tables", cwd=place)
     assert done.returncode == 0
     return place

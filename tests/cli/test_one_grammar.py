@@ -227,6 +227,7 @@ PICTURES = {
     "map": [NET, "--graph", "stencil:shape=3x3,bytes=8"],
     "map-eval": [NET, "--graph", "stencil:shape=3x3,bytes=8", "--mapping", "linear"],
     "verify-cables": [NET, "found.net"],
+    "observe": [NET, "counters.txt"],
 }
 """A short run of every command whose -o is a picture."""
 STARTS = {".svg": b"<svg", ".png": b"\x89PNG", ".pdf": b"%PDF", ".html": b"<!"}
@@ -245,6 +246,7 @@ def test_pictures_are_what_the_list_says(command, tmp_path):
     ends = pictures_of_docs()[command]
     assert flyloom("design", NET, "-o", "found.net", cwd=tmp_path).returncode == 0
     (tmp_path / "linear").write_text("\n".join(map(str, range(9))))
+    (tmp_path / "counters.txt").write_text("# Port counters: Lid 1 port 1\nPortXmitData:..1\n")
     (tmp_path / "booksim.cfg").write_text(
         "topology = torus;\nk = 3;\nn = 1;\nrouting_function = dim_order;\n"
         "injection_rate = 0.05;\nwarmup_periods = 1;\nsample_period = 100;\nmax_samples = 2;\n")

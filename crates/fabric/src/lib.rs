@@ -1,6 +1,7 @@
 //! The shared nouns: networks, addresses, tables, turns. Nothing here computes a result.
 
 pub mod addresses;
+pub mod counters;
 pub mod geometry;
 pub mod lids;
 pub mod network;

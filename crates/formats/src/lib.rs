@@ -4,6 +4,7 @@ pub mod backed;
 pub mod booksim;
 pub mod communication;
 pub mod companion;
+pub mod counters;
 pub mod export;
 pub mod graph_file;
 mod hosts;

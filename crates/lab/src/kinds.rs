@@ -6,7 +6,7 @@ use base::part::PartDescription;
 use engines::ask::OPENSM;
 use engines::lanes::LaneAssignmentMethod;
 use formats::trace::{self, TraceFormat};
-use formats::{communication, companion, export, graph_file, mapping as mapping_file};
+use formats::{communication, companion, counters, export, graph_file, mapping as mapping_file};
 use mapping::method::METHODS;
 use message::PRESETS;
 use packet::SimulatorDialect;
@@ -98,6 +98,12 @@ pub static KINDS: &[PartKind] = &[
         "graph-file",
         "formats that communication graphs are read from",
         || parts("graph-file", communication::FORMATS.iter().map(|f| &f.part)),
+    ),
+    PartKind::new(
+        "counter-files",
+        "counter-file",
+        "formats that port counters of running fabrics are read from",
+        || parts("counter-file", counters::FORMATS.iter().map(|f| &f.part)),
     ),
     PartKind::new(
         "companion-files",

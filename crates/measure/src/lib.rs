@@ -1,4 +1,5 @@
-//! What is true of a network and its routing without a clock: structure, and load.
+//! What is true of a network and its routing: structure and load; and what its counters say.
 
 pub mod load;
+pub mod observed;
 pub mod structure;

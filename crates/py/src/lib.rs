@@ -11,6 +11,7 @@ mod file_formats;
 mod lab_face;
 mod mapping;
 mod message;
+mod observed;
 mod packet;
 mod pickling;
 mod plugins;
@@ -119,6 +120,9 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(file_formats::trace_rewritten, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::format_examples, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::network_pair, m)?)?;
+    m.add_function(wrap_pyfunction!(observed::observe_counters, m)?)?;
+    m.add_function(wrap_pyfunction!(observed::predicted_loads, m)?)?;
+    m.add_function(wrap_pyfunction!(observed::estimated_traffic, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::carrying, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::described_member, m)?)?;

@@ -74,6 +74,12 @@ const LISTED: &[TableRowFolder] = &[
         open: false,
     },
     TableRowFolder {
+        folder: "crates/formats/src/counters",
+        what: "formats of port counters",
+        table: "pub static FORMATS: &[CounterFormat]",
+        open: false,
+    },
+    TableRowFolder {
         folder: "crates/formats/src/export",
         what: "formats that networks are written in",
         table: "pub static FORMATS: &[ExportFormatEntry]",

@@ -45,6 +45,7 @@ GROUPS = {
     "workloads": ("workload",),
     "fabric": ("deploy", "opensm-plugin"),
     "verify_cables": ("verify-cables",),
+    "observe": ("observe",),
     "experiments": ("run", "report", "schema"),
     "parts": ("list",),
     "about": ("doctor", "example", "help"),

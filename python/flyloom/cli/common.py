@@ -205,7 +205,7 @@ class _Command(TyperCommand):
 
 OUTPUTS = {
     "--out", "--ranks", "--tables", "--keep", "--links", "--message-counts",
-    "--learn-guids", "--proof", "--resume", "--goal",
+    "--learn-guids", "--proof", "--resume", "--goal", "--failed-links", "--estimate-file",
 }
 """Options of what is written, where they take a path."""
 

@@ -11,7 +11,8 @@ from flyloom.cli import usage
 PANELS = {
     "Networks": ("design", "structure", "resilience", "size", "scale", "choose", "compare",
                  "search", "export"),
-    "Racks, cables and prices": ("plan", "cables", "verify-cables", "cost", "catalog"),
+    "Racks, cables and prices": ("plan", "cables", "verify-cables", "observe", "cost",
+                                 "catalog"),
     "Routes": ("route", "verify", "lanes", "repair", "deploy", "opensm-plugin",
                "compare-routing"),
     "Load and throughput": ("ebb", "congestion", "throughput", "figure"),

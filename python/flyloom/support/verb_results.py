@@ -266,6 +266,55 @@ class CableCheck(Result):
     findings: list[Result]
 
 
+class FabricObservation(Result):
+    """What counters of a running fabric say, see :func:`flyloom.observe`.
+
+    Attributes
+    ----------
+    network : str
+        The network.
+    files : list[Result]
+        What was read of each file: ``format``, ``readings``, and ``left_out`` lines.
+    samples : int
+        Most readings of a port.
+    seconds : float | None
+        The longest time between the first and the last reading of a port.
+    cables, observed_cables : int
+        Working cables of the network, and those with a reading.
+    channels : list[Result]
+        Every channel with counters, the hottest first: ends with their places, ``gbps``,
+        ``use_fraction``, ``waits_per_s``.
+    bad_cables : list[Result]
+        Cables with a ``grade`` and its ``reasons``, in the order of racks, units and ports.
+    lost_switches : list[str]
+        Switches that are reported no more.
+    saturated : list[Result]
+        Counters of faults at their maximum.
+    unmatched : list[Result]
+        Devices and ports that the network does not have.
+    remarks : list[str]
+        What a reader should know.
+    prediction, estimate : Result | None
+        Loads of a traffic beside the measured ones; the traffic that explains these.
+    """
+
+    __slots__ = ()
+    network: str
+    files: list[Result]
+    samples: int
+    seconds: float | None
+    cables: int
+    observed_cables: int
+    channels: list[Result]
+    bad_cables: list[Result]
+    lost_switches: list[str]
+    saturated: list[Result]
+    unmatched: list[Result]
+    remarks: list[str]
+    prediction: Result | None
+    estimate: Result | None
+
+
 # --- traffic and processes -----------------------------------------------------------------------
 
 

@@ -8,6 +8,7 @@ use crate::mutations::{MutableFileFields, RandomGenerator};
 use base::QuietWatch;
 use formats::communication;
 use formats::companion::{self, CompanionFileFormat};
+use formats::counters;
 use formats::graph_file::{self, GraphFilePairFormat};
 use formats::trace::{self, TraceFormat, goal};
 use serde_json::Map;
@@ -51,10 +52,14 @@ fn of_tables() -> Vec<ReaderUnderTest> {
             as_text(communication::matrix(&[(name.clone(), text(bytes).as_str())]))
         })
     });
+    let ports = counters::FORMATS.iter().map(|format| {
+        let (name, good) = format.example();
+        of(format.part.name, good, move |bytes| as_text(counters::read(&name, &text(bytes))))
+    });
     let traces = trace::FORMATS.iter().flat_map(runs);
     let beside = companion::FORMATS.iter().flat_map(companions);
     let pairs = graph_file::PAIRS.iter().flat_map(pair);
-    networks.chain(pairs).chain(graphs).chain(traces).chain(beside).collect()
+    networks.chain(pairs).chain(graphs).chain(traces).chain(beside).chain(ports).collect()
 }
 
 /// A format of workloads: the first file of its example is damaged, and the last where there are

@@ -129,7 +129,7 @@ pub fn choices(
 }
 
 /// The channels of the route from `source` to `terminal`.
-fn route(
+pub(crate) fn route(
     routing: &Routing,
     layer: u32,
     source: SwitchId,
