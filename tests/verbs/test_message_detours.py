@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+import runpy
 from pathlib import Path
 
 import flyloom as fl
 import numpy as np
 import pytest
 import scipy.sparse as sparse
+from checkout import ROOT
 from cli_helpers import document, flyloom
 from scipy.optimize import linprog
 
@@ -215,3 +217,10 @@ def test_numbers_out_of_range_are_refused(word):
                        "--workload", "alltoall_pairwise bytes=100")
         assert done.returncode == 2
         assert f"{word}: {count} is out of range" in done.stderr
+
+
+def test_the_table_of_the_page_is_what_its_script_prints():
+    page = (ROOT / "docs/message.md").read_text()
+    table = runpy.run_path(str(ROOT / "docs/pictures/message_detours.py"))["table"]()
+    assert len(table) == 14
+    assert "\n".join(table) in page
