@@ -158,6 +158,7 @@ def message(
     link: Mapping[str, Any] | None = None,
     switch: Mapping[str, Any] | None = None,
     selection: str | Sequence[str] | None = None,
+    choosing: Mapping[str, Any] | None = None,
     rail: str | None = None,
     network: Mapping[str, Any] | None = None,
     placement: Placed | None = None,
@@ -200,6 +201,8 @@ def message(
     selection : str | Sequence[str], optional
         Which of the routes between two endpoints a message takes. Of several, each is run.
         Default: "spread".
+    choosing : Mapping[str, Any], optional
+        Parameters of selections with detours.
     rail : str, optional
         Which rails of its endpoints a message takes, where these have several. Default:
         "spread".
@@ -254,6 +257,7 @@ def message(
         link=link,
         switch=switch,
         selection=selection,
+        choosing=choosing,
         rail=rail,
         network=network,
         placement=placement,

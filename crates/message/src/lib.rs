@@ -21,8 +21,9 @@ pub use costs::{MessageCostOrigin, MessageCostSpec};
 pub use left::UnfinishedOperations;
 pub use machine::{ScheduleRunResult, ShortReceives};
 pub use net::{
-    AdapterTimeParameters, ChannelUse, LinkTimeParameters, MessageRouteSelection,
-    NetworkTimeParameters, NetworkWithRanks, RailSelection, SwitchTimeParameters,
+    AdapterTimeParameters, ChannelUse, LinkTimeParameters, MessageChoosingParameters,
+    MessageRouteSelection, NetworkTimeParameters, NetworkWithRanks, RailSelection,
+    SwitchTimeParameters,
 };
 pub use parameters::LogGopsParameters;
 pub use path::{CriticalPathCostCounts, CriticalPathSpan, ProcessorBusySpan, ProcessorWorkKind};

@@ -2,8 +2,9 @@
 
 use super::costs::{preset_or_table, preset_or_table_schema};
 use super::net::{
-    AdapterTimeParameters, ChannelUse, LinkTimeParameters, MessageRouteSelection,
-    NetworkTimeParameters, NetworkWithRanks, RailSelection, SwitchTimeParameters,
+    AdapterTimeParameters, ChannelUse, LinkTimeParameters, MessageChoosingParameters,
+    MessageRouteSelection, NetworkTimeParameters, NetworkWithRanks, RailSelection,
+    SwitchTimeParameters,
 };
 use super::{
     LogGopsParameters, MessageCostOrigin, MessageCostSpec, ScheduleDialect, ScheduleRunResult,
@@ -50,6 +51,8 @@ pub struct MessageSimulationParameters {
     pub switch: SwitchTimeParameters,
     /// Which of the routes between two endpoints a message takes.
     pub selection: MessageRouteSelection,
+    /// Parameters of selections with detours.
+    pub choosing: MessageChoosingParameters,
     /// Which rails of its endpoints a message takes, where these have several.
     pub rail: RailSelection,
     /// Adapters, processes of one endpoint, and how closely rates are followed.
@@ -76,6 +79,7 @@ impl Default for MessageSimulationParameters {
             link: LinkTimeParameters::default(),
             switch: SwitchTimeParameters::default(),
             selection: MessageRouteSelection::default(),
+            choosing: MessageChoosingParameters::default(),
             rail: RailSelection::default(),
             network: AdapterTimeParameters::default(),
             placement: "linear".to_owned(),
@@ -247,7 +251,12 @@ impl MessageSimulationParameters {
     pub fn differs_by_seed(&self, on: MessageSimulationInputs<'_>) -> bool {
         let topology = on.topology.or(on.routing.map(Routing::topology));
         let Some(topology) = topology else { return false };
-        if self.selection == MessageRouteSelection::One {
+        let is_drawn = match self.selection {
+            MessageRouteSelection::One => true,
+            MessageRouteSelection::Valiant | MessageRouteSelection::UgalG => on.routing.is_none(),
+            MessageRouteSelection::Spread | MessageRouteSelection::Adaptive => false,
+        };
+        if is_drawn {
             return true;
         }
         let Ok(placement) = placement(&self.placement) else { return false };
@@ -264,6 +273,7 @@ impl MessageSimulationParameters {
             link: self.link.clone(),
             switch: self.switch.clone(),
             selection: self.selection,
+            choosing: self.choosing,
             rail: self.rail,
             network: self.network.clone(),
         }

@@ -100,6 +100,8 @@ EXAMPLES = {
         "flyloom sim message slim_fly:q=5,p=4 --workload 'alltoall_pairwise bytes=65536'",
         "flyloom sim message fat_tree:levels=3,k=8 --engine ftree --workload a.goal"
         " --placement random --seed 3 --set switch.delay_ns=200",
+        "flyloom sim message hyperx:shape=4x4,p=4 --selection spread,ugal_g"
+        " --workload 'allreduce_recursive_doubling bytes=100000'",
     ),
 }
 """Lines that run each command."""

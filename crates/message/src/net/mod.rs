@@ -1,17 +1,19 @@
 //! The network model of the message level: routes with latencies, and flows that share channels.
 
+mod detours;
 mod flows;
 mod parameters;
 mod routes;
 
 pub use parameters::{
-    AdapterTimeParameters, LinkTimeParameters, MessageRouteSelection, NetworkTimeParameters,
-    RailSelection, SwitchTimeParameters,
+    AdapterTimeParameters, LinkTimeParameters, MessageChoosingParameters, MessageRouteSelection,
+    NetworkTimeParameters, RailSelection, SwitchTimeParameters,
 };
 
 use base::{ComputationError, ProgressWatch, Refusal};
 use flows::FlowSet;
 use paths::PathSource;
+pub(super) use routes::SentMessage;
 use routes::{MessageRouteFinder, picoseconds};
 use std::collections::VecDeque;
 
@@ -46,16 +48,6 @@ impl ChannelUse {
         let one = |(bytes, rate): (&f64, &f64)| if ns > 0.0 { bytes / (rate * ns) } else { 0.0 };
         self.bytes.iter().zip(&self.rates).map(one).collect()
     }
-}
-
-/// A message of an operation, from an interface of one rank to another rank.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct SentMessage {
-    pub(super) op: u32,
-    pub(super) nic: u8,
-    pub(super) from: u32,
-    pub(super) to: u32,
-    pub(super) bytes: u64,
 }
 
 /// The state of the network in a run.
@@ -134,7 +126,7 @@ impl NetworkRunState {
     pub(super) fn latency(&mut self, sent: SentMessage) -> Result<u64, Refusal> {
         match self.ends(sent) {
             None => Ok(self.local.0),
-            Some(ends) => Ok(self.routes.find(ends, (sent.op, sent.nic), &self.flows)?.latency),
+            Some(ends) => Ok(self.routes.find(ends, sent, &self.flows)?.latency),
         }
     }
 
@@ -174,7 +166,7 @@ impl NetworkRunState {
                 self.local.0
             }
             Some(ends) => {
-                let route = self.routes.find(ends, (sent.op, sent.nic), &self.flows)?;
+                let route = self.routes.find(ends, sent, &self.flows)?;
                 if !is_short {
                     let most = self.flows.alone(&route.parts).min(self.most);
                     self.alone = bytes / most;

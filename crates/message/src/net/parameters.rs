@@ -20,6 +20,47 @@ pub enum MessageRouteSelection {
     /// channel is least full; of a network, from switch to switch, the nearer neighbour over the
     /// channel that is least full.
     Adaptive,
+    /// Over switches that are drawn for each message (Valiant 1982). Not on tables.
+    Valiant,
+    /// The shortest path with most room when the message begins, or a detour over one of several
+    /// drawn switches, by the loads of all channels on the path (UGAL-G). Not on tables.
+    UgalG,
+}
+
+impl MessageRouteSelection {
+    /// Whether messages may take paths that are not the shortest.
+    pub(super) fn takes_detours(self) -> bool {
+        matches!(self, Self::Valiant | Self::UgalG)
+    }
+
+    /// The name that selects it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Spread => "spread",
+            Self::One => "one",
+            Self::Adaptive => "adaptive",
+            Self::Valiant => "valiant",
+            Self::UgalG => "ugal_g",
+        }
+    }
+}
+
+/// The numbers of selections with detours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "Choosing")]
+#[serde(default, deny_unknown_fields)]
+pub struct MessageChoosingParameters {
+    /// Detours that `ugal_g` draws and compares for each part of a message; 1 to 64.
+    pub candidates: u32,
+    /// Parts of a message, which choose their paths one after the other, as its packets would; no
+    /// more than it has packets of 4 KiB; 1 to 64.
+    pub parts: u32,
+}
+
+impl Default for MessageChoosingParameters {
+    fn default() -> Self {
+        Self { candidates: 4, parts: 8 }
+    }
 }
 
 /// Which rails of its endpoints a message takes, where these have several.
@@ -113,6 +154,8 @@ pub struct NetworkTimeParameters {
     pub switch: SwitchTimeParameters,
     /// The selection of routes for a message.
     pub selection: MessageRouteSelection,
+    /// The numbers of selections with detours.
+    pub choosing: MessageChoosingParameters,
     /// The selection of rails for a message.
     pub rail: RailSelection,
     /// Costs of network adapters, and settings of the simulation.
@@ -139,6 +182,12 @@ impl NetworkTimeParameters {
                 let why = format!("{ns} is out of range");
                 let help = format!("0 to {MOST_NS} ns");
                 return Err(Refusal::new(name, why, help));
+            }
+        }
+        let MessageChoosingParameters { candidates, parts } = self.choosing;
+        for (name, count) in [("choosing.candidates", candidates), ("choosing.parts", parts)] {
+            if !(1..=64).contains(&count) {
+                return Err(Refusal::new(name, format!("{count} is out of range"), "1 to 64"));
             }
         }
         if network.span_ns > 0.0 && network.span_ns < 1.0 {

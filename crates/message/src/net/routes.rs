@@ -1,8 +1,11 @@
 //! The routes of messages: their channels, with the share of each, and the latency of the first
 //! byte.
 
+use super::detours::{DetourChooser, DetourRequest};
 use super::flows::{FlowChannelShare, FlowSet, joined};
-use super::parameters::{MessageRouteSelection, NetworkTimeParameters, RailSelection};
+use super::parameters::{
+    MessageChoosingParameters, MessageRouteSelection, NetworkTimeParameters, RailSelection,
+};
 use base::seed::FastRandomStream;
 use base::{ComputationError, ProgressWatch, Refusal, SwitchId, TerminalId};
 use fabric::Topology;
@@ -15,11 +18,24 @@ use paths::PathSource;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+/// Loads that exceed another by less than this factor are equal but for rounding.
+const SLOWER: f64 = 1.0 + 1e-9;
+
 /// The paths that messages may take: those of tables, or minimal ones.
 #[derive(Debug)]
 enum MessagePathSource {
     Tables(Box<Routing>),
     Minimal(MinimalAdaptiveRouting),
+}
+
+/// A message of an operation, from an interface of one rank to another rank.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SentMessage {
+    pub(crate) op: u32,
+    pub(crate) nic: u8,
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+    pub(crate) bytes: u64,
 }
 
 /// The channels of a route with their shares, and the latency of the slowest path over them in
@@ -44,6 +60,8 @@ pub(super) struct MessageRouteFinder {
     seed: u64,
     /// Routes between switches that do not depend on the message, by their switches.
     known: HashMap<(u32, u32), MessageChannelRoute>,
+    /// The chooser of detours, for selections that take them.
+    detours: Option<DetourChooser>,
     /// Scratch memory: the candidates for the next hop.
     next: Vec<CandidateHop>,
 }
@@ -55,6 +73,12 @@ impl MessageRouteFinder {
         seed: u64,
         watch: &dyn ProgressWatch,
     ) -> Result<Self, ComputationError> {
+        if how.selection.takes_detours() && matches!(on, PathSource::Tables(_)) {
+            let why = format!("{} on tables, whose paths are given", how.selection.name());
+            let help = "spread (all layers), one (a layer at random) or adaptive (the layer with \
+                        most room)";
+            return Err(Refusal::new("selection", why, help).into());
+        }
         let paths = match on {
             PathSource::Tables(routing) => MessagePathSource::Tables(routing.clone()),
             PathSource::Network(topology) => MessagePathSource::Minimal(
@@ -72,7 +96,16 @@ impl MessageRouteFinder {
             of.sort_by_key(|t| on.terminals()[t.ix()].rail);
         }
         let known = HashMap::new();
-        Ok(Self { on, paths, how: how.clone(), rails, seed, known, next: Vec::new() })
+        let (how, next) = (how.clone(), Vec::new());
+        let mut new = Self { on, paths, how, rails, seed, known, detours: None, next };
+        if new.how.selection.takes_detours() {
+            let hop = |cable| new.cable_ps(cable) + picoseconds(new.how.switch.delay_ns);
+            let hops = new.on.links().iter().map(|link| hop(&link.cable)).collect();
+            let MessageChoosingParameters { candidates, parts } = new.how.choosing;
+            let always = new.how.selection == MessageRouteSelection::Valiant;
+            new.detours = Some(DetourChooser::new(&new.on, (candidates, parts, always), hops));
+        }
+        Ok(new)
     }
 
     /// The rate of every channel, in bytes per picosecond.
@@ -101,26 +134,29 @@ impl MessageRouteFinder {
         )
     }
 
-    /// The route of a message of the operation `op` from interface `nic`, between two different
-    /// endpoints.
+    /// The route of the message `sent` between two different endpoints.
     ///
     /// # Errors
     /// When there is no route.
     pub(super) fn find(
         &mut self,
         (from, to): (u32, u32),
-        (op, nic): (u32, u8),
+        sent: SentMessage,
         flows: &FlowSet,
     ) -> Result<MessageChannelRoute, Refusal> {
-        let pairs = self.pairs(from, to, nic)?;
+        let pairs = self.pairs(from, to, sent.nic)?;
         let part = 1.0 / pairs.len() as f64;
         let mut all = MessageChannelRoute::default();
         for (i, &(from, to)) in pairs.iter().enumerate() {
             let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()]);
             let first = 2 * self.on.links().len() as u32;
-            all.parts.push(FlowChannelShare { channel: first + 2 * from.0, share: part });
-            all.parts.push(FlowChannelShare { channel: first + 2 * to.0 + 1, share: part });
-            let route = self.between_switches(from, to, (op, i), flows)?;
+            let ends = [first + 2 * from.0, first + 2 * to.0 + 1];
+            all.parts.extend(ends.map(|channel| FlowChannelShare { channel, share: part }));
+            let route = if self.detours.is_some() {
+                self.over_detours((from, to), ends, (sent, i, part), flows)?
+            } else {
+                self.between_switches(from, to, (sent.op, i), flows)?
+            };
             let ends = self.cable_ps(&s.cable) + self.cable_ps(&t.cable);
             all.latency = all.latency.max(route.latency + ends);
             all.parts.extend(
@@ -163,6 +199,44 @@ impl MessageRouteFinder {
         Ok(pairs)
     }
 
+    /// The random numbers of the message of an operation on one rail.
+    fn random(&self, op: u32, rail: usize) -> FastRandomStream {
+        FastRandomStream::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64)
+    }
+
+    /// The route from the switch of one terminal to the switch of another, with detours. `ends` are
+    /// the channels of the terminals, `part` the part of the message that the rail carries.
+    fn over_detours(
+        &mut self,
+        (from, to): (TerminalId, TerminalId),
+        ends: [u32; 2],
+        (sent, rail, part): (SentMessage, usize, f64),
+        flows: &FlowSet,
+    ) -> Result<MessageChannelRoute, Refusal> {
+        let [from, to] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
+        let bytes = sent.bytes.saturating_sub(1) as f64;
+        let loads = ends.map(|channel| flows.load(channel, part));
+        let ends = loads[0].max(loads[1]) * SLOWER;
+        if self.how.selection == MessageRouteSelection::UgalG {
+            let spread = self.spread(from, to)?;
+            let load = |p: &FlowChannelShare| flows.load(p.channel, p.share * part);
+            if bytes <= 0.0 || spread.parts.iter().all(|p| load(p) <= ends) {
+                // no path is faster than the message's own terminals
+                return Ok(spread.clone());
+            }
+        }
+        let draw = self.random(sent.op, rail);
+        let request = DetourRequest { from, to, ends, part, bytes, draw };
+        if let (Some(detours), MessagePathSource::Minimal(minimal)) =
+            (&mut self.detours, &self.paths)
+            && let Some((parts, latency)) = detours.route(minimal, flows, request)
+        {
+            let latency = latency + picoseconds(self.how.switch.delay_ns);
+            return Ok(MessageChannelRoute { parts, latency });
+        }
+        Err(self.no_path(from, to, "there is no path"))
+    }
+
     /// The route from the switch of one terminal to the switch of another.
     fn between_switches(
         &mut self,
@@ -172,15 +246,13 @@ impl MessageRouteFinder {
         flows: &FlowSet,
     ) -> Result<MessageChannelRoute, Refusal> {
         let [s, t] = [from, to].map(|t| self.on.terminals()[t.ix()].plug.switch);
-        let draw = || {
-            FastRandomStream::new(self.seed, "paths of messages", u64::from(op) << 8 | rail as u64)
-        };
+        let draw = || self.random(op, rail);
         if let MessagePathSource::Tables(tables) = &self.paths {
             let layers = tables.layers();
             return match self.how.selection {
                 MessageRouteSelection::Spread => self.over_layers(from, to),
                 MessageRouteSelection::One => self.of_layer(draw().below(layers), from, to),
-                MessageRouteSelection::Adaptive => {
+                _ => {
                     let mut best = (0.0, MessageChannelRoute::default());
                     for layer in 0..layers {
                         let route = self.of_layer(layer, from, to)?;
@@ -195,19 +267,12 @@ impl MessageRouteFinder {
             };
         }
         match self.how.selection {
-            MessageRouteSelection::Spread => {
-                if let Some(known) = self.known.get(&(s.0, t.0)) {
-                    return Ok(known.clone());
-                }
-                let route = self.over_all(s, t)?;
-                self.known.insert((s.0, t.0), route.clone());
-                Ok(route)
-            }
+            MessageRouteSelection::Spread => self.spread(s, t).cloned(),
             MessageRouteSelection::One => {
                 let mut draw = draw();
                 self.step_by_step(s, t, |next| draw.below(next.len() as u32) as usize)
             }
-            MessageRouteSelection::Adaptive => self.step_by_step(s, t, |next| {
+            _ => self.step_by_step(s, t, |next| {
                 let room = |c: &CandidateHop| flows.room(c.channel.0);
                 let best = next.iter().map(room).fold(0.0, f64::max);
                 next.iter().position(|c| room(c) >= best).unwrap_or(0)
@@ -274,6 +339,15 @@ impl MessageRouteFinder {
             }
         }
         Ok(all)
+    }
+
+    /// The route over all shortest paths, which is found once.
+    fn spread(&mut self, from: SwitchId, to: SwitchId) -> Result<&MessageChannelRoute, Refusal> {
+        if !self.known.contains_key(&(from.0, to.0)) {
+            let route = self.over_all(from, to)?;
+            self.known.insert((from.0, to.0), route);
+        }
+        Ok(&self.known[&(from.0, to.0)])
     }
 
     /// The route over all shortest paths: every switch splits its share equally among all next

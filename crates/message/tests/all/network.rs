@@ -16,7 +16,7 @@ use serde_json::Map;
 use std::sync::Arc;
 use traffic::workload::{Schedule, ScheduleBuilder, ScheduleOperation};
 
-const NETS: [&str; 7] = [
+pub(super) const NETS: [&str; 7] = [
     "slim_fly:q=5,p=3",
     "slim_fly:q=4,p=2",
     "dragonfly:h=2",
@@ -26,10 +26,10 @@ const NETS: [&str; 7] = [
     "hyperx:shape=3x4,p=2",
 ];
 /// Time of a byte over a 4x HDR cable, 200 Gbit/s, in picoseconds.
-const BYTE_PS: u64 = 40;
+pub(super) const BYTE_PS: u64 = 40;
 
 /// A network whose switches and cables take no time.
-fn at_once() -> NetworkTimeParameters {
+pub(super) fn at_once() -> NetworkTimeParameters {
     NetworkTimeParameters {
         switch: SwitchTimeParameters { delay_ns: 0.0 },
         link: LinkTimeParameters { latency_ns: Some(0.0), rate_gbps: None },
@@ -41,19 +41,19 @@ fn with(network: AdapterTimeParameters, of: NetworkTimeParameters) -> NetworkTim
     NetworkTimeParameters { network, ..of }
 }
 
-fn network(spec: &str) -> Topology {
+pub(super) fn network(spec: &str) -> Topology {
     let recipe = parse_inline(spec).expect("a recipe");
     let family = families::family(&recipe.family).expect("there is one");
     family.build(&recipe.params).expect("a network")
 }
 
-fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
+pub(super) fn routed(on: &Arc<Topology>, engine: &str) -> Routing {
     let engine = engines::engine(engine).expect("there is one");
     engine.route(&Map::new(), on, 1, &QuietWatch).expect("tables")
 }
 
 /// A schedule of messages between ranks, with their bytes, which begin in the listed order.
-fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
+pub(super) fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     let mut made = ScheduleBuilder::new(ranks);
     for rank in 0..ranks {
         let mut of = made.rank();
@@ -69,7 +69,7 @@ fn messages(ranks: u32, all: &[(u32, u32, u64)]) -> Schedule {
     made.finish().expect("a schedule")
 }
 
-fn ran(
+pub(super) fn ran(
     on: PathSource,
     how: &NetworkTimeParameters,
     costs: &LogGopsParameters,
@@ -97,7 +97,7 @@ fn ran(
 }
 
 /// LogGOPS parameters of 0, so that only the network takes time.
-fn free() -> LogGopsParameters {
+pub(super) fn free() -> LogGopsParameters {
     LogGopsParameters { L: 0.0, o: 0.0, g: 0.0, G: 0.0, O: 0.0, S: 1 << 30 }
 }
 

@@ -206,6 +206,14 @@ impl FlowSet {
         c.rate / (c.shares + 1.0)
     }
 
+    /// The time per byte on a channel, in picoseconds, if `more` is added to the shares of its
+    /// flows and all of them have equal rates.
+    #[inline]
+    pub(super) fn load(&self, channel: u32, more: f64) -> f64 {
+        let c = &self.channels[channel as usize];
+        (c.shares + more) / c.rate
+    }
+
     /// The rate of a flow if no other flow uses its channels.
     pub(super) fn alone(&self, parts: &[FlowChannelShare]) -> f64 {
         let rates = parts.iter().map(|p| self.channels[p.channel as usize].rate / p.share);
