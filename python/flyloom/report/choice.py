@@ -50,15 +50,17 @@ class Block:
     paragraphs: list[str] = field(default_factory=list)
     head: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
+    points: list[tuple[str, float, float]] = field(default_factory=list)
+    """Of a picture: a label, the price in US dollars, and a part of the rate."""
 
 
 def pages(found: Mapping[str, Any]) -> list[list[Block]]:
     """The blocks of the first and of the second page."""
     best = found["candidates"][0]
     tree = next((c for c in found["candidates"] if c["network"] == found["tree"]), None)
-    first = [_answer(found, best, tree), _table(found), _beside(best, tree), _reading()]
-    second = [_risks(found, best), _turning(found), _like(found), _left_out(found), _made(found)]
-    return [[block for block in page if block.paragraphs or block.rows]
+    first = [_answer(found, best, tree), _table(found), _picture(found), _beside(best, tree)]
+    second = [_reading(), _risks(found, best), _turning(found), _like(found), _left_out(found), _made(found)]
+    return [[block for block in page if block.paragraphs or block.rows or block.points]
             for page in (first, second)]
 
 
@@ -108,7 +110,7 @@ def _times(row: Mapping[str, Any], best: Mapping[str, Any]) -> str:
     price = row["cost_usd"] / best["cost_usd"] - 1
     worst = (row["worst_case_adaptive"] or 0, best["worst_case_adaptive"] or 0)
     quick = row["allreduce_adaptive_ns"] / best["allreduce_adaptive_ns"]
-    return (f"its price is {abs(price):.0%} {'higher' if price >= 0 else 'lower'}, it carries"
+    return (f"its price is {_percent(abs(price))} {'higher' if price >= 0 else 'lower'}, it carries"
             f" {_percent(worst[0])} in the worst case (against {_percent(worst[1])}), and a large"
             f" allreduce takes {quick:.2f} times as long")
 
@@ -135,6 +137,15 @@ def _table(found: Mapping[str, Any]) -> Block:
         for row in found["candidates"]
     ]
     return Block("Money and performance", head=head, rows=rows)
+
+
+def _picture(found: Mapping[str, Any]) -> Block:
+    """The price of each candidate against what it carries in the worst case."""
+    points = [
+        (str(row["rank"]), row["cost_usd"], min(row["worst_case_adaptive"], 1.0))
+        for row in found["candidates"] if row["worst_case_adaptive"] is not None
+    ]
+    return Block("Price and the worst case", points=points)
 
 
 def _reading() -> Block:
@@ -184,7 +195,7 @@ def _turning(found: Mapping[str, Any]) -> Block:
         what, at, now = point["what"], point["at"], point["now"]
         if what == "price" and at is not None:
             paragraphs.append(f"{second} would be the first if it alone were"
-                              f" {1 - at:.1%} cheaper.")
+                              f" {_percent(1 - at)} cheaper.")
         elif what in ("switch_price", "optical_price"):
             part = "switches" if what == "switch_price" else "optical cables"
             if at is None:
@@ -194,8 +205,8 @@ def _turning(found: Mapping[str, Any]) -> Block:
         elif at is None or at > MOST_WEIGHT:
             never.append(f"the weight of {CRITERIA[what].words}")
         else:
-            paragraphs.append(f"It would be if {CRITERIA[what].words} counted {at:.0%} in place of"
-                              f" {now:.0%}.")
+            paragraphs.append(f"It would be if {CRITERIA[what].words} counted {_percent(at)} in"
+                              f" place of {_percent(now)}.")
     if never:
         paragraphs.append(f"No change of these alone would do it: {'; '.join(never)}.")
     return Block("What would change the answer", paragraphs)
@@ -260,7 +271,7 @@ def _left_out(found: Mapping[str, Any]) -> Block:
 
 def _made(found: Mapping[str, Any]) -> Block:
     """How the score is made, and what prices are."""
-    weights = ", ".join(f"{CRITERIA[name].words} {weight:.0%}"
+    weights = ", ".join(f"{CRITERIA[name].words} {_percent(weight)}"
                         for name, weight in found["weights"].items() if weight)
     return Block("How this was found", [
         f"All members of all families that carry the need were sized; the cheapest were laid out,"
