@@ -110,7 +110,7 @@ fn carrying_shapes(
     let counts = [switches, switches * u64::from(network_radix) / 2];
     members.offer(counts, network_radix + p as u32, || HyperX {
         shape: GridShape(shape.clone()),
-        k: k.iter().any(|&k| k > 1).then(|| GridShape(k)),
+        k: k.iter().any(|&k| k > 1).then_some(GridShape(k)),
         p: Some(p as u32),
     });
 }

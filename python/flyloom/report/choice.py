@@ -59,7 +59,8 @@ def pages(found: Mapping[str, Any]) -> list[list[Block]]:
     best = found["candidates"][0]
     tree = next((c for c in found["candidates"] if c["network"] == found["tree"]), None)
     first = [_answer(found, best, tree), _table(found), _picture(found), _beside(best, tree)]
-    second = [_reading(), _risks(found, best), _turning(found), _like(found), _left_out(found), _made(found)]
+    second = [_reading(), _risks(found, best), _turning(found), _like(found), _left_out(found),
+              _made(found)]
     return [[block for block in page if block.paragraphs or block.rows or block.points]
             for page in (first, second)]
 
