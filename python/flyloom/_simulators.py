@@ -170,6 +170,7 @@ def message(
     engine_options: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    gbps: float | None = None,
     critical_path: bool = False,
     progress: Progress | None = None,
 ) -> Simulation:
@@ -227,6 +228,9 @@ def message(
         Parameters of tables by their dotted names.
     threads : int | None, optional
         Processors to use; the result is the same with any number.
+    gbps : float | None, optional
+        Rate of the network's cables, Gbit/s: the fastest have it, slower ones keep their part
+        of it.
     critical_path : bool, optional
         Finds, too, what the end of the run waited for.
     progress : callable, optional
@@ -246,7 +250,7 @@ def message(
     return simulate(
         source, "message", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
         settings=settings, threads=threads, progress=progress,
-        critical_path=critical_path,
+        critical_path=critical_path, gbps=gbps,
         workload=workload,
         workload_options=workload_options,
         dialect=dialect,
@@ -306,6 +310,7 @@ def packet(
     engine_options: Mapping[str, Any] | None = None,
     settings: Mapping[str, Any] | None = None,
     threads: int | None = None,
+    gbps: float | None = None,
     progress: Progress | None = None,
 ) -> Simulation:
     """Latency and accepted rate, packet by packet: switches with buffers and credits.
@@ -414,6 +419,9 @@ def packet(
         Parameters of tables by their dotted names.
     threads : int | None, optional
         Processors to use; the result is the same with any number.
+    gbps : float | None, optional
+        Rate of the network's cables, Gbit/s: the fastest have it, slower ones keep their part
+        of it.
     progress : callable, optional
         Called with ``(what, done, total)`` ten times a second.
 
@@ -430,7 +438,7 @@ def packet(
     """
     return simulate(
         source, "packet", engine=engine, lmc=lmc, layers=layers, engine_options=engine_options,
-        settings=settings, threads=threads, progress=progress,
+        settings=settings, threads=threads, progress=progress, gbps=gbps,
         dialect=dialect,
         load=load,
         selection=selection,

@@ -154,16 +154,19 @@ impl Catalog {
         by_age()[0]
     }
 
-    /// The catalogue that is used where the user names none: the newest. For a network that was
-    /// read from a file, whose cables have rates of their own, it is the newest that sells at all
-    /// of these rates. `gbps` is the rate that a user gave for all links.
+    /// The catalogue that is used where the user names none: the newest. At a rate that a user gave
+    /// for all links (`gbps`) or that the network says, it is the newest that sells at this rate;
+    /// for a network of a file, whose cables have rates of their own, the newest that sells at all
+    /// of these.
     ///
     /// # Errors
-    /// Never: the catalogues that come with flyloom can be read.
+    /// When `gbps` contradicts the rate of the network.
     pub fn usual(t: &Topology, gbps: Option<f64>) -> Result<Self, Refusal> {
-        if t.recipe().family == "file" && gbps.is_none() {
-            let ports = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
-            let rates = own_rates(t);
+        let rate = t.agreed_gbps(gbps)?.or_else(|| t.recipe().gbps());
+        if rate.is_some() || t.recipe().family == "file" {
+            // all networks of one rate have one catalogue, however many ports their switches have
+            let most = t.switches().iter().map(|s| u32::from(s.ports)).max().unwrap_or(0);
+            let (ports, rates) = rate.map_or_else(|| (most, own_rates(t)), |rate| (0, vec![rate]));
             for name in by_age() {
                 let catalog = Self::named(name)?;
                 if rates.iter().all(|&rate| catalog.sells(ports, rate)) {

@@ -61,6 +61,11 @@ impl Shop {
         to_python(py, &all)
     }
 
+    /// Raises `RefusalError` where its rate contradicts that of the network.
+    fn check_rate(&self, on: &crate::classes::Topology) -> PyResult<()> {
+        on.inner.agreed_gbps(self.gbps).map(drop).map_err(refuse)
+    }
+
     /// The names of the catalogues that come with flyloom.
     #[staticmethod]
     fn built_in() -> Vec<&'static str> {

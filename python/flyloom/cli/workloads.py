@@ -307,15 +307,20 @@ def best(
 
     With --net over a network, whose latencies and rates take the place of L and G.
     """
+    from flyloom._core import RefusalError
+    from flyloom.inputs import rates
     from flyloom.support.checks import whole
     from flyloom.support.progress import bars
-    from flyloom.verbs.runs import costs_said
+    from flyloom.verbs.runs import costs_said, rates_said
+    from flyloom.verbs.simulation import NO_NETWORK
     from flyloom.verbs.workloads import best_workload
 
     operation, cases = operation_of(operation, cases or [])
     given = numbers_of(operation, cases)
     whole("--seed", seed, 0, 2**64 - 1)
     costs, settings = costs_asked(asked)
+    if over.net is None and rates.asked:
+        raise RefusalError(f"--{NO_NETWORK}")
     on = None if over.net is None else load_tables(over.net, p)
     complete(given, on, placed.per_endpoint)
     with bars() as bar:
@@ -342,6 +347,8 @@ def best(
         ],
         left={2, 4},
     )
+    if over.net is not None:
+        print(f"links of {rates_said(rows[0]['rates'])}")
     print(f"costs: {costs_said(rows[0], over.net is not None)}")
 
 

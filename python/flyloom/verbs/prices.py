@@ -20,7 +20,11 @@ STUDY_CATALOG = "fdr10-2014"
 def priced(
     topology: Topology, bought: Shop, keys: Iterable[str]
 ) -> tuple[dict[str, float | None], str | None]:
-    """The figures ``keys`` of a network's bill; None each, and why, where it has no price."""
+    """The figures ``keys`` of a network's bill; None each, and why, where it has no price.
+
+    RefusalError where the rate that is asked for contradicts that of the network.
+    """
+    bought.check_rate(topology)
     try:
         bill = topology.cost(None, bought)
     except RefusalError as refusal:
