@@ -62,6 +62,13 @@ def test_the_bill_is_at_the_rate_of_the_network(gbps, catalog):
     assert {float(rate) for rate in rates} == {gbps}
 
 
+def test_the_study_has_a_rate_of_its_own():
+    assert fl.cost("dragonfly:h=7,gbps=40", mode="paper").cost_usd_per_endpoint == (
+        fl.cost("dragonfly:h=7", mode="paper").cost_usd_per_endpoint)
+    with pytest.raises(RefusalError, match="paper has the rate 40 Gbit/s, and the network says"):
+        fl.cost("dragonfly:h=7,gbps=400", mode="paper")
+
+
 @pytest.mark.parametrize("dialect", ["physical", "codes-slimfly-v1"])
 @pytest.mark.parametrize("gbps", [100, 400])
 def test_a_rate_of_the_network_is_one_of_the_parameters(dialect, gbps):

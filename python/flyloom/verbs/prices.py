@@ -111,6 +111,11 @@ def cost(
         raise RefusalError(
             f"mode: paper has its own prices, rate, floor and items; {STUDY_CATALOG} alone"
         )
+    if t.gbps not in (None, about["link_gbps"]):
+        raise RefusalError(
+            f"mode: paper has the rate {about['link_gbps']:g} Gbit/s, and the network says"
+            f" gbps={t.gbps:g}; leave gbps out"
+        )
     return Bill({
         "network": t.recipe, "mode": mode, "catalog": about["name"],
         "currency": about["currency"], "year": about["year"],
