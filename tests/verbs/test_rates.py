@@ -209,6 +209,34 @@ def test_levels_take_a_rate_from_python_but_for_flits():
     assert one.points == other.points
 
 
+EBB = {"flyloom_measurement": 1, "what": "ebb", "hosts": ["0", "1"], "size_bytes": 1_000_000,
+       "rounds": [{"pairs": [[0, 1]], "rank_gbps": [48, 48]}]}
+"""Two ranks that sent each other 1e6 bytes at 48 Gbit/s."""
+
+
+@pytest.mark.parametrize("gbps", [100, 400])
+def test_measured_bandwidth_stands_beside_that_of_the_rate(tmp_path, gbps):
+    """A pair alone has the rate but for the time of the first byte, 2 x 90 + 3 x 25 ns."""
+    (tmp_path / "ebb.json").write_text(json.dumps(EBB))
+    words = ("measure", "--compare", str(tmp_path / "ebb.json"), "--net")
+    found = document(*words, f"{PAIR},gbps={gbps}")
+    due = 8e6 / (8e6 / gbps + 255)
+    assert found["predicted_gbps"] == pytest.approx(due, rel=1e-4)
+    assert found == document(*words, PAIR, "--gbps", str(gbps))
+    assert (found["rates"]["source"], found["rates"]["highest_gbps"]) == ("network", gbps)
+    done = flyloom("measure", "--gbps", "400", "--times", "x.json")
+    assert done.returncode == 2 and "--gbps: only of --compare" in done.stderr
+
+
+def test_pages_of_packets_and_messages_have_the_rate(tmp_path):
+    ran = [("packet", "--messages", "2"), ("message", "--workload", "barrier_tree")]
+    for level, *words in ran:
+        page = tmp_path / f"{level}.html"
+        done = flyloom("sim", level, f"{PAIR},gbps=400", *words, "-o", str(page))
+        assert done.returncode == 0, done.stderr
+        assert "inks of 400 Gbit/s" in page.read_text()
+
+
 def test_each_output_says_the_rate_and_whose_it_is(slow):
     def printed(*words):
         done = flyloom(*words)

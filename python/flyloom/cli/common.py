@@ -146,7 +146,7 @@ def _choose_devices(_context: object, option: Any, given: Any) -> None:
         devices.asked[option.name] = [word for word in listed if word]
 
 
-RATED = ("design", "export", "packet", "message", "best")
+RATED = ("design", "export", "packet", "message", "best", "measure")
 """Commands whose answer depends on the rate of the network that they read."""
 
 

@@ -95,8 +95,9 @@ def cost(
         switches), ``endpoint_cables_electric`` and ``..._optical``, ``switches``, ``radix`` (ports
         of a switch), ``endpoints``, ``racks``, ``lines`` (the bill), ``include`` and ``counts``
         (its items and their parts), ``basis`` (catalogue, rates and items in words), ``confidence``
-        (A to D, of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps``,
-        ``mode``.
+        (A to D, of the least known price), ``catalog``, ``currency``, ``year``, ``link_gbps`` and
+        ``rate_source``, whose rate that is (``network``, ``cables`` of a file, ``parameters``,
+        which is ``gbps``, or ``default``, the catalogue's), ``mode``.
     """
     if mode not in MODES:
         raise none_such("mode", mode, MODES)

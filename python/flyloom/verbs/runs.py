@@ -79,9 +79,13 @@ RATE_SOURCES = {
 
 def rates_said(rates: Mapping[str, Any]) -> str:
     """The rates of links in words, and whose they are."""
+    return f"{rate_said(rates)}, {RATE_SOURCES[rates['source']]}"
+
+
+def rate_said(rates: Mapping[str, Any]) -> str:
+    """The rates of links in words."""
     low, high = (f"{rates[f'{end}_gbps']:.4g}" for end in ("lowest", "highest"))
-    said = f"{low} Gbit/s" if low == high else f"{low} to {high} Gbit/s"
-    return f"{said}, {RATE_SOURCES[rates['source']]}"
+    return f"{low} Gbit/s" if low == high else f"{low} to {high} Gbit/s"
 
 
 def packet_costs_said(asked: Mapping[str, Any]) -> str:

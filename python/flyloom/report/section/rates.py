@@ -14,6 +14,7 @@ from flyloom.report.base import (
 )
 from flyloom.report.shape import also
 from flyloom.report.words import few
+from flyloom.verbs.runs import rate_said
 
 
 class UsedRate(TypedDict):
@@ -82,16 +83,10 @@ def view(page: PageData) -> dict[str, Any] | None:
     for row in rows:
         highest.setdefault(row["network"], set()).add(round(row["highest_gbps"], 6))
     several = [network for network, rates in highest.items() if len(rates) > 1]
-    shown = [{**row, "rate": _range(row), "whose": WORDS.get(row["source"], row["source"])}
+    shown = [{**row, "rate": rate_said(row), "whose": WORDS.get(row["source"], row["source"])}
              for row in rows]
     is_one = len({(row["rate"], row["whose"]) for row in shown}) == 1
     return {"rows": shown, "apart": few(several), "is_one": is_one}
-
-
-def _range(row: Mapping[str, Any]) -> str:
-    """The rates of links in words."""
-    low, high = (f"{row[f'{end}_gbps']:.4g}" for end in ("lowest", "highest"))
-    return f"{low} Gbit/s" if low == high else f"{low} to {high} Gbit/s"
 
 
 SECTION = PageSection(
