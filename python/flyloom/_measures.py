@@ -24,6 +24,7 @@ __all__ = [
     "Congestion",
     "Resilience",
     "Structure",
+    "TrafficLimits",
     "Cost",
     "Verification",
     "lanes_needed",
@@ -32,6 +33,7 @@ __all__ = [
     "edge_load",
     "resilience",
     "structure",
+    "traffic_limits",
     "verify",
 ]
 
@@ -835,6 +837,85 @@ class Structure(Record):
     channel_load: StructureMinimalLoad
     spectrum: StructureSpectrum | None
     bisection: StructureBisection
+
+
+class TrafficLimitsExchangeStepLoad(Record):
+    """The busiest link in a step of recursive doubling, at full rate.
+
+    Attributes
+    ----------
+    minimal : float
+        Its load over minimal paths, in units of the rate of an endpoint.
+    adaptive : float
+        Its load where packets choose adaptively: at most twice the load of uniform traffic.
+    """
+
+    __slots__ = ()
+    minimal: float
+    adaptive: float
+
+
+class TrafficLimits(Record):
+    """What a network can carry.
+
+    Attributes
+    ----------
+    network : str
+        The network, in the inline form.
+    gbps : float
+        Rate of an endpoint's cable, Gbit/s.
+    uniform_minimal : float | None
+        The load of uniform traffic over minimal paths at which the busiest link is full, a
+        fraction of the rate of an endpoint; above 1 where links could carry more. None without
+        links.
+    worst_case_minimal : float | None
+        The same for the worst permutation found: the published worst case of the family, or the
+        one that loads a channel most, for some of the channels that uniform traffic loads most;
+        or a step of the exchange. An upper bound of the true worst case.
+    worst_case_adaptive : float | None
+        Its load where packets choose adaptively: at least half of what uniform traffic has,
+        over random intermediate switches, or what minimal paths carry where that is more.
+    exchanges : list[TrafficLimitsExchangeStepLoad]
+        The steps of an exchange by recursive doubling, in which endpoint i and i xor 2^step
+        exchange; in a last step endpoints beyond the largest power of two.
+    ring_load : float
+        Load of the busiest link when every endpoint sends to the next at full rate, in units of
+        that rate.
+    allreduce_bytes : int
+        Bytes that the allreduce adds up.
+    allreduce_algorithm : str
+        The fastest algorithm of the allreduce over minimal paths: ``recursive_doubling``,
+        ``rabenseifner`` or ``ring``.
+    allreduce_ns : float
+        Its time, nanoseconds.
+    allreduce_adaptive_algorithm : str
+        The fastest algorithm where packets choose adaptively.
+    allreduce_adaptive_ns : float
+        Its time, nanoseconds.
+    alltoall_bytes : int
+        Bytes of a pair in the all-to-all.
+    alltoall_ns : float
+        Time of the all-to-all: all its bytes as uniform traffic, nanoseconds.
+    """
+
+    __slots__ = ()
+    _parts = {
+        "exchanges": TrafficLimitsExchangeStepLoad,
+    }
+    network: str
+    gbps: float
+    uniform_minimal: float | None
+    worst_case_minimal: float | None
+    worst_case_adaptive: float | None
+    exchanges: list[TrafficLimitsExchangeStepLoad]
+    ring_load: float
+    allreduce_bytes: int
+    allreduce_algorithm: str
+    allreduce_ns: float
+    allreduce_adaptive_algorithm: str
+    allreduce_adaptive_ns: float
+    alltoall_bytes: int
+    alltoall_ns: float
 
 
 class CostLine(Record):
@@ -1693,6 +1774,57 @@ def structure(
     return Structure(measured(on, "structure", given, progress))
 
 
+def traffic_limits(
+    on: Source,
+    *,
+    allreduce_bytes: int = 100000000,
+    alltoall_bytes: int = 1000,
+    step_ns: float = 2000.0,
+    gbps: float | None = None,
+    progress: Progress | None = None,
+) -> TrafficLimits:
+    """What a network carries of uniform, worst-case and collective traffic, by the load of its
+    links.
+
+    Without routing tables: traffic of a pair is split evenly over its minimal paths, or,
+    where packets choose, goes over random intermediate switches if that loads the busiest
+    link less. A collective operation takes the time of its steps one after the other, rank i
+    on endpoint i: the bytes of a step at the rate that its busiest link leaves, and
+    ``step_ns``.
+
+    Parameters
+    ----------
+    on : Source
+        A network, as for ``network``, or tables for it.
+    allreduce_bytes : int, optional
+        Bytes that an allreduce adds up, on every endpoint.
+    alltoall_bytes : int, optional
+        Bytes that every endpoint sends every other in an all-to-all.
+    step_ns : float, optional
+        Time of a step beside its bytes: two overheads and the latency, nanoseconds.
+    gbps : float | None, optional
+        Rate of every link, Gbit/s; that of the network's cables by default.
+    progress : callable, optional
+        Called with ``(what, done, total)`` ten times a second.
+
+    Returns
+    -------
+    TrafficLimits
+
+    Raises
+    ------
+    RefusalError
+        When a parameter is not one that the measure has a use for.
+    """
+    given = {
+        "allreduce_bytes": allreduce_bytes,
+        "alltoall_bytes": alltoall_bytes,
+        "step_ns": step_ns,
+        "gbps": gbps,
+    }
+    return TrafficLimits(measured(on, "traffic_limits", given, progress))
+
+
 def cost(
     on: Source,
     *,
@@ -1793,6 +1925,7 @@ RECORDS: dict[str, type[Record]] = {
     "congestion": Congestion,
     "resilience": Resilience,
     "structure": Structure,
+    "traffic_limits": TrafficLimits,
     "cost": Cost,
     "verify": Verification,
 }

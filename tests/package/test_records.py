@@ -20,6 +20,7 @@ ASKED = [
     ("resilience", {"samples": 3}), ("resilience", {"samples": 1, "until": ["mean", "diameter"]}),
     ("verify", {}), ("verify", {"hop_limit": 1}), ("verify", {"max_lanes": 1}),
     ("repair", {"random": 2}), ("edge_load", {}), ("path_diversity", {}), ("lanes_needed", {}),
+    ("traffic_limits", {}), ("traffic_limits", {"allreduce_bytes": 8}),
     ("ebb", {"samples": 1}), ("ebb", {"samples": 3}),
     ("congestion", {"samples": 1}), ("congestion", {"samples": 2, "pattern": "ring::bisect"}),
 ]

@@ -62,6 +62,15 @@ def test_the_bill_is_at_the_rate_of_the_network(gbps, catalog):
     assert {float(rate) for rate in rates} == {gbps}
 
 
+@pytest.mark.parametrize(("gbps", "catalog"), [(100, "edr36-2024"), (400, "products-2026")])
+def test_sizes_are_priced_by_what_sells_at_their_rate(gbps, catalog):
+    found = document("size", "-n", "500", "--radix", "36", "--families", "slim_fly", "--gbps",
+                     str(gbps))
+    assert found["basis"].startswith(f"{catalog} at {gbps} Gbit/s")
+    row = found["members"][0]
+    assert row["cost_usd"] == fl.cost(f"{row['network']},gbps={gbps}").cost_usd
+
+
 def test_the_study_has_a_rate_of_its_own():
     assert fl.cost("dragonfly:h=7,gbps=40", mode="paper").cost_usd_per_endpoint == (
         fl.cost("dragonfly:h=7", mode="paper").cost_usd_per_endpoint)

@@ -212,13 +212,14 @@ def test_members_are_ranked_by_cost_with_the_front():
     with_price = [m for m in members if m["unpriced"] is None]
     assert len(with_price) > 20 and {m["switch_ports"] for m in members} == {24, 36}
     assert [m["rank"] for m in members] == list(range(1, len(members) + 1))
-    cost = [m["cost_usd_per_endpoint"] for m in with_price]
+    cost = [m["cost_usd"] for m in with_price]
     assert cost == sorted(cost) and members[:len(with_price)] == with_price
+    least = min(m["cost_usd_per_endpoint"] for m in with_price)
     for m in with_price:
         assert m["pareto"] is not dominated(m, with_price, keys), m["network"]
-        assert ("cost_usd_per_endpoint" in m["best_in"]) == (m["cost_usd_per_endpoint"] == cost[0])
+        assert ("cost_usd_per_endpoint" in m["best_in"]) == (m["cost_usd_per_endpoint"] == least)
         assert m["cost_usd_per_endpoint"] == pytest.approx(m["cost_usd"] / m["endpoints"])
-        assert 250 <= m["endpoints"] <= 1000 and m["radix"] <= m["switch_ports"]
+        assert m["endpoints"] >= 500 and m["radix"] <= m["switch_ports"]
     one = with_price[-1]
     alone = fl.cost(one["network"])
     assert (one["cost_usd"], found["basis"]) == (alone.cost_usd, alone.basis)
@@ -288,7 +289,7 @@ def test_csv_is_what_json_says(tmp_path):
                 assert [float(row[f"{key}_low"]), float(row[f"{key}_high"])] == value
             elif key == "params":
                 assert json.loads(row[key]) == value
-            elif key == "best_in":
+            elif key in ("best_in", "also"):
                 assert row[key].split() == value
             else:
                 assert row[key] == ("" if value is None else str(value)), key
@@ -300,7 +301,8 @@ def test_commands_print_and_give_json():
     slim = next(row for row in rows if row["family"] == "slim_fly")
     assert slim["above"]["network"] == "slim_fly:q=19,p=15"
     shown = flyloom("size", "--endpoints", "10000", "--radix", "64", "--no-prices").stdout
-    assert "slim_fly:q=19,p=15" in shown and "not within a factor of two: " in shown
+    # 722 switches of 14 endpoints carry 10,108, as many as are needed
+    assert "slim_fly:q=19,p=14" in shown and "far dearer than the cheapest" in shown
     table = flyloom("scale", "--addresses").stdout
     assert table.count("as printed") == 10 and table.count("exists") == 14
 

@@ -5,7 +5,7 @@ use fabric::network::{NetworkRecipe, Topology};
 use families::multi_plane::MultiPlane;
 use families::{
     ConcentrationRounding, ExactFraction, Family, FamilyEntry, FamilyMemberProposal, FamilyPromise,
-    NetworkWish, PromisedValue,
+    NetworkNeed, NetworkWish, PromisedValue,
 };
 use measure::structure::by_plane;
 use rayon::prelude::*;
@@ -122,6 +122,126 @@ pub fn nearest(
         }
     }
     Ok(by_wish)
+}
+
+/// A member that carries a need, before it is priced and before its distances are known.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CarryingMember {
+    /// The inline form of the network, of all planes.
+    pub network: String,
+    /// The parameters of one plane, by which [`described`] finds the member again.
+    pub params: Map<String, Value>,
+    /// Endpoints.
+    pub endpoints: u64,
+    /// Switches of all planes.
+    pub switches: u64,
+    /// Links between switches, of all planes.
+    pub links: u64,
+    /// Most ports that a switch uses.
+    pub radix: u32,
+    /// The price estimated by [`NetworkNeed::estimate`], of all planes.
+    pub estimate: f64,
+}
+
+/// The members of one kind that carry a need, the least estimated price first.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CarryingKind {
+    /// The family's name.
+    pub family: String,
+    /// The kind of member within the family; often empty.
+    pub kind: String,
+    /// At most [`OFFERED`] members.
+    pub members: Vec<CarryingMember>,
+}
+
+/// Members of a kind that are offered for a need.
+pub const OFFERED: usize = 24;
+
+/// The members of each of `families` that carry `need`, by kind: those that may be the cheapest,
+/// by their estimated price. `planes` as in [`SizingRequest`]. O(members), by formulas alone, in
+/// parallel over families.
+///
+/// # Errors
+/// [`Interrupted`] when `watch` asks to stop.
+pub fn carrying(
+    families: &[&FamilyEntry],
+    need: &NetworkNeed,
+    planes: Option<u32>,
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<CarryingKind>, Interrupted> {
+    let done = AtomicU64::new(0);
+    let of_family = |entry: &&FamilyEntry| {
+        let mut kinds: BTreeMap<String, Vec<CarryingMember>> = BTreeMap::new();
+        for offer in entry.carrying(need) {
+            let own = u64::from(offer.promise.planes);
+            let times = u64::from(planes.unwrap_or(offer.promise.planes));
+            let [switches, links] =
+                [offer.promise.switches, offer.promise.links].map(|count| count / own * times);
+            let member = CarryingMember {
+                network: in_planes(&offer, planes).to_string(),
+                params: offer.recipe.params,
+                endpoints: offer.promise.endpoints,
+                switches,
+                links,
+                radix: offer.promise.radix,
+                estimate: need.estimate(switches, links, offer.promise.radix),
+            };
+            kinds.entry(offer.kind).or_default().push(member);
+        }
+        let cheapest = |(kind, mut members): (String, Vec<CarryingMember>)| {
+            let order = |x: &CarryingMember, y: &CarryingMember| {
+                x.estimate.total_cmp(&y.estimate).then_with(|| x.network.cmp(&y.network))
+            };
+            members.sort_by(order);
+            members.dedup_by(|x, y| x.network == y.network);
+            members.truncate(OFFERED);
+            CarryingKind { family: entry.part.name.to_owned(), kind, members }
+        };
+        let found: Vec<CarryingKind> = kinds.into_iter().map(cheapest).collect();
+        let ready = done.fetch_add(1, Ordering::Relaxed) + 1;
+        watch.tick("sizing", ready, families.len() as u64)?;
+        Ok(found)
+    };
+    let found: Vec<Vec<CarryingKind>> =
+        families.par_iter().map(of_family).collect::<Result<_, _>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// A member with its figures, and in its most general form.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DescribedMember {
+    /// The member.
+    #[serde(flatten)]
+    pub member: FamilyCandidate,
+    /// The inline form of the same network as a member of the most general family that has it;
+    /// equal for one network under two names.
+    pub general_form: String,
+}
+
+/// The member of `entry` with these parameters of one plane, in `planes` planes. O(1), or a
+/// measurement of its distances where there is no formula.
+///
+/// # Errors
+/// A refusal where there is no such member, in the outer result; [`Interrupted`] when `watch` asks
+/// to stop.
+pub fn described(
+    entry: &FamilyEntry,
+    kind: &str,
+    params: &Map<String, Value>,
+    planes: Option<u32>,
+    watch: &dyn ProgressWatch,
+) -> Result<Result<DescribedMember, Interrupted>, Refusal> {
+    let promise = entry.promise(params)?;
+    let recipe = NetworkRecipe { family: entry.part.name.to_owned(), params: params.clone() };
+    let offer = FamilyMemberProposal { recipe, kind: kind.to_owned(), promise };
+    let recipe = entry.general_form(params)?;
+    let general_form = in_planes(&FamilyMemberProposal { recipe, ..offer.clone() }, planes);
+    let build = |params: &Map<String, Value>| entry.build(params).ok();
+    let source =
+        FamilyMemberSource { family: entry.part.name, build: &build, known: Mutex::default() };
+    let member = source.candidate(&offer, planes, watch);
+    let general_form = general_form.to_string();
+    Ok(member.map(|member| DescribedMember { member, general_form }))
 }
 
 /// A member of a user's family, with the figures of the built network.

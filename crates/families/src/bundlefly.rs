@@ -16,6 +16,8 @@
 //! counts for how many pairs there are two such elements.
 
 use super::algebra::{PaleyGraph, endpoints, largest_of_each_radix, sized, star_product};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, recipe};
@@ -157,6 +159,26 @@ impl Family for Bundlefly {
         });
         let best = largest_of_each_radix(all).into_iter();
         best.filter_map(|m| sized(wish, |p| Self { p, ..m.clone() })).collect()
+    }
+
+    /// All members, not only the largest of each radix.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let mut members = CheapestMembers::of(need);
+        let powers = |most: u32| (3..=most).filter(|&x| prime_power(x).is_some());
+        let radix = need.wish.radix;
+        for q in powers(MAX_Q.min(radix)) {
+            let fits = |paley: &u32| {
+                let switches = 2 * u64::from(q) * u64::from(q) * u64::from(*paley);
+                paley % 4 == 1
+                    && (3 * q + paley) / 2 - 1 <= radix
+                    && need.per_switch(switches) <= u64::from(radix)
+                    && switches <= need.endpoints.saturating_mul(2)
+            };
+            let bare = powers(MAX_PALEY.min(radix)).filter(fits);
+            let bare = bare.map(|paley| Self { q, paley, p: Some(0) });
+            members.offer_sized(bare, |m, p| Self { p: Some(p), ..m.clone() });
+        }
+        members.into_members()
     }
 }
 

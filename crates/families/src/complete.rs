@@ -5,10 +5,11 @@
 //! Ports come in the order of the switches they lead to.
 
 use super::algebra::{endpoints, sized};
+use super::hyperx::HyperX;
 use super::wish::NetworkWish;
-use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
+use super::{ExactFraction, Family, FamilyPromise, GridShape, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
-use fabric::network::{Switch, TopologyBuilder};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,11 @@ impl Family for CompleteGraph {
             }
         }
         Ok(b)
+    }
+
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let p = Some(self.checked().ok()?);
+        HyperX { shape: GridShape(vec![self.n]), k: None, p }.general_form()
     }
 
     fn near(wish: &NetworkWish) -> Vec<Self> {

@@ -10,6 +10,8 @@
 //! to each of them again, and so on. So m = a h / (g - 1) links, rounded down, join every two
 //! groups, and the remaining ports stay empty. Ports of a switch: endpoints, group, global.
 
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
@@ -237,6 +239,9 @@ impl GlobalLinkWiring {
     /// otherwise by counting, where that takes at most [`COUNTED_STEPS`]; otherwise as bounds.
     fn near(&self) -> [IntergroupPairCounts; 2] {
         let [a, h, g] = [self.a, self.h, self.g].map(u64::from);
+        if a == 1 || g == 1 {
+            return self.bounds();
+        }
         let absolute = self.arrangement == GlobalLinkArrangement::Absolute;
         if g == a * h + 1 && self.arrangement != GlobalLinkArrangement::Circulant {
             // Pairs of routers that are within two hops only by two consecutive global links.
@@ -265,6 +270,10 @@ impl GlobalLinkWiring {
     /// neighbours of it.
     fn bounds(&self) -> [IntergroupPairCounts; 2] {
         let [a, h, g, m] = [self.a, self.h, self.g, self.m].map(u64::from);
+        // all distances are 1
+        if a == 1 || g == 1 {
+            return [IntergroupPairCounts { one: 0, two: 0 }; 2];
+        }
         let (groups, most) = (g * (g - 1), m.min(a));
         let two = groups * (a * a - (a - most) * (a - most)) + a * g * h * (h - 1);
         [
@@ -273,7 +282,20 @@ impl GlobalLinkWiring {
         ]
     }
 
-    fn distances(&self) -> (PromisedValue<u32>, PromisedValue<ExactFraction>) {
+    /// The promise of a dragonfly with this wiring and these counts of near pairs.
+    fn promise(&self, near: [IntergroupPairCounts; 2]) -> FamilyPromise {
+        let [a, g, m] = [self.a, self.g, self.m].map(u64::from);
+        let (diameter, mean_distance) = self.distances(near);
+        let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
+        let network_radix = self.a - 1 + self.ports_of(0).len() as u32;
+        FamilyPromise::direct(a * g, self.p, links, network_radix, diameter, mean_distance)
+    }
+
+    /// Diameter and mean distance by these counts of near pairs: the smallest and the largest.
+    fn distances(
+        &self,
+        near: [IntergroupPairCounts; 2],
+    ) -> (PromisedValue<u32>, PromisedValue<ExactFraction>) {
         let (a, g) = (u64::from(self.a), u64::from(self.g));
         if a == 1 || g == 1 {
             let diameter = u32::from(a * g > 1);
@@ -290,7 +312,7 @@ impl GlobalLinkWiring {
         let diameter = |near: IntergroupPairCounts| {
             3 - u32::from(near.two == pairs) - u32::from(near.one == pairs)
         };
-        let [least, most] = self.near();
+        let [least, most] = near;
         if least == most {
             return (PromisedValue::Exact(diameter(most)), PromisedValue::Exact(mean(most)));
         }
@@ -312,6 +334,16 @@ pub(super) fn groups_near(wish: &NetworkWish, ports: u32, hosts: u32) -> impl It
     let below = (2..=wished).rev().find(carries);
     let above = (wished + 1..=ports + 1).find(carries);
     below.into_iter().chain(above)
+}
+
+/// The least number of global ports on each of `a` switches of a group with `hosts` endpoints, of g
+/// groups, with which the global links carry uniform traffic: m links to each other group, where a
+/// group sends hosts (g - 1) / g of its traffic over m (g - 1) links. `None` where that is out of
+/// range.
+pub(super) fn global_ports(need: &NetworkNeed, [a, hosts, g]: [u32; 3]) -> Option<u32> {
+    let m = need.links_for(hosts.into()).div_ceil(g.into());
+    let h = (m * u64::from(g - 1)).div_ceil(a.into());
+    u32::try_from(h).ok().filter(|h| (1..=MOST).contains(h))
 }
 
 impl Family for Dragonfly {
@@ -339,11 +371,12 @@ impl Family for Dragonfly {
 
     fn promise(&self) -> Result<FamilyPromise, Refusal> {
         let w = self.wiring()?;
-        let [a, g, m] = [w.a, w.g, w.m].map(u64::from);
-        let (diameter, mean_distance) = w.distances();
-        let links = g * (a * (a - 1) / 2) + m * (g * (g - 1) / 2);
-        let network_radix = w.a - 1 + w.ports_of(0).len() as u32;
-        Ok(FamilyPromise::direct(a * g, w.p, links, network_radix, diameter, mean_distance))
+        Ok(w.promise(w.near()))
+    }
+
+    fn counts(&self) -> Result<FamilyPromise, Refusal> {
+        let w = self.wiring()?;
+        Ok(w.promise(w.bounds()))
     }
 
     fn notes(&self) -> Vec<String> {
@@ -388,6 +421,33 @@ impl Family for Dragonfly {
             members.extend(groups_near(wish, a * h, a * p).map(of));
         }
         members
+    }
+
+    /// All with room for the endpoints of a switch on its local links (2 p of them at most a, as a
+    /// packet takes one on either side of the global link) and with global links for the endpoints
+    /// of a group.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let mut members = CheapestMembers::of(need);
+        let radix = need.wish.radix.min(MOST);
+        for a in 1..=radix {
+            for p in 1..=need.admitted(f64::from(a) / 2.0).min(radix - a) {
+                let first = need.per_switch(u64::from(a * p)).max(2);
+                for g in (first..first + 4).filter_map(|g| u32::try_from(g).ok()) {
+                    let Some(h) = global_ports(need, [a, a * p, g]) else { continue };
+                    let [switches, groups] = [u64::from(a) * u64::from(g), u64::from(g)];
+                    let links = groups * u64::from(a * (a - 1) / 2)
+                        + u64::from(a * h / (g - 1)) * (groups * (groups - 1) / 2);
+                    members.offer([switches, links], p + a - 1 + h, || Self {
+                        p: Some(p),
+                        a: Some(a),
+                        h,
+                        g: Some(g),
+                        arrangement: None,
+                    });
+                }
+            }
+        }
+        members.into_members()
     }
 }
 

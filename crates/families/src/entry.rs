@@ -1,6 +1,7 @@
 //! A row of the table of families: the functions of one family behind one type.
 
 use crate::family::Family;
+use crate::need::NetworkNeed;
 use crate::promise::FamilyPromise;
 use crate::wish::NetworkWish;
 use base::Refusal;
@@ -16,9 +17,12 @@ pub struct FamilyEntry {
     examples: fn() -> Vec<NetworkRecipe>,
     geometry: fn(Value) -> Result<NetworkGeometry, Refusal>,
     promise: fn(Value) -> Result<FamilyPromise, Refusal>,
+    counts: fn(Value) -> Result<FamilyPromise, Refusal>,
     build: fn(Value) -> Result<Topology, Refusal>,
     notes: fn(Value) -> Result<Vec<String>, Refusal>,
+    general_form: fn(Value) -> Result<Option<NetworkRecipe>, Refusal>,
     near: fn(&NetworkWish) -> Vec<FamilyMemberProposal>,
+    carrying: fn(&NetworkNeed) -> Vec<FamilyMemberProposal>,
 }
 
 /// A member of a family that is offered to somebody who wishes for a network.
@@ -53,17 +57,10 @@ impl FamilyEntry {
                 })
             },
             notes: |params| Ok(parse::<F>(&params)?.notes()),
-            near: |wish| {
-                let offer = |member: &F| {
-                    let promise = member.promise().ok()?;
-                    Some(FamilyMemberProposal {
-                        recipe: recipe(member),
-                        kind: member.kind(),
-                        promise,
-                    })
-                };
-                F::near(wish).iter().filter_map(offer).collect()
-            },
+            general_form: |params| Ok(parse::<F>(&params)?.general_form()),
+            counts: |params| parse::<F>(&params)?.counts(),
+            near: |wish| proposals(&F::near(wish), F::promise),
+            carrying: |need| proposals(&F::carrying(need), F::counts),
         }
     }
 
@@ -120,10 +117,64 @@ impl FamilyEntry {
         found.map_err(|r| r.within(self.part.name))
     }
 
+    /// The member with these parameters in its most general form: [`Family::general_form`], or the
+    /// member itself.
+    ///
+    /// # Errors
+    /// When a parameter is unknown, missing or of the wrong type.
+    pub fn general_form(&self, params: &Map<String, Value>) -> Result<NetworkRecipe, Refusal> {
+        let form = (self.general_form)(Value::Object(params.clone()));
+        let own = || NetworkRecipe { family: self.part.name.to_owned(), params: params.clone() };
+        Ok(form.map_err(|r| r.within(self.part.name))?.unwrap_or_else(own))
+    }
+
     /// The members that the family offers for a wish: [`Family::near`].
     pub fn near(&self, wish: &NetworkWish) -> Vec<FamilyMemberProposal> {
         (self.near)(wish)
     }
+
+    /// The members that carry a need within its ports: those of [`Family::carrying`], with no more
+    /// endpoints on a switch (parameter `p`) than the need takes. Their promises are those of
+    /// [`Family::counts`].
+    pub fn carrying(&self, need: &NetworkNeed) -> Vec<FamilyMemberProposal> {
+        let fits = |offer: &FamilyMemberProposal| {
+            offer.promise.radix <= need.wish.radix && offer.promise.endpoints >= need.endpoints
+        };
+        let offers = (self.carrying)(need).into_iter();
+        offers.filter_map(|offer| self.reduced(offer, need)).filter(fits).collect()
+    }
+
+    /// The offer with as many endpoints on a switch as the need takes.
+    fn reduced(
+        &self,
+        mut offer: FamilyMemberProposal,
+        need: &NetworkNeed,
+    ) -> Option<FamilyMemberProposal> {
+        let Some(p) = offer.recipe.params.get("p").and_then(Value::as_u64) else {
+            return Some(offer);
+        };
+        if p < 2 || !offer.promise.endpoints.is_multiple_of(p) {
+            return Some(offer);
+        }
+        let least = need.per_switch(offer.promise.endpoints / p).max(1);
+        if least < p {
+            offer.recipe.params.insert("p".into(), least.into());
+            offer.promise = (self.counts)(Value::Object(offer.recipe.params.clone())).ok()?;
+        }
+        Some(offer)
+    }
+}
+
+/// Members with their promises; those that do not exist are left out.
+fn proposals<F: Family>(
+    members: &[F],
+    promise: fn(&F) -> Result<FamilyPromise, Refusal>,
+) -> Vec<FamilyMemberProposal> {
+    let offer = |member: &F| {
+        let promise = promise(member).ok()?;
+        Some(FamilyMemberProposal { recipe: recipe(member), kind: member.kind(), promise })
+    };
+    members.iter().filter_map(offer).collect()
 }
 
 /// The most links that a network may have to be built: for larger networks memory, not time, is the

@@ -1,10 +1,11 @@
 //! The trait of families of networks: parameters, promise and construction.
 
+use crate::need::NetworkNeed;
 use crate::promise::FamilyPromise;
 use crate::wish::NetworkWish;
 use base::Refusal;
 use fabric::geometry::NetworkGeometry;
-use fabric::network::TopologyBuilder;
+use fabric::network::{NetworkRecipe, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -32,6 +33,15 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// When no such member exists; the refusal names the parameter and what would be valid.
     fn promise(&self) -> Result<FamilyPromise, Refusal>;
 
+    /// The promise with bounds in place of distances that take counting; the counts are those of
+    /// [`Family::promise`], which it is by default.
+    ///
+    /// # Errors
+    /// As [`Family::promise`].
+    fn counts(&self) -> Result<FamilyPromise, Refusal> {
+        self.promise()
+    }
+
     /// The network's switches, links and endpoints.
     ///
     /// # Errors
@@ -48,6 +58,23 @@ pub trait Family: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'sta
     /// trees) offer none, which is the default.
     fn near(_wish: &NetworkWish) -> Vec<Self> {
         Vec::new()
+    }
+
+    /// Members among which the cheapest that carries a need is.
+    ///
+    /// All that the family's rule of bandwidth admits may be offered, also with fewer endpoints a
+    /// switch than the rule allows; a parameter `p` that is larger than needed is reduced later,
+    /// and members that do not carry the need are dropped. By default those of [`Family::near`];
+    /// families with parameters beside their natural one search all of them.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        Self::near(&need.wish)
+    }
+
+    /// The same network as a member of the most general family that has it, in one form: members
+    /// of two families that have equal general forms are one network under two names. `None` where
+    /// no other family has it.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        None
     }
 
     /// What a user should know of this member beside its figures, a sentence each: that parameters

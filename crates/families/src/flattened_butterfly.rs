@@ -7,13 +7,14 @@
 //! Ports: endpoints, then dimension by dimension, the first digit first, by the digit they lead to.
 
 use super::grid::GridPoints;
+use super::hyperx::HyperX;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range, power,
 };
 use base::{Refusal, SwitchId};
 use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
-use fabric::network::{Cable, CablePlug, TopologyBuilder};
+use fabric::network::{Cable, CablePlug, NetworkRecipe, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -100,6 +101,12 @@ impl Family for FlattenedButterfly {
 
     /// For two to five stages, every k that the ports allow, with k endpoints (Kim et al., section
     /// 2).
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let (_, p) = self.checked().ok()?;
+        let shape = GridShape(vec![self.k; self.n as usize - 1]);
+        HyperX { shape, k: None, p: Some(p) }.general_form()
+    }
+
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |n: u32, k: u32| {
             let rule = f64::from(k);

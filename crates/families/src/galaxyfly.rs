@@ -14,6 +14,8 @@
 //! a = 1 gives the flat network of diameter 2, q = 1 a Dragonfly of n groups.
 
 use super::algebra::{endpoints, largest_of_each_radix, one_of, sized};
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::slim_fly::SlimFly;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
@@ -252,6 +254,39 @@ impl Family for Galaxyfly {
         members.extend(largest_of_each_radix(grouped.into_iter()));
         let put = |m: Self| sized(wish, |p| Self { p, ..m.clone() });
         members.into_iter().filter_map(put).collect()
+    }
+
+    /// All flat members, and all with groups, not only the largest of each radix.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let radix = need.wish.radix.min(1024);
+        let good = |q: &u32| q % 4 != 2 && prime_power(*q).is_some();
+        let orders: Vec<u32> = (3..=MAX_Q.min(2 * radix)).filter(good).collect();
+        let of = |n, q, a, h| Self { n, q, a: Some(a), h, p: Some(0) };
+        // a switch carries at least one endpoint and at most as many as it has ports
+        let fits = |m: &Self| {
+            let switches = u64::from(m.n) * u64::from(m.q) * u64::from(m.a.unwrap_or(1));
+            need.per_switch(switches) <= u64::from(radix) && switches <= 2 * need.endpoints
+        };
+        let mut flat = CheapestMembers::of(need);
+        let all = orders
+            .iter()
+            .flat_map(|&q| (1..=(radix + 1).saturating_sub(q / 2)).map(move |n| of(n, q, 1, None)));
+        flat.offer_sized(all.filter(fits), |m, p| Self { p: Some(p), ..m.clone() });
+        let mut grouped = CheapestMembers::of(need);
+        for (&q, h) in orders.iter().flat_map(|q| (2..=2 * radix / 5).map(move |h| (q, h))) {
+            let a = 3 * h / 2 + 1;
+            let most = (a * h + 1).saturating_sub(q.div_ceil(2)).min(MAX_N);
+            // fewer clusters than carry the need, or many more, are of no use
+            let least = need.endpoints.div_ceil(u64::from(radix) * u64::from(q) * u64::from(a));
+            let enough = need.endpoints.div_ceil(u64::from(q) * u64::from(a));
+            let range = u32::try_from(least).unwrap_or(u32::MAX).max(1)
+                ..=most.min(u32::try_from(enough).unwrap_or(u32::MAX));
+            let all = range.map(|n| of(n, q, a, Some(h)));
+            grouped.offer_sized(all, |m, p| Self { p: Some(p), ..m.clone() });
+        }
+        let mut members = flat.into_members();
+        members.extend(grouped.into_members());
+        members
     }
 
     fn kind(&self) -> String {

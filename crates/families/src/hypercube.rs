@@ -7,11 +7,12 @@
 //! last port leads to the complement.
 
 use super::algebra::{binary_cayley, endpoints, sized};
+use super::hyperx::HyperX;
 use super::wish::NetworkWish;
-use super::{ExactFraction, Family, FamilyPromise, PromisedValue, in_range};
+use super::{ExactFraction, Family, FamilyPromise, GridShape, PromisedValue, in_range};
 use base::Refusal;
 use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
-use fabric::network::TopologyBuilder;
+use fabric::network::{NetworkRecipe, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,6 +71,12 @@ impl Family for Hypercube {
     fn build(&self) -> Result<TopologyBuilder, Refusal> {
         let n = in_range("n", self.n, 1, MAX_N)?;
         Ok(binary_cayley("cube", n, &bits(n), endpoints(self.p, n, n)?))
+    }
+
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let n = in_range("n", self.n, 1, MAX_N).ok()?;
+        let p = Some(endpoints(self.p, n, n).ok()?);
+        HyperX { shape: GridShape(vec![2; n as usize]), k: None, p }.general_form()
     }
 
     fn near(wish: &NetworkWish) -> Vec<Self> {

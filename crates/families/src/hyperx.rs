@@ -7,14 +7,17 @@
 //! Ports are sorted by dimension, and in a dimension by the coordinate they lead to; parallel links
 //! have consecutive ports.
 
+use super::cheapest::CheapestMembers;
 use super::grid::GridPoints;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
+    recipe,
 };
 use base::{Refusal, SwitchId};
 use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
-use fabric::network::{Cable, CablePlug, TopologyBuilder};
+use fabric::network::{Cable, CablePlug, NetworkRecipe, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -75,6 +78,41 @@ impl HyperX {
         }
         Ok(parallel)
     }
+}
+
+/// Offers the shapes of this number of dimensions that begin with `shape`, the longest dimension
+/// first, each with as many links between two switches as the endpoints of a switch need.
+fn carrying_shapes(
+    need: &NetworkNeed,
+    dimensions: usize,
+    shape: &mut Vec<u32>,
+    members: &mut CheapestMembers<'_, HyperX>,
+) {
+    let radix = need.wish.radix;
+    if shape.len() < dimensions {
+        let longest = shape.last().copied().unwrap_or(radix);
+        let ports: u32 = shape.iter().map(|s| s - 1).sum();
+        for size in 2..=longest.min(radix.saturating_sub(ports)) {
+            shape.push(size);
+            carrying_shapes(need, dimensions, shape, members);
+            shape.pop();
+        }
+        return;
+    }
+    let switches: u64 = shape.iter().map(|&s| u64::from(s)).product();
+    let p = need.per_switch(switches);
+    if p >= u64::from(radix) {
+        return;
+    }
+    let links = need.links_for(p) as u32;
+    let k: Vec<u32> = shape.iter().map(|s| links.div_ceil(*s)).collect();
+    let network_radix: u32 = shape.iter().zip(&k).map(|(s, k)| k * (s - 1)).sum();
+    let counts = [switches, switches * u64::from(network_radix) / 2];
+    members.offer(counts, network_radix + p as u32, || HyperX {
+        shape: GridShape(shape.clone()),
+        k: k.iter().any(|&k| k > 1).then(|| GridShape(k)),
+        p: Some(p as u32),
+    });
 }
 
 impl Family for HyperX {
@@ -163,6 +201,27 @@ impl Family for HyperX {
             }
         }
         members
+    }
+
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let k = self.multiplicities().ok()?;
+        let mut rows: Vec<[u32; 2]> = self.shape.0.iter().zip(k).map(|(&s, k)| [s, k]).collect();
+        rows.retain(|&[size, _]| size > 1);
+        rows.sort_unstable_by(|a, b| b.cmp(a));
+        let [shape, k] = [0, 1].map(|i| GridShape(rows.iter().map(|row| row[i]).collect()));
+        let k = k.0.iter().any(|&k| k > 1).then_some(k);
+        Some(recipe(&Self { shape, k, p: Some(self.checked().ok()?.p) }))
+    }
+
+    /// All of at most four dimensions, with as many parallel links in each as its size needs to
+    /// carry the endpoints of a switch.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let of_dimensions = |dimensions| {
+            let mut members = CheapestMembers::of(need);
+            carrying_shapes(need, dimensions, &mut Vec::new(), &mut members);
+            members.into_members()
+        };
+        (1..=4).flat_map(of_dimensions).collect()
     }
 
     fn kind(&self) -> String {

@@ -10,10 +10,13 @@
 //! changes.
 
 use super::wish::NetworkWish;
-use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range, power};
+use super::xgft::Xgft;
+use super::{
+    ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range, power, recipe,
+};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{NetworkGeometry, PlaneStructure};
-use fabric::network::{Switch, TopologyBuilder};
+use fabric::network::{NetworkRecipe, Switch, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -129,6 +132,14 @@ impl Family for KAryNTree {
     /// For every k that the ports allow, the tree with the most levels below the wish and the tree
     /// with one level more; none where the wish names no number, because the number of levels is
     /// not bounded.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let (_, p) = self.checked().ok()?;
+        let n = self.n as usize;
+        let (mut m, mut w) = (vec![self.k; n], vec![self.k; n]);
+        (m[0], w[0]) = (p, 1);
+        Some(recipe(&Xgft { m: GridShape(m), w: GridShape(w), parallel: None }))
+    }
+
     fn near(wish: &NetworkWish) -> Vec<Self> {
         let of = |k: u32| {
             let p = wish.per_switch(f64::from(k), f64::from(k));

@@ -7,12 +7,14 @@ use base::Refusal;
 use fabric::network::Topology;
 
 mod algebra;
+mod cheapest;
 mod entry;
 mod family;
 mod grid;
 #[cfg(test)]
 mod kept;
 mod multistage;
+mod need;
 mod parameters;
 mod promise;
 // The family of docs/adding-a-topology.md, under a name that stays free for the page itself.
@@ -25,6 +27,7 @@ mod wish;
 pub(crate) use entry::recipe;
 pub use entry::{FamilyEntry, FamilyMemberProposal};
 pub use family::Family;
+pub use need::NetworkNeed;
 pub use parameters::GridShape;
 pub(crate) use parameters::{MAX_P, MAX_PORTS, in_range, power};
 pub use promise::{ExactFraction, FamilyPromise, PromisedValue};

@@ -9,7 +9,9 @@
 //! down, join every two groups, and the remaining ports stay empty. Ports of a leaf: endpoints,
 //! then links up by spine; of a spine: links down by leaf, then global links.
 
-use super::dragonfly::{GlobalLinkArrangement, GlobalLinkWiring, groups_near};
+use super::cheapest::CheapestMembers;
+use super::dragonfly::{GlobalLinkArrangement, GlobalLinkWiring, global_ports, groups_near};
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
@@ -177,6 +179,35 @@ impl Family for Megafly {
             members.extend(groups_near(wish, half * half, half * p).map(of));
         }
         members
+    }
+
+    /// All with as many endpoints on a leaf as it has up-links, and with global links for the
+    /// endpoints of a group.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let mut members = CheapestMembers::of(need);
+        let radix = need.wish.radix.min(MOST);
+        for (leaves, spines) in (1..radix).flat_map(|l| (1..radix).map(move |s| (l, s))) {
+            for p in 1..=need.admitted(spines.into()).min(radix - spines) {
+                let first = need.per_switch(u64::from(leaves * p)).max(2);
+                for g in (first..first + 2).filter_map(|g| u32::try_from(g).ok()) {
+                    let Some(h) = global_ports(need, [spines, leaves * p, g]) else { continue };
+                    let groups = u64::from(g);
+                    let links = groups * u64::from(leaves * spines)
+                        + u64::from(spines * h / (g - 1)) * (groups * (groups - 1) / 2);
+                    let ports = (p + spines).max(leaves + h);
+                    let switches = groups * u64::from(leaves + spines);
+                    members.offer([switches, links], ports, || Self {
+                        leaves,
+                        spines: Some(spines),
+                        p: Some(p),
+                        h: Some(h),
+                        g: Some(g),
+                        arrangement: None,
+                    });
+                }
+            }
+        }
+        members.into_members()
     }
 }
 

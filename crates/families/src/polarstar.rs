@@ -21,6 +21,8 @@ use super::algebra::{
     PaleyGraph, PolarityGraphCounts, ProjectivePlane, endpoints, largest_of_each_radix, one_of,
     sized, star_product,
 };
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, PromisedValue};
 use base::field::prime_power;
@@ -226,6 +228,29 @@ impl Family for Polarstar {
         }
         let best = [paley, iq].into_iter().flat_map(|kind| largest_of_each_radix(kind.into_iter()));
         best.filter_map(|m| sized(wish, |p| Self { p, ..m.clone() })).collect()
+    }
+
+    /// All members, not only the largest of each radix.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let ports = need.wish.radix.min(2 * MAX_Q);
+        let [mut paley, mut iq] = [CheapestMembers::of(need), CheapestMembers::of(need)];
+        for q in (2..=MAX_Q.min(ports)).filter(|&q| prime_power(q).is_some()) {
+            for degree in 2..ports.saturating_sub(q) {
+                let sized = |m: &Self, p| Self { p: Some(p), ..m.clone() };
+                if degree % 2 == 0 && prime_power(2 * degree + 1).is_some() {
+                    let order = 2 * degree + 1;
+                    let bare = Self { q, paley: Some(order), iq: None, p: Some(0) };
+                    paley.offer_sized([bare], sized);
+                }
+                if matches!(degree % 4, 0 | 3) {
+                    let bare = Self { q, paley: None, iq: Some(degree), p: Some(0) };
+                    iq.offer_sized([bare], sized);
+                }
+            }
+        }
+        let mut members = paley.into_members();
+        members.extend(iq.into_members());
+        members
     }
 
     fn kind(&self) -> String {

@@ -8,12 +8,15 @@
 //! dimension, plus before minus. At the border of a mesh the outward port stays empty, so that a
 //! port number means the same direction everywhere.
 
+use super::cheapest::CheapestMembers;
 use super::grid::GridPoints;
+use super::hyperx::HyperX;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{ExactFraction, Family, FamilyPromise, GridShape, MAX_P, PromisedValue, in_range};
 use base::{Refusal, SwitchId};
 use fabric::geometry::{GridRowLinks, NetworkGeometry, PlaneStructure};
-use fabric::network::{Cable, CablePlug, TopologyBuilder};
+use fabric::network::{Cable, CablePlug, NetworkRecipe, TopologyBuilder};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -109,6 +112,38 @@ impl<'a> GridLattice<'a> {
     }
 }
 
+/// Offers the tori with `p` endpoints a switch whose shapes begin with `shape`, have no dimension
+/// above `longest` and just carry the need.
+fn carrying_shapes(
+    need: &NetworkNeed,
+    [p, longest, dimensions]: [u32; 3],
+    shape: &mut Vec<u32>,
+    members: &mut CheapestMembers<'_, Torus>,
+) {
+    let left = dimensions as usize - shape.len();
+    let switches: u64 = shape.iter().map(|&s| u64::from(s)).product();
+    let missing = need.endpoints.div_ceil(switches * u64::from(p));
+    let reach = u64::from(longest).saturating_pow(left as u32);
+    if reach < missing {
+        return;
+    }
+    if left == 1 {
+        let last = missing.max(2) as u32;
+        shape.push(last);
+        let torus = Torus { shape: GridShape(shape.clone()), p: Some(p) };
+        if let Ok(promise) = torus.promise() {
+            members.offer([promise.switches, promise.links], promise.radix, || torus);
+        }
+        shape.pop();
+        return;
+    }
+    for size in 2..=longest {
+        shape.push(size);
+        carrying_shapes(need, [p, size, dimensions], shape, members);
+        shape.pop();
+    }
+}
+
 impl Family for Torus {
     const NAME: &'static str = "torus";
 
@@ -157,6 +192,34 @@ impl Family for Torus {
             }
         }
         members
+    }
+
+    /// That of tori whose rows are complete graphs or squares.
+    fn general_form(&self) -> Option<NetworkRecipe> {
+        let p = Some(GridLattice::new(&self.shape, self.p, true).ok()?.p);
+        let mut shape = Vec::new();
+        for &size in &self.shape.0 {
+            match size {
+                4 => shape.extend([2, 2]),
+                1..=3 => shape.push(size),
+                _ => return None,
+            }
+        }
+        HyperX { shape: GridShape(shape), k: None, p }.general_form()
+    }
+
+    /// All of two to six dimensions whose rows have at most 8 switches for every endpoint of a
+    /// switch, the longest dimension first.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let of_dimensions = |dimensions| {
+            let mut members = CheapestMembers::of(need);
+            for p in 1..=8 {
+                let longest = need.admitted(8.0 / f64::from(p));
+                carrying_shapes(need, [p, longest, dimensions], &mut Vec::new(), &mut members);
+            }
+            members.into_members()
+        };
+        (2..=6).flat_map(of_dimensions).collect()
     }
 
     fn kind(&self) -> String {

@@ -11,6 +11,8 @@
 //! that y(1) is the plane. Ports: endpoints or links down by x(i), then links up by y(i+1);
 //! parallel links have consecutive ports.
 
+use super::cheapest::CheapestMembers;
+use super::need::NetworkNeed;
 use super::wish::NetworkWish;
 use super::{
     ExactFraction, Family, FamilyPromise, GridShape, MAX_P, MAX_PORTS, PromisedValue, in_range,
@@ -148,6 +150,63 @@ impl XgftShape<'_> {
     }
 }
 
+/// Offers the trees that begin with `branches` and carry the need: pairs of children and parents
+/// from the lowest level up, where a switch of the last of these levels has `up` links upwards.
+fn carrying_trees(
+    need: &NetworkNeed,
+    levels: usize,
+    branches: &mut Vec<[u32; 2]>,
+    up: u32,
+    members: &mut CheapestMembers<'_, Xgft>,
+) {
+    let radix = need.wish.radix;
+    let below: u64 = branches.iter().map(|b| u64::from(b[0])).product();
+    if branches[branches.len() - 1][0] + up > radix {
+        return;
+    }
+    if branches.len() + 1 < levels {
+        let most = need.endpoints.div_ceil(below).min(radix.into()) as u32;
+        for children in 2..=most.min(radix - 1) {
+            branches.push([children, up]);
+            carrying_trees(need, levels, branches, children, members);
+            branches.pop();
+        }
+        return;
+    }
+    let top = need.endpoints.div_ceil(below).max(2);
+    if top > u64::from(radix) {
+        return;
+    }
+    let top = top as u32;
+    for parallel in 1..=(radix / top).min(up) {
+        branches.push([top, up.div_ceil(parallel)]);
+        offer_tree(branches, parallel, members);
+        branches.pop();
+    }
+}
+
+/// Offers the tree of these branches with `parallel` links to each switch of the top level.
+fn offer_tree(branches: &[[u32; 2]], parallel: u32, members: &mut CheapestMembers<'_, Xgft>) {
+    let levels = branches.len();
+    let (mut switches, mut links, mut radix) = (0, 0, 0);
+    for level in 0..levels {
+        let above: u64 = branches[level + 1..].iter().map(|b| u64::from(b[0])).product();
+        let below: u64 = branches[..=level].iter().map(|b| u64::from(b[1])).product();
+        let times = |level| if level + 1 == levels { parallel } else { 1 };
+        let up = branches.get(level + 1).map_or(0, |b| b[1] * times(level + 1));
+        switches += above * below;
+        links += above * below * u64::from(up);
+        radix = radix.max(branches[level][0] * times(level) + up);
+    }
+    members.offer([switches, links], radix, || {
+        let digits = |i: usize| GridShape(branches.iter().map(|b| b[i]).collect());
+        let mut several = vec![1; levels];
+        several[levels - 1] = parallel;
+        let parallel = (parallel > 1).then_some(GridShape(several));
+        Xgft { m: digits(0), w: digits(1), parallel }
+    });
+}
+
 impl Family for Xgft {
     const NAME: &'static str = "xgft";
 
@@ -277,6 +336,20 @@ impl Family for Xgft {
             }
         }
         members
+    }
+
+    /// All of two to four levels of full bandwidth above the leaves, with as few switches of the
+    /// top level as its ports and parallel links allow.
+    fn carrying(need: &NetworkNeed) -> Vec<Self> {
+        let of_levels = |levels| {
+            let mut members = CheapestMembers::of(need);
+            for p in 1..need.wish.radix {
+                let up = need.links_for(p.into()) as u32;
+                carrying_trees(need, levels, &mut vec![[p, 1]], up, &mut members);
+            }
+            members.into_members()
+        };
+        (2..=4).flat_map(of_levels).collect()
     }
 
     fn kind(&self) -> String {

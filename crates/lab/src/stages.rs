@@ -43,6 +43,7 @@ pub static STAGES: &[StageEntry] = &[
     StageEntry::of::<measure::load::simulated::CongestionParams>(),
     StageEntry::of::<measure::structure::resilience::ResilienceParameters>(),
     StageEntry::of::<measure::structure::surveyed::StructureParams>(),
+    StageEntry::of::<measure::structure::traffic_limits::TrafficLimitParameters>(),
     StageEntry::of::<plan::priced::CostParams>(),
     StageEntry::of::<verify::proof::ProofParams>(),
 ];

@@ -53,7 +53,7 @@ pub use outcome::{
 pub use progress::{CableLayingProgress, progress};
 pub use repairs::{CableRepairInstruction, CableRepairStep, NamedPort};
 pub use rules::{FloorRules, ServerPlacement};
-pub use shop::PriceSource;
+pub use shop::{PriceSource, RoughPrices};
 pub use warnings::warnings;
 
 use base::{EndpointId, SwitchId};

@@ -1,7 +1,7 @@
 //! Where a network is bought: a catalogue, a rate, and what totals add up.
 
 use super::basis::IncludedBillItems;
-use super::catalog::{Catalog, CatalogOffer};
+use super::catalog::{CableUse, Catalog, CatalogOffer};
 use base::Refusal;
 use fabric::network::{Cable, RateSource, Topology};
 
@@ -24,7 +24,36 @@ impl<'a> PriceSource<'a> {
     }
 }
 
+/// Prices by which networks are ranked before they are laid out, US dollars.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoughPrices {
+    /// That of a switch with 0, 1, ... ports; `None` where none is sold.
+    pub switch: Vec<Option<f64>>,
+    /// That of a cable between switches, of which one in seven stays within a few racks.
+    pub link: f64,
+    /// That of the cable of an endpoint.
+    pub endpoint: f64,
+}
+
+/// The length of a cable within a few racks, metres; and that of one across the room.
+const NEAR_M: f64 = 2.0;
+const FAR_M: f64 = 15.0;
+
 impl PriceSource<'_> {
+    /// The prices of switches of at most `radix` ports and of cables, at the rate of this shop.
+    pub fn rough_prices(&self, radix: u32) -> RoughPrices {
+        let gbps = self.gbps.unwrap_or(self.catalog.link_gbps);
+        let switch = |ports| self.catalog.switch(ports, gbps).ok().map(|offer| offer.usd[0]);
+        let cable = |of, metres| self.catalog.cable(of, metres, gbps).ok().map(|c| c.1.usd[0]);
+        let near = cable(CableUse::Switch, NEAR_M).unwrap_or(0.0);
+        let far = cable(CableUse::Switch, FAR_M).unwrap_or(near);
+        RoughPrices {
+            switch: (0..=radix).map(switch).collect(),
+            link: (near + 6.0 * far) / 7.0,
+            endpoint: cable(CableUse::Endpoint, NEAR_M).unwrap_or(0.0),
+        }
+    }
+
     /// The rate that `cable` of `t` is bought at, Gbit/s.
     pub fn rate_gbps(&self, t: &Topology, cable: &Cable) -> f64 {
         let of_all = self.gbps.or_else(|| t.recipe().gbps());

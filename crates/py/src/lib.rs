@@ -120,6 +120,8 @@ fn simulators(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(file_formats::format_examples, m)?)?;
     m.add_function(wrap_pyfunction!(file_formats::network_pair, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest, m)?)?;
+    m.add_function(wrap_pyfunction!(sizing::carrying, m)?)?;
+    m.add_function(wrap_pyfunction!(sizing::described_member, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::nearest_members, m)?)?;
     m.add_function(wrap_pyfunction!(sizing::address_table, m)?)?;
     Ok(())

@@ -4,7 +4,7 @@ use crate::enter::{enter, from_python, interrupted, refuse, to_python};
 use base::{Interrupted, Refusal};
 use design::sizing::{self, SizingRequest};
 use families::multi_plane::MAX_PLANES;
-use families::{ConcentrationRounding, FamilyEntry, NetworkWish};
+use families::{ConcentrationRounding, FamilyEntry, NetworkNeed, NetworkWish};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -86,6 +86,66 @@ pub fn nearest<'py>(
     let chosen: Vec<&FamilyEntry> = sizing::chosen(&q.families).map_err(refuse)?;
     let asked = SizingRequest { planes: q.planes, below_only: q.below_only, skipped: q.skipped };
     let found = enter(py, progress, |watch| sizing::nearest(&chosen, &wishes, &asked, watch))?;
+    document(py, &found.map_err(|_| interrupted())?)
+}
+
+/// A request for members that carry a number of endpoints.
+#[derive(Deserialize)]
+struct CarryingMembersRequest {
+    endpoints: u64,
+    radix: u32,
+    concentration: String,
+    oversubscription: f64,
+    /// The families whose members are wanted; all when empty.
+    families: Vec<String>,
+    planes: Option<u32>,
+    /// The price of a switch with 0, 1, ... ports; none where none is sold.
+    switch_price: Vec<Option<f64>>,
+    link_price: f64,
+    endpoint_price: f64,
+}
+
+/// The members that carry the need of `question`, a dict (see `CarryingMembersRequest`): a list of
+/// dicts, see `design::sizing::CarryingKind`.
+#[pyfunction]
+#[pyo3(signature = (question, progress=None))]
+pub fn carrying<'py>(
+    py: Python<'py>,
+    question: &Bound<'py, PyAny>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let q: CarryingMembersRequest = serde_json::from_value(from_python(question)?)
+        .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let wish = wish(Some(q.endpoints), q.radix, &q.concentration, q.oversubscription);
+    let need = NetworkNeed {
+        wish: wish.map_err(refuse)?,
+        endpoints: q.endpoints,
+        switch_price: q.switch_price.iter().map(|usd| usd.unwrap_or(f64::INFINITY)).collect(),
+        link_price: q.link_price,
+        endpoint_price: q.endpoint_price,
+    };
+    let chosen: Vec<&FamilyEntry> = sizing::chosen(&q.families).map_err(refuse)?;
+    let found = enter(py, progress, |watch| sizing::carrying(&chosen, &need, q.planes, watch))?;
+    document(py, &found.map_err(|_| interrupted())?)
+}
+
+/// A member by its family, kind and parameters of one plane: a dict, see
+/// `design::sizing::DescribedMember`.
+#[pyfunction]
+pub fn described_member<'py>(
+    py: Python<'py>,
+    family: &str,
+    kind: &str,
+    params: &Bound<'py, PyAny>,
+    planes: Option<u32>,
+) -> PyResult<Bound<'py, PyAny>> {
+    let entry = families::family(family).map_err(refuse)?;
+    let params: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_value(from_python(params)?)
+            .map_err(|e| PyValueError::new_err(e.to_string()))?;
+    let work =
+        |watch: &dyn base::ProgressWatch| sizing::described(entry, kind, &params, planes, watch);
+    let found = enter(py, None, work)?.map_err(refuse)?;
     document(py, &found.map_err(|_| interrupted())?)
 }
 

@@ -10,7 +10,7 @@ use base::{Interrupted, ProgressWatch};
 ///
 /// # Errors
 /// When `watch` says stop.
-pub(super) fn assign(
+pub fn assign(
     n: usize,
     weight: impl Fn(usize, usize) -> f64,
     watch: &dyn ProgressWatch,

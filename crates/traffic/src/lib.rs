@@ -1,6 +1,6 @@
 //! Who sends to whom: patterns, and what endpoints want to send.
 
-mod assignment;
+pub mod assignment;
 #[cfg(test)]
 mod chances;
 pub mod communication;

@@ -373,6 +373,16 @@ Radixes = Annotated[
     typer.Option("--radix", "-k", metavar="K,K",
                  help="ports of a switch, at most; of several, networks for each"),
 ]
+Oversubscriptions = Annotated[
+    str, typer.Option("--oversubscription", metavar="R,R",
+                      help="endpoints for each one that full bandwidth has room for; of several,"
+                           " networks for each")
+]
+Budget = Annotated[
+    str | None,
+    typer.Option(metavar="USD", help="US dollars to spend (5e6, 1.5M): what costs more is left out;"
+                                     " `size` without --endpoints: the most endpoints for it"),
+]
 Planes = Annotated[
     int | None,
     typer.Option(help="planes, 1 to 64: a rail of every endpoint in each; default: what each family"
@@ -419,6 +429,11 @@ def whole_numbers(option: str, text: str) -> list[int]:
         raise RefusalError(
             f"{option}: '{text}' is no list of whole numbers; write 36,48,64"
         ) from None
+
+
+def separated(text: str) -> list[str]:
+    """Words between commas."""
+    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def write_csv(to: str, text: str) -> None:

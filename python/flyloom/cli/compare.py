@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
+    Budget,
+    Oversubscriptions,
     Radixes,
     app,
+    dollars_of,
     endpoints_of,
     epilog,
     print_table,
+    separated,
     whole_numbers,
     write_csv,
 )
@@ -44,6 +49,7 @@ class RemovalOptions:
     "flyloom compare slim_fly:q=5 dragonfly:h=3 fat_tree:levels=3,k=10 torus:shape=6x6x6 -o out/",
     "flyloom compare slim_fly dragonfly hyperx fat_tree -o curves/",
     "flyloom compare --endpoints 10k --radix 64 --samples 0 --top 10 -o near/",
+    "flyloom compare -n 10k --budget 30M --oversubscription 1,2 --samples 0",
 ))
 @grouped
 def compare(
@@ -56,10 +62,12 @@ def compare(
     endpoints: Annotated[
         str | None,
         typer.Option("--endpoints", "-n", metavar="N",
-                     help="adds the member nearest to this number of endpoints (10000, 10k, 2e6),"
-                          " of the families named or of all"),
+                     help="adds the cheapest member that carries this number of endpoints (10000,"
+                          " 10k, 2e6), of the families named or of all"),
     ] = None,
     *,
+    budget: Budget = None,
+    oversubscription: Oversubscriptions = "1.0",
     prices: PriceOptions,
     output: Annotated[
         Path | None,
@@ -78,7 +86,8 @@ def compare(
     ends = [word.strip() for word in removal.until.split(",") if word.strip()]
     with bars() as bar:
         found = compared.compare(
-            nets or [], endpoints=endpoints_of(endpoints), **prices.asked(),
+            nets or [], endpoints=endpoints_of(endpoints), budget=dollars_of(budget),
+            oversubscription=separated(oversubscription), **prices.asked(),
             radix=whole_numbers("--radix", radix), samples=removal.samples, seed=removal.seed,
             ends=ends, curves=bool(output or (listing.as_json and nets)), sort=listing.sort,
             top=listing.top, progress=bar,
@@ -92,9 +101,16 @@ def compare(
         write_csv(listing.csv, compared.table_csv(found))
         if listing.csv == "-":
             return
-    from flyloom.report.comparison import cell
+    show(found)
+    if output:
+        print(f"written to {output}/")
 
-    heads = [c for c in compared.COLUMNS if any(r.get(c[0]) is not None for r in found.rows)]
+
+def show(found: Result) -> None:
+    """The table, what prices are, and what is left out."""
+    from flyloom.report.comparison import cell, shown
+
+    heads = shown(found.rows)
     if found.rows:
         rows = [[cell(key, row.get(key)) for key, _, _ in heads] for row in found.rows]
         print_table([head for _, head, _ in heads], rows)
@@ -103,10 +119,19 @@ def compare(
                 print(f"{row['network']} has no price: {row['unpriced']}")
         if found.basis:
             print(f"prices: {found.basis}")
-    for left in found.left_out:
-        print(f"{left['network']} is left out: {left['why']}")
-    if output:
-        print(f"written to {output}/")
+    for why, networks in reasons(found.left_out).items():
+        print(f"left out: {networks}: {why}")
+
+
+def reasons(left_out: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """Networks that are left out, by the reason; those far dearer by one reason."""
+    found: dict[str, list[str]] = {}
+    for each in left_out:
+        why = "far dearer than the cheapest, by an estimate" if "times" in each["why"] else \
+            each["why"]
+        found.setdefault(why, []).append(each["network"].partition(":")[0] if "times" in each["why"]
+                                         else each["network"])
+    return {why: ", ".join(dict.fromkeys(networks)) for why, networks in found.items()}
 
 
 def check_shown(nets: list[str], of_a_size: bool, with_curves: bool) -> None:

@@ -11,7 +11,9 @@ import typer
 
 from flyloom.cli import completion
 from flyloom.cli.common import (
+    Budget,
     Json,
+    Oversubscriptions,
     Planes,
     Radixes,
     app,
@@ -19,6 +21,7 @@ from flyloom.cli.common import (
     endpoints_of,
     epilog,
     print_table,
+    separated,
     whole_numbers,
     write_csv,
 )
@@ -38,22 +41,20 @@ Concentration = Annotated[
                  help="endpoints per switch: ceil or floor of the family's rule, or exact (the"
                       " most with which uniform traffic loads the average channel in full)"),
 ]
-Oversubscription = Annotated[
-    float, typer.Option(help="endpoints for each one that full bandwidth has room for")
-]
 
 
 @dataclass(frozen=True)
 class FamilyMemberOptions:
     """The families and members that are considered."""
 
-    oversubscription: Oversubscription = 1.0
+    oversubscription: Oversubscriptions = "1.0"
     concentration: Concentration = "ceil"
     families: Families = ""
 
 
 @app.command(epilog=epilog(
     "flyloom size --endpoints 10000 --radix 64 --top 10",
+    "flyloom size -n 10k --budget 30M --oversubscription 1,2",
     "flyloom size -n 2k --radix 36,64 --planes 2 --families slim_fly,fat_tree",
     "flyloom size --budget 5M --radix 64 --catalog ndr64-2024",
 ))
@@ -62,45 +63,45 @@ def size(
     endpoints: Annotated[
         str | None,
         typer.Option("--endpoints", "-n", metavar="N",
-                     help="endpoints wanted: 10000, 10k, 1.5M, 2e6"),
+                     help="endpoints to carry: 10000, 10k, 1.5M, 2e6"),
     ] = None,
-    budget: Annotated[
-        str | None,
-        typer.Option(metavar="USD", help="or US dollars to spend (5e6, 1.5M): the largest network"
-                                         " they buy"),
-    ] = None,
+    budget: Budget = None,
     *,
     priced: PriceOptions,
     prices: Annotated[
-        bool, typer.Option(help="what an endpoint costs and draws, by the catalogue")
+        bool, typer.Option(help="what an endpoint costs and draws, by the catalogue; without, the"
+                                " cheapest is the network of fewest switches")
     ] = True,
     radix: Radixes = "64",
     members: FamilyMemberOptions,
     listing: ListingOptions,
 ) -> None:
-    """The networks of each family nearest to a number of endpoints, or the largest for a budget."""
+    """The cheapest networks of each family for a number of endpoints, or the most for a budget."""
     from flyloom._core import RefusalError
     from flyloom.support.progress import bars
     from flyloom.verbs import sizing
     from flyloom.verbs.ranking import rows_csv
 
     wanted, usd = endpoints_of(endpoints), dollars_of(budget)
-    if (wanted is None) == (usd is None):
-        raise RefusalError("size: give --endpoints or --budget, one of them")
+    if wanted is None and usd is None:
+        raise RefusalError("size: give --endpoints, --budget, or both")
     if not prices and (usd is not None or priced.catalog or priced.gbps or priced.include):
         given = "--budget" if usd is not None else "--catalog, --gbps and --include"
         raise RefusalError(f"--no-prices: not with {given}, which ask for prices")
+    ratios: Any = separated(members.oversubscription)
     asked: dict[str, Any] = {
         "radix": whole_numbers("--radix", radix), "concentration": members.concentration,
-        "oversubscription": members.oversubscription, "families": names(members.families),
+        "oversubscription": ratios, "families": separated(members.families),
         **priced.asked(), "sort": listing.sort, "top": listing.top,
     }
     found: Result
     with bars() as bar:
-        if usd is not None:
-            found = sizing.budget(usd, **asked, progress=bar)
-        elif wanted is not None:
-            found = sizing.size(wanted, **asked, prices=prices, progress=bar)
+        if wanted is not None:
+            found = sizing.size(wanted, **asked, budget=usd, prices=prices, progress=bar)
+        else:
+            if len(ratios) > 1:
+                raise RefusalError("--oversubscription: one ratio with --budget alone")
+            found = sizing.budget(usd or 0.0, **asked, progress=bar)
     if listing.as_json:
         print(json.dumps(found.to_dict()))
         return
@@ -108,7 +109,7 @@ def size(
         write_csv(listing.csv, rows_csv(found.members))
         if listing.csv == "-":
             return
-    if usd is not None:
+    if wanted is None:
         show_budget(found)
     else:
         show_size(found)
@@ -119,23 +120,18 @@ def asked_for(found: Result) -> str:
     several = isinstance(found.radix, list | tuple)
     ports = " and ".join(map(str, found.radix)) if several else found.radix
     planes = "" if found.planes is None else f"{found.planes} planes, "
+    ratios = found.oversubscription
+    ratios = ratios if isinstance(ratios, list | tuple) else [ratios]
+    over = " and ".join(f"{ratio:g}:1" for ratio in ratios)
     return (f"{planes}switches of at most {ports} ports, concentration {found.concentration}, "
-            f"oversubscription {found.oversubscription:g}:1")
+            f"oversubscription {over}")
 
 
 def show_size(found: Result) -> None:
-    """The members near the number of endpoints, in their order, and which kinds have none."""
-    print(f"{found.endpoints:,} endpoints, {asked_for(found)}")
+    """The cheapest member of each kind, in their order, and what is left out."""
+    within = "" if found.budget_usd is None else f" for at most {found.budget_usd:,.0f} $"
+    print(f"{found.endpoints:,} endpoints{within}, {asked_for(found)}")
     show_members(found)
-    kinds: dict[str, list[int]] = {}
-    for row in found.rows:
-        both = [c["endpoints"] for c in (row["below"], row["above"]) if c]
-        kinds.setdefault(member_name(row), []).extend(both)
-    far = [
-        f"{kind} ({' and '.join(f'{n:,}' for n in sorted(set(sizes)))})"
-        for kind, sizes in kinds.items()
-        if not any(found.endpoints <= 2 * n <= 4 * found.endpoints for n in sizes)
-    ]
     unpriced: dict[str, list[str]] = {}
     for member in found.members:
         if why := member.get("unpriced"):
@@ -144,20 +140,39 @@ def show_size(found: Result) -> None:
         print(f"no price: {', '.join(networks)}: {why}")
     if found.basis:
         print(f"prices: {found.basis}")
+    show_left_out(found)
+
+
+def show_left_out(found: Result) -> None:
+    """Members above the budget, a line each, and the kinds that are far dearer in one line."""
+    far: dict[str, float] = {}
+    several = isinstance(found.oversubscription, list | tuple)
+    for each in found.left_out:
+        if "times" in each:
+            name = member_name(each)
+            far[name] = min(each["times"], far.get(name, each["times"]))
+        else:
+            over = f" at {each['oversubscription']:g}:1" if several else ""
+            print(f"left out: {each['network']}{over}: {each['why']}")
     if far:
-        print(f"nearest, but not within a factor of two: {', '.join(far)}")
+        least = sorted(far.items(), key=lambda kind: kind[1])
+        shown = ", ".join(f"{name} ({times:,.1f} times)" for name, times in least[:6])
+        more = f" and {len(least) - 6} more" if len(least) > 6 else ""
+        print(f"far dearer than the cheapest, by an estimate: {shown}{more}")
 
 
 def show_members(found: Result) -> None:
     """The table of members: rank, figures, cost and front where they are known."""
     several = isinstance(found.radix, list | tuple)
-    header = ["rank", *(["switch"] if several else []), "network", "endpoints", "switches", "links",
-              "ports", "diameter", "mean distance", "Moore", "full p"]
+    ratios = isinstance(found.oversubscription, list | tuple)
+    header = ["rank", *(["switch"] if several else []), *(["over"] if ratios else []), "network",
+              "endpoints", "switches", "links", "ports", "diameter", "mean distance"]
     total = any(c.get("cost_usd") is not None for c in found.members)
     header += ["cost [$]", "$/endpoint", "W/endpoint", "front", "best in"] if total else []
     rows = []
     for c in found.members:
-        cells = [c["rank"], *([c["switch_ports"]] if several else []), *line(c)]
+        cells = [c["rank"], *([c["switch_ports"]] if several else []),
+                 *([f"{c['oversubscription']:g}:1"] if ratios else []), *line(c)[:-2]]
         if total:
             watts, each = c["power_w_per_endpoint"], c["cost_usd_per_endpoint"]
             cells += [
@@ -167,6 +182,9 @@ def show_members(found: Result) -> None:
             ]
         rows.append(cells)
     print_table(header, rows)
+    for c in found.members:
+        if c["also"]:
+            print(f"{c['network']} is also {', '.join(c['also'])}")
 
 
 def best_in(c: dict[str, Any]) -> str:
@@ -177,12 +195,15 @@ def best_in(c: dict[str, Any]) -> str:
 
 
 def show_budget(found: Result) -> None:
-    """The largest member of each family that is within the budget."""
+    """The most endpoints in each family within the budget."""
     print(f"{found.budget_usd:,.0f} $ by {found.catalog}, {asked_for(found)}")
     show_members(found)
     none = [member_name(row) for row in found.rows if not row["largest"]]
     if none:
         print(f"nothing within the budget: {', '.join(dict.fromkeys(none))}")
+    if found.left_out:
+        names_ = dict.fromkeys(member_name(each) for each in found.left_out)
+        print(f"far fewer endpoints, by an estimate: {', '.join(names_)}")
 
 
 @app.command(epilog=epilog(
@@ -197,7 +218,7 @@ def scale(
         typer.Option("--addresses", help="the largest network for each LMC instead: what LIDs"
                                          " allow, beside the published table"),
     ] = False,
-    oversubscription: Oversubscription = 1.0,
+    oversubscription: Oversubscriptions = "1.0",
     concentration: Concentration = "ceil",
     families: Families = "",
     planes: Planes = None,
@@ -210,8 +231,11 @@ def scale(
     from flyloom.verbs import sizing
 
     radixes = whole_numbers("--radix", radix)
-    chosen = names(families)
-    if addresses and (len(chosen) > 1 or oversubscription != 1.0 or planes is not None):
+    chosen = separated(families)
+    ratio, *more = sizing.checked_ratios(separated(oversubscription))
+    if more:
+        raise RefusalError("--oversubscription: one ratio for `scale`")
+    if addresses and (len(chosen) > 1 or ratio != 1.0 or planes is not None):
         raise RefusalError("--addresses: of one family, without oversubscription and planes")
     found: Result
     with bars() as bar:
@@ -222,7 +246,7 @@ def scale(
             )
         else:
             found = sizing.scale(
-                radixes, concentration=concentration, oversubscription=oversubscription,
+                radixes, concentration=concentration, oversubscription=ratio,
                 families=chosen, planes=planes, progress=bar,
             )
     if as_json:
@@ -263,11 +287,6 @@ def show_addresses(found: Result) -> None:
     print_table(header, rows)
     if slim:
         print(f"print: {found.source}")
-
-
-def names(text: str) -> list[str]:
-    """Words between commas."""
-    return [word.strip() for word in text.split(",") if word.strip()]
 
 
 def member_name(row: dict[str, Any]) -> str:

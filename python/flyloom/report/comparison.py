@@ -15,7 +15,7 @@ from flyloom.report.drawing import png_bytes
 from flyloom.report.frame import framed
 from flyloom.support.amounts import figure
 from flyloom.support.results import Result
-from flyloom.verbs.comparison import COLUMNS, ENDS
+from flyloom.verbs.comparison import COLUMNS, DETAILS, ENDS
 
 #: One colour a series: Tableau's twenty, the strong ones first.
 PALETTE = (
@@ -25,7 +25,8 @@ PALETTE = (
 )
 #: Figures of a front in one word each.
 BRIEF = {"cost_usd_per_endpoint": "cost", "power_w_per_endpoint": "power",
-         "relative_bisection": "bisection", "mean_distance": "mean"}
+         "relative_bisection": "bisection", "mean_distance": "mean",
+         "worst_case_adaptive": "worst case", "allreduce_adaptive_ns": "allreduce"}
 #: Panels in which the Moore bound is drawn.
 BOUNDED = {"diameter 2": 2, "diameter 3": 3, "diameter 4": 4}
 _SIZE = {"width": 340, "height": 260}
@@ -347,7 +348,7 @@ def png(spec: Mapping[str, Any]) -> bytes:
 
 def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
     """The table and the charts as one HTML page that refers to nothing."""
-    heads = [c for c in COLUMNS if any(row.get(c[0]) is not None for row in found.rows)]
+    heads = shown(found.rows)
     titles = {
         "endpoints": "Endpoints against ports of a switch",
         "moore": "How near to the Moore bound",
@@ -374,6 +375,12 @@ def page(found: Result, charts: Mapping[str, Mapping[str, Any]]) -> str:
     return framed("Networks compared", parts)
 
 
+def shown(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str]]:
+    """The columns of a table on a screen or on paper: those with a value, without details."""
+    return [c for c in COLUMNS
+            if c[0] not in DETAILS and any(row.get(c[0]) is not None for row in rows)]
+
+
 def cell(key: str, value: Any) -> str:
     """A value of the table as people read it."""
     if value is None:
@@ -382,6 +389,8 @@ def cell(key: str, value: Any) -> str:
         return f"{100 * value:.3g} %"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if key.endswith("_ns"):
+        return f"{figure(value / 1e6)} ms"
     if key == "best_in":
         return ", ".join(BRIEF.get(word, word) for word in value)
     if isinstance(value, float):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from flyloom import _core
@@ -18,12 +18,13 @@ from flyloom.support.verb_results import Comparison
 from flyloom.verbs.own_sizing import sized
 from flyloom.verbs.prices import one_basis, priced
 from flyloom.verbs.ranking import judge, ranked, rows_csv
-from flyloom.verbs.sizing import below, checked_planes, checked_radixes, size
+from flyloom.verbs.sizing import below, checked_planes, checked_radixes, checked_ratios, size
 
 #: Columns of the table: key, heading, what it means.
 COLUMNS = (
     ("rank", "rank", "place in the order asked for"),
     ("switch_ports", "switch", "ports of the switches on sale"),
+    ("oversubscription", "over", "endpoints for each one that full bandwidth has room for"),
     ("network", "network", "inline form or file"),
     ("endpoints", "endpoints", "computers"),
     ("switches", "switches", "switches of all planes"),
@@ -37,24 +38,38 @@ COLUMNS = (
     ("relative_bisection", "per half", "of the best halving: links over half the endpoints"),
     ("uniform_saturation", "saturation", "load of uniform traffic over minimal paths at which the"
      " busiest link is full, of the rate of an endpoint"),
+    ("worst_case_minimal", "worst minimal", "load of the worst permutation found at which a link is"
+     " full, over minimal paths"),
+    ("worst_case_adaptive", "worst adaptive", "the same where packets choose among minimal paths"
+     " and detours, at least"),
+    ("alltoall_ns", "all-to-all", "of 1,000 bytes a pair, all its bytes as uniform traffic"),
+    ("allreduce_ns", "allreduce minimal", "of 100 MB by its fastest algorithm, over minimal paths"),
+    ("allreduce_adaptive_ns", "allreduce adaptive", "the same where packets choose among minimal"
+     " paths and detours"),
     ("spectral_gap", "gap", "largest less second largest eigenvalue of the adjacency matrix"),
     ("disconnected", "cut at", "mean fraction of links, removed at random, that disconnects it"),
     ("diameter_grows", "diameter + 2", "mean fraction that takes the diameter beyond plus two"),
     ("mean_grows", "mean + 1", "mean fraction that takes the mean distance beyond plus one"),
     ("cost_usd_per_endpoint", "$/endpoint", "cost of what is counted, for each endpoint"),
     ("power_w_per_endpoint", "W/endpoint", "power of what is counted, for each endpoint"),
-    ("pareto", "front", "no other network here is at least as good in cost, power, diameter and"
-     " bisection for each endpoint, and better in one"),
+    ("pareto", "front", "no other network here is at least as good in cost, power and bisection for"
+     " each endpoint, diameter, worst case and allreduce, and better in one"),
     ("best_in", "best in", "figures of these in which no other is better"),
 )
+#: Columns that tables on screens and paper leave out; CSV and JSON have them.
+DETAILS = frozenset({
+    "moore_fraction", "bisection_low", "bisection_high", "spectral_gap", "allreduce_ns", "radix",
+})
 #: The figures of a front: key, and whether more is better.
 FRONT = (("cost_usd_per_endpoint", False), ("power_w_per_endpoint", False), ("diameter", False),
-         ("relative_bisection", True))
+         ("relative_bisection", True), ("worst_case_adaptive", True),
+         ("allreduce_adaptive_ns", False))
 #: The figures of a row that are those of the network's bill.
 BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint", "cables_electric",
           "cables_optical", "basis")
-#: The largest factor between the endpoints of a member and those that the user wants.
-NEAR = 1.25
+#: The figures of a row that are those of the measure ``traffic_limits``.
+TRAFFIC = ("worst_case_minimal", "worst_case_adaptive", "alltoall_ns", "allreduce_ns",
+           "allreduce_algorithm", "allreduce_adaptive_ns", "allreduce_adaptive_algorithm")
 #: Ends of a resilience study and their columns.
 ENDS = {"disconnected": "disconnected", "diameter": "diameter_grows", "mean": "mean_grows"}
 #: Numbers of endpoints for which kinds are sized that have too few largest members, by number of
@@ -74,6 +89,8 @@ def compare(
     *,
     endpoints: int | None = None,
     planes: int | None = None,
+    budget: float | None = None,
+    oversubscription: float | Iterable[float | str] = 1.0,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
     include: str | Iterable[str] | None = None,
@@ -89,11 +106,12 @@ def compare(
     """Measures networks alike, for one table and its charts.
 
     ``sources`` are networks (anything that :func:`flyloom.network` takes) and names of families; a
-    bare name adds the family's curves, not a row. With ``endpoints`` the member of each kind of
-    family nearest to this number of endpoints (within a quarter; of the families named, or of all)
-    is a row too, for switches of at most ``radix`` ports, of several for each; ``planes``
-    multiplies these members to this number of planes, as in :func:`flyloom.size`. Members that this
-    machine has not the memory to measure are left out. ``catalog``, ``gbps`` and ``include`` say
+    bare name adds the family's curves, not a row. With ``endpoints`` the cheapest member of each
+    kind of family that carries this number of endpoints (of the families named, or of all) is a row
+    too, for switches of at most ``radix`` ports, of several for each, and for each ratio of
+    ``oversubscription``; ``planes`` multiplies these members to this number of planes, and those
+    above ``budget`` US dollars are left out, as in :func:`flyloom.size`. Members that this machine
+    has not the memory to measure are left out. ``catalog``, ``gbps`` and ``include`` say
     what they are priced by, as for :func:`flyloom.shop`; networks that these leave with different
     bases are refused. ``samples`` random orders of removing links, drawn from seed ``seed``, say
     how much each can lose (``ends``: ``disconnected``, ``diameter``, ``mean``; 0 samples: not
@@ -117,29 +135,29 @@ def compare(
     radixes = checked_radixes(radix, 4)
     samples = whole("samples", samples, 0, 1 << 20)
     seed = whole("seed", seed, 0, 2**64 - 1)
-    if planes is not None and endpoints is None:
-        raise RefusalError("planes: of the members that endpoints asks for; of a network write "
-                           "multi_plane:planes=2,of=NETWORK")
-    planes = checked_planes(planes)
+    if endpoints is None:
+        _of_members_alone(planes, budget, oversubscription)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
-    families, given = [], []
-    for source in sources:
-        if is_family(source):
-            families.append(source)
-        else:
-            given.append(network(source))
-    near: list[tuple[int, Result]] = []
-    if endpoints is not None:
-        endpoints = whole("endpoints", endpoints, 1, 1 << 24)
-        near = _members_near(endpoints, radixes, families, planes, progress)
-    if not given and not near and not families:
-        raise RefusalError("compare: no network is given; name networks or families")
+    sources = list(sources)
+    families = [source for source in sources if is_family(source)]
+    given = [network(source) for source in sources if not is_family(source)]
     bought = shop(catalog, gbps=gbps, include=include)
     table = _NetworkComparisonRows(bought, samples, seed, ends, progress)
+    near: Sequence[Mapping[str, Any]] = ()
+    if endpoints is not None:
+        endpoints = whole("endpoints", endpoints, 1, 1 << 24)
+        near, left_out = _members(
+            endpoints, radix=radixes, families=families, planes=planes, budget=budget,
+            oversubscription=oversubscription, catalog=catalog, gbps=gbps, include=include,
+            progress=progress,
+        )
+        table.left_out += left_out
+    if not given and endpoints is None and not families:
+        raise RefusalError("compare: no network is given; name networks or families")
     rows = table.of_given(given)
-    rows += table.of_members(near, len(radixes) > 1)
-    if near and not rows:
-        raise RefusalError(f"compare: {table.left_out[0]['why']}")
+    rows += table.of_members(near)
+    if endpoints is not None and not rows:
+        raise RefusalError(f"compare: {table.nothing(endpoints, radixes)}")
     judge(rows, FRONT)
     keys: list[str] = []
     if sort is not None or near:
@@ -152,9 +170,31 @@ def compare(
         "rows": rows,
         "curves": _curves(chosen, max(radixes), progress) if curves and chosen else [],
         "left_out": table.left_out, "sorted_by": keys,
-        "radix": radixes[0] if len(radixes) == 1 else radixes, "planes": planes,
+        "radix": radixes[0] if len(radixes) == 1 else radixes, "planes": checked_planes(planes),
         "samples": samples, "seed": seed, "basis": table.basis, "catalog": table.catalog(),
     })
+
+
+def _members(
+    endpoints: int, **asked: Any
+) -> tuple[Sequence[Mapping[str, Any]], list[dict[str, str]]]:
+    """The cheapest members that carry the endpoints, and what is left out, with the reason."""
+    found = size(endpoints, **asked)
+    return found.members, [{key: each[key] for key in ("network", "why")}
+                           for each in found.left_out]
+
+
+def _of_members_alone(planes: int | None, budget: float | None, oversubscription: Any) -> None:
+    """RefusalError where what is for members alone is given without a number of endpoints."""
+    if planes is not None:
+        raise RefusalError("planes: of the members that endpoints asks for; of a network write "
+                           "multi_plane:planes=2,of=NETWORK")
+    if budget is not None:
+        raise RefusalError("budget: of the members that endpoints asks for; give endpoints too")
+    if checked_ratios(oversubscription) != [1.0]:
+        raise RefusalError(
+            "oversubscription: of the members that endpoints asks for; give endpoints too"
+        )
 
 
 MOST_AT_ONCE = 4
@@ -178,6 +218,13 @@ class _NetworkComparisonRows:
         """The name of the catalogue that prices are of."""
         return min(self.names) if self.names else str(self.bought.catalog()["name"])
 
+    def nothing(self, endpoints: int, radixes: Sequence[int]) -> str:
+        """Why there is no row."""
+        if self.left_out:
+            return self.left_out[0]["why"]
+        ports = ", ".join(map(str, radixes))
+        return f"no family carries {endpoints:,} endpoints with switches of {ports} ports"
+
     def of_given(self, networks: list[Topology]) -> list[dict[str, Any]]:
         """Rows of networks that a user gave; refused before the work where bases differ."""
         bills = [self._bill(t) for t in networks]
@@ -191,11 +238,9 @@ class _NetworkComparisonRows:
             rows.append({**_measure(t, *self.draws, self.progress), **bill})
         return [_without_basis(row) for row in rows]
 
-    def of_members(
-        self, near: list[tuple[int, Result]], several: bool
-    ) -> list[dict[str, Any]]:
+    def of_members(self, near: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Rows of members of families, each built and measured once; those too large left out."""
-        families = {member["network"]: member["family"] for _, member in near}
+        families = {member["network"]: member["family"] for member in near}
         found = dict(zip(families, in_order(
             self._of_member, [*families.items()], "networks", self.progress, MOST_AT_ONCE
         ), strict=True))
@@ -206,9 +251,13 @@ class _NetworkComparisonRows:
             else:
                 self.basis = one_basis([{"network": "another", "basis": self.basis}, row])
                 rows[name] = _without_basis(row)
+        several = {
+            key for key in ("switch_ports", "oversubscription")
+            if len({member[key] for member in near}) > 1
+        }
         return [
-            {**({"switch_ports": ports} if several else {}), **rows[member["network"]]}
-            for ports, member in near if member["network"] in rows
+            {**{key: member[key] for key in member if key in several}, **rows[member["network"]]}
+            for member in near if member["network"] in rows
         ]
 
     def _of_member(self, member: tuple[str, str]) -> dict[str, Any] | RefusalError:
@@ -232,34 +281,6 @@ def _without_basis(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if key != "basis"}
 
 
-def _members_near(
-    endpoints: int,
-    radixes: list[int],
-    families: list[str],
-    planes: int | None,
-    progress: Progress | None,
-) -> list[tuple[int, Result]]:
-    """The member of each kind nearest to this number of endpoints, if that is near enough, each
-    with the ports of the switches."""
-    found = []
-    for row in size(
-        endpoints, radix=radixes, families=families, planes=planes, prices=False,
-        progress=progress,
-    ).rows:
-        both = [c for c in (row["below"], row["above"]) if c]
-        near = [c for c in both if endpoints <= NEAR * c["endpoints"] <= NEAR**2 * endpoints]
-        if near:
-            best = min(near, key=lambda c: abs(c["endpoints"] - endpoints))
-            found.append((row["switch_ports"], best))
-    if not found:
-        ports = ", ".join(map(str, radixes))
-        raise RefusalError(
-            f"endpoints: no family has a member within a quarter of {endpoints} with switches of "
-            f"{ports} ports; other endpoints, or a larger radix"
-        )
-    return found
-
-
 def _measure(
     t: Topology, samples: int, seed: int, ends: Sequence[str], progress: Progress | None
 ) -> dict[str, Any]:
@@ -270,6 +291,7 @@ def _measure(
     direct = found["diameter"] == found["diameter_all_switches"] and \
         found["mean_distance"] == found["mean_distance_all_switches"]
     spectrum = found["spectrum"] or {"spectral_gap": None}
+    limits = t.measure("traffic_limits", {}, progress)
     row = {
         "network": found["recipe"], "family": t.family,
         **{key: found[key] for key in (
@@ -280,6 +302,7 @@ def _measure(
         "bisection_low": cut["low"], "bisection_high": cut["high"],
         "relative_bisection": cut["high"] / half if half else None,
         "uniform_saturation": found["channel_load"]["uniform_saturation"],
+        **{key: limits[key] for key in TRAFFIC},
         "spectral_gap": spectrum["spectral_gap"],
     }
     if samples and ends:

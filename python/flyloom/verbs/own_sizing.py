@@ -50,6 +50,32 @@ def nearest(
     )
 
 
+def carrying(
+    family: PluginPart, endpoints: int, radix: int, concentration: str, oversubscription: float,
+) -> list[dict[str, Any]]:
+    """The members that carry this number of endpoints, as ``above`` of :func:`flyloom.size`: each
+    with no more endpoints on a switch than it takes, where their number is free."""
+    found = []
+    for member in _members(family):
+        rows = nearest_members(
+            family.name, [member], endpoints, radix, concentration, oversubscription
+        )
+        above = rows[0]["above"] if rows else None
+        if above is None:
+            continue
+        p = -(-endpoints // above["switches"])
+        if member["any_p"] and p < above["params"]["p"]:
+            spared = above["params"]["p"] - p
+            params = {**above["params"], "p": p}
+            above = {
+                **above, "params": params, "network": made(family, params).recipe,
+                "endpoints": above["switches"] * p, "radix": above["radix"] - spared,
+                "concentration": above["concentration"] - spared,
+            }
+        found.append(above)
+    return found
+
+
 @cache
 def _members(family: PluginPart) -> list[dict[str, Any]]:
     return [_member(family, given) for given in family.more["members"]]

@@ -1,10 +1,10 @@
-"""What can be built: networks of a number of endpoints, the largest of each family."""
+"""What can be built: the cheapest networks for a need, the largest for a budget or for switches."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from flyloom import _core
@@ -17,19 +17,16 @@ from flyloom.support.parallel import in_order
 from flyloom.support.progress import Progress
 from flyloom.support.verb_results import Budget, Scales, Sizing
 from flyloom.verbs import own_sizing
-from flyloom.verbs.prices import priced
+from flyloom.verbs.needs import NetworkNeed, affordable_kinds, cheapest, largest
 from flyloom.verbs.ranking import judge, ranked
 
-BILLED = ("cost_usd", "cost_usd_per_endpoint", "power_w_per_endpoint")
-"""What a member within a budget has of its bill."""
-MOST_ENDPOINTS = 1 << 20
-"""The largest member that a budget is spent on, or that is priced."""
 MOST_PLANES = 64
 
 #: Columns of the table of sizes: key, heading, what it means.
 COLUMNS = (
     ("rank", "rank", "place in the order asked for"),
     ("switch_ports", "switch", "ports of the switches on sale"),
+    ("oversubscription", "over", "endpoints for each one that full bandwidth has room for"),
     ("network", "network", "inline form"),
     ("endpoints", "endpoints", "computers"),
     ("switches", "switches", "switches of all planes"),
@@ -40,6 +37,7 @@ COLUMNS = (
     ("moore_fraction", "Moore", "switches over the most possible; direct networks only"),
     ("full_bandwidth_concentration", "full p", "endpoints a switch at which uniform traffic over"
      " minimal paths loads the average channel in full"),
+    ("cost_usd", "cost [$]", "the basis's total"),
     ("cost_usd_per_endpoint", "$/endpoint", "the basis's total, for each endpoint"),
     ("power_w_per_endpoint", "W/endpoint", "power, for each endpoint"),
     ("pareto", "front", "no other network here is at least as good in cost and power for each"
@@ -66,9 +64,10 @@ def size(
     *,
     radix: int | Iterable[int] = 64,
     concentration: str = "ceil",
-    oversubscription: float = 1.0,
+    oversubscription: float | Iterable[float | str] = 1.0,
     families: Iterable[str] = (),
     planes: int | None = None,
+    budget: float | None = None,
     prices: bool = True,
     catalog: str | os.PathLike[str] | None = None,
     gbps: float | None = None,
@@ -77,99 +76,151 @@ def size(
     top: int | None = None,
     progress: Progress | None = None,
 ) -> Sizing:
-    """The members of each family nearest to a number of endpoints, below and above.
+    """The cheapest member of each family that carries a number of endpoints.
 
-    Only members of full bandwidth (times ``oversubscription``) whose switches need at most
-    ``radix`` ports; of several numbers of ports, members for each. ``concentration`` says how many
-    endpoints a switch carries: ``ceil`` and ``floor`` round the family's own rule (half the network
-    radix in a Slim Fly), ``exact`` is the most with which uniform traffic over minimal paths loads
-    the average channel in full, rounded down. ``families`` are names; all when empty. ``planes``
-    multiplies each member to this number of planes, a rail of every endpoint in each; when None
-    families have what they have by themselves.
+    Only members that the family's rule of full bandwidth (times ``oversubscription``) admits and
+    whose switches need at most ``radix`` ports; of several numbers of ports, or ratios, members for
+    each. ``concentration`` says how the rule becomes a whole number of endpoints a switch: ``ceil``
+    and ``floor`` round it (half the network radix in a Slim Fly), ``exact`` is the most with which
+    uniform traffic over minimal paths loads the average channel in full, rounded down; a member
+    carries no more endpoints on a switch than the need takes. ``families`` are names; all when
+    empty. ``planes`` multiplies each member to this number of planes, a rail of every endpoint in
+    each; when None families have what they have by themselves. Members are priced
+    (:func:`flyloom.cost`) by ``catalog``, ``gbps`` and ``include`` as for :func:`flyloom.shop`;
+    where ``prices`` is False, the cheapest is the one of fewest switches, then links. Those that
+    cost more than ``budget`` US dollars are left out.
 
-    Field ``rows``: dicts with ``switch_ports``, ``family``, ``kind``, ``below`` and ``above``, each
-    None or a dict with ``network`` (the inline form), ``params``, ``planes``, ``endpoints``,
-    ``switches``, ``links`` (of all planes), ``radix``, ``network_radix``, ``concentration``,
+    Field ``members``: dicts with ``rank`` (:func:`flyloom.verbs.ranking.ranked` by ``sort``, a key
+    of :data:`COLUMNS`, ``cost_usd`` by default; the ``top`` first), ``switch_ports``,
+    ``oversubscription``, ``family``, ``kind``, ``network`` (the inline form), ``also`` (other names
+    of the same network among the members), ``params``, ``planes``, ``endpoints``, ``switches``,
+    ``links`` (of all planes), ``radix``, ``network_radix``, ``concentration``,
     ``full_bandwidth_concentration``, ``diameter`` and ``mean_distance`` (intervals [low, high] in
-    hops, between switches that carry endpoints), ``moore_fraction`` and ``measured`` (whether the
-    distances were measured because the family has no formula for them).
+    hops, between switches that carry endpoints), ``moore_fraction``, ``measured`` (whether the
+    distances were measured because the family has no formula for them), ``general_form`` (equal
+    for one network under two names), ``pareto``, ``best_in`` and, with prices, ``cost_usd``,
+    ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why there is no price, or
+    None).
 
-    Field ``members``: those within a factor of two, each once for each number of ports, with
-    ``rank`` (:func:`flyloom.verbs.ranking.ranked` by ``sort``, a key of :data:`COLUMNS`; the
-    ``top`` first), ``switch_ports``, ``pareto`` and ``best_in``, and, unless ``prices`` is False,
-    their ``cost_usd``, ``cost_usd_per_endpoint``, ``power_w_per_endpoint`` and ``unpriced`` (why
-    there is no price, or None), by ``catalog``, ``gbps`` and ``include`` as for
-    :func:`flyloom.shop`. ``sorted_by`` has the keys of the order; ``basis`` and ``catalog`` say
-    what prices are, None without.
+    Field ``left_out``: dicts with ``switch_ports``, ``oversubscription``, ``family``, ``kind``,
+    ``network`` and ``why``: kinds that are far dearer by an estimate
+    (:data:`flyloom.verbs.needs.FAR`), which are not looked for where families are named, and
+    members above the budget. Field ``rows``: a dict for each kind, ``cheapest`` its member,
+    ``below`` and ``above`` the members nearest in endpoints that have as many endpoints on a switch
+    as the rule says, each None or as above without prices; of the first ratio alone. ``sorted_by``
+    has the keys of the order; ``basis`` and ``catalog`` say what prices are, None without.
     """
     endpoints = whole("endpoints", endpoints, 1, 1 << 40)
     planes = checked_planes(planes)
-    rule = FamilyMemberRequest(
-        concentration=concentration, oversubscription=oversubscription, families=families,
-        planes=planes,
-    )
-    radixes = checked_radixes(radix)
+    radixes, ratios = checked_radixes(radix), checked_ratios(oversubscription)
+    limit = None if budget is None else checked_budget(budget)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
-    if not prices and any(given is not None for given in (catalog, gbps, include)):
-        raise RefusalError("prices: False, beside catalog, gbps or include, which ask for prices")
+    asked = [given for given in (catalog, gbps, include, budget) if given is not None]
+    if not prices and asked:
+        raise RefusalError(
+            "prices: False, beside catalog, gbps, include or budget, which ask for prices"
+        )
     bought = shop(catalog, gbps=gbps, include=include) if prices else None
-    wishes = [(endpoints, ports) for ports in radixes]
-    rows = [
-        {"switch_ports": ports, **row}
-        for ports, found in zip(radixes, _nearest(wishes, rule, progress), strict=True)
-        for row in found
+    named = checked_families(families, planes)
+    rule = FamilyMemberRequest(
+        concentration=concentration, oversubscription=ratios[0], families=named, planes=planes,
+    )
+    near = _nearest([(endpoints, ports) for ports in radixes], rule, progress)
+    needs = [
+        NetworkNeed(endpoints=endpoints, radix=ports, concentration=concentration,
+                    oversubscription=ratio, families=named, planes=planes)
+        for ports in radixes for ratio in ratios
     ]
-    members = []
-    names: set[str] = set()
-    for row in rows:
-        near = _within(endpoints, 2.0, row)
-        members += [{"switch_ports": row["switch_ports"], **member} for member in near]
-    basis = None
-    if bought:
-        known = _bills(members, bought, progress)
-        for member in members:
-            member.update(known[member["network"]])
-            basis = basis or member["basis"]
-            if of := member.pop("catalog"):
-                names.add(of)
-            member.pop("basis")
+    found, far = cheapest(needs, bought, progress)
+    members = _members(found)
+    left_out = [
+        {**kind, "why": f"about {kind['times']:,.0f} times the price of the cheapest"}
+        for kind in far
+    ]
+    if limit is not None:
+        left_out += [_dearer(member, limit) for member in members if not _within(member, limit)]
+        members = [member for member in members if _within(member, limit)]
+    basis, name = _basis(members, bought)
     judge(members, FRONT)
-    members, keys = ranked(members, COLUMNS, sort, top)
-    name = bought.catalog()["name"] if bought else None
+    members, keys = ranked(members, COLUMNS, sort or ("cost_usd" if prices else None), top)
     return Sizing({
         "endpoints": endpoints, "radix": radixes[0] if len(radixes) == 1 else radixes,
-        "concentration": concentration, "oversubscription": float(oversubscription),
-        "planes": planes, "catalog": min(names, default=name), "basis": basis, "sorted_by": keys,
-        "rows": rows, "members": members,
+        "concentration": concentration,
+        "oversubscription": ratios[0] if len(ratios) == 1 else ratios,
+        "planes": planes, "budget_usd": limit, "catalog": name, "basis": basis, "sorted_by": keys,
+        "rows": _rows(radixes, near, found), "members": members, "left_out": left_out,
     })
 
 
-def _within(endpoints: int, factor: float, row: dict[str, Any]) -> list[dict[str, Any]]:
-    """The members of a row within a factor of this number of endpoints, each once."""
-    both = [row["below"], *([row["above"]] if row["above"] != row["below"] else [])]
-    low, high = endpoints / factor, endpoints * factor
-    return [member for member in both if member and low <= member["endpoints"] <= high]
+def _members(found: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The cheapest of each kind, each network once: under the first of its names, or under the one
+    by whose layout it is cheaper."""
+    members: dict[tuple[int, float, str], dict[str, Any]] = {}
+    for row in found:
+        member = {
+            "switch_ports": row["switch_ports"], "oversubscription": row["oversubscription"],
+            **row["cheapest"], "also": [],
+        }
+        same = (row["switch_ports"], row["oversubscription"], member["general_form"])
+        known = members.get(same)
+        if known and (member.get("cost_usd") or 0) < (known.get("cost_usd") or 0):
+            member, known = known, member
+            members[same] = known
+        if known is None:
+            members[same] = member
+        elif member["network"] != known["network"]:
+            known["also"] = list(dict.fromkeys([*known["also"], *member["also"],
+                                                member["network"]]))
+    return list(members.values())
 
 
-def _bills(
-    members: Iterable[dict[str, Any]], bought: Shop, progress: Progress | None
-) -> dict[str, dict[str, Any]]:
-    """:func:`_bill` of each network among the members."""
-    networks = {member["network"]: member for member in members}
-    bills = in_order(lambda member: _bill(member, bought), [*networks.values()], "prices", progress)
-    return dict(zip(networks, bills, strict=True))
+def _within(member: dict[str, Any], limit_usd: float) -> bool:
+    return member["cost_usd"] is not None and member["cost_usd"] <= limit_usd
 
 
-def _bill(member: dict[str, Any], bought: Shop) -> dict[str, Any]:
-    """What a member costs and draws, and why that is not known where it is not."""
-    keys = (*BILLED, "basis", "catalog")
-    if member["endpoints"] > MOST_ENDPOINTS:
-        return {**dict.fromkeys(keys), "unpriced": f"more than {MOST_ENDPOINTS:,} endpoints"}
-    try:
-        bill, unpriced = priced(network(member["network"]), bought, keys)
-    except RefusalError as refusal:  # too large for this machine
-        bill, unpriced = dict.fromkeys(keys), str(refusal)
-    return {**bill, "unpriced": unpriced}
+def _dearer(member: dict[str, Any], limit_usd: float) -> dict[str, Any]:
+    """A member above the budget, and by how much."""
+    usd = member["cost_usd"]
+    why = member["unpriced"] if usd is None else \
+        f"{usd:,.0f} $ is {usd - limit_usd:,.0f} $ above the budget"
+    keys = ("switch_ports", "oversubscription", "family", "kind", "network")
+    return {**{key: member[key] for key in keys}, "why": why}
+
+
+def _basis(
+    members: Iterable[dict[str, Any]], bought: Shop | None
+) -> tuple[str | None, str | None]:
+    """What prices of the members are, which loses them: the basis, and the catalogue's name."""
+    if bought is None:
+        return None, None
+    bases, names = set(), set()
+    for member in members:
+        basis, name = member.pop("basis"), member.pop("catalog")
+        if name is not None:
+            bases.add(str(basis))
+            names.add(str(name))
+    return min(bases, default=None), min(names, default=str(bought.catalog()["name"]))
+
+
+def _rows(
+    radixes: Sequence[int], near: Sequence[list[dict[str, Any]]], found: Iterable[dict[str, Any]],
+) -> list[dict[str, Any]]:
+    """A row for each kind that has a member: its cheapest, and the nearest below and above."""
+    rows: dict[tuple[int, str, str], dict[str, Any]] = {}
+    for ports, kinds in zip(radixes, near, strict=True):
+        for kind in kinds:
+            rows[ports, kind["family"], kind["kind"]] = {
+                "switch_ports": ports, **kind, "cheapest": None,
+            }
+    for row in found:
+        key = (row["switch_ports"], row["family"], row["kind"])
+        known = rows.setdefault(key, {
+            "switch_ports": row["switch_ports"], "family": row["family"], "kind": row["kind"],
+            "below": None, "above": None, "cheapest": None,
+        })
+        if known["cheapest"] is None:
+            known["cheapest"] = dict(row["cheapest"])
+    return list(rows.values())
 
 
 def budget(
@@ -187,59 +238,55 @@ def budget(
     top: int | None = None,
     progress: Progress | None = None,
 ) -> Budget:
-    """The largest member of each family that a budget buys.
+    """The most endpoints that a budget buys, in each family.
 
-    Networks are built, laid out and priced (:func:`flyloom.cost`) by ``catalog`` at ``gbps``, for
-    what ``include`` names; the
-    other parameters are those of :func:`size`. A member is the answer when it costs at most ``usd``
-    and the next larger one of its family costs more, or there is none; :data:`MOST_ENDPOINTS` is
-    the most that is tried. Field ``rows``: dicts with
-    ``switch_ports``, ``family``, ``kind`` and ``largest`` (as ``below`` of :func:`size`, with
-    ``cost_usd``, ``cost_usd_per_endpoint`` and ``power_w_per_endpoint``; None where the smallest
-    costs too much or the catalogue has no price for it), most endpoints first; and ``members``,
-    those that there are, as in :func:`size`, by ``sort``, or most endpoints first.
+    For each kind the member with the most endpoints such that it costs at most ``usd`` and the
+    cheapest member (:func:`size`) for one endpoint more costs more: never fewer endpoints for more
+    money. Networks are built, laid out and priced (:func:`flyloom.cost`) by ``catalog`` at
+    ``gbps``, for what ``include`` names; the other parameters are those of :func:`size`.
+    :data:`flyloom.verbs.needs.MOST_ENDPOINTS` is the most that is tried.
+
+    Field ``rows``: dicts with ``switch_ports``, ``family``, ``kind`` and ``largest`` (as a member
+    of :func:`size`; None where the smallest costs too much or the catalogue has no price for it),
+    most endpoints first; ``members``, those that there are, as in :func:`size`, by ``sort``, or
+    most endpoints first. ``left_out``, where no family is named: kinds that carry less than a
+    third of the endpoints of the best, by an estimate.
     """
     limit = checked_budget(usd)
     ranked([], COLUMNS, sort, top)  # refuses an unknown column before the work
     bought = shop(catalog, gbps=gbps, include=include)
     planes = checked_planes(planes)
-    rule = FamilyMemberRequest(
-        concentration=concentration, oversubscription=oversubscription, families=families,
-        planes=planes,
-    )
-    radixes = checked_radixes(radix)
-    start = max(2, int(limit / 2000))
-    first = _nearest([(start, ports) for ports in radixes], rule, progress)
-    kinds = [
-        (ports, row["family"], row["kind"])
-        for ports, found in zip(radixes, first, strict=True) for row in found
+    radixes, ratio = checked_radixes(radix), checked_ratios(oversubscription)[0]
+    named = checked_families(families, planes)
+    needs = [
+        NetworkNeed(endpoints=1, radix=ports, concentration=concentration,
+                    oversubscription=ratio, families=named, planes=planes)
+        for ports in radixes
     ]
+    work, left_out = affordable_kinds(limit, needs, bought, progress)
 
-    def row(of: tuple[int, str, str]) -> dict[str, Any]:
-        ports, family, kind = of
-
-        def near(endpoints: int) -> dict[str, Any]:
-            found = _nearest([(endpoints, ports)], replace(rule, families=[family]), None)[0]
-            return next((row for row in found if row["kind"] == kind), {})
-
-        return {"switch_ports": ports, "family": family, "kind": kind,
-                "largest": _largest_within(limit, start, near, bought)}
+    def row(of: tuple[NetworkNeed, str, str]) -> dict[str, Any]:
+        need, family, kind = of
+        return {"switch_ports": need.radix, "oversubscription": ratio, "family": family,
+                "kind": kind, "cheapest": largest(limit, need, family, kind, bought)}
 
     with silent():
-        rows = list(in_order(row, kinds, "families", progress))
+        rows = list(in_order(row, work, "families", progress))
+    members = _members(row for row in rows if row["cheapest"])
+    for each in rows:
+        each["largest"] = each.pop("cheapest")
+        del each["oversubscription"]
     rows.sort(key=lambda row: -row["largest"]["endpoints"] if row["largest"] else 1)
-    members = [
-        {"switch_ports": row["switch_ports"], **row["largest"]} for row in rows if row["largest"]
-    ]
     for member in members:
         network(member["network"])  # says its notes
+    basis, name = _basis(members, bought)
     judge(members, FRONT)
     members, keys = ranked(members, COLUMNS, sort or "endpoints", top)
     return Budget({
         "budget_usd": limit, "radix": radixes[0] if len(radixes) == 1 else radixes,
-        "concentration": concentration, "planes": planes,
-        "oversubscription": float(oversubscription), "catalog": bought.catalog()["name"],
-        "sorted_by": keys, "rows": rows, "members": members,
+        "concentration": concentration, "planes": planes, "oversubscription": ratio,
+        "catalog": name, "basis": basis, "sorted_by": keys, "rows": rows, "members": members,
+        "left_out": left_out,
     })
 
 
@@ -254,37 +301,33 @@ def checked_budget(usd: float | str) -> float:
     return limit
 
 
-def _largest_within(
-    limit: float, start: int, near: Callable[[int], dict[str, Any]], bought: Shop
-) -> dict[str, Any] | None:
-    """The largest affordable member, found between the best so far and the least that is too
-    expensive: the next try is in proportion to the cost, or halves the gap, in turn."""
-    best: dict[str, Any] | None = None
-    dear: dict[str, Any] | None = None
-    turn = 0
-    while True:
-        low = best["endpoints"] if best else 0
-        high = dear["endpoints"] if dear else MOST_ENDPOINTS + 1
-        known = best or dear
-        guess = start
-        if known and known["cost_usd"]:
-            guess = int(known["endpoints"] * limit / known["cost_usd"])
-        if turn % 2 and dear:
-            guess = (low + high) // 2
-        turn += 1
-        if high - low < 2:
-            return best
-        both = near(min(max(guess, low + 1), high - 1))
-        members = (both.get("below"), both.get("above"))
-        member = next((m for m in members if m and low < m["endpoints"] < high), None)
-        if member is None:
-            return best  # no member is between them
-        bill, _ = priced(network(member["network"]), bought, BILLED)
-        member = {**member, **bill}  # no price: the catalogue lacks switches or cables for it
-        if member["cost_usd"] is None or member["cost_usd"] > limit:
-            dear = member
-        else:
-            best = member
+def checked_ratios(given: float | str | Iterable[float | str]) -> list[float]:
+    """Ratios of oversubscription, or one, each once; RefusalError where one is none."""
+    several = [given] if isinstance(given, int | float | str) else list(given)
+    found = []
+    for each in several:
+        try:
+            ratio = float(each)
+        except (TypeError, ValueError):
+            raise RefusalError(f"oversubscription: {each!r} is no number; 1 to 64") from None
+        if not 1.0 <= ratio <= 64.0:
+            raise RefusalError(f"oversubscription: {ratio:g} is out of range; 1 to 64")
+        found.append(ratio)
+    if not found:
+        raise RefusalError("oversubscription: no ratio is given; 1 to 64")
+    return list(dict.fromkeys(found))
+
+
+def checked_families(given: Iterable[str], planes: int | None) -> list[str]:
+    """Names of families; RefusalError where one is none that is sized, or has no planes."""
+    named = [given] if isinstance(given, str) else list(given)
+    _, own = own_sizing.chosen(named)
+    if own and named and planes not in (None, 1):
+        raise RefusalError(
+            f"planes: {own[0].name} is a topology of yours, which has no planes; families of"
+            " flyloom, or planes in its own code"
+        )
+    return named
 
 
 def scale(
@@ -354,21 +397,9 @@ def _nearest(
 ) -> list[list[dict[str, Any]]]:
     """The rows of each wish; those below alone where kinds are skipped."""
     wishes = [(endpoints, whole("radix", radix, 2, 4096)) for endpoints, radix in wishes]
-    try:
-        ratio = float(rule.oversubscription)
-    except (TypeError, ValueError):
-        raise RefusalError(
-            f"oversubscription: {rule.oversubscription!r} is no number; 1 to 64"
-        ) from None
-    if not 1.0 <= ratio <= 64.0:
-        raise RefusalError(f"oversubscription: {ratio:g} is out of range; 1 to 64")
-    named = [rule.families] if isinstance(rule.families, str) else list(rule.families)
+    ratio = checked_ratios(rule.oversubscription)[0]
+    named = checked_families(rule.families, rule.planes)
     names, own = own_sizing.chosen(named)
-    if own and named and rule.planes not in (None, 1):
-        raise RefusalError(
-            f"planes: {own[0].name} is a topology of yours, which has no planes; families of"
-            " flyloom, or planes in its own code"
-        )
     found: list[list[dict[str, Any]]] = [[] for _ in wishes]
     if names or not named:
         found = _core.nearest({

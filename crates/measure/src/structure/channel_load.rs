@@ -256,6 +256,39 @@ pub(super) fn split_evenly(
     wanted: &[f64],
     watch: &dyn ProgressWatch,
 ) -> Result<Vec<f64>, ComputationError> {
+    in_batches(graph, sources, watch, |search, &(source, weight)| {
+        search.run(source);
+        search.send(weight, wanted)
+    })
+}
+
+/// Load of every channel when each of `demands`, a switch with the switches that it sends to and
+/// the amounts, is divided equally among the minimal paths of each pair.
+///
+/// # Errors
+/// As [`minimal_load`].
+pub(super) fn split_pairs(
+    graph: &Graph,
+    demands: &[(u32, Vec<(u32, f64)>)],
+    watch: &dyn ProgressWatch,
+) -> Result<Vec<f64>, ComputationError> {
+    in_batches(graph, demands, watch, |search, (source, to)| {
+        let mut wanted = vec![0.0; graph.switches()];
+        for &(there, amount) in to {
+            wanted[there as usize] += amount;
+        }
+        search.run(*source);
+        search.send(1.0, &wanted)
+    })
+}
+
+/// The loads that `search` adds up for all `sources`, by channel; in parallel over batches.
+fn in_batches<S: Sync>(
+    graph: &Graph,
+    sources: &[S],
+    watch: &dyn ProgressWatch,
+    search: impl Fn(&mut LoadDistributingSearch<'_>, &S) -> Result<(), ComputationError> + Sync,
+) -> Result<Vec<f64>, ComputationError> {
     let done = AtomicU64::new(0);
     let reach = reach(graph);
     let mut load = vec![0.0; graph.arcs()];
@@ -263,15 +296,14 @@ pub(super) fn split_evenly(
         let parts: Vec<Vec<f64>> = wave
             .par_chunks(BATCH)
             .map(|batch| {
-                let mut search = LoadDistributingSearch::new(graph, &reach);
-                for &(source, weight) in batch {
-                    search.run(source);
-                    search.send(weight, wanted)?;
+                let mut found = LoadDistributingSearch::new(graph, &reach);
+                for source in batch {
+                    search(&mut found, source)?;
                 }
                 let n = done.fetch_add(batch.len() as u64, Ordering::Relaxed);
                 let n = n + batch.len() as u64;
                 watch.tick("load of minimal paths", n, sources.len() as u64)?;
-                Ok(search.load)
+                Ok(found.load)
             })
             .collect::<Result<_, ComputationError>>()?;
         for part in parts {

@@ -10,6 +10,7 @@ pub mod channel_load;
 pub mod disjoint;
 mod flow;
 pub mod girth;
+mod heaviest;
 mod lanczos;
 mod packing;
 pub mod paths;
@@ -21,6 +22,7 @@ mod union;
 // gen:begin
 pub mod resilience;
 pub mod surveyed;
+pub mod traffic_limits;
 // gen:end
 
 pub use bisection::{BisectionInterval, bisection};

@@ -202,6 +202,12 @@ impl CommunicationPattern {
         Ok(Self { name: part.name, form: (entry.make)(&asked)? })
     }
 
+    /// The published worst case of the family of `t` under minimal routes, for the first `ranks`
+    /// working endpoints; `None` where none is published.
+    pub fn known_worst_case(t: &Topology, ranks: u32) -> Option<Self> {
+        Some(Self { name: "worst_case", form: worst_case::published(t, ranks)? })
+    }
+
     /// Whether the pattern of this text depends on the switches that the endpoints are on, rather
     /// than on the numbers of the endpoints alone.
     pub fn goes_by_places(text: &str) -> bool {

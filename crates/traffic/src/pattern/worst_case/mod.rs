@@ -91,6 +91,12 @@ fn make(asked: &PatternRequest<'_>) -> Result<Box<dyn MessagePattern>, Computati
     Ok(Box::new(WorstCasePattern { to: FixedDestinations::Table(to), load: Some(load) }))
 }
 
+/// The pattern of the permutation that is published for the family of `t`.
+pub(super) fn published(t: &Topology, ranks: u32) -> Option<Box<dyn MessagePattern>> {
+    let to = known(t, &RankSwitchPlaces::of(t), ranks)?;
+    Some(Box::new(WorstCasePattern { to, load: None }))
+}
+
 /// The permutation that is known to be the worst case of the network's family under minimal routes;
 /// none if none is known.
 fn known(t: &Topology, places: &RankSwitchPlaces, ranks: u32) -> Option<FixedDestinations> {
